@@ -1,0 +1,3 @@
+//! The `regauge` command.
+
+fn main() {}
