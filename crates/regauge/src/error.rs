@@ -1,0 +1,282 @@
+//! The one error of the library: what went wrong, where, and what to do about it.
+//!
+//! An [`Error`] is one word wide, so that a hot call returns it in a register. The reader that
+//! finds a fault knows its offset only; record, path, line and excerpt are added by those who
+//! know them (see [`crate::convert`](mod@crate::convert)).
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+
+use crate::format::Format;
+use crate::path::Path;
+
+/// The result of everything that can fail here.
+pub type Result<T = ()> = std::result::Result<T, Error>;
+
+/// What sort of thing went wrong: the part that callers act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Reading or writing bytes failed; [`std::error::Error::source`] is the [`io::Error`].
+    Io,
+    /// The input ends inside a value.
+    Truncated,
+    /// The input breaks the grammar of its format.
+    Syntax,
+    /// The input is well formed, but asks for something that this version does not do.
+    Unsupported,
+    /// The target format has no way at all to hold this document.
+    Unrepresentable,
+    /// A limit of [`crate::Limits`] was reached.
+    Limit,
+    /// Going on would lose something, and the policy is [`crate::OnLoss::Refuse`].
+    Refused,
+}
+
+impl ErrorKind {
+    /// The kind's name in lower case, as it stands in reports: `"syntax"`, `"refused"`, …
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Io => "io",
+            ErrorKind::Truncated => "truncated",
+            ErrorKind::Syntax => "syntax",
+            ErrorKind::Unsupported => "unsupported",
+            ErrorKind::Unrepresentable => "unrepresentable",
+            ErrorKind::Limit => "limit",
+            ErrorKind::Refused => "refused",
+        }
+    }
+}
+
+/// An error with its place.
+///
+/// Its text says where, what was found, what was expected and what to do:
+///
+/// ```text
+/// msgpack: byte 41, at $.items[2].when: found the reserved byte 0xC1, expected a value
+/// ```
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    format: Option<Format>,
+    offset: Option<u64>,
+    line_column: Option<(u64, u64)>,
+    record: Option<u64>,
+    record_id: Option<Box<str>>,
+    path: Option<Path>,
+    message: Cow<'static, str>,
+    hint: Option<Cow<'static, str>>,
+    excerpt: Option<Box<str>>,
+    source: Option<io::Error>,
+}
+
+impl Error {
+    /// An error of `kind`. `message` says what was found and what was expected, in lower case and
+    /// without a full stop.
+    #[cold]
+    pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Error {
+        Error(Box::new(Inner {
+            kind,
+            format: None,
+            offset: None,
+            line_column: None,
+            record: None,
+            record_id: None,
+            path: None,
+            message: message.into(),
+            hint: None,
+            excerpt: None,
+            source: None,
+        }))
+    }
+
+    /// A [`ErrorKind::Syntax`] error.
+    #[cold]
+    pub fn syntax(message: impl Into<Cow<'static, str>>) -> Error {
+        Error::new(ErrorKind::Syntax, message)
+    }
+
+    /// A [`ErrorKind::Truncated`] error.
+    #[cold]
+    pub fn truncated(message: impl Into<Cow<'static, str>>) -> Error {
+        Error::new(ErrorKind::Truncated, message)
+    }
+
+    /// A [`ErrorKind::Limit`] error.
+    #[cold]
+    pub fn limit(message: impl Into<Cow<'static, str>>) -> Error {
+        Error::new(ErrorKind::Limit, message)
+    }
+
+    /// A [`ErrorKind::Unrepresentable`] error.
+    #[cold]
+    pub fn unrepresentable(message: impl Into<Cow<'static, str>>) -> Error {
+        Error::new(ErrorKind::Unrepresentable, message)
+    }
+
+    /// This error, at `offset` bytes from the start of the input.
+    #[cold]
+    #[must_use]
+    pub fn at(mut self, offset: u64) -> Error {
+        self.0.offset = Some(offset);
+        self
+    }
+
+    /// This error, found in data of `format`.
+    #[must_use]
+    pub fn in_format(mut self, format: Format) -> Error {
+        self.0.format = Some(format);
+        self
+    }
+
+    /// This error with a sentence on what to do: ``pass `--trailing-commas` to …``.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Error {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// This error, in the `record`-th document of its stream, counted from 1.
+    #[must_use]
+    pub fn in_record(mut self, record: u64) -> Error {
+        self.0.record = Some(record);
+        self
+    }
+
+    /// This error, in the record with this identifier (field 001 of a MARC record).
+    #[must_use]
+    pub fn in_record_id(mut self, id: impl Into<Box<str>>) -> Error {
+        self.0.record_id = Some(id.into());
+        self
+    }
+
+    /// This error, at `path` within its document.
+    #[must_use]
+    pub fn at_path(mut self, path: Path) -> Error {
+        self.0.path = Some(path);
+        self
+    }
+
+    /// This error, on this line and in this column, both counted from 1, columns in characters.
+    #[must_use]
+    pub fn at_line(mut self, line: u64, column: u64) -> Error {
+        self.0.line_column = Some((line, column));
+        self
+    }
+
+    /// This error with a few lines that show the place: see [`crate::excerpt`].
+    #[must_use]
+    pub fn with_excerpt(mut self, excerpt: impl Into<Box<str>>) -> Error {
+        self.0.excerpt = Some(excerpt.into());
+        self
+    }
+
+    /// What sort of error this is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The format of the input that the error is about.
+    pub fn format(&self) -> Option<Format> {
+        self.0.format
+    }
+
+    /// Bytes from the start of the (decompressed) input to the fault, from 0.
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
+    }
+
+    /// Line and column of the fault, from 1, where the format is text.
+    pub fn line_column(&self) -> Option<(u64, u64)> {
+        self.0.line_column
+    }
+
+    /// The number of the document in its stream, from 1.
+    pub fn record(&self) -> Option<u64> {
+        self.0.record
+    }
+
+    /// The record's own identifier: field 001 of a MARC record.
+    pub fn record_id(&self) -> Option<&str> {
+        self.0.record_id.as_deref()
+    }
+
+    /// Where in the document the fault lies.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.path.as_ref()
+    }
+
+    /// What was found and what was expected, without the place.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What to do about it.
+    pub fn hint_text(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// A few lines of the input that show the place.
+    pub fn excerpt(&self) -> Option<&str> {
+        self.0.excerpt.as_deref()
+    }
+}
+
+impl From<io::Error> for Error {
+    #[cold]
+    fn from(source: io::Error) -> Error {
+        let mut error = Error::new(ErrorKind::Io, source.to_string());
+        error.0.source = Some(source);
+        error
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = &*self.0;
+        if let Some(format) = inner.format {
+            write!(f, "{}: ", format.name())?;
+        }
+        let mut separator = "";
+        if let Some(record) = inner.record {
+            write!(f, "record {record}")?;
+            if let Some(id) = &inner.record_id {
+                write!(f, " (001 {})", id.escape_debug())?;
+            }
+            separator = ", ";
+        }
+        if let Some(offset) = inner.offset {
+            write!(f, "{separator}byte {offset}")?;
+            if let Some((line, column)) = inner.line_column {
+                write!(f, " (line {line}, column {column})")?;
+            }
+            separator = ", ";
+        }
+        if let Some(path) = &inner.path {
+            write!(f, "{separator}at {path}")?;
+            separator = ", ";
+        }
+        if !separator.is_empty() {
+            f.write_str(": ")?;
+        }
+        f.write_str(&inner.message)?;
+        if let Some(hint) = &inner.hint {
+            write!(f, "; {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({:?}: {self})", self.0.kind)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|e| e as _)
+    }
+}

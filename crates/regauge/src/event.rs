@@ -1,0 +1,464 @@
+//! The vocabulary that all formats speak: a document is a sequence of events.
+//!
+//! A reader turns bytes into events and drives a [`Sink`] with them; a writer is a sink that
+//! turns them into bytes. Everything else that takes or gives events (a [`Value`], the shape of a
+//! file, the comparison of two files) stands in the same place, so that N readers and N writers
+//! give N² conversions, and nobody builds a tree on the way.
+//!
+//! # The grammar of events
+//!
+//! ```text
+//! document = value
+//! value    = null | bool | i64 | u64 | f64 | f32 | str | bytes | big_int | ext
+//!          | begin_array value* end_array
+//!          | begin_map ((key | key_value) value)* end_map
+//! ```
+//!
+//! An integer comes as `i64` wherever it fits, as `u64` only above `i64::MAX`, and as
+//! `big_int` only outside both. Lengths are hints for `None` and promises for `Some`.
+
+use crate::Result;
+use crate::fidelity::{self, Fidelity};
+use crate::value::Value;
+
+/// Takes the events of documents.
+///
+/// Every method is one event. The events that nearly every format knows have to be written; the
+/// others come with a body that applies the fidelity policy: it refuses the event, writes it in
+/// the reversible notation, or writes the nearest value and counts that (see
+/// [`crate::fidelity`]). A sink that can hold such an event exactly overrides the method.
+///
+/// `Sink` is usable both as a type parameter and as `dyn Sink`.
+///
+/// # Errors
+/// Every method gives the sink's own errors: [`Io`](crate::ErrorKind::Io) from the output,
+/// [`Refused`](crate::ErrorKind::Refused) from the policy, and
+/// [`Unrepresentable`](crate::ErrorKind::Unrepresentable) for a document that the format has no
+/// place for. They carry no offset; the reader adds it.
+pub trait Sink {
+    /// The null value.
+    fn null(&mut self) -> Result;
+    /// A truth value.
+    fn bool(&mut self, v: bool) -> Result;
+    /// An integer that fits.
+    fn i64(&mut self, v: i64) -> Result;
+    /// An integer above `i64::MAX`.
+    fn u64(&mut self, v: u64) -> Result;
+    /// A double. NaN and infinities come here too, and a sink that cannot hold them calls
+    /// [`fidelity::non_finite`].
+    fn f64(&mut self, v: f64) -> Result;
+    /// Text. Valid only during the call.
+    fn str(&mut self, v: &str) -> Result;
+    /// Opens an array of `len` values, where that is known beforehand.
+    fn begin_array(&mut self, len: Option<u64>) -> Result;
+    /// Closes the array.
+    fn end_array(&mut self) -> Result;
+    /// Opens a map of `len` pairs, where that is known beforehand.
+    fn begin_map(&mut self, len: Option<u64>) -> Result;
+    /// A key that is text, as nearly all are.
+    fn key(&mut self, k: &str) -> Result;
+    /// Closes the map.
+    fn end_map(&mut self) -> Result;
+
+    /// The policy and the losses so far.
+    fn fidelity(&mut self) -> &mut Fidelity;
+
+    /// A single-precision number. By default the double of the same value, which loses only the
+    /// width.
+    fn f32(&mut self, v: f32) -> Result {
+        self.f64(f64::from(v))
+    }
+    /// Bytes that are not text.
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        fidelity::bytes(self, v)
+    }
+    /// An integer outside of `i64` and `u64`.
+    fn big_int(&mut self, v: BigInt<'_>) -> Result {
+        fidelity::big_int(self, v)
+    }
+    /// A value that only some formats know.
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        fidelity::ext(self, v)
+    }
+    /// A key that is not text. Keys are small, so they come whole.
+    fn key_value(&mut self, k: &Value) -> Result {
+        fidelity::key_value(self, k)
+    }
+}
+
+/// A sink that makes bytes, and can be told where documents end.
+pub trait Writer: Sink {
+    /// The document is whole: writes what stands between two documents.
+    fn end_document(&mut self) -> Result;
+
+    /// The last document is whole: writes what is still in memory.
+    fn finish(&mut self) -> Result;
+
+    /// Remembers this place between two documents (or between two values of one array), so that
+    /// [`rollback`](Writer::rollback) can return to it. From the first call on, nothing behind the
+    /// latest checkpoint leaves memory.
+    fn checkpoint(&mut self);
+
+    /// Drops everything since the last [`checkpoint`](Writer::checkpoint): a record that turned
+    /// out to be broken leaves no trace.
+    fn rollback(&mut self);
+}
+
+/// Gives the events of documents, one document at a call.
+pub trait Source {
+    /// Drives the next document into `sink`; `Ok(false)` at a clean end of the stream.
+    ///
+    /// # Errors
+    /// The reader's own, with their offset, and the sink's, with the offset of the event.
+    fn next<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result<bool>;
+
+    /// Bytes of input that are behind us.
+    fn offset(&self) -> u64;
+}
+
+/// An integer of any size, as its source has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BigInt<'a> {
+    /// Decimal digits without sign, without leading zeros, and the sign.
+    Decimal {
+        /// Below zero.
+        negative: bool,
+        /// ASCII digits, the first of them not `0`.
+        digits: &'a str,
+    },
+    /// The magnitude in bytes, the least significant first, and the sign.
+    Binary {
+        /// Below zero.
+        negative: bool,
+        /// Little-endian magnitude, the last byte not 0.
+        magnitude: &'a [u8],
+    },
+}
+
+/// A point in time: seconds and nanoseconds since 1970-01-01T00:00:00Z, leap seconds not
+/// counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp {
+    /// Whole seconds, rounded down.
+    pub seconds: i64,
+    /// 0 to 999,999,999, counted up from `seconds`.
+    pub nanoseconds: u32,
+}
+
+/// Values that only some formats know.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Ext<'a> {
+    /// A point in time.
+    Timestamp(Timestamp),
+    /// A number in decimal notation whose digits matter, as JSON writes it
+    /// (RFC 8259 §6): `-12.50e3`.
+    Decimal(&'a str),
+    /// A MessagePack extension type (-128 to 127) and its payload.
+    MsgpackExt(i8, &'a [u8]),
+    /// Text with lone surrogates, in generalized UTF-8 (WTF-8): what JSON's `"\ud800"` holds.
+    Surrogates(&'a [u8]),
+    /// A text value whose bytes are not UTF-8.
+    BrokenText(&'a [u8]),
+}
+
+/// Writes the methods of [`Sink`] that only pass the event on to `self.inner`: an adapter names
+/// those and writes the others.
+macro_rules! forward {
+    ($($method:ident)*) => { $($crate::event::forward!(@ $method);)* };
+    (@ null) => {
+        #[inline]
+        fn null(&mut self) -> $crate::Result {
+            self.inner.null()
+        }
+    };
+    (@ bool) => {
+        #[inline]
+        fn bool(&mut self, v: bool) -> $crate::Result {
+            self.inner.bool(v)
+        }
+    };
+    (@ i64) => {
+        #[inline]
+        fn i64(&mut self, v: i64) -> $crate::Result {
+            self.inner.i64(v)
+        }
+    };
+    (@ u64) => {
+        #[inline]
+        fn u64(&mut self, v: u64) -> $crate::Result {
+            self.inner.u64(v)
+        }
+    };
+    (@ f64) => {
+        #[inline]
+        fn f64(&mut self, v: f64) -> $crate::Result {
+            self.inner.f64(v)
+        }
+    };
+    (@ f32) => {
+        #[inline]
+        fn f32(&mut self, v: f32) -> $crate::Result {
+            self.inner.f32(v)
+        }
+    };
+    (@ str) => {
+        #[inline]
+        fn str(&mut self, v: &str) -> $crate::Result {
+            self.inner.str(v)
+        }
+    };
+    (@ bytes) => {
+        #[inline]
+        fn bytes(&mut self, v: &[u8]) -> $crate::Result {
+            self.inner.bytes(v)
+        }
+    };
+    (@ big_int) => {
+        #[inline]
+        fn big_int(&mut self, v: $crate::BigInt<'_>) -> $crate::Result {
+            self.inner.big_int(v)
+        }
+    };
+    (@ ext) => {
+        #[inline]
+        fn ext(&mut self, v: $crate::Ext<'_>) -> $crate::Result {
+            self.inner.ext(v)
+        }
+    };
+    (@ begin_array) => {
+        #[inline]
+        fn begin_array(&mut self, len: Option<u64>) -> $crate::Result {
+            self.inner.begin_array(len)
+        }
+    };
+    (@ end_array) => {
+        #[inline]
+        fn end_array(&mut self) -> $crate::Result {
+            self.inner.end_array()
+        }
+    };
+    (@ begin_map) => {
+        #[inline]
+        fn begin_map(&mut self, len: Option<u64>) -> $crate::Result {
+            self.inner.begin_map(len)
+        }
+    };
+    (@ key) => {
+        #[inline]
+        fn key(&mut self, k: &str) -> $crate::Result {
+            self.inner.key(k)
+        }
+    };
+    (@ key_value) => {
+        #[inline]
+        fn key_value(&mut self, k: &$crate::Value) -> $crate::Result {
+            self.inner.key_value(k)
+        }
+    };
+    (@ end_map) => {
+        #[inline]
+        fn end_map(&mut self) -> $crate::Result {
+            self.inner.end_map()
+        }
+    };
+    (@ fidelity) => {
+        #[inline]
+        fn fidelity(&mut self) -> &mut $crate::Fidelity {
+            self.inner.fidelity()
+        }
+    };
+    (@ end_document) => {
+        fn end_document(&mut self) -> $crate::Result {
+            self.inner.end_document()
+        }
+    };
+    (@ finish) => {
+        fn finish(&mut self) -> $crate::Result {
+            self.inner.finish()
+        }
+    };
+    (@ checkpoint) => {
+        fn checkpoint(&mut self) {
+            self.inner.checkpoint()
+        }
+    };
+    (@ rollback) => {
+        fn rollback(&mut self) {
+            self.inner.rollback()
+        }
+    };
+}
+pub(crate) use forward;
+
+impl<S: Sink + ?Sized> Sink for &mut S {
+    #[inline]
+    fn null(&mut self) -> Result {
+        (**self).null()
+    }
+    #[inline]
+    fn bool(&mut self, v: bool) -> Result {
+        (**self).bool(v)
+    }
+    #[inline]
+    fn i64(&mut self, v: i64) -> Result {
+        (**self).i64(v)
+    }
+    #[inline]
+    fn u64(&mut self, v: u64) -> Result {
+        (**self).u64(v)
+    }
+    #[inline]
+    fn f64(&mut self, v: f64) -> Result {
+        (**self).f64(v)
+    }
+    #[inline]
+    fn f32(&mut self, v: f32) -> Result {
+        (**self).f32(v)
+    }
+    #[inline]
+    fn str(&mut self, v: &str) -> Result {
+        (**self).str(v)
+    }
+    #[inline]
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        (**self).bytes(v)
+    }
+    #[inline]
+    fn big_int(&mut self, v: BigInt<'_>) -> Result {
+        (**self).big_int(v)
+    }
+    #[inline]
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        (**self).ext(v)
+    }
+    #[inline]
+    fn begin_array(&mut self, len: Option<u64>) -> Result {
+        (**self).begin_array(len)
+    }
+    #[inline]
+    fn end_array(&mut self) -> Result {
+        (**self).end_array()
+    }
+    #[inline]
+    fn begin_map(&mut self, len: Option<u64>) -> Result {
+        (**self).begin_map(len)
+    }
+    #[inline]
+    fn key(&mut self, k: &str) -> Result {
+        (**self).key(k)
+    }
+    #[inline]
+    fn key_value(&mut self, k: &Value) -> Result {
+        (**self).key_value(k)
+    }
+    #[inline]
+    fn end_map(&mut self) -> Result {
+        (**self).end_map()
+    }
+    #[inline]
+    fn fidelity(&mut self) -> &mut Fidelity {
+        (**self).fidelity()
+    }
+}
+
+impl<S: Writer + ?Sized> Writer for &mut S {
+    fn end_document(&mut self) -> Result {
+        (**self).end_document()
+    }
+    fn finish(&mut self) -> Result {
+        (**self).finish()
+    }
+    fn checkpoint(&mut self) {
+        (**self).checkpoint();
+    }
+    fn rollback(&mut self) {
+        (**self).rollback();
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for Box<S> {
+    #[inline]
+    fn null(&mut self) -> Result {
+        (**self).null()
+    }
+    #[inline]
+    fn bool(&mut self, v: bool) -> Result {
+        (**self).bool(v)
+    }
+    #[inline]
+    fn i64(&mut self, v: i64) -> Result {
+        (**self).i64(v)
+    }
+    #[inline]
+    fn u64(&mut self, v: u64) -> Result {
+        (**self).u64(v)
+    }
+    #[inline]
+    fn f64(&mut self, v: f64) -> Result {
+        (**self).f64(v)
+    }
+    #[inline]
+    fn f32(&mut self, v: f32) -> Result {
+        (**self).f32(v)
+    }
+    #[inline]
+    fn str(&mut self, v: &str) -> Result {
+        (**self).str(v)
+    }
+    #[inline]
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        (**self).bytes(v)
+    }
+    #[inline]
+    fn big_int(&mut self, v: BigInt<'_>) -> Result {
+        (**self).big_int(v)
+    }
+    #[inline]
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        (**self).ext(v)
+    }
+    #[inline]
+    fn begin_array(&mut self, len: Option<u64>) -> Result {
+        (**self).begin_array(len)
+    }
+    #[inline]
+    fn end_array(&mut self) -> Result {
+        (**self).end_array()
+    }
+    #[inline]
+    fn begin_map(&mut self, len: Option<u64>) -> Result {
+        (**self).begin_map(len)
+    }
+    #[inline]
+    fn key(&mut self, k: &str) -> Result {
+        (**self).key(k)
+    }
+    #[inline]
+    fn key_value(&mut self, k: &Value) -> Result {
+        (**self).key_value(k)
+    }
+    #[inline]
+    fn end_map(&mut self) -> Result {
+        (**self).end_map()
+    }
+    #[inline]
+    fn fidelity(&mut self) -> &mut Fidelity {
+        (**self).fidelity()
+    }
+}
+
+impl<S: Writer + ?Sized> Writer for Box<S> {
+    fn end_document(&mut self) -> Result {
+        (**self).end_document()
+    }
+    fn finish(&mut self) -> Result {
+        (**self).finish()
+    }
+    fn checkpoint(&mut self) {
+        (**self).checkpoint();
+    }
+    fn rollback(&mut self) {
+        (**self).rollback();
+    }
+}

@@ -1,0 +1,267 @@
+//! The formats: their names, suffixes and first bytes, and what each can hold.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A grammar that regauge reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Format {
+    /// JSON, RFC 8259.
+    Json,
+    /// JSON documents, one a line.
+    Ndjson,
+    /// MessagePack.
+    Msgpack,
+    /// MARC 21 and UNIMARC in ISO 2709.
+    Marc,
+    /// MARCXML, the Library of Congress's "MARC 21 slim" schema.
+    MarcXml,
+    /// MARC-in-JSON, one record a line.
+    MarcJson,
+}
+
+/// How documents stand in a file of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// A file is one document.
+    Single,
+    /// A file is any number of documents, and one is as good as many.
+    Either,
+    /// A file is a stream of records.
+    Records,
+}
+
+impl Format {
+    /// All of them, in the order of the documentation.
+    pub const ALL: [Format; 6] = [
+        Format::Json,
+        Format::Ndjson,
+        Format::Msgpack,
+        Format::Marc,
+        Format::MarcXml,
+        Format::MarcJson,
+    ];
+
+    /// The name on the command line: `json`, `ndjson`, `msgpack`, `marc`, `marcxml`, `marc-json`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Json => "json",
+            Format::Ndjson => "ndjson",
+            Format::Msgpack => "msgpack",
+            Format::Marc => "marc",
+            Format::MarcXml => "marcxml",
+            Format::MarcJson => "marc-json",
+        }
+    }
+
+    /// The name in prose: `MessagePack`, `MARC 21`.
+    pub fn title(self) -> &'static str {
+        match self {
+            Format::Json => "JSON",
+            Format::Ndjson => "NDJSON",
+            Format::Msgpack => "MessagePack",
+            Format::Marc => "MARC 21",
+            Format::MarcXml => "MARCXML",
+            Format::MarcJson => "MARC-in-JSON",
+        }
+    }
+
+    /// File name suffixes without the dot, in lower case, the customary one first.
+    pub fn suffixes(self) -> &'static [&'static str] {
+        match self {
+            Format::Json => &["json", "geojson", "webmanifest"],
+            Format::Ndjson => &["ndjson", "jsonl", "ldjson", "jsonlines"],
+            Format::Msgpack => &["msgpack", "mpk", "mp", "msgp"],
+            Format::Marc => &["mrc", "marc", "marc21", "iso2709", "utf8.mrc"],
+            Format::MarcXml => &["marcxml", "mrcx", "marc.xml", "xml"],
+            Format::MarcJson => &["marc.json", "marcjson", "mij", "marc.ndjson", "marc.jsonl"],
+        }
+    }
+
+    /// How documents stand in a file.
+    pub fn framing(self) -> Framing {
+        match self {
+            Format::Json => Framing::Single,
+            Format::Msgpack => Framing::Either,
+            Format::Ndjson | Format::Marc | Format::MarcXml | Format::MarcJson => Framing::Records,
+        }
+    }
+
+    /// Tells whether the format is text, so that a fault has a line and a column.
+    pub fn is_text(self) -> bool {
+        !matches!(self, Format::Msgpack | Format::Marc)
+    }
+
+    /// Tells whether the format carries MARC records and nothing else.
+    pub fn is_marc(self) -> bool {
+        matches!(self, Format::Marc | Format::MarcXml | Format::MarcJson)
+    }
+
+    /// What the format cannot hold of the event model, in words; empty where it holds everything.
+    pub fn cannot_hold(self) -> &'static [&'static str] {
+        match self {
+            Format::Json | Format::Ndjson => &[
+                "NaN and infinities",
+                "bytes",
+                "keys that are not text",
+                "timestamps",
+                "MessagePack extension types",
+                "text that is not UTF-8",
+            ],
+            Format::Msgpack => {
+                &["integers beyond 64 bits", "decimals as written", "lone surrogates"]
+            }
+            Format::Marc | Format::MarcXml | Format::MarcJson => &["anything but MARC records"],
+        }
+    }
+
+    /// The format that a file name's suffix tells, compression suffixes aside: `a.json` gives
+    /// JSON. The longest suffix wins, so `a.marc.json` is MARC-in-JSON.
+    pub fn from_name(name: &str) -> Option<Format> {
+        let name = name.to_ascii_lowercase();
+        let mut best: Option<(usize, Format)> = None;
+        for format in Format::ALL {
+            for suffix in format.suffixes() {
+                let fits = name.strip_suffix(suffix).is_some_and(|stem| stem.ends_with('.'));
+                if fits && best.is_none_or(|(length, _)| suffix.len() > length) {
+                    best = Some((suffix.len(), format));
+                }
+            }
+        }
+        best.map(|(_, format)| format)
+    }
+
+    /// The format that the first bytes of a (decompressed) file tell, if they do: `head` should
+    /// hold 4 KiB, or the whole file where that is shorter.
+    pub fn from_magic(head: &[u8]) -> Option<Format> {
+        if looks_like_marc(head) {
+            return Some(Format::Marc);
+        }
+        let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+        let text = text.trim_ascii_start();
+        match text.first()? {
+            b'<' => return Some(Format::MarcXml),
+            b'{' | b'[' | b'"' | b'-' | b't' | b'f' | b'n' | b'0'..=b'9' => {}
+            _ => return looks_like_msgpack(head).then_some(Format::Msgpack),
+        }
+        if !text.starts_with(b"{") && !text.starts_with(b"[") && looks_like_msgpack(head) {
+            return Some(Format::Msgpack);
+        }
+        let probe = &text[..text.len().min(512)];
+        if contains(probe, b"\"leader\"") && contains(probe, b"\"fields\"") {
+            return Some(Format::MarcJson);
+        }
+        // A line that opens and closes an object, with another after it, is NDJSON.
+        let mut lines = text.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
+        let first = lines.next()?;
+        let second = lines.find(|line| !line.is_empty());
+        let closed = matches!(
+            (first.first(), first.last()),
+            (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']'))
+        );
+        if closed && first.len() > 1 && second.is_some_and(|s| matches!(s[0], b'{' | b'[')) {
+            return Some(Format::Ndjson);
+        }
+        Some(Format::Json)
+    }
+}
+
+/// A leader: five digits of length, the fixed "22" or the like, and an entry map (ISO 2709 §4.3).
+fn looks_like_marc(head: &[u8]) -> bool {
+    head.len() >= 24
+        && head[..5].iter().all(u8::is_ascii_digit)
+        && head[10..17].iter().all(|b| b.is_ascii_digit() || *b == b' ')
+        && head[20..22].iter().all(|b| b.is_ascii_digit() || *b == b' ')
+}
+
+/// A first byte that opens a map, an array, a string or a binary in MessagePack, and is not how
+/// ASCII text begins.
+fn looks_like_msgpack(head: &[u8]) -> bool {
+    match head {
+        [0x80..=0x9F, ..] => true,
+        [0xC4..=0xC9 | 0xCA..=0xD9 | 0xDA..=0xDF, rest @ ..] => !rest.is_empty(),
+        [0xC0 | 0xC2 | 0xC3 | 0xE0..=0xFF | 0x00..=0x08] => true,
+        [0xA0..=0xBF, rest @ ..] => rest.len() >= usize::from(head[0] & 0x1F),
+        _ => false,
+    }
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    memchr::memmem::find(haystack, needle).is_some()
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    /// The format of this name; `marc21`, `mrc`, `messagepack` and `jsonl` are understood too.
+    fn from_str(name: &str) -> Result<Format, String> {
+        let lower = name.to_ascii_lowercase();
+        Format::ALL
+            .into_iter()
+            .find(|format| {
+                format.name() == lower
+                    || format.suffixes().contains(&lower.as_str()) && lower != "xml"
+                    || format.title().to_ascii_lowercase() == lower
+            })
+            .ok_or_else(|| {
+                let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
+                format!("unknown format `{name}`: known are {}", names.join(", "))
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suffix_tells_the_format() {
+        for (name, format) in [
+            ("a.json", Some(Format::Json)),
+            ("a.JSON", Some(Format::Json)),
+            ("a.marc.json", Some(Format::MarcJson)),
+            ("a.mrc", Some(Format::Marc)),
+            ("a.xml", Some(Format::MarcXml)),
+            ("a.jsonl", Some(Format::Ndjson)),
+            ("json", None),
+            ("a.txt", None),
+        ] {
+            assert_eq!(Format::from_name(name), format, "{name}");
+        }
+    }
+
+    #[test]
+    fn first_bytes_tell_the_format() {
+        for (head, format) in [
+            (&b"{\"a\":1}"[..], Some(Format::Json)),
+            (b"{\"a\":1}\n", Some(Format::Json)),
+            (b"{\"a\":1}\n{\"a\":2}\n", Some(Format::Ndjson)),
+            (b"[\n{},\n{}]", Some(Format::Json)),
+            (b"  [1]", Some(Format::Json)),
+            (b"{\"leader\":\"x\",\"fields\":[]}", Some(Format::MarcJson)),
+            (b"<?xml version='1.0'?>", Some(Format::MarcXml)),
+            (b"\x82\xA1a\x01\xA1b\x02", Some(Format::Msgpack)),
+            (b"\xDC\x00\x10", Some(Format::Msgpack)),
+            (b"00714cam a2200205 a 4500", Some(Format::Marc)),
+            (b"", None),
+            (b"hello", None),
+        ] {
+            assert_eq!(Format::from_magic(head), format, "{}", head.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn names_parse_back() {
+        for format in Format::ALL {
+            assert_eq!(format.name().parse(), Ok(format));
+        }
+        assert!("xml".parse::<Format>().is_err());
+    }
+}

@@ -1,0 +1,29 @@
+//! Streaming conversion between schema-less data formats, lossless or refused.
+//!
+//! Every format is a folder with a reader (bytes to events) and a writer (events to bytes). They
+//! meet in [`event`]; [`mod@convert`] is the loop from one to the other, and [`fidelity`] says
+//! what happens to a value that the target cannot hold. The library has no terminal and no
+//! globals.
+
+pub mod error;
+pub mod event;
+pub mod fidelity;
+pub mod format;
+pub mod json;
+pub mod limits;
+pub mod number;
+pub mod out;
+pub mod output;
+pub mod path;
+pub mod reader;
+pub mod time;
+pub mod value;
+pub mod wrap;
+
+pub use error::{Error, ErrorKind, Result};
+pub use event::{BigInt, Ext, Sink, Source, Timestamp, Writer};
+pub use fidelity::{Fidelity, OnLoss};
+pub use format::Format;
+pub use limits::Limits;
+pub use path::Path;
+pub use value::Value;

@@ -1,0 +1,58 @@
+//! How much a document may ask for before it is refused.
+
+/// The bounds of every reader. The defaults let through what real files hold and stop what only
+/// an attacker sends; each can be raised, or taken away with `u64::MAX`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// How deep arrays and maps may nest. Real documents stay below 100; our readers keep one bit
+    /// or byte a level and never recurse, so the ceiling of [`Limits::DEPTH_CEILING`] guards
+    /// those who read what we write: most parsers recurse, and many stop at 1,000.
+    pub depth: u32,
+    /// The longest single token in bytes: one string, one binary, one number. A window grows to
+    /// hold one token, so this bounds a reader's memory.
+    pub token_bytes: u64,
+    /// The longest record in bytes that may be held in memory, where a record has to be whole
+    /// (`--bad skip`, MARC records, values under a wrapper).
+    pub record_bytes: u64,
+    /// How many decimal digits an integer may have. Conversion between bases is quadratic;
+    /// CPython stops at the same number.
+    pub integer_digits: u32,
+    /// How many values a document held in memory may have (a map's key, a wrapped value).
+    pub nodes: u64,
+    /// How many bytes one compressed byte may become, above [`Limits::EXPANSION_FREE`]. Deflate
+    /// cannot exceed 1,032; zstd and bzip2 can, and a bomb does.
+    pub expansion: u64,
+}
+
+impl Limits {
+    /// The deepest nesting that can be asked for: containers are kept on a fixed stack of bits.
+    pub const DEPTH_CEILING: u32 = 1024;
+
+    /// Decompressed bytes that are never counted against [`Limits::expansion`]: 1 GiB.
+    pub const EXPANSION_FREE: u64 = 1 << 30;
+
+    /// No limit but those that memory and [`Limits::DEPTH_CEILING`] set. For data that you wrote
+    /// yourself.
+    pub const NONE: Limits = Limits {
+        depth: Limits::DEPTH_CEILING,
+        token_bytes: u64::MAX,
+        record_bytes: u64::MAX,
+        integer_digits: u32::MAX,
+        nodes: u64::MAX,
+        expansion: u64::MAX,
+    };
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            depth: 512,
+            token_bytes: 256 << 20,
+            record_bytes: 64 << 20,
+            integer_digits: 4300,
+            nodes: 1 << 20,
+            expansion: 1000,
+        }
+    }
+}

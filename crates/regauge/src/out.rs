@@ -1,0 +1,307 @@
+//! The buffer that writers write into: bytes in memory, handed on to an [`Output`] piece by piece.
+//!
+//! Advice for those who change this file: everything here is hot. A writer asks for
+//! [`room`](Out::room) once per token and then pushes without further checks of capacity; the
+//! unsafe blocks rely on that contract only, and Miri runs the tests at the end.
+
+use crate::output::Output;
+use crate::{Error, Result};
+
+/// Bytes are handed on when this many have come together. Fits the second-level cache beside a
+/// window of input.
+const FLUSH_BYTES: usize = 256 << 10;
+
+/// A growing buffer with an optional output behind.
+pub struct Out<'o> {
+    buf: Vec<u8>,
+    /// Bytes that have left for the output.
+    base: u64,
+    output: Option<Box<dyn Output + Send + 'o>>,
+    /// Nothing from this absolute position on may leave: a record may yet be rolled back.
+    checkpoint: Option<u64>,
+    /// The bound for what a checkpoint may hold back.
+    record_bytes: u64,
+}
+
+impl<'o> Out<'o> {
+    /// A buffer that keeps everything: see [`into_vec`](Out::into_vec).
+    pub fn in_memory() -> Self {
+        Out { buf: Vec::new(), base: 0, output: None, checkpoint: None, record_bytes: u64::MAX }
+    }
+
+    /// A buffer in front of `output`.
+    pub fn to_output(output: impl Output + Send + 'o, record_bytes: u64) -> Self {
+        Out {
+            buf: Vec::with_capacity(FLUSH_BYTES),
+            base: 0,
+            output: Some(Box::new(output)),
+            checkpoint: None,
+            record_bytes,
+        }
+    }
+
+    /// Reuses a buffer, keeping its capacity and dropping what it holds.
+    pub fn reusing(mut buf: Vec<u8>) -> Self {
+        buf.clear();
+        Out { buf, ..Out::in_memory() }
+    }
+
+    /// Everything that was written and not handed on.
+    pub fn into_vec(self) -> Vec<u8> {
+        self.buf
+    }
+
+    /// Where the next byte goes, counted from the first byte ever written.
+    #[inline]
+    pub fn position(&self) -> u64 {
+        self.base + self.buf.len() as u64
+    }
+
+    /// The position of the first byte that is still in memory.
+    #[inline]
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The bytes that are still in memory.
+    #[inline]
+    pub fn held(&self) -> &[u8] {
+        &self.buf
+    }
+
+    /// The bytes that are still in memory, to patch or to move.
+    #[inline]
+    pub fn held_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.buf
+    }
+
+    /// Whether `n` more bytes fit without asking for [`room`](Out::room).
+    #[inline]
+    pub fn has_room(&self, n: usize) -> bool {
+        self.buf.capacity() - self.buf.len() >= n
+    }
+
+    /// Whether there is an output behind, so that bytes do not simply gather.
+    #[inline]
+    pub fn has_output(&self) -> bool {
+        self.output.is_some()
+    }
+
+    /// Makes sure that `n` more bytes fit, handing on everything before the position `keep_from`
+    /// where that helps.
+    ///
+    /// # Errors
+    /// `Io` from the output, `Limit` when a record that may be rolled back grows too large.
+    #[inline]
+    pub fn room(&mut self, n: usize, keep_from: u64) -> Result {
+        if self.has_room(n) {
+            return Ok(());
+        }
+        self.make_room(n, keep_from)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, n: usize, keep_from: u64) -> Result {
+        if self.output.is_some() {
+            self.flush_before(keep_from)?;
+            if let Some(checkpoint) = self.checkpoint {
+                let held = self.position() - checkpoint;
+                if held > self.record_bytes {
+                    return Err(Error::limit(format!(
+                        "a record became {held} bytes, more than may be held to undo it"
+                    ))
+                    .hint("pass --bad stop, or --limit record_bytes=… to raise the limit"));
+                }
+            }
+        }
+        self.buf.reserve(n);
+        Ok(())
+    }
+
+    /// Hands on everything before the position `keep_from`, or before the checkpoint.
+    ///
+    /// # Errors
+    /// `Io` from the output.
+    pub fn flush_before(&mut self, keep_from: u64) -> Result {
+        let Some(output) = &mut self.output else { return Ok(()) };
+        let keep_from = keep_from.min(self.checkpoint.unwrap_or(u64::MAX));
+        let count = keep_from.saturating_sub(self.base).min(self.buf.len() as u64) as usize;
+        if count > 0 {
+            output.write(&self.buf[..count])?;
+            self.buf.copy_within(count.., 0);
+            self.buf.truncate(self.buf.len() - count);
+            self.base += count as u64;
+        }
+        Ok(())
+    }
+
+    /// Hands on everything and settles the output.
+    ///
+    /// # Errors
+    /// `Io` from the output.
+    pub fn finish(&mut self) -> Result {
+        self.checkpoint = None;
+        self.flush_before(u64::MAX)?;
+        match &mut self.output {
+            Some(output) => Ok(output.release()?),
+            None => Ok(()),
+        }
+    }
+
+    /// See [`Output::hold`]. What is in memory has not left yet, so it counts as held.
+    ///
+    /// # Errors
+    /// `Io` from the output.
+    pub fn hold(&mut self) -> Result {
+        match &mut self.output {
+            Some(output) => Ok(output.hold()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Replaces bytes at a position, in memory or in the output.
+    ///
+    /// # Errors
+    /// `Io` from the output.
+    pub fn patch(&mut self, position: u64, bytes: &[u8]) -> Result {
+        if position >= self.base {
+            let at = (position - self.base) as usize;
+            self.buf[at..at + bytes.len()].copy_from_slice(bytes);
+            return Ok(());
+        }
+        // A header can lie across the edge: its head has left, its tail has not.
+        let outside = (bytes.len() as u64).min(self.base - position) as usize;
+        let output = self.output.as_mut().expect("bytes have left for an output");
+        output.patch(position, &bytes[..outside])?;
+        self.buf[..bytes.len() - outside].copy_from_slice(&bytes[outside..]);
+        Ok(())
+    }
+
+    /// See [`Output::release`].
+    ///
+    /// # Errors
+    /// `Io` from the output.
+    pub fn release(&mut self) -> Result {
+        match &mut self.output {
+            Some(output) => Ok(output.release()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers this position for [`rollback`](Out::rollback).
+    pub fn checkpoint(&mut self) {
+        self.checkpoint = Some(self.position());
+    }
+
+    /// Drops everything since the checkpoint.
+    pub fn rollback(&mut self) {
+        let checkpoint = self.checkpoint.expect("a checkpoint was taken");
+        self.buf.truncate((checkpoint - self.base) as usize);
+    }
+
+    /// Appends one byte. There must be [`room`](Out::room).
+    #[inline]
+    pub fn push(&mut self, byte: u8) {
+        debug_assert!(self.has_room(1));
+        let length = self.buf.len();
+        if length == self.buf.capacity() {
+            // Never so by contract; the check keeps the function sound and is predicted.
+            self.buf.reserve(1);
+        }
+        // SAFETY: there is room for one more byte, checked just above.
+        unsafe {
+            self.buf.as_mut_ptr().add(length).write(byte);
+            self.buf.set_len(length + 1);
+        }
+    }
+
+    /// Appends bytes. Fast when there is [`room`](Out::room).
+    #[inline]
+    pub fn extend(&mut self, bytes: &[u8]) {
+        self.buf.extend_from_slice(bytes);
+    }
+
+    /// Appends up to 16 bytes of `bytes` by one fixed copy, which is cheaper than a call of
+    /// memcpy. There must be room for 16.
+    #[inline]
+    pub fn extend_16(&mut self, bytes: &[u8; 16], count: usize) {
+        debug_assert!(count <= 16);
+        let length = self.buf.len();
+        if self.buf.capacity() - length < 16 {
+            self.buf.reserve(16);
+        }
+        // SAFETY: sixteen bytes fit behind the length, checked just above, and `count` of them,
+        // at most sixteen, become part of the vector after they were written.
+        unsafe {
+            self.buf.as_mut_ptr().add(length).cast::<[u8; 16]>().write_unaligned(*bytes);
+            self.buf.set_len(length + count.min(16));
+        }
+    }
+
+    /// Appends `N` bytes at once. Fast when there is room.
+    #[inline]
+    pub fn push_array<const N: usize>(&mut self, bytes: [u8; N]) {
+        let length = self.buf.len();
+        if self.buf.capacity() - length < N {
+            self.buf.reserve(N);
+        }
+        // SAFETY: `N` bytes fit behind the length, checked just above.
+        unsafe {
+            self.buf.as_mut_ptr().add(length).cast::<[u8; N]>().write_unaligned(bytes);
+            self.buf.set_len(length + N);
+        }
+    }
+}
+
+impl std::fmt::Debug for Out<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Out({} bytes, {} in memory)", self.position(), self.buf.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::StreamOutput;
+
+    #[test]
+    fn a_checkpoint_holds_bytes_back() {
+        let mut sink = Vec::new();
+        let mut out = Out::to_output(StreamOutput::new(&mut sink), 1 << 20);
+        out.extend(b"good ");
+        out.checkpoint();
+        out.extend(b"bad ");
+        out.flush_before(u64::MAX).unwrap();
+        assert_eq!(out.held(), b"bad ");
+        out.rollback();
+        out.extend(b"better");
+        out.finish().unwrap();
+        drop(out);
+        assert_eq!(sink, b"good better");
+    }
+
+    #[test]
+    fn a_patch_across_the_edge() {
+        let mut sink = Vec::new();
+        let mut out = Out::to_output(StreamOutput::new(&mut sink), 1 << 20);
+        out.hold().unwrap();
+        out.extend(b"0123456789");
+        out.flush_before(5).unwrap();
+        out.patch(3, b"abcd").unwrap();
+        out.patch(8, b"z").unwrap();
+        out.patch(0, b"Z").unwrap();
+        out.finish().unwrap();
+        drop(out);
+        assert_eq!(sink, b"Z12abcd7z9");
+    }
+
+    #[test]
+    fn small_pushes() {
+        let mut out = Out::in_memory();
+        out.push(b'a');
+        out.push_array(*b"bcd");
+        out.extend_16(b"efgh............", 4);
+        assert_eq!(out.into_vec(), b"abcdefgh");
+    }
+}

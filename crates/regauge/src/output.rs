@@ -1,0 +1,160 @@
+//! Where finished bytes go, and how a header that was written too early is put right.
+
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom, Write};
+
+/// Takes the bytes of a writer, in order.
+///
+/// A format that writes a length before a container (MessagePack) cannot know the length of one
+/// that does not fit into memory. It then announces so with [`hold`](Output::hold), writes on, and
+/// [`patch`](Output::patch)es the header when the container ends.
+pub trait Output {
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// From here on, until [`release`](Output::release), anything from this place on may still be
+    /// patched.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn hold(&mut self) -> io::Result<()>;
+
+    /// Replaces bytes at `offset`, counted from the first byte that was ever written; they are
+    /// behind the place of [`hold`](Output::hold).
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn patch(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Nothing written so far will be patched any more.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn release(&mut self) -> io::Result<()>;
+}
+
+/// A regular file, patched in place.
+#[derive(Debug)]
+pub struct FileOutput {
+    file: File,
+    start: u64,
+}
+
+impl FileOutput {
+    /// Writes to `file` from its present position on. The file must be a regular one, not opened
+    /// for appending.
+    ///
+    /// # Errors
+    /// Those of asking for the position.
+    pub fn new(mut file: File) -> io::Result<FileOutput> {
+        let start = file.stream_position()?;
+        Ok(FileOutput { file, start })
+    }
+}
+
+impl Output for FileOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)
+    }
+
+    fn hold(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn patch(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let end = self.file.stream_position()?;
+        self.file.seek(SeekFrom::Start(self.start + offset))?;
+        self.file.write_all(bytes)?;
+        self.file.seek(SeekFrom::Start(end))?;
+        Ok(())
+    }
+
+    fn release(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Anything that can only be appended to: a pipe, a compressor. While bytes are held they go to
+/// an unnamed temporary file, and from there on when they are released.
+pub struct StreamOutput<W> {
+    inner: W,
+    written: u64,
+    spool: Option<(File, u64)>,
+}
+
+impl<W: Write> StreamOutput<W> {
+    /// Writes to `inner`.
+    pub fn new(inner: W) -> StreamOutput<W> {
+        StreamOutput { inner, written: 0, spool: None }
+    }
+}
+
+impl<W: Write> Output for StreamOutput<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.spool {
+            Some((file, _)) => file.write_all(bytes),
+            None => {
+                self.written += bytes.len() as u64;
+                self.inner.write_all(bytes)
+            }
+        }
+    }
+
+    fn hold(&mut self) -> io::Result<()> {
+        if self.spool.is_none() {
+            self.spool = Some((tempfile::tempfile()?, self.written));
+        }
+        Ok(())
+    }
+
+    fn patch(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let (file, start) = self.spool.as_mut().expect("held before patched");
+        file.seek(SeekFrom::Start(offset - *start))?;
+        file.write_all(bytes)?;
+        file.seek(SeekFrom::End(0))?;
+        Ok(())
+    }
+
+    fn release(&mut self) -> io::Result<()> {
+        if let Some((mut file, _)) = self.spool.take() {
+            file.seek(SeekFrom::Start(0))?;
+            self.written += io::copy(&mut file, &mut self.inner)?;
+        }
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read as _;
+
+    fn script(output: &mut dyn Output) {
+        output.write(b"before ").unwrap();
+        output.hold().unwrap();
+        output.write(b"00 middle ").unwrap();
+        output.patch(7, b"42").unwrap();
+        output.write(b"end").unwrap();
+        output.release().unwrap();
+        output.write(b" after").unwrap();
+        output.release().unwrap();
+    }
+
+    #[test]
+    fn a_stream_is_patched_as_a_file_is() {
+        let mut sink = Vec::new();
+        script(&mut StreamOutput::new(&mut sink));
+        assert_eq!(sink.escape_ascii().to_string(), "before 42 middle end after");
+
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"xx").unwrap();
+        script(&mut FileOutput::new(file.try_clone().unwrap()).unwrap());
+        file.seek(SeekFrom::Start(0)).unwrap();
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "xxbefore 42 middle end after");
+    }
+}

@@ -1,0 +1,273 @@
+//! The driver of every reader: windows of input around a parser's state machine.
+//!
+//! A format writes a [`Parse`]: a state machine over one window of bytes, which stops before a
+//! token that is not whole. [`Reader`] feeds it: a slice is one window that is the last, a stream
+//! is read in windows of [`WINDOW_BYTES`], which grow only for a single token larger than that.
+//! So whole buffers and streams run the same code, and memory is bounded by the longest token.
+
+use std::io::Read;
+use std::ops::Range;
+
+use crate::event::{Sink, Source};
+use crate::format::Format;
+use crate::limits::Limits;
+use crate::{Error, ErrorKind, Result};
+
+/// How much of a stream is in memory at a time. Large enough to make a system call cheap, small
+/// enough to stay in the second-level cache together with the output.
+pub const WINDOW_BYTES: usize = 256 << 10;
+
+/// How a call of [`Parse::parse`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Everything before `pos` is done with; what follows is not a whole token yet. Never given
+    /// when the window was the last.
+    More,
+    /// A document is whole.
+    Document,
+    /// The stream has ended, cleanly, before another document.
+    End,
+}
+
+/// Where to go on after a broken record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resync {
+    /// The next record begins at this index of the window.
+    At(usize),
+    /// No record begins in this window.
+    More,
+    /// The format has no place to go on from.
+    Never,
+}
+
+/// A format's grammar as a state machine over windows of bytes.
+pub trait Parse {
+    /// The format.
+    const FORMAT: Format;
+
+    /// Consumes `bytes[*pos..]`, driving `sink`, until a document ends, the input ends, or a token
+    /// is cut off by the end of the window. Sets `*pos` behind what it consumed, also on an error:
+    /// then to the place of the event that failed. The state between calls is the parser's own.
+    ///
+    /// With `last`, nothing follows the window.
+    ///
+    /// # Errors
+    /// The parser's own, whose offset counts from the start of `bytes`, and the sink's, without an
+    /// offset.
+    fn parse<S: Sink + ?Sized>(
+        &mut self,
+        bytes: &[u8],
+        pos: &mut usize,
+        last: bool,
+        sink: &mut S,
+    ) -> Result<Status>;
+
+    /// After an error in a record that began at `start` and failed at `pos`: where the next record
+    /// begins. Resets the state to the beginning of a record.
+    fn resync(&mut self, bytes: &[u8], start: usize, pos: usize, last: bool) -> Resync {
+        let _ = (bytes, start, pos, last);
+        Resync::Never
+    }
+
+    /// What the record at hand calls itself (field 001 of a MARC record), if it got so far.
+    fn record_id(&self) -> Option<&str> {
+        None
+    }
+
+    /// The limits that the reader has to know.
+    fn limits(&self) -> &Limits;
+}
+
+/// A broken record that was passed over.
+#[derive(Debug)]
+pub struct BadRecord {
+    /// What is wrong, with record number, identifier and offset.
+    pub error: Error,
+    /// Its raw bytes, up to where the next record begins.
+    pub bytes: Vec<u8>,
+}
+
+enum Input<'a> {
+    Slice(&'a [u8]),
+    Stream { read: Box<dyn Read + Send + 'a>, buffer: Vec<u8>, filled: usize, eof: bool },
+}
+
+/// Bytes to events: a [`Parse`] over a slice or a stream.
+pub struct Reader<'a, P> {
+    parser: P,
+    input: Input<'a>,
+    /// The index in the window of what comes next.
+    pos: usize,
+    /// The index in the window where the document at hand begins.
+    start: usize,
+    /// Bytes of input before the window.
+    base: u64,
+    records: u64,
+    keep_record: bool,
+}
+
+impl<'a, P: Parse> Reader<'a, P> {
+    /// A reader of bytes that are in memory.
+    pub fn from_slice(parser: P, bytes: &'a [u8]) -> Self {
+        Reader {
+            parser,
+            input: Input::Slice(bytes),
+            pos: 0,
+            start: 0,
+            base: 0,
+            records: 0,
+            keep_record: false,
+        }
+    }
+
+    /// A reader of a stream, which needs no buffer of its own.
+    pub fn from_read(parser: P, read: impl Read + Send + 'a) -> Self {
+        let mut reader = Reader::from_slice(parser, &[]);
+        reader.input =
+            Input::Stream { read: Box::new(read), buffer: Vec::new(), filled: 0, eof: false };
+        reader
+    }
+
+    /// Keeps the whole record at hand in memory, so that [`skip_bad`](Reader::skip_bad) can give
+    /// its bytes. [`Limits::record_bytes`] bounds it.
+    pub fn keep_records(&mut self, keep: bool) {
+        self.keep_record = keep;
+    }
+
+    /// How many documents have come whole, or were skipped.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// The parser, for what it has counted.
+    pub fn parser(&self) -> &P {
+        &self.parser
+    }
+
+    /// The parser, to set it up.
+    pub fn parser_mut(&mut self) -> &mut P {
+        &mut self.parser
+    }
+
+    fn drive<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result<bool> {
+        self.start = self.pos;
+        loop {
+            let (bytes, last) = match &self.input {
+                Input::Slice(bytes) => (*bytes, true),
+                Input::Stream { buffer, filled, eof, .. } => (&buffer[..*filled], *eof),
+            };
+            match self.parser.parse(bytes, &mut self.pos, last, sink) {
+                Ok(Status::Document) => {
+                    self.records += 1;
+                    return Ok(true);
+                }
+                Ok(Status::End) => return Ok(false),
+                Ok(Status::More) => {
+                    debug_assert!(!last, "{}: asked for more than there is", P::FORMAT);
+                    self.refill()?;
+                }
+                Err(error) => return Err(self.locate(error)),
+            }
+        }
+    }
+
+    /// The error with what the reader knows of its place.
+    #[cold]
+    fn locate(&self, error: Error) -> Error {
+        if error.kind() == ErrorKind::Io {
+            return error;
+        }
+        let offset = self.base + error.offset().unwrap_or(self.pos as u64);
+        let mut error = error.at(offset).in_format(P::FORMAT);
+        if self.records > 0 || P::FORMAT.framing() == crate::format::Framing::Records {
+            error = error.in_record(self.records + 1);
+        }
+        match self.parser.record_id() {
+            Some(id) => error.in_record_id(id),
+            None => error,
+        }
+    }
+
+    /// Slides the window on and reads what fits behind.
+    #[cold]
+    fn refill(&mut self) -> Result {
+        let limits = *self.parser.limits();
+        let Input::Stream { read, buffer, filled, eof } = &mut self.input else {
+            return Err(Error::truncated("the input ends inside a value").at(self.pos as u64));
+        };
+        let keep = if self.keep_record { self.start } else { self.pos };
+        buffer.copy_within(keep..*filled, 0);
+        *filled -= keep;
+        self.pos -= keep;
+        self.start = self.start.saturating_sub(keep);
+        self.base += keep as u64;
+        // Less than half a window of room: one token (or one kept record) is larger than that.
+        if buffer.len() < 2 * *filled || buffer.is_empty() {
+            let (bound, name) = match self.keep_record {
+                true => (limits.record_bytes, "record_bytes"),
+                false => (limits.token_bytes, "token_bytes"),
+            };
+            if *filled as u64 > bound {
+                let place = self.base + self.pos as u64;
+                return Err(Error::limit(format!(
+                    "found a single value of more than {bound} bytes, the limit of {name}"
+                ))
+                .hint(format!("pass --limit {name}=… to raise it"))
+                .in_format(P::FORMAT)
+                .at(place));
+            }
+            buffer.resize((buffer.len() * 2).max(WINDOW_BYTES), 0);
+        }
+        let got = loop {
+            match read.read(&mut buffer[*filled..]) {
+                Ok(got) => break got,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        };
+        *filled += got;
+        *eof = got == 0;
+        Ok(())
+    }
+
+    /// After [`Source::next`] failed: passes over the broken record to the next one, and gives the
+    /// error back with the record's bytes. An error that is no fault of one record (the output
+    /// failed, the policy refused a loss, the format has no records) comes back as the error.
+    ///
+    /// Needs [`keep_records`](Reader::keep_records).
+    ///
+    /// # Errors
+    /// `error` itself, or one of reading on.
+    pub fn skip_bad(&mut self, error: Error) -> Result<BadRecord> {
+        if matches!(error.kind(), ErrorKind::Io | ErrorKind::Refused) || !self.keep_record {
+            return Err(error);
+        }
+        loop {
+            let (bytes, last) = match &self.input {
+                Input::Slice(bytes) => (*bytes, true),
+                Input::Stream { buffer, filled, eof, .. } => (&buffer[..*filled], *eof),
+            };
+            match self.parser.resync(bytes, self.start, self.pos, last) {
+                Resync::Never => return Err(error),
+                Resync::At(next) => {
+                    let range: Range<usize> = self.start..next.max(self.start);
+                    let bytes = bytes[range].to_vec();
+                    (self.pos, self.start) = (next, next);
+                    self.records += 1;
+                    return Ok(BadRecord { error, bytes });
+                }
+                Resync::More => self.refill()?,
+            }
+        }
+    }
+}
+
+impl<P: Parse> Source for Reader<'_, P> {
+    fn next<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result<bool> {
+        self.drive(sink)
+    }
+
+    fn offset(&self) -> u64 {
+        self.base + self.pos as u64
+    }
+}

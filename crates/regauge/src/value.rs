@@ -1,0 +1,289 @@
+//! A document as a tree, for what has to be held in memory: keys that are not text, values under
+//! a wrapper, tests.
+
+use std::fmt;
+
+use crate::event::{BigInt, Ext, Sink, Timestamp};
+use crate::fidelity::{Fidelity, OnLoss};
+use crate::format::Format;
+use crate::limits::Limits;
+use crate::{Error, Result};
+
+/// Any value of the event model. Displays in the wrapped notation (see [`crate::fidelity`]).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Null.
+    Null,
+    /// A truth value.
+    Bool(bool),
+    /// An integer that fits `i64`.
+    Int(i64),
+    /// An integer above `i64::MAX`.
+    UInt(u64),
+    /// An integer beyond both: sign, and magnitude with the least significant byte first.
+    BigInt {
+        /// Below zero.
+        negative: bool,
+        /// Little-endian, the last byte not 0.
+        magnitude: Vec<u8>,
+    },
+    /// A single-precision number.
+    F32(f32),
+    /// A double.
+    F64(f64),
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// An array.
+    Array(Vec<Value>),
+    /// A map in its order, duplicate keys included.
+    Map(Vec<(Value, Value)>),
+    /// A point in time.
+    Timestamp(Timestamp),
+    /// A decimal with its digits: [`Ext::Decimal`].
+    Decimal(String),
+    /// A MessagePack extension.
+    MsgpackExt(i8, Vec<u8>),
+    /// Text with lone surrogates in generalized UTF-8.
+    Surrogates(Vec<u8>),
+    /// Text whose bytes are not UTF-8.
+    BrokenText(Vec<u8>),
+}
+
+impl Value {
+    /// What sort of value this is, as messages name it: `an integer`.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "a truth value",
+            Value::Int(_) | Value::UInt(_) | Value::BigInt { .. } => "an integer",
+            Value::F32(_) | Value::F64(_) => "a double",
+            Value::Text(_) => "text",
+            Value::Bytes(_) => "binary data",
+            Value::Array(_) => "an array",
+            Value::Map(_) => "a map",
+            Value::Timestamp(_) => "a point in time",
+            Value::Decimal(_) => "a decimal",
+            Value::MsgpackExt(..) => "a MessagePack extension",
+            Value::Surrogates(_) => "text with lone surrogates",
+            Value::BrokenText(_) => "text that is not UTF-8",
+        }
+    }
+
+    /// Gives the value's events to `sink`.
+    ///
+    /// # Errors
+    /// The sink's.
+    pub fn drive<S: Sink + ?Sized>(&self, sink: &mut S) -> Result {
+        match self {
+            Value::Null => sink.null(),
+            Value::Bool(v) => sink.bool(*v),
+            Value::Int(v) => sink.i64(*v),
+            Value::UInt(v) => sink.u64(*v),
+            Value::BigInt { negative, magnitude } => {
+                sink.big_int(BigInt::Binary { negative: *negative, magnitude })
+            }
+            Value::F32(v) => sink.f32(*v),
+            Value::F64(v) => sink.f64(*v),
+            Value::Text(v) => sink.str(v),
+            Value::Bytes(v) => sink.bytes(v),
+            Value::Array(values) => {
+                sink.begin_array(Some(values.len() as u64))?;
+                for value in values {
+                    value.drive(sink)?;
+                }
+                sink.end_array()
+            }
+            Value::Map(pairs) => {
+                sink.begin_map(Some(pairs.len() as u64))?;
+                for (key, value) in pairs {
+                    match key {
+                        Value::Text(key) => sink.key(key)?,
+                        key => sink.key_value(key)?,
+                    }
+                    value.drive(sink)?;
+                }
+                sink.end_map()
+            }
+            Value::Timestamp(v) => sink.ext(Ext::Timestamp(*v)),
+            Value::Decimal(v) => sink.ext(Ext::Decimal(v)),
+            Value::MsgpackExt(kind, v) => sink.ext(Ext::MsgpackExt(*kind, v)),
+            Value::Surrogates(v) => sink.ext(Ext::Surrogates(v)),
+            Value::BrokenText(v) => sink.ext(Ext::BrokenText(v)),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = crate::json::to_vec(self, OnLoss::Wrap).map_err(|_| fmt::Error)?;
+        f.write_str(std::str::from_utf8(&bytes).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl std::str::FromStr for Value {
+    type Err = Error;
+
+    /// The value of a text in the wrapped notation.
+    fn from_str(text: &str) -> Result<Value> {
+        let mut builder = Builder::new(&Limits::default());
+        let mut unwrap = crate::wrap::Unwrap::new(&mut builder, &Limits::default());
+        let mut reader = crate::json::Reader::from_slice(Default::default(), text.as_bytes());
+        crate::Source::next(&mut reader, &mut unwrap)?;
+        crate::Source::next(&mut reader, &mut unwrap)?;
+        builder.take().ok_or_else(|| Error::truncated("found no value"))
+    }
+}
+
+/// A sink that builds a [`Value`], within the limits on nodes and bytes.
+#[derive(Debug)]
+pub struct Builder {
+    stack: Vec<(Value, Option<Value>)>,
+    done: Option<Value>,
+    nodes_left: u64,
+    bytes_left: u64,
+    fidelity: Fidelity,
+}
+
+impl Builder {
+    /// An empty builder, bounded by [`Limits::nodes`] and [`Limits::record_bytes`].
+    pub fn new(limits: &Limits) -> Builder {
+        Builder {
+            stack: Vec::new(),
+            done: None,
+            nodes_left: limits.nodes,
+            bytes_left: limits.record_bytes,
+            fidelity: Fidelity::new(OnLoss::Refuse, Format::Json),
+        }
+    }
+
+    /// The value, if it is whole.
+    pub fn take(&mut self) -> Option<Value> {
+        self.done.take()
+    }
+
+    /// Whether the value is whole.
+    pub fn is_done(&self) -> bool {
+        self.done.is_some()
+    }
+
+    fn spend(&mut self, bytes: usize) -> Result {
+        let over = |what: &str| {
+            Err(Error::limit(format!("found a value with more {what} than may be held in memory")))
+        };
+        let Some(nodes) = self.nodes_left.checked_sub(1) else { return over("nodes") };
+        let Some(bytes) = self.bytes_left.checked_sub(bytes as u64) else { return over("bytes") };
+        (self.nodes_left, self.bytes_left) = (nodes, bytes);
+        Ok(())
+    }
+
+    fn add(&mut self, value: Value) -> Result {
+        match self.stack.last_mut() {
+            None => self.done = Some(value),
+            Some((Value::Array(values), _)) => values.push(value),
+            Some((Value::Map(pairs), key)) => {
+                let key = key.take().expect("a reader gives a key before a value");
+                pairs.push((key, value));
+            }
+            Some(_) => unreachable!("only containers are pushed"),
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, bytes: usize, value: impl FnOnce() -> Value) -> Result {
+        self.spend(bytes)?;
+        self.add(value())
+    }
+}
+
+impl Sink for Builder {
+    fn null(&mut self) -> Result {
+        self.leaf(0, || Value::Null)
+    }
+    fn bool(&mut self, v: bool) -> Result {
+        self.leaf(0, || Value::Bool(v))
+    }
+    fn i64(&mut self, v: i64) -> Result {
+        self.leaf(0, || Value::Int(v))
+    }
+    fn u64(&mut self, v: u64) -> Result {
+        self.leaf(0, || Value::UInt(v))
+    }
+    fn f64(&mut self, v: f64) -> Result {
+        self.leaf(0, || Value::F64(v))
+    }
+    fn f32(&mut self, v: f32) -> Result {
+        self.leaf(0, || Value::F32(v))
+    }
+    fn str(&mut self, v: &str) -> Result {
+        self.leaf(v.len(), || Value::Text(v.to_owned()))
+    }
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        self.leaf(v.len(), || Value::Bytes(v.to_owned()))
+    }
+    fn big_int(&mut self, v: BigInt<'_>) -> Result {
+        match v {
+            BigInt::Binary { negative, magnitude } => self.leaf(magnitude.len(), || {
+                Value::BigInt { negative, magnitude: magnitude.to_owned() }
+            }),
+            BigInt::Decimal { negative, digits } => {
+                if digits.len() > Limits::default().integer_digits as usize {
+                    return Err(Error::limit(format!(
+                        "found an integer of {} digits where it has to be converted",
+                        digits.len()
+                    )));
+                }
+                self.leaf(digits.len(), || Value::BigInt {
+                    negative,
+                    magnitude: crate::number::magnitude(digits),
+                })
+            }
+        }
+    }
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        match v {
+            Ext::Timestamp(v) => self.leaf(0, || Value::Timestamp(v)),
+            Ext::Decimal(v) => self.leaf(v.len(), || Value::Decimal(v.to_owned())),
+            Ext::MsgpackExt(kind, v) => {
+                self.leaf(v.len(), || Value::MsgpackExt(kind, v.to_owned()))
+            }
+            Ext::Surrogates(v) => self.leaf(v.len(), || Value::Surrogates(v.to_owned())),
+            Ext::BrokenText(v) => self.leaf(v.len(), || Value::BrokenText(v.to_owned())),
+        }
+    }
+    fn begin_array(&mut self, _len: Option<u64>) -> Result {
+        self.spend(0)?;
+        self.stack.push((Value::Array(Vec::new()), None));
+        Ok(())
+    }
+    fn end_array(&mut self) -> Result {
+        let (value, _) = self.stack.pop().expect("begin before end");
+        self.add(value)
+    }
+    fn begin_map(&mut self, _len: Option<u64>) -> Result {
+        self.spend(0)?;
+        self.stack.push((Value::Map(Vec::new()), None));
+        Ok(())
+    }
+    fn key(&mut self, k: &str) -> Result {
+        self.spend(k.len())?;
+        if let Some((_, key)) = self.stack.last_mut() {
+            *key = Some(Value::Text(k.to_owned()));
+        }
+        Ok(())
+    }
+    fn key_value(&mut self, k: &Value) -> Result {
+        self.spend(0)?;
+        if let Some((_, key)) = self.stack.last_mut() {
+            *key = Some(k.clone());
+        }
+        Ok(())
+    }
+    fn end_map(&mut self) -> Result {
+        self.end_array()
+    }
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+}
