@@ -5,21 +5,29 @@
 //! what happens to a value that the target cannot hold. The library has no terminal and no
 //! globals.
 
+pub mod convert;
+pub mod documents;
 pub mod error;
 pub mod event;
+pub mod excerpt;
 pub mod fidelity;
 pub mod format;
 pub mod json;
 pub mod limits;
+pub mod marc;
+pub mod msgpack;
 pub mod number;
 pub mod out;
 pub mod output;
+pub mod parallel;
 pub mod path;
 pub mod reader;
+mod stub;
 pub mod time;
 pub mod value;
 pub mod wrap;
 
+pub use convert::{Options, convert, convert_bytes};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{BigInt, Ext, Sink, Source, Timestamp, Writer};
 pub use fidelity::{Fidelity, OnLoss};

@@ -262,6 +262,32 @@ impl<'a, P: Parse> Reader<'a, P> {
     }
 }
 
+impl<P: Parse> Reader<'_, P> {
+    /// A document was read whole, but its writer had no use for it: the error with its place, as
+    /// the broken record that it is if broken records are passed over.
+    ///
+    /// # Errors
+    /// `error` with its place, unless `skip` and the error is one of a single record.
+    #[cold]
+    pub fn reject(&self, error: Error, skip: bool) -> Result<BadRecord> {
+        let io = error.kind() == ErrorKind::Io;
+        let error = if io {
+            error
+        } else {
+            let place = error.offset().unwrap_or(self.base + self.start as u64);
+            error.at(place).in_format(P::FORMAT).in_record(self.records)
+        };
+        if io || !skip || error.kind() == ErrorKind::Refused {
+            return Err(error);
+        }
+        let bytes = match &self.input {
+            Input::Slice(bytes) => &bytes[self.start..self.pos],
+            Input::Stream { buffer, .. } => &buffer[self.start..self.pos],
+        };
+        Ok(BadRecord { error, bytes: bytes.to_vec() })
+    }
+}
+
 impl<P: Parse> Source for Reader<'_, P> {
     fn next<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result<bool> {
         self.drive(sink)

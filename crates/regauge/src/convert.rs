@@ -1,0 +1,394 @@
+//! The loop from a reader to a writer, and what stands between the two.
+
+use std::io::Read;
+
+use crate::documents::{Documents, Duplicates, Join, Split};
+use crate::event::{Source as _, Writer};
+use crate::fidelity::{Fidelity, OnLoss};
+use crate::format::{Format, Framing};
+use crate::limits::Limits;
+use crate::out::Out;
+use crate::output::Output;
+use crate::path::Tracker;
+use crate::reader::{BadRecord, Parse, Reader};
+use crate::wrap::{Escape, Unwrap};
+use crate::{Error, ErrorKind, Result, excerpt, json, marc, msgpack, parallel};
+
+/// What to convert, and how.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// The format of the input.
+    pub from: Format,
+    /// The format of the output.
+    pub to: Format,
+    /// What to do with values that the target cannot hold.
+    pub on_loss: OnLoss,
+    /// The bounds of the reader.
+    pub limits: Limits,
+    /// How documents become documents.
+    pub documents: Documents,
+    /// Whether a broken record is passed over (and reported) instead of ending the run.
+    pub skip_bad: bool,
+    /// What to do with a key that stands twice in one map.
+    pub duplicate_keys: DuplicateKeys,
+    /// Whether losses are wanted with their paths, duplicate keys and rounded numbers included.
+    /// Costs time; without, losses are counted.
+    pub report: bool,
+    /// How many threads may convert parts of a record stream. 1 is the present thread only.
+    pub jobs: usize,
+    /// How JSON is read.
+    pub json_read: json::ReadOptions,
+    /// How JSON is written.
+    pub json_write: json::WriteOptions,
+    /// How MARC is read and written.
+    pub marc: marc::Options,
+}
+
+/// What to do with a key that stands twice in one map.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DuplicateKeys {
+    /// Write both, as every format here can. A report counts them.
+    #[default]
+    Keep,
+    /// Stop at the second.
+    Refuse,
+}
+
+impl Options {
+    /// From one format to the other, strict in everything.
+    pub fn new(from: Format, to: Format) -> Options {
+        Options {
+            from,
+            to,
+            on_loss: OnLoss::default(),
+            limits: Limits::default(),
+            documents: Documents::default(),
+            skip_bad: false,
+            duplicate_keys: DuplicateKeys::default(),
+            report: false,
+            jobs: 1,
+            json_read: json::ReadOptions::default(),
+            json_write: json::WriteOptions::default(),
+            marc: marc::Options::default(),
+        }
+    }
+
+    /// What happens to documents on the way, `Auto` resolved.
+    pub(crate) fn resolved_documents(&self) -> Documents {
+        if self.documents != Documents::Auto {
+            return self.documents;
+        }
+        match (self.from.framing(), self.to.framing()) {
+            // An array is no record: it can only be a file of them.
+            _ if self.from == Format::MarcJson || self.to.is_marc() => match self.to.framing() {
+                Framing::Single => Documents::Join,
+                _ => Documents::Split,
+            },
+            (Framing::Single, Framing::Records) => Documents::Split,
+            (Framing::Records, Framing::Single) => Documents::Join,
+            _ => Documents::Keep,
+        }
+    }
+}
+
+/// Where the bytes come from.
+pub enum Input<'a> {
+    /// Bytes in memory.
+    Bytes(&'a [u8]),
+    /// A stream that can be read once, such as a pipe.
+    Once(Box<dyn Read + Send + 'a>),
+    /// A stream that can be opened again, such as a file: after a failure it is read a second
+    /// time to learn the path and the line of the fault, which the first run does without.
+    Again(&'a (dyn Fn() -> std::io::Result<Box<dyn Read + Send + 'a>> + Sync)),
+}
+
+impl<'a> Input<'a> {
+    fn can_repeat(&self) -> bool {
+        !matches!(self, Input::Once(_))
+    }
+
+    /// A second reading of the same bytes.
+    fn repeat(&self) -> Option<Input<'a>> {
+        match self {
+            Input::Bytes(bytes) => Some(Input::Bytes(bytes)),
+            Input::Again(open) => Some(Input::Again(*open)),
+            Input::Once(_) => None,
+        }
+    }
+
+    pub(crate) fn open(self) -> Result<Box<dyn Read + Send + 'a>> {
+        Ok(match self {
+            Input::Bytes(bytes) => Box::new(bytes),
+            Input::Once(read) => read,
+            Input::Again(open) => open()?,
+        })
+    }
+
+    fn reader<P: Parse>(self, parser: P) -> Result<Reader<'a, P>> {
+        Ok(match self {
+            Input::Bytes(bytes) => Reader::from_slice(parser, bytes),
+            stream => Reader::from_read(parser, stream.open()?),
+        })
+    }
+}
+
+/// What a conversion did.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Documents (records) that were read and written.
+    pub documents: u64,
+    /// Records that were passed over.
+    pub bad_records: u64,
+    /// What was not kept exactly.
+    pub fidelity: Fidelity,
+}
+
+/// Is told of each record that was passed over, in the order of the input.
+pub type OnBad<'b> = dyn FnMut(BadRecord) -> Result + 'b;
+
+/// Reads `input`, writes `output`, and says what happened on the way.
+///
+/// `on_bad` is called for each record that was passed over under [`Options::skip_bad`].
+///
+/// # Errors
+/// The reader's and the writer's, with offset, path and record, and for an input that can be read
+/// again with line, column and excerpt. The output then holds a part that is of no use.
+pub fn convert<'a>(
+    input: Input<'a>,
+    output: impl Output + Send + 'a,
+    options: &Options,
+    on_bad: &mut OnBad<'_>,
+) -> Result<Summary> {
+    let again = input.repeat();
+    let result = if options.jobs > 1 && parallel::can_split(options) {
+        parallel::convert(input, output, options, on_bad)
+    } else {
+        let out = Out::to_output(output, options.limits.record_bytes);
+        // A stream cannot be asked again where the fault was, so its path is kept on the way.
+        let tracked = options.report || options.on_loss == OnLoss::Approximate || again.is_none();
+        run(input, out, options, tracked, on_bad).map(|(summary, _)| summary)
+    };
+    result.map_err(|error| explain(error, again, options))
+}
+
+/// Converts bytes in memory: gives the bytes of the other format.
+///
+/// # Errors
+/// As [`convert`].
+pub fn convert_bytes(input: &[u8], options: &Options) -> Result<Vec<u8>> {
+    let tracked = options.report || options.on_loss == OnLoss::Approximate;
+    let ran = run(Input::Bytes(input), Out::in_memory(), options, tracked, &mut |_| Ok(()));
+    match ran {
+        Ok((_, out)) => Ok(out.into_vec()),
+        Err(error) => Err(explain(error, Some(Input::Bytes(input)), options)),
+    }
+}
+
+/// Adds to an error what a second reading tells: the path, the line, and how it looks there.
+#[cold]
+fn explain(mut error: Error, again: Option<Input<'_>>, options: &Options) -> Error {
+    if error.kind() == ErrorKind::Io {
+        return error;
+    }
+    let Some(again) = again else { return error };
+    if error.path().is_none() {
+        let Some(second) = again.repeat() else { return error };
+        let quiet = Options { jobs: 1, report: false, ..options.clone() };
+        let out = Out::to_output(Discard, options.limits.record_bytes);
+        if let Err(replayed) = run(second, out, &quiet, true, &mut |_| Ok(()))
+            && replayed.kind() == error.kind()
+            && replayed.offset() == error.offset()
+            && let Some(path) = replayed.path()
+        {
+            error = error.at_path(path.clone());
+        }
+    }
+    let is_text = options.from.is_text();
+    if let Some(offset) = error.offset()
+        && let Ok(bytes) = again.open()
+        && let Ok(place) = excerpt::place(bytes, offset, is_text)
+    {
+        error = error.with_excerpt(place.excerpt);
+        if let Some((line, column)) = place.line_column {
+            error = error.at_line(line, column);
+        }
+    }
+    error
+}
+
+/// An output for a run whose bytes nobody needs.
+struct Discard;
+
+impl Output for Discard {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<()> {
+        Ok(())
+    }
+    fn hold(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+    fn patch(&mut self, _: u64, _: &[u8]) -> std::io::Result<()> {
+        Ok(())
+    }
+    fn release(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One conversion on the present thread: picks the reader.
+pub(crate) fn run<'a>(
+    input: Input<'a>,
+    out: Out<'a>,
+    options: &Options,
+    tracked: bool,
+    on_bad: &mut OnBad<'_>,
+) -> Result<(Summary, Out<'a>)> {
+    let limits = options.limits;
+    let job = Job { options, tracked };
+    match options.from {
+        Format::Json | Format::Ndjson | Format::MarcJson => {
+            let mut read = options.json_read.clone();
+            read.framing = match options.from {
+                Format::Ndjson => json::Framing::Lines,
+                Format::MarcJson => json::Framing::Concatenated,
+                _ => json::Framing::Single,
+            };
+            read.count_rounded |= options.report;
+            job.to_writer(input.reader(json::Parser::new(read, limits))?, out, on_bad)
+        }
+        Format::Msgpack => job.to_writer(input.reader(msgpack::Parser::new(limits))?, out, on_bad),
+        Format::Marc => {
+            let parser = marc::iso2709::Parser::new(options.marc.clone(), limits);
+            job.to_writer(input.reader(parser)?, out, on_bad)
+        }
+        Format::MarcXml => {
+            let parser = marc::xml::Parser::new(options.marc.clone(), limits);
+            job.to_writer(input.reader(parser)?, out, on_bad)
+        }
+    }
+}
+
+struct Job<'o> {
+    options: &'o Options,
+    tracked: bool,
+}
+
+impl Job<'_> {
+    /// Picks the writer. Reader and writer are compiled together for each pair.
+    fn to_writer<'a, P: Parse>(
+        &self,
+        reader: Reader<'a, P>,
+        out: Out<'a>,
+        on_bad: &mut OnBad<'_>,
+    ) -> Result<(Summary, Out<'a>)> {
+        let options = self.options;
+        let fidelity = Fidelity::new(options.on_loss, options.to);
+        macro_rules! drive {
+            ($writer:expr) => {{
+                let mut writer = $writer;
+                let summary = self.drive(reader, &mut writer, on_bad)?;
+                Ok((summary, writer.into_out()))
+            }};
+        }
+        match options.to {
+            Format::MarcJson if !options.from.is_marc() => {
+                drive!(marc::json::Writer::new(out, fidelity))
+            }
+            Format::Json | Format::Ndjson | Format::MarcJson => {
+                let mut write = options.json_write.clone();
+                write.lines = options.to != Format::Json;
+                drive!(json::Writer::new(out, write, fidelity))
+            }
+            Format::Msgpack => drive!(msgpack::Writer::new(out, fidelity)),
+            Format::Marc => {
+                drive!(marc::iso2709::Writer::new(out, options.marc.clone(), fidelity))
+            }
+            Format::MarcXml => drive!(marc::xml::Writer::new(out, options.marc.clone(), fidelity)),
+        }
+    }
+
+    /// Puts between reader and writer what the options ask for, and runs. Where they ask for
+    /// nothing, the reader drives the writer directly; otherwise it drives a chain of adapters.
+    fn drive<P: Parse, W: Writer>(
+        &self,
+        mut reader: Reader<'_, P>,
+        writer: &mut W,
+        on_bad: &mut OnBad<'_>,
+    ) -> Result<Summary> {
+        let options = self.options;
+        let documents = options.resolved_documents();
+        let wrap = options.on_loss == OnLoss::Wrap;
+        let refuse_duplicates = options.duplicate_keys == DuplicateKeys::Refuse;
+        reader.keep_records(options.skip_bad);
+        let bad_records = if !self.tracked
+            && !wrap
+            && !refuse_duplicates
+            && matches!(documents, Documents::Keep | Documents::Auto)
+        {
+            pump(&mut reader, writer, options.skip_bad, on_bad)?
+        } else {
+            // From the writer's end to the reader's.
+            let mut chain: Box<dyn Writer + '_> = Box::new(&mut *writer);
+            if wrap {
+                chain = Box::new(Escape::new(chain));
+            }
+            match documents {
+                Documents::Split => chain = Box::new(Split::new(chain)),
+                Documents::Join => chain = Box::new(Join::new(chain)?),
+                Documents::Keep | Documents::Auto => {}
+            }
+            if refuse_duplicates || options.report {
+                chain = Box::new(Duplicates::new(chain, refuse_duplicates));
+            }
+            if wrap {
+                chain = Box::new(Unwrap::new(chain, &options.limits));
+            }
+            if self.tracked {
+                let mut tracker = Tracker::new(chain);
+                match pump(&mut reader, &mut tracker, options.skip_bad, on_bad) {
+                    Err(error) if error.kind() != ErrorKind::Io && error.path().is_none() => {
+                        return Err(error.at_path(tracker.path()));
+                    }
+                    done => done?,
+                }
+            } else {
+                pump(&mut reader, &mut chain, options.skip_bad, on_bad)?
+            }
+        };
+        Ok(Summary {
+            documents: reader.records() - bad_records,
+            bad_records,
+            fidelity: writer.fidelity().clone(),
+        })
+    }
+}
+
+/// The loop: one document after the other. Gives the number of broken records passed over.
+fn pump<P: Parse, W: Writer>(
+    reader: &mut Reader<'_, P>,
+    writer: &mut W,
+    skip_bad: bool,
+    on_bad: &mut OnBad<'_>,
+) -> Result<u64> {
+    let mut bad_records = 0;
+    loop {
+        if skip_bad {
+            writer.checkpoint();
+        }
+        writer.fidelity().set_record(reader.records() + 1);
+        let bad = match reader.next(writer) {
+            Ok(false) => break,
+            Ok(true) => match writer.end_document() {
+                Ok(()) => continue,
+                Err(error) => reader.reject(error, skip_bad)?,
+            },
+            Err(error) if skip_bad => reader.skip_bad(error)?,
+            Err(error) => return Err(error),
+        };
+        writer.rollback();
+        bad_records += 1;
+        on_bad(bad)?;
+    }
+    writer.finish()?;
+    Ok(bad_records)
+}
