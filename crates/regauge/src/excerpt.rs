@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn text() {
         check(b"[1, 2}", 5, (1, 6), "[1, 2}\n     ^");
-        check("[\n \"é\", x\n]".as_bytes(), 8, (2, 7), " \"é\", x\n      ^");
+        check("[\n \"é\", x\n]".as_bytes(), 9, (2, 7), " \"é\", x\n      ^");
         check(b"[1", 2, (1, 3), "[1\n  ^");
     }
 

@@ -299,6 +299,7 @@ mod tests {
     #[test]
     fn small_pushes() {
         let mut out = Out::in_memory();
+        out.room(8 + 16, 0).unwrap();
         out.push(b'a');
         out.push_array(*b"bcd");
         out.extend_16(b"efgh............", 4);
