@@ -1,0 +1,55 @@
+# Everything a contributor types. `make help` lists the targets with their comments.
+
+CARGO ?= cargo
+PYTHON ?= python3
+REGAUGE := target/release/regauge
+DEMO := build/demo
+# `make fuzz SECONDS=600 TARGET=json`
+SECONDS ?= 60
+
+.DEFAULT_GOAL := check
+.PHONY: check demo test help build lint fmt bench fuzz docs memory clean
+
+check: test                     ## What CI runs: the same as `test`
+
+demo: build                     ## Set up the contenders, make the catalogue, measure it (the main job)
+	$(REGAUGE) measure --setup --yes --dir build/contenders
+	@mkdir -p $(DEMO)
+	$(REGAUGE) sample catalog $(DEMO)/catalog.mrc --force
+	$(REGAUGE) measure $(DEMO)/catalog.mrc --dir build/contenders --json $(DEMO)/catalog.json
+
+test: lint                      ## Everything CI runs: lint, unit, conformance and command tests, documentation
+	$(CARGO) test --workspace --exclude regauge-bench --quiet
+	$(PYTHON) -m unittest discover -s lab/tests -t lab/tests
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude regauge-bench --no-deps --quiet
+
+build:                          ## The release binary: target/release/regauge
+	$(CARGO) build --release -p regauge-cli
+
+lint:                           ## Formatting, clippy without a warning, licences of the dependencies
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(PYTHON) tools/check_licences.py
+
+fmt:                            ## Format the Rust code
+	$(CARGO) fmt --all
+
+bench: build                    ## Ratios to the peers, in memory and as whole processes
+	$(CARGO) run --release -p regauge-bench --bin codecs
+	$(PYTHON) benches/whole.py
+
+fuzz:                           ## Fuzz every target for SECONDS each, or one TARGET (needs cargo-fuzz and nightly)
+	$(PYTHON) tools/fuzz.py --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET))
+
+docs:                           ## The library's documentation, in target/doc
+	$(CARGO) doc --workspace --exclude regauge-bench --no-deps
+
+memory: build                   ## Peak memory of converting 1 GB files
+	$(PYTHON) tools/memory_check.py --regauge $(REGAUGE)
+
+clean:                          ## Remove what was built
+	$(CARGO) clean
+	rm -rf build
+
+help:                           ## This list
+	@awk -F ' *## ' '/^[a-z]+:.*## / { split($$1, t, ":"); printf "  make %-8s %s\n", t[1], $$2 }' $(MAKEFILE_LIST)

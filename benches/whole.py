@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Whole `regauge convert` processes beside the peers, on files of about 100 MB.
+
+    python3 benches/whole.py [--regauge PATH] [--megabytes 100] [--rounds 7]
+
+Every command of a table runs in turn, round after round; the figures are medians of the user and
+system time that the kernel counts for the finished process, and of the clock. Outputs are
+compared before anything is timed. Peers that are not installed are named and left out:
+`cargo install xt`, and Debian's packages `yaz` and (where it exists) `msgpack-tools`.
+
+The JSON is cut from real files where REGAUGE_DATA (or ../shared/data beside the repository) has
+them; the catalogue is what `regauge sample catalog` writes.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def run(command, output=None):
+    """Runs to the end; gives (cpu seconds, wall seconds, peak resident MiB)."""
+    with open(output or os.devnull, "wb") as sink:
+        start = time.monotonic()
+        process = subprocess.Popen(command, stdout=sink, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{command[0]} ended with {process.returncode}")
+    return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024
+
+
+def table(title, size, rows, rounds):
+    """`rows`: (name, command, file that takes the standard output or None)."""
+    print(f"\n{title}, {size / 1e6:.0f} MB")
+    samples = {name: [] for name, _, _ in rows}
+    for _, command, output in rows:
+        run(command, output)
+    for _ in range(rounds):
+        for name, command, output in rows:
+            samples[name].append(run(command, output))
+    ours = statistics.median(sample[0] for sample in samples[rows[0][0]])
+    for name, _, _ in rows:
+        cpu = statistics.median(sample[0] for sample in samples[name])
+        wall = statistics.median(sample[1] for sample in samples[name])
+        peak = max(sample[2] for sample in samples[name])
+        print(
+            f"  {name:44} cpu {cpu:7.3f} s  {size / 1e6 / cpu:7.0f} MB/s  "
+            f"{cpu / ours:6.2f}x ours  clock {wall:7.3f} s  peak {peak:6.1f} MiB"
+        )
+    return samples
+
+
+def peer(name):
+    """The path of an installed peer, or None with a word on how to get it."""
+    found = shutil.which(name)
+    if not found:
+        print(f"not installed: {name}", file=sys.stderr)
+    return found
+
+
+def documents(data):
+    """JSON documents to make large files of: real ones, or the generator's."""
+    names = ["twitter", "canada", "citm_catalog", "github_events", "gsoc-2018"]
+    if data:
+        return [json.loads((data / "json" / f"{name}.json").read_text()) for name in names]
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--regauge", default=str(ROOT / "target/release/regauge"))
+    parser.add_argument("--megabytes", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=7)
+    arguments = parser.parse_args()
+    regauge = arguments.regauge
+    want = arguments.megabytes * 1_000_000
+    data = pathlib.Path(os.environ.get("REGAUGE_DATA", ROOT.parent / "shared/data"))
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        make_inputs(regauge, folder, data if data.is_dir() else None, want)
+        json_tables(regauge, folder, arguments.rounds)
+        marc_tables(regauge, folder, arguments.rounds)
+
+
+def make_inputs(regauge, folder, data, want):
+    """big.json (one array), big.ndjson (its elements), big.mrc and big.xml (a catalogue)."""
+    elements = []
+    if data:
+        twitter, canada, citm, events, gsoc = documents(data)
+        elements = twitter["statuses"] + events + list(gsoc.values())
+        elements += list(citm["events"].values()) + citm["performances"]
+        rings = canada["features"][0]["geometry"]["coordinates"]
+        elements += [{"type": "Polygon", "coordinates": ring} for ring in rings[:120]]
+    else:
+        made = subprocess.run(
+            [regauge, "sample", "types", "--count", "5000", "-", "--to", "ndjson"],
+            capture_output=True,
+            check=True,
+        )
+        elements = [json.loads(line) for line in made.stdout.splitlines()]
+    lines = [
+        json.dumps(element, ensure_ascii=False, separators=(",", ":")).encode()
+        for element in elements
+    ]
+    total = sum(map(len, lines)) + len(lines)
+    copies = max(1, want // total)
+    with open(folder / "big.ndjson", "wb") as file:
+        for _ in range(copies):
+            file.writelines(line + b"\n" for line in lines)
+    with open(folder / "big.json", "wb") as file:
+        file.write(b"[")
+        for copy in range(copies):
+            file.write((b"," if copy else b"") + b",".join(lines))
+        file.write(b"]\n")
+    one = folder / "one.mrc"
+    subprocess.run([regauge, "sample", "catalog", str(one)], check=True)
+    with open(folder / "big.mrc", "wb") as file:
+        for _ in range(max(1, want // one.stat().st_size)):
+            file.write(one.read_bytes())
+    subprocess.run([regauge, "convert", "-q", folder / "big.mrc", folder / "big.xml"], check=True)
+
+
+def json_tables(regauge, folder, rounds):
+    """JSON and NDJSON to MessagePack, and the same on two cores."""
+    xt, json2msgpack = peer("xt"), peer("json2msgpack")
+    for source in ("big.json", "big.ndjson"):
+        path = folder / source
+        out = folder / "out.msgpack"
+        ours = [regauge, "convert", "-q", "-f", "--jobs", "1", str(path), str(out)]
+        rows = [("regauge convert", ours, None)]
+        if xt:
+            peer_out = folder / "xt.msgpack"
+            rows.append(("xt", [xt, "-t", "msgpack", str(path)], str(peer_out)))
+            run(ours)
+            run(rows[1][1], str(peer_out))
+            compare(regauge, out, peer_out, folder)
+        if json2msgpack and source == "big.json":
+            rows.append(("json2msgpack", [json2msgpack, "-i", str(path)], os.devnull))
+        table(f"{source} to MessagePack", path.stat().st_size, rows, rounds)
+    path = folder / "big.ndjson"
+    rows = [
+        (f"regauge convert --jobs {jobs}",
+         [regauge, "convert", "-q", "-f", "--jobs", str(jobs), str(path), str(out)], None)
+        for jobs in (1, 2)
+    ]
+    samples = table("NDJSON to MessagePack over cores", path.stat().st_size, rows, rounds)
+    one, two = (statistics.median(s[1] for s in samples[name]) for name, _, _ in rows)
+    print(f"  by the clock {one / two:.2f}x faster on two")
+
+
+def compare(regauge, ours, theirs, folder):
+    """Two MessagePack files hold the same documents: compared as what they are as NDJSON."""
+    texts = []
+    for index, path in enumerate((ours, theirs)):
+        text = folder / f"compare{index}.ndjson"
+        subprocess.run([regauge, "convert", "-q", "-f", "--from", "msgpack", path, text], check=True)
+        texts.append(text.read_bytes())
+        text.unlink()
+    if texts[0] != texts[1]:
+        sys.exit("the peer's output holds another document: nothing is timed")
+
+
+def marc_tables(regauge, folder, rounds):
+    """MARC 21 to MARCXML and to MARC-in-JSON, MARCXML to MARC 21."""
+    yaz = peer("yaz-marcdump")
+    jobs = [
+        ("big.mrc", "out.xml", ["-i", "marc", "-o", "marcxml", "-f", "utf-8", "-t", "utf-8"]),
+        ("big.mrc", "out.marc.json", ["-i", "marc", "-o", "json", "-f", "utf-8", "-t", "utf-8"]),
+        ("big.xml", "out.mrc", ["-i", "marcxml", "-o", "marc", "-f", "utf-8", "-t", "utf-8"]),
+    ]
+    for source, target, flags in jobs:
+        path, out = folder / source, folder / target
+        ours = [regauge, "convert", "-q", "-f", "--jobs", "1", str(path), str(out)]
+        rows = [("regauge convert", ours, None)]
+        if yaz:
+            peer_out = folder / ("yaz-" + target)
+            rows.append(("yaz-marcdump", [yaz, *flags, str(path)], str(peer_out)))
+        table(f"{source} to {target}", path.stat().st_size, rows, rounds)
+        if yaz and target == "out.mrc" and out.read_bytes() != peer_out.read_bytes():
+            print("  note: the two files differ; see docs/formats/marc.md")
+
+
+if __name__ == "__main__":
+    main()

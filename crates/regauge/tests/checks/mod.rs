@@ -1,0 +1,99 @@
+//! What must hold for every input of every format, whatever it is. Tests run these over the corpus
+//! and over real files, fuzzing over everything else.
+
+use std::io::Read;
+
+use regauge::convert::{Input, Options, convert};
+use regauge::output::StreamOutput;
+use regauge::{Error, Format, OnLoss, convert_bytes};
+
+/// A stream that gives its bytes in pieces of the sizes that `seed` makes: 1 to 7 at a time.
+struct Drip<'a> {
+    bytes: &'a [u8],
+    seed: u64,
+}
+
+impl Read for Drip<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let piece = (1 + (self.seed >> 33) as usize % 7).min(buffer.len()).min(self.bytes.len());
+        buffer[..piece].copy_from_slice(&self.bytes[..piece]);
+        self.bytes = &self.bytes[piece..];
+        Ok(piece)
+    }
+}
+
+/// The options that keep everything: `from` to `to` in the reversible notation.
+pub fn lossless(from: Format, to: Format) -> Options {
+    let mut options = Options::new(from, to);
+    options.on_loss = OnLoss::Wrap;
+    options
+}
+
+/// Converts from a stream that drips.
+pub fn convert_dripping(bytes: &[u8], seed: u64, options: &Options) -> Result<Vec<u8>, Error> {
+    let mut output = Vec::new();
+    let input = Input::Once(Box::new(Drip { bytes, seed }));
+    convert(input, StreamOutput::new(&mut output), options, &mut |_| Ok(()))?;
+    Ok(output)
+}
+
+/// Reads `bytes` as `format` and checks:
+/// - whole and in pieces give the same events, or the same error at the same offset;
+/// - an error has a place and a message;
+/// - what was read, written in its own format and read again, is the same (in MessagePack, which
+///   holds nearly everything);
+/// - what the writer wrote once, it writes again.
+///
+/// Gives the error, if there was one.
+pub fn check_reader(format: Format, bytes: &[u8]) -> Option<Error> {
+    let options = lossless(format, Format::Msgpack);
+    let whole = convert_bytes(bytes, &options);
+    let pieces = convert_dripping(bytes, bytes.len() as u64, &options);
+    match (whole, pieces) {
+        (Ok(whole), Ok(pieces)) => {
+            assert!(whole == pieces, "{format}: whole and in pieces differ");
+            check_round_trip(format, &whole);
+            None
+        }
+        (Err(whole), Err(pieces)) => {
+            assert_eq!(whole.kind(), pieces.kind(), "{whole} / {pieces}");
+            assert_eq!(whole.message(), pieces.message());
+            assert_eq!(whole.offset(), pieces.offset(), "{whole} / {pieces}");
+            assert_eq!(whole.record(), pieces.record(), "{whole} / {pieces}");
+            let offset = whole.offset().expect("an error has an offset");
+            assert!(offset <= bytes.len() as u64, "{whole}");
+            assert!(!whole.message().is_empty());
+            Some(whole)
+        }
+        (Ok(_), Err(error)) => panic!("{format}: only in pieces: {error}"),
+        (Err(error), Ok(_)) => panic!("{format}: only whole: {error}"),
+    }
+}
+
+fn check_round_trip(format: Format, packed: &[u8]) {
+    let mut back = lossless(Format::Msgpack, format);
+    if format == Format::Json {
+        // A JSON file is one document, and so is its MessagePack.
+        back.documents = regauge::documents::Documents::Keep;
+    }
+    let written = convert_bytes(packed, &back)
+        .unwrap_or_else(|error| panic!("{format}: cannot write what it read: {error}"));
+    let again = convert_bytes(&written, &lossless(format, Format::Msgpack))
+        .unwrap_or_else(|error| panic!("{format}: cannot read what it wrote: {error}"));
+    assert!(again == packed, "{format}: a round trip through the format changes the document");
+    let twice = convert_bytes(&again, &back).expect("written once already");
+    assert!(twice == written, "{format}: the writer writes the same differently");
+}
+
+/// Cuts `bytes` at every place (at most `most` of them, evenly spread) and reads what is left: no
+/// panic, and never more documents than there were.
+pub fn check_cuts(format: Format, bytes: &[u8], most: usize) {
+    let step = (bytes.len() / most.max(1)).max(1);
+    for cut in (0..bytes.len()).step_by(step) {
+        let options = lossless(format, Format::Msgpack);
+        if let Err(error) = convert_bytes(&bytes[..cut], &options) {
+            assert!(error.offset().is_some_and(|offset| offset <= cut as u64), "{error}");
+        }
+    }
+}

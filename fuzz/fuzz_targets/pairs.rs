@@ -1,0 +1,25 @@
+//! Any bytes through any pair of formats under any policy: no panic, and what `refuse` lets
+//! through comes back as it was.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use regauge::{Format, OnLoss, Options, convert_bytes};
+
+fuzz_target!(|data: &[u8]| {
+    let [choice, data @ ..] = data else { return };
+    let choice = usize::from(*choice);
+    let from = Format::ALL[choice % 6];
+    let to = Format::ALL[choice / 6 % 6];
+    let mut options = Options::new(from, to);
+    options.on_loss = [OnLoss::Refuse, OnLoss::Approximate, OnLoss::Wrap][choice / 36 % 3];
+    options.skip_bad = choice / 108 % 2 == 1;
+    let Ok(written) = convert_bytes(data, &options) else { return };
+    // What a writer wrote its reader reads, and NaN apart it says the same.
+    let neutral = |from, bytes: &[u8]| {
+        convert_bytes(bytes, &regauge_fuzz::checks::lossless(from, Format::Msgpack))
+    };
+    let read = neutral(to, &written).unwrap_or_else(|error| panic!("{from} to {to}: {error}"));
+    if options.on_loss == OnLoss::Refuse && !options.skip_bad && !to.is_marc() && from == to {
+        assert!(neutral(from, data).expect("read once already") == read, "{from} to {to}");
+    }
+});

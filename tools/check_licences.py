@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Checks the dependencies from Cargo.lock, offline: every licence is one that we can ship, every
+source is the registry, and no crate of the core stands in the tree in two versions.
+
+    python3 tools/check_licences.py
+"""
+
+import json
+import re
+import subprocess
+import sys
+
+ALLOWED = {
+    "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause",
+    "BSL-1.0", "bzip2-1.0.6", "CC0-1.0", "ISC", "MIT", "MIT-0", "Unicode-3.0", "Unlicense", "Zlib",
+}
+
+
+def allowed(expression):
+    """Evaluates an SPDX expression of ANDs and ORs against the list."""
+    expression = expression.replace("/", " OR ")
+    tokens = re.findall(r"\(|\)|AND|OR|[^\s()]+(?: WITH [^\s()]+)?", expression)
+
+    def either():
+        value = both()
+        while tokens and tokens[0] == "OR":
+            tokens.pop(0)
+            value = both() or value
+        return value
+
+    def both():
+        value = term()
+        while tokens and tokens[0] == "AND":
+            tokens.pop(0)
+            value = term() and value
+        return value
+
+    def term():
+        token = tokens.pop(0)
+        if token == "(":
+            value = either()
+            tokens.pop(0)
+            return value
+        return token in ALLOWED
+
+    return either()
+
+
+def main():
+    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    metadata = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    problems = []
+    versions = {}
+    for package in metadata["packages"]:
+        name = f"{package['name']} {package['version']}"
+        source = package["source"]
+        if source and not source.startswith("registry+"):
+            problems.append(f"{name} comes from {source}, not from the registry")
+        licence = package["license"] or ""
+        if not licence:
+            problems.append(f"{name} names no licence")
+        elif not allowed(licence):
+            problems.append(f"{name} is under {licence}, which is not on the list")
+        versions.setdefault(package["name"], set()).add(package["version"])
+    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
+    names = {package["id"]: package["name"] for package in metadata["packages"]}
+    core = next(id for id, name in names.items() if name == "regauge")
+    reached, queue = set(), [core]
+    while queue:
+        node = nodes[queue.pop()]
+        for dependency in node["deps"]:
+            kinds = [kind["kind"] for kind in dependency["dep_kinds"]]
+            if None in kinds and dependency["pkg"] not in reached:
+                reached.add(dependency["pkg"])
+                queue.append(dependency["pkg"])
+    core_names = [names[id] for id in reached]
+    for name in sorted(set(core_names)):
+        if core_names.count(name) > 1:
+            problems.append(f"the core depends on {name} in more than one version")
+    for problem in problems:
+        print(f"check_licences: {problem}", file=sys.stderr)
+    print(f"check_licences: {len(metadata['packages'])} packages, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
