@@ -1,0 +1,71 @@
+//! Every file under `corpus/`: the valid ones are read, the invalid ones refused with the message
+//! that stands beside them in `messages.txt`.
+
+mod checks;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regauge::{Format, convert_bytes};
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.is_file() && path.file_name().unwrap() != "messages.txt");
+    files.sort();
+    files
+}
+
+/// The format of a corpus file: by its suffix.
+fn format_of(path: &Path) -> Format {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    Format::from_name(name).unwrap_or_else(|| panic!("{name} has no known suffix"))
+}
+
+#[test]
+fn valid_files_are_read_and_come_back() {
+    let mut count = 0;
+    for folder in fs::read_dir(corpus()).unwrap() {
+        for path in files(&folder.unwrap().path().join("valid")) {
+            let bytes = fs::read(&path).unwrap();
+            let error = checks::check_reader(format_of(&path), &bytes);
+            assert!(error.is_none(), "{}: {}", path.display(), error.unwrap());
+            checks::check_cuts(format_of(&path), &bytes, 2000);
+            count += 1;
+        }
+    }
+    assert!(count > 0, "the corpus is empty");
+}
+
+#[test]
+fn invalid_files_are_refused_with_their_message() {
+    let bless = std::env::var_os("BLESS").is_some();
+    for folder in fs::read_dir(corpus()).unwrap() {
+        let folder = folder.unwrap().path().join("invalid");
+        let mut messages = BTreeMap::new();
+        for path in files(&folder) {
+            let bytes = fs::read(&path).unwrap();
+            let format = format_of(&path);
+            assert!(checks::check_reader(format, &bytes).is_some(), "{} is read", path.display());
+            let error = convert_bytes(&bytes, &checks::lossless(format, Format::Msgpack));
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            messages.insert(name, error.unwrap_err().to_string());
+        }
+        if messages.is_empty() {
+            continue;
+        }
+        let text: String =
+            messages.iter().map(|(name, message)| format!("{name}\n  {message}\n")).collect();
+        let expected = folder.join("messages.txt");
+        if bless {
+            fs::write(&expected, &text).unwrap();
+        }
+        let expected = fs::read_to_string(&expected).unwrap_or_default();
+        assert!(text == expected, "messages have changed (BLESS=1 writes them):\n{text}");
+    }
+}
