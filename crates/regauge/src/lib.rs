@@ -24,6 +24,7 @@ pub mod path;
 pub mod reader;
 mod stub;
 pub mod time;
+mod utf8;
 pub mod value;
 pub mod wrap;
 

@@ -21,22 +21,40 @@ pub struct Out<'o> {
     checkpoint: Option<u64>,
     /// The bound for what a checkpoint may hold back.
     record_bytes: u64,
+    flush_bytes: usize,
 }
 
 impl<'o> Out<'o> {
     /// A buffer that keeps everything: see [`into_vec`](Out::into_vec).
     pub fn in_memory() -> Self {
-        Out { buf: Vec::new(), base: 0, output: None, checkpoint: None, record_bytes: u64::MAX }
+        Out {
+            buf: Vec::new(),
+            base: 0,
+            output: None,
+            checkpoint: None,
+            record_bytes: u64::MAX,
+            flush_bytes: FLUSH_BYTES,
+        }
     }
 
     /// A buffer in front of `output`.
     pub fn to_output(output: impl Output + Send + 'o, record_bytes: u64) -> Self {
+        Out::flushing_at(FLUSH_BYTES, output, record_bytes)
+    }
+
+    /// A buffer in front of `output`, of a size that tests choose.
+    pub(crate) fn flushing_at(
+        flush_bytes: usize,
+        output: impl Output + Send + 'o,
+        record_bytes: u64,
+    ) -> Self {
         Out {
-            buf: Vec::with_capacity(FLUSH_BYTES),
+            buf: Vec::with_capacity(flush_bytes),
             base: 0,
             output: Some(Box::new(output)),
             checkpoint: None,
             record_bytes,
+            flush_bytes,
         }
     }
 
@@ -200,6 +218,54 @@ impl<'o> Out<'o> {
         self.buf.truncate((checkpoint - self.base) as usize);
     }
 
+    /// Where the latest checkpoint stands.
+    #[inline]
+    pub fn checkpoint_position(&self) -> Option<u64> {
+        self.checkpoint
+    }
+
+    /// Gives back the memory that a buffer grew to, when little is left in it.
+    pub fn shrink(&mut self) {
+        self.buf.shrink_to(self.flush_bytes);
+    }
+
+    /// Replaces headers that are still in memory by longer or shorter ones, all in one pass over
+    /// the bytes behind the first. `edits` are in order of their places, which count as before any
+    /// of them; a checkpoint moves along. Gives back how many bytes were moved.
+    pub fn splice(&mut self, edits: &[Edit]) -> u64 {
+        let Some(first) = edits.first() else { return 0 };
+        let growth: usize = edits.iter().map(|edit| edit.length.saturating_sub(edit.old)).sum();
+        let first = (first.at - self.base) as usize;
+        let end = self.buf.len();
+        // The bytes go up by what all edits add, and come down, piece by piece, to their places:
+        // so a piece is never written over before it was moved.
+        self.buf.resize(end + growth, 0);
+        let mut moved = 0;
+        if growth > 0 {
+            self.buf.copy_within(first..end, first + growth);
+            moved += (end - first) as u64;
+        }
+        let (mut from, mut to) = (first + growth, first);
+        for (index, edit) in edits.iter().enumerate() {
+            self.buf[to..to + edit.length].copy_from_slice(&edit.header[..edit.length]);
+            (from, to) = (from + edit.old, to + edit.length);
+            let piece_end = match edits.get(index + 1) {
+                Some(next) => (next.at - self.base) as usize + growth,
+                None => end + growth,
+            };
+            if from != to {
+                self.buf.copy_within(from..piece_end, to);
+                moved += (piece_end - from) as u64;
+            }
+            (from, to) = (piece_end, to + (piece_end - from));
+        }
+        self.buf.truncate(to);
+        if let Some(checkpoint) = self.checkpoint {
+            self.checkpoint = Some(shifted(checkpoint, edits));
+        }
+        moved
+    }
+
     /// Appends one byte. There must be [`room`](Out::room).
     #[inline]
     pub fn push(&mut self, byte: u8) {
@@ -220,6 +286,32 @@ impl<'o> Out<'o> {
     #[inline]
     pub fn extend(&mut self, bytes: &[u8]) {
         self.buf.extend_from_slice(bytes);
+    }
+
+    /// Appends bytes that are few more often than not: up to 32 by copies of fixed size that
+    /// overlap, which are cheaper than a call of memcpy. Fast when there is room.
+    #[inline]
+    pub fn extend_short(&mut self, bytes: &[u8]) {
+        let count = bytes.len();
+        if count > 32 || self.buf.capacity() - self.buf.len() < count {
+            return self.buf.extend_from_slice(bytes);
+        }
+        let (from, length) = (bytes.as_ptr(), self.buf.len());
+        // SAFETY: `count` bytes can be read at `from` and fit behind the length, checked just
+        // above; every copy lies within the first `count` bytes of both, which do not overlap
+        // because the vector is borrowed exclusively.
+        unsafe {
+            let to = self.buf.as_mut_ptr().add(length);
+            match count {
+                16.. => copy_both_ends::<16>(from, to, count),
+                8.. => copy_both_ends::<8>(from, to, count),
+                4.. => copy_both_ends::<4>(from, to, count),
+                2.. => copy_both_ends::<2>(from, to, count),
+                1 => to.write(from.read()),
+                0 => {}
+            }
+            self.buf.set_len(length + count);
+        }
     }
 
     /// Appends up to 16 bytes of `bytes` by one fixed copy, which is cheaper than a call of
@@ -252,6 +344,41 @@ impl<'o> Out<'o> {
             self.buf.set_len(length + N);
         }
     }
+}
+
+/// Copies the first `N` and the last `N` of `count` bytes, `N <= count <= 2 * N`, which is all of
+/// them.
+///
+/// # Safety
+/// `count` bytes can be read at `from` and written at `to`, and the two do not overlap.
+#[inline(always)]
+unsafe fn copy_both_ends<const N: usize>(from: *const u8, to: *mut u8, count: usize) {
+    // SAFETY: both chunks lie within `count` bytes, as `N <= count`.
+    unsafe {
+        let head = from.cast::<[u8; N]>().read_unaligned();
+        let tail = from.add(count - N).cast::<[u8; N]>().read_unaligned();
+        to.cast::<[u8; N]>().write_unaligned(head);
+        to.add(count - N).cast::<[u8; N]>().write_unaligned(tail);
+    }
+}
+
+/// A header to be replaced: see [`Out::splice`].
+#[derive(Clone, Copy, Debug)]
+pub struct Edit {
+    /// The position of its first byte.
+    pub at: u64,
+    /// How many bytes it has.
+    pub old: usize,
+    /// What it becomes.
+    pub header: [u8; 5],
+    /// How many bytes of `header` count.
+    pub length: usize,
+}
+
+/// Where a position goes when `edits`, which are in order, are made.
+pub fn shifted(position: u64, edits: &[Edit]) -> u64 {
+    let before = edits.iter().take_while(|edit| edit.at < position);
+    before.fold(position, |position, edit| position + edit.length as u64 - edit.old as u64)
 }
 
 impl std::fmt::Debug for Out<'_> {
@@ -304,5 +431,43 @@ mod tests {
         out.push_array(*b"bcd");
         out.extend_16(b"efgh............", 4);
         assert_eq!(out.into_vec(), b"abcdefgh");
+    }
+
+    #[test]
+    fn short_copies_of_every_length() {
+        let source: Vec<u8> = (1..=40).collect();
+        for count in 0..=40 {
+            for room in [0, 16, 64] {
+                let mut out = Out::in_memory();
+                out.extend(b"before");
+                out.room(room, 0).unwrap();
+                out.extend_short(&source[..count]);
+                assert_eq!(out.held(), [b"before", &source[..count]].concat());
+            }
+        }
+    }
+
+    #[test]
+    fn headers_are_spliced_in_one_pass() {
+        let mut out = Out::in_memory();
+        out.extend(b"..A234B67CCC");
+        out.checkpoint();
+        out.extend(b"tail");
+        let edit = |at, old, header: &[u8; 5], length| Edit { at, old, header: *header, length };
+        let edits = [
+            edit(2, 1, b"aaaaa", 5),
+            edit(6, 1, b"b....", 1),
+            edit(9, 3, b"c....", 1),
+            edit(12, 0, b"<>...", 2),
+        ];
+        out.splice(&edits);
+        assert_eq!(out.held().escape_ascii().to_string(), "..aaaaa234b67c<>tail");
+        assert_eq!(out.checkpoint_position(), Some(14));
+
+        let mut out = Out::in_memory();
+        out.extend(b"AAA12BBB34");
+        let moved = out.splice(&[edit(0, 3, b"a....", 1), edit(5, 3, b"b....", 1)]);
+        assert_eq!(out.held(), b"a12b34");
+        assert_eq!(moved, 4);
     }
 }

@@ -1,27 +1,78 @@
-//! MessagePack: placeholder with the expected signatures.
-use crate::out::Out;
-use crate::stub::{stub_parser, stub_writer};
-use crate::{Fidelity, Limits};
-/// x
-#[derive(Default, Debug)]
-pub struct Parser {}
-impl Parser {
-    /// x
-    pub fn new(_: Limits) -> Self {
-        todo!()
-    }
+//! MessagePack: a binary notation for what JSON holds, and for bytes, points in time and keys of
+//! any type.
+//!
+//! The specification is <https://github.com/msgpack/msgpack/blob/master/spec.md> (of 2017, with
+//! `str`, `bin`, `ext` and the timestamp extension). Every type of it is read and written; a file
+//! is any number of documents, one behind the other.
+//!
+//! # Deviations
+//! - A `str` whose bytes are not UTF-8 is read as [`Ext::BrokenText`](crate::Ext::BrokenText), and
+//!   written back as it was: the specification lets a `str` hold them.
+//! - An extension of type -1 that is no timestamp (5 bytes, or 2,000,000,000 nanoseconds) is read
+//!   as an extension.
+//!
+//! # What a round trip loses
+//! Nothing but the choice of encodings: everything is written in its shortest, and so are
+//! timestamps; `float 32` stays `float 32`. An array or map of unknown length that does not fit
+//! into memory gets the widest header: see [`HOLD_BYTES`].
+
+mod reader;
+mod skip;
+#[cfg(test)]
+mod tests;
+pub mod types;
+mod writer;
+
+pub use reader::Parser;
+pub use skip::{Splitter, documents_end};
+pub use writer::{HOLD_BYTES, Writer};
+
+use crate::event::{Source as _, Writer as _};
+use crate::limits::Limits;
+use crate::value::{Builder, Value};
+use crate::{Error, Format, OnLoss, Result};
+
+/// Reads MessagePack.
+pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
+
+/// The value as MessagePack, in the shortest encoding. What the format cannot hold goes by
+/// `policy`.
+///
+/// ```
+/// use regauge::{OnLoss, Value, msgpack};
+/// let value = Value::Array(vec![Value::Int(1), Value::Text("a".into())]);
+/// let bytes = msgpack::to_vec(&value, OnLoss::Refuse)?;
+/// assert_eq!(bytes, b"\x92\x01\xA1a");
+/// assert_eq!(msgpack::from_slice(&bytes)?, value);
+/// # Ok::<(), regauge::Error>(())
+/// ```
+///
+/// # Errors
+/// `Refused` by the policy, `Unrepresentable` for 2³² bytes or entries and more.
+pub fn to_vec(value: &Value, policy: OnLoss) -> Result<Vec<u8>> {
+    let mut writer = Writer::in_memory(policy);
+    value.drive(&mut writer)?;
+    writer.end_document()?;
+    Ok(writer.into_vec())
 }
-stub_parser!(Msgpack);
-/// x
-pub struct Writer<'o>(Out<'o>);
-impl<'o> Writer<'o> {
-    /// x
-    pub fn new(_: Out<'o>, _: Fidelity) -> Self {
-        todo!()
+
+/// The one document that the bytes hold, within the default limits.
+///
+/// # Errors
+/// `Syntax` and `Truncated` with their offset, also where a second document follows; `Limit`.
+pub fn from_slice(bytes: &[u8]) -> Result<Value> {
+    let limits = Limits::default();
+    let mut builder = Builder::new(&limits);
+    let mut reader = Reader::from_slice(Parser::new(limits), bytes);
+    let located = |error: Error| error.in_format(Format::Msgpack);
+    if !reader.next(&mut builder)? {
+        return Err(located(Error::truncated("found no bytes, expected a value").at(0)));
     }
-    /// x
-    pub fn into_out(self) -> Out<'o> {
-        self.0
+    let end = reader.offset();
+    if end < bytes.len() as u64 {
+        let left = bytes.len() as u64 - end;
+        let message = format!("found {left} more bytes behind the value, expected the end");
+        return Err(located(Error::syntax(message).at(end)));
     }
+    Ok(builder.take().expect("a whole document was read"))
 }
-stub_writer!();

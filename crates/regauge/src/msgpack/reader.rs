@@ -1,0 +1,522 @@
+//! Bytes to events.
+//!
+//! Advice for those who change this file: `run` is one loop over tokens, and everything that is
+//! not common is a call out of it. A token's fixed part (the marker and up to eight bytes) is
+//! loaded at once, with one check of bounds; `rest` shrinks only when the event has been taken,
+//! so that a token that is cut off, or whose event fails, is still there whole.
+
+use super::skip::Skip;
+use super::types::*;
+use crate::event::{BigInt, Ext, Sink, Timestamp};
+use crate::fidelity::Fidelity;
+use crate::limits::Limits;
+use crate::reader::{Parse, Status};
+use crate::utf8::from_utf8;
+use crate::value::Value;
+use crate::{Error, Format, OnLoss, Result};
+
+/// What is still to come in a container: twice the number of values, keys counted among them, and
+/// one more for a map. So a key is next where the lowest two bits are `01`, and the container is
+/// at its end below 2.
+type Frame = u64;
+
+/// The document itself: one value.
+const DOCUMENT: Frame = 2;
+
+/// The state machine of the MessagePack reader: see [`mod@crate::msgpack`].
+#[derive(Debug)]
+pub struct Parser {
+    limits: Limits,
+    depth: usize,
+    token_bytes: usize,
+    /// The containers around the one at hand.
+    outer: Vec<Frame>,
+    frame: Frame,
+    /// How far the search for the end of a key has come.
+    key: Skip,
+}
+
+impl Parser {
+    /// At the beginning of a stream.
+    pub fn new(limits: Limits) -> Parser {
+        Parser::nested(limits, limits.depth.min(Limits::DEPTH_CEILING) as usize)
+    }
+
+    fn nested(limits: Limits, depth: usize) -> Parser {
+        Parser {
+            limits,
+            depth,
+            token_bytes: usize::try_from(limits.token_bytes).unwrap_or(usize::MAX),
+            outer: Vec::new(),
+            frame: DOCUMENT,
+            key: Skip::new(),
+        }
+    }
+}
+
+impl Default for Parser {
+    /// With the default limits.
+    fn default() -> Parser {
+        Parser::new(Limits::default())
+    }
+}
+
+impl Parse for Parser {
+    const FORMAT: Format = Format::Msgpack;
+
+    fn parse<S: Sink + ?Sized>(
+        &mut self,
+        bytes: &[u8],
+        pos: &mut usize,
+        last: bool,
+        sink: &mut S,
+    ) -> Result<Status> {
+        self.run::<S, true>(bytes, pos, last, sink)
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+impl Parser {
+    /// The loop. Without `KEYS`, the keys of maps come as values: so a key that is itself a
+    /// container is read without recursion, whatever keys it has.
+    fn run<S: Sink + ?Sized, const KEYS: bool>(
+        &mut self,
+        bytes: &[u8],
+        pos: &mut usize,
+        last: bool,
+        sink: &mut S,
+    ) -> Result<Status> {
+        let mut rest = bytes.get(*pos..).unwrap_or_default();
+        let mut frame = self.frame;
+
+        // An event; if it fails, the position is that of its token.
+        macro_rules! emit {
+            ($event:expr) => {
+                if let Err(error) = $event {
+                    *pos = bytes.len() - rest.len();
+                    self.frame = frame;
+                    return Err(error);
+                }
+            };
+        }
+        // The token is not whole.
+        macro_rules! cut {
+            ($wanted:expr) => {{
+                *pos = bytes.len() - rest.len();
+                self.frame = frame;
+                return self.cut(rest, last, *pos, $wanted);
+            }};
+        }
+        macro_rules! fail {
+            ($error:expr) => {{
+                *pos = bytes.len() - rest.len();
+                self.frame = frame;
+                return Err($error.at(*pos as u64));
+            }};
+        }
+        // A payload of `$length` bytes behind `$header` bytes, given to `$take`.
+        macro_rules! payload {
+            ($header:expr, $length:expr, |$payload:ident| $take:expr) => {{
+                let length: usize = $length;
+                if length > self.token_bytes {
+                    fail!(self.too_long(length));
+                }
+                let Some(($payload, after)) = rest[$header..].split_at_checked(length) else {
+                    cut!(Some(length as u64))
+                };
+                $take;
+                rest = after;
+            }};
+        }
+        macro_rules! number {
+            ($size:expr, $event:expr) => {{
+                emit!($event);
+                rest = &rest[$size..];
+            }};
+        }
+        macro_rules! text {
+            ($header:expr, $length:expr) => {
+                payload!($header, $length, |text| match from_utf8(text) {
+                    Some(text) => emit!(sink.str(text)),
+                    None => emit!(sink.ext(Ext::BrokenText(text))),
+                })
+            };
+        }
+        macro_rules! ext {
+            ($header:expr, $kind:expr, $length:expr) => {
+                payload!($header, $length, |payload| emit!(sink.ext(ext($kind as i8, payload))))
+            };
+        }
+        macro_rules! open {
+            ($header:expr, $begin:ident, $count:expr, $inner:expr) => {{
+                let count: u64 = $count;
+                let inner: Frame = $inner;
+                if last && inner / 2 > (rest.len() - $header) as u64 {
+                    cut!(Some(count));
+                }
+                if self.outer.len() == self.depth {
+                    fail!(self.too_deep());
+                }
+                emit!(sink.$begin(Some(count)));
+                rest = &rest[$header..];
+                self.outer.push(frame - 2);
+                frame = inner;
+                continue;
+            }};
+        }
+        macro_rules! open_array {
+            ($header:expr, $count:expr) => {
+                open!($header, begin_array, $count, 2 * $count)
+            };
+        }
+        macro_rules! open_map {
+            ($header:expr, $count:expr) => {
+                open!($header, begin_map, $count, 4 * $count + 1)
+            };
+        }
+
+        loop {
+            while frame < 2 {
+                let Some(outer) = self.outer.pop() else {
+                    self.frame = DOCUMENT;
+                    *pos = bytes.len() - rest.len();
+                    return Ok(Status::Document);
+                };
+                let end = if frame & 1 == 1 { sink.end_map() } else { sink.end_array() };
+                frame = outer;
+                emit!(end);
+            }
+
+            if KEYS && frame & 3 == 1 {
+                let Some((marker, word)) = token(rest) else { cut!(None) };
+                let (header, length) = match marker {
+                    FIXSTR..NIL => (1, usize::from(marker & 31)),
+                    STR8 => (2, (word >> 56) as usize),
+                    STR16 => (3, (word >> 48) as usize),
+                    STR32 => (5, (word >> 32) as usize),
+                    _ => {
+                        *pos = bytes.len() - rest.len();
+                        self.frame = frame;
+                        match self.key_value(rest, *pos, last, sink)? {
+                            None => return Ok(Status::More),
+                            Some(size) => rest = &rest[size..],
+                        }
+                        frame -= 2;
+                        continue;
+                    }
+                };
+                payload!(header, length, |text| match from_utf8(text) {
+                    Some(text) => emit!(sink.key(text)),
+                    None => emit!(sink.key_value(&Value::BrokenText(text.to_vec()))),
+                });
+                frame -= 2;
+            }
+
+            let Some((marker, word)) = token(rest) else { cut!(None) };
+            match marker {
+                0..FIXMAP => number!(1, sink.i64(i64::from(marker))),
+                FIXSTR..NIL => text!(1, usize::from(marker & 31)),
+                FIXMAP..FIXARRAY => open_map!(1, u64::from(marker & 15)),
+                FIXARRAY..FIXSTR => open_array!(1, u64::from(marker & 15)),
+                NIL => number!(1, sink.null()),
+                FALSE => number!(1, sink.bool(false)),
+                TRUE => number!(1, sink.bool(true)),
+                FLOAT32 => number!(5, sink.f32(f32::from_bits((word >> 32) as u32))),
+                FLOAT64 => number!(9, sink.f64(f64::from_bits(word))),
+                UINT8 => number!(2, sink.i64((word >> 56) as i64)),
+                UINT16 => number!(3, sink.i64((word >> 48) as i64)),
+                UINT32 => number!(5, sink.i64((word >> 32) as i64)),
+                UINT64 => match i64::try_from(word) {
+                    Ok(v) => number!(9, sink.i64(v)),
+                    Err(_) => number!(9, sink.u64(word)),
+                },
+                // The shift of a signed number spreads its sign.
+                INT8 => number!(2, sink.i64(word as i64 >> 56)),
+                INT16 => number!(3, sink.i64(word as i64 >> 48)),
+                INT32 => number!(5, sink.i64(word as i64 >> 32)),
+                INT64 => number!(9, sink.i64(word as i64)),
+                0xE0..=0xFF => number!(1, sink.i64(i64::from(marker as i8))),
+                STR8 => text!(2, (word >> 56) as usize),
+                STR16 => text!(3, (word >> 48) as usize),
+                STR32 => text!(5, (word >> 32) as usize),
+                ARRAY16 => open_array!(3, word >> 48),
+                ARRAY32 => open_array!(5, word >> 32),
+                MAP16 => open_map!(3, word >> 48),
+                MAP32 => open_map!(5, word >> 32),
+                BIN8 => payload!(2, (word >> 56) as usize, |v| emit!(sink.bytes(v))),
+                BIN16 => payload!(3, (word >> 48) as usize, |v| emit!(sink.bytes(v))),
+                BIN32 => payload!(5, (word >> 32) as usize, |v| emit!(sink.bytes(v))),
+                FIXEXT1..=FIXEXT16 => ext!(2, word >> 56, 1 << (marker - FIXEXT1)),
+                EXT8 => ext!(3, word >> 48, (word >> 56) as usize),
+                EXT16 => ext!(4, word >> 40, (word >> 48) as usize),
+                EXT32 => ext!(6, word >> 24, (word >> 32) as usize),
+                NEVER_USED => fail!(Error::syntax(
+                    "found the byte 0xC1, which MessagePack never uses, expected a value"
+                )),
+            }
+            frame -= 2;
+        }
+    }
+
+    /// The token at hand is not whole: more is needed, or the input is truncated, or there was no
+    /// token to come. `wanted` is what its header announced: bytes, values or pairs.
+    #[cold]
+    fn cut(&self, rest: &[u8], last: bool, pos: usize, wanted: Option<u64>) -> Result<Status> {
+        let at_start = self.outer.is_empty() && self.frame == DOCUMENT;
+        if !last {
+            return Ok(Status::More);
+        }
+        if rest.is_empty() && at_start {
+            return Ok(Status::End);
+        }
+        let message = match (rest.first(), wanted) {
+            (None, _) => {
+                let (left, what) = match self.frame & 1 {
+                    1 if self.frame & 2 == 0 => (self.frame / 4, "pairs of a map"),
+                    1 => (self.frame / 4 + 1, "values of a map"),
+                    _ => (self.frame / 2, "values of an array"),
+                };
+                format!("the input ends where {left} more {what} were announced")
+            }
+            (Some(marker), Some(wanted)) => {
+                let header = usize::from(HEADER_BYTES[usize::from(*marker)]);
+                let left = rest.len() - header;
+                match *marker {
+                    FIXMAP..FIXARRAY | MAP16 | MAP32 => {
+                        format!("found a map of {wanted} pairs where only {left} bytes follow")
+                    }
+                    FIXARRAY..FIXSTR | ARRAY16 | ARRAY32 => {
+                        format!("found an array of {wanted} values where only {left} bytes follow")
+                    }
+                    _ => format!("found {wanted} bytes announced where only {left} follow"),
+                }
+            }
+            (Some(_), None) => "the input ends inside the header of a value".to_owned(),
+        };
+        Err(Error::truncated(message).at(pos as u64))
+    }
+
+    #[cold]
+    fn too_long(&self, length: usize) -> Error {
+        let bound = self.limits.token_bytes;
+        Error::limit(format!(
+            "found a single value of {length} bytes, more than {bound}, the limit of token_bytes"
+        ))
+        .hint("pass --limit token_bytes=… to raise it")
+    }
+
+    #[cold]
+    fn too_deep(&self) -> Error {
+        let depth = self.limits.depth.min(Limits::DEPTH_CEILING);
+        let error = Error::limit(format!("found more than {depth} nested arrays and maps"));
+        match depth < Limits::DEPTH_CEILING {
+            true => error.hint("pass --limit depth=… to raise the limit"),
+            false => error,
+        }
+    }
+
+    /// A key that is not text, which begins `rest`: `None` if it is not whole yet, else its size.
+    #[cold]
+    #[inline(never)]
+    fn key_value<S: Sink + ?Sized>(
+        &mut self,
+        rest: &[u8],
+        pos: usize,
+        last: bool,
+        sink: &mut S,
+    ) -> Result<Option<usize>> {
+        let end = self.key.end(rest);
+        let bound = self.limits.record_bytes;
+        if end.unwrap_or(rest.len()) as u64 > bound {
+            return Err(Error::limit(format!(
+                "found a key of more than {bound} bytes, the limit of record_bytes"
+            ))
+            .hint("pass --limit record_bytes=… to raise it")
+            .at(pos as u64));
+        }
+        let Some(end) = end else {
+            if last {
+                return Err(
+                    Error::truncated("the input ends inside the key of a map").at(pos as u64)
+                );
+            }
+            return Ok(None);
+        };
+        self.key = Skip::new();
+        let mut inner = Parser::nested(self.limits, self.depth - self.outer.len());
+        let mut builder = KeyBuilder::new(&self.limits);
+        let mut inner_pos = 0;
+        let parsed = inner.run::<_, false>(&rest[..end], &mut inner_pos, true, &mut builder);
+        if let Err(error) = parsed {
+            let offset = error.offset().unwrap_or(inner_pos as u64);
+            return Err(error.at(pos as u64 + offset));
+        }
+        let key = builder.done.expect("a whole value was read");
+        sink.key_value(&key)?;
+        Ok(Some(end))
+    }
+}
+
+/// The marker that begins `rest` and the eight bytes behind it, the first of them highest; zeros
+/// where fewer follow. `None` if the fixed part of the token is not whole.
+#[inline(always)]
+fn token(rest: &[u8]) -> Option<(u8, u64)> {
+    match rest.first_chunk::<HEADER_MAX>() {
+        Some(&[marker, word @ ..]) => Some((marker, u64::from_be_bytes(word))),
+        None => token_near_the_end(rest),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn token_near_the_end(rest: &[u8]) -> Option<(u8, u64)> {
+    let (&marker, behind) = rest.split_first()?;
+    let mut word = [0; 8];
+    word[..behind.len()].copy_from_slice(behind);
+    let whole = rest.len() >= usize::from(HEADER_BYTES[usize::from(marker)]);
+    whole.then_some((marker, u64::from_be_bytes(word)))
+}
+
+/// An extension, or the point in time that it holds.
+fn ext(kind: i8, payload: &[u8]) -> Ext<'_> {
+    if kind == TIMESTAMP
+        && let Some(at) = timestamp(payload)
+    {
+        return Ext::Timestamp(at);
+    }
+    Ext::MsgpackExt(kind, payload)
+}
+
+/// The point in time of a payload of 4, 8 or 12 bytes; `None` if it is none.
+fn timestamp(payload: &[u8]) -> Option<Timestamp> {
+    let at = match *payload {
+        [a, b, c, d] => {
+            Timestamp { seconds: i64::from(u32::from_be_bytes([a, b, c, d])), nanoseconds: 0 }
+        }
+        [a, b, c, d, e, f, g, h] => {
+            let word = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
+            let seconds = (word & ((1 << 34) - 1)) as i64;
+            Timestamp { seconds, nanoseconds: (word >> 34) as u32 }
+        }
+        [a, b, c, d, ref seconds @ ..] => Timestamp {
+            seconds: i64::from_be_bytes(seconds.try_into().ok()?),
+            nanoseconds: u32::from_be_bytes([a, b, c, d]),
+        },
+        _ => return None,
+    };
+    (at.nanoseconds < 1_000_000_000).then_some(at)
+}
+
+/// Builds a key from events in which the keys of maps come as values.
+struct KeyBuilder {
+    open: Vec<Vec<Value>>,
+    done: Option<Value>,
+    nodes_left: u64,
+    fidelity: Fidelity,
+}
+
+impl KeyBuilder {
+    fn new(limits: &Limits) -> KeyBuilder {
+        KeyBuilder {
+            open: Vec::new(),
+            done: None,
+            nodes_left: limits.nodes,
+            fidelity: Fidelity::new(OnLoss::Refuse, Format::Msgpack),
+        }
+    }
+
+    fn spend(&mut self) -> Result {
+        match self.nodes_left.checked_sub(1) {
+            Some(left) => {
+                self.nodes_left = left;
+                Ok(())
+            }
+            None => Err(Error::limit("found a key with more values than the limit of nodes")
+                .hint("pass --limit nodes=… to raise it")),
+        }
+    }
+
+    fn leaf(&mut self, value: impl FnOnce() -> Value) -> Result {
+        self.spend()?;
+        self.put(value())
+    }
+
+    fn put(&mut self, value: Value) -> Result {
+        match self.open.last_mut() {
+            Some(values) => values.push(value),
+            None => self.done = Some(value),
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> Vec<Value> {
+        self.open.pop().expect("begin before end")
+    }
+}
+
+impl Sink for KeyBuilder {
+    fn null(&mut self) -> Result {
+        self.leaf(|| Value::Null)
+    }
+    fn bool(&mut self, v: bool) -> Result {
+        self.leaf(|| Value::Bool(v))
+    }
+    fn i64(&mut self, v: i64) -> Result {
+        self.leaf(|| Value::Int(v))
+    }
+    fn u64(&mut self, v: u64) -> Result {
+        self.leaf(|| Value::UInt(v))
+    }
+    fn f64(&mut self, v: f64) -> Result {
+        self.leaf(|| Value::F64(v))
+    }
+    fn f32(&mut self, v: f32) -> Result {
+        self.leaf(|| Value::F32(v))
+    }
+    fn str(&mut self, v: &str) -> Result {
+        self.leaf(|| Value::Text(v.to_owned()))
+    }
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        self.leaf(|| Value::Bytes(v.to_owned()))
+    }
+    fn big_int(&mut self, _: BigInt<'_>) -> Result {
+        unreachable!("MessagePack has no such integers")
+    }
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        self.leaf(|| match v {
+            Ext::Timestamp(v) => Value::Timestamp(v),
+            Ext::MsgpackExt(kind, v) => Value::MsgpackExt(kind, v.to_owned()),
+            Ext::BrokenText(v) => Value::BrokenText(v.to_owned()),
+            Ext::Decimal(_) | Ext::Surrogates(_) => unreachable!("MessagePack has neither"),
+        })
+    }
+    fn begin_array(&mut self, _: Option<u64>) -> Result {
+        self.spend()?;
+        self.open.push(Vec::new());
+        Ok(())
+    }
+    fn end_array(&mut self) -> Result {
+        let values = self.close();
+        self.put(Value::Array(values))
+    }
+    fn begin_map(&mut self, _: Option<u64>) -> Result {
+        self.begin_array(None)
+    }
+    fn key(&mut self, _: &str) -> Result {
+        unreachable!("keys come as values")
+    }
+    fn end_map(&mut self) -> Result {
+        let mut values = self.close().into_iter();
+        let mut pairs = Vec::with_capacity(values.len() / 2);
+        while let (Some(key), Some(value)) = (values.next(), values.next()) {
+            pairs.push((key, value));
+        }
+        self.put(Value::Map(pairs))
+    }
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+}

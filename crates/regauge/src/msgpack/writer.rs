@@ -1,0 +1,534 @@
+//! Events to bytes, in the shortest encoding of everything.
+//!
+//! A container's header holds its count. Where the count is promised it is written at once. Where
+//! it is not (JSON does not know it), a header as wide as the last one at this depth is reserved,
+//! and put right when the container ends: by a patch if the width was right, as it is nearly
+//! always; else the body moves if that is cheap, and if not, the header is noted as an [`Edit`]
+//! and all edits are made in one pass when the outermost such container ends. So the bytes are
+//! those of a writer that knows every count beforehand, and the work is linear in them.
+//!
+//! With an output behind, an open container pins everything behind its header in memory. One that
+//! pins more than [`HOLD_BYTES`] is *committed*: it and all that are open around it get the widest
+//! header, whose number is patched in the output when the container ends.
+//!
+//! Advice for those who change this file: positions count from the first byte ever written, and
+//! edits change those of all that follows. `pinned` is never behind an edit, and no edit lies in a
+//! body that is moved.
+
+use super::types::*;
+use crate::event::{Ext, Sink, Timestamp};
+use crate::fidelity::{self, Fidelity};
+use crate::out::{Edit, Out, shifted};
+use crate::value::Value;
+use crate::{Error, Format, OnLoss, Result};
+
+/// The most that open containers of unknown length may pin in memory. With the buffer's doubling
+/// on the way there, the splice that follows and a window of input, the sum stays below 32 MiB,
+/// half of what a conversion may take; and up to this size every document has shortest headers.
+pub const HOLD_BYTES: u64 = 8 << 20;
+
+/// The largest body that is moved when its header turns out wider or narrower than reserved. A
+/// move of 64 KiB costs a few microseconds, less than an edit of a whole document.
+const MOVE_BYTES: u64 = 64 << 10;
+
+/// Moves may cost this many times the bytes written, all in all. Widths are predicted well, so
+/// that only hostile nesting comes near: a thousand levels, each of which moves the same bytes.
+const MOVE_RATIO: u64 = 4;
+
+/// Depths that have a prediction of their own.
+const PREDICTED_DEPTHS: usize = 64;
+
+/// Turns events into MessagePack.
+#[derive(Debug)]
+pub struct Writer<'o> {
+    out: Out<'o>,
+    fidelity: Fidelity,
+    /// Values, or pairs, in the container at hand so far.
+    count: u64,
+    stack: Vec<Open>,
+    /// The header of the outermost open container that may yet change its width: nothing from
+    /// there on may leave. `u64::MAX` if there is none.
+    pinned: u64,
+    /// How many open containers have been committed.
+    committed: usize,
+    /// The header width that was right last, by depth.
+    widths: [u8; PREDICTED_DEPTHS],
+    /// Headers that have to change their width, innermost containers first.
+    edits: Vec<Edit>,
+    /// The highest position of an edit, counted from 1; 0 if there is none.
+    edits_end: u64,
+    /// Bytes that were moved.
+    moved: u64,
+    hold_bytes: u64,
+    /// Depth and count at the checkpoint.
+    mark: (usize, u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// The position of the header.
+    at: u64,
+    /// The count of the container around, this one included.
+    outer_count: u64,
+    length: Length,
+    map: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Length {
+    /// The header is written.
+    Promised(u64),
+    /// So many bytes are reserved.
+    Reserved(u8),
+    /// Five bytes are reserved, in the output.
+    Committed,
+}
+
+impl<'o> Writer<'o> {
+    /// A writer into `out`. What MessagePack cannot hold goes by `policy`.
+    pub fn new(out: Out<'o>, policy: OnLoss) -> Writer<'o> {
+        Writer {
+            out,
+            fidelity: Fidelity::new(policy, Format::Msgpack),
+            count: 0,
+            stack: Vec::new(),
+            pinned: u64::MAX,
+            committed: 0,
+            widths: [1; PREDICTED_DEPTHS],
+            edits: Vec::new(),
+            edits_end: 0,
+            moved: 0,
+            hold_bytes: HOLD_BYTES,
+            mark: (0, 0),
+        }
+    }
+
+    /// A writer that keeps everything: see [`into_vec`](Writer::into_vec).
+    pub fn in_memory(policy: OnLoss) -> Writer<'o> {
+        Writer::new(Out::in_memory(), policy)
+    }
+
+    /// Everything that was written and not handed on to an output.
+    pub fn into_vec(self) -> Vec<u8> {
+        self.out.into_vec()
+    }
+
+    /// The buffer.
+    pub fn out(&mut self) -> &mut Out<'o> {
+        &mut self.out
+    }
+
+    /// Replaces [`HOLD_BYTES`], for tests.
+    #[cfg(test)]
+    pub(super) fn set_hold_bytes(&mut self, bytes: u64) {
+        self.hold_bytes = bytes;
+    }
+
+    /// Bytes that were moved so far.
+    #[cfg(test)]
+    pub(super) fn moved(&self) -> u64 {
+        self.moved
+    }
+
+    #[inline(always)]
+    fn room(&mut self, n: usize) -> Result {
+        if self.out.has_room(n) { Ok(()) } else { self.make_room(n) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, n: usize) -> Result {
+        if self.out.has_output() {
+            // What a checkpoint holds back would not leave by being committed.
+            let barrier = self.out.checkpoint_position().unwrap_or(u64::MAX);
+            let held = self.out.position().saturating_sub(self.pinned) + n as u64;
+            if self.pinned < barrier && held > self.hold_bytes {
+                self.commit(barrier)?;
+            }
+        }
+        self.out.room(n, self.pinned)
+    }
+
+    /// Gives the widest header to every open container whose length is unknown, and lets the bytes
+    /// go.
+    fn commit(&mut self, barrier: u64) -> Result {
+        self.out.flush_before(self.pinned)?;
+        for open in &mut self.stack {
+            if let Length::Reserved(width) = open.length
+                && open.at < barrier
+            {
+                open.length = Length::Committed;
+                self.committed += 1;
+                self.edits.push(Edit {
+                    at: open.at,
+                    old: usize::from(width),
+                    header: wide_header(open.map, 0),
+                    length: 5,
+                });
+            }
+        }
+        self.splice();
+        self.find_pin();
+        self.out.hold()?;
+        self.out.flush_before(self.pinned)?;
+        self.out.shrink();
+        Ok(())
+    }
+
+    /// Makes all edits.
+    fn splice(&mut self) {
+        self.edits.sort_unstable_by_key(|edit| edit.at);
+        self.moved += self.out.splice(&self.edits);
+        // Both are in order, so one walk along them finds every shift.
+        let mut done = 0;
+        let mut shift = 0;
+        for open in &mut self.stack {
+            let edits = &self.edits[done..];
+            let passed = edits.iter().take_while(|edit| edit.at < open.at).count();
+            shift += shifted(u64::MAX / 2, &edits[..passed]) as i64 - (u64::MAX / 2) as i64;
+            done += passed;
+            open.at = open.at.wrapping_add_signed(shift);
+        }
+        self.edits.clear();
+        self.edits_end = 0;
+    }
+
+    fn find_pin(&mut self) {
+        let reserved = |open: &&Open| matches!(open.length, Length::Reserved(_));
+        self.pinned = self.stack.iter().find(reserved).map_or(u64::MAX, |open| open.at);
+    }
+
+    #[inline]
+    fn begin(&mut self, map: bool, length: Option<u64>) -> Result {
+        self.room(5)?;
+        let at = self.out.position();
+        let length = match length {
+            Some(count) => {
+                let (header, width) = container_header(map, container_count(map, count)?);
+                self.out.extend_short(&header[..width]);
+                Length::Promised(count)
+            }
+            None => {
+                let width = self.widths[self.stack.len().min(PREDICTED_DEPTHS - 1)];
+                self.out.extend_short(&[0; 5][..usize::from(width)]);
+                self.pinned = self.pinned.min(at);
+                Length::Reserved(width)
+            }
+        };
+        self.stack.push(Open { at, outer_count: self.count + 1, length, map });
+        self.count = 0;
+        Ok(())
+    }
+
+    #[inline]
+    fn end(&mut self) -> Result {
+        let open = self.stack.pop().expect("begin before end");
+        let count = self.count;
+        self.count = open.outer_count;
+        match open.length {
+            Length::Promised(promised) if promised == count => Ok(()),
+            Length::Promised(promised) => Err(broken_promise(open.map, promised, count)),
+            Length::Reserved(width) => {
+                let (header, needed) =
+                    container_header(open.map, container_count(open.map, count)?);
+                if needed == usize::from(width) {
+                    let at = (open.at - self.out.base()) as usize;
+                    self.out.held_mut()[at..at + needed].copy_from_slice(&header[..needed]);
+                } else {
+                    self.widen(open.at, usize::from(width), header, needed);
+                }
+                if self.pinned == open.at {
+                    self.pinned = u64::MAX;
+                    if !self.edits.is_empty() {
+                        self.splice();
+                    }
+                }
+                Ok(())
+            }
+            Length::Committed => {
+                let count = container_count(open.map, count)?;
+                self.out.patch(open.at, &wide_header(open.map, count))?;
+                self.committed -= 1;
+                if self.committed == 0 { self.out.release() } else { Ok(()) }
+            }
+        }
+    }
+
+    /// A header of another width than was reserved.
+    #[cold]
+    #[inline(never)]
+    fn widen(&mut self, at: u64, old: usize, header: [u8; 5], length: usize) {
+        self.widths[self.stack.len().min(PREDICTED_DEPTHS - 1)] = length as u8;
+        let edit = Edit { at, old, header, length };
+        let body = self.out.position() - at;
+        let affordable = self.moved + body <= MOVE_BYTES + MOVE_RATIO * self.out.position();
+        if body <= MOVE_BYTES && affordable && self.edits_end <= at {
+            self.moved += self.out.splice(&[edit]);
+        } else {
+            self.edits_end = self.edits_end.max(at + 1);
+            self.edits.push(edit);
+        }
+    }
+
+    fn text(&mut self, bytes: &[u8]) -> Result {
+        let length = payload_length("text", bytes.len())?;
+        self.room(bytes.len() + 5)?;
+        match length {
+            0..=31 => self.out.push(FIXSTR | length as u8),
+            32..=0xFF => self.out.push_array([STR8, length as u8]),
+            _ => self.long_header(STR16, length),
+        }
+        self.out.extend_short(bytes);
+        Ok(())
+    }
+
+    /// The header with a length of two or four bytes: `medium` or the marker behind it.
+    fn long_header(&mut self, medium: u8, length: u32) {
+        let [a, b, c, d] = length.to_be_bytes();
+        match length {
+            0..=0xFFFF => self.out.push_array([medium, c, d]),
+            _ => self.out.push_array([medium + 1, a, b, c, d]),
+        }
+    }
+
+    fn extension(&mut self, kind: i8, payload: &[u8]) -> Result {
+        let length = payload_length("an extension", payload.len())?;
+        self.room(payload.len() + 6)?;
+        match length {
+            1 | 2 | 4 | 8 | 16 => self.out.push(FIXEXT1 + length.trailing_zeros() as u8),
+            0..=0xFF => self.out.push_array([EXT8, length as u8]),
+            _ => self.long_header(EXT16, length),
+        }
+        self.out.push(kind as u8);
+        self.out.extend_short(payload);
+        self.count += 1;
+        Ok(())
+    }
+
+    /// A point in time in 4, 8 or 12 bytes.
+    fn timestamp(&mut self, at: Timestamp) -> Result {
+        let nanoseconds = u64::from(at.nanoseconds);
+        match u64::try_from(at.seconds) {
+            Ok(seconds) if seconds < 1 << 32 && nanoseconds == 0 => {
+                self.extension(TIMESTAMP, &(seconds as u32).to_be_bytes())
+            }
+            Ok(seconds) if seconds < 1 << 34 => {
+                self.extension(TIMESTAMP, &(nanoseconds << 34 | seconds).to_be_bytes())
+            }
+            _ => {
+                let mut payload = [0; 12];
+                payload[..4].copy_from_slice(&at.nanoseconds.to_be_bytes());
+                payload[4..].copy_from_slice(&at.seconds.to_be_bytes());
+                self.extension(TIMESTAMP, &payload)
+            }
+        }
+    }
+
+    /// An integer beyond the one-byte forms.
+    #[inline]
+    fn wide_i64(&mut self, v: i64) {
+        if v >= 0 {
+            self.wide_u64(v as u64);
+        } else if v >= i64::from(i8::MIN) {
+            self.out.push_array([INT8, v as u8]);
+        } else if v >= i64::from(i16::MIN) {
+            self.out.push_array(marked::<2, 3>(INT16, (v as i16).to_be_bytes()));
+        } else if v >= i64::from(i32::MIN) {
+            self.out.push_array(marked::<4, 5>(INT32, (v as i32).to_be_bytes()));
+        } else {
+            self.out.push_array(marked::<8, 9>(INT64, v.to_be_bytes()));
+        }
+    }
+
+    #[inline]
+    fn wide_u64(&mut self, v: u64) {
+        if v <= u64::from(u8::MAX) {
+            self.out.push_array([UINT8, v as u8]);
+        } else if v <= u64::from(u16::MAX) {
+            self.out.push_array(marked::<2, 3>(UINT16, (v as u16).to_be_bytes()));
+        } else if v <= u64::from(u32::MAX) {
+            self.out.push_array(marked::<4, 5>(UINT32, (v as u32).to_be_bytes()));
+        } else {
+            self.out.push_array(marked::<8, 9>(UINT64, v.to_be_bytes()));
+        }
+    }
+}
+
+/// A marker and the number behind it.
+#[inline(always)]
+fn marked<const N: usize, const M: usize>(marker: u8, number: [u8; N]) -> [u8; M] {
+    let mut bytes = [marker; M];
+    bytes[1..].copy_from_slice(&number);
+    bytes
+}
+
+/// A count that a header can hold.
+#[inline]
+fn container_count(map: bool, count: u64) -> Result<u32> {
+    u32::try_from(count).map_err(|_| {
+        let (what, of) = if map { ("a map", "pairs") } else { ("an array", "values") };
+        too_large(format!("found {what} of {count} {of}"))
+    })
+}
+
+/// A length that a header can hold.
+#[inline]
+fn payload_length(what: &str, length: usize) -> Result<u32> {
+    u32::try_from(length).map_err(|_| too_large(format!("found {what} of {length} bytes")))
+}
+
+#[cold]
+fn too_large(found: String) -> Error {
+    Error::unrepresentable(format!(
+        "{found}, which MessagePack cannot hold: its counts end at {}",
+        u32::MAX
+    ))
+}
+
+#[cold]
+fn broken_promise(map: bool, promised: u64, count: u64) -> Error {
+    let what = if map { "a map" } else { "an array" };
+    Error::unrepresentable(format!(
+        "found {what} announced with {promised} entries that ended after {count}"
+    ))
+}
+
+impl Sink for Writer<'_> {
+    #[inline]
+    fn null(&mut self) -> Result {
+        self.room(1)?;
+        self.out.push(NIL);
+        self.count += 1;
+        Ok(())
+    }
+    #[inline]
+    fn bool(&mut self, v: bool) -> Result {
+        self.room(1)?;
+        self.out.push(FALSE + u8::from(v));
+        self.count += 1;
+        Ok(())
+    }
+    #[inline]
+    fn i64(&mut self, v: i64) -> Result {
+        self.room(HEADER_MAX)?;
+        self.count += 1;
+        if (-32..128).contains(&v) {
+            self.out.push(v as u8);
+        } else {
+            self.wide_i64(v);
+        }
+        Ok(())
+    }
+    #[inline]
+    fn u64(&mut self, v: u64) -> Result {
+        if v <= i64::MAX as u64 {
+            return self.i64(v as i64);
+        }
+        self.room(HEADER_MAX)?;
+        self.count += 1;
+        self.wide_u64(v);
+        Ok(())
+    }
+    #[inline]
+    fn f64(&mut self, v: f64) -> Result {
+        self.room(HEADER_MAX)?;
+        self.out.push_array(marked::<8, 9>(FLOAT64, v.to_be_bytes()));
+        self.count += 1;
+        Ok(())
+    }
+    #[inline]
+    fn f32(&mut self, v: f32) -> Result {
+        self.room(5)?;
+        self.out.push_array(marked::<4, 5>(FLOAT32, v.to_be_bytes()));
+        self.count += 1;
+        Ok(())
+    }
+    #[inline]
+    fn str(&mut self, v: &str) -> Result {
+        self.count += 1;
+        self.text(v.as_bytes())
+    }
+    #[inline]
+    fn key(&mut self, k: &str) -> Result {
+        self.text(k.as_bytes())
+    }
+    #[inline]
+    fn begin_array(&mut self, len: Option<u64>) -> Result {
+        self.begin(false, len)
+    }
+    #[inline]
+    fn end_array(&mut self) -> Result {
+        self.end()
+    }
+    #[inline]
+    fn begin_map(&mut self, len: Option<u64>) -> Result {
+        self.begin(true, len)
+    }
+    #[inline]
+    fn end_map(&mut self) -> Result {
+        self.end()
+    }
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        let length = payload_length("binary data", v.len())?;
+        self.room(v.len() + 5)?;
+        match length {
+            0..=0xFF => self.out.push_array([BIN8, length as u8]),
+            _ => self.long_header(BIN16, length),
+        }
+        self.out.extend_short(v);
+        self.count += 1;
+        Ok(())
+    }
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        match v {
+            Ext::Timestamp(at) => self.timestamp(at),
+            Ext::MsgpackExt(kind, payload) => self.extension(kind, payload),
+            // The specification lets a str hold any bytes.
+            Ext::BrokenText(raw) => {
+                self.count += 1;
+                self.text(raw)
+            }
+            Ext::Decimal(_) | Ext::Surrogates(_) => fidelity::ext(self, v),
+        }
+    }
+    fn key_value(&mut self, k: &Value) -> Result {
+        k.drive(self)?;
+        // A key is no entry of its own.
+        self.count -= 1;
+        Ok(())
+    }
+}
+
+impl crate::Writer for Writer<'_> {
+    fn end_document(&mut self) -> Result {
+        debug_assert!(self.stack.is_empty(), "a document ends when its containers have");
+        self.count = 0;
+        Ok(())
+    }
+    fn finish(&mut self) -> Result {
+        if !self.stack.is_empty() {
+            let open = self.stack.len();
+            return Err(Error::unrepresentable(format!(
+                "the last document is not whole: {open} arrays and maps are open"
+            )));
+        }
+        self.out.finish()
+    }
+    fn checkpoint(&mut self) {
+        self.mark = (self.stack.len(), self.count);
+        self.out.checkpoint();
+    }
+    fn rollback(&mut self) {
+        self.out.rollback();
+        let (depth, count) = self.mark;
+        self.stack.truncate(depth);
+        self.count = count;
+        let end = self.out.position();
+        self.edits.retain(|edit| edit.at < end);
+        self.edits_end = self.edits.iter().map(|edit| edit.at + 1).max().unwrap_or(0);
+        self.find_pin();
+    }
+}
