@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use regauge::{Format, Options, Source as _, Writer as _, convert_bytes};
 use regauge::{Fidelity, OnLoss, json, msgpack, out::Out};
+use regauge::{Format, Options, Source as _, Writer as _, convert_bytes};
 use regauge_bench::{Route, Times, data_folder, interleave};
 use serde::Serialize as _;
 

@@ -104,10 +104,6 @@ pub enum Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    fn can_repeat(&self) -> bool {
-        !matches!(self, Input::Once(_))
-    }
-
     /// A second reading of the same bytes.
     fn repeat(&self) -> Option<Input<'a>> {
         match self {

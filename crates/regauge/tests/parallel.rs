@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 use regauge::convert::{Input, convert};
 use regauge::output::StreamOutput;
 use regauge::reader::BadRecord;
-use regauge::{Format, Options, OnLoss};
+use regauge::{Format, OnLoss, Options};
 
 type Outcome = (Vec<u8>, Result<(u64, u64), String>, Vec<(String, Vec<u8>)>);
 

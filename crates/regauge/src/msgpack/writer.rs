@@ -85,11 +85,11 @@ enum Length {
 }
 
 impl<'o> Writer<'o> {
-    /// A writer into `out`. What MessagePack cannot hold goes by `policy`.
-    pub fn new(out: Out<'o>, policy: OnLoss) -> Writer<'o> {
+    /// A writer into `out`. What MessagePack cannot hold goes by the policy of `fidelity`.
+    pub fn new(out: Out<'o>, fidelity: Fidelity) -> Writer<'o> {
         Writer {
             out,
-            fidelity: Fidelity::new(policy, Format::Msgpack),
+            fidelity,
             count: 0,
             stack: Vec::new(),
             pinned: u64::MAX,
@@ -105,7 +105,7 @@ impl<'o> Writer<'o> {
 
     /// A writer that keeps everything: see [`into_vec`](Writer::into_vec).
     pub fn in_memory(policy: OnLoss) -> Writer<'o> {
-        Writer::new(Out::in_memory(), policy)
+        Writer::new(Out::in_memory(), Fidelity::new(policy, Format::Msgpack))
     }
 
     /// Everything that was written and not handed on to an output.
@@ -113,9 +113,9 @@ impl<'o> Writer<'o> {
         self.out.into_vec()
     }
 
-    /// The buffer.
-    pub fn out(&mut self) -> &mut Out<'o> {
-        &mut self.out
+    /// The buffer, with what has not been handed on to an output.
+    pub fn into_out(self) -> Out<'o> {
+        self.out
     }
 
     /// Replaces [`HOLD_BYTES`], for tests.

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use regauge::convert::{Input, Options, convert};
 use regauge::output::StreamOutput;
-use regauge::{Error, Format, OnLoss, convert_bytes};
+use regauge::{Error, ErrorKind, Format, OnLoss, convert_bytes};
 
 /// A stream that gives its bytes in pieces of the sizes that `seed` makes: 1 to 7 at a time.
 struct Drip<'a> {
@@ -58,9 +58,12 @@ pub fn check_reader(format: Format, bytes: &[u8]) -> Option<Error> {
         }
         (Err(whole), Err(pieces)) => {
             assert_eq!(whole.kind(), pieces.kind(), "{whole} / {pieces}");
-            assert_eq!(whole.message(), pieces.message());
-            assert_eq!(whole.offset(), pieces.offset(), "{whole} / {pieces}");
             assert_eq!(whole.record(), pieces.record(), "{whole} / {pieces}");
+            // Who has the whole input can tell earlier that something announced is not there.
+            if whole.kind() != ErrorKind::Truncated {
+                assert_eq!(whole.message(), pieces.message());
+                assert_eq!(whole.offset(), pieces.offset(), "{whole} / {pieces}");
+            }
             let offset = whole.offset().expect("an error has an offset");
             assert!(offset <= bytes.len() as u64, "{whole}");
             assert!(!whole.message().is_empty());
