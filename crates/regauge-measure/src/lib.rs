@@ -1,1 +1,3 @@
 //! The measuring engine.
+
+pub mod sample;
