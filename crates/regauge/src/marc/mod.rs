@@ -1,4 +1,6 @@
 //! MARC: placeholder with the expected signatures.
+pub mod marc8;
+
 /// x
 #[derive(Clone, Debug, Default)]
 pub struct Options {}
