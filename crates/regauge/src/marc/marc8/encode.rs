@@ -96,7 +96,7 @@ impl Encoder<'_> {
     fn split(&mut self, text: &str) -> Result<(), Marc8Error> {
         let mut half = None;
         for (offset, c) in text.char_indices() {
-            if c.is_ascii() || code_of(c).is_some() {
+            if c.is_ascii() || code_of(c).is_some() || is_syllable(c) {
                 self.part(offset, c, &mut half)?;
             } else {
                 let mut result = Ok(());
@@ -117,8 +117,14 @@ impl Encoder<'_> {
     /// Takes one character that is not to be decomposed further. `half` is the second half of a
     /// mark over two letters, which the next letter takes.
     fn part(&mut self, offset: usize, c: char, half: &mut Option<char>) -> Result<(), Marc8Error> {
-        let is_mark =
-            (c as u32) >= 0x300 && (is_mark_character(c) || canonical_combining_class(c) != 0);
+        // The tables decide where they have the character: superscript alef (U+0670) is a mark to
+        // Unicode, but a letter of its own to MARC-8.
+        let is_mark = (c as u32) >= 0x300
+            && if code_of(c).is_some() {
+                is_mark_character(c)
+            } else {
+                canonical_combining_class(c) != 0
+            };
         let end = self.marks.len();
         match self.units.last_mut() {
             Some(unit) if is_mark || joins_jamo(unit.letter, c) => {
@@ -219,7 +225,8 @@ impl Encoder<'_> {
             while to < end {
                 let mark = self.marks[to];
                 if !self.references {
-                    return Err(no_code(mark));
+                    let at = offset + text[offset..].find(mark).unwrap_or(0);
+                    return Err(Marc8Error { offset: at, ..no_code(mark) });
                 }
                 let from = to + 1;
                 to = from + self.coded(from, end);
@@ -374,8 +381,19 @@ fn is_control(c: char) -> bool {
     matches!(c, '\0'..='\x1F' | '\x7F')
 }
 
+/// Whether `c` is a Hangul syllable: EACC has them whole or not at all.
+pub(super) fn is_syllable(c: char) -> bool {
+    matches!(c, '\u{AC00}'..='\u{D7A3}')
+}
+
 /// Whether the Hangul vowel or final consonant `c` belongs to the syllable that `letter` begins.
 fn joins_jamo(letter: char, c: char) -> bool {
-    matches!(c, '\u{1161}'..='\u{1175}' | '\u{11A8}'..='\u{11C2}')
-        && matches!(letter, '\u{1100}'..='\u{1112}')
+    match c {
+        '\u{1161}'..='\u{1175}' => matches!(letter, '\u{1100}'..='\u{1112}'),
+        '\u{11A8}'..='\u{11C2}' => {
+            let open = is_syllable(letter) && (letter as u32 - 0xAC00).is_multiple_of(28);
+            open || matches!(letter, '\u{1100}'..='\u{1112}')
+        }
+        _ => false,
+    }
 }

@@ -22,7 +22,7 @@
 //!   Extended Latin as `E` beside `!E`.
 //!
 //! # What a round trip loses
-//! Text is never lost, bytes may be: 228 codes of EACC share their character with an earlier code
+//! Text is never lost, bytes may be: 226 codes of EACC share their character with an earlier code
 //! (the tables unify some variants), and escape sequences that change nothing, or that this module
 //! would place elsewhere, are written its own way.
 //!

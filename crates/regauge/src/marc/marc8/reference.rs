@@ -7,6 +7,9 @@
 
 use std::borrow::Cow;
 
+use unicode_normalization::char::decompose_canonical;
+
+use super::encode::is_syllable;
 use super::lookup::{code_of, is_mark_character};
 
 /// `text` with the references that [`super::encode_with_references`] writes put back as characters.
@@ -58,9 +61,15 @@ pub(super) fn write(c: char, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("&#x{:04X};", c as u32).as_bytes());
 }
 
-/// Whether the encoder writes `c` as a reference.
+/// Whether the encoder writes `c` as a reference: no set has it, and it has no parts that would be
+/// written in its place.
 fn is_referred(c: char) -> bool {
-    !c.is_ascii() && code_of(c).is_none()
+    if c.is_ascii() || code_of(c).is_some() || matches!(c, '\u{360}' | '\u{361}') {
+        return false;
+    }
+    let mut whole = true;
+    decompose_canonical(c, |part| whole &= part == c);
+    whole || is_syllable(c)
 }
 
 /// `#x`, digits and `;` at the start of `text`: the character and the length.
