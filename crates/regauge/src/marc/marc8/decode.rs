@@ -29,7 +29,8 @@ pub fn decode(bytes: &[u8], state: &mut State, out: &mut String) -> Result<(), M
         }
         return Ok(());
     }
-    let mut decoder = Decoder { state, out, marks: Marks::default() };
+    out.reserve(bytes.len());
+    let mut decoder = Decoder { state, out, marks: String::new() };
     let result = decoder.run(bytes, 0);
     decoder.finish_marks();
     result
@@ -38,7 +39,7 @@ pub fn decode(bytes: &[u8], state: &mut State, out: &mut String) -> Result<(), M
 /// Like [`decode`], but writes U+FFFD for each fault and goes on after it: how many there were.
 /// What stood there is lost.
 pub fn decode_lossy(bytes: &[u8], state: &mut State, out: &mut String) -> usize {
-    let mut decoder = Decoder { state, out, marks: Marks::default() };
+    let mut decoder = Decoder { state, out, marks: String::new() };
     let (mut start, mut faults) = (0, 0);
     while let Err(error) = decoder.run(bytes, start) {
         decoder.put('\u{FFFD}');
@@ -49,14 +50,11 @@ pub fn decode_lossy(bytes: &[u8], state: &mut State, out: &mut String) -> usize 
     faults
 }
 
-/// Marks that wait for their letter. More than one or two is rare, more than eight is hostile.
-#[derive(Default)]
-struct Marks(String);
-
 struct Decoder<'a> {
     state: &'a mut State,
     out: &'a mut String,
-    marks: Marks,
+    /// Marks that wait for their letter.
+    marks: String,
 }
 
 impl Decoder<'_> {
@@ -66,11 +64,11 @@ impl Decoder<'_> {
             let byte = bytes[at];
             at = match byte {
                 ESC => self.escape(bytes, at)?,
+                0x20..0x7F if self.state.g0 == Set::Ascii => self.ascii(bytes, at),
                 0x20 => {
                     self.put(' ');
                     at + 1
                 }
-                0x21..0x7F if self.state.g0 == Set::Ascii => self.ascii(bytes, at),
                 0x21..0x7F => self.graphic(bytes, at, self.state.g0)?,
                 0x00..0x20 | 0x7F => {
                     self.finish_marks();
@@ -99,7 +97,7 @@ impl Decoder<'_> {
         let run = bytes[at..].iter().position(|b| !(0x20..0x7F).contains(b));
         let end = run.map_or(bytes.len(), |run| at + run);
         let mut rest = &bytes[at..end];
-        if !self.marks.0.is_empty() {
+        if !self.marks.is_empty() {
             self.put(rest[0] as char);
             rest = &rest[1..];
         }
@@ -141,7 +139,7 @@ impl Decoder<'_> {
         }
         let code = bytes[at] & 0x7F;
         match (code >= 0x21).then(|| character(set, code)).flatten() {
-            Some(mark) if is_mark(set, code) => self.marks.0.push(mark),
+            Some(mark) if is_mark(set, code) => self.marks.push(mark),
             Some(character) => self.put(character),
             None => {
                 let kind = Fault::Byte { byte: bytes[at], set };
@@ -194,15 +192,15 @@ impl Decoder<'_> {
     #[inline]
     fn put(&mut self, character: char) {
         self.out.push(character);
-        if !self.marks.0.is_empty() {
-            self.out.push_str(&self.marks.0);
-            self.marks.0.clear();
+        if !self.marks.is_empty() {
+            self.out.push_str(&self.marks);
+            self.marks.clear();
         }
     }
 
     /// Marks that find no letter.
     fn finish_marks(&mut self) {
-        if !self.marks.0.is_empty() {
+        if !self.marks.is_empty() {
             self.put(NO_LETTER);
         }
     }

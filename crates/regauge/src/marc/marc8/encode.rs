@@ -80,11 +80,11 @@ fn run(text: &str, references: bool, out: &mut Vec<u8>) -> Result<Encoded, Marc8
         out,
         g0: Set::Ascii,
         marks: Vec::new(),
-        units: Vec::with_capacity(text.len()),
+        units: Vec::new(),
         references,
         done: Encoded::default(),
     };
-    let result = encoder.split(text).and_then(|()| encoder.write(text));
+    let result = encoder.text(text);
     if result.is_err() {
         encoder.out.truncate(start);
     }
@@ -92,10 +92,42 @@ fn run(text: &str, references: bool, out: &mut Vec<u8>) -> Result<Encoded, Marc8
 }
 
 impl Encoder<'_> {
-    /// Splits `text` into units.
-    fn split(&mut self, text: &str) -> Result<(), Marc8Error> {
+    /// Copies what is ASCII and hands on the rest in zones. A zone begins with the ASCII character
+    /// that the next mark may belong to, and ends where two ASCII characters meet: no mark or half of
+    /// one crosses that border.
+    fn text(&mut self, text: &str) -> Result<(), Marc8Error> {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.g0 == Set::Ascii {
+                let plain = |byte: &u8| byte.is_ascii() && *byte != 0x1B;
+                let run = bytes[at..].iter().position(|byte| !plain(byte));
+                let run = run.map_or(bytes.len() - at, |run| run.saturating_sub(1));
+                // An ampersand may have to be escaped, so with references nothing is copied.
+                let run = if self.references { 0 } else { run };
+                self.out.extend_from_slice(&bytes[at..at + run]);
+                at += run;
+            }
+            let rest = &bytes[at..];
+            let border = rest.windows(2).skip(1).position(|pair| pair.is_ascii());
+            let end = match border {
+                Some(border) if !self.references => at + border + 2,
+                _ => bytes.len(),
+            };
+            self.units.clear();
+            self.marks.clear();
+            self.split(text, at, end)?;
+            self.write(text)?;
+            at = end;
+        }
+        self.designate(Set::Ascii);
+        Ok(())
+    }
+
+    /// Splits `text[start..end]` into units.
+    fn split(&mut self, text: &str, start: usize, end: usize) -> Result<(), Marc8Error> {
         let mut half = None;
-        for (offset, c) in text.char_indices() {
+        for (offset, c) in text[start..end].char_indices().map(|(at, c)| (start + at, c)) {
             if c.is_ascii() || code_of(c).is_some() || is_syllable(c) {
                 self.part(offset, c, &mut half)?;
             } else {
@@ -233,7 +265,6 @@ impl Encoder<'_> {
                 self.reference(mark, from, to);
             }
         }
-        self.designate(Set::Ascii);
         Ok(())
     }
 
