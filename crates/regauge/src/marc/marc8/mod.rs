@@ -187,8 +187,14 @@ pub enum Fault {
 
 impl fmt::Display for Marc8Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "byte {}: ", self.offset)?;
-        match self.kind {
+        write!(f, "byte {}: {}", self.offset, self.kind)
+    }
+}
+
+/// What was found and what was expected, without the place.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
             Fault::Byte { byte, set } => {
                 write!(f, "found byte 0x{byte:02X}, expected a character of the set {}", set.name())
             }
