@@ -331,6 +331,41 @@ impl<'o> Out<'o> {
         }
     }
 
+    /// Appends what `fill` writes behind the end, where there is place for `most` bytes; it gives
+    /// how many it wrote. For tokens of many small parts, which so pay for one check.
+    ///
+    /// # Safety
+    /// `fill` must write only to the `most` bytes from its pointer on, and must have written as
+    /// many of them, from the first on, as it says.
+    #[inline(always)]
+    pub unsafe fn append_with(&mut self, most: usize, fill: impl FnOnce(*mut u8) -> usize) {
+        let length = self.buf.len();
+        if self.buf.capacity() - length < most {
+            self.buf.reserve(most);
+        }
+        // SAFETY: `most` bytes fit behind the length, checked just above, and the caller promises
+        // that `fill` initialises what becomes part of the vector.
+        unsafe {
+            let count = fill(self.buf.as_mut_ptr().add(length));
+            debug_assert!(count <= most);
+            self.buf.set_len(length + count);
+        }
+    }
+
+    /// The last byte written, if it is still in memory.
+    #[inline]
+    pub fn last(&self) -> Option<u8> {
+        self.buf.last().copied()
+    }
+
+    /// Replaces the last byte written, which must still be in memory.
+    #[inline]
+    pub fn replace_last(&mut self, byte: u8) {
+        if let Some(last) = self.buf.last_mut() {
+            *last = byte;
+        }
+    }
+
     /// Appends `N` bytes at once. Fast when there is room.
     #[inline]
     pub fn push_array<const N: usize>(&mut self, bytes: [u8; N]) {

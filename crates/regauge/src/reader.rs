@@ -74,6 +74,11 @@ pub trait Parse {
         None
     }
 
+    /// The format that errors name: [`FORMAT`](Parse::FORMAT), or a framing of it.
+    fn format(&self) -> Format {
+        Self::FORMAT
+    }
+
     /// The limits that the reader has to know.
     fn limits(&self) -> &Limits;
 }
@@ -178,8 +183,9 @@ impl<'a, P: Parse> Reader<'a, P> {
             return error;
         }
         let offset = self.base + error.offset().unwrap_or(self.pos as u64);
-        let mut error = error.at(offset).in_format(P::FORMAT);
-        if self.records > 0 || P::FORMAT.framing() == crate::format::Framing::Records {
+        let format = self.parser.format();
+        let mut error = error.at(offset).in_format(format);
+        if self.records > 0 || format.framing() == crate::format::Framing::Records {
             error = error.in_record(self.records + 1);
         }
         match self.parser.record_id() {
@@ -213,7 +219,7 @@ impl<'a, P: Parse> Reader<'a, P> {
                     "found a single value of more than {bound} bytes, the limit of {name}"
                 ))
                 .hint(format!("pass --limit {name}=… to raise it"))
-                .in_format(P::FORMAT)
+                .in_format(self.parser.format())
                 .at(place));
             }
             buffer.resize((buffer.len() * 2).max(WINDOW_BYTES), 0);
@@ -275,7 +281,7 @@ impl<P: Parse> Reader<'_, P> {
             error
         } else {
             let place = error.offset().unwrap_or(self.base + self.start as u64);
-            error.at(place).in_format(P::FORMAT).in_record(self.records)
+            error.at(place).in_format(self.parser.format()).in_record(self.records)
         };
         if io || !skip || error.kind() == ErrorKind::Refused {
             return Err(error);

@@ -1,74 +1,30 @@
-//! JSON: placeholder with the expected signatures.
-use crate::out::Out;
-use crate::stub::{stub_parser, stub_writer};
-use crate::{Fidelity, Limits, OnLoss, Result, Value};
-/// How documents stand in the input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Framing {
-    /// One document.
-    #[default]
-    Single,
-    /// One document a line.
-    Lines,
-    /// Documents with any white space (or none) between.
-    Concatenated,
-}
-/// x
-#[derive(Clone, Debug, Default)]
-pub struct ReadOptions {
-    /// Set by the conversion from the format.
-    pub framing: Framing,
-    /// `//` and `/* */`.
-    pub comments: bool,
-    /// x
-    pub trailing_commas: bool,
-    /// NaN, Infinity, -Infinity.
-    pub non_finite: bool,
-    /// Numbers with fraction or exponent as `Ext::Decimal`.
-    pub exact_numbers: bool,
-    /// Note rounded numbers as `LossKind::Rounded`.
-    pub count_rounded: bool,
-}
-/// x
-#[derive(Clone, Debug, Default)]
-pub struct WriteOptions {
-    /// Pretty, with so many spaces.
-    pub indent: Option<u8>,
-    /// NDJSON. Set by the conversion from the format.
-    pub lines: bool,
-    /// x
-    pub escape_non_ascii: bool,
-}
-/// x
-#[derive(Default, Debug)]
-pub struct Parser {}
-impl Parser {
-    /// x
-    pub fn new(_: ReadOptions, _: Limits) -> Self {
-        todo!()
-    }
-}
-stub_parser!(Json);
-/// x
+//! JSON (RFC 8259) and NDJSON (one document a line).
+//!
+//! The reader is strict unless [`ReadOptions`] says otherwise. What it does where the RFC leaves a
+//! choice: a byte order mark at the start is passed over, integers are exact at any size, a number
+//! with a fraction or an exponent is the nearest double, `-0` is the double -0.0, duplicate keys
+//! and the order of keys are kept, a lone surrogate is kept
+//! ([`Ext::Surrogates`](crate::Ext::Surrogates)), text that is not UTF-8 is refused.
+//!
+//! The writer holds all of that again: a double is always written with a fraction or an exponent,
+//! so that it reads back as a double. NaN, infinities, bytes, points in time, keys that are not
+//! text and the like go through the policy of [`crate::fidelity`].
+//!
+//! `docs/formats/json.md` has the tables.
+
+mod escape;
+mod number;
+mod reader;
+mod simd;
+mod string;
+mod table_powers;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use number::is_number;
+pub use reader::{Framing, Parser, ReadOptions};
+pub use writer::{FloatStyle, WriteOptions, Writer, to_vec};
+
+/// Bytes to events: a [`Parser`] over a slice or a stream.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
-/// x
-pub struct Writer<'o>(Out<'o>);
-impl<'o> Writer<'o> {
-    /// x
-    pub fn new(_: Out<'o>, _: WriteOptions, _: Fidelity) -> Self {
-        todo!()
-    }
-    /// x
-    pub fn into_out(self) -> Out<'o> {
-        self.0
-    }
-}
-stub_writer!();
-/// x
-pub fn to_vec(_: &Value, _: OnLoss) -> Result<Vec<u8>> {
-    todo!()
-}
-/// x
-pub fn is_number(_: &str) -> bool {
-    todo!()
-}

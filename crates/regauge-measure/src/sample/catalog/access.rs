@@ -1,9 +1,7 @@
 //! Access points: subjects, genres, added names and titles, linked editions (600 to 830).
 
 use super::super::rng::Rng;
-use super::headings::{
-    RELATOR, body, body_field, name_field, person, subject_field, title,
-};
+use super::headings::{RELATOR, body, body_field, name_field, person, subject_field, title};
 use super::numbers::{isbn, lccn};
 use super::record::Record;
 use super::{Material, Work};
@@ -67,7 +65,11 @@ fn subjects(work: &Work, record: &mut Record, rng: &mut Rng) {
         };
         if faceted {
             let number = format!("(RGAUTH)fst{:08}", 1_411_000 + genre.len() * 631);
-            record.field("655", " 7", &[('a', &format!("{genre}.")), ('2', "fast"), ('0', &number)]);
+            record.field(
+                "655",
+                " 7",
+                &[('a', &format!("{genre}.")), ('2', "fast"), ('0', &number)],
+            );
         } else {
             record.field("655", " 7", &[('a', &format!("{genre}.")), ('2', "lcgft")]);
         }

@@ -56,7 +56,11 @@ pub(super) fn write(work: &Work, record: &mut Record, rng: &mut Rng) {
     imprint(work, record, rng);
     extent(work, record, rng);
     if work.material == Material::Serial {
-        record.field("310", "  ", &[('a', rng.pick(&["Quarterly", "Monthly", "Annual", "Irregular"]))]);
+        record.field(
+            "310",
+            "  ",
+            &[('a', rng.pick(&["Quarterly", "Monthly", "Annual", "Irregular"]))],
+        );
     }
     if work.rda || rng.chance(60) {
         let names = ["rdacontent", "rdamedia", "rdacarrier"];
@@ -176,10 +180,7 @@ fn extent(work: &Work, record: &mut Record, rng: &mut Rng) {
     let (page, illustrated) = if work.rda { ("pages", "illustrations") } else { ("p.", "ill.") };
     let (extent, detail) = match work.material {
         Material::Serial => ("v.".to_owned(), illustrated.to_owned()),
-        Material::Score => (
-            format!("1 score ({} {page})", rng.between(4, 180)),
-            String::new(),
-        ),
+        Material::Score => (format!("1 score ({} {page})", rng.between(4, 180)), String::new()),
         Material::Sound => (
             format!("{} audio disc{}", 1, if rng.chance(100) { "s" } else { "" }),
             "digital ; 4 3/4 in.".to_owned(),
@@ -198,7 +199,8 @@ fn extent(work: &Work, record: &mut Record, rng: &mut Rng) {
             let extent = format!("{preface}{} {page}", rng.between(32, 640));
             let extent = if rng.chance(60) { format!("{} v.", rng.between(2, 8)) } else { extent };
             let extra = rng.pick(&["", "", "", ", maps", ", ports.", " (some col.)", ", facsims."]);
-            let detail = if rng.chance(520) { format!("{illustrated}{extra}") } else { String::new() };
+            let detail =
+                if rng.chance(520) { format!("{illustrated}{extra}") } else { String::new() };
             (extent, detail)
         }
     };

@@ -93,8 +93,16 @@ pub(super) fn person(seed: u64, words: &Vocabulary, language: usize, rng: &mut R
 
 /// Roles in $e, as RDA records have them.
 pub(super) const RELATOR: [&str; 10] = [
-    "author", "editor", "translator", "illustrator", "contributor", "compiler", "composer",
-    "performer", "writer of introduction", "director",
+    "author",
+    "editor",
+    "translator",
+    "illustrator",
+    "contributor",
+    "compiler",
+    "composer",
+    "performer",
+    "writer of introduction",
+    "director",
 ];
 
 /// A name field (100, 600, 700) of `person`. `relator` is empty for none, `more` are subfields

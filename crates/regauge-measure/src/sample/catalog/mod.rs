@@ -102,9 +102,7 @@ impl Material {
                 [("two-dimensional moving image", "tdi"), ("video", "v"), ("videodisc", "vd")]
             }
             Material::Score => [("notated music", "ntm"), ("unmediated", "n"), ("volume", "nc")],
-            Material::Map => {
-                [("cartographic image", "cri"), ("unmediated", "n"), ("sheet", "nb")]
-            }
+            Material::Map => [("cartographic image", "cri"), ("unmediated", "n"), ("sheet", "nb")],
             _ => [("text", "txt"), ("unmediated", "n"), ("volume", "nc")],
         }
     }
@@ -175,7 +173,8 @@ impl<'a> Work<'a> {
         let wants_subtitle = rng.chance(if full { 560 } else { 320 });
         let title = headings::title(words, tongue, rng, wants_subtitle);
         let series = rng.chance(if full { 330 } else { 220 }).then(|| {
-            let volume = if rng.chance(600) { rng.between(1, 260).to_string() } else { String::new() };
+            let volume =
+                if rng.chance(600) { rng.between(1, 260).to_string() } else { String::new() };
             (headings::series(seed, words, rng), volume)
         });
         let digitised = material == Material::Book && rng.chance(330);
@@ -260,7 +259,10 @@ impl<'a> Work<'a> {
         match self.material {
             Material::Online => {
                 record.control("006", "m     o  d        ");
-                record.control("007", rng.pick(&["cr |||||||||||", "cr cnu|||unuuu", "cr un|||||||||"]));
+                record.control(
+                    "007",
+                    rng.pick(&["cr |||||||||||", "cr cnu|||unuuu", "cr un|||||||||"]),
+                );
             }
             Material::Sound => record.control("007", "sd fsngnnmmned"),
             Material::Video => record.control("007", "vd cvaizs"),
@@ -282,7 +284,9 @@ impl<'a> Work<'a> {
         };
         let place = self.tongue.place[self.place].code;
         let middle = match self.material {
-            Material::Serial => rng.pick(&["qr p       0   a0", "fr p       0    0", "ar         0   a0"]),
+            Material::Serial => {
+                rng.pick(&["qr p       0   a0", "fr p       0    0", "ar         0   a0"])
+            }
             Material::Score => rng.pick(&["sya         n    ", "sga         n    "]),
             Material::Sound => rng.pick(&["mun        nn    ", "jzn        nn    "]),
             Material::Video => "120            vl",
@@ -292,7 +296,12 @@ impl<'a> Work<'a> {
                 let illustrated = rng.pick(&["a   ", "    ", "b   ", "ab  ", "a   "]);
                 let contents = rng.pick(&["b   ", "    ", "    ", "    "]);
                 let flags = rng.pick(&["001 0 ", "000 0 ", "001 0b", "000 1 ", "000 0a", "100 0 "]);
-                return self.assemble(&dates, place, &format!("{illustrated}   {contents}{flags}"), rng);
+                return self.assemble(
+                    &dates,
+                    place,
+                    &format!("{illustrated}   {contents}{flags}"),
+                    rng,
+                );
             }
         };
         self.assemble(&dates, place, middle, rng)
@@ -329,7 +338,11 @@ impl<'a> Work<'a> {
         if rng.chance(500) {
             let old = format!("(RGL-OLD){:07}", rng.below(4_000_000));
             let other = format!("(OCoLC){}", rng.between(1_000_000, 60_000_000));
-            record.field("035", "  ", &[('a', &old), ('z', if rng.chance(250) { &other } else { "" })]);
+            record.field(
+                "035",
+                "  ",
+                &[('a', &old), ('z', if rng.chance(250) { &other } else { "" })],
+            );
         }
         self.source_fields(record, rng);
     }
@@ -405,7 +418,11 @@ impl<'a> Work<'a> {
         }
         if rng.chance(460) {
             let edition = if self.rda { "23" } else { rng.pick(&["19", "20", "21", "22", ""]) };
-            record.field("082", rng.pick(&["0 ", "00", "04"]), &[('a', &self.call.dewey), ('2', edition)]);
+            record.field(
+                "082",
+                rng.pick(&["0 ", "00", "04"]),
+                &[('a', &self.call.dewey), ('2', edition)],
+            );
         }
         if rng.chance(260) {
             let call = &self.call;

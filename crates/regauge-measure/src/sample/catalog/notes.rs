@@ -82,11 +82,7 @@ pub(super) fn write(work: &Work, record: &mut Record, rng: &mut Rng) {
     }
     if work.digitised {
         let year = format!("{}.", rng.between(2004, 2013));
-        record.field(
-            "533",
-            "  ",
-            &[('a', DIGITISER), ('d', &year)],
-        );
+        record.field("533", "  ", &[('a', DIGITISER), ('d', &year)]);
         record.field("538", "  ", &[('a', DIGITISED_SYSTEM)]);
     }
     if work.material == Material::Online {
@@ -100,7 +96,11 @@ pub(super) fn write(work: &Work, record: &mut Record, rng: &mut Rng) {
         record.field("546", "  ", &[('a', &note)]);
     }
     if work.rda && rng.chance(220) {
-        record.field("588", "0 ", &[('a', "Print version record and CIP data provided by publisher.")]);
+        record.field(
+            "588",
+            "0 ",
+            &[('a', "Print version record and CIP data provided by publisher.")],
+        );
     }
     if rng.chance(500) {
         record.field("583", "  ", &[('a', rng.pick(&KEPT))]);
@@ -110,7 +110,8 @@ pub(super) fn write(work: &Work, record: &mut Record, rng: &mut Rng) {
     }
     if rng.chance(60) {
         let given = work.words.surname(rng, &work.words.languages[0]).roman;
-        let note = format!("Library's copy: gift of the {given} estate, no. {}.", rng.between(1, 9000));
+        let note =
+            format!("Library's copy: gift of the {given} estate, no. {}.", rng.between(1, 9000));
         record.field("590", "  ", &[('a', &note)]);
     }
 }
@@ -126,9 +127,8 @@ fn contents(work: &Work, record: &mut Record, rng: &mut Rng) {
     }
     for chapter in 0..chapters {
         let chapter_title = title(work.words, work.tongue, rng, false).0.roman;
-        let by = rng
-            .chance(500)
-            .then(|| person(work.seed, work.words, work.language, rng).direct.roman);
+        let by =
+            rng.chance(500).then(|| person(work.seed, work.words, work.language, rng).direct.roman);
         let end = if chapter + 1 == chapters || length > NOTE_BYTES_MAX { "." } else { " --" };
         length += chapter_title.len() + 30;
         if enhanced {

@@ -110,8 +110,18 @@ const CENTURY: [&str; 5] = [
 ];
 
 const MONTH: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
 
 /// The entries of a list: commas part them, unless a space follows.
@@ -350,8 +360,7 @@ mod tests {
             for place in &language.place {
                 assert_eq!(place.code.len(), 3, "{} {:?}", language.code, place.name);
             }
-            let lists =
-                [&language.given, &language.surname, &language.topic, &language.publisher];
+            let lists = [&language.given, &language.surname, &language.topic, &language.publisher];
             for entry in lists.into_iter().chain([&language.title, &language.by]).flatten() {
                 assert!(!entry.0.is_empty(), "{}: empty entry", language.code);
                 // A second form exactly where the language has a script for it.

@@ -1,0 +1,225 @@
+//! Numbers of JSON's grammar (RFC 8259 §6), in two ways: [`quick`] for what nearly every number
+//! looks like, [`scan`] for all of them.
+//!
+//! Both must agree on what they both understand: if you change one, the tests at the end of this
+//! file and in `tests.rs` compare them.
+
+use super::simd::{Block, sixteen, up_to_sixteen};
+use super::table_powers::{POWERS, SMALLEST};
+
+/// A number that [`quick`] understood.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Quick {
+    /// An integer's magnitude; the sign is the caller's to see.
+    Integer(u64),
+    /// A double, without its sign.
+    Double(f64),
+}
+
+/// The magnitude of the number whose first digit stands at `at`, and the index behind it. `None`
+/// for what is unusual: near the end of the window, a leading zero too many, more than 19 digits,
+/// a fault. Then [`scan`] tells.
+#[inline(always)]
+pub(super) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
+    let whole = sixteen(bytes, at)?;
+    let count = Block::load(whole).no_digits().trailing_zeros();
+    if count == 0 || (whole[0] == b'0' && count != 1) {
+        return None;
+    }
+    let (mut mantissa, mut end, mut digits);
+    if count < 16 {
+        mantissa = up_to_sixteen(whole, count);
+        (end, digits) = (at + count as usize, count);
+    } else {
+        mantissa = up_to_sixteen(whole, 16);
+        (end, digits) = (at + 16, 16);
+        while let Some(digit) = digit_at(bytes, end) {
+            if digits == 19 {
+                return None;
+            }
+            mantissa = mantissa * 10 + digit;
+            (end, digits) = (end + 1, digits + 1);
+        }
+    }
+    match bytes.get(end)? {
+        b'.' => {}
+        b'e' | b'E' => return None,
+        _ => return Some((Quick::Integer(mantissa), end)),
+    }
+    let fraction = sixteen(bytes, end + 1)?;
+    let count = Block::load(fraction).no_digits().trailing_zeros().min(16);
+    if count == 0 || digits + count > 19 {
+        return None;
+    }
+    mantissa = mantissa * TENS[count as usize] + up_to_sixteen(fraction, count);
+    end += 1 + count as usize;
+    digits += count;
+    let mut exponent = -(count as i32);
+    if count == 16 {
+        while let Some(digit) = digit_at(bytes, end) {
+            if digits == 19 {
+                return None;
+            }
+            mantissa = mantissa * 10 + digit;
+            (end, digits, exponent) = (end + 1, digits + 1, exponent - 1);
+        }
+    }
+    if matches!(bytes.get(end)?, b'e' | b'E') {
+        return None;
+    }
+    Some((Quick::Double(double(mantissa, exponent)), end))
+}
+
+#[inline(always)]
+fn digit_at(bytes: &[u8], at: usize) -> Option<u64> {
+    let digit = bytes.get(at)?.wrapping_sub(b'0');
+    (digit <= 9).then_some(u64::from(digit))
+}
+
+const TENS: [u64; 20] = {
+    let mut tens = [1; 20];
+    let mut index = 1;
+    while index < 20 {
+        tens[index] = tens[index - 1] * 10;
+        index += 1;
+    }
+    tens
+};
+
+/// The double nearest to `mantissa * 10^exponent`, ties to even; infinite beyond the range.
+///
+/// Lemire, "Number Parsing at a Gigabyte per Second" (2021); that 128 bits of the power decide
+/// for every 64-bit mantissa, so that there is no case to fall back from, is shown in Mushtak and
+/// Lemire, "Fast Number Parsing Without Fallback" (2022).
+#[inline(always)]
+pub(super) fn double(mantissa: u64, exponent: i32) -> f64 {
+    const MANTISSA_BITS: i32 = 52;
+    if mantissa == 0 || exponent < SMALLEST {
+        return 0.0;
+    }
+    let Some(&(high_power, low_power)) = POWERS.get((exponent - SMALLEST) as usize) else {
+        return f64::INFINITY;
+    };
+    let shift = mantissa.leading_zeros();
+    let mantissa = mantissa << shift;
+    let product = u128::from(mantissa) * u128::from(high_power);
+    let (mut high, mut low) = ((product >> 64) as u64, product as u64);
+    // Only if the bits below the double's are all ones can the rest of the power carry into it.
+    if high & 0x1FF == 0x1FF {
+        let rest = ((u128::from(mantissa) * u128::from(low_power)) >> 64) as u64;
+        let carry;
+        (low, carry) = low.overflowing_add(rest);
+        high += u64::from(carry);
+    }
+    let top = (high >> 63) as i32;
+    let cut = top + 64 - MANTISSA_BITS - 3;
+    // One bit more than the double holds, for rounding.
+    let mut bits = high >> cut;
+    // floor(log2(10^exponent)) is exponent * 217706 >> 16 in the range of the table.
+    let mut power = ((exponent * 217_706) >> 16) + 63 + top - shift as i32 + 1023;
+    if power <= 0 {
+        return subnormal(bits, power);
+    }
+    // A tie: only a small power can be so exact that nothing is left below.
+    if low <= 1 && (-4..=23).contains(&exponent) && bits & 3 == 1 && bits << cut == high {
+        bits &= !1;
+    }
+    bits = (bits + (bits & 1)) >> 1;
+    if bits >> (MANTISSA_BITS + 1) != 0 {
+        bits = 1 << MANTISSA_BITS;
+        power += 1;
+    }
+    if power >= 0x7FF {
+        return f64::INFINITY;
+    }
+    f64::from_bits((power as u64) << MANTISSA_BITS | bits & ((1 << MANTISSA_BITS) - 1))
+}
+
+#[cold]
+fn subnormal(bits: u64, power: i32) -> f64 {
+    if power < -62 {
+        return 0.0;
+    }
+    let bits = bits >> (1 - power);
+    // Rounding up into the smallest normal number sets its exponent by itself.
+    f64::from_bits((bits + (bits & 1)) >> 1)
+}
+
+/// How [`scan`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scan {
+    /// A whole number before this index.
+    Number {
+        /// Behind its last byte.
+        end: usize,
+        /// Without fraction and exponent.
+        integer: bool,
+    },
+    /// The bytes end while the number may go on; before it is whole, if `missing` says what.
+    Cut { missing: Option<&'static str> },
+    /// At this index stands something else than what.
+    Fault(usize, &'static str),
+    /// At this index stands a digit after a zero that leads.
+    LeadingZero(usize),
+}
+
+/// Reads the grammar from `at` (a `-` or a digit) on.
+pub(super) fn scan(bytes: &[u8], mut at: usize) -> Scan {
+    let digits = |from: usize| {
+        bytes[from..].iter().position(|b| !b.is_ascii_digit()).map_or(bytes.len(), |n| from + n)
+    };
+    let (digit, fraction, power) =
+        ("a digit", "a digit behind the decimal point", "a digit of the exponent");
+    if bytes[at] == b'-' {
+        at += 1;
+    }
+    let end = digits(at);
+    let mut integer = true;
+    if end == at {
+        return match at == bytes.len() {
+            true => Scan::Cut { missing: Some(digit) },
+            false => Scan::Fault(at, digit),
+        };
+    }
+    if bytes[at] == b'0' && end > at + 1 {
+        return Scan::LeadingZero(at + 1);
+    }
+    at = end;
+    if bytes.get(at) == Some(&b'.') {
+        integer = false;
+        let end = digits(at + 1);
+        if end == at + 1 {
+            return match end == bytes.len() {
+                true => Scan::Cut { missing: Some(fraction) },
+                false => Scan::Fault(end, fraction),
+            };
+        }
+        at = end;
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        integer = false;
+        at += 1;
+        if matches!(bytes.get(at), Some(b'+' | b'-')) {
+            at += 1;
+        }
+        let end = digits(at);
+        if end == at {
+            return match end == bytes.len() {
+                true => Scan::Cut { missing: Some(power) },
+                false => Scan::Fault(end, power),
+            };
+        }
+        at = end;
+    }
+    match at == bytes.len() {
+        true => Scan::Cut { missing: None },
+        false => Scan::Number { end: at, integer },
+    }
+}
+
+/// Tells whether a text is a number as JSON writes it (RFC 8259 §6), all of it.
+pub fn is_number(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    matches!(bytes.first(), Some(b'-' | b'0'..=b'9'))
+        && scan(bytes, 0) == Scan::Cut { missing: None }
+}

@@ -1,0 +1,185 @@
+//! Sixteen bytes at a time: what the reader and the writer look for in text.
+//!
+//! SSE2 is part of every x86-64, so nothing is dispatched at run time: an AVX2 intrinsic in a
+//! function without the target feature is a call per intrinsic, and costs more than it gains.
+//! Other machines get the same masks from plain loops, which compilers turn into vectors.
+
+#![allow(unsafe_code)]
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+/// Sixteen bytes of text. Every mask has bit `i` set where byte `i` is of the kind.
+#[derive(Clone, Copy)]
+pub(super) struct Block(
+    #[cfg(target_arch = "x86_64")] __m128i,
+    #[cfg(not(target_arch = "x86_64"))] [u8; 16],
+);
+
+#[cfg(target_arch = "x86_64")]
+impl Block {
+    #[inline(always)]
+    pub(super) fn load(bytes: &[u8; 16]) -> Block {
+        // SAFETY: sixteen bytes are readable behind the reference; SSE2 is always there.
+        Block(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn mask(found: __m128i) -> u32 {
+        // SAFETY: SSE2 is always there.
+        (unsafe { _mm_movemask_epi8(found) }) as u32
+    }
+
+    /// Where a plain run of a string ends: quote, backslash, control character.
+    #[inline(always)]
+    pub(super) fn string_stops(self) -> u32 {
+        // SAFETY: SSE2 is always there.
+        Block::mask(unsafe {
+            let quote = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b'"' as i8));
+            let backslash = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b'\\' as i8));
+            let control = _mm_cmpeq_epi8(_mm_min_epu8(self.0, _mm_set1_epi8(0x1F)), self.0);
+            _mm_or_si128(_mm_or_si128(quote, backslash), control)
+        })
+    }
+
+    /// Bytes outside of ASCII.
+    #[inline(always)]
+    pub(super) fn high(self) -> u32 {
+        Block::mask(self.0)
+    }
+
+    /// Space, tab, carriage return, and `line_end` (a newline, or a space again where a newline
+    /// is not white space).
+    #[inline(always)]
+    pub(super) fn spaces(self, line_end: u8) -> u32 {
+        // SAFETY: SSE2 is always there.
+        Block::mask(unsafe {
+            let space = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b' ' as i8));
+            let newline = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(line_end as i8));
+            let tab = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b'\t' as i8));
+            let cr = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b'\r' as i8));
+            _mm_or_si128(_mm_or_si128(space, newline), _mm_or_si128(tab, cr))
+        })
+    }
+
+    /// Bytes that are no decimal digits.
+    #[inline(always)]
+    pub(super) fn no_digits(self) -> u32 {
+        // SAFETY: SSE2 is always there.
+        let digits = Block::mask(unsafe {
+            let value = _mm_sub_epi8(self.0, _mm_set1_epi8(b'0' as i8));
+            _mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value)
+        });
+        !digits & 0xFFFF
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Block {
+    #[inline(always)]
+    pub(super) fn load(bytes: &[u8; 16]) -> Block {
+        Block(*bytes)
+    }
+
+    #[inline(always)]
+    fn mask(self, kind: impl Fn(u8) -> bool) -> u32 {
+        let mut mask = 0;
+        for (index, byte) in self.0.into_iter().enumerate() {
+            mask |= u32::from(kind(byte)) << index;
+        }
+        mask
+    }
+
+    /// Where a plain run of a string ends: quote, backslash, control character.
+    #[inline(always)]
+    pub(super) fn string_stops(self) -> u32 {
+        self.mask(|byte| (byte == b'"') | (byte == b'\\') | (byte < 0x20))
+    }
+
+    /// Bytes outside of ASCII.
+    #[inline(always)]
+    pub(super) fn high(self) -> u32 {
+        self.mask(|byte| byte >= 0x80)
+    }
+
+    /// Space, tab, carriage return, and `line_end` (a newline, or a space again where a newline
+    /// is not white space).
+    #[inline(always)]
+    pub(super) fn spaces(self, line_end: u8) -> u32 {
+        self.mask(|byte| (byte == b' ') | (byte == line_end) | (byte == b'\t') | (byte == b'\r'))
+    }
+
+    /// Bytes that are no decimal digits.
+    #[inline(always)]
+    pub(super) fn no_digits(self) -> u32 {
+        self.mask(|byte| !byte.is_ascii_digit())
+    }
+}
+
+/// The sixteen bytes at `at`, if there are so many.
+#[inline(always)]
+pub(super) fn sixteen(bytes: &[u8], at: usize) -> Option<&[u8; 16]> {
+    bytes.get(at..)?.first_chunk()
+}
+
+/// The value of up to eight digits that stand in the low bytes of `digits`, with their `b'0'`
+/// taken off and zeros above (little-endian: the first digit lowest), `count` of them.
+#[inline(always)]
+pub(super) fn up_to_eight(digits: u64, count: u32) -> u64 {
+    debug_assert!((1..=8).contains(&count));
+    // Shifted up, so that what is missing becomes leading zeros.
+    let digits = digits << (64 - 8 * count);
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    let low = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
+    let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(0x0000_2710_0000_0001);
+    low.wrapping_add(high) >> 32
+}
+
+/// The value of the first `count` of sixteen bytes, all of which are ASCII digits; 1 to 16.
+#[inline(always)]
+pub(super) fn up_to_sixteen(bytes: &[u8; 16], count: u32) -> u64 {
+    debug_assert!((1..=16).contains(&count));
+    let digits = u128::from_le_bytes(*bytes) ^ 0x3030_3030_3030_3030_3030_3030_3030_3030;
+    let digits = digits << (128 - 8 * count);
+    up_to_eight(digits as u64, 8) * 100_000_000 + up_to_eight((digits >> 64) as u64, 8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_say_what_stands_where() {
+        for byte in 0..=255u8 {
+            for at in 0..16 {
+                let mut bytes = [b'a'; 16];
+                bytes[at] = byte;
+                let block = Block::load(&bytes);
+                let bit = |is: bool| u32::from(is) << at;
+                assert_eq!(
+                    block.string_stops(),
+                    bit(byte < 0x20 || byte == b'"' || byte == b'\\'),
+                    "{byte}"
+                );
+                assert_eq!(block.high(), bit(byte >= 0x80));
+                assert_eq!(block.spaces(b'\n'), bit(b" \t\r\n".contains(&byte)));
+                assert_eq!(block.spaces(b' '), bit(b" \t\r".contains(&byte)));
+                assert_eq!(!block.no_digits() & 0xFFFF, bit(byte.is_ascii_digit()));
+            }
+        }
+    }
+
+    #[test]
+    fn digits_of_every_count() {
+        let text = b"9876543210123456";
+        for count in 1..=16 {
+            let wanted: u64 = std::str::from_utf8(&text[..count]).unwrap().parse().unwrap();
+            assert_eq!(up_to_sixteen(text, count as u32), wanted);
+            if count <= 8 {
+                let eight: [u8; 8] = text[..8].try_into().unwrap();
+                let digits = u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030;
+                assert_eq!(up_to_eight(digits, count as u32), wanted);
+            }
+        }
+    }
+}

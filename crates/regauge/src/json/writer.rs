@@ -1,0 +1,403 @@
+//! Events to JSON.
+//!
+//! Every value is followed by a comma, and the end of its container writes over the last one: so
+//! nothing has to be asked before a value. Where the writer stands is told by the last byte: `[`
+//! or `{` before the first value, `,` behind a value. So that byte stays in memory when the others
+//! are handed on. Advice for those who change this file: keep to that, and
+//! [`rollback`](crate::Writer::rollback) needs no state but the depth.
+
+use super::escape::{self, quoted};
+use crate::event::{BigInt, Ext, Sink};
+use crate::fidelity::{self, Fidelity, OnLoss};
+use crate::out::Out;
+use crate::value::Value;
+use crate::wrap::Escape;
+use crate::{Error, Format, Result, number};
+
+/// How doubles are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FloatStyle {
+    /// The shortest digits that read back as the same double, always with a fraction or an
+    /// exponent: `1.0`, `0.1`, `1e16`, `-0.0`, `5e-324`.
+    #[default]
+    Shortest,
+}
+
+/// How the writer writes. By default compact: no white space at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// Put every value on a line of its own, indented by so many spaces a level. Not together with
+    /// `lines`: the first value is then [`Unrepresentable`](crate::ErrorKind::Unrepresentable).
+    pub indent: Option<u8>,
+    /// NDJSON: any number of documents, each on a line of its own.
+    pub lines: bool,
+    /// Write characters outside of ASCII as `\u` escapes.
+    pub escape_non_ascii: bool,
+    /// How doubles are written.
+    pub float_style: FloatStyle,
+}
+
+/// Events to bytes.
+#[derive(Debug)]
+pub struct Writer<'o> {
+    out: Out<'o>,
+    options: WriteOptions,
+    fidelity: Fidelity,
+    documents: u64,
+    /// How many containers are open. Kept only where it is needed, to indent.
+    depth: u32,
+    /// From this position on bytes must stay in memory: from the byte before that which a rollback
+    /// goes to; `u64::MAX` without one.
+    floor: u64,
+    /// The depth that a rollback goes to.
+    checkpoint_depth: u32,
+}
+
+/// What stands behind a text, and behind a key's.
+const COMMA: [u8; 2] = *b"\",";
+const COLON: [u8; 2] = *b"\":";
+
+/// What one token beside text needs at most, with a comma and the newline in front.
+const TOKEN_BYTES: usize = 48;
+
+impl<'o> Writer<'o> {
+    /// A writer into `out`. What JSON cannot hold goes by the policy of `fidelity`.
+    pub fn new(out: Out<'o>, options: WriteOptions, fidelity: Fidelity) -> Writer<'o> {
+        Writer {
+            out,
+            options,
+            fidelity,
+            documents: 0,
+            depth: 0,
+            floor: u64::MAX,
+            checkpoint_depth: 0,
+        }
+    }
+
+    /// The buffer, for the bytes that are in memory: see [`Out::into_vec`].
+    pub fn into_out(self) -> Out<'o> {
+        self.out
+    }
+
+    /// The position from which on bytes must stay in memory: the last byte's, if no rollback asks
+    /// for more.
+    #[inline(always)]
+    fn keep(&self) -> u64 {
+        self.out.position().saturating_sub(1).min(self.floor)
+    }
+
+    /// Makes room for a token of up to [`TOKEN_BYTES`], at the beginning of its line.
+    #[inline(always)]
+    fn value(&mut self) -> Result {
+        self.out.room(TOKEN_BYTES, self.keep())?;
+        if self.options.indent.is_some() { self.new_line_in_array() } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn new_line_in_array(&mut self) -> Result {
+        if self.options.lines {
+            return Err(Error::unrepresentable(
+                "found an indentation asked for, expected each document on one line of NDJSON",
+            )
+            .hint("pass --to json to indent"));
+        }
+        match self.out.last() {
+            Some(b'[' | b',') => self.new_line(),
+            // Behind a key, or at the beginning of a document.
+            _ => Ok(()),
+        }
+    }
+
+    #[inline(never)]
+    fn new_line(&mut self) -> Result {
+        let width = usize::from(self.options.indent.unwrap_or(0)) * self.depth as usize;
+        // The token's own bytes were made room for before, and still are.
+        self.out.room(width + 1 + TOKEN_BYTES, self.keep())?;
+        self.out.push(b'\n');
+        for _ in 0..width {
+            self.out.push(b' ');
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, bracket: u8) -> Result {
+        self.value()?;
+        self.depth += 1;
+        self.out.push(bracket);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn end(&mut self, bracket: u8) -> Result {
+        debug_assert!(self.depth > 0, "an end without a beginning");
+        self.depth -= 1;
+        self.out.room(TOKEN_BYTES, self.keep())?;
+        let empty = self.out.last() != Some(b',');
+        if self.options.indent.is_some() && !empty {
+            return self.end_on_new_line(bracket);
+        }
+        match empty {
+            true => self.out.push_array([bracket, b',']),
+            false => {
+                self.out.replace_last(bracket);
+                self.out.push(b',');
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn end_on_new_line(&mut self, bracket: u8) -> Result {
+        self.out.replace_last(b'\n');
+        for _ in 0..usize::from(self.options.indent.unwrap_or(0)) * self.depth as usize {
+            self.out.room(1, self.keep())?;
+            self.out.push(b' ');
+        }
+        self.out.room(2, self.keep())?;
+        self.out.push_array([bracket, b',']);
+        Ok(())
+    }
+
+    /// A token that is ASCII and needs no quotes, of any length.
+    fn token(&mut self, text: &str) -> Result {
+        self.value()?;
+        self.out.room(text.len() + 1, self.keep())?;
+        self.out.extend(text.as_bytes());
+        self.out.push(b',');
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unusual_key(&mut self, k: &str) -> Result {
+        if self.options.indent.is_some() {
+            self.new_line()?;
+        }
+        escape::escaped(&mut self.out, k, COLON, self.floor, self.options.escape_non_ascii)?;
+        self.space_behind_colon()
+    }
+
+    fn space_behind_colon(&mut self) -> Result {
+        if self.options.indent.is_some() {
+            self.out.room(1, self.keep())?;
+            self.out.push(b' ');
+        }
+        Ok(())
+    }
+
+    /// Generalized UTF-8 with its lone surrogates as escapes; the caller has seen that it is
+    /// well formed.
+    fn surrogates(&mut self, parts: &[Part<'_>], tail: [u8; 2]) -> Result {
+        self.out.push(b'"');
+        for part in parts {
+            match part {
+                Part::Text(text) => {
+                    let ascii = self.options.escape_non_ascii;
+                    escape::unquoted(&mut self.out, text, self.floor, ascii)?;
+                }
+                Part::Surrogate(unit) => {
+                    self.out.room(6, self.keep())?;
+                    self.out.push_array(escape::unicode(*unit));
+                }
+            }
+        }
+        self.out.room(2, self.keep())?;
+        self.out.push_array(tail);
+        Ok(())
+    }
+}
+
+impl Sink for Writer<'_> {
+    #[inline]
+    fn null(&mut self) -> Result {
+        self.value()?;
+        self.out.push_array(*b"null,");
+        Ok(())
+    }
+    #[inline]
+    fn bool(&mut self, v: bool) -> Result {
+        self.value()?;
+        match v {
+            true => self.out.push_array(*b"true,"),
+            false => self.out.push_array(*b"false,"),
+        }
+        Ok(())
+    }
+    #[inline]
+    fn i64(&mut self, v: i64) -> Result {
+        self.value()?;
+        self.out.extend(itoa::Buffer::new().format(v).as_bytes());
+        self.out.push(b',');
+        Ok(())
+    }
+    #[inline]
+    fn u64(&mut self, v: u64) -> Result {
+        self.value()?;
+        self.out.extend(itoa::Buffer::new().format(v).as_bytes());
+        self.out.push(b',');
+        Ok(())
+    }
+    #[inline]
+    fn f64(&mut self, v: f64) -> Result {
+        if !v.is_finite() {
+            return fidelity::non_finite(self, v);
+        }
+        self.value()?;
+        self.out.extend(zmij::Buffer::new().format_finite(v).as_bytes());
+        self.out.push(b',');
+        Ok(())
+    }
+    #[inline]
+    fn str(&mut self, v: &str) -> Result {
+        self.value()?;
+        if self.options.escape_non_ascii {
+            return escape::escaped(&mut self.out, v, COMMA, self.floor, true);
+        }
+        quoted(&mut self.out, v, COMMA, self.floor)
+    }
+    #[inline]
+    fn begin_array(&mut self, _len: Option<u64>) -> Result {
+        self.begin(b'[')
+    }
+    #[inline]
+    fn end_array(&mut self) -> Result {
+        self.end(b']')
+    }
+    #[inline]
+    fn begin_map(&mut self, _len: Option<u64>) -> Result {
+        self.begin(b'{')
+    }
+    #[inline]
+    fn key(&mut self, k: &str) -> Result {
+        if self.options.escape_non_ascii || self.options.indent.is_some() {
+            self.out.room(TOKEN_BYTES, self.keep())?;
+            return self.unusual_key(k);
+        }
+        quoted(&mut self.out, k, COLON, self.floor)
+    }
+    #[inline]
+    fn end_map(&mut self) -> Result {
+        self.end(b'}')
+    }
+
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+
+    fn big_int(&mut self, v: BigInt<'_>) -> Result {
+        self.token(&number::big_int_text(v))
+    }
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        match v {
+            Ext::Decimal(text) => self.token(text),
+            Ext::Surrogates(text) => match parts(text) {
+                Some(parts) => {
+                    self.value()?;
+                    self.surrogates(&parts, COMMA)
+                }
+                None => fidelity::ext(self, Ext::BrokenText(text)),
+            },
+            _ => fidelity::ext(self, v),
+        }
+    }
+    fn key_value(&mut self, k: &Value) -> Result {
+        let parts = match k {
+            Value::Surrogates(text) => parts(text),
+            _ => None,
+        };
+        let Some(parts) = parts else { return fidelity::key_value(self, k) };
+        self.out.room(TOKEN_BYTES, self.keep())?;
+        if self.options.indent.is_some() {
+            self.new_line()?;
+        }
+        self.surrogates(&parts, COLON)?;
+        self.space_behind_colon()
+    }
+}
+
+impl crate::event::Writer for Writer<'_> {
+    fn end_document(&mut self) -> Result {
+        if self.documents > 0 && !self.options.lines {
+            return Err(Error::unrepresentable("found a second document, JSON holds one")
+                .hint("pass --to ndjson, or --documents join to put them into an array"));
+        }
+        debug_assert_eq!(self.out.last(), Some(b','));
+        self.out.replace_last(b'\n');
+        self.documents += 1;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result {
+        if self.documents == 0 && !self.options.lines {
+            return Err(Error::unrepresentable("found no document, JSON holds one")
+                .hint("pass --to ndjson, or --documents join to write an empty array"));
+        }
+        self.out.finish()
+    }
+
+    fn checkpoint(&mut self) {
+        self.floor = self.out.position().saturating_sub(1);
+        self.checkpoint_depth = self.depth;
+        self.out.checkpoint();
+    }
+
+    fn rollback(&mut self) {
+        self.depth = self.checkpoint_depth;
+        self.out.rollback();
+    }
+}
+
+/// A stretch of generalized UTF-8.
+#[derive(Debug, PartialEq)]
+enum Part<'a> {
+    Text(&'a str),
+    Surrogate(u16),
+}
+
+/// Generalized UTF-8 taken apart; `None` if it is not, or if two surrogates in a row are a pair,
+/// which reading the escapes back would make one character of.
+fn parts(mut bytes: &[u8]) -> Option<Vec<Part<'_>>> {
+    let mut parts = Vec::new();
+    loop {
+        let valid = match std::str::from_utf8(bytes) {
+            Ok(_) => bytes.len(),
+            Err(error) => error.valid_up_to(),
+        };
+        let (text, rest) = bytes.split_at(valid);
+        if !text.is_empty() {
+            parts.push(Part::Text(std::str::from_utf8(text).ok()?));
+        }
+        match rest {
+            [] => return Some(parts),
+            [0xED, second @ 0xA0..=0xBF, third @ 0x80..=0xBF, behind @ ..] => {
+                let unit = 0xD000 | u16::from(second & 0x3F) << 6 | u16::from(third & 0x3F);
+                if let (Some(Part::Surrogate(0xD800..0xDC00)), 0xDC00..) = (parts.last(), unit) {
+                    return None;
+                }
+                parts.push(Part::Surrogate(unit));
+                bytes = behind;
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// The value as compact JSON, without a newline behind. With [`OnLoss::Wrap`] it is the whole
+/// notation: a user's own maps are guarded against being taken for it.
+///
+/// # Errors
+/// `Refused` for what the policy does not let through.
+pub fn to_vec(value: &Value, on_loss: OnLoss) -> Result<Vec<u8>> {
+    let fidelity = Fidelity::new(on_loss, Format::Json);
+    let mut writer = Writer::new(Out::in_memory(), WriteOptions::default(), fidelity);
+    match on_loss {
+        OnLoss::Wrap => value.drive(&mut Escape::new(&mut writer))?,
+        _ => value.drive(&mut writer)?,
+    }
+    let mut bytes = writer.out.into_vec();
+    debug_assert_eq!(bytes.last(), Some(&b','));
+    bytes.pop();
+    Ok(bytes)
+}
