@@ -261,7 +261,9 @@ impl<'o> Out<'o> {
         }
         self.buf.truncate(to);
         if let Some(checkpoint) = self.checkpoint {
-            self.checkpoint = Some(shifted(checkpoint, edits));
+            let before = edits.iter().take_while(|edit| edit.at < checkpoint);
+            let growth = before.map(Edit::growth).sum();
+            self.checkpoint = Some(checkpoint.wrapping_add_signed(growth));
         }
         moved
     }
@@ -410,10 +412,11 @@ pub struct Edit {
     pub length: usize,
 }
 
-/// Where a position goes when `edits`, which are in order, are made.
-pub fn shifted(position: u64, edits: &[Edit]) -> u64 {
-    let before = edits.iter().take_while(|edit| edit.at < position);
-    before.fold(position, |position, edit| position + edit.length as u64 - edit.old as u64)
+impl Edit {
+    /// How many bytes longer what follows the header begins.
+    pub fn growth(&self) -> i64 {
+        self.length as i64 - self.old as i64
+    }
 }
 
 impl std::fmt::Debug for Out<'_> {

@@ -8,8 +8,9 @@
 //! those of a writer that knows every count beforehand, and the work is linear in them.
 //!
 //! With an output behind, an open container pins everything behind its header in memory. One that
-//! pins more than [`HOLD_BYTES`] is *committed*: it and all that are open around it get the widest
-//! header, whose number is patched in the output when the container ends.
+//! pins more than [`HOLD_BYTES`] is *committed*, with all that are open around it and those in it
+//! that pin half as much: they get the widest header, whose number is patched in the output when
+//! the container ends.
 //!
 //! Advice for those who change this file: positions count from the first byte ever written, and
 //! edits change those of all that follows. `pinned` is never behind an edit, and no edit lies in a
@@ -18,7 +19,7 @@
 use super::types::*;
 use crate::event::{Ext, Sink, Timestamp};
 use crate::fidelity::{self, Fidelity};
-use crate::out::{Edit, Out, shifted};
+use crate::out::{Edit, Out};
 use crate::value::Value;
 use crate::{Error, Format, OnLoss, Result};
 
@@ -124,6 +125,12 @@ impl<'o> Writer<'o> {
         self.hold_bytes = bytes;
     }
 
+    /// Bytes that are in memory.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.out.held().len()
+    }
+
     /// Bytes that were moved so far.
     #[cfg(test)]
     pub(super) fn moved(&self) -> u64 {
@@ -139,18 +146,19 @@ impl<'o> Writer<'o> {
     #[inline(never)]
     fn make_room(&mut self, n: usize) -> Result {
         if self.out.has_output() {
-            // What a checkpoint holds back would not leave by being committed.
-            let barrier = self.out.checkpoint_position().unwrap_or(u64::MAX);
-            let held = self.out.position().saturating_sub(self.pinned) + n as u64;
-            if self.pinned < barrier && held > self.hold_bytes {
-                self.commit(barrier)?;
+            let checkpoint = self.out.checkpoint_position().unwrap_or(u64::MAX);
+            let end = self.out.position() + n as u64;
+            if self.pinned < checkpoint && end.saturating_sub(self.pinned) > self.hold_bytes {
+                // A container that began a moment ago may end soon, and what a checkpoint holds
+                // back would not leave by being committed.
+                self.commit(checkpoint.min(end - self.hold_bytes / 2))?;
             }
         }
         self.out.room(n, self.pinned)
     }
 
-    /// Gives the widest header to every open container whose length is unknown, and lets the bytes
-    /// go.
+    /// Gives the widest header to every open container of unknown length that began before
+    /// `barrier`, and lets the bytes go.
     fn commit(&mut self, barrier: u64) -> Result {
         self.out.flush_before(self.pinned)?;
         for open in &mut self.stack {
@@ -180,14 +188,13 @@ impl<'o> Writer<'o> {
         self.edits.sort_unstable_by_key(|edit| edit.at);
         self.moved += self.out.splice(&self.edits);
         // Both are in order, so one walk along them finds every shift.
-        let mut done = 0;
-        let mut shift = 0;
+        let mut edits = self.edits.iter().peekable();
+        let mut growth = 0;
         for open in &mut self.stack {
-            let edits = &self.edits[done..];
-            let passed = edits.iter().take_while(|edit| edit.at < open.at).count();
-            shift += shifted(u64::MAX / 2, &edits[..passed]) as i64 - (u64::MAX / 2) as i64;
-            done += passed;
-            open.at = open.at.wrapping_add_signed(shift);
+            while let Some(edit) = edits.next_if(|edit| edit.at < open.at) {
+                growth += edit.growth();
+            }
+            open.at = open.at.wrapping_add_signed(growth);
         }
         self.edits.clear();
         self.edits_end = 0;

@@ -1,0 +1,259 @@
+//! Bytes in pieces, bytes cut off, bytes at random: the same events, the same error, no panic.
+
+use std::io::Read;
+
+use super::*;
+use crate::Error;
+
+/// xorshift64*: the same numbers on every machine.
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        (self.next() >> 16) % bound
+    }
+
+    /// Small numbers more often than large ones.
+    fn skewed(&mut self, bits: u64) -> u64 {
+        let width = self.below(bits + 1);
+        self.next() & ((1u64 << (width % 64)).wrapping_sub(1))
+    }
+
+    fn blob(&mut self, longest: u64) -> Vec<u8> {
+        let length = self.below(longest);
+        (0..length).map(|_| self.next() as u8).collect()
+    }
+
+    /// A value of any type, some of them at the boundaries of widths.
+    pub(super) fn value(&mut self, depth: u32) -> Value {
+        let kinds = if depth == 0 { 14 } else { 20 };
+        match self.below(kinds) {
+            0 => Value::Null,
+            1 => Value::Bool(self.below(2) == 0),
+            2 | 3 => Value::Int(self.skewed(63) as i64),
+            4 => Value::Int(!(self.skewed(63) as i64)),
+            5 => Value::UInt(self.next() | 1 << 63),
+            6 => Value::F64(self.next() as i32 as f64 / 8.0),
+            7 => Value::F32(self.next() as i16 as f32 / 8.0),
+            8 => Value::Text("a".repeat(self.skewed(9) as usize)),
+            9 => Value::Text("né€𝄞".repeat(self.skewed(5) as usize)),
+            10 => Value::Bytes(self.blob(300)),
+            11 => time(self.skewed(40) as i64 - 5, self.below(1_000_000_000) as u32),
+            12 => Value::MsgpackExt(self.below(100) as i8, self.blob(20)),
+            13 => Value::BrokenText([&self.blob(50)[..], b"\xFF"].concat()),
+            14..17 => {
+                let count = if self.below(8) == 0 { 14 + self.below(5) } else { self.below(5) };
+                Value::Array((0..count).map(|_| self.value(depth - 1)).collect())
+            }
+            _ => {
+                let count = if self.below(8) == 0 { 14 + self.below(5) } else { self.below(5) };
+                let key = |random: &mut Random| match random.below(6) {
+                    0 => random.value(depth - 1),
+                    _ => Value::Text(format!("key{}", random.below(30))),
+                };
+                Value::Map((0..count).map(|_| (key(self), self.value(depth - 1))).collect())
+            }
+        }
+    }
+}
+
+/// Gives its bytes a few at a time.
+struct Pieces<'a> {
+    bytes: &'a [u8],
+    size: usize,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.size.min(self.bytes.len()).min(buffer.len());
+        buffer[..count].copy_from_slice(&self.bytes[..count]);
+        self.bytes = &self.bytes[count..];
+        Ok(count)
+    }
+}
+
+fn run(mut reader: Reader<'_>) -> (Vec<String>, Option<Error>) {
+    let mut events = Events::new();
+    loop {
+        match reader.next(&mut events) {
+            Ok(true) => events.lines.push("document".to_owned()),
+            Ok(false) => return (events.lines, None),
+            Err(error) => return (events.lines, Some(error)),
+        }
+    }
+}
+
+fn whole(bytes: &[u8]) -> (Vec<String>, Option<Error>) {
+    run(Reader::from_slice(Parser::default(), bytes))
+}
+
+fn in_pieces(bytes: &[u8], size: usize) -> (Vec<String>, Option<Error>) {
+    run(Reader::from_read(Parser::default(), Pieces { bytes, size }))
+}
+
+/// Whole and in pieces come to the same. Only of a truncated input does a stream give more before
+/// it fails, and may fail at something else on the way: whole bytes show at a header that they
+/// are too few.
+#[track_caller]
+fn check_pieces(bytes: &[u8], size: usize) {
+    let (expected, error) = whole(bytes);
+    let (events, other) = in_pieces(bytes, size);
+    match (error, other) {
+        (None, None) => assert_eq!(events, expected),
+        (Some(error), Some(other)) => {
+            if error.kind() == ErrorKind::Truncated {
+                assert!(events.starts_with(&expected));
+                assert!(error.offset() <= other.offset(), "{error} / {other}");
+            } else {
+                assert_eq!(error.to_string(), other.to_string());
+                assert_eq!(events, expected);
+            }
+        }
+        (error, other) => panic!("whole {error:?}, in pieces {other:?}"),
+    }
+}
+
+/// One of everything.
+fn everything() -> Vec<u8> {
+    let mut bytes =
+        hex("01 9a c0 c2 c3 05 ff ccc8 cd1000 ce10000000 cf1000000000000000 cfffffffffffffffff \
+         99 d080 d18000 d280000000 d38000000000000000 ca3fc00000 cb3ff8000000000000 a0 a3616263 \
+         a1ff 8a a161 01 05 a162 c0 90 91 02 c0 81 80 03 04 c3 d903 646566 05 a1ff 06 \
+         c40101 07 d6ff00000001 08 a3c3a978 da0001 41 da0002 c3a9 c403 000102 c500020304 \
+         97 d401aa d5020102 d6ff00000005 d7ff0000000400000000 c70cff0000000000000000000000ff \
+         c70309010203 c80004ff000000ff dd00000001 df00000001 a0 db00000002 6869 80 90");
+    bytes.extend([&[0xD9, 200][..], "é".repeat(100).as_bytes()].concat());
+    bytes
+}
+
+#[test]
+fn everything_whole_and_in_pieces() {
+    let bytes = everything();
+    let (events, error) = whole(&bytes);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(events.iter().filter(|line| *line == "document").count(), 13);
+    for size in [1, 2, 3, 5, 7, 64, 1000] {
+        check_pieces(&bytes, size);
+    }
+}
+
+#[test]
+fn cut_at_every_byte() {
+    let bytes = everything();
+    let (all, _) = whole(&bytes);
+    for end in 0..bytes.len() {
+        let cut = &bytes[..end];
+        let (events, error) = whole(cut);
+        assert!(all.starts_with(&events), "invented events in the first {end} bytes");
+        let at_boundary = documents_end(cut, usize::MAX) == end;
+        match error {
+            None => assert!(at_boundary, "{end}"),
+            Some(error) => {
+                assert!(!at_boundary);
+                assert_eq!(error.kind(), ErrorKind::Truncated, "{error}");
+                let (_, error) = in_pieces(cut, 1);
+                assert_eq!(error.unwrap().kind(), ErrorKind::Truncated);
+            }
+        }
+        check_pieces(cut, 1);
+        check_pieces(cut, 4);
+    }
+}
+
+#[test]
+fn random_documents_in_pieces() {
+    let mut random = Random::new(1);
+    for round in 0..400 {
+        let mut bytes = Vec::new();
+        for _ in 0..random.below(4) {
+            bytes.extend(to_vec(&random.value(4), OnLoss::Refuse).unwrap());
+        }
+        let (_, error) = whole(&bytes);
+        assert!(error.is_none(), "round {round}: {error:?}");
+        check_pieces(&bytes, 1 + random.below(40) as usize);
+    }
+}
+
+#[test]
+fn random_documents_come_back() {
+    let mut random = Random::new(2);
+    for _ in 0..2000 {
+        let value = random.value(4);
+        let bytes = to_vec(&value, OnLoss::Refuse).unwrap();
+        let read = from_slice(&bytes).unwrap();
+        assert_eq!(read, value);
+        assert_eq!(documents_end(&bytes, usize::MAX), bytes.len());
+    }
+}
+
+#[test]
+fn flipped_bytes_never_panic() {
+    let mut random = Random::new(3);
+    let mut failures = 0;
+    for _ in 0..4000 {
+        let mut bytes = to_vec(&random.value(4), OnLoss::Refuse).unwrap();
+        for _ in 0..1 + random.below(3) {
+            let place = random.below(bytes.len() as u64) as usize;
+            bytes[place] = random.next() as u8;
+        }
+        failures += usize::from(whole(&bytes).1.is_some());
+        check_pieces(&bytes, 1 + random.below(9) as usize);
+    }
+    assert!(failures > 500, "{failures}");
+}
+
+#[test]
+fn random_bytes_never_panic() {
+    let mut random = Random::new(4);
+    for _ in 0..20_000 {
+        let bytes = random.blob(40);
+        check_pieces(&bytes, 1 + random.below(5) as usize);
+        // What can be read can be written, and then reads the same.
+        if let Ok(value) = from_slice(&bytes) {
+            let written = to_vec(&value, OnLoss::Refuse).unwrap();
+            let again = from_slice(&written).unwrap();
+            assert_eq!(to_vec(&again, OnLoss::Refuse).unwrap(), written);
+            assert!(written.len() <= bytes.len());
+        }
+    }
+}
+
+#[test]
+fn a_splitter_finds_every_end_in_pieces() {
+    let mut random = Random::new(5);
+    let documents: Vec<Vec<u8>> =
+        (0..200).map(|_| to_vec(&random.value(4), OnLoss::Refuse).unwrap()).collect();
+    let stream = documents.concat();
+    let mut ends = vec![0];
+    for document in &documents {
+        ends.push(ends.last().unwrap() + document.len());
+    }
+    for size in [1, 3, 100, 5000] {
+        let mut splitter = Splitter::new();
+        let (mut start, mut found) = (0, vec![0]);
+        let mut filled = 0;
+        while start < stream.len() {
+            filled = (filled + size).min(stream.len());
+            loop {
+                let end = splitter.documents_end(&stream[start..filled], 0);
+                if end == 0 {
+                    break;
+                }
+                start += end;
+                found.push(start);
+            }
+        }
+        assert_eq!(found, ends, "in pieces of {size}");
+    }
+}

@@ -1,0 +1,212 @@
+//! Published suites and documents, where they are at hand, and the repository's own corpus.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use super::*;
+
+/// A folder of the real test data, or `None`, said aloud, where it is not there.
+fn data(folder: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let data = match std::env::var_os("REGAUGE_DATA") {
+        Some(data) => PathBuf::from(data),
+        None => root.join("../shared/data"),
+    };
+    let folder = data.join(folder);
+    if !folder.exists() {
+        println!("skipped: {} is not there; set REGAUGE_DATA", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+/// The same, except that the widths and types of numbers do not count: the suite lists `1.0` as
+/// an encoding of 1.
+fn same(a: &Value, b: &Value) -> bool {
+    let number = |v: &Value| match *v {
+        Value::Int(v) => Some(v as f64),
+        Value::UInt(v) => Some(v as f64),
+        Value::F32(v) => Some(v.into()),
+        Value::F64(v) => Some(v),
+        _ => None,
+    };
+    match (a, b) {
+        (Value::Int(_) | Value::UInt(_), Value::Int(_) | Value::UInt(_)) => a == b,
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Map(a), Value::Map(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|((k, a), (l, b))| same(k, l) && same(a, b))
+        }
+        _ => match (number(a), number(b)) {
+            (Some(a), Some(b)) => a == b,
+            _ => a == b,
+        },
+    }
+}
+
+fn from_json(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(v) => Value::Bool(*v),
+        Json::Number(v) => match (v.as_i64(), v.as_u64()) {
+            (Some(v), _) => Value::Int(v),
+            (_, Some(v)) => Value::UInt(v),
+            _ => Value::F64(v.as_f64().unwrap()),
+        },
+        Json::String(v) => text(v),
+        Json::Array(values) => Value::Array(values.iter().map(from_json).collect()),
+        Json::Object(pairs) => {
+            Value::Map(pairs.iter().map(|(k, v)| (text(k), from_json(v))).collect())
+        }
+    }
+}
+
+/// The value that a case of msgpack-test-suite describes: under its type's name.
+fn described(kind: &str, json: &Json) -> Value {
+    let bytes = |json: &Json| hex(json.as_str().unwrap());
+    match kind {
+        "binary" => Value::Bytes(bytes(json)),
+        "bignum" => match json.as_str().unwrap().parse::<i64>() {
+            Ok(v) => Value::Int(v),
+            Err(_) => Value::UInt(json.as_str().unwrap().parse().unwrap()),
+        },
+        "timestamp" => {
+            time(json[0].as_i64().unwrap(), u32::try_from(json[1].as_u64().unwrap()).unwrap())
+        }
+        "ext" => {
+            let kind = i8::try_from(json[0].as_i64().unwrap()).unwrap();
+            Value::MsgpackExt(kind, bytes(&json[1]))
+        }
+        "nil" | "bool" | "number" | "string" | "array" | "map" => from_json(json),
+        other => panic!("unknown type {other}"),
+    }
+}
+
+#[test]
+fn msgpack_test_suite() {
+    let Some(folder) = data("conformance/msgpack-test-suite") else { return };
+    let suite = std::fs::read(folder.join("msgpack-test-suite.json")).unwrap();
+    let suite: Json = serde_json::from_slice(&suite).unwrap();
+    let (mut cases, mut encodings) = (0, 0);
+    for (group, list) in suite.as_object().unwrap() {
+        for case in list.as_array().unwrap() {
+            let listed: Vec<Vec<u8>> = case["msgpack"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|encoding| hex(encoding.as_str().unwrap()))
+                .collect();
+            for (kind, json) in case.as_object().unwrap().iter().filter(|(k, _)| *k != "msgpack") {
+                let value = described(kind, json);
+                for encoding in &listed {
+                    let read = from_slice(encoding).unwrap();
+                    assert!(same(&read, &value), "{group}: {read:?} for {value:?}");
+                    let again = to_vec(&read, OnLoss::Refuse).unwrap();
+                    assert!(listed.contains(&again), "{group}: {}", again.escape_ascii());
+                    encodings += 1;
+                }
+                let written = to_vec(&value, OnLoss::Refuse).unwrap();
+                let shortest = listed.iter().map(Vec::len).min().unwrap();
+                assert!(listed.contains(&written), "{group}: {}", written.escape_ascii());
+                // A float is written as a double, though a listed float 32 is shorter.
+                let float = matches!(value, Value::F64(_));
+                assert!(written.len() == shortest || float, "{group}: {value:?}");
+            }
+            cases += 1;
+        }
+    }
+    assert_eq!((cases, encodings), (85, 259));
+}
+
+/// The keys of the JSON in the order of the binary, which holds them sorted.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Array(values) => Value::Array(values.into_iter().map(sorted).collect()),
+        Value::Map(mut pairs) => {
+            pairs.sort_by(|(a, _), (b, _)| format!("{a:?}").cmp(&format!("{b:?}")));
+            Value::Map(pairs.into_iter().map(|(k, v)| (k, sorted(v))).collect())
+        }
+        leaf => leaf,
+    }
+}
+
+#[test]
+fn the_documents_of_json_org() {
+    let Some(folder) = data("pairs/json.org") else { return };
+    for number in 1..=5 {
+        let binary = std::fs::read(folder.join(format!("{number}.json.msgpack"))).unwrap();
+        let json = std::fs::read(folder.join(format!("{number}.json"))).unwrap();
+        let json: Json = serde_json::from_slice(&json).unwrap();
+        let value = from_slice(&binary).unwrap();
+        assert_eq!(sorted(value.clone()), sorted(from_json(&json)), "{number}");
+        assert_eq!(to_vec(&value, OnLoss::Refuse).unwrap(), binary, "{number}");
+    }
+}
+
+fn corpus(folder: &str) -> Vec<(String, Vec<u8>, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/msgpack").join(folder);
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|suffix| suffix == "msgpack") {
+            let bytes = std::fs::read(&path).unwrap();
+            let beside = std::fs::read_to_string(path.with_extension("txt")).unwrap();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            files.push((name, bytes, beside));
+        }
+    }
+    assert!(!files.is_empty());
+    files.sort();
+    files
+}
+
+/// The events of a stream, a line each, and the error that ends it.
+fn events_of(bytes: &[u8]) -> String {
+    let mut events = Events::new();
+    let mut reader = Reader::from_slice(Parser::default(), bytes);
+    loop {
+        match reader.next(&mut events) {
+            Ok(true) => events.lines.push("document".to_owned()),
+            Ok(false) => break,
+            Err(error) => {
+                events.lines.push(error.to_string());
+                break;
+            }
+        }
+    }
+    events.lines.join("\n") + "\n"
+}
+
+#[test]
+fn corpus_of_valid_files() {
+    for (name, bytes, expected) in corpus("valid") {
+        assert_eq!(events_of(&bytes), expected, "{name}");
+    }
+}
+
+#[test]
+fn corpus_of_invalid_files() {
+    for (name, bytes, expected) in corpus("invalid") {
+        let message = events_of(&bytes);
+        assert_eq!(message.lines().last(), expected.lines().last(), "{name}");
+    }
+}
+
+/// Writes what the corpus should say now: read the difference before you keep it.
+#[test]
+#[ignore = "a generator, run by hand"]
+fn rewrite_corpus() {
+    for folder in ["valid", "invalid"] {
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/msgpack").join(folder);
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|suffix| suffix == "msgpack") {
+                let events = events_of(&std::fs::read(&path).unwrap());
+                std::fs::write(path.with_extension("txt"), events).unwrap();
+            }
+        }
+    }
+}
