@@ -1,0 +1,167 @@
+//! The charset of a record, and how its fields go through the MARC-8 codec.
+
+use super::SUBFIELD_DELIMITER;
+use super::marc8::{self, State};
+use crate::fidelity::{Fidelity, LossKind, OnLoss};
+use crate::{Error, ErrorKind, Result};
+
+/// Begins an escape sequence of MARC-8.
+pub(crate) const ESCAPE: u8 = 0x1B;
+
+/// How the text of a record is encoded in ISO 2709.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charset {
+    /// UTF-8: leader/09 is `a`.
+    Utf8,
+    /// MARC-8: leader/09 is a blank.
+    Marc8,
+}
+
+impl Charset {
+    /// The name under the record's key `charset`: `utf-8`, `marc-8`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Charset::Utf8 => "utf-8",
+            Charset::Marc8 => "marc-8",
+        }
+    }
+
+    /// The charset of this name.
+    pub fn from_name(name: &str) -> Option<Charset> {
+        match name {
+            "utf-8" => Some(Charset::Utf8),
+            "marc-8" => Some(Charset::Marc8),
+            _ => None,
+        }
+    }
+
+    /// What leader/09 says: `a` is UTF-8, all else MARC-8.
+    pub fn of_leader(code: u8) -> Charset {
+        if code == b'a' { Charset::Utf8 } else { Charset::Marc8 }
+    }
+}
+
+/// Which charset a reader or a writer takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CharsetChoice {
+    /// What the record says of itself.
+    #[default]
+    Auto,
+    /// This one, whatever the record says.
+    Always(Charset),
+}
+
+impl std::str::FromStr for CharsetChoice {
+    type Err = String;
+
+    /// The choice of this name: `auto`, `utf8`, `marc8`.
+    fn from_str(name: &str) -> std::result::Result<CharsetChoice, String> {
+        match name.to_ascii_lowercase().as_str() {
+            "auto" => Ok(CharsetChoice::Auto),
+            "utf8" | "utf-8" => Ok(CharsetChoice::Always(Charset::Utf8)),
+            "marc8" | "marc-8" => Ok(CharsetChoice::Always(Charset::Marc8)),
+            _ => Err(format!("unknown charset `{name}`: known are auto, utf8, marc8")),
+        }
+    }
+}
+
+/// Appends a field in MARC-8, without its terminator, to `out` as text; delimiters and subfield
+/// codes stay. Each subfield begins with the default sets, as the specification has it.
+///
+/// # Errors
+/// The index in `bytes` of the fault, and what was found and expected there.
+pub(crate) fn decode_field(
+    bytes: &[u8],
+    out: &mut String,
+    references: bool,
+) -> std::result::Result<(), (usize, String)> {
+    let mut at = 0;
+    while at <= bytes.len() {
+        let rest = &bytes[at..];
+        let end = at + memchr::memchr(SUBFIELD_DELIMITER, rest).unwrap_or(rest.len());
+        let mut piece = &bytes[at..end];
+        let mut start = at;
+        // The code of a subfield is no text: it is a letter or a digit in any set.
+        if let [code @ 0..=0x7F, value @ ..] = piece
+            && *code != ESCAPE
+            && at > 0
+        {
+            out.push(char::from(*code));
+            (piece, start) = (value, start + 1);
+        }
+        decode_piece(piece, out, references).map_err(|(offset, text)| (start + offset, text))?;
+        if end < bytes.len() {
+            out.push(char::from(SUBFIELD_DELIMITER));
+        }
+        at = end + 1;
+    }
+    Ok(())
+}
+
+fn decode_piece(
+    piece: &[u8],
+    out: &mut String,
+    references: bool,
+) -> std::result::Result<(), (usize, String)> {
+    let start = out.len();
+    marc8::decode(piece, &mut State::default(), out).map_err(|error| {
+        let text = error.to_string();
+        let text = text.split_once(": ").map_or(text.as_str(), |(_, text)| text);
+        (error.offset, text.to_owned())
+    })?;
+    if references && let std::borrow::Cow::Owned(text) = marc8::resolve_references(&out[start..]) {
+        out.truncate(start);
+        out.push_str(&text);
+    }
+    Ok(())
+}
+
+/// Appends `text` to `out` in MARC-8. A character that MARC-8 has no code for goes by the policy:
+/// refused, or written by the lossless technique.
+///
+/// # Errors
+/// `Refused` with the place that `place` names.
+pub(crate) fn encode(
+    text: &str,
+    out: &mut Vec<u8>,
+    fidelity: &mut Fidelity,
+    place: impl Fn() -> String,
+) -> Result {
+    if marc8::is_plain(text.as_bytes()) {
+        out.extend_from_slice(text.as_bytes());
+        return Ok(());
+    }
+    let refused = |error: marc8::Marc8Error| {
+        let found = error.to_string();
+        let found = found.split_once(": ").map_or(found.as_str(), |(_, text)| text);
+        let found = found.split(';').next().unwrap_or(found);
+        Error::new(ErrorKind::Refused, format!("{found}, in {} (leader/09 is not \"a\")", place()))
+            .hint(
+                "pass --marc-write-charset utf8 to write UTF-8, or --on-loss wrap to write \
+                 references such as &#x2022; (reversible)",
+            )
+    };
+    let encoded = match fidelity.policy() {
+        OnLoss::Refuse => marc8::encode(text, out).map_err(refused)?,
+        _ => marc8::encode_with_references(text, out).map_err(refused)?,
+    };
+    if encoded.references > 0 && fidelity.policy() == OnLoss::Approximate {
+        let found = format!("{} characters without MARC-8 code in {}", encoded.references, place());
+        fidelity.note(LossKind::Marc, found, "references such as &#x2022;");
+    }
+    if encoded.halved > 0 {
+        let found = format!("{} marks over two letters in {}", encoded.halved, place());
+        if fidelity.policy() != OnLoss::Approximate {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                format!("found {found}, which MARC-8 has only as halves (U+FE20 to U+FE23)"),
+            )
+            .hint(
+                "pass --marc-write-charset utf8 to write UTF-8, or --on-loss approximate to write \
+                 the halves",
+            ));
+        }
+        fidelity.note(LossKind::Marc, found, "their halves (U+FE20 to U+FE23)");
+    }
+    Ok(())
+}
