@@ -17,6 +17,7 @@
 //! into memory gets the widest header: see [`HOLD_BYTES`].
 
 mod reader;
+mod sinks;
 mod skip;
 #[cfg(test)]
 mod tests;

@@ -5,15 +5,15 @@
 //! loaded at once, with one check of bounds; `rest` shrinks only when the event has been taken,
 //! so that a token that is cut off, or whose event fails, is still there whole.
 
+use super::sinks::{KeyBuilder, Null};
 use super::skip::Skip;
 use super::types::*;
-use crate::event::{BigInt, Ext, Sink, Timestamp};
-use crate::fidelity::Fidelity;
+use crate::event::{Ext, Sink, Timestamp};
 use crate::limits::Limits;
 use crate::reader::{Parse, Status};
 use crate::utf8::from_utf8;
 use crate::value::Value;
-use crate::{Error, Format, OnLoss, Result};
+use crate::{Error, ErrorKind, Format, Result};
 
 /// What is still to come in a container: twice the number of values, keys counted among them, and
 /// one more for a map. So a key is next where the lowest two bits are `01`, and the container is
@@ -34,6 +34,9 @@ pub struct Parser {
     frame: Frame,
     /// How far the search for the end of a key has come.
     key: Skip,
+    /// Whether the input is known to be too short, and is only searched for a fault before its
+    /// end.
+    probing: bool,
 }
 
 impl Parser {
@@ -50,6 +53,7 @@ impl Parser {
             outer: Vec::new(),
             frame: DOCUMENT,
             key: Skip::new(),
+            probing: false,
         }
     }
 }
@@ -154,8 +158,10 @@ impl Parser {
             ($header:expr, $begin:ident, $count:expr, $inner:expr) => {{
                 let count: u64 = $count;
                 let inner: Frame = $inner;
-                if last && inner / 2 > (rest.len() - $header) as u64 {
-                    cut!(Some(count));
+                if last && inner / 2 > (rest.len() - $header) as u64 && !self.probing {
+                    *pos = bytes.len() - rest.len();
+                    self.frame = frame;
+                    return Err(self.too_few(bytes, *pos, count));
                 }
                 if self.outer.len() == self.depth {
                     fail!(self.too_deep());
@@ -262,7 +268,7 @@ impl Parser {
     }
 
     /// The token at hand is not whole: more is needed, or the input is truncated, or there was no
-    /// token to come. `wanted` is what its header announced: bytes, values or pairs.
+    /// token to come. `wanted` is the number of bytes that its header announced.
     #[cold]
     fn cut(&self, rest: &[u8], last: bool, pos: usize, wanted: Option<u64>) -> Result<Status> {
         let at_start = self.outer.is_empty() && self.frame == DOCUMENT;
@@ -284,19 +290,32 @@ impl Parser {
             (Some(marker), Some(wanted)) => {
                 let header = usize::from(HEADER_BYTES[usize::from(*marker)]);
                 let left = rest.len() - header;
-                match *marker {
-                    FIXMAP..FIXARRAY | MAP16 | MAP32 => {
-                        format!("found a map of {wanted} pairs where only {left} bytes follow")
-                    }
-                    FIXARRAY..FIXSTR | ARRAY16 | ARRAY32 => {
-                        format!("found an array of {wanted} values where only {left} bytes follow")
-                    }
-                    _ => format!("found {wanted} bytes announced where only {left} follow"),
-                }
+                format!("found {wanted} bytes announced where only {left} follow")
             }
             (Some(_), None) => "the input ends inside the header of a value".to_owned(),
         };
         Err(Error::truncated(message).at(pos as u64))
+    }
+
+    /// A container announces more values than bytes follow. The sink does not get to see it; but
+    /// what is wrong before the end of the input is the error, as when the bytes come in pieces.
+    #[cold]
+    #[inline(never)]
+    fn too_few(&mut self, bytes: &[u8], pos: usize, count: u64) -> Error {
+        self.probing = true;
+        let mut end = pos;
+        let found = self.run::<_, true>(bytes, &mut end, true, &mut Null::new());
+        let error = found.expect_err("there are fewer bytes than values");
+        if error.kind() != ErrorKind::Truncated {
+            return error;
+        }
+        let header = usize::from(HEADER_BYTES[usize::from(bytes[pos])]);
+        let left = bytes.len() - pos - header;
+        let what = match bytes[pos] {
+            FIXMAP..FIXARRAY | MAP16 | MAP32 => format!("a map of {count} pairs"),
+            _ => format!("an array of {count} values"),
+        };
+        Error::truncated(format!("found {what} where only {left} bytes follow")).at(pos as u64)
     }
 
     #[cold]
@@ -354,7 +373,7 @@ impl Parser {
             let offset = error.offset().unwrap_or(inner_pos as u64);
             return Err(error.at(pos as u64 + offset));
         }
-        let key = builder.done.expect("a whole value was read");
+        let key = builder.into_value().expect("a whole value was read");
         sink.key_value(&key)?;
         Ok(Some(end))
     }
@@ -408,115 +427,4 @@ fn timestamp(payload: &[u8]) -> Option<Timestamp> {
         _ => return None,
     };
     (at.nanoseconds < 1_000_000_000).then_some(at)
-}
-
-/// Builds a key from events in which the keys of maps come as values.
-struct KeyBuilder {
-    open: Vec<Vec<Value>>,
-    done: Option<Value>,
-    nodes_left: u64,
-    fidelity: Fidelity,
-}
-
-impl KeyBuilder {
-    fn new(limits: &Limits) -> KeyBuilder {
-        KeyBuilder {
-            open: Vec::new(),
-            done: None,
-            nodes_left: limits.nodes,
-            fidelity: Fidelity::new(OnLoss::Refuse, Format::Msgpack),
-        }
-    }
-
-    fn spend(&mut self) -> Result {
-        match self.nodes_left.checked_sub(1) {
-            Some(left) => {
-                self.nodes_left = left;
-                Ok(())
-            }
-            None => Err(Error::limit("found a key with more values than the limit of nodes")
-                .hint("pass --limit nodes=… to raise it")),
-        }
-    }
-
-    fn leaf(&mut self, value: impl FnOnce() -> Value) -> Result {
-        self.spend()?;
-        self.put(value())
-    }
-
-    fn put(&mut self, value: Value) -> Result {
-        match self.open.last_mut() {
-            Some(values) => values.push(value),
-            None => self.done = Some(value),
-        }
-        Ok(())
-    }
-
-    fn close(&mut self) -> Vec<Value> {
-        self.open.pop().expect("begin before end")
-    }
-}
-
-impl Sink for KeyBuilder {
-    fn null(&mut self) -> Result {
-        self.leaf(|| Value::Null)
-    }
-    fn bool(&mut self, v: bool) -> Result {
-        self.leaf(|| Value::Bool(v))
-    }
-    fn i64(&mut self, v: i64) -> Result {
-        self.leaf(|| Value::Int(v))
-    }
-    fn u64(&mut self, v: u64) -> Result {
-        self.leaf(|| Value::UInt(v))
-    }
-    fn f64(&mut self, v: f64) -> Result {
-        self.leaf(|| Value::F64(v))
-    }
-    fn f32(&mut self, v: f32) -> Result {
-        self.leaf(|| Value::F32(v))
-    }
-    fn str(&mut self, v: &str) -> Result {
-        self.leaf(|| Value::Text(v.to_owned()))
-    }
-    fn bytes(&mut self, v: &[u8]) -> Result {
-        self.leaf(|| Value::Bytes(v.to_owned()))
-    }
-    fn big_int(&mut self, _: BigInt<'_>) -> Result {
-        unreachable!("MessagePack has no such integers")
-    }
-    fn ext(&mut self, v: Ext<'_>) -> Result {
-        self.leaf(|| match v {
-            Ext::Timestamp(v) => Value::Timestamp(v),
-            Ext::MsgpackExt(kind, v) => Value::MsgpackExt(kind, v.to_owned()),
-            Ext::BrokenText(v) => Value::BrokenText(v.to_owned()),
-            Ext::Decimal(_) | Ext::Surrogates(_) => unreachable!("MessagePack has neither"),
-        })
-    }
-    fn begin_array(&mut self, _: Option<u64>) -> Result {
-        self.spend()?;
-        self.open.push(Vec::new());
-        Ok(())
-    }
-    fn end_array(&mut self) -> Result {
-        let values = self.close();
-        self.put(Value::Array(values))
-    }
-    fn begin_map(&mut self, _: Option<u64>) -> Result {
-        self.begin_array(None)
-    }
-    fn key(&mut self, _: &str) -> Result {
-        unreachable!("keys come as values")
-    }
-    fn end_map(&mut self) -> Result {
-        let mut values = self.close().into_iter();
-        let mut pairs = Vec::with_capacity(values.len() / 2);
-        while let (Some(key), Some(value)) = (values.next(), values.next()) {
-            pairs.push((key, value));
-        }
-        self.put(Value::Map(pairs))
-    }
-    fn fidelity(&mut self) -> &mut Fidelity {
-        &mut self.fidelity
-    }
 }

@@ -102,9 +102,8 @@ fn in_pieces(bytes: &[u8], size: usize) -> (Vec<String>, Option<Error>) {
     run(Reader::from_read(Parser::default(), Pieces { bytes, size }))
 }
 
-/// Whole and in pieces come to the same. Only of a truncated input does a stream give more before
-/// it fails, and may fail at something else on the way: whole bytes show at a header that they
-/// are too few.
+/// Whole and in pieces come to the same. Only of an input that is too short for what a header
+/// announces does a stream give more events before it fails.
 #[track_caller]
 fn check_pieces(bytes: &[u8], size: usize) {
     let (expected, error) = whole(bytes);
@@ -112,12 +111,13 @@ fn check_pieces(bytes: &[u8], size: usize) {
     match (error, other) {
         (None, None) => assert_eq!(events, expected),
         (Some(error), Some(other)) => {
+            assert_eq!(error.kind(), other.kind(), "{error} / {other}");
             if error.kind() == ErrorKind::Truncated {
                 assert!(events.starts_with(&expected));
                 assert!(error.offset() <= other.offset(), "{error} / {other}");
             } else {
                 assert_eq!(error.to_string(), other.to_string());
-                assert_eq!(events, expected);
+                assert!(events.starts_with(&expected));
             }
         }
         (error, other) => panic!("whole {error:?}, in pieces {other:?}"),
