@@ -73,8 +73,8 @@ pub struct Tracker<S> {
 enum Frame {
     /// The index of the next value.
     Array(u64),
-    /// The key of the value at hand; empty before the first key.
-    Map(String),
+    /// The key of the value at hand; none before the first key.
+    Map(Option<String>),
 }
 
 impl<S: Sink> Tracker<S> {
@@ -88,9 +88,9 @@ impl<S: Sink> Tracker<S> {
         Path(
             self.stack
                 .iter()
-                .map(|frame| match frame {
-                    Frame::Array(next) => Step::Index(*next),
-                    Frame::Map(key) => Step::Key(key.as_str().into()),
+                .filter_map(|frame| match frame {
+                    Frame::Array(next) => Some(Step::Index(*next)),
+                    Frame::Map(key) => key.as_deref().map(|key| Step::Key(key.into())),
                 })
                 .collect(),
         )
@@ -182,11 +182,12 @@ impl<S: Sink> Sink for Tracker<S> {
     fn begin_map(&mut self, len: Option<u64>) -> Result {
         let result = self.inner.begin_map(len);
         self.settle(result)?;
-        self.stack.push(Frame::Map(String::new()));
+        self.stack.push(Frame::Map(None));
         Ok(())
     }
     fn key(&mut self, k: &str) -> Result {
         if let Some(Frame::Map(key)) = self.stack.last_mut() {
+            let key = key.get_or_insert_default();
             key.clear();
             key.push_str(k);
         }
@@ -195,7 +196,7 @@ impl<S: Sink> Sink for Tracker<S> {
     }
     fn key_value(&mut self, k: &Value) -> Result {
         if let Some(Frame::Map(key)) = self.stack.last_mut() {
-            *key = k.to_string();
+            *key = Some(k.to_string());
         }
         let result = self.inner.key_value(k);
         self.settle(result)

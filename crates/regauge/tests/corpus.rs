@@ -16,7 +16,8 @@ fn corpus() -> PathBuf {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.is_file() && path.file_name().unwrap() != "messages.txt");
+    // Notes on a file stand beside it as text.
+    files.retain(|path| path.extension().is_some_and(|suffix| suffix != "txt"));
     files.sort();
     files
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
+use super::super::types::{FLOAT32, FLOAT64};
 use super::*;
 
 /// A folder of the real test data, or `None`, said aloud, where it is not there.
@@ -108,16 +109,17 @@ fn msgpack_test_suite() {
                     encodings += 1;
                 }
                 let written = to_vec(&value, OnLoss::Refuse).unwrap();
-                let shortest = listed.iter().map(Vec::len).min().unwrap();
+                // An integer stays one, though a float 32 of the same value can be shorter.
+                let floats = |encoding: &&Vec<u8>| matches!(encoding[0], FLOAT32 | FLOAT64);
+                let whole = listed.iter().filter(|encoding| !floats(encoding));
+                let shortest = whole.map(Vec::len).min().unwrap_or(9);
                 assert!(listed.contains(&written), "{group}: {}", written.escape_ascii());
-                // A float is written as a double, though a listed float 32 is shorter.
-                let float = matches!(value, Value::F64(_));
-                assert!(written.len() == shortest || float, "{group}: {value:?}");
+                assert!(written.len() == shortest, "{group}: {value:?}");
             }
             cases += 1;
         }
     }
-    assert_eq!((cases, encodings), (85, 259));
+    assert_eq!((cases, encodings), (85, 246));
 }
 
 /// The keys of the JSON in the order of the binary, which holds them sorted.
@@ -141,7 +143,10 @@ fn the_documents_of_json_org() {
         let json: Json = serde_json::from_slice(&json).unwrap();
         let value = from_slice(&binary).unwrap();
         assert_eq!(sorted(value.clone()), sorted(from_json(&json)), "{number}");
-        assert_eq!(to_vec(&value, OnLoss::Refuse).unwrap(), binary, "{number}");
+        // The binary comes from an encoder without str 8, so ours is shorter, and says the same.
+        let written = to_vec(&value, OnLoss::Refuse).unwrap();
+        assert!(written.len() <= binary.len(), "{number}");
+        assert_eq!(from_slice(&written).unwrap(), value, "{number}");
     }
 }
 
