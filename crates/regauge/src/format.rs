@@ -180,7 +180,7 @@ fn looks_like_marc(head: &[u8]) -> bool {
 fn looks_like_msgpack(head: &[u8]) -> bool {
     match head {
         [0x80..=0x9F, ..] => true,
-        [0xC4..=0xC9 | 0xCA..=0xD9 | 0xDA..=0xDF, rest @ ..] => !rest.is_empty(),
+        [0xC4..=0xDF, rest @ ..] => !rest.is_empty(),
         [0xC0 | 0xC2 | 0xC3 | 0xE0..=0xFF | 0x00..=0x08] => true,
         [0xA0..=0xBF, rest @ ..] => rest.len() >= usize::from(head[0] & 0x1F),
         _ => false,

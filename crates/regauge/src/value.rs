@@ -71,6 +71,42 @@ impl Value {
         }
     }
 
+    /// Checks that the value can be a key: keys that have maps with such keys in them may nest
+    /// [`Value::KEY_NESTING`] deep.
+    ///
+    /// # Errors
+    /// `Limit` where they nest deeper.
+    pub fn check_key(&self) -> Result {
+        if self.key_nesting() <= Value::KEY_NESTING {
+            return Ok(());
+        }
+        Err(Error::limit(format!(
+            "found maps nested more than {} deep in one another's keys",
+            Value::KEY_NESTING
+        )))
+    }
+
+    /// How deep keys that are not text may nest in one another. Their notation doubles its
+    /// backslashes with each level, so that a hundred levels would be more than the memory holds;
+    /// no real document has more than one.
+    pub const KEY_NESTING: usize = 8;
+
+    /// How many keys that are not text nest in this one.
+    fn key_nesting(&self) -> usize {
+        match self {
+            Value::Array(values) => values.iter().map(Value::key_nesting).max().unwrap_or(0),
+            Value::Map(pairs) => pairs
+                .iter()
+                .map(|(key, value)| match key {
+                    Value::Text(_) => value.key_nesting(),
+                    key => value.key_nesting().max(1 + key.key_nesting()),
+                })
+                .max()
+                .unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// Gives the value's events to `sink`.
     ///
     /// # Errors

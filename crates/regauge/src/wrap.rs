@@ -199,7 +199,10 @@ impl<S: Sink> Unwrap<S> {
 fn pass_key<S: Sink>(sink: &mut S, k: &str) -> Result {
     match k.strip_prefix(KEY_PREFIX).and_then(|text| text.parse::<Value>().ok()) {
         Some(Value::Text(text)) => sink.key(&text),
-        Some(key) => sink.key_value(&key),
+        Some(key) => {
+            key.check_key()?;
+            sink.key_value(&key)
+        }
         None => sink.key(k),
     }
 }

@@ -152,3 +152,29 @@ fn a_report_counts_what_was_rounded_and_what_stands_twice() {
     let example = &summary.fidelity.losses()[0].examples[0];
     assert_eq!(example.path.as_ref().unwrap().to_string(), "$.a");
 }
+
+#[test]
+fn keys_nested_in_keys() {
+    // {{{…{1: 0}: 0}: 0}: 0}: the notation of each level doubles that of the level within.
+    let nested = |levels: usize| [vec![0x81; levels], vec![1], vec![0; levels]].concat();
+    let mut options = Options::new(Format::Msgpack, Format::Json);
+    options.on_loss = OnLoss::Wrap;
+    let text = convert_bytes(&nested(9), &options).unwrap();
+    let mut back = Options::new(Format::Json, Format::Msgpack);
+    back.on_loss = OnLoss::Wrap;
+    assert_eq!(convert_bytes(&text, &back).unwrap(), nested(9));
+    for levels in [10, 200] {
+        let error = convert_bytes(&nested(levels), &options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+    }
+    // The same from the notation's side.
+    let mut text = String::from("1");
+    for _ in 0..20 {
+        text = format!("{{{:?}:0}}", format!("$key:{text}"));
+        if text.len() > 1 << 20 {
+            break;
+        }
+    }
+    let error = convert_bytes(text.as_bytes(), &back).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+}

@@ -374,6 +374,7 @@ impl Parser {
             return Err(error.at(pos as u64 + offset));
         }
         let key = builder.into_value().expect("a whole value was read");
+        key.check_key().map_err(|error| error.at(pos as u64))?;
         sink.key_value(&key)?;
         Ok(Some(end))
     }
