@@ -11,6 +11,7 @@
 //! made one at a time, so memory does not grow with the count.
 
 mod catalog;
+mod json;
 mod legislators;
 mod rng;
 mod time_slice;

@@ -42,7 +42,7 @@ fn subjects(work: &Work, record: &mut Record, rng: &mut Rng) {
         body_field(record, "610", '0', &parts);
     }
     // Recent loads hold each subject again in faceted form.
-    let faceted = work.full && rng.chance(260);
+    let faceted = work.full && rng.chance(190);
     for tag in ["650", "651"] {
         for subject in work.subjects.iter().filter(|subject| subject.tag == tag) {
             subject_field(record, subject, '0', "");

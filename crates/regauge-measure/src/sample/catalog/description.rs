@@ -62,7 +62,7 @@ pub(super) fn write(work: &Work, record: &mut Record, rng: &mut Rng) {
             &[('a', rng.pick(&["Quarterly", "Monthly", "Annual", "Irregular"]))],
         );
     }
-    if work.rda || rng.chance(60) {
+    if work.rda {
         let names = ["rdacontent", "rdamedia", "rdacarrier"];
         for ((tag, (term, code)), source) in
             ["336", "337", "338"].into_iter().zip(work.material.carrier()).zip(names)
@@ -131,7 +131,20 @@ fn title_statement(work: &Work, record: &mut Record, rng: &mut Rng) {
         rest.push(if who.is_some() { " /" } else { "." });
     }
     let first = if work.author.is_some() || work.body.is_some() { '1' } else { '0' };
-    let second = [("The ", '4'), ("An ", '3'), ("A ", '2'), ("Die ", '4'), ("La ", '3')]
+    // How many letters of the article filing passes over.
+    let articles = [
+        ("The ", '4'),
+        ("An ", '3'),
+        ("A ", '2'),
+        ("Die ", '4'),
+        ("Das ", '4'),
+        ("La ", '3'),
+        ("Les ", '4'),
+        ("Le ", '3'),
+        ("El ", '3'),
+        ("L'", '2'),
+    ];
+    let second = articles
         .iter()
         .find(|(article, _)| main.roman.starts_with(article))
         .map_or('0', |(_, skip)| *skip);
@@ -182,7 +195,7 @@ fn extent(work: &Work, record: &mut Record, rng: &mut Rng) {
         Material::Serial => ("v.".to_owned(), illustrated.to_owned()),
         Material::Score => (format!("1 score ({} {page})", rng.between(4, 180)), String::new()),
         Material::Sound => (
-            format!("{} audio disc{}", 1, if rng.chance(100) { "s" } else { "" }),
+            rng.pick_skewed(&["1 audio disc", "2 audio discs", "3 audio discs"]).to_owned(),
             "digital ; 4 3/4 in.".to_owned(),
         ),
         Material::Video => (

@@ -57,14 +57,14 @@ pub(super) fn person(seed: u64, words: &Vocabulary, language: usize, rng: &mut R
     let joined = names.script == "$1";
     let native = |form: String| if names.script.is_empty() { String::new() } else { form };
     let birth = rng.between(1600, 1960).max(rng.between(1700, 1975));
+    let death = birth + rng.between(35, 94);
     let dates = match rng.below(10) {
         0..=4 => String::new(),
-        5..=6 if birth > 1900 => format!("{birth}-"),
-        7 if birth < 1700 => format!("d. {birth}"),
-        8 if birth < 1750 => format!("ca. {birth}-{}", birth + rng.between(30, 80)),
-        _ => format!("{birth}-{}", birth + rng.between(35, 94)),
+        _ if death > 2012 => format!("{birth}-"),
+        5 if birth < 1800 => format!("ca. {birth}-{death}"),
+        6 if birth < 1800 => format!("d. {death}"),
+        _ => format!("{birth}-{death}"),
     };
-    let dates = if dates.len() == 9 && birth > 1940 { format!("{birth}-") } else { dates };
     Person {
         heading: Phrase {
             roman: format!("{}, {given}", surname.roman),
@@ -106,7 +106,7 @@ pub(super) const RELATOR: [&str; 10] = [
 ];
 
 /// A name field (100, 600, 700) of `person`. `relator` is empty for none, `more` are subfields
-/// to follow.
+/// to follow, the last with its full stop.
 #[allow(clippy::too_many_arguments)]
 pub(super) fn name_field(
     record: &mut Record,
@@ -117,36 +117,26 @@ pub(super) fn name_field(
     relator: &str,
     more: &[(char, &str)],
 ) {
-    let mut heading = person.heading.clone();
-    let fuller = Phrase { roman: person.fuller.clone(), native: String::new() };
-    let mut dates = Phrase { roman: person.dates.clone(), native: String::new() };
-    let mut role = Phrase { roman: relator.to_owned(), native: String::new() };
-    // The punctuation of one subfield announces the next.
-    let closed = more.is_empty() && !tag.starts_with('6') || tag.starts_with('6');
-    if !dates.roman.is_empty() {
-        heading.push(",");
-    }
-    let last = if !role.roman.is_empty() {
-        let before = if dates.roman.is_empty() { &mut heading } else { &mut dates };
-        if !before.roman.ends_with('-') {
-            before.push(",");
+    let latin = |text: &str| Phrase { roman: text.to_owned(), native: String::new() };
+    let mut subfields = vec![('a', person.heading.clone())];
+    // The mark that announces a subfield stands at the end of the one before.
+    let announced = [('q', &*person.fuller, ""), ('d', &*person.dates, ","), ('e', relator, ",")];
+    for (code, text, mark) in announced.into_iter().filter(|(_, text, _)| !text.is_empty()) {
+        if let Some((_, before)) = subfields.last_mut()
+            && !before.roman.ends_with('-')
+        {
+            before.push(mark);
         }
-        &mut role
-    } else if !dates.roman.is_empty() {
-        &mut dates
-    } else {
-        &mut heading
-    };
-    if closed && more.is_empty() && !last.roman.ends_with(['-', '.']) {
+        subfields.push((code, latin(text)));
+    }
+    subfields.extend(more.iter().map(|&(code, text)| (code, latin(text))));
+    if let Some((_, last)) = subfields.last_mut()
+        && !last.roman.ends_with(['-', '.', ')'])
+    {
         last.push(".");
     }
-    let extra: Vec<(char, Phrase)> = more
-        .iter()
-        .map(|&(code, text)| (code, Phrase { roman: text.to_owned(), native: String::new() }))
-        .collect();
-    let mut subfields: Vec<(char, &Phrase)> = vec![('a', &heading)];
-    subfields.extend([('q', &fuller), ('d', &dates), ('e', &role)]);
-    subfields.extend(extra.iter().map(|(code, text)| (*code, text)));
+    let subfields: Vec<(char, &Phrase)> =
+        subfields.iter().map(|(code, text)| (*code, text)).collect();
     record.twin_field(tag, &format!("1{second}"), script, &subfields);
 }
 
@@ -191,20 +181,20 @@ pub(super) fn subject(seed: u64, words: &Vocabulary, rng: &mut Rng) -> Subject {
     let (region, region_area) = rng.pick_skewed(&words.region);
     let mut parts: Vec<(char, String)> = Vec::new();
     let mut area = "";
-    let geographic = rng.chance(260);
+    let geographic = rng.chance(230);
     if geographic {
         parts.push(('a', region.to_owned()));
         area = region_area;
     } else {
         parts.push(('a', words.heading[number as usize].to_owned()));
     }
-    if rng.chance(if geographic { 800 } else { 330 }) {
+    if rng.chance(if geographic { 720 } else { 270 }) {
         parts.push(('x', rng.pick_skewed(&words.subdivision).to_string()));
         if rng.chance(180) {
             parts.push(('x', rng.pick_skewed(&words.subdivision).to_string()));
         }
     }
-    if !geographic && rng.chance(260) {
+    if !geographic && rng.chance(220) {
         parts.push(('z', region.to_owned()));
         area = region_area;
         if rng.chance(250) {
@@ -212,10 +202,10 @@ pub(super) fn subject(seed: u64, words: &Vocabulary, rng: &mut Rng) -> Subject {
             parts.push(('z', place.split(',').next().unwrap_or(place).to_owned()));
         }
     }
-    if rng.chance(if geographic { 400 } else { 90 }) {
+    if rng.chance(if geographic { 300 } else { 70 }) {
         parts.push(('y', rng.pick_skewed(&words.period).to_string()));
     }
-    if rng.chance(170) {
+    if rng.chance(140) {
         parts.push(('v', rng.pick_skewed(&words.form).to_string()));
     }
     if let Some((_, last)) = parts.last_mut()

@@ -1,6 +1,7 @@
 //! The local end of a record: holdings, links, items, and the marks of past loads.
 
 use super::super::rng::Rng;
+use super::load::Load;
 use super::numbers::{Call, Date, barcode};
 use super::record::Record;
 
@@ -30,6 +31,7 @@ pub(super) struct Holding<'a> {
     pub(super) call: &'a Call,
     pub(super) online: bool,
     pub(super) digitised: bool,
+    pub(super) load: &'a Load,
     pub(super) serial: bool,
     /// Item type: BOOK, SCORE, AUDIO, ...
     pub(super) item: &'static str,
@@ -41,7 +43,7 @@ pub(super) struct Holding<'a> {
 /// Locations (852), links (856), holdings of serials (866).
 pub(super) fn locations(record: &mut Record, rng: &mut Rng, holding: &Holding) {
     let copies = if holding.online { 0 } else { 1 + rng.count(160, 4) };
-    if rng.chance(330) {
+    if rng.chance(180) {
         for _ in 0..copies {
             let place = place(rng);
             record.field(
@@ -135,18 +137,28 @@ fn link(record: &mut Record, rng: &mut Rng, holding: &Holding) {
 
 /// Local fields: load marks, items with their barcodes, types.
 pub(super) fn items(record: &mut Record, rng: &mut Rng, holding: &Holding) {
-    if rng.chance(420) {
-        let done = Date::draw(rng, holding.added.year, 2014);
-        let what = rng.pick(&["addfast", "authority", "url", "reclass", "barcode", "subjects"]);
-        record.field("948", "2 ", &[('a', &done.compact()), ('d', "batch"), ('x', what)]);
+    let load = holding.load;
+    if load.marked {
+        let month = &load.date.compact()[..6];
+        record.field("901", "  ", &[('a', &format!("RGL{month}"))]);
+        record.field("902", "  ", &[('a', load.agency)]);
     }
-    if rng.chance(480) {
+    if load.statused {
+        record.field("905", "  ", &[('a', "cataloged")]);
+        record.field("910", "  ", &[('a', if holding.online { "ebook" } else { "print" })]);
+        record.field("911", "  ", &[('a', "unsuppressed")]);
+    }
+    if !load.maintained.is_empty() {
+        let done = load.date.compact();
+        record.field("948", "2 ", &[('a', &done), ('x', load.maintained)]);
+    }
+    if load.typed {
         record.field("970", "  ", &[('a', if holding.online { "ELEC" } else { holding.item })]);
     }
     if holding.online {
         return;
     }
-    let volumes = if holding.serial { 2 + rng.count(2000, 12) } else { 1 + rng.count(430, 12) };
+    let volumes = if holding.serial { 2 + rng.count(2000, 12) } else { 1 + rng.count(280, 12) };
     let whole = format!("{} {}", holding.call.class, holding.call.cutter);
     let multi = holding.serial || volumes > 2 && rng.chance(600);
     let kept = place(rng);
@@ -163,13 +175,15 @@ pub(super) fn items(record: &mut Record, rng: &mut Rng, holding: &Holding) {
             record.subfield('c', &number.to_string());
         }
         record.subfield('i', &barcode(rng, 39_015));
-        if rng.chance(250) {
+        if rng.chance(120) {
             record.subfield('d', &Date::draw(rng, 2000, 2014).slashed());
         }
         record.subfield('l', place.shelf);
         record.subfield('m', place.library);
         record.subfield('t', holding.item);
-        record.subfield('u', &Date::draw(rng, holding.added.year, 2014).slashed());
+        let made =
+            if rng.chance(600) { load.date } else { Date::draw(rng, holding.added.year, 2014) };
+        record.subfield('u', &made.slashed());
         if rng.chance(120) {
             record.subfield('x', rng.pick(&["CONVERTED", "ADD", "GIFT", "TRANSFER"]));
         }

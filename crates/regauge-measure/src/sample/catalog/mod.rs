@@ -1,13 +1,14 @@
 //! The library catalogue: MARC 21 records in ISO 2709, UTF-8.
 //!
 //! Which fields a record has, how often they repeat, what subfields and indicators they carry and
-//! how long they run follows counts over some 6,000 real records of general libraries (see
+//! how long they run follows counts over 4,307 real records of general libraries (see
 //! `docs/samples.md`). What stands in them is drawn from the vocabularies of `words`.
 
 mod access;
 mod description;
 mod headings;
 mod holdings;
+mod load;
 mod notes;
 mod numbers;
 mod record;
@@ -17,9 +18,16 @@ use super::rng::Rng;
 use super::words::{LANGUAGE_WEIGHT, Language, Phrase, Vocabulary};
 use headings::{Subject, body, person, subject};
 use holdings::Holding;
+use load::Load;
 use numbers::{Call, Date, call, isbn, issn, lccn};
 use record::Record;
 use std::io;
+
+/// Cataloguing agencies, as 040 names them. RGL is the library itself.
+const AGENCY: [&str; 14] = [
+    "DLC", "RGL", "OCL", "UKM", "YDXCP", "BTCTA", "OCLCQ", "NLC", "CUD", "EYM", "ZWZ", "HUL",
+    "GZM", "OCLCO",
+];
 
 const RECORDS: u64 = 1;
 const PUBLISHERS: u64 = 2;
@@ -112,6 +120,8 @@ impl Material {
 struct Work<'a> {
     seed: u64,
     words: &'a Vocabulary,
+    /// What it shares with the records that came in with it.
+    load: Load,
     control_number: String,
     material: Material,
     language: usize,
@@ -144,22 +154,25 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     fn draw(seed: u64, index: u64, words: &'a Vocabulary, rng: &mut Rng) -> Work<'a> {
         let material = MATERIAL[rng.weighted(&MATERIAL_WEIGHT)];
-        let language = rng.weighted(&LANGUAGE_WEIGHT);
+        let load = Load::of(seed, index);
+        let language = if rng.chance(550) { load.language } else { rng.weighted(&LANGUAGE_WEIGHT) };
         let tongue = &words.languages[language];
         let script = if rng.chance(650) { tongue.script } else { "" };
-        let rda = rng.chance(240);
+        let rda = load.rda;
         let year = match (rda, rng.below(10)) {
             (true, _) => rng.between(2008, 2014),
             (_, 0) => rng.between(1700, 1900),
             (_, 1..=2) => rng.between(1880, 1960),
             _ => rng.between(1955, 2010),
         };
-        let added = Date::draw(rng, if rda { 2010 } else { year.clamp(1975, 2010) }, 2013);
+        // Published, then catalogued, then loaded.
+        let year = year.min(load.date.year - 1);
+        let added = Date::draw(rng, year.max(if rda { 2010 } else { 1975 }), load.date.year - 1);
         let full = rng.chance(550);
         let subject_count = match (full, material) {
-            (true, _) => 1 + rng.count(2100, 14),
+            (true, _) => 1 + rng.count(2700, 16),
             (_, Material::Thesis) => rng.count(800, 3),
-            _ => rng.count(1300, 6),
+            _ => rng.count(1700, 7),
         };
         let subjects: Vec<Subject> =
             (0..subject_count).map(|_| subject(seed, words, rng)).collect();
@@ -177,7 +190,7 @@ impl<'a> Work<'a> {
                 if rng.chance(600) { rng.between(1, 260).to_string() } else { String::new() };
             (headings::series(seed, words, rng), volume)
         });
-        let digitised = material == Material::Book && rng.chance(330);
+        let digitised = material == Material::Book && load.digitised && rng.chance(850);
         let number = subjects.first().map_or_else(|| rng.below(200), |subject| subject.number);
         let class = match material {
             Material::Score => "M",
@@ -196,6 +209,7 @@ impl<'a> Work<'a> {
         Work {
             seed,
             words,
+            load,
             control_number: format!("{:09}", 1_000_000 + index * 173 + rng.below(173)),
             material,
             language,
@@ -225,7 +239,7 @@ impl<'a> Work<'a> {
     }
 
     fn write(&self, record: &mut Record, rng: &mut Rng) {
-        record.decomposed = !self.rda && rng.chance(600);
+        record.decomposed = self.load.decomposed;
         self.control_fields(record, rng);
         self.number_fields(record, rng);
         description::write(self, record, rng);
@@ -235,6 +249,7 @@ impl<'a> Work<'a> {
             call: &self.call,
             online: self.material == Material::Online,
             digitised: self.digitised,
+            load: &self.load,
             serial: self.material == Material::Serial,
             item: self.material.item(),
             year: self.year,
@@ -248,10 +263,11 @@ impl<'a> Work<'a> {
 
     fn control_fields(&self, record: &mut Record, rng: &mut Rng) {
         record.control("001", &self.control_number);
-        if rng.chance(720) {
+        if self.load.named {
             record.control("003", "RGL");
         }
-        let changed = Date::draw(rng, self.added.year, 2014);
+        let changed =
+            if rng.chance(700) { self.load.date } else { Date::draw(rng, self.added.year, 2014) };
         let time = rng.below(86_400);
         let (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60);
         let stamp = format!("{}{hour:02}{minute:02}{second:02}.0", changed.compact());
@@ -317,7 +333,8 @@ impl<'a> Work<'a> {
             record.field("010", "  ", &[('a', &lccn(rng, self.year))]);
         }
         if self.year > 1967 && matches!(self.material, Material::Book | Material::Online) {
-            for _ in 0..rng.count(1100, 6) {
+            let numbers = if rng.chance(850) { 1 + rng.count(450, 6) } else { 0 };
+            for _ in 0..numbers {
                 self.isbn_field(record, rng);
             }
         }
@@ -335,7 +352,7 @@ impl<'a> Work<'a> {
             record.field("035", "  ", &[('a', &format!("(OCoLC){prefix}{network:08}"))]);
             record.field("035", "  ", &[('a', &format!("(RGL){}", self.control_number))]);
         }
-        if rng.chance(500) {
+        if self.load.renumbered {
             let old = format!("(RGL-OLD){:07}", rng.below(4_000_000));
             let other = format!("(OCoLC){}", rng.between(1_000_000, 60_000_000));
             record.field(
@@ -371,11 +388,7 @@ impl<'a> Work<'a> {
 
     /// 040 to 090.
     fn source_fields(&self, record: &mut Record, rng: &mut Rng) {
-        const AGENCY: [&str; 14] = [
-            "DLC", "RGL", "OCL", "UKM", "YDXCP", "BTCTA", "OCLCQ", "NLC", "CUD", "EYM", "ZWZ",
-            "HUL", "GZM", "OCLCO",
-        ];
-        let agency = rng.pick_skewed(&AGENCY);
+        let agency = if rng.chance(600) { self.load.agency } else { rng.pick(&AGENCY) };
         record.begin("040", "  ");
         record.subfield('a', agency);
         if self.rda {
@@ -383,7 +396,7 @@ impl<'a> Work<'a> {
             record.subfield('e', "rda");
         }
         record.subfield('c', agency);
-        for _ in 0..1 + rng.count(450, 9) {
+        for _ in 0..rng.count(700, 9) {
             record.subfield('d', rng.pick(&AGENCY));
         }
         record.close();
@@ -402,29 +415,32 @@ impl<'a> Work<'a> {
             .map(|subject| ('a', subject.area))
             .take(2)
             .collect();
-        if !areas.is_empty() {
+        if !areas.is_empty() && rng.chance(650) {
             record.field("043", "  ", &areas);
         }
-        if rng.chance(580) {
-            record.field("049", "  ", &[('a', rng.pick(&["RGLA", "RGLA", "RGLM", "RGLL"]))]);
+        if !self.load.holding_code.is_empty() {
+            record.field("049", "  ", &[('a', self.load.holding_code)]);
         }
-        if rng.chance(640) {
-            let indicators = rng.pick(&["00", "0 ", " 4", "14"]);
+        if self.load.lc_class && rng.chance(880) {
             let call = &self.call;
-            record.field("050", indicators, &[('a', &call.class), ('b', &call.cutter)]);
+            record.field(
+                "050",
+                self.load.lc_indicators,
+                &[('a', &call.class), ('b', &call.cutter)],
+            );
         }
         if !self.script.is_empty() {
             record.field("066", "  ", &[('c', self.script.split('/').next().unwrap_or("(N"))]);
         }
-        if rng.chance(460) {
+        if self.load.dewey && rng.chance(800) {
             let edition = if self.rda { "23" } else { rng.pick(&["19", "20", "21", "22", ""]) };
             record.field(
                 "082",
-                rng.pick(&["0 ", "00", "04"]),
+                self.load.dewey_indicators,
                 &[('a', &self.call.dewey), ('2', edition)],
             );
         }
-        if rng.chance(260) {
+        if self.load.local_class {
             let call = &self.call;
             record.field("090", "  ", &[('a', &call.class), ('b', &call.cutter)]);
         }

@@ -17,7 +17,7 @@ const DIGITISER: &str = "Electronic reproduction. Port Regal : Regal University 
     Digital Production Service,";
 const DIGITISED_SYSTEM: &str = "Page images and searchable text, scanned at 600 dpi from the \
     library's printed copy and kept with preservation metadata in the shared digital repository. \
-    Mode of access: World Wide Web. System requirements: Web browser.";
+    Mode of access: World Wide Web.";
 const RIGHTS: [&str; 3] = [
     "This item is believed to be in the public domain; it may be read, copied and passed on \
      without permission.",
@@ -26,12 +26,12 @@ const RIGHTS: [&str; 3] = [
     "Rights status undetermined. Contact the library before any use beyond private study.",
 ];
 
-const KEPT: [&str; 3] = [
+pub(super) const KEPT: [&str; 3] = [
     "Committed to retain; shared print program of the Regal Lakes consortium, 2012 to 2037.",
     "Condition reviewed before transfer to storage; no treatment needed.",
     "Selected for retention; shared print program of the Regal Lakes consortium.",
 ];
-const LOADED: [&str; 4] = [
+pub(super) const LOADED: [&str; 4] = [
     "Bibliographic record converted from the card catalogue; headings not under authority control.",
     "Record loaded from the national bibliography.",
     "Record supplied by the vendor; headings checked by machine against the authority file.",
@@ -77,7 +77,7 @@ pub(super) fn write(work: &Work, record: &mut Record, rng: &mut Rng) {
             .collect();
         record.field("511", "0 ", &[('a', &format!("{}.", names.join(", ")))]);
     }
-    if rng.chance(if work.full { 210 } else { 40 }) {
+    if rng.chance(if work.full { 195 } else { 40 }) {
         summary(work, record, rng);
     }
     if work.digitised {
@@ -95,6 +95,9 @@ pub(super) fn write(work: &Work, record: &mut Record, rng: &mut Rng) {
         let note = format!("Text in {}, with summaries in English.", work.tongue.native);
         record.field("546", "  ", &[('a', &note)]);
     }
+    if !work.load.kept.is_empty() {
+        record.field("583", "  ", &[('a', work.load.kept)]);
+    }
     if work.rda && rng.chance(220) {
         record.field(
             "588",
@@ -102,17 +105,17 @@ pub(super) fn write(work: &Work, record: &mut Record, rng: &mut Rng) {
             &[('a', "Print version record and CIP data provided by publisher.")],
         );
     }
-    if rng.chance(500) {
-        record.field("583", "  ", &[('a', rng.pick(&KEPT))]);
-    }
-    if rng.chance(500) {
-        record.field("599", "  ", &[('a', rng.pick(&LOADED))]);
-    }
     if rng.chance(60) {
         let given = work.words.surname(rng, &work.words.languages[0]).roman;
         let note =
             format!("Library's copy: gift of the {given} estate, no. {}.", rng.between(1, 9000));
         record.field("590", "  ", &[('a', &note)]);
+    }
+    if work.load.numbered {
+        record.field("596", "  ", &[('a', rng.pick(&["1", "1", "1", "2", "1 3", "2 3 21"]))]);
+    }
+    if !work.load.loaded.is_empty() {
+        record.field("599", "  ", &[('a', work.load.loaded)]);
     }
 }
 

@@ -4,8 +4,8 @@ use super::super::rng::Rng;
 
 /// An ISBN-10 and the ISBN-13 of the same book, both with valid check digits.
 ///
-/// The registrant 0-946-... style groups are drawn at random, so a number may happen to belong to
-/// a real book; nothing else of that book will match.
+/// `group` is the ISBN group of a country or language, one digit. The rest is drawn at random, so
+/// a number may happen to belong to a real book; nothing else of that book will match.
 pub(super) fn isbn(rng: &mut Rng, group: u64) -> (String, String) {
     let body = format!("{group}{:08}", rng.below(100_000_000));
     let digits: Vec<u64> = body.bytes().take(9).map(|b| u64::from(b - b'0')).collect();
@@ -105,7 +105,8 @@ pub(super) struct Call {
 /// name or title `entry`.
 pub(super) fn call(rng: &mut Rng, subject: u64, class: &str, entry: &str, year: u64) -> Call {
     // Books on one subject stand together, so most of the number follows from the subject.
-    let number = 1 + (subject * 7919) % 8999 / if rng.chance(600) { 1 } else { rng.between(2, 9) };
+    let divisor = if rng.chance(600) { 1 } else { rng.between(2, 9) };
+    let number = 1 + (subject * 7919) % 8999 / divisor;
     let decimal = if rng.chance(120) { format!(".{}", rng.between(1, 95)) } else { String::new() };
     let initial = entry.chars().find(char::is_ascii_alphabetic).unwrap_or('X').to_ascii_uppercase();
     let digits = if rng.chance(700) { rng.between(11, 99) } else { rng.between(110, 9999) };

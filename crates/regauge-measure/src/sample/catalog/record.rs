@@ -207,7 +207,7 @@ mod tests {
         record.field("245", "10", &[('a', "Tea /"), ('b', ""), ('c', "A. B.")]);
         let mut out = Vec::new();
         record.finish("nam ", " a ", &mut out);
-        let text = "00073nam a2200049 a 4500\
+        let text = "00070nam a2200049 a 4500\
             001000300000245001700003\x1ex1\x1e10\x1faTea /\x1fcA. B.\x1e\x1d";
         assert_eq!(String::from_utf8(out).unwrap(), text);
     }
