@@ -17,6 +17,8 @@ mod number;
 mod reader;
 mod simd;
 mod string;
+#[cfg(test)]
+mod suites;
 mod table_powers;
 #[cfg(test)]
 mod tests;

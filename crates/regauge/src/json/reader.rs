@@ -380,7 +380,7 @@ impl Parse for Parser {
                 _ => unreachable!("a comment ends or goes on"),
             }
         }
-        if self.searched > 0 && !check!(at, self.search(bytes, at, last)) {
+        if self.searched > 0 && !self.search(bytes, at, last) {
             leave!(at, Status::More);
         }
         if state == State::Start {
@@ -726,26 +726,26 @@ impl Parser {
     /// Goes on looking for the end of the token at `at` that an earlier window cut off: whether
     /// it can be read now.
     #[cold]
-    fn search(&mut self, bytes: &[u8], at: usize, last: bool) -> Result<bool> {
+    fn search(&mut self, bytes: &[u8], at: usize, last: bool) -> bool {
         let from = at + std::mem::take(&mut self.searched);
         let stop = match bytes[at] {
             b'"' => match string::find_end(bytes, from) {
-                Search::Found => return Ok(true),
+                Search::Found => return true,
                 Search::GoOn(stop) => stop,
             },
             _ => {
                 let goes_on = |b: &u8| b.is_ascii_digit() || b"+-.eE".contains(b);
                 if !bytes[from..].iter().all(goes_on) {
-                    return Ok(true);
+                    return true;
                 }
                 bytes.len()
             }
         };
-        if last {
-            return Ok(true);
+        // Near the limit a full look tells which comes first, the limit or a fault.
+        if last || self.cut(bytes, at, stop).is_err() {
+            return true;
         }
-        self.cut(bytes, at, stop)?;
-        Ok(false)
+        false
     }
 
     /// The token at `at` is cut off by the window, and `stop` is where the search for its end
@@ -784,7 +784,9 @@ impl Parser {
             }
             return Ok(Slow::More);
         }
-        if (index - at + 1) as u64 > self.limits.token_bytes {
+        // An escape is known to be none only by its second byte.
+        let seen = index + usize::from(fault == Fault::Escape);
+        if (seen - at + 1) as u64 > self.limits.token_bytes {
             return Err(self.too_long(at));
         }
         let error = match fault {

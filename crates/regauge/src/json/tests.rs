@@ -1,9 +1,8 @@
 //! The rules of JSON, table by table.
 
 use std::io::Read;
-use std::path::PathBuf;
 
-use super::{Parser, ReadOptions, Reader, WriteOptions, Writer, is_number, to_vec};
+use super::{Framing, Parser, ReadOptions, Reader, WriteOptions, Writer, is_number, to_vec};
 use crate::event::{BigInt, Ext, Sink, Source, Writer as _};
 use crate::fidelity::{Fidelity, LossKind};
 use crate::out::Out;
@@ -90,7 +89,7 @@ fn run(mut reader: Reader<'_>) -> (Vec<String>, Option<String>) {
     }
 }
 
-fn whole(options: ReadOptions, input: &[u8]) -> (Vec<String>, Option<String>) {
+pub(super) fn whole(options: ReadOptions, input: &[u8]) -> (Vec<String>, Option<String>) {
     run(Reader::from_slice(Parser::new(options, Limits::default()), input))
 }
 
@@ -123,7 +122,7 @@ fn pieces(
 
 /// The same events and the same error, however the input comes.
 #[track_caller]
-fn check_pieces(options: ReadOptions, input: &[u8]) {
+pub(super) fn check_pieces(options: ReadOptions, input: &[u8]) {
     let wanted = whole(options, input);
     let shown = String::from_utf8_lossy(&input[..input.len().min(80)]);
     assert_eq!(pieces(options, input, 1, 1), wanted, "byte by byte: {shown}");
@@ -134,50 +133,15 @@ fn check_pieces(options: ReadOptions, input: &[u8]) {
     }
 }
 
-fn data(path: &str) -> Option<PathBuf> {
-    let root = match std::env::var_os("REGAUGE_DATA") {
-        Some(root) => PathBuf::from(root),
-        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-    };
-    let path = root.join(path);
-    if !path.exists() {
-        println!("skipped: no {} (set REGAUGE_DATA)", path.display());
-        return None;
-    }
-    Some(path)
+/// The events of one document.
+pub(super) fn events(input: &[u8]) -> Vec<String> {
+    let (events, error) = whole(ReadOptions::default(), input);
+    assert_eq!(error, None);
+    events
 }
 
-fn files(path: &str) -> Vec<(String, Vec<u8>)> {
-    let Some(path) = data(path) else { return Vec::new() };
-    let mut files: Vec<_> = std::fs::read_dir(path)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_file())
-        .map(|path| {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            (name, std::fs::read(path).unwrap())
-        })
-        .collect();
-    files.sort();
-    files
-}
-
-#[test]
-fn json_test_suite() {
-    for (name, input) in files("conformance/JSONTestSuite/test_parsing") {
-        let (_, error) = whole(ReadOptions::default(), &input);
-        match name.as_bytes()[0] {
-            b'y' => assert_eq!(error, None, "{name}"),
-            b'n' => assert!(error.is_some(), "{name} was accepted"),
-            _ => println!("{name}: {error:?}"),
-        }
-        if input.len() < 3000 {
-            check_pieces(ReadOptions::default(), &input);
-        }
-    }
-}
-
-fn build(input: &[u8]) -> Value {
+/// The value of one document.
+pub(super) fn build(input: &[u8]) -> Value {
     let mut builder = Builder::new(&Limits::NONE);
     let mut reader = Reader::from_slice(Parser::new(ReadOptions::default(), Limits::NONE), input);
     assert!(reader.next(&mut builder).unwrap());
@@ -185,17 +149,722 @@ fn build(input: &[u8]) -> Value {
     builder.take().unwrap()
 }
 
+fn write(value: &Value, options: WriteOptions) -> String {
+    let mut writer =
+        Writer::new(Out::in_memory(), options, Fidelity::new(OnLoss::Refuse, Format::Json));
+    value.drive(&mut writer).unwrap();
+    writer.end_document().unwrap();
+    writer.finish().unwrap();
+    String::from_utf8(writer.into_out().into_vec()).unwrap()
+}
+
+/// One value: its event, and how it is written again.
+#[track_caller]
+fn check(text: &str, event: &str, written: &str) {
+    assert_eq!(events(text.as_bytes()), [event, "document"], "{text}");
+    assert_eq!(events(format!("[{text},{text}]  ").as_bytes())[1..3], [event, event], "{text}");
+    check_pieces(ReadOptions::default(), format!("[{text}]").as_bytes());
+    let value = build(text.as_bytes());
+    assert_eq!(String::from_utf8(to_vec(&value, OnLoss::Refuse).unwrap()).unwrap(), written);
+    assert_eq!(write(&value, WriteOptions::default()), format!("{written}\n"));
+    assert_eq!(format!("{:?}", build(written.as_bytes())), format!("{value:?}"));
+}
+
+/// An input that is refused: where, and in which words.
+#[track_caller]
+fn refuse_with(options: ReadOptions, input: &[u8], offset: u64, message: &str) {
+    let mut reader = Reader::from_slice(Parser::new(options, Limits::default()), input);
+    let mut events = Events::default();
+    let error = loop {
+        match reader.next(&mut events) {
+            Ok(true) => {}
+            Ok(false) => panic!("{} was accepted", input.escape_ascii()),
+            Err(error) => break error,
+        }
+    };
+    let text = match error.hint_text() {
+        Some(hint) => format!("{}; {hint}", error.message()),
+        None => error.message().to_owned(),
+    };
+    assert_eq!(text, message, "{}", input.escape_ascii());
+    assert_eq!(error.offset(), Some(offset), "{}", input.escape_ascii());
+    check_pieces(options, input);
+}
+
+#[track_caller]
+fn refuse(input: impl AsRef<[u8]>, offset: u64, message: &str) {
+    refuse_with(ReadOptions::default(), input.as_ref(), offset, message);
+}
+
 #[test]
-fn real_files_come_back() {
-    for (name, input) in files("json").into_iter().chain(files("json/small")) {
-        if !name.ends_with(".json") {
+fn integers_at_every_boundary() {
+    for text in [
+        "0",
+        "1",
+        "9",
+        "10",
+        "12345678",
+        "123456789",
+        "9999999999999999",
+        "12345678901234567",
+        "999999999999999999",
+        "9223372036854775807",
+        "-1",
+        "-9223372036854775807",
+        "-9223372036854775808",
+        "1000000000000000000",
+    ] {
+        check(text, &format!("i64 {text}"), text);
+    }
+    for text in ["9223372036854775808", "9999999999999999999", "18446744073709551615"] {
+        check(text, &format!("u64 {text}"), text);
+    }
+    for text in [
+        "18446744073709551616",
+        "-9223372036854775809",
+        "-18446744073709551616",
+        "123456789012345678901234567890",
+        "-99999999999999999999999999999999999999999",
+    ] {
+        check(text, text, text);
+    }
+    check("-0", "f64 -0.0", "-0.0");
+}
+
+#[test]
+fn doubles_at_every_boundary() {
+    for (text, event, written) in [
+        ("0.0", "0.0", "0.0"),
+        ("-0.0", "-0.0", "-0.0"),
+        ("0e5", "0.0", "0.0"),
+        ("-0e-5", "-0.0", "-0.0"),
+        ("1.0", "1.0", "1.0"),
+        ("1.5", "1.5", "1.5"),
+        ("1E2", "100.0", "100.0"),
+        ("1e+2", "100.0", "100.0"),
+        ("100e-2", "1.0", "1.0"),
+        ("0.1", "0.1", "0.1"),
+        ("1e15", "1000000000000000.0", "1000000000000000.0"),
+        ("1e16", "1e16", "1e+16"),
+        ("1e-5", "1e-5", "0.00001"),
+        ("0.00001234", "1.234e-5", "0.00001234"),
+        ("1e22", "1e22", "1e+22"),
+        ("1e23", "1e23", "1e+23"),
+        ("9007199254740993.0", "9007199254740992.0", "9007199254740992.0"),
+        ("9007199254740993.00000000000000000001", "9007199254740994.0", "9007199254740994.0"),
+        ("0.30000000000000004", "0.30000000000000004", "0.30000000000000004"),
+        ("-65.613616999999977", "-65.61361699999998", "-65.61361699999998"),
+        ("1.7976931348623157e308", "1.7976931348623157e308", "1.7976931348623157e+308"),
+        ("1.7976931348623158e308", "1.7976931348623157e308", "1.7976931348623157e+308"),
+        ("2.2250738585072014e-308", "2.2250738585072014e-308", "2.2250738585072014e-308"),
+        ("2.2250738585072011e-308", "2.225073858507201e-308", "2.225073858507201e-308"),
+        ("5e-324", "5e-324", "5e-324"),
+        ("2.4703282292062328e-324", "5e-324", "5e-324"),
+        ("2.4703282292062327e-324", "0.0", "0.0"),
+        ("1e-400", "0.0", "0.0"),
+        ("0.000000000000000000000000000000000000000000000000001", "1e-51", "1e-51"),
+        ("123456789012345678901234567890.5", "1.2345678901234568e29", "1.2345678901234568e+29"),
+    ] {
+        check(text, &format!("f64 {event}"), written);
+    }
+}
+
+#[test]
+fn numbers_beyond_the_double() {
+    let hint = "which is beyond the range of a double; pass --numbers exact to keep its digits";
+    for text in ["1e309", "-1e400", "1.7976931348623159e308"] {
+        refuse(text, 0, &format!("found the number {text}, {hint}"));
+    }
+    let exact = ReadOptions { exact_numbers: true, ..ReadOptions::default() };
+    for text in ["1e400", "-0.10", "1E5", "123.456789012345678901234567890"] {
+        let (events, error) = whole(exact, format!("[{text}]").as_bytes());
+        assert_eq!((error, events[1].as_str()), (None, format!("Decimal({text:?})").as_str()));
+        check_pieces(exact, format!("[{text}, 1]").as_bytes());
+    }
+    assert_eq!(whole(exact, b"12").0[0], "i64 12");
+}
+
+#[test]
+fn random_numbers_are_read_and_written_as_std_does() {
+    let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut random = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    let mut texts = Vec::new();
+    for _ in 0..60_000 {
+        // Any bits; as many digits as a double needs, and fewer; a fraction; many digits.
+        let bits = f64::from_bits(random());
+        if bits.is_finite() {
+            texts.push(format!("{bits:e}"));
+            texts.push(format!("{:.*e}", (random() % 25) as usize, bits));
+        }
+        let (a, b) = (random(), random());
+        texts.push(format!("{}.{}", a >> (a % 64), b >> (b % 64)));
+        texts.push(format!("-{}.{:0width$}", a % 1000, b >> (b % 64), width = (a >> 58) as usize));
+        texts.push(format!("{}e{}", a >> (a % 64), (b % 660) as i64 - 340));
+    }
+    // Halfway between two doubles, and just beside.
+    for _ in 0..10_000 {
+        let low = (1 << 53 | random() >> 11) as u128;
+        let half = (low << 1 | 1) << (random() % 60);
+        for text in [half - 1, half, half + 1] {
+            texts.push(format!("{text}.0"));
+            texts.push(format!("{text}e-7"));
+        }
+    }
+    for text in texts {
+        let wanted: f64 = text.parse().unwrap();
+        if wanted.is_infinite() {
             continue;
         }
-        let value = build(&input);
-        let text = to_vec(&value, OnLoss::Refuse).unwrap();
-        assert_eq!(build(&text), value, "{name}");
-        if input.len() < 300_000 {
-            check_pieces(ReadOptions::default(), &input);
+        // What follows decides whether the quick way is taken.
+        for input in [format!("[{text},                                        1]"), text.clone()] {
+            let number =
+                events(input.as_bytes()).into_iter().find(|e| e.starts_with("f64")).unwrap();
+            assert_eq!(number, format!("f64 {wanted:?}"), "{input}");
+        }
+        let written = to_vec(&Value::F64(wanted), OnLoss::Refuse).unwrap();
+        let written = String::from_utf8(written).unwrap();
+        assert!(written.contains(['.', 'e']), "{written} would be read as an integer");
+        assert_eq!(written.parse::<f64>().unwrap().to_bits(), wanted.to_bits(), "{written}");
+    }
+    for _ in 0..20_000 {
+        let value = random() as i64 >> (random() % 64);
+        check_integer(&value.to_string());
+        check_integer(&(random() >> (random() % 64)).to_string());
+    }
+}
+
+fn check_integer(text: &str) {
+    let wanted = match text.parse::<i64>() {
+        Ok(value) => format!("i64 {value}"),
+        Err(_) => format!("u64 {text}"),
+    };
+    let input = format!("[{text},                       0]");
+    assert_eq!(events(input.as_bytes())[1], wanted);
+    assert_eq!(events(text.as_bytes())[0], wanted);
+    assert_eq!(to_vec(&build(text.as_bytes()), OnLoss::Refuse).unwrap(), text.as_bytes());
+}
+
+#[test]
+fn rounded_numbers_are_counted() {
+    let options = ReadOptions { count_rounded: true, ..ReadOptions::default() };
+    let input = b"[1.10, 0.1, 0.30000000000000000001, 1e2, 9007199254740993.0, 1e-400, 12]";
+    let mut reader = Reader::from_slice(Parser::new(options, Limits::default()), input);
+    let mut events = Events::default();
+    assert!(reader.next(&mut events).unwrap());
+    assert_eq!(reader.parser().rounded(), 3);
+    let [loss] = events.fidelity.losses() else { panic!("{:?}", events.fidelity) };
+    assert_eq!((loss.kind, loss.count), (LossKind::Rounded, 3));
+    let shown: Vec<_> =
+        loss.examples.iter().map(|e| (e.found.as_str(), e.written.as_str())).collect();
+    assert_eq!(
+        shown,
+        [
+            ("0.30000000000000000001", "0.3"),
+            ("9007199254740993.0", "9007199254740992.0"),
+            ("1e-400", "0.0")
+        ]
+    );
+}
+
+#[test]
+fn the_grammar_of_numbers() {
+    for text in ["0", "-0", "10", "1.0", "1e1", "1E+1", "-1.5e-10", "0.0"] {
+        assert!(is_number(text), "{text}");
+    }
+    for text in [
+        "", "-", "+1", "01", "-01", "1.", ".1", "1e", "1e+", "1.e1", " 1", "1 ", "0x1", "NaN", "1,",
+    ] {
+        assert!(!is_number(text), "{text}");
+    }
+}
+
+#[test]
+fn strings() {
+    for (text, event, written) in [
+        (r#""""#, "", r#""""#),
+        (r#""a""#, "a", r#""a""#),
+        (r#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{c}\n\r\t", r#""\"\\/\b\f\n\r\t""#),
+        (r#""\u0041\u00e9\u20AC\ud83d\uDE00""#, "Aé€😀", r#""Aé€😀""#),
+        (r#""\u0000\u001f\u007f""#, "\0\u{1f}\u{7f}", "\"\\u0000\\u001f\u{7f}\""),
+        ("\"é€😀\u{2028}\u{2029}\"", "é€😀\u{2028}\u{2029}", "\"é€😀\u{2028}\u{2029}\""),
+        (r#""exactly sixteen!""#, "exactly sixteen!", r#""exactly sixteen!""#),
+        (r#""fifteen letters""#, "fifteen letters", r#""fifteen letters""#),
+    ] {
+        check(text, &format!("{event:?}"), written);
+    }
+}
+
+#[test]
+fn strings_of_every_length_with_something_at_every_place() {
+    for length in 0..70 {
+        for (raw, escaped) in [
+            ("x", "x"),
+            ("é", "é"),
+            ("\n", "\\n"),
+            ("\"", "\\\""),
+            ("😀", "😀"),
+            ("\u{1}", "\\u0001"),
+        ] {
+            for place in 0..=length {
+                let (head, tail) = ("a".repeat(place), "b".repeat(length - place));
+                let text = format!("{head}{raw}{tail}");
+                let json = format!("\"{head}{escaped}{tail}\"");
+                assert_eq!(events(json.as_bytes())[0], format!("{text:?}"));
+                assert_eq!(build(json.as_bytes()), Value::Text(text.clone()));
+                assert_eq!(to_vec(&Value::Text(text), OnLoss::Refuse).unwrap(), json.as_bytes());
+            }
+        }
+    }
+}
+
+#[test]
+fn long_strings_go_through_a_small_buffer() {
+    let text = "0123456789\n\"é😀\u{1}".repeat(9_000);
+    let value = Value::Array(vec![Value::Text(text.clone()), Value::Text(text)]);
+    let expected = write(&value, WriteOptions::default());
+    for options in [
+        WriteOptions::default(),
+        WriteOptions { escape_non_ascii: true, ..WriteOptions::default() },
+        WriteOptions { indent: Some(1), ..WriteOptions::default() },
+    ] {
+        let mut bytes = Vec::new();
+        let out = Out::flushing_at(64, StreamOutput::new(&mut bytes), 1 << 20);
+        let mut writer = Writer::new(out, options, Fidelity::new(OnLoss::Refuse, Format::Json));
+        value.drive(&mut writer).unwrap();
+        writer.end_document().unwrap();
+        writer.finish().unwrap();
+        drop(writer);
+        assert_eq!(build(&bytes), value);
+        assert_eq!(options != WriteOptions::default() || bytes == expected.as_bytes(), true);
+        check_pieces(ReadOptions::default(), &bytes[..2_000]);
+    }
+}
+
+#[test]
+fn lone_surrogates_are_kept() {
+    for (text, bytes, written) in [
+        (r#""\ud800""#, &b"\xED\xA0\x80"[..], r#""\ud800""#),
+        (r#""a\udfffb""#, b"a\xED\xBF\xBFb", r#""a\udfffb""#),
+        (r#""\uD83D\uD83D\uDE00\n""#, b"\xED\xA0\xBD\xF0\x9F\x98\x80\n", r#""\ud83d😀\n""#),
+        (r#""\udc00\ud800""#, b"\xED\xB0\x80\xED\xA0\x80", r#""\udc00\ud800""#),
+        (r#""\ud800A\"""#, b"\xED\xA0\x80A\"", r#""\ud800A\"""#),
+    ] {
+        check(text, &format!("{:?}", Ext::Surrogates(bytes)), written);
+        let map = format!("{{{text}:1}}");
+        let key = Value::Surrogates(bytes.to_vec());
+        assert_eq!(build(map.as_bytes()), Value::Map(vec![(key, Value::Int(1))]));
+        check_pieces(ReadOptions::default(), map.as_bytes());
+        let again = to_vec(&build(map.as_bytes()), OnLoss::Refuse).unwrap();
+        assert_eq!(again, format!("{{{written}:1}}").as_bytes());
+    }
+    // Two halves that would come back as one character, and bytes that are no surrogates.
+    for bytes in [&b"\xED\xA0\xBD\xED\xB8\x80"[..], b"\xFF"] {
+        let error = to_vec(&Value::Surrogates(bytes.to_vec()), OnLoss::Refuse).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused);
+    }
+}
+
+#[test]
+fn containers() {
+    let text = r#" { "a" : [ ] , "" : { } , "b":[[1,[2]],{"c":null}],"a":true , "a" : false } "#;
+    let events = events(text.as_bytes());
+    let shown = r#"{ key "a" [ ] key "" { } key "b" [ [ i64 1 [ i64 2 ] ] { key "c" null } ] key "a" true key "a" false } document"#;
+    assert_eq!(events.join(" "), shown);
+    check_pieces(ReadOptions::default(), text.as_bytes());
+    let value = build(text.as_bytes());
+    let compact = r#"{"a":[],"":{},"b":[[1,[2]],{"c":null}],"a":true,"a":false}"#;
+    assert_eq!(write(&value, WriteOptions::default()), format!("{compact}\n"));
+    let pretty = "{\n  \"a\": [],\n  \"\": {},\n  \"b\": [\n    [\n      1,\n      [\n        2\n      ]\n    ],\n    {\n      \"c\": null\n    }\n  ],\n  \"a\": true,\n  \"a\": false\n}\n";
+    let options = WriteOptions { indent: Some(2), ..WriteOptions::default() };
+    assert_eq!(write(&value, options), pretty);
+    assert_eq!(write(&Value::Array(vec![]), options), "[]\n");
+    assert_eq!(write(&Value::Int(1), options), "1\n");
+}
+
+#[test]
+fn white_space() {
+    for space in ["", " ", "\n", "\r\n", "\t", "  \n\t\r  ", &" ".repeat(15), &"\n ".repeat(40)] {
+        let text =
+            ["", "{", "\"a\"", ":", "[", "1", ",", "true", "]", ",", "\"b\"", ":", "0", "}", ""]
+                .join(space);
+        assert_eq!(
+            events(text.as_bytes()).join(" "),
+            r#"{ key "a" [ i64 1 true ] key "b" i64 0 } document"#
+        );
+        check_pieces(ReadOptions::default(), text.as_bytes());
+    }
+}
+
+#[test]
+fn refusals() {
+    refuse("", 0, "found the end of the input, expected a value");
+    refuse("  ", 2, "found the end of the input, expected a value");
+    refuse("[1", 2, "found the end of the input, expected `,` or `]`");
+    refuse("{\"a\"", 4, "found the end of the input, expected `:`");
+    refuse("{\"a\":1,", 7, "found the end of the input, expected a key in double quotes");
+    refuse("\"abc", 4, "found the end of the input inside a string, expected `\"`");
+    refuse("\"ab\\", 4, "found the end of the input inside a string, expected `\"`");
+    refuse("[tru", 4, "found the end of the input, expected the rest of `true`");
+    refuse("-", 1, "found the end of the input inside a number, expected a digit");
+    refuse(
+        "1.",
+        2,
+        "found the end of the input inside a number, expected a digit behind the decimal point",
+    );
+    refuse("[1 2]", 3, "found `2`, expected `,` or `]`");
+    refuse("{\"a\" 1}", 5, "found `1`, expected `:`");
+    refuse("{a:1}", 1, "found `a`, expected a key in double quotes or `}`");
+    refuse("[1}", 2, "found `}`, expected `,` or `]`");
+    refuse("{\"a\":1]", 6, "found `]`, expected `,` or `}`");
+    refuse("[,1]", 1, "found `,`, expected a value or `]`");
+    refuse("]", 0, "found `]`, expected a value");
+    refuse(
+        "[1,]",
+        3,
+        "found `]` behind a comma, expected a value; pass --json-trailing-commas to accept it",
+    );
+    refuse(
+        "{\"a\":1,}",
+        7,
+        "found `}` behind a comma, expected a key in double quotes; pass --json-trailing-commas to accept it",
+    );
+    refuse(
+        "[1] 2",
+        4,
+        "found `2` behind the document, expected the end of the input; pass --from ndjson if every line holds a document",
+    );
+    refuse("1 ]", 2, "found `]` behind the document, expected the end of the input");
+    refuse(
+        "// x\n1",
+        0,
+        "found `/`, expected a value; pass --json-comments to accept // and /* */",
+    );
+    refuse(
+        "[NaN]",
+        1,
+        "found `NaN`, expected a value or `]`; pass --json-nan to accept NaN, Infinity and -Infinity",
+    );
+    refuse(
+        "[-Infinity]",
+        2,
+        "found `Infinity`, expected a digit; pass --json-nan to accept NaN, Infinity and -Infinity",
+    );
+    refuse("[None]", 1, "found `None`, expected a value or `]`; JSON writes `null`");
+    refuse("[True]", 1, "found `True`, expected a value or `]`; JSON writes `true`");
+    refuse("[truth]", 1, "found `truth`, expected `true`");
+    refuse("[nul]", 1, "found `nul`, expected `null`");
+    refuse(
+        "['a']",
+        1,
+        "found `'`, expected a value or `]`; JSON puts strings between double quotes",
+    );
+    refuse(
+        "{“a”:1}",
+        1,
+        "found `“` (U+201C), expected a key in double quotes or `}`; JSON puts strings between straight double quotes",
+    );
+    refuse(
+        "[+1]",
+        1,
+        "found `+`, expected a value or `]`; JSON writes numbers without a plus sign",
+    );
+    refuse(
+        "[.5]",
+        1,
+        "found `.`, expected a value or `]`; JSON writes a digit in front of the decimal point",
+    );
+    refuse("[01]", 2, "found a digit behind a leading zero, expected a number without it");
+    refuse("[1.e5]", 3, "found `e5`, expected a digit behind the decimal point");
+    refuse("[1ex]", 3, "found `x`, expected a digit of the exponent");
+    refuse("[1x]", 2, "found `x`, expected `,` or `]`");
+    refuse("\"a\nb\"", 2, "found the control character 0x0A in a string, expected `\\n`");
+    refuse("\"\u{1}\"", 1, "found the control character 0x01 in a string, expected `\\u0001`");
+    refuse(
+        "\"\\x41\"",
+        1,
+        "found `\\x` in a string, expected one of the escapes \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u",
+    );
+    refuse("\"\\u12G4\"", 5, "found `G`, expected a hexadecimal digit of `\\u`");
+    refuse("[\u{1}]", 1, "found the control character 0x01, expected a value or `]`");
+    refuse("[\u{a0}1]", 1, "found `\u{a0}` (U+00A0), expected a value or `]`");
+    refuse(b"[\xFF]", 1, "found byte 0xFF, which is not UTF-8, expected a value or `]`");
+    let utf8 = "expected UTF-8 (RFC 8259 §8.1)";
+    let latin = "convert it first, for instance: iconv -f LATIN1 -t UTF-8";
+    refuse(b"\"caf\xE9\"", 4, &format!("found byte 0xE9 in a string, {utf8}; {latin}"));
+    refuse(b"[\"\xC3\xA9\xC3\", 1]", 4, &format!("found byte 0xC3 in a string, {utf8}; {latin}"));
+    refuse(b"\"\xE9 \\x\"", 1, &format!("found byte 0xE9 in a string, {utf8}; {latin}"));
+    let utf16 = "found UTF-16 or UTF-32, expected UTF-8 (RFC 8259 §8.1); convert it first: iconv -f UTF-16 -t UTF-8";
+    for input in [&b"\xFF\xFE[\0]\0"[..], b"\xFE\xFF\0[\0]", b"[\0]\0", b"\0[\0]"] {
+        refuse(input, 0, utf16);
+    }
+    refuse(b"\xEF\xBB\xBF\xEF\xBB\xBF1", 3, "found `\u{feff}` (U+FEFF), expected a value");
+}
+
+#[test]
+fn relaxed_reading() {
+    let options = ReadOptions {
+        comments: true,
+        trailing_commas: true,
+        non_finite: true,
+        ..ReadOptions::default()
+    };
+    let text = b"// head\n{/**/\"a\" /* \n * ** */ : // x /* \n [NaN, -Infinity, Infinity /*y*/ ,],\"b\":{\"c\":1,},}// end";
+    let (events, error) = whole(options, text);
+    assert_eq!(error, None);
+    assert_eq!(
+        events.join(" "),
+        r#"{ key "a" [ f64 NaN f64 -inf f64 inf ] key "b" { key "c" i64 1 } } document"#
+    );
+    check_pieces(options, text);
+    let refuse =
+        |input: &str, offset, message| refuse_with(options, input.as_bytes(), offset, message);
+    refuse("[1,,]", 3, "found `,`, expected a value");
+    refuse("[,]", 1, "found `,`, expected a value or `]`");
+    refuse("1 /* x *", 8, "found the end of the input inside a comment, expected `*/`");
+    refuse("1 / 2", 2, "found `/` behind the document, expected the end of the input");
+    refuse("[Nan]", 1, "found `Nan`, expected a value or `]`");
+    refuse("[-Inf]", 2, "found `Inf`, expected a digit");
+    // Each option allows its own thing only.
+    for (option, text) in [
+        (ReadOptions { comments: true, ..ReadOptions::default() }, "[1,/**/]"),
+        (ReadOptions { trailing_commas: true, ..ReadOptions::default() }, "[1,/**/]"),
+        (ReadOptions { non_finite: true, ..ReadOptions::default() }, "[NaN,]"),
+    ] {
+        assert!(whole(option, text.as_bytes()).1.is_some(), "{text}");
+    }
+}
+
+#[test]
+fn lines() {
+    let options = ReadOptions { framing: Framing::Lines, ..ReadOptions::default() };
+    let shown = |input: &[u8]| {
+        let (events, error) = whole(options, input);
+        check_pieces(options, input);
+        (events.join(" "), error.unwrap_or_default())
+    };
+    for text in ["1\n[2]\n", "1\n[2]", "\n\n1\r\n\r\n [2]\t\r\n\n", "\u{feff}1\n[2]\n  "] {
+        assert_eq!(shown(text.as_bytes()).0, "i64 1 document [ i64 2 ] document", "{text:?}");
+        assert_eq!(shown(text.as_bytes()).1, "");
+    }
+    assert_eq!(shown(b""), (String::new(), String::new()));
+    let hint = "pass --from json if a document spans several lines";
+    for (text, error) in [
+        (
+            "1 2\n",
+            "record 1, byte 2: found `2` behind the document, expected the end of the line"
+                .to_owned(),
+        ),
+        (
+            "1\n[\n2]\n",
+            format!("record 2, byte 3: found the end of the line, expected a value or `]`; {hint}"),
+        ),
+        (
+            "{\"a\":1,\n",
+            format!(
+                "record 1, byte 7: found the end of the line, expected a key in double quotes; {hint}"
+            ),
+        ),
+        ("[1", "record 1, byte 2: found the end of the input, expected `,` or `]`".to_owned()),
+        ("tru\n", "record 1, byte 0: found `tru`, expected `true`".to_owned()),
+    ] {
+        assert_eq!(shown(text.as_bytes()).1, format!("ndjson: {error}"));
+    }
+    let comments = ReadOptions { comments: true, ..options };
+    assert_eq!(
+        whole(comments, b"// a\n1 // b\n/* c */ 2").0.join(" "),
+        "i64 1 document i64 2 document"
+    );
+    check_pieces(comments, b"// a\n1 // b\n/* c */ 2");
+    refuse_with(
+        comments,
+        b"1 /*\n*/",
+        4,
+        &format!("found the end of the line inside a comment, expected `*/`; {hint}"),
+    );
+}
+
+/// Reads on behind every broken record: the events, and the raw bytes of what was passed over.
+fn skipping(framing: Framing, input: &[u8], piece: usize) -> (String, Vec<String>) {
+    let options = ReadOptions { framing, ..ReadOptions::default() };
+    let parser = Parser::new(options, Limits::default());
+    let mut reader = Reader::from_read(parser, Pieces { rest: input, first: piece, then: piece });
+    reader.keep_records(true);
+    let (mut list, mut bad) = (Vec::new(), Vec::new());
+    loop {
+        let mut events = Events::default();
+        match reader.next(&mut events) {
+            Ok(true) => list.push(events.list.join(" ")),
+            Ok(false) => return (list.join(" | "), bad),
+            Err(error) => {
+                let record = reader.skip_bad(error).unwrap();
+                bad.push(record.bytes.escape_ascii().to_string());
+            }
+        }
+    }
+}
+
+#[test]
+fn broken_lines_are_passed_over() {
+    for piece in [1, 2, 3, 7, 1000] {
+        let input = b"1\n[2,\n\"x\n{\"a\":[tru]} \r\n3\n\n4 5\n6\n[";
+        let (events, bad) = skipping(Framing::Lines, input, piece);
+        assert_eq!(events, "i64 1 | i64 3 | i64 6");
+        assert_eq!(bad, ["[2,\\n", "\\\"x\\n", "{\\\"a\\\":[tru]} \\r\\n", "\\n4 5\\n", "["]);
+        let input = b"{\"a\":1}\n{\"a\":\n x\n }\n{\"a\":2} {\"b\":[}\n{\"a\":3}";
+        let (events, bad) = skipping(Framing::Concatenated, input, piece);
+        assert_eq!(events.matches("i64").count(), 3, "{events}");
+        assert_eq!(bad.len(), 2);
+    }
+    let mut reader = Reader::from_slice(Parser::default(), b"[x]");
+    reader.keep_records(true);
+    let error = reader.next(&mut Events::default()).unwrap_err();
+    assert!(reader.skip_bad(error).is_err(), "a single document has nothing behind it");
+}
+
+#[test]
+fn concatenated_documents() {
+    let options = ReadOptions { framing: Framing::Concatenated, ..ReadOptions::default() };
+    for text in ["{}[1]\"a\"2 3\ntrue", " {} [1]\n\n\"a\" 2 3 true \n"] {
+        let (events, error) = whole(options, text.as_bytes());
+        assert_eq!(error, None);
+        assert_eq!(
+            events.join(" "),
+            r#"{ } document [ i64 1 ] document "a" document i64 2 document i64 3 document true document"#
+        );
+        check_pieces(options, text.as_bytes());
+    }
+    assert_eq!(whole(options, b" \n"), (vec![], None));
+}
+
+fn limited(limits: Limits, input: &[u8]) -> Option<Error> {
+    let mut reader = Reader::from_slice(Parser::new(ReadOptions::default(), limits), input);
+    let mut events = Events::default();
+    let error = reader.next(&mut events).err();
+    for piece in [1, 5] {
+        let parser = Parser::new(ReadOptions::default(), limits);
+        let mut reader =
+            Reader::from_read(parser, Pieces { rest: input, first: piece, then: piece });
+        let mut again = Events::default();
+        let other = reader.next(&mut again).err();
+        assert_eq!(other.map(|e| e.to_string()), error.as_ref().map(|e| e.to_string()));
+        assert_eq!(again.list, events.list);
+    }
+    error
+}
+
+#[test]
+fn limits() {
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let maps = |depth: usize| format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
+    for (asked, most) in [(1, 1), (7, 7), (64, 64), (65, 65), (1024, 1024), (5000, 1024)] {
+        let limits = Limits { depth: asked, ..Limits::default() };
+        for text in [maps(most - 1), nested(most), maps(most)] {
+            assert!(limited(limits, text.as_bytes()).is_none());
+        }
+        let error = limited(limits, nested(most + 1).as_bytes()).unwrap();
+        assert_eq!((error.kind(), error.offset()), (ErrorKind::Limit, Some(most as u64)));
+        assert!(limited(limits, maps(most + 1).as_bytes()).is_some());
+    }
+    assert_eq!(limited(Limits { depth: 0, ..Limits::default() }, b"1").map(|e| e.kind()), None);
+
+    let limits = Limits { token_bytes: 20, ..Limits::default() };
+    let string = |length: usize| format!("[\"{}\"]", "x".repeat(length));
+    let escaped = |length: usize| format!("[\"{}\\n\"]", "x".repeat(length - 2));
+    let number = |length: usize| format!("[0.{}]", "1".repeat(length - 2));
+    for length in [17, 18] {
+        assert!(limited(limits, string(length).as_bytes()).is_none());
+        assert!(limited(limits, escaped(length).as_bytes()).is_none());
+        assert!(limited(limits, number(length + 2).as_bytes()).is_none());
+    }
+    for text in [string(19), escaped(19), number(21), string(100), number(100)] {
+        let error = limited(limits, text.as_bytes()).expect(&text);
+        assert_eq!((error.kind(), error.offset()), (ErrorKind::Limit, Some(1)), "{text}");
+    }
+    // A fault behind the limit is not reached, one before is.
+    assert_eq!(limited(limits, b"\"0123456789012345678\\x").unwrap().kind(), ErrorKind::Limit);
+    assert_eq!(limited(limits, b"\"01234567890123456\\x").unwrap().kind(), ErrorKind::Syntax);
+
+    let limits = Limits { integer_digits: 30, ..Limits::default() };
+    let integer = |digits: usize| format!("[-{}]", "9".repeat(digits));
+    assert!(limited(limits, integer(29).as_bytes()).is_none());
+    assert!(limited(limits, integer(30).as_bytes()).is_none());
+    let error = limited(limits, integer(31).as_bytes()).unwrap();
+    assert_eq!((error.kind(), error.offset()), (ErrorKind::Limit, Some(1)));
+    assert!(limited(limits, format!("{}.5", "9".repeat(40)).as_bytes()).is_none());
+}
+
+#[test]
+fn a_long_token_in_small_pieces_is_scanned_once() {
+    // Quadratic scanning would look at 2⁴¹ bytes here.
+    let text = format!("[\"{}\\n\", 0.{}]", "x".repeat(4 << 20), "1".repeat(4 << 20));
+    let (events, error) = pieces(ReadOptions::default(), text.as_bytes(), 17, 17);
+    assert_eq!(error, None);
+    assert_eq!(events.len(), 5);
+}
+
+#[test]
+fn one_document_in_a_json_file() {
+    let fidelity = || Fidelity::new(OnLoss::Refuse, Format::Json);
+    let mut writer = Writer::new(Out::in_memory(), WriteOptions::default(), fidelity());
+    assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::Unrepresentable);
+    writer.i64(1).unwrap();
+    writer.end_document().unwrap();
+    writer.i64(2).unwrap();
+    let error = writer.end_document().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unrepresentable);
+    assert_eq!(error.message(), "found a second document, JSON holds one");
+    assert!(error.hint_text().unwrap().contains("--to ndjson"));
+
+    let lines = WriteOptions { lines: true, ..WriteOptions::default() };
+    let mut writer = Writer::new(Out::in_memory(), lines, fidelity());
+    for value in 1..4 {
+        writer.i64(value).unwrap();
+        writer.end_document().unwrap();
+    }
+    writer.finish().unwrap();
+    assert_eq!(writer.into_out().into_vec(), b"1\n2\n3\n");
+
+    let both = WriteOptions { indent: Some(2), ..lines };
+    let mut writer = Writer::new(Out::in_memory(), both, fidelity());
+    assert_eq!(writer.begin_map(None).unwrap_err().kind(), ErrorKind::Unrepresentable);
+}
+
+#[test]
+fn a_rollback_leaves_no_trace() {
+    let record =
+        |n: i64| Value::Map(vec![(Value::Text("n".into()), Value::Array(vec![Value::Int(n)]))]);
+    for indent in [None, Some(1)] {
+        for flush_bytes in [64, 100, 4096] {
+            let mut bytes = Vec::new();
+            let out = Out::flushing_at(flush_bytes, StreamOutput::new(&mut bytes), 1 << 20);
+            let options = WriteOptions { indent, ..WriteOptions::default() };
+            let mut writer = Writer::new(out, options, Fidelity::new(OnLoss::Refuse, Format::Json));
+            let mut wanted = Vec::new();
+            writer.begin_array(None).unwrap();
+            for n in 0..200 {
+                writer.checkpoint();
+                if n % 3 == 1 {
+                    record(n).drive(&mut writer).unwrap();
+                    wanted.push(record(n));
+                } else {
+                    // Broken off inside of containers, after more than a buffer.
+                    writer.begin_array(None).unwrap();
+                    writer.begin_map(None).unwrap();
+                    writer.key("k").unwrap();
+                    writer.str(&"long ".repeat(n as usize)).unwrap();
+                    writer.rollback();
+                }
+            }
+            writer.end_array().unwrap();
+            writer.end_document().unwrap();
+            writer.finish().unwrap();
+            drop(writer);
+            assert_eq!(build(&bytes), Value::Array(wanted));
         }
     }
 }

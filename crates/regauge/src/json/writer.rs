@@ -19,7 +19,7 @@ use crate::{Error, Format, Result, number};
 #[non_exhaustive]
 pub enum FloatStyle {
     /// The shortest digits that read back as the same double, always with a fraction or an
-    /// exponent: `1.0`, `0.1`, `1e16`, `-0.0`, `5e-324`.
+    /// exponent: `1.0`, `0.1`, `1e+16`, `-0.0`, `5e-324`, as serde_json does.
     #[default]
     Shortest,
 }
