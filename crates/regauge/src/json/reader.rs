@@ -630,7 +630,7 @@ impl Parser {
             {
                 "pass --from ndjson if every line holds a document"
             }
-            b'/' | b'#' if !self.options.comments => "pass --json-comments to accept // and /* */",
+            b'/' if !self.options.comments => "pass --json-comments to accept // and /* */",
             b'}' if state == State::Key => "pass --json-trailing-commas to accept it",
             b']' if state == State::Element => "pass --json-trailing-commas to accept it",
             b'N' | b'I' if is_value && matches!(word, b"NaN" | b"Infinity") => {
@@ -985,7 +985,9 @@ fn found_byte(bytes: &[u8], at: usize, last: bool) -> Option<String> {
                 Err(_) => "",
             };
             match valid.chars().next() {
-                Some(char) => format!("`{char}` (U+{:04X})", u32::from(char)),
+                Some(char) => {
+                    format!("`{}` (U+{:04X})", char.escape_debug(), u32::from(char))
+                }
                 None => format!("byte 0x{byte:02X}, which is not UTF-8"),
             }
         }

@@ -591,7 +591,7 @@ fn refusals() {
     );
     refuse("\"\\u12G4\"", 5, "found `G`, expected a hexadecimal digit of `\\u`");
     refuse("[\u{1}]", 1, "found the control character 0x01, expected a value or `]`");
-    refuse("[\u{a0}1]", 1, "found `\u{a0}` (U+00A0), expected a value or `]`");
+    refuse("[\u{a0}1]", 1, "found `\\u{a0}` (U+00A0), expected a value or `]`");
     refuse(b"[\xFF]", 1, "found byte 0xFF, which is not UTF-8, expected a value or `]`");
     let utf8 = "expected UTF-8 (RFC 8259 §8.1)";
     let latin = "convert it first, for instance: iconv -f LATIN1 -t UTF-8";
@@ -602,7 +602,7 @@ fn refusals() {
     for input in [&b"\xFF\xFE[\0]\0"[..], b"\xFE\xFF\0[\0]", b"[\0]\0", b"\0[\0]"] {
         refuse(input, 0, utf16);
     }
-    refuse(b"\xEF\xBB\xBF\xEF\xBB\xBF1", 3, "found `\u{feff}` (U+FEFF), expected a value");
+    refuse(b"\xEF\xBB\xBF\xEF\xBB\xBF1", 3, "found `\\u{feff}` (U+FEFF), expected a value");
 }
 
 #[test]
