@@ -1,17 +1,55 @@
-//! MARC-in-JSON: placeholder.
-use crate::Fidelity;
+//! MARC-in-JSON: JSON lines of MARC records.
+//!
+//! Reading is JSON's own affair ([`crate::json`]): a file may hold an array of records, one record,
+//! one a line, or one behind the other. Writing from a MARC format is, too, since those readers
+//! give nothing but records in the customary order of keys. From anything else [`Writer`] stands
+//! in front: it checks that each document is a record and puts the keys in that order.
+
+use super::record::RecordBuilder;
+use crate::event::{Sink, forward};
 use crate::out::Out;
-use crate::stub::stub_writer;
+use crate::{Fidelity, Limits, Result, json};
+
 /// Checks that documents are MARC records, and writes them one a line.
-pub struct Writer<'o>(Out<'o>);
+pub struct Writer<'o> {
+    /// Takes the events.
+    inner: RecordBuilder,
+    lines: json::Writer<'o>,
+}
+
 impl<'o> Writer<'o> {
-    /// x
-    pub fn new(_: Out<'o>, _: Fidelity) -> Self {
-        todo!()
+    /// A writer into `out`.
+    pub fn new(out: Out<'o>, fidelity: Fidelity) -> Writer<'o> {
+        let options = json::WriteOptions { lines: true, ..json::WriteOptions::default() };
+        let lines = json::Writer::new(out, options, fidelity.clone());
+        Writer { inner: RecordBuilder::new(&Limits::default(), fidelity), lines }
     }
-    /// x
+
+    /// The buffer, for what is still in memory.
     pub fn into_out(self) -> Out<'o> {
-        self.0
+        self.lines.into_out()
     }
 }
-stub_writer!();
+
+impl Sink for Writer<'_> {
+    forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
+    forward!(begin_map key key_value end_map fidelity);
+}
+
+impl crate::event::Writer for Writer<'_> {
+    fn end_document(&mut self) -> Result {
+        // JSON holds all text, so nothing of a record is lost and `inner` has all losses.
+        self.inner.record().drive(&mut self.lines)?;
+        self.lines.end_document()
+    }
+    fn finish(&mut self) -> Result {
+        self.lines.finish()
+    }
+    fn checkpoint(&mut self) {
+        self.lines.checkpoint();
+    }
+    fn rollback(&mut self) {
+        self.inner.reset();
+        self.lines.rollback();
+    }
+}

@@ -44,6 +44,18 @@ struct SubfieldEntry {
     value: Span,
 }
 
+/// A part of a record whose text is written in place: see [`Record::set`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Leader,
+    Tag,
+    Text,
+    Ind1,
+    Ind2,
+    Code,
+    Value,
+}
+
 /// One field of a record.
 #[derive(Clone, Copy, Debug)]
 pub enum Field<'a> {
@@ -212,30 +224,36 @@ impl Record {
         self.text.len()
     }
 
-    fn piece(&self, start: usize) -> Span {
-        Span { start: start as u32, end: self.text.len() as u32 }
-    }
-
-    /// Takes the text written since `start` as the leader.
-    pub(crate) fn leader_from(&mut self, start: usize) {
-        self.leader = self.piece(start);
-    }
-
-    /// Takes the text written since `start` as the content of the field at hand, whose tag was
-    /// given to [`add_text`](Record::add_text) with no text.
-    pub(crate) fn text_from(&mut self, start: usize) {
-        let span = self.piece(start);
-        if let Some(FieldEntry { content: Content::Text(text), .. }) = self.fields.last_mut() {
-            *text = span;
+    /// Takes the text written since `start` as this part of the leader, field or subfield that was
+    /// added last.
+    pub(crate) fn set(&mut self, part: Part, start: usize) {
+        let span = Span { start: start as u32, end: self.text.len() as u32 };
+        let field = self.fields.last_mut();
+        match (part, field) {
+            (Part::Leader, _) => self.leader = span,
+            (Part::Tag, Some(field)) => field.tag = span,
+            (Part::Text, Some(FieldEntry { content: Content::Text(text), .. })) => *text = span,
+            (Part::Ind1, Some(FieldEntry { content: Content::Data { ind1, .. }, .. })) => {
+                *ind1 = span;
+            }
+            (Part::Ind2, Some(FieldEntry { content: Content::Data { ind2, .. }, .. })) => {
+                *ind2 = span;
+            }
+            (Part::Code | Part::Value, _) => {
+                if let Some(subfield) = self.subfields.last_mut() {
+                    *(if part == Part::Code { &mut subfield.code } else { &mut subfield.value }) =
+                        span;
+                }
+            }
+            _ => debug_assert!(false, "no field has such a part"),
         }
     }
 
-    /// Takes the text written since `start` as the value of the subfield added last.
-    pub(crate) fn value_from(&mut self, start: usize) {
-        let span = self.piece(start);
-        if let Some(subfield) = self.subfields.last_mut() {
-            subfield.value = span;
-        }
+    /// About how many bytes of memory the record takes: the entries count, since a subfield can be
+    /// empty.
+    #[inline]
+    pub(crate) fn weight(&self) -> u64 {
+        (self.text.len() + 32 * self.fields.len() + 16 * self.subfields.len()) as u64
     }
 
     /// Sets the leader.
@@ -440,9 +458,7 @@ impl RecordBuilder {
 
     #[inline]
     fn spend(&self, text: &str) -> Result {
-        // The entries count too: a subfield can be empty. 32 and 16 are near their size.
-        let entries = 32 * self.record.fields.len() + 16 * self.record.subfields.len();
-        if (self.record.text.len() + entries + text.len()) as u64 > self.bytes_max {
+        if self.record.weight() + text.len() as u64 > self.bytes_max {
             return Err(too_long(self.bytes_max));
         }
         Ok(())

@@ -1,0 +1,653 @@
+//! MARCXML to events.
+//!
+//! A record is built whole before its first event leaves, so that a broken one leaves no trace.
+//!
+//! Advice for those who change this file: parsing may stop after any token and go on in the next
+//! window, so all that is known must be in the [`Parser`].
+
+use quick_xml::XmlVersion;
+use quick_xml::events::BytesStart;
+
+use super::INSTRUCTION;
+use super::scope::{Namespace, Scope, split_name};
+use super::text::{append, append_literally};
+use super::token::{Token, token};
+use crate::event::Sink;
+use crate::fidelity::{LossKind, OnLoss};
+use crate::marc::record::{Part, Record};
+use crate::marc::{Charset, Options};
+use crate::reader::{Parse, Resync, Status};
+use crate::{Error, ErrorKind, Format, Limits, Result};
+
+/// A reader of MARCXML.
+pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
+
+/// The state machine of MARCXML: see [`Parse`].
+#[derive(Debug, Default)]
+pub struct Parser {
+    limits: Limits,
+    place: Place,
+    scope: Scope,
+    record: Record,
+    has_leader: bool,
+    /// How many elements are open around the record at hand.
+    outside: usize,
+    /// Where in the record's buffer the text at hand begins.
+    text_start: usize,
+    /// The attributes of the tag at hand.
+    attributes: Attributes,
+    /// What is not kept of the record at hand, and what is there instead.
+    losses: Vec<(String, &'static str)>,
+    /// How many elements are open around the foreign one.
+    foreign: usize,
+    id: Option<String>,
+    begun: bool,
+}
+
+/// The leader of a record that has none: in UTF-8, as the file is, and nothing else said.
+const NO_LEADER: &str = "00000    a2200000   4500";
+
+/// Which element is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Outside,
+    Record,
+    Leader,
+    Control,
+    Data,
+    Subfield,
+    /// An element in a record that MARCXML does not know.
+    Foreign,
+}
+
+impl Place {
+    /// What may stand there, in words.
+    fn expected(self) -> &'static str {
+        match self {
+            Place::Outside => "a collection or a record",
+            Place::Record => "leader, controlfield, datafield or the end of the record",
+            Place::Leader | Place::Control | Place::Subfield => "text",
+            Place::Data => "subfield or the end of the datafield",
+            Place::Foreign => "anything",
+        }
+    }
+
+    fn holds_text(self) -> bool {
+        matches!(self, Place::Leader | Place::Control | Place::Subfield)
+    }
+}
+
+/// The values of the attributes that matter, of one tag.
+#[derive(Debug, Default)]
+struct Attributes {
+    tag: Option<String>,
+    ind1: Option<String>,
+    ind2: Option<String>,
+    code: Option<String>,
+    /// Kept for the next tag.
+    spare: Vec<String>,
+}
+
+impl Parser {
+    /// A parser with these options and limits.
+    pub fn new(options: Options, limits: Limits) -> Parser {
+        let _ = options;
+        Parser { limits, ..Parser::default() }
+    }
+
+    /// Takes one token.
+    fn take<S: Sink + ?Sized>(&mut self, token: Token<'_>, sink: &mut S) -> Result<bool> {
+        match token {
+            Token::Text(text) => self.text(text, sink)?,
+            Token::Start { content, name, empty } => {
+                self.start(content, name, sink)?;
+                if empty {
+                    return self.end(name, sink);
+                }
+            }
+            Token::End(name) => return self.end(name, sink),
+            Token::CData(text) if self.place.holds_text() => {
+                append_literally(text, self.record.buffer())?;
+                self.check_size()?;
+            }
+            Token::CData(text) => self.text(text, sink)?,
+            Token::Instruction(content) => self.instruction(content)?,
+            Token::Nothing => {}
+        }
+        Ok(false)
+    }
+
+    #[inline]
+    fn text<S: Sink + ?Sized>(&mut self, text: &[u8], sink: &mut S) -> Result {
+        if self.place.holds_text() {
+            append(text, self.record.buffer(), false)?;
+            return self.check_size();
+        }
+        let blank = text.trim_ascii();
+        if blank.is_empty() || self.place == Place::Foreign {
+            return Ok(());
+        }
+        let shown = blank[..blank.len().min(40)].escape_ascii();
+        if self.place != Place::Outside || self.scope.depth() == 0 {
+            return Err(Error::syntax(format!(
+                "found the text \"{shown}\", expected {}",
+                self.place.expected()
+            ))
+            .at((text.len() - text.trim_ascii_start().len()) as u64));
+        }
+        let element = self.scope.innermost().unwrap_or_default();
+        let found = format!("text outside of records: {shown} in <{element}>");
+        sink.fidelity().note(LossKind::Marc, found, "nothing");
+        Ok(())
+    }
+
+    fn check_size(&self) -> Result {
+        if self.record.weight() > self.limits.record_bytes.min(u64::from(u32::MAX)) {
+            return Err(Error::limit(format!(
+                "found a record of more than {} bytes, the limit of record_bytes",
+                self.limits.record_bytes
+            ))
+            .hint("pass --limit record_bytes=… to raise it"));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn start<S: Sink + ?Sized>(&mut self, content: &[u8], name: &[u8], sink: &mut S) -> Result {
+        let Some(text) = crate::utf8::from_utf8(content) else {
+            return Err(Error::syntax("found a tag that is not UTF-8").at(0));
+        };
+        let name_text = &text[..name.len()];
+        let (_, local) = split_name(name_text);
+        let next = match (self.place, local) {
+            (Place::Data, "subfield") => Place::Subfield,
+            (Place::Record, "datafield") => Place::Data,
+            (Place::Record, "controlfield") => Place::Control,
+            (Place::Record, "leader") => Place::Leader,
+            (Place::Outside, _) => return self.start_outside(text, name_text, sink),
+            (Place::Record | Place::Foreign, _) => return self.start_foreign(name_text, sink),
+            (place, _) => {
+                return Err(Error::syntax(format!(
+                    "found <{name_text}>, expected {}",
+                    place.expected()
+                ))
+                .at(0));
+            }
+        };
+        self.attributes.clear();
+        self.read_attributes(text, name.len(), next)?;
+        let required = |value: &Option<String>, attribute: &str| match value {
+            Some(_) => Ok(()),
+            None => Err(Error::syntax(format!(
+                "found <{name_text}> without {attribute}, expected that attribute"
+            ))
+            .at(0)),
+        };
+        if next == Place::Data {
+            let Attributes { tag, ind1, ind2, spare, .. } = &mut self.attributes;
+            for (indicator, which) in [(ind1, "ind1"), (ind2, "ind2")] {
+                if indicator.is_none() {
+                    let place = tag.as_deref().unwrap_or_default();
+                    self.losses.push((format!("no {which} in {place}"), "a blank"));
+                    let mut blank = spare.pop().unwrap_or_default();
+                    blank.push(' ');
+                    *indicator = Some(blank);
+                }
+            }
+        }
+        let Attributes { tag, ind1, ind2, code, .. } = &self.attributes;
+        fn value(attribute: &Option<String>) -> &str {
+            attribute.as_deref().unwrap_or_default()
+        }
+        match next {
+            Place::Subfield => {
+                required(code, "code")?;
+                self.record.add_subfield(value(code), "");
+            }
+            Place::Data => {
+                required(tag, "tag")?;
+                self.record.add_data(value(tag), value(ind1), value(ind2));
+            }
+            Place::Control => {
+                required(tag, "tag")?;
+                self.record.add_text(value(tag), "");
+            }
+            Place::Leader if self.has_leader => {
+                return Err(Error::syntax("found a second leader, expected one").at(0));
+            }
+            _ => {}
+        }
+        self.check_size()?;
+        self.scope.open(name_text);
+        self.text_start = self.record.open_piece();
+        self.place = next;
+        Ok(())
+    }
+
+    /// An element around the records, or a record.
+    #[cold]
+    fn start_outside<S: Sink + ?Sized>(
+        &mut self,
+        content: &str,
+        name: &str,
+        sink: &mut S,
+    ) -> Result {
+        self.check_depth()?;
+        self.outside = self.scope.depth();
+        self.scope.open(name);
+        let mut others = Vec::new();
+        let tag = BytesStart::from_content(content, name.len());
+        for attribute in tag.attributes() {
+            let attribute = attribute.map_err(|error| bad_attribute(name, &error))?;
+            let key = attribute.key.0;
+            let value = attribute
+                .normalized_value(XmlVersion::Implicit1_0)
+                .map_err(|error| bad_attribute(name, &error))?;
+            match split_name(key) {
+                ("", "xmlns") => self.scope.bind("", Namespace::of(&value)),
+                ("xmlns", prefix) => self.scope.bind(prefix, Namespace::of(&value)),
+                ("xml" | "xsi", _) | ("", "type" | "id") => {}
+                _ => others.push(format!("the attribute {key}=\"{value}\" of <{name}>")),
+            }
+        }
+        let (prefix, local) = split_name(name);
+        let is_marc = self.scope.resolve(prefix) != Namespace::Other;
+        if local == "record" && is_marc {
+            self.place = Place::Record;
+            self.record.clear();
+            self.has_leader = false;
+            self.losses.clear();
+        } else if matches!(local, "leader" | "controlfield" | "datafield" | "subfield") && is_marc {
+            let message = format!("found <{name}> outside of a record, expected a record");
+            return Err(Error::syntax(message).at(0));
+        }
+        for found in others {
+            sink.fidelity().note(LossKind::Marc, found, "nothing");
+        }
+        Ok(())
+    }
+
+    /// An element in a record that MARCXML does not know: left out if that is allowed.
+    #[cold]
+    fn start_foreign<S: Sink + ?Sized>(&mut self, name: &str, sink: &mut S) -> Result {
+        if self.place == Place::Record {
+            if sink.fidelity().policy() != OnLoss::Approximate {
+                return Err(Error::syntax(format!(
+                    "found <{name}>, expected {}",
+                    self.place.expected()
+                ))
+                .hint("pass --on-loss approximate to leave it out")
+                .at(0));
+            }
+            self.losses.push((format!("the element <{name}> in a record"), "nothing"));
+            self.place = Place::Foreign;
+            self.foreign = self.scope.depth();
+        }
+        self.check_depth()?;
+        self.scope.open(name);
+        Ok(())
+    }
+
+    fn check_depth(&self) -> Result {
+        if self.scope.depth() < self.limits.depth as usize {
+            return Ok(());
+        }
+        let message =
+            format!("found elements deeper than {}, the limit of depth", self.limits.depth);
+        Err(Error::limit(message).hint("pass --limit depth=… to raise it").at(0))
+    }
+
+    /// Takes the attributes of a tag within a record.
+    #[inline]
+    fn read_attributes(&mut self, content: &str, name: usize, place: Place) -> Result {
+        if self.read_simple_attributes(&content.as_bytes()[name..]) {
+            return Ok(());
+        }
+        self.attributes.clear();
+        let element = &content[..name];
+        let tag = BytesStart::from_content(content, name);
+        for attribute in tag.attributes() {
+            let attribute = attribute.map_err(|error| bad_attribute(element, &error))?;
+            let key = attribute.key.0;
+            if memchr::memchr(b'<', attribute.value.as_bytes()).is_some() {
+                return Err(Error::syntax(format!(
+                    "found \"<\" in the attribute {key} of <{element}>, expected \"&lt;\""
+                ))
+                .at(0));
+            }
+            let mut value = self.attributes.spare.pop().unwrap_or_default();
+            append(attribute.value.as_bytes(), &mut value, true).map_err(|error| error.at(0))?;
+            match self.attributes.slot(key) {
+                Some(slot) => *slot = Some(value),
+                None => {
+                    let (prefix, _) = split_name(key);
+                    let silent = key == "xmlns" || matches!(prefix, "xml" | "xmlns" | "xsi");
+                    if !(silent || key == "id" && place != Place::Subfield) {
+                        let found = format!("the attribute {key}=\"{value}\" of <{element}>");
+                        self.losses.push((found, "nothing"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes attributes that are written as everyone writes them, ` name="value"` without
+    /// references: quick-xml needs a third of the whole time for them. Tells whether they were.
+    #[inline]
+    fn read_simple_attributes(&mut self, mut rest: &[u8]) -> bool {
+        loop {
+            let (skip, slot) = match rest {
+                [] => return true,
+                [b' ', b'c', b'o', b'd', b'e', b'=', b'"', ..] => (7, &mut self.attributes.code),
+                [b' ', b't', b'a', b'g', b'=', b'"', ..] => (6, &mut self.attributes.tag),
+                [b' ', b'i', b'n', b'd', b'1', b'=', b'"', ..] => (7, &mut self.attributes.ind1),
+                [b' ', b'i', b'n', b'd', b'2', b'=', b'"', ..] => (7, &mut self.attributes.ind2),
+                _ => return false,
+            };
+            rest = &rest[skip..];
+            let is_end = |b: &u8| !matches!(b, b' '..=0x7E) || matches!(b, b'"' | b'&' | b'<');
+            let Some(end) = rest.iter().position(is_end) else { return false };
+            if rest[end] != b'"' || slot.is_some() {
+                return false;
+            }
+            let mut value = self.attributes.spare.pop().unwrap_or_default();
+            value.extend(rest[..end].iter().map(|b| char::from(*b)));
+            *slot = Some(value);
+            rest = &rest[end + 1..];
+        }
+    }
+
+    /// Takes an end tag; tells whether a record is whole.
+    #[inline]
+    fn end<S: Sink + ?Sized>(&mut self, name: &[u8], sink: &mut S) -> Result<bool> {
+        if self.scope.innermost().map(str::as_bytes) != Some(name) {
+            let found = name[..name.len().min(40)].escape_ascii();
+            let expected = match self.scope.innermost() {
+                Some(open) => format!("</{open}>"),
+                None => "no end tag".to_owned(),
+            };
+            return Err(Error::syntax(format!("found </{found}>, expected {expected}")).at(0));
+        }
+        self.place = match self.place {
+            Place::Subfield => {
+                self.record.set(Part::Value, self.text_start);
+                Place::Data
+            }
+            Place::Data => Place::Record,
+            Place::Control => {
+                self.record.set(Part::Text, self.text_start);
+                Place::Record
+            }
+            Place::Leader => {
+                self.record.set(Part::Leader, self.text_start);
+                self.has_leader = true;
+                Place::Record
+            }
+            Place::Record => {
+                if !self.has_leader {
+                    // The schema allows that (`minOccurs="0"`).
+                    self.record.set_leader(NO_LEADER);
+                    self.losses.push(("a record without leader".to_owned(), NO_LEADER));
+                }
+                for (found, written) in self.losses.drain(..) {
+                    sink.fidelity().note(LossKind::Marc, found, written);
+                }
+                self.record.drive(sink)?;
+                self.scope.close();
+                self.place = Place::Outside;
+                return Ok(true);
+            }
+            Place::Foreign if self.scope.depth() == self.foreign + 1 => Place::Record,
+            place => place,
+        };
+        self.scope.close();
+        Ok(false)
+    }
+
+    /// A processing instruction: ours, the XML declaration, or one to pass over.
+    #[cold]
+    fn instruction(&mut self, content: &[u8]) -> Result {
+        let Ok(text) = std::str::from_utf8(content) else {
+            return Err(Error::syntax("found a processing instruction that is not UTF-8").at(0));
+        };
+        let (target, rest) =
+            text.split_once(|c: char| c.is_ascii_whitespace()).unwrap_or((text, ""));
+        match target {
+            "xml" => return check_encoding(rest),
+            INSTRUCTION if self.place != Place::Outside => {}
+            _ => return Ok(()),
+        }
+        let unknown = || {
+            let message = format!("found <?{text}?>, expected one of our instructions there");
+            Err(Error::syntax(message).at(0))
+        };
+        if let Some(charset) = rest.strip_prefix("charset=") {
+            let charset = Charset::from_name(charset.trim_matches('"'));
+            if charset.is_none() || self.place != Place::Record {
+                return unknown();
+            }
+            self.record.set_charset(charset);
+            return Ok(());
+        }
+        let (part, codes) = match (self.place, rest.split_once(' ')) {
+            (Place::Subfield, Some(("code", codes))) => (Some(Part::Code), codes),
+            (Place::Data | Place::Control, Some(("tag", codes))) => (Some(Part::Tag), codes),
+            (Place::Data, Some(("ind1", codes))) => (Some(Part::Ind1), codes),
+            (Place::Data, Some(("ind2", codes))) => (Some(Part::Ind2), codes),
+            (place, _) if place.holds_text() => (None, rest),
+            _ => return unknown(),
+        };
+        // An attribute's value stands in the way of the text that follows it.
+        let start = self.record.open_piece();
+        if part.is_some() && start != self.text_start {
+            return unknown();
+        }
+        for code in codes.split_ascii_whitespace() {
+            let number = code.strip_prefix("u+").and_then(|hex| u32::from_str_radix(hex, 16).ok());
+            match number.and_then(char::from_u32) {
+                Some(c) => self.record.buffer().push(c),
+                None => return unknown(),
+            }
+        }
+        if let Some(part) = part {
+            self.record.set(part, start);
+            self.text_start = self.record.open_piece();
+        }
+        self.check_size()
+    }
+}
+
+impl Attributes {
+    fn clear(&mut self) {
+        for slot in [&mut self.tag, &mut self.ind1, &mut self.ind2, &mut self.code] {
+            if let Some(mut value) = slot.take() {
+                value.clear();
+                self.spare.push(value);
+            }
+        }
+    }
+
+    fn slot(&mut self, key: &str) -> Option<&mut Option<String>> {
+        match key {
+            "tag" => Some(&mut self.tag),
+            "ind1" => Some(&mut self.ind1),
+            "ind2" => Some(&mut self.ind2),
+            "code" => Some(&mut self.code),
+            _ => None,
+        }
+    }
+}
+
+#[cold]
+fn bad_attribute(element: &str, error: &dyn std::fmt::Display) -> Error {
+    Error::syntax(format!("found a bad attribute of <{element}> ({error})")).at(0)
+}
+
+/// UTF-8 and its part ASCII are what we read.
+fn check_encoding(declaration: &str) -> Result {
+    let Some((_, rest)) = declaration.split_once("encoding") else { return Ok(()) };
+    let rest = rest.trim_start().trim_start_matches('=').trim_start();
+    let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
+        return Err(Error::syntax("found an encoding without quotes in the XML declaration").at(0));
+    };
+    let name = rest[1..].split(quote).next().unwrap_or_default();
+    if ["utf-8", "utf8", "us-ascii"].contains(&name.to_ascii_lowercase().as_str()) {
+        return Ok(());
+    }
+    let message = format!("found the encoding {name:?}, expected UTF-8");
+    let hint = "convert the file with iconv, and change the XML declaration";
+    Err(Error::new(ErrorKind::Unsupported, message).hint(hint).at(0))
+}
+
+impl Parse for Parser {
+    const FORMAT: Format = Format::MarcXml;
+
+    fn parse<S: Sink + ?Sized>(
+        &mut self,
+        bytes: &[u8],
+        pos: &mut usize,
+        last: bool,
+        sink: &mut S,
+    ) -> Result<Status> {
+        self.id = None;
+        if !self.begun {
+            match begin(&bytes[*pos..], last)? {
+                Some(length) => *pos += length,
+                None => return Ok(Status::More),
+            }
+            self.begun = true;
+        }
+        while *pos < bytes.len() {
+            let rest = &bytes[*pos..];
+            let place = *pos as u64;
+            let taken = token(rest, last).and_then(|found| match found {
+                None => Ok(None),
+                Some((token, length)) => {
+                    // What an error counts from is the inside of the token.
+                    let inside = match token {
+                        Token::CData(_) => 9,
+                        _ => 0,
+                    };
+                    match self.take(token, sink) {
+                        Ok(whole) => Ok(Some((whole, length))),
+                        Err(error) => Err(match error.offset() {
+                            Some(offset) => error.at(offset + inside),
+                            None => error,
+                        }),
+                    }
+                }
+            });
+            match taken {
+                Ok(Some((whole, length))) => {
+                    *pos += length;
+                    if whole {
+                        return Ok(Status::Document);
+                    }
+                }
+                Ok(None) => return Ok(Status::More),
+                Err(error) => {
+                    if self.place != Place::Outside {
+                        self.id = self.record.id().map(str::to_owned);
+                    }
+                    return Err(match error.offset() {
+                        Some(offset) => error.at(place + offset),
+                        None => error,
+                    });
+                }
+            }
+        }
+        if !last {
+            return Ok(Status::More);
+        }
+        match self.scope.innermost() {
+            None => Ok(Status::End),
+            Some(name) => {
+                Err(Error::truncated(format!("found the end of the input, expected </{name}>"))
+                    .at(bytes.len() as u64))
+            }
+        }
+    }
+
+    fn resync(&mut self, bytes: &[u8], start: usize, pos: usize, last: bool) -> Resync {
+        // A record in the wrong place is where to go on; any other token is what is wrong.
+        let inside = self.place != Place::Outside;
+        let mut at = pos;
+        if !(inside && pos > start && record_tag(&bytes[pos..]) == Some(Tag::Start)) {
+            at += 1;
+        }
+        while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr(b'<', rest)) {
+            at += found;
+            let next = match record_tag(&bytes[at..]) {
+                Some(Tag::Start) => Some(at),
+                Some(Tag::End) if inside => {
+                    memchr::memchr(b'>', &bytes[at..]).map(|end| at + end + 1)
+                }
+                Some(Tag::Cut) if !last => return Resync::More,
+                _ => None,
+            };
+            if let Some(next) = next {
+                self.scope.close_to(self.outside);
+                self.place = Place::Outside;
+                return Resync::At(next);
+            }
+            at += 1;
+        }
+        if !last {
+            return Resync::More;
+        }
+        self.scope.close_to(0);
+        self.place = Place::Outside;
+        Resync::At(bytes.len())
+    }
+
+    fn record_id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+/// Passes over a byte order mark; `None` if it may be cut off.
+fn begin(bytes: &[u8], last: bool) -> Result<Option<usize>> {
+    if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
+        return Err(Error::new(ErrorKind::Unsupported, "found UTF-16, expected UTF-8")
+            .hint("convert the file with iconv -f UTF-16 -t UTF-8")
+            .at(0));
+    }
+    match bytes {
+        [0xEF, 0xBB, 0xBF, ..] => Ok(Some(3)),
+        [] | [0xEF] | [0xEF, 0xBB] | [0xFF] | [0xFE] if !last => Ok(None),
+        _ => Ok(Some(0)),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tag {
+    Start,
+    End,
+    /// It may be one of a record, but the window ends.
+    Cut,
+}
+
+/// Whether a tag of an element `record` stands at the head of `bytes`, under any prefix.
+fn record_tag(bytes: &[u8]) -> Option<Tag> {
+    let rest = bytes.strip_prefix(b"<")?;
+    let (tag, rest) = match rest.strip_prefix(b"/") {
+        Some(rest) => (Tag::End, rest),
+        None => (Tag::Start, rest),
+    };
+    let is_end = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'>' | b'/' | b'<');
+    let Some(end) = rest[..rest.len().min(256)].iter().position(is_end) else {
+        return (rest.len() < 256).then_some(Tag::Cut);
+    };
+    let name = &rest[..end];
+    let is_record = name == b"record" || name.ends_with(b":record");
+    if tag == Tag::End && is_record && memchr::memchr(b'>', rest).is_none() {
+        return Some(Tag::Cut);
+    }
+    is_record.then_some(tag)
+}
