@@ -227,6 +227,11 @@ impl Error {
 impl From<io::Error> for Error {
     #[cold]
     fn from(source: io::Error) -> Error {
+        // An error of ours that had to pass through `Read` or `Write`, from a decompressor say.
+        let source = match source.downcast::<Error>() {
+            Ok(ours) => return ours,
+            Err(source) => source,
+        };
         let mut error = Error::new(ErrorKind::Io, source.to_string());
         error.0.source = Some(source);
         error

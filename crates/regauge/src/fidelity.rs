@@ -150,6 +150,11 @@ impl Fidelity {
         self.losses.iter().map(|loss| loss.count).sum()
     }
 
+    /// Whether every value was kept exactly. A key that stands twice and was written twice is.
+    pub fn is_exact(&self) -> bool {
+        self.losses.iter().all(|loss| loss.kind == LossKind::DuplicateKey)
+    }
+
     /// The number, from 1, of the document that losses from now on belong to.
     pub fn set_record(&mut self, record: u64) {
         self.record = record;

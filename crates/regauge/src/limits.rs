@@ -42,6 +42,28 @@ impl Limits {
         nodes: u64::MAX,
         expansion: u64::MAX,
     };
+
+    /// The names that [`Limits::set`] knows.
+    pub const NAMES: [&str; 6] =
+        ["depth", "token_bytes", "record_bytes", "integer_digits", "nodes", "expansion"];
+
+    /// Sets the limit of this name; `None` takes it away, as [`Limits::NONE`] does. A value that
+    /// is beyond what the limit can express is the highest that it can. Gives `false` for an
+    /// unknown name.
+    pub fn set(&mut self, name: &str, value: Option<u64>) -> bool {
+        let value = value.unwrap_or(u64::MAX);
+        let narrow = u32::try_from(value).unwrap_or(u32::MAX);
+        match name {
+            "depth" => self.depth = narrow.min(Limits::DEPTH_CEILING),
+            "token_bytes" => self.token_bytes = value,
+            "record_bytes" => self.record_bytes = value,
+            "integer_digits" => self.integer_digits = narrow,
+            "nodes" => self.nodes = value,
+            "expansion" => self.expansion = value,
+            _ => return false,
+        }
+        true
+    }
 }
 
 impl Default for Limits {
@@ -54,5 +76,22 @@ impl Default for Limits {
             nodes: 1 << 20,
             expansion: 1000,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_known_and_taken_away_as_none_does() {
+        let mut limits = Limits::default();
+        for name in Limits::NAMES {
+            assert!(limits.set(name, None), "{name}");
+        }
+        assert_eq!(limits, Limits::NONE);
+        assert!(!limits.set("width", Some(1)));
+        assert!(limits.set("depth", Some(7)));
+        assert_eq!(limits.depth, 7);
     }
 }

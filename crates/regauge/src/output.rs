@@ -36,6 +36,21 @@ pub trait Output {
     fn release(&mut self) -> io::Result<()>;
 }
 
+impl<O: Output + ?Sized> Output for &mut O {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        (**self).write(bytes)
+    }
+    fn hold(&mut self) -> io::Result<()> {
+        (**self).hold()
+    }
+    fn patch(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        (**self).patch(offset, bytes)
+    }
+    fn release(&mut self) -> io::Result<()> {
+        (**self).release()
+    }
+}
+
 /// A regular file, patched in place.
 #[derive(Debug)]
 pub struct FileOutput {
@@ -89,6 +104,11 @@ impl<W: Write> StreamOutput<W> {
     /// Writes to `inner`.
     pub fn new(inner: W) -> StreamOutput<W> {
         StreamOutput { inner, written: 0, spool: None }
+    }
+
+    /// What was written to, for those who have to finish it. Bytes that are still held are lost.
+    pub fn into_inner(self) -> W {
+        self.inner
     }
 }
 
