@@ -1,3 +1,34 @@
-//! The `regauge` command.
+//! The `regauge` command: arguments in, exit status out. The library does the work.
 
-fn main() {}
+mod args;
+mod commands;
+mod compress;
+mod failure;
+mod gzip_blocks;
+mod input;
+mod interrupt;
+mod output;
+mod progress;
+mod read_ahead;
+mod report;
+
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    // Wrong arguments end here, with status 2.
+    let cli = Cli::parse();
+    let done = match &cli.command {
+        Command::Convert(arguments) => commands::convert::run(arguments),
+        Command::Inspect(arguments) => commands::inspect::run(arguments),
+        Command::Formats(arguments) => commands::formats::run(arguments),
+        Command::Completions(arguments) => commands::completions::run(arguments),
+        Command::Man(arguments) => commands::man::run(arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::from(failure::DONE),
+        Err(failure) => failure.report(),
+    }
+}

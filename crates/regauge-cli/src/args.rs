@@ -1,0 +1,458 @@
+//! The command line: every option, and the help a stranger reads.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use regauge::documents::Documents;
+use regauge::{Format, Limits, OnLoss};
+
+use crate::compress::Compression;
+
+const AFTER: &str = "\
+Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage (an unknown option or \
+format, a missing input, an output that exists), 3 refused because something would be lost.";
+
+/// Measure serialization on your own data, convert it safely.
+#[derive(Debug, Parser)]
+#[command(name = "regauge", version, about, propagate_version = true)]
+#[command(after_help = AFTER, subcommand_required = true, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Convert(Box<Convert>),
+    Inspect(Inspect),
+    Formats(Formats),
+    Completions(Completions),
+    Man(Man),
+}
+
+const CONVERT_EXAMPLES: &str = "\
+Examples:
+  regauge convert orders.json orders.msgpack
+  regauge convert events.ndjson.zst - --to msgpack | consumer
+  regauge convert --on-loss wrap data.msgpack data.json
+      bytes, NaN, … in a reversible notation, undone on the way back with the same option
+  regauge convert --bad broken.mrc catalog.mrc catalog.xml
+      broken records are named, kept apart and passed over
+
+Formats come from the names (catalog.marc.json.gz is MARC-in-JSON, compressed), else from the first
+bytes, or from --from and --to; `regauge formats` lists them. The output appears whole or not at
+all.
+
+Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage, 3 refused because
+something would be lost.";
+
+/// Convert a file from one format to another, losing nothing in silence
+#[derive(Debug, Args)]
+#[command(after_help = CONVERT_EXAMPLES)]
+pub struct Convert {
+    /// The file to read; - is standard input
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The file to write; - is standard output
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// The format of the output [default: as its name tells]
+    #[arg(help_heading = "Output", long, value_name = "FORMAT", value_parser = format)]
+    pub to: Option<Format>,
+    /// Compress the output [default: as its name tells]
+    #[arg(help_heading = "Output", long, value_name = "none|gzip|zstd|lz4|xz|bzip2", value_parser = compression)]
+    pub compress: Option<Packing>,
+    /// How hard to compress: gzip and bzip2 1 to 9, zstd 1 to 22, xz 0 to 9
+    #[arg(help_heading = "Output", long, value_name = "N")]
+    pub level: Option<u32>,
+    /// Replace the output if it exists
+    #[arg(help_heading = "Output", long, short)]
+    pub force: bool,
+
+    /// What to do with a value that the output's format cannot hold exactly
+    #[arg(help_heading = "What is kept", long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
+    pub on_loss: Loss,
+    /// What a number with a fraction or an exponent is: the nearest double, or its digits
+    #[arg(help_heading = "What is kept", long, value_enum, default_value_t = Numbers::Double, value_name = "HOW")]
+    pub numbers: Numbers,
+    /// What to do with a key that stands twice in one map
+    #[arg(help_heading = "What is kept", long, value_enum, default_value_t = DuplicateKeys::Keep, value_name = "HOW")]
+    pub duplicate_keys: DuplicateKeys,
+    /// How documents become documents: an array is split into its elements where the output is a
+    /// stream of records, a stream is joined into one array where it holds a single document
+    #[arg(help_heading = "What is kept", long, value_enum, default_value_t = DocumentsArg::Auto, value_name = "HOW")]
+    pub documents: DocumentsArg,
+    /// What to do with a broken record: stop, skip it, or keep its bytes in a FILE and skip it
+    #[arg(help_heading = "What is kept", long, value_name = "stop|skip|FILE", default_value = "stop", value_parser = bad)]
+    pub bad: Bad,
+
+    /// Write JSON over several lines, with so many spaces a level
+    #[arg(help_heading = "JSON", long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=16))]
+    pub indent: Option<u8>,
+    /// The same as --indent 2
+    #[arg(help_heading = "JSON", long, conflicts_with = "indent")]
+    pub pretty: bool,
+    /// Write JSON in ASCII alone, other characters as \uXXXX
+    #[arg(help_heading = "JSON", long)]
+    pub escape_non_ascii: bool,
+
+    /// Write ISO 2709 in this charset [default: the one that the record had]
+    #[arg(
+        help_heading = "MARC",
+        long,
+        value_name = "auto|utf8|marc8",
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    pub marc_write_charset: regauge::marc::CharsetChoice,
+    /// Write MARC fields above 9,999 bytes and records above 99,999 to ISO 2709 all the same
+    #[arg(help_heading = "MARC", long)]
+    pub marc_oversize: bool,
+    /// Write MARCXML without line breaks and indentation
+    #[arg(help_heading = "MARC", long)]
+    pub marc_compact: bool,
+
+    /// Write what was read, written, passed over, lost and approximated to a JSON file (- is
+    /// standard output)
+    #[arg(help_heading = "What is said", long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Say nothing on standard error but why the command failed
+    #[arg(help_heading = "What is said", long, short)]
+    pub quiet: bool,
+    /// Show a progress bar
+    #[arg(help_heading = "What is said", long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    pub progress: When,
+}
+
+/// What `convert` and `inspect` have in common: how the input is read.
+#[derive(Debug, Args)]
+pub struct Reading {
+    /// The format of the input [default: as its name or its first bytes tell]
+    #[arg(help_heading = "Input", long, value_name = "FORMAT", value_parser = format)]
+    pub from: Option<Format>,
+    /// How the input is compressed [default: as its name or its first bytes tell]
+    #[arg(help_heading = "Input", long, value_name = "none|gzip|zstd|lz4|xz|bzip2", value_parser = compression)]
+    pub decompress: Option<Packing>,
+    /// Threads that work on the file at most [default: one for each core]
+    #[arg(help_heading = "Input", long, short, value_name = "N", value_parser = jobs)]
+    pub jobs: Option<usize>,
+    /// Set a limit, or take it away with NAME=none, all with none: depth, token_bytes,
+    /// record_bytes, integer_digits, nodes, expansion. Bytes take KiB, MiB, GiB
+    #[arg(help_heading = "Input", long, value_name = "NAME=VALUE", value_parser = limit)]
+    pub limit: Vec<Limit>,
+    /// Read JSON with comments, // and /* */
+    #[arg(help_heading = "JSON", long)]
+    pub json_comments: bool,
+    /// Read JSON with commas before ] and }
+    #[arg(help_heading = "JSON", long)]
+    pub json_trailing_commas: bool,
+    /// Read JSON with NaN, Infinity and -Infinity
+    #[arg(help_heading = "JSON", long)]
+    pub json_nan: bool,
+    /// Read ISO 2709 in this charset, whatever the records say
+    #[arg(
+        help_heading = "MARC",
+        long,
+        value_name = "auto|utf8|marc8",
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    pub charset: regauge::marc::CharsetChoice,
+    /// Read MARC records whose directory is wrong by their field terminators
+    #[arg(help_heading = "MARC", long)]
+    pub marc_repair: bool,
+    /// Read references such as &#x4E2D; in MARC-8 as the characters that they stand for
+    #[arg(help_heading = "MARC", long)]
+    pub marc_references: bool,
+}
+
+const INSPECT_EXAMPLES: &str = "\
+Examples:
+  regauge inspect orders.json
+  regauge inspect catalog.mrc.gz
+      also charsets, record types, tags, and each broken record with the reason
+  curl -s https://example.org/feed | regauge inspect - --json
+
+Sizes are those of compact JSON, escapes aside. Memory is bounded: a map of more than 1,000
+different keys is summed up as `.*`.
+
+Exit status: 0 done, 1 bad data or a failed read, 2 wrong usage.";
+
+/// Say what is in a file: format, records, types, depth, largest paths
+#[derive(Debug, Args)]
+#[command(after_help = INSPECT_EXAMPLES)]
+pub struct Inspect {
+    /// The file to read; - is standard input
+    #[arg(value_name = "FILE")]
+    pub input: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Write JSON
+    #[arg(long)]
+    pub json: bool,
+    /// How many paths, tags and broken records to show
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub top: usize,
+    /// Show a progress bar
+    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    pub progress: When,
+}
+
+const FORMATS_EXAMPLES: &str = "\
+Examples:
+  regauge formats
+  regauge formats --json";
+
+/// List the formats, and what each of them cannot hold
+#[derive(Debug, Args)]
+#[command(after_help = FORMATS_EXAMPLES)]
+pub struct Formats {
+    /// Write JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  regauge completions bash > ~/.local/share/bash-completion/completions/regauge
+  regauge completions zsh > ~/.zfunc/_regauge
+  regauge completions fish > ~/.config/fish/completions/regauge.fish";
+
+/// Write the completions of a shell to standard output
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  regauge man | man -l -
+  regauge man convert > regauge-convert.1
+  regauge man --folder ~/.local/share/man/man1";
+
+/// Write a manual page to standard output, or all of them to a folder
+#[derive(Debug, Args)]
+#[command(after_help = MAN_EXAMPLES)]
+pub struct Man {
+    /// The command that the page is about [default: regauge itself]
+    #[arg(value_name = "COMMAND")]
+    pub about: Option<String>,
+    /// Write the pages of all commands to this folder
+    #[arg(long, value_name = "FOLDER", conflicts_with = "about")]
+    pub folder: Option<PathBuf>,
+}
+
+/// What `--compress` and `--decompress` say: `none`, or a compression.
+#[derive(Clone, Copy, Debug)]
+pub struct Packing(pub Option<Compression>);
+
+/// What `--on-loss` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Loss {
+    /// Stop, naming the path, the value and the option that would go on
+    Refuse,
+    /// Write a reversible notation, and undo it on reading
+    Wrap,
+    /// Write the nearest value, and count it
+    Approximate,
+}
+
+impl From<Loss> for OnLoss {
+    fn from(loss: Loss) -> OnLoss {
+        match loss {
+            Loss::Refuse => OnLoss::Refuse,
+            Loss::Wrap => OnLoss::Wrap,
+            Loss::Approximate => OnLoss::Approximate,
+        }
+    }
+}
+
+/// What `--numbers` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Numbers {
+    /// The nearest double
+    Double,
+    /// The digits as written
+    Exact,
+}
+
+/// What `--duplicate-keys` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DuplicateKeys {
+    /// Write both
+    Keep,
+    /// Stop at the second
+    Refuse,
+}
+
+impl From<DuplicateKeys> for regauge::convert::DuplicateKeys {
+    fn from(keys: DuplicateKeys) -> Self {
+        match keys {
+            DuplicateKeys::Keep => regauge::convert::DuplicateKeys::Keep,
+            DuplicateKeys::Refuse => regauge::convert::DuplicateKeys::Refuse,
+        }
+    }
+}
+
+/// What `--documents` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DocumentsArg {
+    /// As the two formats ask for
+    Auto,
+    /// A document for a document
+    Keep,
+    /// The elements of an array become documents
+    Split,
+    /// All documents become elements of one array
+    Join,
+}
+
+impl From<DocumentsArg> for Documents {
+    fn from(documents: DocumentsArg) -> Documents {
+        match documents {
+            DocumentsArg::Auto => Documents::Auto,
+            DocumentsArg::Keep => Documents::Keep,
+            DocumentsArg::Split => Documents::Split,
+            DocumentsArg::Join => Documents::Join,
+        }
+    }
+}
+
+/// When to show a progress bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal
+    Auto,
+    /// Never
+    Never,
+    /// Always, even into a file
+    Always,
+}
+
+/// What `--bad` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bad {
+    Stop,
+    Skip,
+    Keep(PathBuf),
+}
+
+fn bad(text: &str) -> Result<Bad, String> {
+    match text {
+        "stop" => Ok(Bad::Stop),
+        "skip" => Ok(Bad::Skip),
+        "-" | "" => Err("expected stop, skip or the name of a file".into()),
+        file => Ok(Bad::Keep(file.into())),
+    }
+}
+
+/// One `--limit`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Limit {
+    All,
+    One(String, Option<u64>),
+}
+
+impl Limit {
+    /// The limits as the options set them, one after the other.
+    pub fn apply(settings: &[Limit]) -> Limits {
+        let mut limits = Limits::default();
+        for setting in settings {
+            match setting {
+                Limit::All => limits = Limits::NONE,
+                // The name was checked when it was parsed.
+                Limit::One(name, value) => _ = limits.set(name, *value),
+            }
+        }
+        limits
+    }
+}
+
+fn limit(text: &str) -> Result<Limit, String> {
+    if text == "none" {
+        return Ok(Limit::All);
+    }
+    let (name, value) = text.split_once('=').ok_or_else(|| {
+        format!("expected NAME=VALUE or none; names are {}", Limits::NAMES.join(", "))
+    })?;
+    let name = name.replace('-', "_");
+    if !Limits::default().set(&name, None) {
+        return Err(format!("unknown limit `{name}`: known are {}", Limits::NAMES.join(", ")));
+    }
+    let value = if value == "none" { None } else { Some(size(value)?) };
+    Ok(Limit::One(name, value))
+}
+
+/// A number with an optional unit: `64MiB`, `10k`.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.bytes().take_while(|b| b.is_ascii_digit() || *b == b'_').count();
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kib" => 10,
+        "m" | "mib" => 20,
+        "g" | "gib" => 30,
+        "t" | "tib" => 40,
+        _ => return Err(format!("unknown unit `{unit}`: known are KiB, MiB, GiB, TiB")),
+    };
+    let number: u64 = number
+        .replace('_', "")
+        .parse()
+        .map_err(|_| format!("`{text}` is no number, such as 1000 or 64MiB"))?;
+    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is beyond 2^64; use none"))
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    text.parse()
+}
+
+fn compression(text: &str) -> Result<Packing, String> {
+    if text == "none" {
+        return Ok(Packing(None));
+    }
+    Compression::parse(text).map(|one| Packing(Some(one))).ok_or_else(|| {
+        let names: Vec<_> = Compression::ALL.iter().map(|one| one.name()).collect();
+        format!("unknown compression `{text}`: known are none, {}", names.join(", "))
+    })
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(jobs @ 1..=256) => Ok(jobs),
+        _ => Err("expected a number from 1 to 256".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definitions_hold_together() {
+        <Cli as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn limits() {
+        assert_eq!(limit("none"), Ok(Limit::All));
+        assert_eq!(limit("depth=10"), Ok(Limit::One("depth".into(), Some(10))));
+        assert_eq!(
+            limit("record-bytes=2MiB"),
+            Ok(Limit::One("record_bytes".into(), Some(2 << 20)))
+        );
+        assert_eq!(limit("nodes=none"), Ok(Limit::One("nodes".into(), None)));
+        for wrong in ["depth", "width=1", "depth=", "depth=x", "nodes=1 apple", "nodes=99999999TiB"]
+        {
+            assert!(limit(wrong).is_err(), "{wrong}");
+        }
+        let limits = Limit::apply(&[Limit::All, Limit::One("depth".into(), Some(3))]);
+        assert_eq!((limits.depth, limits.nodes), (3, u64::MAX));
+    }
+}

@@ -1,0 +1,14 @@
+//! `regauge completions`: what a shell needs to complete our arguments.
+
+use clap::CommandFactory as _;
+
+use crate::args::{Cli, Completions};
+use crate::failure::Result;
+use crate::report::print;
+
+/// Writes the completions of a shell to standard output.
+pub fn run(arguments: &Completions) -> Result {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Cli::command(), "regauge", &mut script);
+    print(&script)
+}

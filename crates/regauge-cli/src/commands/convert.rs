@@ -1,0 +1,270 @@
+//! `regauge convert`: from one file to another.
+
+use std::io::{self, IsTerminal as _, Read};
+use std::path::Path;
+
+use regauge::convert::{Input, Options, Summary, convert};
+use regauge::output::Output as _;
+use regauge::reader::BadRecord;
+use regauge::{Error, Format};
+
+use crate::args::{Bad, Convert, Limit, Numbers, Reading};
+use crate::compress::Compression;
+use crate::failure::{Failure, Result, say};
+use crate::input::{Source, Wanted};
+use crate::output::{Destination, Outlet};
+use crate::progress::Meter;
+use crate::report::{Report, Side};
+
+/// Up to this size one thread is done before a second has begun.
+const SMALL_BYTES: u64 = 1 << 20;
+
+/// Converts a file.
+pub fn run(arguments: &Convert) -> Result {
+    let (to, compression) = output_format(arguments)?;
+    check_level(arguments.level, compression)?;
+    check_outputs(arguments)?;
+    let to_terminal = is_stream(&arguments.output) && io::stdout().is_terminal();
+    if to_terminal && (compression.is_some() || !to.is_text()) {
+        return Err(Failure::usage(
+            "standard output is a terminal, which cannot show this; name a file, or pipe it on",
+        ));
+    }
+    let meter = Meter::new(arguments.progress, to_terminal || arguments.quiet);
+    let source = open(&arguments.input, &arguments.reading, meter)?;
+    let options = options(arguments, &source, to);
+    let destination = Destination::open(&arguments.output, arguments.force)?;
+    let mut aside = Aside::open(arguments, &source, &options)?;
+    let outlet = destination.outlet(compression, arguments.level, jobs(&arguments.reading));
+    let mut outlet = outlet.map_err(|error| Failure::io(&destination.name, &error))?;
+
+    let ran = convert_source(&source, &mut outlet, &options, &mut aside);
+    source.finish_progress();
+    let plain_bytes = outlet.bytes;
+    let ran = ran.and_then(|summary| {
+        outlet.finish()?;
+        Ok(summary)
+    });
+    if let Some(report) = aside.report.take() {
+        let input = Side {
+            name: &source.name,
+            format: source.format,
+            compression: source.compression,
+            bytes: Some(source.consumed()),
+            plain_bytes: None,
+        };
+        let output = Side {
+            name: &destination.name,
+            format: to,
+            compression,
+            bytes: destination.size(),
+            plain_bytes: Some(plain_bytes),
+        };
+        report.end(&input, &output, ran.as_ref())?;
+    }
+    let summary = ran.map_err(|error| Failure::data(&source.name, error))?;
+    aside.commit()?;
+    destination.commit()?;
+    if !arguments.quiet {
+        summarize(&source.name, &summary, &arguments.bad);
+    }
+    Ok(())
+}
+
+/// What is written beside the output: broken records, and the report.
+struct Aside {
+    bad: Option<(Destination, Outlet)>,
+    report: Option<Report>,
+    quiet: bool,
+}
+
+impl Aside {
+    fn open(arguments: &Convert, source: &Source, options: &Options) -> Result<Aside> {
+        let bad = match &arguments.bad {
+            Bad::Keep(path) => {
+                let file = Destination::open(path, arguments.force)?;
+                let (compression, _) = Compression::from_name(&file.name);
+                let outlet = file.outlet(compression, None, 1);
+                let outlet = outlet.map_err(|error| Failure::io(&file.name, &error))?;
+                Some((file, outlet))
+            }
+            Bad::Stop | Bad::Skip => None,
+        };
+        let report = match &arguments.report {
+            Some(path) => {
+                let file = Destination::open(path, arguments.force)?;
+                Some(Report::begin(file, source, options)?)
+            }
+            None => None,
+        };
+        Ok(Aside { bad, report, quiet: arguments.quiet })
+    }
+
+    /// Tells of a broken record, and keeps it.
+    fn take(&mut self, name: &str, one: &BadRecord, meter: &Meter) -> regauge::Result {
+        if !self.quiet {
+            meter.aside(|| say(name, &one.error));
+        }
+        if let Some((_, outlet)) = &mut self.bad {
+            outlet.write(&one.bytes)?;
+        }
+        match &mut self.report {
+            Some(report) => report.bad(one),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the file of broken records in its place, also when it is empty.
+    fn commit(self) -> Result {
+        let Some((file, outlet)) = self.bad else { return Ok(()) };
+        outlet.finish().map_err(|error| Failure::io(&file.name, &error))?;
+        file.commit()
+    }
+}
+
+fn convert_source(
+    source: &Source,
+    outlet: &mut Outlet,
+    options: &Options,
+    aside: &mut Aside,
+) -> std::result::Result<Summary, Error> {
+    let meter = source.meter();
+    let name = source.name.clone();
+    let mut on_bad = |one: BadRecord| aside.take(&name, &one, &meter);
+    if source.can_repeat() {
+        let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
+        convert(Input::Again(&again), outlet, options, &mut on_bad)
+    } else {
+        convert(Input::Once(source.take()), outlet, options, &mut on_bad)
+    }
+}
+
+/// Opens an input as the options say.
+///
+/// # Errors
+/// As [`Source::open`].
+pub fn open(path: &Path, reading: &Reading, meter: Meter) -> Result<Source> {
+    let wanted = Wanted {
+        format: reading.from,
+        compression: reading.decompress.map(|packing| packing.0),
+        limits: Limit::apply(&reading.limit),
+        jobs: jobs(reading),
+    };
+    Source::open(path, &wanted, meter)
+}
+
+/// Threads that may work at the same time.
+fn jobs(reading: &Reading) -> usize {
+    reading.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// Takes over what the options of `convert` and `inspect` say about reading.
+pub fn read_options(options: &mut Options, reading: &Reading) {
+    options.limits = Limit::apply(&reading.limit);
+    options.json_read.comments = reading.json_comments;
+    options.json_read.trailing_commas = reading.json_trailing_commas;
+    options.json_read.non_finite = reading.json_nan;
+    options.marc.charset = reading.charset;
+    options.marc.repair = reading.marc_repair;
+    options.marc.references = reading.marc_references;
+}
+
+fn options(arguments: &Convert, source: &Source, to: Format) -> Options {
+    let mut options = Options::new(source.format, to);
+    read_options(&mut options, &arguments.reading);
+    options.on_loss = arguments.on_loss.into();
+    options.documents = arguments.documents.into();
+    options.duplicate_keys = arguments.duplicate_keys.into();
+    options.skip_bad = arguments.bad != Bad::Stop;
+    options.report = arguments.report.is_some();
+    options.json_read.exact_numbers = arguments.numbers == Numbers::Exact;
+    options.json_write.indent = if arguments.pretty { Some(2) } else { arguments.indent };
+    options.json_write.escape_non_ascii = arguments.escape_non_ascii;
+    options.marc.write_charset = arguments.marc_write_charset;
+    options.marc.oversize = arguments.marc_oversize;
+    options.marc.compact = arguments.marc_compact;
+    let small = source.compression.is_none() && source.size.is_some_and(|size| size < SMALL_BYTES);
+    options.jobs = if small { 1 } else { jobs(&arguments.reading) };
+    options
+}
+
+fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What the options and the name of the output tell of it.
+fn output_format(arguments: &Convert) -> Result<(Format, Option<Compression>)> {
+    let name = arguments.output.to_string_lossy();
+    let (by_name, stem) = Compression::from_name(&name);
+    let compression = arguments.compress.map_or(by_name, |packing| packing.0);
+    if let Some(format) = arguments.to.or_else(|| Format::from_name(stem)) {
+        return Ok((format, compression));
+    }
+    let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
+    let of = if is_stream(&arguments.output) { "standard output" } else { &*name };
+    Err(Failure::usage(format!(
+        "{of}: cannot tell the format to write; pass --to with one of {}",
+        names.join(", ")
+    )))
+}
+
+fn check_level(level: Option<u32>, compression: Option<Compression>) -> Result {
+    let Some(level) = level else { return Ok(()) };
+    let Some(compression) = compression else {
+        return Err(Failure::usage("--level says how hard to compress, but nothing is compressed"));
+    };
+    let name = compression.name();
+    match compression.levels() {
+        None => Err(Failure::usage(format!("{name} has no levels here; leave --level out"))),
+        Some(levels) if !levels.contains(&level) => Err(Failure::usage(format!(
+            "--level {level} is not one of {name}'s, which are {} to {}",
+            levels.start(),
+            levels.end()
+        ))),
+        Some(_) => Ok(()),
+    }
+}
+
+/// No two outputs may be one and the same.
+fn check_outputs(arguments: &Convert) -> Result {
+    let mut outputs = vec![("OUT", &arguments.output)];
+    if let Bad::Keep(path) = &arguments.bad {
+        outputs.push(("--bad", path));
+    }
+    outputs.extend(arguments.report.as_ref().map(|path| ("--report", path)));
+    for (index, (name, path)) in outputs.iter().enumerate() {
+        if let Some((other, _)) = outputs[..index].iter().find(|(_, other)| other == path) {
+            let path = path.display();
+            return Err(Failure::usage(format!("{other} and {name} are the same, {path}")));
+        }
+    }
+    Ok(())
+}
+
+/// What was not kept, on standard error: a line a kind.
+fn summarize(name: &str, summary: &Summary, bad: &Bad) {
+    let all = summary.documents + summary.bad_records;
+    for loss in summary.fidelity.losses() {
+        let times = if loss.count == 1 { "once".into() } else { format!("{} times", loss.count) };
+        let mut line = format!("{}: {times}", loss.kind.name());
+        if let Some(first) = loss.examples.first() {
+            line += if loss.count == 1 { ": " } else { ", first: " };
+            if let Some(record) = first.record.filter(|_| all > 1) {
+                line += &format!("record {record}, ");
+            }
+            if let Some(path) = &first.path {
+                line += &format!("at {path}, ");
+            }
+            line += &format!("found {}, wrote {}", first.found, first.written);
+        }
+        say(name, line);
+    }
+    if summary.bad_records > 0 {
+        let kept = match bad {
+            Bad::Keep(path) => format!("; their bytes are in {}", path.display()),
+            Bad::Stop | Bad::Skip => String::new(),
+        };
+        let count = summary.bad_records;
+        say(name, format_args!("{count} of {all} records were broken and passed over{kept}"));
+    }
+}

@@ -1,0 +1,99 @@
+//! `regauge formats`: the table of formats.
+
+use std::io::IsTerminal as _;
+
+use comfy_table::{ContentArrangement, Table, presets};
+use regauge::format::Framing;
+use regauge::{Format, Sink};
+
+use crate::args::Formats;
+use crate::compress::Compression;
+use crate::failure::Result;
+use crate::report::{print, to_stdout};
+
+/// Lists the formats on standard output.
+pub fn run(arguments: &Formats) -> Result {
+    if arguments.json { to_stdout(json) } else { print(text().as_bytes()) }
+}
+
+fn framing(format: Format) -> &'static str {
+    match format.framing() {
+        Framing::Single => "one document",
+        Framing::Either => "one or many documents",
+        Framing::Records => "records",
+    }
+}
+
+fn text() -> String {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(columns());
+    table.set_header([
+        "format",
+        "name",
+        "read",
+        "write",
+        "stream",
+        "holds",
+        "suffixes",
+        "cannot hold",
+    ]);
+    for format in Format::ALL {
+        let suffixes: Vec<_> = format.suffixes().iter().map(|one| format!(".{one}")).collect();
+        table.add_row([
+            format.title(),
+            format.name(),
+            "yes",
+            "yes",
+            "yes",
+            framing(format),
+            &suffixes.join(" "),
+            &format.cannot_hold().join(", "),
+        ]);
+    }
+    let packed: Vec<_> = Compression::ALL.iter().map(|one| format!(".{}", one.suffix())).collect();
+    format!(
+        "{table}\n\nA suffix may be followed by that of a compression: {}.\nWhat a format cannot \
+         hold is refused, unless --on-loss says otherwise.\n",
+        packed.join(" ")
+    )
+}
+
+/// The width to lay the table out for: the terminal's, or one that suits a pager.
+fn columns() -> u16 {
+    let stdout = std::io::stdout();
+    let columns = match stdout.is_terminal() {
+        true => rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| size.ws_col),
+        false => 0,
+    };
+    if columns < 60 { 120 } else { columns }
+}
+
+fn json(json: &mut dyn Sink) -> regauge::Result {
+    json.begin_array(None)?;
+    for format in Format::ALL {
+        json.begin_map(None)?;
+        json.key("name")?;
+        json.str(format.name())?;
+        json.key("title")?;
+        json.str(format.title())?;
+        for what in ["read", "write", "stream"] {
+            json.key(what)?;
+            json.bool(true)?;
+        }
+        json.key("holds")?;
+        json.str(framing(format))?;
+        for (key, list) in [("suffixes", format.suffixes()), ("cannot_hold", format.cannot_hold())]
+        {
+            json.key(key)?;
+            json.begin_array(None)?;
+            for one in list {
+                json.str(one)?;
+            }
+            json.end_array()?;
+        }
+        json.end_map()?;
+    }
+    json.end_array()
+}

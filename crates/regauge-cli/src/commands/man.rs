@@ -1,0 +1,42 @@
+//! `regauge man`: manual pages from the definitions of the arguments.
+
+use std::io;
+
+use clap::CommandFactory as _;
+
+use crate::args::{Cli, Man};
+use crate::failure::{Failure, Result};
+use crate::output::Destination;
+use crate::report::print;
+
+/// Writes one page to standard output, or all pages to a folder.
+pub fn run(arguments: &Man) -> Result {
+    let mut root = Cli::command();
+    root.build();
+    let commands: Vec<clap::Command> =
+        root.get_subcommands().filter(|one| one.get_name() != "help").cloned().collect();
+    if let Some(folder) = &arguments.folder {
+        for command in std::iter::once(root).chain(commands) {
+            let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
+            let destination = Destination::open(&folder.join(format!("{name}.1")), true)?;
+            destination.write_all(&page(command)?)?;
+            destination.commit()?;
+        }
+        return Ok(());
+    }
+    let Some(name) = &arguments.about else { return print(&page(root)?) };
+    let names: Vec<_> = commands.iter().map(|one| one.get_name().to_owned()).collect();
+    match commands.into_iter().find(|one| one.get_name() == name) {
+        Some(command) => print(&page(command)?),
+        None => {
+            Err(Failure::usage(format!("unknown command `{name}`: known are {}", names.join(", "))))
+        }
+    }
+}
+
+fn page(command: clap::Command) -> Result<Vec<u8>> {
+    let mut page = Vec::new();
+    let rendered: io::Result<()> = clap_mangen::Man::new(command).render(&mut page);
+    rendered.map_err(|error| Failure::io("the manual page", &error))?;
+    Ok(page)
+}

@@ -1,0 +1,7 @@
+//! One file for each command.
+
+pub mod completions;
+pub mod convert;
+pub mod formats;
+pub mod inspect;
+pub mod man;

@@ -1,0 +1,436 @@
+//! Compressed files: known by suffix or first bytes, read and written with the well-kept crates.
+
+use std::io::{self, BufReader, Read, Write};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bzip2::read::MultiBzDecoder;
+use bzip2::write::BzEncoder;
+use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use liblzma::read::XzDecoder;
+use liblzma::stream::{CONCATENATED, Check, MtStreamBuilder, Stream};
+use liblzma::write::XzEncoder;
+use lz4_flex::frame::{BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
+use regauge::{Error, Limits};
+
+use crate::gzip_blocks;
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// gzip, RFC 1952; any number of members.
+    Gzip,
+    /// Zstandard, RFC 8878; any number of frames.
+    Zstd,
+    /// LZ4 frames.
+    Lz4,
+    /// xz; any number of streams.
+    Xz,
+    /// bzip2; any number of streams.
+    Bzip2,
+}
+
+/// What an xz file may ask for to be unpacked: its own `-9` needs 65 MiB.
+const XZ_MEMORY_BYTES: u64 = 128 << 20;
+
+/// How much input a thread of zstd takes at a time. The library's own choice, 8 MiB and more a
+/// thread, would break our bound on memory; this costs 0.1% in size.
+const ZSTD_JOB_BYTES: u32 = 2 << 20;
+
+impl Compression {
+    pub const ALL: [Compression; 5] = [
+        Compression::Gzip,
+        Compression::Zstd,
+        Compression::Lz4,
+        Compression::Xz,
+        Compression::Bzip2,
+    ];
+
+    /// The name in messages and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+            Compression::Lz4 => "lz4",
+            Compression::Xz => "xz",
+            Compression::Bzip2 => "bzip2",
+        }
+    }
+
+    /// The file name suffix without the dot.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Compression::Gzip => "gz",
+            Compression::Zstd => "zst",
+            Compression::Lz4 => "lz4",
+            Compression::Xz => "xz",
+            Compression::Bzip2 => "bz2",
+        }
+    }
+
+    /// The compression of this name or suffix.
+    pub fn parse(name: &str) -> Option<Compression> {
+        Compression::ALL.into_iter().find(|one| one.name() == name || one.suffix() == name)
+    }
+
+    /// The compression that a file name tells, and the name without its suffix.
+    pub fn from_name(name: &str) -> (Option<Compression>, &str) {
+        for one in Compression::ALL {
+            let cut = name.len().saturating_sub(one.suffix().len());
+            if let Some((stem, suffix)) = name.split_at_checked(cut)
+                && suffix.eq_ignore_ascii_case(one.suffix())
+                && let Some(stem) = stem.strip_suffix('.')
+            {
+                return (Some(one), stem);
+            }
+        }
+        (None, name)
+    }
+
+    /// The compression that the first ten bytes of a file tell.
+    pub fn from_magic(head: &[u8]) -> Option<Compression> {
+        match head {
+            // The upper flag bits are reserved and 0 (RFC 1952 §2.3.1).
+            [0x1F, 0x8B, 8, flags, ..] if flags & 0xE0 == 0 => Some(Compression::Gzip),
+            [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Compression::Zstd),
+            [0x04, 0x22, 0x4D, 0x18, ..] => Some(Compression::Lz4),
+            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
+            // A block begins with the digits of pi, an empty file ends with those of its root.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
+            | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => {
+                Some(Compression::Bzip2)
+            }
+            _ => None,
+        }
+    }
+
+    /// The levels that `--level` may ask for; `None` where there is no choice.
+    pub fn levels(self) -> Option<RangeInclusive<u32>> {
+        match self {
+            Compression::Gzip | Compression::Bzip2 => Some(1..=9),
+            Compression::Zstd => Some(1..=22),
+            Compression::Xz => Some(0..=9),
+            Compression::Lz4 => None,
+        }
+    }
+
+    /// What is used without `--level`: the tool's own default, but for xz, whose 6 takes 94 MiB
+    /// of memory a thread where 3 takes 32.
+    fn default_level(self) -> u32 {
+        match self {
+            Compression::Gzip => 6,
+            Compression::Zstd | Compression::Xz => 3,
+            Compression::Bzip2 => 9,
+            Compression::Lz4 => 0,
+        }
+    }
+
+    /// The decompressed bytes of `read`, as long as they stay within [`Limits::expansion`]. All
+    /// members, frames or streams come one behind the other; a file that ends inside of one is an
+    /// error.
+    pub fn decoder<'a>(
+        self,
+        read: impl Read + Send + 'a,
+        limits: &Limits,
+    ) -> io::Result<Box<dyn Read + Send + 'a>> {
+        let consumed = Arc::new(AtomicU64::new(0));
+        let counted = Counted { read, consumed: Arc::clone(&consumed) };
+        let buffered = BufReader::with_capacity(64 << 10, counted);
+        let inner: Box<dyn Read + Send + 'a> = match self {
+            Compression::Gzip => Box::new(MultiGzDecoder::new(buffered)),
+            Compression::Zstd => Box::new(zstd::Decoder::with_buffer(buffered)?),
+            Compression::Lz4 => Box::new(FrameDecoder::new(buffered)),
+            Compression::Xz => {
+                let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES, CONCATENATED)?;
+                Box::new(XzDecoder::new_stream(buffered, stream))
+            }
+            Compression::Bzip2 => Box::new(MultiBzDecoder::new(buffered)),
+        };
+        Ok(Box::new(Guard {
+            inner,
+            compression: self,
+            consumed,
+            produced: 0,
+            expansion: limits.expansion,
+        }))
+    }
+
+    /// Compresses to `write`, with so many threads where the format allows for it.
+    pub fn encoder<W: Write>(
+        self,
+        write: W,
+        level: Option<u32>,
+        jobs: usize,
+    ) -> io::Result<Encoder<W>> {
+        let level = level.unwrap_or(self.default_level());
+        let threads = u32::try_from(jobs).unwrap_or(u32::MAX);
+        Ok(match self {
+            Compression::Gzip if jobs > 1 => {
+                Encoder::GzipBlocks(Box::new(gzip_blocks::Encoder::new(write, level, jobs)))
+            }
+            Compression::Gzip => {
+                Encoder::Gzip(Box::new(GzEncoder::new(write, flate2::Compression::new(level))))
+            }
+            Compression::Zstd => {
+                let mut encoder = zstd::Encoder::new(write, level as i32)?;
+                encoder.include_checksum(true)?;
+                if jobs > 1 {
+                    encoder.multithread(threads)?;
+                    let job = zstd::zstd_safe::CParameter::JobSize(ZSTD_JOB_BYTES);
+                    encoder.set_parameter(job)?;
+                }
+                Encoder::Zstd(Box::new(encoder))
+            }
+            Compression::Lz4 => {
+                let info = FrameInfo::new().block_size(BlockSize::Max1MB).content_checksum(true);
+                Encoder::Lz4(Box::new(FrameEncoder::with_frame_info(info, write)))
+            }
+            Compression::Xz => {
+                let stream = match threads {
+                    1 => Stream::new_easy_encoder(level, Check::Crc64)?,
+                    _ => MtStreamBuilder::new()
+                        .threads(threads)
+                        .preset(level)
+                        .check(Check::Crc64)
+                        .encoder()?,
+                };
+                Encoder::Xz(Box::new(XzEncoder::new_stream(write, stream)))
+            }
+            Compression::Bzip2 => {
+                Encoder::Bzip2(Box::new(BzEncoder::new(write, bzip2::Compression::new(level))))
+            }
+        })
+    }
+}
+
+/// A writer of compressed (or plain) bytes, which has to be finished.
+pub enum Encoder<W: Write> {
+    Plain(W),
+    Gzip(Box<GzEncoder<W>>),
+    GzipBlocks(Box<gzip_blocks::Encoder<W>>),
+    Zstd(Box<zstd::Encoder<'static, W>>),
+    Lz4(Box<FrameEncoder<W>>),
+    Xz(Box<XzEncoder<W>>),
+    Bzip2(Box<BzEncoder<W>>),
+}
+
+impl<W: Write> Encoder<W> {
+    /// Writes what is still held back, and the end of the compressed stream.
+    pub fn finish(self) -> io::Result<()> {
+        match self {
+            Encoder::Plain(mut write) => write.flush(),
+            Encoder::Gzip(encoder) => encoder.finish()?.flush(),
+            Encoder::GzipBlocks(encoder) => encoder.finish()?.flush(),
+            Encoder::Zstd(encoder) => encoder.finish()?.flush(),
+            Encoder::Lz4(encoder) => encoder.finish().map_err(io::Error::other)?.flush(),
+            Encoder::Xz(encoder) => encoder.finish()?.flush(),
+            Encoder::Bzip2(encoder) => encoder.finish()?.flush(),
+        }
+    }
+}
+
+impl<W: Write> Write for Encoder<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Encoder::Plain(write) => write.write(bytes),
+            Encoder::Gzip(encoder) => encoder.write(bytes),
+            Encoder::GzipBlocks(encoder) => encoder.write(bytes),
+            Encoder::Zstd(encoder) => encoder.write(bytes),
+            Encoder::Lz4(encoder) => encoder.write(bytes),
+            Encoder::Xz(encoder) => encoder.write(bytes),
+            Encoder::Bzip2(encoder) => encoder.write(bytes),
+        }
+    }
+
+    /// Does nothing where bytes are compressed: a flush there would cut a block short and cost
+    /// size, and nobody waits for a part of the file.
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Encoder::Plain(write) => write.flush(),
+            _ => Ok(()),
+        }
+    }
+}
+
+struct Counted<R> {
+    read: R,
+    consumed: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.read.read(buffer)?;
+        self.consumed.fetch_add(got as u64, Ordering::Relaxed);
+        Ok(got)
+    }
+}
+
+/// Stops a decompression bomb, and gives the decoder's errors their name.
+struct Guard<R> {
+    inner: R,
+    compression: Compression,
+    consumed: Arc<AtomicU64>,
+    produced: u64,
+    expansion: u64,
+}
+
+impl<R: Read> Read for Guard<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.inner.read(buffer).map_err(|error| self.explain(&error))?;
+        self.produced += got as u64;
+        if self.produced > Limits::EXPANSION_FREE {
+            let consumed = self.consumed.load(Ordering::Relaxed);
+            if self.produced > consumed.saturating_mul(self.expansion) {
+                return Err(self.bomb(consumed));
+            }
+        }
+        Ok(got)
+    }
+}
+
+impl<R> Guard<R> {
+    #[cold]
+    fn bomb(&self, consumed: u64) -> io::Error {
+        let Guard { produced, expansion, .. } = self;
+        io::Error::other(
+            Error::limit(format!(
+                "found {produced} bytes in {consumed} bytes of {} data, more than {expansion} for \
+                 one, the limit of expansion",
+                self.compression.name()
+            ))
+            .hint("pass --limit expansion=none if you trust the file"),
+        )
+    }
+
+    #[cold]
+    fn explain(&self, error: &io::Error) -> io::Error {
+        // The system's own errors are about the file, all others about what is in it.
+        if error.raw_os_error().is_some() {
+            return io::Error::new(error.kind(), error.to_string());
+        }
+        let name = self.compression.name();
+        let consumed = self.consumed.load(Ordering::Relaxed);
+        let found = match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                Error::truncated(format!("the {name} data ends early, after {consumed} bytes"))
+            }
+            _ => Error::syntax(format!(
+                "the {name} data is broken, within the first {consumed} bytes: {error}"
+            )),
+        };
+        io::Error::other(found.hint("check the file, or get it anew"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text() -> Vec<u8> {
+        (0..200_000u32)
+            .flat_map(|n| format!("{} ", n.wrapping_mul(2_654_435_761)).into_bytes())
+            .collect()
+    }
+
+    fn pack(one: Compression, bytes: &[u8], level: Option<u32>, jobs: usize) -> Vec<u8> {
+        let mut packed = Vec::new();
+        let mut encoder = one.encoder(&mut packed, level, jobs).unwrap();
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap();
+        packed
+    }
+
+    fn unpack(one: Compression, packed: &[u8], limits: &Limits) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        one.decoder(packed, limits)?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    #[test]
+    fn what_was_packed_is_unpacked_with_any_level_and_any_number_of_threads() {
+        let text = text();
+        for one in Compression::ALL {
+            for jobs in [1, 3] {
+                let ends = one.levels().map(|levels| [*levels.start(), 9.min(*levels.end())]);
+                for level in [None].into_iter().chain(ends.into_iter().flatten().map(Some)) {
+                    for bytes in [&text[..], b"", b"x"] {
+                        let packed = pack(one, bytes, level, jobs);
+                        let name = one.name();
+                        assert_eq!(Compression::from_magic(&packed), Some(one), "{name}");
+                        let back = unpack(one, &packed, &Limits::default()).unwrap();
+                        assert!(back == bytes, "{name}, level {level:?}, {jobs} jobs");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn members_and_frames_come_one_behind_the_other() {
+        for one in Compression::ALL {
+            let packed = [pack(one, b"one ", None, 1), pack(one, b"two", None, 2)].concat();
+            let back = unpack(one, &packed, &Limits::default()).unwrap();
+            assert_eq!(back.escape_ascii().to_string(), "one two", "{}", one.name());
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_is_an_error() {
+        let text = &text()[..100_000];
+        for one in Compression::ALL {
+            let packed = pack(one, text, None, 1);
+            for cut in [5, packed.len() / 2, packed.len() - 1] {
+                let found = unpack(one, &packed[..cut], &Limits::default());
+                let error = found.expect_err(one.name()).to_string();
+                let text = format!("the {} data", one.name());
+                assert!(error.contains(&text), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_broken_file_is_an_error() {
+        let text = &text()[..100_000];
+        for one in Compression::ALL {
+            let mut packed = pack(one, text, None, 1);
+            let middle = packed.len() / 2;
+            for byte in &mut packed[middle..middle + 8] {
+                *byte ^= 0x55;
+            }
+            let error = unpack(one, &packed, &Limits::default()).expect_err(one.name());
+            assert!(error.to_string().contains("check the file"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_stopped() {
+        let zeros = io::repeat(b' ').take(Limits::EXPANSION_FREE + (8 << 20));
+        let mut packed = Vec::new();
+        let mut encoder = Compression::Zstd.encoder(&mut packed, Some(1), 1).unwrap();
+        io::copy(&mut BufReader::with_capacity(1 << 20, zeros), &mut encoder).unwrap();
+        encoder.finish().unwrap();
+        let run = |limits: &Limits| {
+            io::copy(&mut Compression::Zstd.decoder(&packed[..], limits)?, &mut io::sink())
+        };
+        let error = run(&Limits::default()).unwrap_err();
+        assert!(error.to_string().contains("the limit of expansion"), "{error}");
+        assert_eq!(run(&Limits::NONE).unwrap(), Limits::EXPANSION_FREE + (8 << 20));
+    }
+
+    #[test]
+    fn suffixes() {
+        for (name, compression, stem) in [
+            ("a.json.gz", Some(Compression::Gzip), "a.json"),
+            ("A.JSON.GZ", Some(Compression::Gzip), "A.JSON"),
+            ("a.zst", Some(Compression::Zstd), "a"),
+            ("a.bz2", Some(Compression::Bzip2), "a"),
+            ("gz", None, "gz"),
+            ("ägz", None, "ägz"),
+            ("a.json", None, "a.json"),
+        ] {
+            assert_eq!(Compression::from_name(name), (compression, stem), "{name}");
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Where a command reads from: a file that can be read again, or a stream that cannot; what its
+//! format and its compression are.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use regauge::{Format, Limits};
+
+use crate::compress::Compression;
+use crate::failure::{Failure, Result, named, plain};
+use crate::progress::Meter;
+use crate::read_ahead::ReadAhead;
+
+/// How much of the (decompressed) input is looked at to tell its format.
+const HEAD_BYTES: usize = 4096;
+
+/// What the command line says about an input.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// `--from`.
+    pub format: Option<Format>,
+    /// `--decompress`: `Some(None)` for none at all.
+    pub compression: Option<Option<Compression>>,
+    pub limits: Limits,
+    /// More than one thread: a compressed input is unpacked on a thread of its own.
+    pub jobs: usize,
+}
+
+/// What told the format of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToldBy {
+    Option,
+    Name,
+    Content,
+}
+
+impl ToldBy {
+    /// In words, for a person: `by its name`.
+    pub fn words(self) -> &'static str {
+        match self {
+            ToldBy::Option => "as --from says",
+            ToldBy::Name => "by its name",
+            ToldBy::Content => "by its first bytes",
+        }
+    }
+}
+
+/// An input whose format is known.
+pub struct Source {
+    /// As messages name it.
+    pub name: String,
+    /// The path, where there is one.
+    pub path: Option<PathBuf>,
+    pub format: Format,
+    pub told_by: ToldBy,
+    pub compression: Option<Compression>,
+    /// The size of a regular file.
+    pub size: Option<u64>,
+    stream: Stream,
+    limits: Limits,
+    jobs: usize,
+    meter: Arc<Meter>,
+    consumed: Arc<AtomicU64>,
+    opened: AtomicBool,
+}
+
+enum Stream {
+    /// A regular file: read at positions, so that it can be read again, and that standard input
+    /// can be a file, too.
+    File { file: Arc<File>, start: u64 },
+    /// A pipe, a terminal, a device: already decompressed.
+    Once(Mutex<Option<Box<dyn Read + Send>>>),
+}
+
+impl Source {
+    /// Opens `path` (`-` is standard input) and tells its format.
+    ///
+    /// # Errors
+    /// `Usage` where it cannot be opened or its format cannot be told, `Io` where its beginning
+    /// cannot be read.
+    pub fn open(path: &Path, wanted: &Wanted, meter: Meter) -> Result<Source> {
+        let is_stdin = path.as_os_str() == "-";
+        let name = if is_stdin { "standard input".into() } else { path.display().to_string() };
+        let cannot = |error: io::Error| Failure::usage(format!("{name}: {}", plain(&error)));
+        let file = match is_stdin {
+            true => File::from(io::stdin().as_fd().try_clone_to_owned().map_err(cannot)?),
+            false => File::open(path).map_err(cannot)?,
+        };
+        let metadata = file.metadata().map_err(cannot)?;
+        if metadata.is_dir() {
+            return Err(Failure::usage(format!("{name}: is a directory, expected a file")));
+        }
+        let unreadable = |error: io::Error| Failure::io(&name, &error);
+        let consumed = Arc::new(AtomicU64::new(0));
+        let (suffix_compression, stem) = Compression::from_name(if is_stdin { "" } else { &name });
+        let mut head = vec![0; HEAD_BYTES];
+        let (stream, size, compression) = if metadata.is_file() {
+            let start =
+                if is_stdin { io::Seek::stream_position(&mut &file).map_err(cannot)? } else { 0 };
+            let file = Arc::new(file);
+            let mut raw = ReadAt { file: Arc::clone(&file), position: start };
+            let filled = fill(&mut raw, &mut head).map_err(unreadable)?;
+            head.truncate(filled);
+            let compression = choose(wanted.compression, suffix_compression, &head);
+            if let Some(compression) = compression
+                && wanted.format.is_none()
+                && Format::from_name(stem).is_none()
+            {
+                raw.position = start;
+                head = peek(compression, raw, &wanted.limits);
+            }
+            let size = metadata.len().saturating_sub(start);
+            (Stream::File { file, start }, Some(size), compression)
+        } else {
+            let mut raw = Metered { read: file, meter: None, consumed: Arc::clone(&consumed) };
+            let filled = fill(&mut raw, &mut head).map_err(unreadable)?;
+            head.truncate(filled);
+            let compression = choose(wanted.compression, suffix_compression, &head);
+            let whole = Cursor::new(head.clone()).chain(raw);
+            let mut plain: Box<dyn Read + Send> = match compression {
+                None => Box::new(whole),
+                Some(one) => {
+                    let decoder = one.decoder(whole, &wanted.limits).map_err(unreadable)?;
+                    if wanted.jobs > 1 { Box::new(ReadAhead::new(decoder)) } else { decoder }
+                }
+            };
+            if compression.is_some() && wanted.format.is_none() {
+                head.resize(HEAD_BYTES, 0);
+                let filled = fill(&mut plain, &mut head).map_err(unreadable)?;
+                head.truncate(filled);
+                plain = Box::new(Cursor::new(head.clone()).chain(plain));
+            }
+            (Stream::Once(Mutex::new(Some(plain))), None, compression)
+        };
+        let by_name = || Some((Format::from_name(stem).filter(|_| !is_stdin)?, ToldBy::Name));
+        let by_content = || Some((Format::from_magic(&head)?, ToldBy::Content));
+        let told = wanted.format.map(|format| (format, ToldBy::Option));
+        let Some((format, told_by)) = told.or_else(by_name).or_else(by_content) else {
+            return Err(unknown_format(&name, &head));
+        };
+        Ok(Source {
+            path: (!is_stdin).then(|| path.to_owned()),
+            format,
+            told_by,
+            compression,
+            size,
+            stream,
+            limits: wanted.limits,
+            jobs: wanted.jobs,
+            meter: Arc::new(meter.with_total(size)),
+            consumed,
+            opened: AtomicBool::new(false),
+            name,
+        })
+    }
+
+    /// Whether [`Source::again`] can be called.
+    pub fn can_repeat(&self) -> bool {
+        matches!(self.stream, Stream::File { .. })
+    }
+
+    /// Bytes that were read from the file, as it lies on the disk.
+    pub fn consumed(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
+
+    /// What shows how far the reading is.
+    pub fn meter(&self) -> Arc<Meter> {
+        Arc::clone(&self.meter)
+    }
+
+    /// Takes the progress bar away.
+    pub fn finish_progress(&self) {
+        self.meter.finish();
+    }
+
+    /// The decompressed bytes from the beginning on. Only the first reading counts for the
+    /// progress bar; a later one looks for the place of a fault.
+    pub fn again(&self) -> io::Result<Box<dyn Read + Send>> {
+        let Stream::File { file, start } = &self.stream else {
+            return Err(io::Error::other("a stream cannot be read again"));
+        };
+        let raw = ReadAt { file: Arc::clone(file), position: *start };
+        let first = !self.opened.swap(true, Ordering::Relaxed);
+        let consumed = if first { Arc::clone(&self.consumed) } else { Arc::default() };
+        let raw = Metered { read: raw, meter: first.then(|| Arc::clone(&self.meter)), consumed };
+        let raw = Named { read: raw, name: self.name.clone() };
+        Ok(match self.compression {
+            None => Box::new(raw),
+            Some(one) => {
+                let decoder = one.decoder(raw, &self.limits)?;
+                if self.jobs > 1 && first { Box::new(ReadAhead::new(decoder)) } else { decoder }
+            }
+        })
+    }
+
+    /// The decompressed bytes of an input that can be read once.
+    ///
+    /// # Panics
+    /// When called a second time, or for an input that can be read again.
+    pub fn take(&self) -> Box<dyn Read + Send> {
+        match &self.stream {
+            Stream::Once(read) => {
+                let read = read.lock().ok().and_then(|mut read| read.take());
+                let read = read.expect("a stream is taken once");
+                Box::new(Named { read, name: self.name.clone() })
+            }
+            Stream::File { .. } => unreachable!("a file is read again"),
+        }
+    }
+}
+
+/// The compression of an input: what the option says, else the suffix, else the first bytes.
+fn choose(
+    wanted: Option<Option<Compression>>,
+    suffix: Option<Compression>,
+    head: &[u8],
+) -> Option<Compression> {
+    match wanted {
+        Some(told) => told,
+        None => suffix.or_else(|| Compression::from_magic(head)),
+    }
+}
+
+/// The first decompressed bytes; fewer where the data is broken, which shows again later.
+fn peek(compression: Compression, raw: ReadAt, limits: &Limits) -> Vec<u8> {
+    let mut head = vec![0; HEAD_BYTES];
+    let mut filled = 0;
+    if let Ok(mut decoder) = compression.decoder(raw, limits) {
+        while filled < head.len() {
+            match decoder.read(&mut head[filled..]) {
+                Ok(0) | Err(_) => break,
+                Ok(got) => filled += got,
+            }
+        }
+    }
+    head.truncate(filled);
+    head
+}
+
+/// Reads until the buffer is full or the stream ends.
+fn fill(read: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match read.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(got) => filled += got,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+fn unknown_format(name: &str, head: &[u8]) -> Failure {
+    let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
+    let found = match head {
+        [] => "it is empty".to_owned(),
+        _ => format!("it begins with \"{}\"", head[..head.len().min(16)].escape_ascii()),
+    };
+    Failure::usage(format!(
+        "{name}: cannot tell the format, {found}; pass --from with one of {}",
+        names.join(", ")
+    ))
+}
+
+/// Reads a file at positions of its own.
+struct ReadAt {
+    file: Arc<File>,
+    position: u64,
+}
+
+impl Read for ReadAt {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.file.read_at(buffer, self.position)?;
+        self.position += got as u64;
+        Ok(got)
+    }
+}
+
+/// Counts what is read, for the report and the progress bar.
+struct Metered<R> {
+    read: R,
+    meter: Option<Arc<Meter>>,
+    consumed: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.read.read(buffer)?;
+        let all = self.consumed.fetch_add(got as u64, Ordering::Relaxed) + got as u64;
+        if let Some(meter) = &self.meter {
+            meter.reached(all);
+        }
+        Ok(got)
+    }
+}
+
+/// Gives errors of the system the name of the file.
+struct Named<R> {
+    read: R,
+    name: String,
+}
+
+impl<R: Read> Read for Named<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.read.read(buffer).map_err(|error| match error.raw_os_error() {
+            Some(_) if error.kind() != io::ErrorKind::Interrupted => {
+                named("read", &self.name, &error)
+            }
+            _ => error,
+        })
+    }
+}
