@@ -1,3 +1,33 @@
-//! The measuring engine.
+//! The measuring engine: serialization libraries of several runtimes on a user's own data.
+//!
+//! [`run`] writes the user's file once in every format as reference bytes, has every contender
+//! decode them and encode what it got, compares that with the original, and only then times those
+//! that gave the right data. The [`Report`] renders as text ([`render`]) and as JSON. The engine
+//! prints nothing; it tells a [`Progress`]. `docs/measure.md` has the method and its reasons.
 
-pub mod sample;
+mod assets;
+mod check;
+mod contender;
+mod error;
+mod machine;
+mod native;
+mod process;
+mod protocol;
+mod random;
+mod reference;
+pub mod report;
+mod run;
+mod sampler;
+pub mod setup;
+pub mod stats;
+mod summary;
+mod table;
+mod verdict;
+
+pub use contender::{Contender, Gives, Runtime, Source, Wire, all as contenders};
+pub use error::Error;
+pub use machine::Machine;
+pub use native::serve as serve_native;
+pub use report::Report;
+pub use run::{Options, Progress, Quiet, Stage, run};
+pub use table::{Layout, render};

@@ -7,6 +7,7 @@
 
 pub mod convert;
 pub mod documents;
+pub mod compare;
 pub mod error;
 pub mod event;
 pub mod excerpt;

@@ -1,0 +1,253 @@
+//! Correctness before speed: what a contender makes of the reference bytes, read back by regauge
+//! and compared with the original.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use regauge::Format;
+use regauge::compare::{Change, Comparison};
+
+use crate::contender::{Contender, Wire};
+use crate::error::Error;
+use crate::process::{Launch, Process, Trouble};
+use crate::protocol::{Checked, Command, Counted, Hello};
+use crate::reference::{References, Shape, Values};
+use crate::report::{Example, Loss};
+
+/// What came of trying a contender.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// Its library or its interpreter is not there.
+    Missing(String),
+    /// It ran, and broke off.
+    Failed { hello: Option<Hello>, why: String },
+    /// It gave bytes.
+    Compared(Box<Compared>),
+}
+
+/// What a contender's own output is like.
+#[derive(Debug)]
+pub(crate) struct Compared {
+    pub hello: Hello,
+    pub checked: Checked,
+    pub output_bytes: u64,
+    pub output_gzip_bytes: u64,
+    pub losses: Vec<Loss>,
+    pub wrong: Vec<Loss>,
+    pub wrong_documents: u64,
+    /// Reference bytes that its runtime wrote itself: size and gzipped size.
+    pub own_reference: Option<(u64, u64)>,
+}
+
+/// Reference bytes as a contender is told to load them.
+#[derive(Debug, Clone)]
+pub(crate) struct Load {
+    pub path: PathBuf,
+    pub spans: Option<PathBuf>,
+}
+
+/// What a contender is to load; for a format that only its runtime writes, a process of its own
+/// writes it first.
+pub(crate) fn load_for(
+    contender: &Contender,
+    launch: &Launch,
+    references: &References,
+    folder: &Path,
+    patience: Duration,
+) -> Result<Load, Trouble> {
+    let wire = if contender.made_from_json { Wire::Json } else { contender.wire };
+    let Some(reference) = references.of(wire) else {
+        return Err(Trouble::Raised(format!("the data cannot be written as {}", wire.name())));
+    };
+    if !contender.made_from_json {
+        return Ok(Load { path: reference.path.clone(), spans: reference.spans.clone() });
+    }
+    let out = folder.join("own-reference");
+    let (mut process, _) = Process::start(launch, patience)?;
+    process.ask::<Counted>(
+        &Command::Prepare {
+            path: &reference.path,
+            spans: reference.spans.as_deref(),
+            out: &out,
+        },
+        patience,
+    )?;
+    process.stop();
+    let spans = (references.shape != Shape::Document).then(|| beside(&out));
+    Ok(Load { path: out, spans })
+}
+
+/// The file of spans that a runner writes beside its output.
+fn beside(out: &Path) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".spans");
+    PathBuf::from(name)
+}
+
+/// Runs a contender once over everything and compares. `folder` is the contender's own.
+pub(crate) fn check(
+    contender: &Contender,
+    launch: &Launch,
+    references: &References,
+    reference_gzip: &dyn Fn(Format) -> u64,
+    folder: &Path,
+    patience: Duration,
+) -> Outcome {
+    let mut hello = None;
+    match try_check(contender, launch, references, reference_gzip, folder, patience, &mut hello) {
+        Ok(compared) => Outcome::Compared(Box::new(compared)),
+        Err(Trouble::Missing(why) | Trouble::NoRuntime(why)) => Outcome::Missing(why),
+        Err(trouble) => Outcome::Failed { hello, why: trouble.to_string() },
+    }
+}
+
+fn try_check(
+    contender: &Contender,
+    launch: &Launch,
+    references: &References,
+    reference_gzip: &dyn Fn(Format) -> u64,
+    folder: &Path,
+    patience: Duration,
+    said: &mut Option<Hello>,
+) -> Result<Compared, Trouble> {
+    let here = |error: Error| Trouble::Raised(error.to_string());
+    let (mut process, hello) = Process::start(launch, patience)?;
+    *said = Some(hello.clone());
+    let load = load_for(contender, launch, references, folder, patience)?;
+    let spans = load.spans.as_deref();
+    process.ask::<Counted>(&Command::Load { path: &load.path, spans }, patience)?;
+    let out = folder.join("output");
+    let lines = spans.is_some() && matches!(contender.wire, Wire::Json | Wire::MarcJson);
+    let checked: Checked = process.ask(&Command::Check { out: &out, lines }, patience)?;
+    let wire = if contender.made_from_json { Wire::Json } else { contender.wire };
+    let original = references.of(wire).expect("load_for found it");
+    // A format that regauge cannot read yet is turned into JSON by its own runtime.
+    let readable = if contender.made_from_json {
+        let revealed = folder.join("revealed");
+        let own_spans = spans.map(|_| beside(&out));
+        process.ask::<Counted>(
+            &Command::Reveal { path: &out, spans: own_spans.as_deref(), out: &revealed },
+            patience,
+        )?;
+        revealed
+    } else {
+        out.clone()
+    };
+    process.stop();
+    let comparison =
+        compare(&original.path, &readable, original.format, references.shape == Shape::Catalogue)
+            .map_err(Trouble::Raised)?;
+    let (output_bytes, same) = same_bytes(&load.path, &out).map_err(here)?;
+    let own_gzip = |path: &Path| gzip_bytes(path).map_err(here);
+    let output_gzip_bytes = match (same, contender.made_from_json) {
+        (true, false) => reference_gzip(original.format),
+        _ => own_gzip(&out)?,
+    };
+    let own_reference = if contender.made_from_json {
+        let bytes = std::fs::metadata(&load.path).map(|data| data.len()).unwrap_or_default();
+        Some((bytes, if same { output_gzip_bytes } else { own_gzip(&load.path)? }))
+    } else {
+        None
+    };
+    let wrong_documents = comparison.wrong_documents();
+    let (wrong, losses): (Vec<&Change>, Vec<&Change>) =
+        comparison.changes().iter().partition(|change| change.kind.is_wrong());
+    Ok(Compared {
+        hello,
+        checked,
+        output_bytes,
+        output_gzip_bytes,
+        losses: losses.into_iter().map(told).collect(),
+        wrong: wrong.into_iter().map(told).collect(),
+        wrong_documents,
+        own_reference,
+    })
+}
+
+fn told(change: &Change) -> Loss {
+    Loss {
+        kind: change.kind.name().to_owned(),
+        count: change.count,
+        examples: change
+            .examples
+            .iter()
+            .map(|one| Example {
+                document: one.document,
+                path: one.path.to_string(),
+                before: one.before.clone(),
+                after: one.after.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// Compares two files of one format, document by document.
+pub(crate) fn compare(
+    before: &Path,
+    after: &Path,
+    format: Format,
+    marc: bool,
+) -> Result<Comparison, String> {
+    let open = |path| Values::open(path, format).map_err(|error| error.to_string());
+    let (mut before, mut after) = (open(before)?, open(after)?);
+    let mut comparison = if marc { Comparison::of_marc() } else { Comparison::new() };
+    loop {
+        let original = before.next().map_err(|error| format!("the reference: {error}"))?;
+        let copy = after
+            .next()
+            .map_err(|error| format!("wrote what regauge cannot read back: {error}"))?;
+        if original.is_none() && copy.is_none() {
+            return Ok(comparison);
+        }
+        comparison.next(original.as_ref(), copy.as_ref());
+    }
+}
+
+/// The size of `two`, and whether both files hold the same bytes.
+fn same_bytes(one: &Path, two: &Path) -> Result<(u64, bool), Error> {
+    let size = |path: &Path| std::fs::metadata(path).map_err(Error::io("read", path));
+    let (first, second) = (size(one)?.len(), size(two)?.len());
+    if first != second {
+        return Ok((second, false));
+    }
+    let mut one_file = File::open(one).map_err(Error::io("read", one))?;
+    let mut two_file = File::open(two).map_err(Error::io("read", two))?;
+    let mut buffers = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    loop {
+        let got = one_file.read(&mut buffers.0).map_err(Error::io("read", one))?;
+        if got == 0 {
+            return Ok((second, true));
+        }
+        two_file.read_exact(&mut buffers.1[..got]).map_err(Error::io("read", two))?;
+        if buffers.0[..got] != buffers.1[..got] {
+            return Ok((second, false));
+        }
+    }
+}
+
+/// The size of a file after gzip -6.
+pub(crate) fn gzip_bytes(path: &Path) -> Result<u64, Error> {
+    let mut file = File::open(path).map_err(Error::io("read", path))?;
+    let mut encoder = GzEncoder::new(Counter(0), Compression::new(6));
+    std::io::copy(&mut file, &mut encoder).map_err(Error::io("read", path))?;
+    let Counter(bytes) = encoder.finish().map_err(Error::io("compress", path))?;
+    Ok(bytes)
+}
+
+/// Counts what is written to it.
+struct Counter(u64);
+
+impl std::io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

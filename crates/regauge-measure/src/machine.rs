@@ -1,0 +1,47 @@
+//! The machine that the figures belong to.
+
+use serde::{Deserialize, Serialize};
+
+/// What a reader needs to know before comparing with figures of another machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The processor's name.
+    pub processor: String,
+    /// Cores that this process may use.
+    pub cores: u64,
+    /// Main memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Operating system and kernel.
+    pub system: String,
+    /// The average number of runnable processes in the minute before the start.
+    pub load: Option<f64>,
+}
+
+impl Machine {
+    /// The machine that we are on. What the system does not tell is left open.
+    #[must_use]
+    pub fn here() -> Machine {
+        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let after = |text: &str, name: &str| -> Option<String> {
+            let line = text.lines().find(|line| line.starts_with(name))?;
+            Some(line.split_once(':')?.1.trim().to_owned())
+        };
+        let memory = after(&read("/proc/meminfo"), "MemTotal")
+            .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
+            .map(|kilobytes| kilobytes * 1024);
+        let distribution = read("/etc/os-release")
+            .lines()
+            .find_map(|line| line.strip_prefix("PRETTY_NAME="))
+            .map_or(String::new(), |name| format!(", {}", name.trim_matches('"')));
+        let kernel = read("/proc/sys/kernel/osrelease");
+        Machine {
+            processor: after(&read("/proc/cpuinfo"), "model name")
+                .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+            cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
+            memory_bytes: memory,
+            system: format!("{} {}{distribution}", std::env::consts::OS, kernel.trim())
+                .replace(" ,", ","),
+            load: read("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok()),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The native libraries, each as its manual shows it for data without a schema.
+
+use super::Codec;
+
+/// serde_json to its `Value`, built with `float_roundtrip`: without, it is not exact.
+pub(super) struct SerdeJson;
+
+impl Codec for SerdeJson {
+    type Object = serde_json::Value;
+
+    fn version() -> String {
+        format!("{} float_roundtrip", version_of("serde_json"))
+    }
+
+    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Self::Object)) -> Result<(), String> {
+        each(serde_json::from_slice(data).map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    fn encode(&mut self, object: &Self::Object, out: &mut Vec<u8>) -> Result<(), String> {
+        serde_json::to_writer(out, object).map_err(|error| error.to_string())
+    }
+}
+
+/// sonic-rs to its `Value`. It chooses its SIMD code when it is compiled: a build for the
+/// machine's own processor is faster than the common build that is measured here.
+pub(super) struct SonicRs;
+
+impl Codec for SonicRs {
+    type Object = sonic_rs::Value;
+
+    fn version() -> String {
+        version_of("sonic-rs").to_owned()
+    }
+
+    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Self::Object)) -> Result<(), String> {
+        each(sonic_rs::from_slice(data).map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    fn encode(&mut self, object: &Self::Object, out: &mut Vec<u8>) -> Result<(), String> {
+        sonic_rs::to_writer(out, object).map_err(|error| error.to_string())
+    }
+}
+
+/// rmp-serde, which has no value of its own, to serde_json's `Value`.
+pub(super) struct RmpSerde;
+
+impl Codec for RmpSerde {
+    type Object = serde_json::Value;
+
+    fn version() -> String {
+        version_of("rmp-serde").to_owned()
+    }
+
+    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Self::Object)) -> Result<(), String> {
+        each(rmp_serde::from_slice(data).map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    fn encode(&mut self, object: &Self::Object, out: &mut Vec<u8>) -> Result<(), String> {
+        rmp_serde::encode::write(out, object).map_err(|error| error.to_string())
+    }
+}
+
+/// The version of a dependency, which the build script reads from the lock file.
+fn version_of(library: &str) -> &'static str {
+    crate::assets::VERSIONS
+        .iter()
+        .find(|(name, _)| *name == library)
+        .map_or("unknown version", |(_, version)| version)
+}

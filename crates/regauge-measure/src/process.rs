@@ -1,0 +1,250 @@
+//! One contender's process: started, asked with a time limit, weighed from outside, stopped.
+//!
+//! Nothing that a contender does may end the run: it may be absent, raise, print, hang, die.
+//! Each is a [`Trouble`] with words for the report.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+
+use crate::protocol::{Answer, Command, Hello};
+
+/// The longest line that counts as an answer: real ones are below 1 KB, error messages of
+/// libraries may quote data.
+const LINE_MAX: u64 = 1 << 20;
+/// What is kept of standard error: the end, where the reason usually is.
+const TAIL_MAX: usize = 4 << 10;
+
+/// How a contender is started.
+#[derive(Debug, Clone)]
+pub(crate) struct Launch {
+    pub program: OsString,
+    pub arguments: Vec<OsString>,
+    pub environment: Vec<(OsString, OsString)>,
+    /// The folder to start in: a private one, so that no library is found by chance.
+    pub folder: PathBuf,
+}
+
+/// Why a contender gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The interpreter is not there or cannot be run.
+    NoRuntime(String),
+    /// The library is not installed.
+    Missing(String),
+    /// It raised an error.
+    Raised(String),
+    /// It printed something that is no answer.
+    Junk(String),
+    /// It did not answer in time, and was stopped.
+    Silent(Duration),
+    /// It ended by itself.
+    Died(String),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::NoRuntime(why) | Trouble::Missing(why) | Trouble::Raised(why) => {
+                out.write_str(why)
+            }
+            Trouble::Junk(line) => {
+                write!(out, "found {line:?} on its output, expected an answer of the runner")
+            }
+            Trouble::Silent(after) => {
+                write!(out, "gave no answer in {:.0} s and was stopped", after.as_secs_f64())
+            }
+            Trouble::Died(how) => out.write_str(how),
+        }
+    }
+}
+
+/// A running contender.
+pub(crate) struct Process {
+    child: Child,
+    commands: Option<ChildStdin>,
+    lines: Receiver<String>,
+    tail: Arc<Mutex<Vec<u8>>>,
+    readers: Vec<JoinHandle<()>>,
+}
+
+impl Process {
+    /// Starts it and waits for its first line.
+    pub(crate) fn start(launch: &Launch, patience: Duration) -> Result<(Process, Hello), Trouble> {
+        let mut child = std::process::Command::new(&launch.program)
+            .args(&launch.arguments)
+            .envs(launch.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(&launch.folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| {
+                let program = launch.program.to_string_lossy();
+                Trouble::NoRuntime(format!("{program} cannot be started: {error}"))
+            })?;
+        let commands = child.stdin.take();
+        let output = child.stdout.take().expect("piped above");
+        let errors = child.stderr.take().expect("piped above");
+        // One place is enough for honest runners; a flood of lines waits in the pipe.
+        let (sender, lines) = sync_channel(1);
+        let tail = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&tail);
+        let readers = vec![
+            std::thread::spawn(move || {
+                let mut output = BufReader::new(output);
+                loop {
+                    let mut line = Vec::new();
+                    match output.by_ref().take(LINE_MAX).read_until(b'\n', &mut line) {
+                        Ok(1..) => {
+                            let line = String::from_utf8_lossy(&line).into_owned();
+                            if sender.send(line).is_err() {
+                                return;
+                            }
+                        }
+                        _ => return,
+                    }
+                }
+            }),
+            std::thread::spawn(move || keep_tail(errors, &kept)),
+        ];
+        let mut process = Process { child, commands, lines, tail, readers };
+        let hello = process.hear(patience)?;
+        Ok((process, hello))
+    }
+
+    /// Sends a command and waits for its answer.
+    pub(crate) fn ask<T: DeserializeOwned>(
+        &mut self,
+        command: &Command,
+        patience: Duration,
+    ) -> Result<T, Trouble> {
+        // A path that is no UTF-8 has no place in JSON.
+        let mut line =
+            serde_json::to_vec(command).map_err(|error| Trouble::Raised(error.to_string()))?;
+        line.push(b'\n');
+        let sent = self
+            .commands
+            .as_mut()
+            .is_some_and(|pipe| pipe.write_all(&line).and_then(|()| pipe.flush()).is_ok());
+        if !sent {
+            return Err(self.post_mortem());
+        }
+        self.hear(patience)
+    }
+
+    fn hear<T: DeserializeOwned>(&mut self, patience: Duration) -> Result<T, Trouble> {
+        match self.lines.recv_timeout(patience) {
+            Ok(line) => match Answer::read(&line) {
+                Some(Answer::Done(value)) => Ok(value),
+                Some(Answer::Missing(message)) => Err(Trouble::Missing(message)),
+                Some(Answer::Raised(message)) => Err(Trouble::Raised(shortened(&message))),
+                None => {
+                    self.kill();
+                    Err(Trouble::Junk(shortened(line.trim_end())))
+                }
+            },
+            Err(RecvTimeoutError::Timeout) => {
+                self.kill();
+                Err(Trouble::Silent(patience))
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(self.post_mortem()),
+        }
+    }
+
+    /// What the memory of the process is now, in bytes: (resident, highest resident so far).
+    /// `None` where the system does not tell (elsewhere than on Linux).
+    pub(crate) fn memory(&self) -> Option<(u64, u64)> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let field = |name: &str| -> Option<u64> {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+            Some(kilobytes * 1024)
+        };
+        Some((field("VmRSS:")?, field("VmHWM:")?))
+    }
+
+    /// Asks it to end, and makes it after a second.
+    pub(crate) fn stop(mut self) {
+        if let Some(mut pipe) = self.commands.take() {
+            // A contender that is gone already needs no goodbye.
+            let _ = pipe.write_all(b"{\"do\":\"exit\"}\n");
+        }
+        let limit = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < limit {
+            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn kill(&mut self) {
+        let _ = self.child.kill();
+    }
+
+    /// How it ended, and the last that it said.
+    fn post_mortem(&mut self) -> Trouble {
+        self.kill();
+        let status = self.child.wait();
+        self.commands = None;
+        // Its last words may still be on their way; a grandchild that holds the pipe open must
+        // not hold us up.
+        let limit = Instant::now() + Duration::from_millis(500);
+        while Instant::now() < limit && !self.readers.iter().all(JoinHandle::is_finished) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let how = match status {
+            Ok(status) => format!("ended by itself ({status})"),
+            Err(error) => format!("ended by itself ({error})"),
+        };
+        let tail = self.tail.lock().map(|tail| tail.clone()).unwrap_or_default();
+        let tail = String::from_utf8_lossy(&tail);
+        let last: Vec<&str> = tail.lines().rev().filter(|line| !line.trim().is_empty()).collect();
+        match last.first() {
+            Some(line) => Trouble::Died(shortened(&format!("{how}, saying: {}", line.trim()))),
+            None => Trouble::Died(how),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        // Without this it would stay as a zombie until the run ends.
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads standard error to its end and keeps the last of it.
+fn keep_tail(mut errors: impl Read, kept: &Mutex<Vec<u8>>) {
+    let mut chunk = [0; 1024];
+    while let Ok(length @ 1..) = errors.read(&mut chunk) {
+        if let Ok(mut kept) = kept.lock() {
+            kept.extend_from_slice(&chunk[..length]);
+            let excess = kept.len().saturating_sub(TAIL_MAX);
+            kept.drain(..excess);
+        }
+    }
+}
+
+/// Messages of libraries may quote whole documents: the first line, and 300 characters of it.
+fn shortened(text: &str) -> String {
+    let line = text.lines().next().unwrap_or("");
+    if line.chars().count() <= 300 {
+        return line.to_owned();
+    }
+    line.chars().take(299).chain(['…']).collect()
+}
+
+#[cfg(test)]
+#[path = "process_tests.rs"]
+mod tests;

@@ -1,0 +1,394 @@
+//! The user's data as reference bytes: written once by regauge in every format that it knows, so
+//! that all contenders of a format decode the same bytes.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use regauge::convert::{self, Input};
+use regauge::documents::Documents;
+use regauge::format::Framing;
+use regauge::output::FileOutput;
+use regauge::reader::Reader;
+use regauge::value::Builder;
+use regauge::{Format, Limits, Source as _, Value, json, marc, msgpack};
+
+use crate::contender::Wire;
+use crate::error::Error;
+
+/// What the user's file is, which decides who can take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// One document.
+    Document,
+    /// A stream of documents.
+    Stream,
+    /// A stream of MARC records.
+    Catalogue,
+}
+
+/// Reference bytes of one format.
+#[derive(Debug, Clone)]
+pub(crate) struct Bytes {
+    pub format: Format,
+    pub path: PathBuf,
+    /// Where each document stands, for contenders that take them one by one.
+    pub spans: Option<PathBuf>,
+    pub bytes: u64,
+}
+
+/// The same documents in every format.
+#[derive(Debug, Clone)]
+pub(crate) struct References {
+    pub shape: Shape,
+    pub documents: u64,
+    pub list: Vec<Bytes>,
+    pub notes: Vec<String>,
+}
+
+impl References {
+    /// The reference that a contender of this format decodes.
+    pub(crate) fn of(&self, wire: Wire) -> Option<&Bytes> {
+        let catalogue = self.shape == Shape::Catalogue;
+        self.list.iter().find(|one| match (one.format, wire) {
+            (Format::Json | Format::Ndjson, Wire::Json) => true,
+            (Format::MarcJson, Wire::Json | Wire::MarcJson) => catalogue,
+            (Format::Msgpack, Wire::Msgpack) => true,
+            (Format::Marc, Wire::Marc) | (Format::MarcXml, Wire::Marcxml) => true,
+            _ => false,
+        })
+    }
+
+    /// Writes the references of a file into `folder`.
+    pub(crate) fn write(
+        input: &Path,
+        from: Format,
+        folder: &Path,
+    ) -> Result<References, Error> {
+        let mut notes = Vec::new();
+        let shape = if from.is_marc() {
+            Shape::Catalogue
+        } else if from == Format::Json || from == Format::Msgpack && is_single(input)? {
+            Shape::Document
+        } else {
+            Shape::Stream
+        };
+        let text = match shape {
+            Shape::Document => Format::Json,
+            Shape::Stream => Format::Ndjson,
+            Shape::Catalogue => Format::MarcJson,
+        };
+        // JSON first: it can be cut into documents without being read. Where it cannot hold the
+        // data (bytes, NaN, keys that are not text), MessagePack can.
+        let skip_bad = shape == Shape::Catalogue;
+        let base = match rewrite(input, from, &folder.join("base"), text, skip_bad) {
+            Ok(summary) => {
+                if summary.bad_records > 0 {
+                    notes.push(format!(
+                        "{} broken records of the input were left out ({} are measured); \
+                         `regauge convert --bad FILE` shows them.",
+                        summary.bad_records, summary.documents
+                    ));
+                }
+                text
+            }
+            Err(refused) if refused.kind() == regauge::ErrorKind::Refused => {
+                notes.push(format!("{} is left out, because it cannot hold the data: {refused}.", text.title()));
+                rewrite(input, from, &folder.join("base"), Format::Msgpack, false)
+                    .map_err(|error| Error::Input(error.to_string()))?;
+                Format::Msgpack
+            }
+            Err(error) => return Err(Error::Input(error.to_string())),
+        };
+        let mut references = References::from_base(shape, base, folder)?;
+        notes.append(&mut references.notes);
+        references.notes = notes;
+        if references.documents == 0 {
+            return Err(Error::Input(format!("{} holds no document", input.display())));
+        }
+        Ok(references)
+    }
+
+    /// Writes every format from the documents in `folder/base`.
+    fn from_base(shape: Shape, base: Format, folder: &Path) -> Result<References, Error> {
+        let path = folder.join("base");
+        let mut notes = Vec::new();
+        let formats: &[Format] = match shape {
+            Shape::Document => &[Format::Json, Format::Msgpack],
+            Shape::Stream => &[Format::Ndjson, Format::Msgpack],
+            Shape::Catalogue => {
+                &[Format::MarcJson, Format::Msgpack, Format::Marc, Format::MarcXml]
+            }
+        };
+        // A record that one format cannot hold is left out of all: they must hold the same.
+        let mut attempts = 0;
+        let list = loop {
+            let mut bad: Vec<(u64, String)> = Vec::new();
+            let mut list = Vec::new();
+            for &format in formats {
+                let out = folder.join(format!("reference.{}", format.suffixes()[0]));
+                if format == base {
+                    std::fs::copy(&path, &out).map_err(Error::io("write", &out))?;
+                } else {
+                    let result = rewrite_noting(&path, base, &out, format, &mut |record, why| {
+                        bad.push((record, why));
+                    });
+                    if let Err(error) = result {
+                        if base == Format::Msgpack {
+                            // JSON, which was refused before.
+                            continue;
+                        }
+                        return Err(Error::Input(format!(
+                            "the data cannot be written as {}: {error}",
+                            format.title()
+                        )));
+                    }
+                }
+                let bytes = std::fs::metadata(&out).map_err(Error::io("read", &out))?.len();
+                let spans = match (shape, format) {
+                    (Shape::Document, _) | (_, Format::Marc | Format::MarcXml) => None,
+                    _ => Some(write_spans(&out, format)?),
+                };
+                list.push(Bytes { format, path: out, spans, bytes });
+            }
+            if bad.is_empty() {
+                break list;
+            }
+            attempts += 1;
+            if attempts > 3 || base == Format::Msgpack {
+                let why = &bad[0].1;
+                return Err(Error::Input(format!("the records cannot be written alike: {why}")));
+            }
+            notes.push(format!(
+                "{} records were left out, because one of the formats cannot hold them: {}.",
+                bad.len(),
+                bad[0].1
+            ));
+            let gone: std::collections::HashSet<u64> =
+                bad.into_iter().map(|(record, _)| record).collect();
+            keep_documents(&path, base, &path, &|index| !gone.contains(&(index + 1)))?;
+        };
+        let documents = match shape {
+            Shape::Document => 1,
+            _ => spans_of(&path, base)?.len() as u64,
+        };
+        Ok(References { shape, documents, list, notes })
+    }
+
+    /// The references of every `every`-th document, written into `folder`.
+    pub(crate) fn slice(&self, every: u64, whole: &Path, folder: &Path) -> Result<References, Error> {
+        let base = self.base();
+        keep_documents(&whole.join("base"), base, &folder.join("base"), &|index| {
+            index.is_multiple_of(every)
+        })?;
+        References::from_base(self.shape, base, folder)
+    }
+
+    /// The format of the file that all others were written from.
+    fn base(&self) -> Format {
+        self.list
+            .iter()
+            .map(|one| one.format)
+            .find(|format| matches!(format, Format::Json | Format::Ndjson | Format::MarcJson))
+            .unwrap_or(Format::Msgpack)
+    }
+}
+
+/// Tells the format of a file: by name, then by its first bytes.
+pub(crate) fn detect(path: &Path) -> Result<Format, Error> {
+    let mut head = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(4096).read_to_end(&mut head))
+        .map_err(Error::io("read", path))?;
+    let by_bytes = Format::from_magic(&head);
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let by_name = name.as_deref().and_then(Format::from_name);
+    match (by_name, by_bytes) {
+        // A suffix says JSON of a catalogue, too.
+        (Some(Format::Json | Format::Ndjson), Some(Format::MarcJson)) => Ok(Format::MarcJson),
+        (Some(format), _) | (None, Some(format)) => Ok(format),
+        (None, None) => Err(Error::Input(format!(
+            "{}: neither its name nor its first bytes tell a format; name it with --from",
+            path.display()
+        ))),
+    }
+}
+
+/// Converts a file.
+fn rewrite(
+    input: &Path,
+    from: Format,
+    out: &Path,
+    to: Format,
+    skip_bad: bool,
+) -> regauge::Result<convert::Summary> {
+    rewrite_with(input, from, out, to, skip_bad, &mut |_, _| {})
+}
+
+/// Converts a file and tells of records that the target cannot hold.
+fn rewrite_noting(
+    input: &Path,
+    from: Format,
+    out: &Path,
+    to: Format,
+    bad: &mut dyn FnMut(u64, String),
+) -> regauge::Result<convert::Summary> {
+    rewrite_with(input, from, out, to, to.is_marc(), bad)
+}
+
+fn rewrite_with(
+    input: &Path,
+    from: Format,
+    out: &Path,
+    to: Format,
+    skip_bad: bool,
+    bad: &mut dyn FnMut(u64, String),
+) -> regauge::Result<convert::Summary> {
+    let open = || -> std::io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(input)?)) };
+    let mut options = convert::Options::new(from, to);
+    // A document is a document: an array of a million records stays one, as the user wrote it.
+    options.documents = if from.is_marc() { Documents::Auto } else { Documents::Keep };
+    if from.framing() == Framing::Single || to.framing() == Framing::Single {
+        options.documents = Documents::Keep;
+    }
+    options.skip_bad = skip_bad;
+    options.limits = Limits { depth: Limits::DEPTH_CEILING, ..Limits::NONE };
+    let output = FileOutput::new(File::create(out)?)?;
+    convert::convert(Input::Again(&open), output, &options, &mut |record| {
+        bad(record.error.record().unwrap_or(0), record.error.to_string());
+        Ok(())
+    })
+}
+
+/// The documents of a file, one after the other.
+pub(crate) struct Values<'f> {
+    reader: AnyReader<'f>,
+    builder: Builder,
+}
+
+enum AnyReader<'f> {
+    Json(Reader<'f, json::Parser>),
+    Msgpack(Reader<'f, msgpack::Parser>),
+    Marc(Reader<'f, marc::iso2709::Parser>),
+    MarcXml(Reader<'f, marc::xml::Parser>),
+}
+
+impl Values<'_> {
+    /// Opens a file.
+    pub(crate) fn open(path: &Path, format: Format) -> Result<Values<'static>, Error> {
+        let file = BufReader::new(File::open(path).map_err(Error::io("read", path))?);
+        let limits = Limits { depth: Limits::DEPTH_CEILING, ..Limits::NONE };
+        let reader = match format {
+            Format::Msgpack => {
+                AnyReader::Msgpack(Reader::from_read(msgpack::Parser::new(limits), file))
+            }
+            Format::Marc => {
+                let parser = marc::iso2709::Parser::new(marc::Options::default(), limits);
+                AnyReader::Marc(Reader::from_read(parser, file))
+            }
+            Format::MarcXml => {
+                let parser = marc::xml::Parser::new(marc::Options::default(), limits);
+                AnyReader::MarcXml(Reader::from_read(parser, file))
+            }
+            _ => {
+                let mut options = json::ReadOptions::default();
+                options.framing = match format {
+                    Format::Json => json::Framing::Single,
+                    _ => json::Framing::Lines,
+                };
+                AnyReader::Json(Reader::from_read(json::Parser::new(options, limits), file))
+            }
+        };
+        Ok(Values { reader, builder: Builder::new(&limits) })
+    }
+
+    /// The next document.
+    pub(crate) fn next(&mut self) -> regauge::Result<Option<Value>> {
+        let more = match &mut self.reader {
+            AnyReader::Json(reader) => reader.next(&mut self.builder)?,
+            AnyReader::Msgpack(reader) => reader.next(&mut self.builder)?,
+            AnyReader::Marc(reader) => reader.next(&mut self.builder)?,
+            AnyReader::MarcXml(reader) => reader.next(&mut self.builder)?,
+        };
+        Ok(if more { self.builder.take() } else { None })
+    }
+
+    /// Bytes of the file behind the last document.
+    fn offset(&self) -> u64 {
+        match &self.reader {
+            AnyReader::Json(reader) => reader.offset(),
+            AnyReader::Msgpack(reader) => reader.offset(),
+            AnyReader::Marc(reader) => reader.offset(),
+            AnyReader::MarcXml(reader) => reader.offset(),
+        }
+    }
+}
+
+/// Whether a MessagePack file holds one value.
+fn is_single(path: &Path) -> Result<bool, Error> {
+    let mut values = Values::open(path, Format::Msgpack)?;
+    let told = |error: regauge::Error| Error::Input(format!("{}: {error}", path.display()));
+    values.next().map_err(told)?;
+    Ok(values.next().map_err(told)?.is_none())
+}
+
+/// Start and end of every document of a file that regauge wrote.
+fn spans_of(path: &Path, format: Format) -> Result<Vec<(u64, u64)>, Error> {
+    let mut spans = Vec::new();
+    if format == Format::Msgpack {
+        let mut values = Values::open(path, format)?;
+        let mut start = 0;
+        while values.next().map_err(|error| Error::Input(error.to_string()))?.is_some() {
+            spans.push((start, values.offset()));
+            start = values.offset();
+        }
+        return Ok(spans);
+    }
+    // JSON as regauge writes it has no line feed but those between documents.
+    let bytes = std::fs::read(path).map_err(Error::io("read", path))?;
+    let mut start = 0;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let end = start + line.len();
+        let without = line.strip_suffix(b"\n").unwrap_or(line);
+        if !without.is_empty() {
+            spans.push((start as u64, (start + without.len()) as u64));
+        }
+        start = end;
+    }
+    Ok(spans)
+}
+
+/// Writes the spans of a reference beside it, as the runners read them.
+fn write_spans(path: &Path, format: Format) -> Result<PathBuf, Error> {
+    let flat: Vec<u64> =
+        spans_of(path, format)?.into_iter().flat_map(|(start, end)| [start, end]).collect();
+    let out = path.with_extension(format!("{}.spans", format.suffixes()[0]));
+    let text = serde_json::to_vec(&flat).expect("numbers");
+    std::fs::write(&out, text).map_err(Error::io("write", &out))?;
+    Ok(out)
+}
+
+/// Copies the documents that `keep` says, by index from 0.
+fn keep_documents(
+    path: &Path,
+    format: Format,
+    out: &Path,
+    keep: &dyn Fn(u64) -> bool,
+) -> Result<(), Error> {
+    let spans = spans_of(path, format)?;
+    let bytes = std::fs::read(path).map_err(Error::io("read", path))?;
+    let mut file = BufWriter::new(File::create(out).map_err(Error::io("write", out))?);
+    let lines = format != Format::Msgpack;
+    let mut copy = || -> std::io::Result<()> {
+        for (index, (start, end)) in spans.iter().enumerate() {
+            if keep(index as u64) {
+                file.write_all(&bytes[*start as usize..*end as usize])?;
+                if lines {
+                    file.write_all(b"\n")?;
+                }
+            }
+        }
+        file.flush()
+    };
+    copy().map_err(Error::io("write", out))
+}

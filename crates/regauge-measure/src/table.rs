@@ -1,0 +1,356 @@
+//! The report for people: tables in the manner of the posts that started it (size, gzipped,
+//! decode, encode, total, against the best), what was lost, and a verdict in words.
+
+use std::fmt::Write as _;
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::contender::{Gives, Runtime};
+use crate::report::{Loss, Report, Row, Timing};
+use crate::summary;
+use crate::verdict;
+
+/// How the text is laid out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Layout {
+    /// Columns of the terminal; tables wrap their cells to fit. Nothing for no limit.
+    pub width: Option<u16>,
+    /// Lines of Unicode for a terminal; without, Markdown.
+    pub lines: bool,
+}
+
+/// The whole report as text.
+#[must_use]
+pub fn render(report: &Report, layout: Layout) -> String {
+    let mut text = String::new();
+    head(&mut text, report);
+    sizes(&mut text, report, layout);
+    for (runtime, gives) in summary::groups(report) {
+        let rows: Vec<&Row> =
+            report.rows.iter().filter(|row| summary::is_in(row, runtime, gives)).collect();
+        group(&mut text, runtime, gives, &rows, layout);
+        for sentence in verdict::sentences(&rows, report.method.seed) {
+            let _ = writeln!(text, "{sentence}");
+        }
+        text.push('\n');
+    }
+    differences(&mut text, report);
+    missing(&mut text, report);
+    notes(&mut text, report);
+    text
+}
+
+fn head(text: &mut String, report: &Report) {
+    let (input, machine, method) = (&report.input, &report.machine, &report.method);
+    let documents = match (input.documents, input.format.as_str()) {
+        (1, _) => "one document".to_owned(),
+        (count, "marc" | "marcxml" | "marc-json") => format!("{} records", thousands(count)),
+        (count, _) => format!("{} documents", thousands(count)),
+    };
+    let _ = writeln!(
+        text,
+        "{}: {}, {documents}, {}",
+        input.name,
+        input.format,
+        bytes(input.bytes)
+    );
+    let _ = writeln!(
+        text,
+        "{}, {} cores, {}; {}",
+        machine.processor,
+        machine.cores,
+        machine.memory_bytes.map_or("memory unknown".to_owned(), bytes),
+        machine.system
+    );
+    let _ = write!(
+        text,
+        "regauge {}; {} rounds of decoding and {} of encoding, seed {}; {:.0} s in all",
+        report.regauge, method.rounds.decode, method.rounds.encode, method.seed, method.took_s
+    );
+    if method.every > 1 {
+        let _ = write!(
+            text,
+            "\nTimes are for {} of them, every {}; sizes and checks for all.",
+            thousands(method.timed_documents),
+            ordinal(method.every)
+        );
+    }
+    text.push_str("\n\n");
+}
+
+fn table(layout: Layout, header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_preset(if layout.lines {
+            presets::UTF8_FULL_CONDENSED
+        } else {
+            presets::ASCII_MARKDOWN
+        })
+        .set_header(header.iter().copied());
+    if let Some(width) = layout.width.filter(|_| layout.lines) {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    }
+    table
+}
+
+/// Numbers stand at the right of their columns, from `first` on.
+fn align(table: &mut Table, columns: std::ops::Range<usize>) {
+    for index in columns {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+fn sizes(text: &mut String, report: &Report, layout: Layout) {
+    let Some(base) = report
+        .references
+        .iter()
+        .find(|one| one.format == "marc")
+        .or_else(|| report.references.first())
+    else {
+        return;
+    };
+    let against = format!("to {}", base.format);
+    let header = ["format", "size", &against, "gzipped", &against, "written by"];
+    let mut table = table(layout, &header);
+    let percent = |part: u64, whole: u64| format!("{:.0}%", 100.0 * part as f64 / whole as f64);
+    for one in &report.references {
+        table.add_row([
+            one.format.clone(),
+            bytes(one.bytes),
+            percent(one.bytes, base.bytes),
+            bytes(one.gzip_bytes),
+            percent(one.gzip_bytes, base.gzip_bytes),
+            one.written_by.clone(),
+        ]);
+    }
+    align(&mut table, 1..5);
+    let _ = writeln!(text, "Sizes of all documents\n\n{table}\n");
+}
+
+fn group(text: &mut String, runtime: Runtime, gives: Gives, rows: &[&Row], layout: Layout) {
+    let version = rows
+        .iter()
+        .map(|row| row.runtime_version.as_str())
+        .find(|version| !version.is_empty())
+        .unwrap_or(runtime.name());
+    let to = match gives {
+        Gives::Data => "plain values",
+        Gives::Record => "record objects",
+    };
+    let header = [
+        "library", "format", "size", "gzipped", "decode", "encode", "total", "to best", "memory",
+        "GC", "lost",
+    ];
+    let mut table = table(layout, &header);
+    for row in rows {
+        let mut cells = vec![
+            format!("{} {}", row.contender, row.version).trim_end().to_owned(),
+            row.format.clone(),
+            row.output_bytes.map_or(dash(), bytes),
+            row.output_gzip_bytes.map_or(dash(), bytes),
+        ];
+        match &row.timing {
+            Some(timing) => cells.extend(times(timing)),
+            None => {
+                let word = if row.wrong.is_empty() { "failed" } else { "wrong" };
+                cells.extend([word.to_owned(), dash(), dash(), dash(), dash(), dash()]);
+            }
+        }
+        cells.push(match () {
+            () if row.failure.is_some() => dash(),
+            () if !row.wrong.is_empty() => format!("wrong: {}", kinds(&row.wrong)),
+            () if row.losses.is_empty() => "nothing".to_owned(),
+            () => kinds(&row.losses),
+        });
+        table.add_row(cells);
+    }
+    align(&mut table, 2..10);
+    let _ = writeln!(text, "{version}, to {to}\n\n{table}");
+}
+
+fn times(timing: &Timing) -> [String; 6] {
+    let share = |share: Option<f64>| share.map(|share| format!("{:.0}", share * 100.0));
+    let collector = match (share(timing.decode.gc_share), share(timing.encode.gc_share)) {
+        (Some(decode), Some(encode)) => format!("{decode}/{encode}%"),
+        _ => dash(),
+    };
+    let ratio = timing.ratio;
+    let ratio = if ratio.low == ratio.high {
+        format!("{:.2}", ratio.median)
+    } else {
+        format!("{:.2} ({:.2}–{:.2})", ratio.median, ratio.low, ratio.high)
+    };
+    [
+        time_with_margin(timing.decode.estimate_ns),
+        time_with_margin(timing.encode.estimate_ns),
+        time(timing.total_ns.median),
+        ratio,
+        timing.memory.map_or(dash(), |memory| bytes(memory.peak.saturating_sub(memory.idle))),
+        collector,
+    ]
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn kinds(losses: &[Loss]) -> String {
+    let list: Vec<String> = losses
+        .iter()
+        .map(|loss| format!("{} ×{}", loss.kind, thousands(loss.count)))
+        .collect();
+    list.join(", ")
+}
+
+/// What each contender lost or got wrong, with the first cases; what stopped it; what is unsafe.
+fn differences(text: &mut String, report: &Report) {
+    let mut list = String::new();
+    for row in &report.rows {
+        let who = format!("{} ({})", row.contender, row.runtime.name());
+        if let Some(failure) = &row.failure {
+            let _ = writeln!(list, "- {who} failed: {failure}");
+        }
+        if !row.wrong.is_empty() {
+            let _ = writeln!(
+                list,
+                "- {who} gave wrong data in {} of {} documents, so it has no times:",
+                thousands(row.wrong_documents),
+                thousands(report.input.documents)
+            );
+            for loss in &row.wrong {
+                example(&mut list, loss);
+            }
+        }
+        if !row.losses.is_empty() {
+            let _ = writeln!(list, "- {who} lost:");
+            for loss in &row.losses {
+                example(&mut list, loss);
+            }
+        }
+        if let Some(reason) = &row.unsafe_because {
+            let _ = writeln!(list, "- {who} {reason}");
+        }
+    }
+    if !list.is_empty() {
+        let _ = writeln!(text, "What to know about these contenders\n\n{list}");
+    }
+}
+
+fn example(list: &mut String, loss: &Loss) {
+    let _ = write!(list, "    {} × {}", thousands(loss.count), loss.kind);
+    if let Some(first) = loss.examples.first() {
+        let _ = write!(list, "; first in document {} at {}", first.document, first.path);
+        match (first.before.as_str(), first.after.as_str()) {
+            (before, "") => {
+                let _ = write!(list, ": {before} is gone");
+            }
+            ("", after) => {
+                let _ = write!(list, ": {after} was not there");
+            }
+            (before, after) => {
+                let _ = write!(list, ": {before} became {after}");
+            }
+        }
+    }
+    list.push('\n');
+}
+
+fn missing(text: &mut String, report: &Report) {
+    if report.missing.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "Not installed (`regauge measure --setup` sets up what it can)\n");
+    for one in &report.missing {
+        let reason = one.reason.lines().next().unwrap_or("");
+        let _ =
+            writeln!(text, "- {} ({}): {}  [{reason}]", one.contender, one.runtime.name(), one.install);
+    }
+    text.push('\n');
+}
+
+fn notes(text: &mut String, report: &Report) {
+    let mut list = report.notes.clone();
+    let busy = report
+        .rows
+        .iter()
+        .filter_map(|row| row.timing.as_ref())
+        .flat_map(|timing| [timing.decode.cpu_share, timing.encode.cpu_share])
+        .flatten()
+        .fold(1.0, f64::min);
+    if busy < 0.9 {
+        list.push(format!(
+            "The machine was busy with something else: one contender had the processor for only \
+             {:.0}% of its time. Trust ratios, not times.",
+            busy * 100.0
+        ));
+    }
+    for note in list {
+        let _ = writeln!(text, "Note: {note}");
+    }
+}
+
+/// Three digits and a unit: `1.23 ms`.
+pub(crate) fn time(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns >= 1e9 => (ns / 1e9, "s"),
+        ns if ns >= 1e6 => (ns / 1e6, "ms"),
+        ns if ns >= 1e3 => (ns / 1e3, "µs"),
+        ns => (ns, "ns"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+fn time_with_margin(estimate: crate::stats::Estimate) -> String {
+    let margin = (estimate.high - estimate.median).max(estimate.median - estimate.low);
+    let percent = 100.0 * margin / estimate.median.max(1.0);
+    let percent = if percent < 1.0 { format!("{percent:.1}") } else { format!("{percent:.0}") };
+    format!("{} ±{percent}%", time(estimate.median))
+}
+
+fn three_digits(value: f64) -> String {
+    match value {
+        value if value >= 99.95 => format!("{value:.0}"),
+        value if value >= 9.995 => format!("{value:.1}"),
+        value => format!("{value:.2}"),
+    }
+}
+
+/// Decimal units, as the posts have them: 1 MB is 10^6 bytes.
+pub(crate) fn bytes(count: u64) -> String {
+    let value = count as f64;
+    match count {
+        1_000_000_000.. => format!("{} GB", three_digits(value / 1e9)),
+        1_000_000.. => format!("{} MB", three_digits(value / 1e6)),
+        10_000.. => format!("{} kB", three_digits(value / 1e3)),
+        _ => format!("{} B", thousands(count)),
+    }
+}
+
+pub(crate) fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn ordinal(count: u64) -> String {
+    let suffix = match (count % 10, count % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{count}{suffix}")
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

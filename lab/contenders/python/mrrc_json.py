@@ -1,0 +1,21 @@
+# contender: mrrc (json)
+# library: mrrc
+# format: marc-json
+# gives: record
+# install: pip install mrrc
+# untrusted: safe
+"""The functions of mrrc that read and write MARC-in-JSON as pymarc does: `to_json` and
+`to_marcjson`, though faster, are shapes of mrrc's own that no other library reads."""
+import mrrc
+
+
+def decode(data):
+    return mrrc.parse_json_to_array(data.decode("utf-8"))[0]
+
+
+def encode(record):
+    return record.as_json(ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def version():
+    return mrrc.__version__

@@ -1,0 +1,27 @@
+# contender: mrrc (marcxml)
+# library: mrrc
+# format: marcxml
+# gives: record
+# install: pip install mrrc
+# untrusted: safe
+"""`xml_to_records` for a whole collection. mrrc writes one record as one XML document, so the
+declaration before each is cut off to put them into one collection."""
+import mrrc
+
+DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
+
+
+def decode_stream(data):
+    return mrrc.xml_to_records(data.decode("utf-8"))
+
+
+def encode_stream(records):
+    parts = [DECLARATION, '<collection xmlns="http://www.loc.gov/MARC21/slim">']
+    for record in records:
+        parts.append(record.to_xml().removeprefix(DECLARATION))
+    parts.append("</collection>")
+    return "".join(parts).encode("utf-8")
+
+
+def version():
+    return mrrc.__version__

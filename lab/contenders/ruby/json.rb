@@ -1,0 +1,16 @@
+# contender: json
+# library: json
+# format: json
+# gives: data
+# gem: json
+# debian: ruby-json
+# install: comes with Ruby
+# untrusted: safe
+# The json gem. `parse` and `generate` build no objects of user classes.
+require "json"
+
+module Contender
+  def self.decode(data) = JSON.parse(data)
+  def self.encode(value) = JSON.generate(value)
+  def self.version = JSON::VERSION
+end

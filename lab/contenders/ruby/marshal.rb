@@ -1,0 +1,13 @@
+# contender: marshal
+# library: Marshal
+# format: marshal
+# made from: json
+# gives: data
+# install: comes with Ruby
+# untrusted: runs code: never load bytes that you did not write
+# Ruby's own format. This process writes the reference bytes itself, from the JSON.
+module Contender
+  def self.decode(data) = Marshal.load(data)
+  def self.encode(value) = Marshal.dump(value)
+  def self.version = "#{Marshal::MAJOR_VERSION}.#{Marshal::MINOR_VERSION} of Ruby #{RUBY_VERSION}"
+end

@@ -1,0 +1,16 @@
+# contender: oj
+# library: oj
+# format: json
+# gives: data
+# gem: oj
+# debian: ruby-oj
+# install: apt-get install ruby-oj, or gem install oj
+# untrusted: safe
+# Oj in strict mode: JSON's own types, nothing else.
+require "oj"
+
+module Contender
+  def self.decode(data) = Oj.strict_load(data)
+  def self.encode(value) = Oj.dump(value, mode: :strict)
+  def self.version = Oj::VERSION
+end

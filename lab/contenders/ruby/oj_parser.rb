@@ -1,0 +1,20 @@
+# contender: oj (Parser)
+# library: oj
+# format: json
+# gives: data
+# gem: oj
+# debian: ruby-oj
+# install: apt-get install ruby-oj, or gem install oj
+# untrusted: safe
+# Oj::Parser is Oj's newer reader, kept between calls, with its cache of keys on. It reads an
+# integer beyond 64 bits as a BigDecimal, which the check then shows.
+require "oj"
+
+module Contender
+  PARSER = Oj::Parser.new(:usual)
+  PARSER.cache_keys = true
+
+  def self.decode(data) = PARSER.parse(data)
+  def self.encode(value) = Oj.dump(value, mode: :strict)
+  def self.version = Oj::VERSION
+end

@@ -1,0 +1,16 @@
+# contender: ruby-marc (json)
+# library: marc
+# format: marc-json
+# gives: record
+# gem: marc
+# install: gem install marc
+# untrusted: safe
+# What MARC::JSONLReader and JSONLWriter do for each line, with the json gem.
+require "marc"
+require "json"
+
+module Contender
+  def self.decode(data) = MARC::Record.new_from_hash(JSON.parse(data))
+  def self.encode(record) = JSON.generate(record.to_hash)
+  def self.version = "#{MARC::VERSION}, json #{JSON::VERSION}"
+end

@@ -1,0 +1,16 @@
+# contender: yajl
+# library: yajl-ruby
+# format: json
+# gives: data
+# gem: yajl-ruby
+# debian: ruby-yajl
+# install: apt-get install ruby-yajl, or gem install yajl-ruby
+# untrusted: safe
+# The class methods, which make a parser and an encoder per document as the manual shows.
+require "yajl"
+
+module Contender
+  def self.decode(data) = Yajl::Parser.parse(data)
+  def self.encode(value) = Yajl::Encoder.encode(value)
+  def self.version = Gem::Specification.find_by_name("yajl-ruby").version.to_s
+end

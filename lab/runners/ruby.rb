@@ -1,0 +1,223 @@
+# frozen_string_literal: true
+
+# Runs one Ruby contender for `regauge measure`.
+#
+#     ruby ruby.rb ADAPTER.rb
+#
+# Commands come on standard input, one JSON object per line; each is answered by one line of JSON
+# on the descriptor that was standard output at the start. docs/measure.md lists the commands.
+# If you add a command, add it to python.py and to the native runner too: the three answer alike.
+
+require "json"
+
+# A library that prints must not break the protocol: answers go to a private copy of standard
+# output, and whatever is printed goes to standard error, which the parent keeps for reports.
+ANSWERS = $stdout.dup
+$stdout.reopen($stderr)
+ANSWERS.sync = true
+
+# Oj may replace methods of the json gem: keep ours from before the adapter is loaded.
+SAY = JSON.method(:generate)
+HEAR = JSON.method(:parse)
+
+# Reference bytes and the objects made of them.
+class Bench
+  attr_reader :documents, :objects
+
+  def initialize(adapter)
+    @adapter = adapter
+    @streams = adapter.respond_to?(:decode_stream)
+    @data = ""
+    @documents = []
+    @objects = []
+  end
+
+  # `spans` names a JSON list of start, end, start, end …
+  def load(path, spans)
+    @data = File.binread(path)
+    # JSON and XML libraries take a String as its encoding says; bytes of MessagePack, Marshal
+    # and MARC 21 are not hurt by the label.
+    @data.force_encoding(Encoding::UTF_8)
+    @documents =
+      if spans
+        HEAR.call(File.read(spans)).each_slice(2).map { |from, to| @data.byteslice(from, to - from) }
+      else
+        [@data]
+      end
+    @data = "" unless @streams
+  end
+
+  def streams? = @streams
+
+  def each_decoded(&block)
+    return enum_for(:each_decoded) unless block
+    if @streams
+      @adapter.decode_stream(@data).each(&block)
+    else
+      @documents.each { |document| yield @adapter.decode(document) }
+    end
+  end
+
+  def hold
+    @objects = []
+    each_decoded { |object| @objects << object }
+    @objects.size
+  end
+
+  def decode_all(times)
+    adapter = @adapter
+    if @streams
+      data = @data
+      times.times { adapter.decode_stream(data).each { |record| record } }
+    else
+      documents = @documents
+      times.times { documents.each { |document| adapter.decode(document) } }
+    end
+  end
+
+  def encode_all(times)
+    adapter = @adapter
+    objects = @objects
+    if @streams
+      times.times { adapter.encode_stream(objects) }
+    else
+      times.times { objects.each { |object| adapter.encode(object) } }
+    end
+  end
+end
+
+# What the clock and the file system are asked.
+module Run
+  module_function
+
+  def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+
+  def cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
+
+  # Nanoseconds in the collector since the start, or nil before Ruby 3.1.
+  def collector_ns = GC.respond_to?(:total_time) ? GC.total_time : nil
+
+  # Decodes the reference and writes what the contender makes of it, one object at a time.
+  def check(bench, command)
+    began = now
+    decode_ns = 0
+    count = 0
+    spans = []
+    position = 0
+    File.open(command["out"], "wb") do |out|
+      if bench.streams?
+        # An Enumerator would run the decoder in a Fiber of small stack: a list is plainer.
+        bench.hold
+        decode_ns = now - began
+        out << Contender.encode_stream(bench.objects)
+      else
+        bench.documents.each do |document|
+          before = now
+          object = Contender.decode(document)
+          decode_ns += now - before
+          encoded = Contender.encode(object)
+          out << encoded
+          spans.push(position, position + encoded.bytesize)
+          position += encoded.bytesize
+          count += 1
+          next unless command["lines"]
+          out << "\n"
+          position += 1
+        end
+      end
+    end
+    whole = now - began
+    File.write("#{command["out"]}.spans", SAY.call(spans))
+    {documents: count, decode_ns: decode_ns, encode_ns: whole - decode_ns}
+  end
+
+  # Writes reference bytes in the contender's own format, from JSON documents.
+  def prepare(bench, command)
+    bench.load(command["path"], command["spans"])
+    spans = []
+    position = 0
+    File.open(command["out"], "wb") do |out|
+      bench.documents.each do |document|
+        plain = HEAR.call(document)
+        plain = Contender.from_plain(plain) if Contender.respond_to?(:from_plain)
+        encoded = Contender.encode(plain)
+        out << encoded
+        spans.push(position, position + encoded.bytesize)
+        position += encoded.bytesize
+      end
+    end
+    File.write("#{command["out"]}.spans", SAY.call(spans))
+    {documents: spans.size / 2, bytes: position}
+  end
+
+  # Turns bytes in the contender's own format into JSON lines, which regauge can read.
+  def reveal(bench, command)
+    bench.load(command["path"], command["spans"])
+    count = 0
+    File.open(command["out"], "wb") do |out|
+      bench.each_decoded do |value|
+        value = Contender.to_plain(value) if Contender.respond_to?(:to_plain)
+        out << SAY.call(value) << "\n"
+        count += 1
+      end
+    end
+    {documents: count}
+  end
+
+  # The clock: `iterations` times the whole of the loaded data, decoded or encoded. Ruby keeps
+  # the collector's time anyway, so it costs nothing to read it.
+  def sample(bench, command)
+    work = bench.method(command["op"] == "decode" ? :decode_all : :encode_all)
+    iterations = command["iterations"]
+    collector = collector_ns
+    cpu_began = cpu
+    began = now
+    work.call(iterations)
+    spent = now - began
+    cpu_spent = cpu - cpu_began
+    {ns: spent, cpu_ns: cpu_spent, gc_ns: collector && collector_ns - collector}
+  end
+
+  def answer(bench, command)
+    case command["do"]
+    when "load"
+      bench.load(command["path"], command["spans"])
+      {documents: bench.documents.size}
+    when "check" then check(bench, command)
+    when "prepare" then prepare(bench, command)
+    when "reveal" then reveal(bench, command)
+    when "hold" then {documents: bench.hold}
+    when "sample" then sample(bench, command)
+    else raise ArgumentError, "the runner knows no command #{command["do"].inspect}"
+    end
+  end
+end
+
+def say(message) = ANSWERS.write("#{SAY.call(message)}\n")
+
+# A message of a library may hold any bytes; the protocol is UTF-8.
+def told(error) = "#{error.class}: #{error.message}".dup.force_encoding(Encoding::UTF_8).scrub
+
+runtime = "#{RUBY_ENGINE == "ruby" ? "MRI Ruby" : RUBY_ENGINE} #{RUBY_VERSION}"
+begin
+  Kernel.load(ARGV.fetch(0))
+  jit = defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled? ? "YJIT on" : "no JIT"
+  say({ok: true, runtime: runtime, version: Contender.version.to_s, gc: "generational; #{jit}"})
+rescue LoadError => error
+  say({ok: false, missing: error.message, runtime: runtime})
+  exit
+rescue StandardError => error
+  say({ok: false, error: told(error), runtime: runtime})
+  exit
+end
+
+bench = Bench.new(Contender)
+while (line = $stdin.gets)
+  command = HEAR.call(line)
+  break if command["do"] == "exit"
+  begin
+    say({ok: true, **Run.answer(bench, command)})
+  rescue StandardError, SystemStackError, NoMemoryError => error
+    say({ok: false, error: told(error)})
+  end
+end
