@@ -69,11 +69,7 @@ pub(crate) fn load_for(
     let out = folder.join("own-reference");
     let (mut process, _) = Process::start(launch, patience)?;
     process.ask::<Counted>(
-        &Command::Prepare {
-            path: &reference.path,
-            spans: reference.spans.as_deref(),
-            out: &out,
-        },
+        &Command::Prepare { path: &reference.path, spans: reference.spans.as_deref(), out: &out },
         patience,
     )?;
     process.stop();

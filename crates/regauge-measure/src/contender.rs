@@ -140,14 +140,13 @@ impl Contender {
             head.get(key).unwrap_or("").split_whitespace().map(str::to_owned).collect()
         };
         let wire = need("format")?;
-        let wire = Wire::ALL
-            .iter()
-            .find(|(name, _)| *name == wire)
-            .map(|(_, wire)| *wire)
-            .ok_or_else(|| {
-                let known: Vec<&str> = Wire::ALL.iter().map(|(name, _)| *name).collect();
-                fail(format!("found format \"{wire}\", expected one of {}", known.join(", ")))
-            })?;
+        let wire =
+            Wire::ALL.iter().find(|(name, _)| *name == wire).map(|(_, wire)| *wire).ok_or_else(
+                || {
+                    let known: Vec<&str> = Wire::ALL.iter().map(|(name, _)| *name).collect();
+                    fail(format!("found format \"{wire}\", expected one of {}", known.join(", ")))
+                },
+            )?;
         let gives = match need("gives")? {
             "data" => Gives::Data,
             "record" => Gives::Record,

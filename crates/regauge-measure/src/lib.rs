@@ -17,6 +17,7 @@ mod random;
 mod reference;
 pub mod report;
 mod run;
+pub mod sample;
 mod sampler;
 pub mod setup;
 pub mod stats;

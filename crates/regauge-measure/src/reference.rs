@@ -60,11 +60,7 @@ impl References {
     }
 
     /// Writes the references of a file into `folder`.
-    pub(crate) fn write(
-        input: &Path,
-        from: Format,
-        folder: &Path,
-    ) -> Result<References, Error> {
+    pub(crate) fn write(input: &Path, from: Format, folder: &Path) -> Result<References, Error> {
         let mut notes = Vec::new();
         let shape = if from.is_marc() {
             Shape::Catalogue
@@ -93,7 +89,10 @@ impl References {
                 text
             }
             Err(refused) if refused.kind() == regauge::ErrorKind::Refused => {
-                notes.push(format!("{} is left out, because it cannot hold the data: {refused}.", text.title()));
+                notes.push(format!(
+                    "{} is left out, because it cannot hold the data: {refused}.",
+                    text.title()
+                ));
                 rewrite(input, from, &folder.join("base"), Format::Msgpack, false)
                     .map_err(|error| Error::Input(error.to_string()))?;
                 Format::Msgpack
@@ -116,9 +115,7 @@ impl References {
         let formats: &[Format] = match shape {
             Shape::Document => &[Format::Json, Format::Msgpack],
             Shape::Stream => &[Format::Ndjson, Format::Msgpack],
-            Shape::Catalogue => {
-                &[Format::MarcJson, Format::Msgpack, Format::Marc, Format::MarcXml]
-            }
+            Shape::Catalogue => &[Format::MarcJson, Format::Msgpack, Format::Marc, Format::MarcXml],
         };
         // A record that one format cannot hold is left out of all: they must hold the same.
         let mut attempts = 0;
@@ -176,7 +173,12 @@ impl References {
     }
 
     /// The references of every `every`-th document, written into `folder`.
-    pub(crate) fn slice(&self, every: u64, whole: &Path, folder: &Path) -> Result<References, Error> {
+    pub(crate) fn slice(
+        &self,
+        every: u64,
+        whole: &Path,
+        folder: &Path,
+    ) -> Result<References, Error> {
         let base = self.base();
         keep_documents(&whole.join("base"), base, &folder.join("base"), &|index| {
             index.is_multiple_of(every)
@@ -252,7 +254,7 @@ fn rewrite_with(
         options.documents = Documents::Keep;
     }
     options.skip_bad = skip_bad;
-    options.limits = Limits { depth: Limits::DEPTH_CEILING, ..Limits::NONE };
+    options.limits = Limits::NONE;
     let output = FileOutput::new(File::create(out)?)?;
     convert::convert(Input::Again(&open), output, &options, &mut |record| {
         bad(record.error.record().unwrap_or(0), record.error.to_string());
@@ -277,7 +279,7 @@ impl Values<'_> {
     /// Opens a file.
     pub(crate) fn open(path: &Path, format: Format) -> Result<Values<'static>, Error> {
         let file = BufReader::new(File::open(path).map_err(Error::io("read", path))?);
-        let limits = Limits { depth: Limits::DEPTH_CEILING, ..Limits::NONE };
+        let limits = Limits::NONE;
         let reader = match format {
             Format::Msgpack => {
                 AnyReader::Msgpack(Reader::from_read(msgpack::Parser::new(limits), file))

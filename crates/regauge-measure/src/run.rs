@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use regauge::Format;
 
+use crate::assets;
 use crate::check::{self, Compared, Outcome};
 use crate::contender::{self, Contender, Runtime, Source};
 use crate::error::Error;
@@ -20,7 +21,6 @@ use crate::report::{self, Input, Method, Missing, Reference, Report, Rounds, Row
 use crate::sampler::{self, Plan, Runner};
 use crate::setup;
 use crate::summary;
-use crate::assets;
 
 /// What to measure, and how.
 #[derive(Debug, Clone)]
@@ -158,9 +158,8 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     let contenders = chosen(options, &references)?;
     let launches = launches(options, &contenders, work.path());
     let gzip = gzip_all(&references)?;
-    let gzip_of = |format: Format| {
-        gzip.iter().find(|(one, _)| *one == format).map_or(0, |(_, bytes)| *bytes)
-    };
+    let gzip_of =
+        |format: Format| gzip.iter().find(|(one, _)| *one == format).map_or(0, |(_, bytes)| *bytes);
     progress.step("");
 
     let outcomes =
@@ -278,10 +277,10 @@ fn launches(options: &Options, contenders: &[Contender], work: &Path) -> Vec<Lau
             let mut environment = Vec::new();
             let (program, arguments) = match contender.runtime {
                 Runtime::Native => {
-                    let (program, rest) =
-                        options.native.split_first().map_or((OsString::new(), &[][..]), |parts| {
-                            (parts.0.clone(), parts.1)
-                        });
+                    let (program, rest) = options
+                        .native
+                        .split_first()
+                        .map_or((OsString::new(), &[][..]), |parts| (parts.0.clone(), parts.1));
                     let mut arguments = rest.to_vec();
                     arguments.push(contender.name.clone().into());
                     (program, arguments)
@@ -428,11 +427,10 @@ fn start_all(
         let contender = &contenders[index];
         let folder = subfolder(work, &format!("time-{index}"))?;
         let who = (index, contender.name.clone(), contender.runtime);
-        let runner =
-            match check::load_for(contender, &launches[index], slice, &folder, patience) {
-                Ok(load) => Runner::start(who, &launches[index], &load, patience),
-                Err(trouble) => Runner::failed(who, trouble),
-            };
+        let runner = match check::load_for(contender, &launches[index], slice, &folder, patience) {
+            Ok(load) => Runner::start(who, &launches[index], &load, patience),
+            Err(trouble) => Runner::failed(who, trouble),
+        };
         runners.push(runner);
     }
     Ok(runners)
@@ -456,8 +454,7 @@ fn time_all(
     let cost = |time: fn(&Compared) -> u64| -> f64 {
         right(outcomes).map(|(_, one)| (time(one) as f64).max(floor)).sum::<f64>().max(1.0)
     };
-    let (decode, encode) =
-        (cost(|one| one.checked.decode_ns), cost(|one| one.checked.encode_ns));
+    let (decode, encode) = (cost(|one| one.checked.decode_ns), cost(|one| one.checked.encode_ns));
     let left = options.budget.saturating_sub(began.elapsed());
     let decode_budget = left.mul_f64(decode / (decode + encode));
     let decode = sampler::rounds(runners, Op::Decode, decode_budget, &plan, progress);

@@ -30,10 +30,7 @@ pub(crate) fn find_python(given: Option<&Path>, data_dir: Option<&Path>) -> Path
     if let Some(python) = given {
         return python.to_path_buf();
     }
-    data_dir
-        .map(venv_python)
-        .filter(|python| python.exists())
-        .unwrap_or_else(|| "python3".into())
+    data_dir.map(venv_python).filter(|python| python.exists()).unwrap_or_else(|| "python3".into())
 }
 
 fn venv_python(data_dir: &Path) -> PathBuf {
@@ -230,12 +227,7 @@ fn plan_for(found: &Found, folder: &Path, python: &Path) -> Plan {
         let home = venv_python(folder);
         plan.steps.push(Step {
             purpose: "make a virtual environment for Python".into(),
-            command: vec![
-                python.into(),
-                "-m".into(),
-                "venv".into(),
-                folder.join("python").into(),
-            ],
+            command: vec![python.into(), "-m".into(), "venv".into(), folder.join("python").into()],
             optional: false,
         });
         plan.steps.push(Step {
@@ -356,12 +348,8 @@ mod tests {
 
     #[test]
     fn a_bare_machine_as_root() {
-        let found = Found {
-            gems_missing: all_missing(),
-            root: true,
-            apt: true,
-            ..Found::default()
-        };
+        let found =
+            Found { gems_missing: all_missing(), root: true, apt: true, ..Found::default() };
         assert_eq!(
             text(&found),
             "This will be done (files go to data):
@@ -400,8 +388,7 @@ With Bundler instead: BUNDLE_GEMFILE=data/Gemfile bundle install
 
     #[test]
     fn without_root_and_with_all_gems_only_python_is_set_up() {
-        let found =
-            Found { python: true, venv: true, ruby: true, ..Found::default() };
+        let found = Found { python: true, venv: true, ruby: true, ..Found::default() };
         let plan = plan_for(&found, Path::new("data"), Path::new("python3"));
         assert_eq!(plan.steps.len(), 2);
         assert!(plan.remarks.is_empty());

@@ -38,7 +38,11 @@ fn middle(samples: &mut [f64]) -> f64 {
     }
     samples.sort_unstable_by(f64::total_cmp);
     let half = samples.len() / 2;
-    if samples.len() % 2 == 1 { samples[half] } else { f64::midpoint(samples[half - 1], samples[half]) }
+    if samples.len() % 2 == 1 {
+        samples[half]
+    } else {
+        f64::midpoint(samples[half - 1], samples[half])
+    }
 }
 
 /// The median of the samples and its interval.
@@ -88,7 +92,8 @@ mod tests {
             let p = k as f64 / n as f64;
             (n / 2 + 1..=n)
                 .map(|hits| {
-                    let ways = (1..=hits).fold(1.0, |ways, i| ways * (n - hits + i) as f64 / i as f64);
+                    let ways =
+                        (1..=hits).fold(1.0, |ways, i| ways * (n - hits + i) as f64 / i as f64);
                     ways * p.powi(hits as i32) * (1.0 - p).powi((n - hits) as i32)
                 })
                 .sum()
@@ -128,10 +133,7 @@ mod tests {
 
     #[test]
     fn equal_samples_have_no_width() {
-        assert_eq!(
-            estimate(&[2.0; 8], 3),
-            Estimate { median: 2.0, low: 2.0, high: 2.0 }
-        );
+        assert_eq!(estimate(&[2.0; 8], 3), Estimate { median: 2.0, low: 2.0, high: 2.0 });
     }
 
     #[test]

@@ -47,13 +47,7 @@ fn head(text: &mut String, report: &Report) {
         (count, "marc" | "marcxml" | "marc-json") => format!("{} records", thousands(count)),
         (count, _) => format!("{} documents", thousands(count)),
     };
-    let _ = writeln!(
-        text,
-        "{}: {}, {documents}, {}",
-        input.name,
-        input.format,
-        bytes(input.bytes)
-    );
+    let _ = writeln!(text, "{}: {}, {documents}, {}", input.name, input.format, bytes(input.bytes));
     let _ = writeln!(
         text,
         "{}, {} cores, {}; {}",
@@ -197,10 +191,8 @@ fn dash() -> String {
 }
 
 fn kinds(losses: &[Loss]) -> String {
-    let list: Vec<String> = losses
-        .iter()
-        .map(|loss| format!("{} ×{}", loss.kind, thousands(loss.count)))
-        .collect();
+    let list: Vec<String> =
+        losses.iter().map(|loss| format!("{} ×{}", loss.kind, thousands(loss.count))).collect();
     list.join(", ")
 }
 
@@ -264,8 +256,13 @@ fn missing(text: &mut String, report: &Report) {
     let _ = writeln!(text, "Not installed (`regauge measure --setup` sets up what it can)\n");
     for one in &report.missing {
         let reason = one.reason.lines().next().unwrap_or("");
-        let _ =
-            writeln!(text, "- {} ({}): {}  [{reason}]", one.contender, one.runtime.name(), one.install);
+        let _ = writeln!(
+            text,
+            "- {} ({}): {}  [{reason}]",
+            one.contender,
+            one.runtime.name(),
+            one.install
+        );
     }
     text.push('\n');
 }

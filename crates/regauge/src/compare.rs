@@ -334,9 +334,10 @@ fn same(before: &Value, after: &Value) -> bool {
         }
         (Value::Map(one), Value::Map(other)) => {
             one.len() == other.len()
-                && one.iter().zip(other).all(|(one, other)| {
-                    same(&one.0, &other.0) && same(&one.1, &other.1)
-                })
+                && one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| same(&one.0, &other.0) && same(&one.1, &other.1))
         }
         _ => before == after,
     }
@@ -475,10 +476,8 @@ mod tests {
     #[test]
     fn scalars() {
         use ChangeKind as C;
-        let big = |digits: &str| Value::BigInt {
-            negative: false,
-            magnitude: number::magnitude(digits),
-        };
+        let big =
+            |digits: &str| Value::BigInt { negative: false, magnitude: number::magnitude(digits) };
         let next = f64::from_bits(1.5_f64.to_bits() + 1);
         for (before, after, expected) in [
             (Value::Null, Value::Null, None),
@@ -488,7 +487,11 @@ mod tests {
             (Value::Int(1), Value::F64(2.0), Some(C::Value)),
             (Value::UInt(u64::MAX), Value::F64(18446744073709551616.0), Some(C::IntegerToDouble)),
             (big("100000000000000000000"), Value::F64(1e20), Some(C::IntegerToDouble)),
-            (Value::Int(9007199254740993), Value::F64(9007199254740992.0), Some(C::IntegerToDouble)),
+            (
+                Value::Int(9007199254740993),
+                Value::F64(9007199254740992.0),
+                Some(C::IntegerToDouble),
+            ),
             (Value::F64(9007199254740992.0), Value::Int(9007199254740993), Some(C::Value)),
             (Value::F64(3.0), Value::Int(3), Some(C::DoubleToInteger)),
             (Value::F64(3.5), Value::Int(3), Some(C::Value)),
@@ -561,11 +564,7 @@ mod tests {
             .collect();
         assert_eq!(
             told,
-            [
-                "2 $.items[1].when: -0.0 0.0",
-                "3 $.items[1].when: \"x\" \"y\"",
-                "4 $: null "
-            ]
+            ["2 $.items[1].when: -0.0 0.0", "3 $.items[1].when: \"x\" \"y\"", "4 $: null "]
         );
     }
 

@@ -5,9 +5,9 @@
 //! what happens to a value that the target cannot hold. The library has no terminal and no
 //! globals.
 
+pub mod compare;
 pub mod convert;
 pub mod documents;
-pub mod compare;
 pub mod error;
 pub mod event;
 pub mod excerpt;

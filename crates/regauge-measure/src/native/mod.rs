@@ -14,7 +14,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::contender::{Gives, Wire};
-use crate::protocol::{Checked, Command, Counted, Hello, Op, Sampled};
+use crate::protocol::{Checked, Counted, Hello, Op, Sampled};
 
 /// A library under test. An error is told in the library's own words.
 trait Codec {
@@ -25,11 +25,7 @@ trait Codec {
     /// Version of the library.
     fn version() -> String;
     /// One document, or, for a stream, all of it: each object goes to `each`.
-    fn decode(
-        &mut self,
-        data: &[u8],
-        each: &mut dyn FnMut(Self::Object),
-    ) -> Result<(), String>;
+    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Self::Object)) -> Result<(), String>;
     /// Appends the bytes of one object.
     fn encode(&mut self, object: &Self::Object, out: &mut Vec<u8>) -> Result<(), String>;
     /// Appends what stands before the first object of a stream.
@@ -206,7 +202,7 @@ impl<C: Codec> Bench<C> {
     }
 }
 
-/// [`Command`] as it arrives: owned, and without what only other runtimes are asked.
+/// [`crate::protocol::Command`] as it arrives: owned, and without what only other runtimes are asked.
 #[derive(serde::Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
 enum OwnedCommand {
@@ -244,6 +240,7 @@ fn say<T: Serialize>(answers: &mut impl Write, answer: Result<T, String>) -> io:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::Command;
 
     /// What the runner says to these commands, line by line.
     fn talk(name: &str, commands: &[Command]) -> Vec<serde_json::Value> {

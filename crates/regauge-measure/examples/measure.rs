@@ -1,0 +1,42 @@
+//! Measures a file and prints the report: the engine without the command line around it.
+//!
+//! ```text
+//! cargo build -p regauge-measure && cargo run -p regauge-measure --example measure -- FILE [ONLY…]
+//! ```
+
+use regauge_measure::{Layout, Options, Progress, Stage, render, run};
+
+struct Told;
+
+impl Progress for Told {
+    fn begin(&mut self, stage: Stage, steps: u64) {
+        eprintln!("{} ({steps})", stage.name());
+    }
+
+    fn step(&mut self, what: &str) {
+        if !what.is_empty() {
+            eprintln!("  {what}");
+        }
+    }
+}
+
+fn main() -> Result<(), regauge_measure::Error> {
+    let mut arguments = std::env::args().skip(1);
+    let input = arguments.next().expect("the file to measure on");
+    let contender = std::env::current_exe()
+        .expect("a running program has a path")
+        .with_file_name("../regauge-contender");
+    let mut options = Options::new(input.into(), vec![contender.into()]);
+    options.only = arguments.collect();
+    options.python = std::env::var_os("PYTHON").map(Into::into);
+    options.command = std::env::args().collect();
+    if let Some(seconds) = std::env::var("BUDGET").ok().and_then(|text| text.parse().ok()) {
+        options.budget = std::time::Duration::from_secs(seconds);
+    }
+    let report = run(&options, &mut Told)?;
+    print!("{}", render(&report, Layout { width: Some(160), lines: true }));
+    if let Some(path) = std::env::var_os("JSON") {
+        std::fs::write(path, report.to_json()).expect("the JSON can be written");
+    }
+    Ok(())
+}

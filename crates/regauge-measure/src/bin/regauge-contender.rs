@@ -1,0 +1,15 @@
+//! Serves one native contender over standard input and output: what `regauge` does in a hidden
+//! subcommand, for this crate's own tests.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let name = std::env::args().nth(1).unwrap_or_default();
+    match regauge_measure::serve_native(&name, std::io::stdin().lock(), std::io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("regauge-contender: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
