@@ -176,7 +176,8 @@ impl Process {
     pub(crate) fn stop(mut self) {
         if let Some(mut pipe) = self.commands.take() {
             // A contender that is gone already needs no goodbye.
-            let _ = pipe.write_all(b"{\"do\":\"exit\"}\n");
+            let line = serde_json::to_string(&Command::Exit).unwrap_or_default();
+            let _ = writeln!(pipe, "{line}");
         }
         let limit = Instant::now() + Duration::from_secs(1);
         while Instant::now() < limit {

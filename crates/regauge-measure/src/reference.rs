@@ -216,6 +216,11 @@ pub(crate) fn detect(path: &Path) -> Result<Format, Error> {
     }
 }
 
+/// How MARC is written for a measurement.
+pub(crate) fn marc_options() -> marc::Options {
+    marc::Options::default()
+}
+
 /// Converts a file.
 fn rewrite(
     input: &Path,
@@ -255,6 +260,7 @@ fn rewrite_with(
     }
     options.skip_bad = skip_bad;
     options.limits = Limits::NONE;
+    options.marc = marc_options();
     let output = FileOutput::new(File::create(out)?)?;
     convert::convert(Input::Again(&open), output, &options, &mut |record| {
         bad(record.error.record().unwrap_or(0), record.error.to_string());

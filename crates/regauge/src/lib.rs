@@ -24,6 +24,7 @@ pub mod parallel;
 pub mod path;
 pub mod reader;
 mod stub;
+pub mod tape;
 pub mod time;
 mod utf8;
 pub mod value;

@@ -17,8 +17,8 @@ impl Codec for SerdeJson {
         Ok(())
     }
 
-    fn encode(&mut self, object: &Self::Object, out: &mut Vec<u8>) -> Result<(), String> {
-        serde_json::to_writer(out, object).map_err(|error| error.to_string())
+    fn encode(&mut self, objects: &[Self::Object]) -> Result<Vec<u8>, String> {
+        serde_json::to_vec(&objects[0]).map_err(|error| error.to_string())
     }
 }
 
@@ -38,8 +38,8 @@ impl Codec for SonicRs {
         Ok(())
     }
 
-    fn encode(&mut self, object: &Self::Object, out: &mut Vec<u8>) -> Result<(), String> {
-        sonic_rs::to_writer(out, object).map_err(|error| error.to_string())
+    fn encode(&mut self, objects: &[Self::Object]) -> Result<Vec<u8>, String> {
+        sonic_rs::to_vec(&objects[0]).map_err(|error| error.to_string())
     }
 }
 
@@ -58,8 +58,8 @@ impl Codec for RmpSerde {
         Ok(())
     }
 
-    fn encode(&mut self, object: &Self::Object, out: &mut Vec<u8>) -> Result<(), String> {
-        rmp_serde::encode::write(out, object).map_err(|error| error.to_string())
+    fn encode(&mut self, objects: &[Self::Object]) -> Result<Vec<u8>, String> {
+        rmp_serde::to_vec(&objects[0]).map_err(|error| error.to_string())
     }
 }
 

@@ -4,6 +4,7 @@
 //! If you add a command, add it to `lab/runners/*` too: they answer alike.
 
 mod codecs;
+mod ours;
 
 use std::fs::File;
 use std::hint::black_box;
@@ -24,14 +25,12 @@ trait Codec {
     const STREAM: bool = false;
     /// Version of the library.
     fn version() -> String;
+    /// Is told whether there are several documents, before any work.
+    fn many(&mut self, _many: bool) {}
     /// One document, or, for a stream, all of it: each object goes to `each`.
     fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Self::Object)) -> Result<(), String>;
-    /// Appends the bytes of one object.
-    fn encode(&mut self, object: &Self::Object, out: &mut Vec<u8>) -> Result<(), String>;
-    /// Appends what stands before the first object of a stream.
-    fn open(&mut self, _out: &mut Vec<u8>) {}
-    /// Appends what stands after the last object of a stream.
-    fn close(&mut self, _out: &mut Vec<u8>) {}
+    /// The bytes of these objects: of one, or, for a stream, of all of them.
+    fn encode(&mut self, objects: &[Self::Object]) -> Result<Vec<u8>, String>;
 }
 
 macro_rules! contenders {
@@ -57,9 +56,13 @@ macro_rules! contenders {
 }
 
 contenders! {
+    "regauge (json)", Json, Data, ours::Json::default();
+    "regauge (msgpack)", Msgpack, Data, ours::Msgpack;
+    "regauge (marc)", Marc, Data, ours::Marc;
+    "regauge (marcxml)", Marcxml, Data, ours::MarcXml;
+    "rmp-serde", Msgpack, Data, codecs::RmpSerde;
     "serde_json", Json, Data, codecs::SerdeJson;
     "sonic-rs", Json, Data, codecs::SonicRs;
-    "rmp-serde", Msgpack, Data, codecs::RmpSerde;
 }
 
 /// The data that a contender works on.
@@ -67,12 +70,11 @@ struct Bench<C: Codec> {
     codec: C,
     documents: Vec<Vec<u8>>,
     objects: Vec<C::Object>,
-    out: Vec<u8>,
 }
 
 impl<C: Codec> Bench<C> {
     fn new(codec: C) -> Bench<C> {
-        Bench { codec, documents: Vec::new(), objects: Vec::new(), out: Vec::new() }
+        Bench { codec, documents: Vec::new(), objects: Vec::new() }
     }
 
     fn serve(mut self, commands: impl BufRead, mut answers: impl Write) -> io::Result<()> {
@@ -116,6 +118,7 @@ impl<C: Codec> Bench<C> {
             std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
         };
         let data = read(path)?;
+        self.codec.many(spans.is_some());
         self.documents = match spans {
             Some(spans) if !C::STREAM => {
                 let ends: Vec<usize> =
@@ -134,30 +137,20 @@ impl<C: Codec> Bench<C> {
         let told = |error: io::Error| format!("cannot write {}: {error}", path.display());
         let mut file = BufWriter::new(File::create(path).map_err(told)?);
         let mut checked = Checked { decode_ns: 0, encode_ns: 0 };
-        let mut out = Vec::new();
-        if C::STREAM {
-            self.codec.open(&mut out);
-        }
         for document in &self.documents {
             let mut objects = Vec::new();
             let began = Instant::now();
             self.codec.decode(document, &mut |object| objects.push(object))?;
             checked.decode_ns += nanoseconds(began);
-            for object in objects {
-                let began = Instant::now();
-                self.codec.encode(&object, &mut out)?;
-                checked.encode_ns += nanoseconds(began);
-                if lines {
-                    out.push(b'\n');
-                }
-                file.write_all(&out).map_err(told)?;
-                out.clear();
+            let began = Instant::now();
+            let mut out = self.codec.encode(&objects)?;
+            checked.encode_ns += nanoseconds(began);
+            if lines && !C::STREAM {
+                out.push(b'\n');
             }
+            file.write_all(&out).map_err(told)?;
         }
-        if C::STREAM {
-            self.codec.close(&mut out);
-        }
-        file.write_all(&out).and_then(|()| file.flush()).map_err(told)?;
+        file.flush().map_err(told)?;
         Ok(checked)
     }
 
@@ -179,21 +172,11 @@ impl<C: Codec> Bench<C> {
                         self.codec.decode(document, &mut |object| drop(black_box(object)))?;
                     }
                 }
-                // A new buffer for each document (each stream), as callers of other runtimes get.
-                Op::Encode if C::STREAM => {
-                    self.out = Vec::new();
-                    self.codec.open(&mut self.out);
-                    for object in &self.objects {
-                        self.codec.encode(object, &mut self.out)?;
-                    }
-                    self.codec.close(&mut self.out);
-                    black_box(&self.out);
-                }
+                Op::Encode if C::STREAM => drop(black_box(self.codec.encode(&self.objects)?)),
                 Op::Encode => {
                     for object in &self.objects {
-                        self.out = Vec::new();
-                        self.codec.encode(object, &mut self.out)?;
-                        black_box(&self.out);
+                        let bytes = self.codec.encode(std::slice::from_ref(object))?;
+                        drop(black_box(bytes));
                     }
                 }
             }
