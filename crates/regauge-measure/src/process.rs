@@ -240,8 +240,11 @@ fn keep_tail(mut errors: impl Read, kept: &Mutex<Vec<u8>>) {
 /// Messages of libraries may quote whole documents: the first line, and 300 characters of it.
 fn shortened(text: &str) -> String {
     let line = text.lines().next().unwrap_or("");
+    // What a library quotes of the data must not steer the terminal.
+    let line: String =
+        line.chars().map(|one| if one.is_control() { '\u{FFFD}' } else { one }).collect();
     if line.chars().count() <= 300 {
-        return line.to_owned();
+        return line;
     }
     line.chars().take(299).chain(['…']).collect()
 }

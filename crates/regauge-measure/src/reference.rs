@@ -89,10 +89,7 @@ impl References {
                 text
             }
             Err(refused) if refused.kind() == regauge::ErrorKind::Refused => {
-                notes.push(format!(
-                    "{} is left out, because it cannot hold the data: {refused}.",
-                    text.title()
-                ));
+                notes.push(left_out(text, &refused));
                 rewrite(input, from, &folder.join("base"), Format::Msgpack, false)
                     .map_err(|error| Error::Input(error.to_string()))?;
                 Format::Msgpack
@@ -113,6 +110,8 @@ impl References {
         let path = folder.join("base");
         let mut notes = Vec::new();
         let formats: &[Format] = match shape {
+            // JSON was refused before.
+            _ if base == Format::Msgpack => &[Format::Msgpack],
             Shape::Document => &[Format::Json, Format::Msgpack],
             Shape::Stream => &[Format::Ndjson, Format::Msgpack],
             Shape::Catalogue => &[Format::MarcJson, Format::Msgpack, Format::Marc, Format::MarcXml],
@@ -130,15 +129,18 @@ impl References {
                     let result = rewrite_noting(&path, base, &out, format, &mut |record, why| {
                         bad.push((record, why));
                     });
-                    if let Err(error) = result {
-                        if base == Format::Msgpack {
-                            // JSON, which was refused before.
+                    match result {
+                        Ok(_) => {}
+                        Err(error) if error.kind() == regauge::ErrorKind::Refused => {
+                            notes.push(left_out(format, &error));
                             continue;
                         }
-                        return Err(Error::Input(format!(
-                            "the data cannot be written as {}: {error}",
-                            format.title()
-                        )));
+                        Err(error) => {
+                            return Err(Error::Input(format!(
+                                "the data cannot be written as {}: {error}",
+                                format.title()
+                            )));
+                        }
                     }
                 }
                 let bytes = std::fs::metadata(&out).map_err(Error::io("read", &out))?.len();
@@ -194,6 +196,12 @@ impl References {
             .find(|format| matches!(format, Format::Json | Format::Ndjson | Format::MarcJson))
             .unwrap_or(Format::Msgpack)
     }
+}
+
+/// Why a format is not measured. A flag of `convert` would not help here.
+fn left_out(format: Format, refused: &regauge::Error) -> String {
+    let place = refused.path().map_or(String::new(), |path| format!(" (at {path})"));
+    format!("{} is left out: {}{place}.", format.title(), refused.message())
 }
 
 /// Tells the format of a file: by name, then by its first bytes.

@@ -20,6 +20,10 @@ const ROUNDS_MIN: u64 = 5;
 /// More samples make the interval no narrower that matters: the machine's own drift is larger.
 const ROUNDS_MAX: u64 = 40;
 
+/// Samples in which the collector is watched, and the time at which that is enough.
+const WATCHED_SAMPLES: usize = 10;
+const WATCHED_NS: u64 = 300_000_000;
+
 /// A contender that is being timed.
 pub(crate) struct Runner {
     /// Its place in the list of contenders.
@@ -239,8 +243,8 @@ pub(crate) fn rounds(
     done
 }
 
-/// The collector's share: from the samples where they tell it, else from one sample more, which
-/// does not count, because watching costs time.
+/// The collector's share: from the samples where they tell it, else from a few samples more, whose
+/// times do not count, because watching costs time.
 fn watch_collector(runner: &mut Runner, op: Op, plan: &Plan) {
     let samples = runner.series(op);
     let told: Option<u64> = samples.taken.iter().map(|sample| sample.gc_ns).sum();
@@ -248,10 +252,21 @@ fn watch_collector(runner: &mut Runner, op: Op, plan: &Plan) {
     let iterations = samples.iterations;
     if let Some(collector) = told.filter(|_| clock > 0) {
         samples.gc_share = Some(collector as f64 / clock as f64);
-    } else if runner.runtime != Runtime::Native
-        && let Some(sampled) = runner.sample(op, iterations, true, plan.patience)
-    {
-        runner.series(op).gc_share =
-            sampled.gc_ns.map(|collector| collector as f64 / sampled.ns.max(1) as f64);
+        return;
     }
+    if runner.runtime == Runtime::Native {
+        return;
+    }
+    // A full collection comes every few samples: one sample would show all of it or nothing.
+    let (mut collector, mut clock) = (0, 0);
+    for _ in 0..WATCHED_SAMPLES {
+        let Some(sampled) = runner.sample(op, iterations, true, plan.patience) else { return };
+        let Some(spent) = sampled.gc_ns else { return };
+        collector += spent;
+        clock += sampled.ns;
+        if clock > WATCHED_NS {
+            break;
+        }
+    }
+    runner.series(op).gc_share = Some(collector as f64 / clock.max(1) as f64);
 }

@@ -34,7 +34,8 @@ pub enum ChangeKind {
     IntegerToDouble,
     /// A double became the integer of the same value.
     DoubleToInteger,
-    /// A double became the one next to it.
+    /// A double became one that agrees with it in 15 significant digits, which is what every
+    /// double promises (C's `DBL_DIG`).
     DoubleRounded,
     /// -0.0 became 0.
     NegativeZero,
@@ -386,12 +387,8 @@ fn double_change(before: f64, after: f64) -> ChangeKind {
     if before == after {
         return ChangeKind::NegativeZero;
     }
-    // Doubles of one sign are ordered as their bits are.
-    let neighbours = before.is_sign_negative() == after.is_sign_negative()
-        && before.is_finite()
-        && after.is_finite()
-        && before.to_bits().abs_diff(after.to_bits()) == 1;
-    if neighbours { ChangeKind::DoubleRounded } else { ChangeKind::Value }
+    let digits = |double: f64| format!("{double:.14e}");
+    if digits(before) == digits(after) { ChangeKind::DoubleRounded } else { ChangeKind::Value }
 }
 
 fn integer_text(value: &Value) -> Option<String> {
@@ -500,6 +497,8 @@ mod tests {
             (Value::F64(f64::INFINITY), Value::Null, Some(C::NonFinite)),
             (Value::F64(1.5), Value::Null, Some(C::Value)),
             (Value::F64(1.5), Value::F64(next), Some(C::DoubleRounded)),
+            (Value::F64(-65.61361699999998), Value::F64(-65.613617), Some(C::DoubleRounded)),
+            (Value::F64(0.12345678901234), Value::F64(0.12345678901233), Some(C::Value)),
             (Value::F64(0.1), Value::F64(f64::from(0.1_f32)), Some(C::Value)),
             (Value::Bytes(vec![1, 2]), text("AQI="), Some(C::BytesToText)),
             (Value::Bytes(b"ab".to_vec()), text("ab"), Some(C::BytesToText)),
