@@ -1,0 +1,280 @@
+//! Whole measurements with contenders that behave and contenders that do not. They need `python3`
+//! with its standard library; without, they say so and pass. Speed is never asserted.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use regauge_measure::report::{Report, Row};
+use regauge_measure::{Layout, Options, Quiet, Runtime, render, run};
+
+const DOCUMENT: &str = r#"{"name": "first", "zero": -0.0, "list": [1, 2.5, null, "é"], "big": 123}"#;
+
+fn has(program: &str) -> bool {
+    let there = Command::new(program).arg("--version").output().is_ok();
+    if !there {
+        eprintln!("skipped: there is no {program}");
+    }
+    there
+}
+
+fn adapter(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/contenders").join(format!("{name}.py"))
+}
+
+/// Quick options for these adapters, on a file of this name and content.
+fn options(folder: &Path, name: &str, content: &str, adapters: &[&str]) -> Options {
+    let input = folder.join(name);
+    std::fs::write(&input, content).unwrap();
+    let mut options = Options::new(input, vec![env!("CARGO_BIN_EXE_regauge-contender").into()]);
+    options.rounds = Some(5);
+    options.sample_min = Duration::from_micros(500);
+    options.adapters = adapters.iter().map(|name| adapter(name)).collect();
+    options.only = vec!["test ".into()];
+    options.python = Some("python3".into());
+    options.data_dir = Some(folder.join("data"));
+    options
+}
+
+fn measured(adapters: &[&str]) -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    run(&options(folder.path(), "a.json", DOCUMENT, adapters), &mut Quiet).unwrap()
+}
+
+fn row<'r>(report: &'r Report, name: &str) -> &'r Row {
+    report
+        .rows
+        .iter()
+        .find(|row| row.contender == name)
+        .unwrap_or_else(|| panic!("no row {name}: {report:?}"))
+}
+
+#[test]
+fn an_honest_contender_is_timed() {
+    if !has("python3") {
+        return;
+    }
+    let report = measured(&["honest", "prints"]);
+    for name in ["test honest", "test prints"] {
+        let row = row(&report, name);
+        assert_eq!((row.runtime, row.version.as_str()), (Runtime::Python, "1.0"));
+        assert!(row.runtime_version.starts_with("CPython 3"), "{}", row.runtime_version);
+        assert_eq!((row.losses.len(), row.wrong.len(), &row.failure), (0, 0, &None));
+        let timing = row.timing.as_ref().unwrap();
+        for series in [&timing.decode, &timing.encode] {
+            assert_eq!(series.samples_ns.len(), 5);
+            assert!(series.samples_ns.iter().all(|ns| *ns > 0.0));
+            let estimate = series.estimate_ns;
+            assert!(estimate.low <= estimate.median && estimate.median <= estimate.high);
+            assert!(series.gc_share.is_some_and(|share| (0.0..1.0).contains(&share)));
+        }
+        if cfg!(target_os = "linux") {
+            let memory = timing.memory.unwrap();
+            assert!(memory.idle > 1_000_000 && memory.peak >= memory.decode_peak);
+        }
+    }
+    let best = report.rows.iter().filter_map(|row| row.timing.as_ref()).next().unwrap();
+    assert_eq!(best.ratio.median, 1.0, "the best comes first");
+}
+
+#[test]
+fn a_contender_that_gives_wrong_data_gets_no_time() {
+    if !has("python3") {
+        return;
+    }
+    let report = measured(&["honest", "wrong"]);
+    let row = row(&report, "test wrong");
+    assert!(row.timing.is_none());
+    assert_eq!(row.wrong_documents, 1);
+    let wrong = &row.wrong[0];
+    assert_eq!((wrong.kind.as_str(), wrong.count), ("value", 1));
+    let example = &wrong.examples[0];
+    assert_eq!(
+        (example.path.as_str(), example.before.as_str(), example.after.as_str()),
+        ("$.name", "\"first\"", "\"another\"")
+    );
+    let text = render(&report, Layout::default());
+    assert!(text.contains("| wrong "), "{text}");
+    assert!(text.contains("1 × value; first in document 1 at $.name"), "{text}");
+}
+
+#[test]
+fn losses_are_listed_and_do_not_cost_the_time() {
+    if !has("python3") {
+        return;
+    }
+    let report = measured(&["lossy"]);
+    let row = row(&report, "test lossy");
+    assert!(row.timing.is_some() && row.wrong.is_empty());
+    let kinds: Vec<(&str, u64)> =
+        row.losses.iter().map(|loss| (loss.kind.as_str(), loss.count)).collect();
+    assert_eq!(kinds, [("key order", 1), ("negative zero", 1)]);
+    assert_eq!(row.losses[1].examples[0].path, "$.zero");
+}
+
+#[test]
+fn misbehaviour_is_reported_and_the_run_goes_on() {
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["dies", "honest", "junk", "raises", "late", "absent"];
+    let options = options(folder.path(), "a.json", DOCUMENT, &names);
+    let report = run(&options, &mut Quiet).unwrap();
+    let failure = |name: &str| {
+        let row = row(&report, name);
+        assert!(row.timing.is_none(), "{name}");
+        row.failure.clone().unwrap()
+    };
+    assert_eq!(
+        failure("test dies"),
+        "ended by itself (exit status: 7), saying: the library gives up"
+    );
+    assert_eq!(
+        failure("test junk"),
+        "found \"Segmentation fault, or is it?\" on its output, expected an answer of the runner"
+    );
+    assert_eq!(failure("test raises"), "ValueError: no, not this");
+    assert_eq!(failure("test late"), "ended by itself (exit status: 9)");
+    assert!(row(&report, "test honest").timing.is_some());
+    assert_eq!(report.missing.len(), 1);
+    let missing = &report.missing[0];
+    assert_eq!(missing.install, "pip install absent");
+    assert_eq!(missing.reason, "No module named 'regauge_no_such_library'");
+    let text = render(&report, Layout::default());
+    assert!(text.contains("- test absent (Python): pip install absent"), "{text}");
+}
+
+#[test]
+fn a_contender_that_hangs_is_stopped() {
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path(), "a.json", DOCUMENT, &["hangs", "honest"]);
+    options.patience = Duration::from_secs(3);
+    let report = run(&options, &mut Quiet).unwrap();
+    assert_eq!(
+        row(&report, "test hangs").failure.as_deref(),
+        Some("gave no answer in 3 s and was stopped")
+    );
+    assert!(row(&report, "test honest").timing.is_some());
+}
+
+#[test]
+fn a_missing_interpreter_is_a_missing_contender() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path(), "a.json", DOCUMENT, &["honest"]);
+    options.python = Some(folder.path().join("no-python"));
+    let report = run(&options, &mut Quiet).unwrap();
+    assert!(report.rows.is_empty());
+    assert!(report.missing[0].reason.contains("cannot be started"), "{:?}", report.missing);
+}
+
+#[test]
+fn native_contenders_run_in_processes_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path(), "a.json", DOCUMENT, &[]);
+    options.only = vec!["rust".into()];
+    let report = run(&options, &mut Quiet).unwrap();
+    let names: Vec<&str> = report.rows.iter().map(|row| row.contender.as_str()).collect();
+    for name in ["regauge (json)", "regauge (msgpack)", "serde_json", "sonic-rs", "rmp-serde"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    assert!(report.rows.iter().all(Row::is_timed), "{report:?}");
+    let ours = row(&report, "regauge (json)");
+    assert!(ours.losses.is_empty(), "{ours:?}");
+    // serde_json sorts keys unless it is built otherwise; that is a loss, not an error.
+    assert_eq!(row(&report, "serde_json").losses[0].kind, "key order");
+}
+
+#[test]
+fn a_stream_is_checked_document_by_document() {
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let lines: String =
+        (0..300).map(|index| format!("{{\"name\": \"n{index}\", \"zero\": 0.0}}\n")).collect();
+    let mut options = options(folder.path(), "a.ndjson", &lines, &["honest", "wrong"]);
+    options.only.push("regauge".into());
+    let report = run(&options, &mut Quiet).unwrap();
+    assert_eq!((report.input.documents, report.method.timed_documents), (300, 300));
+    assert!(row(&report, "test honest").timing.is_some());
+    assert!(row(&report, "regauge (msgpack)").timing.is_some());
+    let wrong = row(&report, "test wrong");
+    assert_eq!(wrong.wrong_documents, 300);
+    assert_eq!(wrong.wrong[0].examples[1].document, 2);
+}
+
+#[test]
+fn a_format_that_cannot_hold_the_data_is_left_out() {
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let big = r#"{"name": "x", "zero": 0, "big": 123456789012345678901234567890}"#;
+    let mut options = options(folder.path(), "a.json", big, &["honest"]);
+    options.only.push("rmp-serde".into());
+    let report = run(&options, &mut Quiet).unwrap();
+    assert!(row(&report, "test honest").timing.is_some());
+    assert!(report.rows.iter().all(|row| row.contender != "rmp-serde"));
+    assert!(report.notes[0].starts_with("MessagePack is left out: found the integer 1234"));
+}
+
+#[test]
+fn the_report_goes_to_json_and_back() {
+    if !has("python3") {
+        return;
+    }
+    let report = measured(&["honest", "wrong", "absent"]);
+    let text = report.to_json();
+    assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+    assert!(text.contains("\"schema\": \"regauge-measure/1\""));
+}
+
+#[test]
+fn bad_input_is_an_error_with_a_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = |name: &str, content: &str| {
+        let mut options = options(folder.path(), name, content, &[]);
+        options.only.clear();
+        run(&options, &mut Quiet).unwrap_err().to_string()
+    };
+    let message = told("a.json", "{\"a\": [1, }");
+    assert!(message.contains("byte 10") && message.contains("expected"), "{message}");
+    let message = told("a.unknown", "hello");
+    assert!(message.contains("name it with --from"), "{message}");
+    let message = told("a.ndjson", "");
+    assert!(message.contains("holds no document"), "{message}");
+}
+
+#[test]
+fn a_choice_that_leaves_nobody_names_who_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path(), "a.json", DOCUMENT, &[]);
+    options.only = vec!["nobody".into()];
+    let message = run(&options, &mut Quiet).unwrap_err().to_string();
+    assert!(
+        message.starts_with("no contender for this data is called nobody; there are regauge"),
+        "{message}"
+    );
+}
+
+#[test]
+fn ruby_contenders_where_ruby_is() {
+    if !has("ruby") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path(), "a.json", DOCUMENT, &[]);
+    options.only = vec!["marshal".into(), "ruby".into()];
+    let report = run(&options, &mut Quiet).unwrap();
+    let marshal = row(&report, "marshal");
+    assert!(marshal.timing.is_some(), "{marshal:?}");
+    assert!(marshal.unsafe_because.as_deref().is_some_and(|why| why.contains("runs code")));
+    let reference = report.references.iter().find(|one| one.format == "marshal").unwrap();
+    assert_eq!(reference.written_by, "marshal (Ruby)");
+    let json = report.rows.iter().find(|row| row.contender == "json").unwrap();
+    assert!(json.timing.is_some() || json.failure.is_some(), "{json:?}");
+}
