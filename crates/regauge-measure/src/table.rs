@@ -19,6 +19,15 @@ pub struct Layout {
     pub lines: bool,
 }
 
+/// What the columns hold.
+const LEGEND: &str = "\
+size, gzipped: what the library wrote. decode, encode: median time of one pass, ± the 95% interval.
+to best: total against the best of the table, with its 95% interval. memory: the most it took
+above the bare interpreter. GC: the collector's part of decoding / encoding. lost: differences of
+its own output to the original, as regauge reads both.
+
+";
+
 /// The whole report as text.
 #[must_use]
 pub fn render(report: &Report, layout: Layout) -> String {
@@ -34,6 +43,7 @@ pub fn render(report: &Report, layout: Layout) -> String {
         }
         text.push('\n');
     }
+    text.push_str(LEGEND);
     differences(&mut text, report);
     missing(&mut text, report);
     notes(&mut text, report);
@@ -161,7 +171,7 @@ fn group(text: &mut String, runtime: Runtime, gives: Gives, rows: &[&Row], layou
         table.add_row(cells);
     }
     align(&mut table, 2..10);
-    let _ = writeln!(text, "{version}, to {to}\n\n{table}");
+    let _ = writeln!(text, "{version}, to {to}\n\n{table}\n");
 }
 
 fn times(timing: &Timing) -> [String; 6] {

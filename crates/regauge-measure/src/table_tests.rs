@@ -1,1 +1,184 @@
+//! The text of fixed reports: no clock has a part in these.
 
+use super::*;
+use crate::machine::Machine;
+use crate::report::{self, Example, Input, Memory, Method, Missing, Reference, Rounds, Series};
+use crate::stats;
+
+fn series(samples: &[f64], gc_share: Option<f64>) -> Series {
+    Series {
+        iterations: 10,
+        samples_ns: samples.to_vec(),
+        estimate_ns: stats::estimate(samples, 1),
+        cpu_share: Some(1.0),
+        gc_share,
+    }
+}
+
+fn row(contender: &str, format: &str, times: Option<(&[f64], &[f64])>) -> Row {
+    Row {
+        contender: contender.into(),
+        runtime: Runtime::Python,
+        runtime_version: "CPython 3.11.7".into(),
+        library: contender.into(),
+        version: "1.2".into(),
+        format: format.into(),
+        gives: Gives::Data,
+        unsafe_because: None,
+        output_bytes: Some(31_000_000),
+        output_gzip_bytes: Some(9_000_000),
+        losses: Vec::new(),
+        wrong: Vec::new(),
+        wrong_documents: 0,
+        failure: None,
+        timing: times.map(|(decode, encode)| {
+            let (decode, encode) = (series(decode, Some(0.25)), series(encode, Some(0.0)));
+            Timing {
+                total_ns: stats::estimate_of(
+                    &[&decode.samples_ns, &encode.samples_ns],
+                    1,
+                    |medians| medians[0] + medians[1],
+                ),
+                decode,
+                encode,
+                ratio: stats::Estimate { median: 1.0, low: 1.0, high: 1.0 },
+                memory: Some(Memory { idle: 10_000_000, decode_peak: 0, peak: 52_000_000 }),
+            }
+        }),
+    }
+}
+
+fn loss(kind: &str, count: u64, before: &str, after: &str) -> Loss {
+    Loss {
+        kind: kind.into(),
+        count,
+        examples: vec![Example {
+            document: 3,
+            path: "$.a[0]".into(),
+            before: before.into(),
+            after: after.into(),
+        }],
+    }
+}
+
+fn report() -> Report {
+    let quick = [1.00e6, 1.01e6, 1.02e6, 1.03e6, 1.04e6, 1.05e6, 1.06e6];
+    let close = [1.02e6, 1.00e6, 1.07e6, 1.03e6, 1.05e6, 1.04e6, 1.08e6];
+    let slow = [3.00e6, 3.03e6, 3.06e6, 3.09e6, 3.12e6, 3.15e6, 3.18e6];
+    let mut lossy = row("slow", "msgpack", Some((&slow, &slow)));
+    lossy.losses = vec![loss("negative zero", 1_234, "-0.0", "0.0")];
+    let mut wrong = row("wrong", "ndjson", None);
+    wrong.wrong = vec![loss("value", 7, "\"x\"", "\"y\""), loss("missing", 1, "null", "")];
+    wrong.wrong_documents = 7;
+    let mut failed = row("failed", "ndjson", None);
+    failed.failure = Some("ended by itself (signal: 11)".into());
+    failed.output_bytes = None;
+    failed.output_gzip_bytes = None;
+    failed.unsafe_because = Some("runs code: never load bytes that you did not write".into());
+    let mut report = Report {
+        schema: report::SCHEMA.into(),
+        regauge: "0.1.0".into(),
+        command: vec!["regauge".into(), "measure".into(), "catalog.mrc".into()],
+        input: Input {
+            name: "catalog.mrc".into(),
+            format: "marc".into(),
+            bytes: 31_000_000,
+            documents: 18_881,
+        },
+        machine: Machine {
+            processor: "Example 9000".into(),
+            cores: 2,
+            memory_bytes: Some(8_000_000_000),
+            system: "linux 6.1".into(),
+            load: Some(0.1),
+        },
+        method: Method {
+            seed: 1,
+            rounds: Rounds { decode: 7, encode: 7 },
+            sample_min_ns: 10_000_000,
+            budget_s: 120.0,
+            took_s: 93.4,
+            timed_documents: 6_294,
+            every: 3,
+        },
+        references: [("marc", 31, 90), ("msgpack", 42, 82), ("marc-json", 56, 81)]
+            .iter()
+            .map(|(format, size, gzip)| Reference {
+                format: (*format).into(),
+                bytes: size * 1_000_000,
+                gzip_bytes: gzip * 100_000,
+                written_by: "regauge".into(),
+            })
+            .collect(),
+        rows: vec![
+            wrong,
+            failed,
+            lossy,
+            row("close", "ndjson", Some((&close, &slow))),
+            row("quick", "ndjson", Some((&quick, &quick))),
+        ],
+        missing: vec![Missing {
+            contender: "oj".into(),
+            runtime: Runtime::Ruby,
+            install: "gem install oj".into(),
+            reason: "cannot load such file -- oj\nand more".into(),
+        }],
+        notes: vec!["3 broken records were left out.".into()],
+    };
+    summary::rank(&mut report, 1);
+    report
+}
+
+#[test]
+fn the_whole_text_in_a_pipe() {
+    let expected = include_str!("table_snapshot.txt");
+    let found = render(&report(), Layout::default());
+    if found != expected && std::env::var_os("REGAUGE_UPDATE_SNAPSHOTS").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/table_snapshot.txt");
+        std::fs::write(path, &found).unwrap();
+        return;
+    }
+    assert_eq!(found, expected, "set REGAUGE_UPDATE_SNAPSHOTS=1 to accept the change");
+}
+
+#[test]
+fn a_terminal_gets_lines_no_wider_than_itself() {
+    let text = render(&report(), Layout { width: Some(120), lines: true });
+    assert!(text.contains('┌'), "{text}");
+    for line in text.lines().filter(|line| line.contains(['┆', '─'])) {
+        assert!(line.chars().count() <= 120, "{line}");
+    }
+}
+
+#[test]
+fn the_busy_machine_is_told() {
+    let mut report = report();
+    report.rows[0].timing.as_mut().unwrap().decode.cpu_share = Some(0.5);
+    assert!(render(&report, Layout::default()).contains("for only 50% of its time"));
+}
+
+#[test]
+fn figures() {
+    for (ns, text) in [
+        (0.0, "0.00 ns"),
+        (999.0, "999 ns"),
+        (1_234.0, "1.23 µs"),
+        (12_345_678.0, "12.3 ms"),
+        (2.5e9, "2.50 s"),
+        (123e9, "123 s"),
+    ] {
+        assert_eq!(time(ns), text);
+    }
+    for (count, text) in [
+        (0, "0 B"),
+        (9_999, "9,999 B"),
+        (16_402, "16.4 kB"),
+        (31_000_000, "31.0 MB"),
+        (2_000_000_000, "2.00 GB"),
+    ] {
+        assert_eq!(bytes(count), text);
+    }
+    for (count, text) in [(2, "2nd"), (3, "3rd"), (11, "11th"), (21, "21st"), (100, "100th")] {
+        assert_eq!(ordinal(count), text);
+    }
+}
