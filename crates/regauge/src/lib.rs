@@ -23,7 +23,6 @@ pub mod output;
 pub mod parallel;
 pub mod path;
 pub mod reader;
-mod stub;
 pub mod tape;
 pub mod time;
 mod utf8;

@@ -3,11 +3,13 @@
 
 use std::fmt;
 
-use crate::event::{BigInt, Ext, Sink, Timestamp};
+use crate::event::{BigInt, Ext, Sink, Timestamp, Writer as _};
 use crate::fidelity::{Fidelity, OnLoss};
 use crate::format::Format;
 use crate::limits::Limits;
-use crate::{Error, Result};
+use crate::out::Out;
+use crate::wrap::Escape;
+use crate::{Error, Result, json};
 
 /// Any value of the event model. Displays in the wrapped notation (see [`crate::fidelity`]).
 #[derive(Clone, Debug, PartialEq)]
@@ -153,8 +155,13 @@ impl Value {
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = crate::json::to_vec(self, OnLoss::Wrap).map_err(|_| fmt::Error)?;
-        f.write_str(std::str::from_utf8(&bytes).map_err(|_| fmt::Error)?)
+        let fidelity = Fidelity::new(OnLoss::Wrap, Format::Json);
+        let writer = json::Writer::new(Out::in_memory(), json::WriteOptions::default(), fidelity);
+        let mut escape = Escape::new(writer);
+        self.drive(&mut escape).map_err(|_| fmt::Error)?;
+        escape.end_document().map_err(|_| fmt::Error)?;
+        let bytes = escape.into_inner().into_out().into_vec();
+        f.write_str(std::str::from_utf8(bytes.trim_ascii_end()).map_err(|_| fmt::Error)?)
     }
 }
 

@@ -38,6 +38,11 @@ impl<S> Escape<S> {
     pub fn new(inner: S) -> Self {
         Escape { inner, stack: Vec::new() }
     }
+
+    /// The sink behind.
+    pub fn into_inner(self) -> S {
+        self.inner
+    }
 }
 
 impl<S: Sink> Sink for Escape<S> {
