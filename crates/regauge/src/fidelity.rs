@@ -415,7 +415,11 @@ pub fn key_value<S: Sink + ?Sized>(sink: &mut S, k: &Value) -> Result {
             let found = format!("the key {}, which is {}", shorten(&notation), k.type_name());
             Err(sink.fidelity().refusal(&found, r#"{"$key:…": …}"#, "its text"))
         }
-        OnLoss::Wrap => sink.key(&format!("{KEY_PREFIX}{notation}")),
+        // [`Escape`](crate::wrap::Escape) has guarded the maps in it already.
+        OnLoss::Wrap => {
+            let notation = crate::json::notation(k)?;
+            sink.key(&format!("{KEY_PREFIX}{notation}"))
+        }
         OnLoss::Approximate => {
             let text = match k {
                 Value::Text(text) => text.clone(),

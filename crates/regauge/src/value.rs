@@ -168,14 +168,41 @@ impl fmt::Display for Value {
 impl std::str::FromStr for Value {
     type Err = Error;
 
-    /// The value of a text in the wrapped notation.
+    /// The value of a text in the wrapped notation. A number with a fraction or an exponent is a
+    /// double if that is how the double is written, and else a decimal: so the text of any value
+    /// gives the value.
     fn from_str(text: &str) -> Result<Value> {
-        let mut builder = Builder::new(&Limits::default());
-        let mut unwrap = crate::wrap::Unwrap::new(&mut builder, &Limits::default());
-        let mut reader = crate::json::Reader::from_slice(Default::default(), text.as_bytes());
+        let limits = Limits::default();
+        let mut builder = Builder::new(&limits);
+        let mut unwrap = crate::wrap::Unwrap::new(&mut builder, &limits);
+        let exact = crate::json::ReadOptions { exact_numbers: true, ..Default::default() };
+        let parser = crate::json::Parser::new(exact, limits);
+        let mut reader = crate::json::Reader::from_slice(parser, text.as_bytes());
         crate::Source::next(&mut reader, &mut unwrap)?;
         crate::Source::next(&mut reader, &mut unwrap)?;
-        builder.take().ok_or_else(|| Error::truncated("found no value"))
+        let mut value = builder.take().ok_or_else(|| Error::truncated("found no value"))?;
+        value.settle_decimals();
+        Ok(value)
+    }
+}
+
+impl Value {
+    /// Makes doubles of the decimals that a double is written as. Recurses as deep as
+    /// [`Limits::depth`] let the value become.
+    fn settle_decimals(&mut self) {
+        match self {
+            Value::Decimal(text) => {
+                if let Some(double) = crate::number::double_of_same_digits(text) {
+                    *self = Value::F64(double);
+                }
+            }
+            Value::Array(values) => values.iter_mut().for_each(Value::settle_decimals),
+            Value::Map(pairs) => pairs.iter_mut().for_each(|(key, value)| {
+                key.settle_decimals();
+                value.settle_decimals();
+            }),
+            _ => {}
+        }
     }
 }
 

@@ -80,7 +80,13 @@ impl<S: Sink> Sink for Escape<S> {
         if let Some(level @ Level::Fresh) = self.stack.last_mut() {
             *level = Level::Map;
         }
-        self.inner.key_value(k)
+        if !matches!(k, Value::Array(_) | Value::Map(_)) {
+            return self.inner.key_value(k);
+        }
+        // A map in a key can look like the notation as well.
+        let mut escaped = Builder::new(&Limits::NONE);
+        k.drive(&mut Escape::new(&mut escaped))?;
+        self.inner.key_value(&escaped.take().expect("a whole value"))
     }
     fn end_map(&mut self) -> Result {
         if self.stack.pop() == Some(Level::Literal) {
@@ -150,8 +156,7 @@ impl<S: Sink> Unwrap<S> {
     /// A key has come after a whole `$literal` map.
     fn check_alone(&self) -> Result {
         if self.stack.last() == Some(&Open::LiteralMap) {
-            return Err(Error::syntax("found a second key beside `$literal`, expected none")
-                .hint("read without --on-loss wrap if this is not our notation"));
+            return Err(second_key());
         }
         Ok(())
     }
@@ -170,7 +175,7 @@ impl<S: Sink> Unwrap<S> {
         match unwrapped(&map, &self.limits) {
             Some(value) => value.drive(&mut self.inner),
             // Something that only looks like it: its parts may still be the notation.
-            None => self.replay(&map),
+            None => self.replay_map(&map),
         }
     }
 
@@ -185,19 +190,41 @@ impl<S: Sink> Unwrap<S> {
                 if let Some(value) = unwrapped(value, &self.limits) {
                     return value.drive(&mut self.inner);
                 }
-                self.inner.begin_map(Some(pairs.len() as u64))?;
-                for (key, value) in pairs {
-                    match key {
-                        Value::Text(key) => pass_key(&mut self.inner, key)?,
-                        key => self.inner.key_value(key)?,
+                match pairs.as_slice() {
+                    [(Value::Text(name), content @ Value::Map(_)), rest @ ..]
+                        if name == LITERAL =>
+                    {
+                        if !rest.is_empty() {
+                            return Err(second_key());
+                        }
+                        self.replay_map(content)
                     }
-                    self.replay(value)?;
+                    _ => self.replay_map(value),
                 }
-                self.inner.end_map()
             }
             leaf => leaf.drive(&mut self.inner),
         }
     }
+
+    /// A map that is not the notation itself.
+    fn replay_map(&mut self, map: &Value) -> Result {
+        let Value::Map(pairs) = map else { return self.replay(map) };
+        self.inner.begin_map(Some(pairs.len() as u64))?;
+        for (key, value) in pairs {
+            match key {
+                Value::Text(key) => pass_key(&mut self.inner, key)?,
+                key => pass_key_value(&mut self.inner, key, &self.limits)?,
+            }
+            self.replay(value)?;
+        }
+        self.inner.end_map()
+    }
+}
+
+#[cold]
+fn second_key() -> Error {
+    Error::syntax("found a second key beside `$literal`, expected none")
+        .hint("read without --on-loss wrap if this is not our notation")
 }
 
 /// A key of a map that is not the notation: text, or a key value in its own notation.
@@ -209,6 +236,19 @@ fn pass_key<S: Sink>(sink: &mut S, k: &str) -> Result {
             sink.key_value(&key)
         }
         None => sink.key(k),
+    }
+}
+
+/// A key that is no text, and may hold the notation where its format could not hold a value.
+fn pass_key_value<S: Sink>(sink: &mut S, k: &Value, limits: &Limits) -> Result {
+    if !matches!(k, Value::Array(_) | Value::Map(_)) {
+        return sink.key_value(k);
+    }
+    let mut unwrapped = Builder::new(limits);
+    k.drive(&mut Unwrap::new(&mut unwrapped, limits))?;
+    match unwrapped.take().expect("a whole value") {
+        Value::Text(text) => sink.key(&text),
+        key => sink.key_value(&key),
     }
 }
 
@@ -380,7 +420,7 @@ impl<S: Sink> Sink for Unwrap<S> {
         }
         self.open_fresh()?;
         self.check_alone()?;
-        self.inner.key_value(k)
+        pass_key_value(&mut self.inner, k, &self.limits)
     }
     fn end_map(&mut self) -> Result {
         if let Some((builder, depth)) = &mut self.capture {

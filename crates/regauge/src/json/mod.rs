@@ -26,6 +26,7 @@ mod writer;
 
 pub use number::is_number;
 pub use reader::{Framing, Parser, ReadOptions};
+pub(crate) use writer::notation;
 pub use writer::{FloatStyle, WriteOptions, Writer, to_vec};
 
 /// Bytes to events: a [`Parser`] over a slice or a stream.

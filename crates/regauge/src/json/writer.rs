@@ -390,12 +390,23 @@ fn parts(mut bytes: &[u8]) -> Option<Vec<Part<'_>>> {
 /// # Errors
 /// `Refused` for what the policy does not let through.
 pub fn to_vec(value: &Value, on_loss: OnLoss) -> Result<Vec<u8>> {
+    bytes(on_loss, |writer| match on_loss {
+        OnLoss::Wrap => value.drive(&mut Escape::new(writer)),
+        _ => value.drive(writer),
+    })
+}
+
+/// The value in the wrapped notation, a user's own maps as they are: for a value that has gone
+/// through [`Escape`].
+pub(crate) fn notation(value: &Value) -> Result<String> {
+    let bytes = bytes(OnLoss::Wrap, |writer| value.drive(writer))?;
+    Ok(String::from_utf8(bytes).expect("JSON is text"))
+}
+
+fn bytes(on_loss: OnLoss, drive: impl FnOnce(&mut Writer<'_>) -> Result) -> Result<Vec<u8>> {
     let fidelity = Fidelity::new(on_loss, Format::Json);
     let mut writer = Writer::new(Out::in_memory(), WriteOptions::default(), fidelity);
-    match on_loss {
-        OnLoss::Wrap => value.drive(&mut Escape::new(&mut writer))?,
-        _ => value.drive(&mut writer)?,
-    }
+    drive(&mut writer)?;
     let mut bytes = writer.out.into_vec();
     debug_assert_eq!(bytes.last(), Some(&b','));
     bytes.pop();

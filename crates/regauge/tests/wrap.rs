@@ -1,0 +1,221 @@
+//! The reversible notation: every value goes to JSON and to MessagePack and comes back, whatever a
+//! user's own maps look like.
+
+use regauge::event::Writer as _;
+use regauge::json::{self, ReadOptions};
+use regauge::out::Out;
+use regauge::value::Builder;
+use regauge::wrap::{Escape, Unwrap};
+use regauge::{Fidelity, Format, Limits, OnLoss, Sink, Source, Timestamp, Value, msgpack};
+
+/// The value's text in the notation.
+fn to_json(value: &Value) -> String {
+    let fidelity = Fidelity::new(OnLoss::Wrap, Format::Json);
+    let mut writer = json::Writer::new(Out::in_memory(), json::WriteOptions::default(), fidelity);
+    value.drive(&mut Escape::new(&mut writer)).unwrap();
+    writer.end_document().unwrap();
+    writer.finish().unwrap();
+    String::from_utf8(writer.into_out().into_vec()).unwrap()
+}
+
+fn from_json(text: &str) -> Value {
+    // A decimal's digits are read as such only when asked for.
+    let options = ReadOptions { exact_numbers: text.contains("1.10"), ..ReadOptions::default() };
+    let parser = json::Parser::new(options, Limits::default());
+    read(json::Reader::from_slice(parser, text.as_bytes()))
+}
+
+fn read(mut source: impl Source) -> Value {
+    let mut builder = Builder::new(&Limits::default());
+    assert!(source.next(&mut Unwrap::new(&mut builder, &Limits::default())).unwrap());
+    builder.take().expect("a whole value")
+}
+
+fn to_msgpack(value: &Value) -> Vec<u8> {
+    let mut writer = msgpack::Writer::in_memory(OnLoss::Wrap);
+    value.drive(&mut Escape::new(&mut writer)).unwrap();
+    writer.end_document().unwrap();
+    writer.finish().unwrap();
+    writer.into_vec()
+}
+
+/// NaN is itself here, and -0.0 is not 0.0.
+fn same(a: &Value, b: &Value) -> bool {
+    format!("{a:?}") == format!("{b:?}")
+}
+
+#[track_caller]
+fn check(value: &Value) {
+    let places = [
+        value.clone(),
+        Value::Array(vec![value.clone(), Value::Null, value.clone()]),
+        Value::Map(vec![
+            (text("a"), value.clone()),
+            (text("b"), Value::Array(vec![value.clone()])),
+            (value.clone(), text("under it")),
+        ]),
+        Value::Map(vec![(text("$binary"), value.clone())]),
+        Value::Map(vec![(text("$literal"), value.clone()), (text("$literal"), value.clone())]),
+        Value::Map(vec![(Value::Array(vec![value.clone()]), value.clone())]),
+    ];
+    for value in &places {
+        let json = to_json(value);
+        let back = from_json(&json);
+        assert!(same(&back, value), "{json} gives\n{back:?}, not\n{value:?}");
+        let back =
+            read(msgpack::Reader::from_slice(msgpack::Parser::default(), &to_msgpack(value)));
+        assert!(same(&back, value), "MessagePack gives\n{back:?}, not\n{value:?}");
+        // The notation of Display is that of the writer, and parses back.
+        let shown = value.to_string();
+        assert_eq!(shown, json.trim_end());
+        assert!(same(&shown.parse().unwrap(), value), "{shown}");
+    }
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.into())
+}
+
+fn big(negative: bool, digits: &str) -> Value {
+    Value::BigInt { negative, magnitude: regauge::number::magnitude(digits) }
+}
+
+#[test]
+fn every_kind_of_value() {
+    let at = |seconds, nanoseconds| Value::Timestamp(Timestamp { seconds, nanoseconds });
+    for value in [
+        Value::Null,
+        Value::Bool(true),
+        Value::Int(0),
+        Value::Int(i64::MIN),
+        Value::UInt(u64::MAX),
+        big(false, "18446744073709551616"),
+        big(true, "170141183460469231731687303715884105728"),
+        Value::F64(1.0),
+        Value::F64(-0.0),
+        Value::F64(1e300),
+        Value::F64(f64::NAN),
+        Value::F64(f64::INFINITY),
+        Value::F64(f64::NEG_INFINITY),
+        text(""),
+        text("$binary"),
+        text("$key:1"),
+        Value::Bytes(vec![]),
+        Value::Bytes((0..=255).collect()),
+        Value::Array(vec![]),
+        Value::Map(vec![]),
+        at(0, 0),
+        at(1_600_000_000, 500_000_000),
+        at(-1, 999_999_999),
+        at(-62_167_219_200, 0),
+        at(253_402_300_800, 1),
+        at(i64::MIN, 0),
+        at(i64::MAX, 999_999_999),
+        Value::Decimal("1.10".into()),
+        Value::MsgpackExt(5, vec![1, 2, 3]),
+        Value::MsgpackExt(-128, vec![]),
+        Value::Surrogates(b"a\xED\xA0\x80b".to_vec()),
+        Value::BrokenText(b"caf\xE9".to_vec()),
+    ] {
+        check(&value);
+    }
+}
+
+#[test]
+fn maps_that_look_like_the_notation() {
+    for map in [
+        r#"{"$literal":{"$binary":{"base64":"AQI=","subType":"00"}}}"#,
+        r#"{"$literal":{"$numberDouble":"NaN"}}"#,
+        r#"{"$literal":{"$literal":{"$literal":{"$literal":1}}}}"#,
+        r#"{"$literal":{"$literal":{"$literal":{"$binary":1}}}}"#,
+        r#"{"$literal":{"$":1,"a":2}}"#,
+        r#"{"a":1,"$binary":{"base64":"AQI=","subType":"00"}}"#,
+        r#"{"$key:1":1,"$key:\"$key:1\"":{"$literal":{"$time":"2026-11-21T12:00:00Z"}}}"#,
+        r#"[{"$literal":{"$ext":{"type":5,"base64":"AQI="}}},{"$ext":{"type":5,"base64":"AQI="}}]"#,
+    ] {
+        let value = from_json(map);
+        assert_eq!(to_json(&value).trim_end(), map);
+        check(&value);
+    }
+}
+
+#[test]
+fn what_is_not_the_notation_passes_unchanged() {
+    for map in [
+        r#"{"$binary":1}"#,
+        r#"{"$binary":{"base64":"AQI="}}"#,
+        r#"{"$binary":{"base64":"?","subType":"00"}}"#,
+        r#"{"$binary":{"base64":"AQI=","subType":"00"},"more":1}"#,
+        r#"{"$binary":{"base64":"AQI=","subType":"00","more":1}}"#,
+        r#"{"$numberDouble":"nan"}"#,
+        r#"{"$integer":"12x"}"#,
+        r#"{"$integer":"-"}"#,
+        r#"{"$decimal":"1."}"#,
+        r#"{"$time":"yesterday"}"#,
+        r#"{"$time":{"seconds":1}}"#,
+        r#"{"$ext":{"type":200,"base64":""}}"#,
+        r#"{"$surrogates":"7aCA"}"#,
+        r#"{"$text":{}}"#,
+        r#"{"$unknown":1}"#,
+        r#"{"$literal":1}"#,
+        r#"{"$literal":[{"$binary":1}]}"#,
+        r#"{"$literal":1,"a":2}"#,
+        r#"{"$key:":1,"$key:x":2,"$key:1 2":3}"#,
+        r#"{"$integer":{"$integer":{"$integer":{"a":[1,{"b":null}]}}}}"#,
+    ] {
+        let plain = map.parse::<Value>().unwrap();
+        let mut builder = Builder::new(&Limits::default());
+        let mut reader = json::Reader::from_slice(json::Parser::default(), map.as_bytes());
+        assert!(reader.next(&mut builder).unwrap());
+        assert!(same(&plain, &builder.take().unwrap()), "{map}");
+        check(&plain);
+    }
+}
+
+#[test]
+fn notation_inside_of_what_only_looks_like_it() {
+    let value: Value =
+        r#"{"$binary":[{"$numberDouble":"NaN"},{"$literal":{"$time":1}}]}"#.parse().unwrap();
+    let inner = Value::Map(vec![(text("$time"), Value::Int(1))]);
+    let wanted =
+        Value::Map(vec![(text("$binary"), Value::Array(vec![Value::F64(f64::NAN), inner]))]);
+    assert!(same(&value, &wanted), "{value:?}");
+}
+
+#[test]
+fn narrow_integers_stay_narrow() {
+    // The notation of an integer that the target would hold is an integer of the least width.
+    for (text, value) in [
+        ("12", Value::Int(12)),
+        ("-9223372036854775808", Value::Int(i64::MIN)),
+        ("18446744073709551615", Value::UInt(u64::MAX)),
+        ("18446744073709551616", big(false, "18446744073709551616")),
+    ] {
+        let notation = format!(r#"{{"$integer":"{text}"}}"#);
+        assert!(same(&notation.parse().unwrap(), &value), "{notation}");
+    }
+    for text in ["", "+1", "01", "-0", "1e3"] {
+        let notation = format!(r#"{{"$integer":"{text}"}}"#);
+        let value: Value = notation.parse().unwrap();
+        assert!(matches!(value, Value::Map(_) | Value::Int(_)), "{notation}: {value:?}");
+    }
+}
+
+#[test]
+fn a_key_behind_a_literal_map_is_an_error() {
+    let error = r#"{"$literal":{"a":1},"b":2}"#.parse::<Value>().unwrap_err();
+    assert!(error.message().contains("second key beside `$literal`"), "{error}");
+}
+
+#[test]
+fn a_sink_can_be_a_trait_object() {
+    let fidelity = Fidelity::new(OnLoss::Wrap, Format::Json);
+    let mut writer = json::Writer::new(Out::in_memory(), json::WriteOptions::default(), fidelity);
+    let sink: &mut dyn Sink = &mut writer;
+    Value::Bytes(vec![1, 2]).drive(sink).unwrap();
+    writer.end_document().unwrap();
+    assert_eq!(
+        writer.into_out().into_vec(),
+        b"{\"$binary\":{\"base64\":\"AQI=\",\"subType\":\"00\"}}\n"
+    );
+}
