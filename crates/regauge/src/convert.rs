@@ -254,7 +254,9 @@ pub(crate) fn run<'a>(
         }
         Format::Msgpack => job.to_writer(input.reader(msgpack::Parser::new(limits))?, out, on_bad),
         Format::Marc => {
-            let parser = marc::iso2709::Parser::new(options.marc.clone(), limits);
+            let mut marc = options.marc.clone();
+            marc.references |= options.on_loss == OnLoss::Wrap;
+            let parser = marc::iso2709::Parser::new(marc, limits);
             job.to_writer(input.reader(parser)?, out, on_bad)
         }
         Format::MarcXml => {
@@ -325,7 +327,8 @@ impl Job<'_> {
         } else {
             // From the writer's end to the reader's.
             let mut chain: Box<dyn Writer + '_> = Box::new(&mut *writer);
-            if wrap {
+            // A MARC record is checked to be one, so no key of it is taken for the notation.
+            if wrap && !options.to.is_marc() {
                 chain = Box::new(Escape::new(chain));
             }
             match documents {
@@ -336,7 +339,7 @@ impl Job<'_> {
             if refuse_duplicates || options.report {
                 chain = Box::new(Duplicates::new(chain, refuse_duplicates));
             }
-            if wrap {
+            if wrap && !options.from.is_marc() {
                 chain = Box::new(Unwrap::new(chain, &options.limits));
             }
             if self.tracked {

@@ -769,8 +769,7 @@ mod tests {
 
     #[test]
     fn a_record_is_bounded() {
-        let mut limits = Limits::default();
-        limits.record_bytes = 40;
+        let limits = Limits { record_bytes: 40, ..Limits::default() };
         let mut builder = RecordBuilder::new(&limits, Fidelity::new(OnLoss::Refuse, Format::Marc));
         let value = |n: usize| {
             map(vec![("leader", text(&"x".repeat(n))), ("fields", Value::Array(vec![]))])

@@ -1,6 +1,8 @@
 //! Records to ISO 2709: length, base address and directory are computed, all else is written as
 //! it is.
 
+use unicode_normalization::char::is_combining_mark;
+
 use crate::event::{Sink, forward};
 use crate::fidelity::{Fidelity, LossKind, OnLoss};
 use crate::marc::charset::{self, Charset, CharsetChoice};
@@ -246,7 +248,9 @@ impl Body<'_> {
             self.data.extend_from_slice(value.as_bytes());
             return Ok(());
         }
-        if code.is_ascii() && code.as_bytes().first() != Some(&charset::ESCAPE) {
+        // A mark stands before its letter in MARC-8, and that letter can be the code.
+        let marked = value.chars().next().is_some_and(is_combining_mark);
+        if code.is_ascii() && code.as_bytes().first() != Some(&charset::ESCAPE) && !marked {
             self.data.extend_from_slice(code.as_bytes());
             return self.text(tag, code, value);
         }

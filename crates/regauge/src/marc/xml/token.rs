@@ -38,16 +38,16 @@ pub(super) fn token(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize
     }
     match bytes.get(1) {
         Some(b'/') => {
-            let Some(end) = memchr::memchr(b'>', bytes) else { return cut(bytes, last, "tag") };
+            let Some(end) = memchr::memchr(b'>', bytes) else { return cut(bytes, last, "a tag") };
             Ok(Some((Token::End(bytes[2..end].trim_ascii_end()), end + 1)))
         }
         Some(b'!') => bang(bytes, last),
         Some(b'?') => match memchr::memmem::find(&bytes[2..], b"?>") {
             Some(end) => Ok(Some((Token::Instruction(&bytes[2..end + 2]), end + 4))),
-            None => cut(bytes, last, "processing instruction"),
+            None => cut(bytes, last, "a processing instruction"),
         },
         Some(_) => start(bytes, last),
-        None => cut(bytes, last, "tag"),
+        None => cut(bytes, last, "a tag"),
     }
 }
 
@@ -57,7 +57,7 @@ fn start(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize)>> {
     let mut end = 1;
     loop {
         let Some(found) = memchr::memchr3(b'>', b'"', b'\'', &bytes[end..]) else {
-            return cut(bytes, last, "tag");
+            return cut(bytes, last, "a tag");
         };
         let at = end + found;
         if bytes[at] == b'>' {
@@ -65,7 +65,7 @@ fn start(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize)>> {
             break;
         }
         let Some(close) = memchr::memchr(bytes[at], &bytes[at + 1..]) else {
-            return cut(bytes, last, "attribute");
+            return cut(bytes, last, "an attribute");
         };
         end = at + close + 2;
     }
@@ -91,14 +91,14 @@ fn bang(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize)>> {
         let body = bytes.get(4..).unwrap_or_default();
         return match memchr::memmem::find(body, b"-->") {
             Some(end) => Ok(Some((Token::Nothing, 4 + end + 3))),
-            None => cut(bytes, last, "comment"),
+            None => cut(bytes, last, "a comment"),
         };
     }
     if opens(b"<![CDATA[") {
         let body = bytes.get(9..).unwrap_or_default();
         return match memchr::memmem::find(body, b"]]>") {
             Some(end) => Ok(Some((Token::CData(&body[..end]), 9 + end + 3))),
-            None => cut(bytes, last, "CDATA section"),
+            None => cut(bytes, last, "a CDATA section"),
         };
     }
     if opens(b"<!DOCTYPE") {
@@ -111,7 +111,7 @@ fn bang(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize)>> {
             )
             .hint("take the declarations out, or expand them with xmllint --noent")
             .at(0)),
-            None => cut(bytes, last, "document type"),
+            None => cut(bytes, last, "a document type"),
         };
     }
     Err(Error::syntax("found \"<!\", expected a comment, a CDATA section or a tag").at(0))
@@ -123,6 +123,6 @@ fn cut<'x>(bytes: &[u8], last: bool, what: &str) -> Result<Option<(Token<'x>, us
     if !last {
         return Ok(None);
     }
-    Err(Error::truncated(format!("found the end of the input inside a {what}"))
+    Err(Error::truncated(format!("found the end of the input inside {what}"))
         .at(bytes.len() as u64))
 }
