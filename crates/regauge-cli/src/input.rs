@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -40,6 +40,15 @@ pub enum ToldBy {
 }
 
 impl ToldBy {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            ToldBy::Option => "option",
+            ToldBy::Name => "name",
+            ToldBy::Content => "content",
+        }
+    }
+
     /// In words, for a person: `by its name`.
     pub fn words(self) -> &'static str {
         match self {
@@ -54,8 +63,6 @@ impl ToldBy {
 pub struct Source {
     /// As messages name it.
     pub name: String,
-    /// The path, where there is one.
-    pub path: Option<PathBuf>,
     pub format: Format,
     pub told_by: ToldBy,
     pub compression: Option<Compression>,
@@ -144,7 +151,6 @@ impl Source {
             return Err(unknown_format(&name, &head));
         };
         Ok(Source {
-            path: (!is_stdin).then(|| path.to_owned()),
             format,
             told_by,
             compression,

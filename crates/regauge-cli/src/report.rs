@@ -40,8 +40,7 @@ impl Report {
     pub fn begin(destination: Destination, source: &Source, options: &Options) -> Result<Report> {
         let outlet = destination.outlet(None, None, 1);
         let outlet = outlet.map_err(|error| Failure::io(&destination.name, &error))?;
-        let mut write = json::WriteOptions::default();
-        write.indent = Some(2);
+        let write = json::WriteOptions { indent: Some(2), ..Default::default() };
         let out = Out::to_output(outlet, u64::MAX);
         let writer =
             json::Writer::new(out, write, Fidelity::new(OnLoss::Approximate, Format::Json));
@@ -237,8 +236,7 @@ pub fn error_fields(json: &mut dyn Sink, error: &Error) -> regauge::Result {
 /// # Errors
 /// Those of writing.
 pub fn to_stdout(emit: impl FnOnce(&mut dyn Sink) -> regauge::Result) -> Result {
-    let mut options = json::WriteOptions::default();
-    options.indent = Some(2);
+    let options = json::WriteOptions { indent: Some(2), ..Default::default() };
     let fidelity = Fidelity::new(OnLoss::Approximate, Format::Json);
     let mut writer = json::Writer::new(Out::in_memory(), options, fidelity);
     let emitted =

@@ -231,6 +231,55 @@ impl Output for Discard {
     }
 }
 
+/// Makes the reader that the options ask for, and does something with it, which is compiled anew
+/// for each.
+macro_rules! with_reader {
+    ($input:expr, $options:expr, |$reader:ident| $act:expr) => {{
+        let (input, options): (Input<'_>, &Options) = ($input, $options);
+        let limits = options.limits;
+        match options.from {
+            Format::Json | Format::Ndjson | Format::MarcJson => {
+                let mut read = options.json_read.clone();
+                read.framing = match options.from {
+                    Format::Ndjson => json::Framing::Lines,
+                    Format::MarcJson => json::Framing::Concatenated,
+                    _ => json::Framing::Single,
+                };
+                read.count_rounded |= options.report;
+                input.reader(json::Parser::new(read, limits)).and_then(|$reader| $act)
+            }
+            Format::Msgpack => input.reader(msgpack::Parser::new(limits)).and_then(|$reader| $act),
+            Format::Marc => {
+                let mut marc = options.marc.clone();
+                marc.references |= options.on_loss == OnLoss::Wrap;
+                let parser = marc::iso2709::Parser::new(marc, limits);
+                input.reader(parser).and_then(|$reader| $act)
+            }
+            Format::MarcXml => {
+                let parser = marc::xml::Parser::new(options.marc.clone(), limits);
+                input.reader(parser).and_then(|$reader| $act)
+            }
+        }
+    }};
+}
+
+/// Reads `input`, a stream of [`Options::from`], into a sink of the caller's own, on the present
+/// thread. [`Options::to`] should be the same format; what is said about writing has no meaning.
+///
+/// # Errors
+/// As [`convert`], and those of the sink.
+pub fn read<'a>(
+    input: Input<'a>,
+    options: &Options,
+    sink: &mut impl Writer,
+    on_bad: &mut OnBad<'_>,
+) -> Result<Summary> {
+    let again = input.repeat();
+    let job = Job { options, tracked: options.report || again.is_none() };
+    let result = with_reader!(input, options, |reader| job.drive(reader, sink, on_bad));
+    result.map_err(|error| explain(error, again, options))
+}
+
 /// One conversion on the present thread: picks the reader.
 pub(crate) fn run<'a>(
     input: Input<'a>,
@@ -239,31 +288,8 @@ pub(crate) fn run<'a>(
     tracked: bool,
     on_bad: &mut OnBad<'_>,
 ) -> Result<(Summary, Out<'a>)> {
-    let limits = options.limits;
     let job = Job { options, tracked };
-    match options.from {
-        Format::Json | Format::Ndjson | Format::MarcJson => {
-            let mut read = options.json_read.clone();
-            read.framing = match options.from {
-                Format::Ndjson => json::Framing::Lines,
-                Format::MarcJson => json::Framing::Concatenated,
-                _ => json::Framing::Single,
-            };
-            read.count_rounded |= options.report;
-            job.to_writer(input.reader(json::Parser::new(read, limits))?, out, on_bad)
-        }
-        Format::Msgpack => job.to_writer(input.reader(msgpack::Parser::new(limits))?, out, on_bad),
-        Format::Marc => {
-            let mut marc = options.marc.clone();
-            marc.references |= options.on_loss == OnLoss::Wrap;
-            let parser = marc::iso2709::Parser::new(marc, limits);
-            job.to_writer(input.reader(parser)?, out, on_bad)
-        }
-        Format::MarcXml => {
-            let parser = marc::xml::Parser::new(options.marc.clone(), limits);
-            job.to_writer(input.reader(parser)?, out, on_bad)
-        }
-    }
+    with_reader!(input, options, |reader| job.to_writer(reader, out, on_bad))
 }
 
 struct Job<'o> {

@@ -23,6 +23,7 @@ pub mod output;
 pub mod parallel;
 pub mod path;
 pub mod reader;
+pub mod shape;
 pub mod tape;
 pub mod time;
 mod utf8;

@@ -7,6 +7,7 @@ use regauge::format::Framing;
 use regauge::{Format, Sink};
 
 use crate::args::Formats;
+use crate::commands::inspect::trimmed;
 use crate::compress::Compression;
 use crate::failure::Result;
 use crate::report::{print, to_stdout};
@@ -54,8 +55,9 @@ fn text() -> String {
     }
     let packed: Vec<_> = Compression::ALL.iter().map(|one| format!(".{}", one.suffix())).collect();
     format!(
-        "{table}\n\nA suffix may be followed by that of a compression: {}.\nWhat a format cannot \
+        "{}\n\nA suffix may be followed by that of a compression: {}.\nWhat a format cannot \
          hold is refused, unless --on-loss says otherwise.\n",
+        trimmed(&table),
         packed.join(" ")
     )
 }

@@ -1,9 +1,401 @@
 //! `regauge inspect`: what is in a file.
 
+use std::fmt::{Display, Write as _};
+use std::io::{self, Read};
+
+use comfy_table::{CellAlignment, Table, presets};
+use regauge::convert::{Input, Options, read};
+use regauge::reader::BadRecord;
+use regauge::shape::{Kinds, PATHS_MAX, Shape};
+use regauge::{Error, Format, Sink};
+
 use crate::args::Inspect;
-use crate::failure::Result;
+use crate::commands::convert::{open, read_options};
+use crate::failure::{Failure, Result};
+use crate::input::Source;
+use crate::progress::Meter;
+use crate::report::{Unsigned as _, error_fields, print, to_stdout};
 
 /// Says what is in a file.
-pub fn run(_: &Inspect) -> Result {
-    unimplemented!()
+pub fn run(arguments: &Inspect) -> Result {
+    let source = open(&arguments.input, &arguments.reading, Meter::new(arguments.progress, false))?;
+    let mut options = Options::new(source.format, source.format);
+    read_options(&mut options, &arguments.reading);
+    // A look at a file goes on where it can: one broken record is what one wants to know.
+    options.skip_bad =
+        matches!(source.format, Format::Ndjson | Format::Marc | Format::MarcXml | Format::MarcJson);
+    options.report = true;
+    let mut bad = Bad { count: 0, shown: Vec::new(), most: arguments.top };
+    let mut shape = Shape::new(source.format);
+    let ran = {
+        let mut on_bad = |one: BadRecord| bad.take(one);
+        if source.can_repeat() {
+            let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
+            read(Input::Again(&again), &options, &mut shape, &mut on_bad).map(drop)
+        } else {
+            read(Input::Once(source.take()), &options, &mut shape, &mut on_bad).map(drop)
+        }
+    };
+    source.finish_progress();
+    let found = Found { source: &source, shape: &shape, bad: &bad, top: arguments.top };
+    // What came before a fault is worth showing, unless that is nothing.
+    if ran.is_ok() || shape.kinds().total() > 0 {
+        if arguments.json {
+            to_stdout(|json| found.json(json, ran.as_ref().err()))?;
+        } else {
+            print(found.text(ran.is_err()).as_bytes())?;
+        }
+    }
+    ran.map_err(|error| Failure::data(&source.name, error))
+}
+
+/// Broken records: all are counted, the first are kept.
+struct Bad {
+    count: u64,
+    shown: Vec<Error>,
+    most: usize,
+}
+
+impl Bad {
+    fn take(&mut self, one: BadRecord) -> regauge::Result {
+        self.count += 1;
+        if self.shown.len() < self.most {
+            self.shown.push(one.error);
+        }
+        Ok(())
+    }
+}
+
+struct Found<'a> {
+    source: &'a Source,
+    shape: &'a Shape,
+    bad: &'a Bad,
+    top: usize,
+}
+
+impl Found<'_> {
+    fn noun(&self) -> &'static str {
+        match self.source.format {
+            Format::Marc | Format::MarcXml | Format::MarcJson => "records",
+            Format::Ndjson => "lines",
+            _ => "documents",
+        }
+    }
+
+    fn text(&self, failed: bool) -> String {
+        let Found { source, shape, bad, .. } = self;
+        let mut text = String::new();
+        let mut line = |name: &str, what: &dyn Display| {
+            let _ = writeln!(text, "{name:<11}{what}");
+        };
+        line("file", &source.name);
+        line("format", &format_args!("{}, {}", source.format.title(), source.told_by.words()));
+        match source.compression {
+            Some(one) => line(
+                "packed",
+                &format_args!("{}, {} bytes", one.name(), grouped(source.consumed())),
+            ),
+            None => line("size", &format_args!("{} bytes", grouped(source.consumed()))),
+        }
+        line("as JSON", &format_args!("{} bytes, compact", grouped(shape.bytes())));
+        let so_far = if failed { " before the fault" } else { "" };
+        line(self.noun(), &format_args!("{}{so_far}", grouped(shape.documents())));
+        if bad.count > 0 {
+            line("broken", &format_args!("{}", grouped(bad.count)));
+        }
+        line("depth", &shape.depth());
+        line("values", &kinds(&shape.kinds()));
+        if let Some(range) = shape.integers() {
+            line("integers", &format_args!("{} to {}", range.min, range.max));
+        }
+        if let Some(range) = shape.floats() {
+            line("floats", &format_args!("{:?} to {:?}", range.min, range.max));
+        }
+        if let Some(range) = shape.lengths() {
+            line("texts", &format_args!("{} to {} bytes long", range.min, grouped(range.max)));
+        }
+        if shape.duplicate_keys() > 0 {
+            line(
+                "twice",
+                &format_args!("{} keys stand twice in their map", grouped(shape.duplicate_keys())),
+            );
+        }
+        if shape.keys_not_text() > 0 {
+            line("keys", &format_args!("{} are not text", grouped(shape.keys_not_text())));
+        }
+        if let Some(leaders) = shape.leaders() {
+            let charset = |code: &char| match code {
+                'a' => "UTF-8 (a)".to_owned(),
+                ' ' => "MARC-8 (blank)".to_owned(),
+                other => format!("unknown ({other:?})"),
+            };
+            line("charset", &counts(leaders.charsets.iter().map(|(code, n)| (charset(code), *n))));
+            let types = leaders.types.iter().map(|(code, n)| (record_type(*code), *n));
+            line("types", &counts(types));
+        }
+        self.tags(&mut text);
+        self.paths(&mut text);
+        if !bad.shown.is_empty() {
+            let _ = writeln!(text, "\nbroken records:");
+            for error in &bad.shown {
+                let _ = writeln!(text, "  {error}");
+            }
+            let more = bad.count - bad.shown.len() as u64;
+            if more > 0 {
+                let _ = writeln!(text, "  … and {} more; --top shows them", grouped(more));
+            }
+        }
+        text
+    }
+
+    fn tags(&self, text: &mut String) {
+        let mut tags = self.shape.tags();
+        if tags.is_empty() {
+            return;
+        }
+        let all = tags.len();
+        tags.sort_by_key(|(tag, count)| (std::cmp::Reverse(*count), *tag));
+        let mut table = table(["tag", "fields"]);
+        for (tag, count) in tags.iter().take(self.top) {
+            table.add_row([(*tag).to_owned(), grouped(*count)]);
+        }
+        let _ = writeln!(text, "\n{}", trimmed(&table));
+        if all > self.top {
+            let _ = writeln!(text, "… and {} more tags; --top shows them", all - self.top);
+        }
+    }
+
+    fn paths(&self, text: &mut String) {
+        let paths = self.shape.paths();
+        let mut table = table(["path", "bytes", "values", "types"]);
+        for one in paths.iter().take(self.top) {
+            let types: Vec<_> = one.kinds.seen().map(|(kind, _)| kind.name()).collect();
+            table.add_row([
+                one.path.clone(),
+                grouped(one.bytes),
+                grouped(one.kinds.total()),
+                types.join(", "),
+            ]);
+        }
+        let _ = writeln!(text, "\n{}", trimmed(&table));
+        if paths.len() > self.top {
+            let _ =
+                writeln!(text, "… and {} smaller paths; --top shows them", paths.len() - self.top);
+        }
+        if self.shape.is_summed_up() {
+            let _ = writeln!(
+                text,
+                "Keys beyond 1,000 of one map (or {} paths in all) are summed up as .*",
+                grouped(PATHS_MAX as u64)
+            );
+        }
+    }
+
+    fn json(&self, json: &mut dyn Sink, failed: Option<&Error>) -> regauge::Result {
+        let Found { source, shape, bad, .. } = self;
+        json.begin_map(None)?;
+        json.key("name")?;
+        json.str(&source.name)?;
+        json.key("format")?;
+        json.str(source.format.name())?;
+        json.key("told_by")?;
+        json.str(source.told_by.name())?;
+        json.key("compression")?;
+        match source.compression {
+            Some(one) => json.str(one.name())?,
+            None => json.null()?,
+        }
+        for (key, value) in [
+            ("bytes", source.consumed()),
+            ("json_bytes", shape.bytes()),
+            ("documents", shape.documents()),
+            ("bad_records", bad.count),
+            ("depth", shape.depth() as u64),
+            ("duplicate_keys", shape.duplicate_keys()),
+            ("keys_not_text", shape.keys_not_text()),
+            ("longest_key", shape.longest_key()),
+        ] {
+            json.key(key)?;
+            json.u64_or_i64(value)?;
+        }
+        json.key("types")?;
+        kinds_map(json, &shape.kinds())?;
+        self.ranges(json)?;
+        if let Some(leaders) = shape.leaders() {
+            for (key, map) in [("leader_06", &leaders.types), ("leader_09", &leaders.charsets)] {
+                json.key(key)?;
+                json.begin_map(None)?;
+                for (code, count) in map {
+                    json.key(code.encode_utf8(&mut [0; 4]))?;
+                    json.u64_or_i64(*count)?;
+                }
+                json.end_map()?;
+            }
+            json.key("tags")?;
+            json.begin_map(None)?;
+            for (tag, count) in shape.tags() {
+                json.key(tag)?;
+                json.u64_or_i64(count)?;
+            }
+            json.end_map()?;
+        }
+        let paths = shape.paths();
+        json.key("paths")?;
+        json.begin_array(None)?;
+        for one in paths.iter().take(self.top) {
+            json.begin_map(None)?;
+            json.key("path")?;
+            json.str(&one.path)?;
+            json.key("bytes")?;
+            json.u64_or_i64(one.bytes)?;
+            json.key("types")?;
+            kinds_map(json, &one.kinds)?;
+            json.end_map()?;
+        }
+        json.end_array()?;
+        json.key("paths_left_out")?;
+        json.u64_or_i64(paths.len().saturating_sub(self.top) as u64)?;
+        json.key("summed_up")?;
+        json.bool(shape.is_summed_up())?;
+        json.key("bad")?;
+        json.begin_array(None)?;
+        for error in &bad.shown {
+            error_map(json, error)?;
+        }
+        json.end_array()?;
+        json.key("error")?;
+        match failed {
+            Some(error) => error_map(json, error)?,
+            None => json.null()?,
+        }
+        json.end_map()
+    }
+
+    fn ranges(&self, json: &mut dyn Sink) -> regauge::Result {
+        if let Some(range) = self.shape.integers() {
+            json.key("integers")?;
+            json.begin_map(None)?;
+            for (key, value) in [("min", range.min), ("max", range.max)] {
+                json.key(key)?;
+                match (i64::try_from(value), u64::try_from(value)) {
+                    (Ok(value), _) => json.i64(value)?,
+                    (_, Ok(value)) => json.u64(value)?,
+                    _ => json.str(&value.to_string())?,
+                }
+            }
+            json.end_map()?;
+        }
+        if let Some(range) = self.shape.floats() {
+            json.key("floats")?;
+            json.begin_map(None)?;
+            json.key("min")?;
+            json.f64(range.min)?;
+            json.key("max")?;
+            json.f64(range.max)?;
+            json.end_map()?;
+        }
+        if let Some(range) = self.shape.lengths() {
+            json.key("text_bytes")?;
+            json.begin_map(None)?;
+            json.key("min")?;
+            json.u64_or_i64(range.min)?;
+            json.key("max")?;
+            json.u64_or_i64(range.max)?;
+            json.end_map()?;
+        }
+        Ok(())
+    }
+}
+
+fn table<const N: usize>(header: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header);
+    for index in 1..N.min(3) {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// A table without blanks at the ends of its lines.
+pub fn trimmed(table: &Table) -> String {
+    let lines: Vec<_> = table.to_string().lines().map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n")
+}
+
+/// A number with a comma every three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn counts(all: impl Iterator<Item = (String, u64)>) -> String {
+    let all: Vec<_> = all.map(|(name, count)| format!("{name} {}", grouped(count))).collect();
+    if all.is_empty() { "none".into() } else { all.join(", ") }
+}
+
+fn kinds(kinds: &Kinds) -> String {
+    counts(kinds.seen().map(|(kind, count)| (kind.name().to_owned(), count)))
+}
+
+fn kinds_map(json: &mut dyn Sink, kinds: &Kinds) -> regauge::Result {
+    json.begin_map(None)?;
+    for (kind, count) in kinds.seen() {
+        json.key(kind.name())?;
+        json.u64_or_i64(count)?;
+    }
+    json.end_map()
+}
+
+fn error_map(json: &mut dyn Sink, error: &Error) -> regauge::Result {
+    json.begin_map(None)?;
+    error_fields(json, error)?;
+    json.end_map()
+}
+
+/// Leader/06 in words (MARC 21 bibliographic, authority, holdings, classification, community).
+fn record_type(code: char) -> String {
+    let words = match code {
+        'a' => "language material",
+        'c' => "notated music",
+        'd' => "manuscript notated music",
+        'e' => "cartographic material",
+        'f' => "manuscript cartographic material",
+        'g' => "projected medium",
+        'i' => "nonmusical sound",
+        'j' => "musical sound",
+        'k' => "two-dimensional graphic",
+        'm' => "computer file",
+        'o' => "kit",
+        'p' => "mixed materials",
+        'q' => "community information",
+        'r' => "three-dimensional object",
+        't' => "manuscript language material",
+        'u' | 'v' | 'x' | 'y' => "holdings",
+        'w' => "classification",
+        'z' => "authority",
+        other => return format!("unknown ({other:?})"),
+    };
+    format!("{words} ({code})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
 }

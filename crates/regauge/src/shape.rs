@@ -1,0 +1,722 @@
+//! What is in a file: types, paths, sizes, depth. A sink that counts and keeps nothing, within
+//! bounded memory.
+//!
+//! Values that stand at the same place of their documents are counted together: `$.items[*].price`
+//! is one path however many items there are. A map that is used as a dictionary has no such
+//! places; from [`KEYS_MAX`] different keys on, further ones are counted together as `.*`.
+//!
+//! Sizes are those of compact JSON, escapes aside: a text counts its UTF-8 and two quotes, a value
+//! in a map its key, too, binary data its Base64.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+
+use crate::event::{BigInt, Ext, Sink, Writer};
+use crate::fidelity::{Fidelity, LossKind, OnLoss};
+use crate::format::Format;
+use crate::path::{Path, Step};
+use crate::value::Value;
+use crate::{Result, number};
+
+/// Different keys of one map that are told apart.
+pub const KEYS_MAX: usize = 1000;
+
+/// Different paths that are told apart: at some 300 bytes each, 6 MB.
+pub const PATHS_MAX: usize = 20_000;
+
+/// Values of one record that can be taken back when it turns out to be broken. Those of a larger
+/// record stay counted.
+const TAKEN_BACK_MAX: usize = 1 << 16;
+
+/// The types that are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// Null.
+    Null,
+    /// A truth value.
+    Bool,
+    /// An integer of any size.
+    Integer,
+    /// A double or a single.
+    Float,
+    /// A decimal with its digits.
+    Decimal,
+    /// Text.
+    Text,
+    /// Text that is not UTF-8, or has lone surrogates.
+    BrokenText,
+    /// Bytes.
+    Bytes,
+    /// A point in time.
+    Timestamp,
+    /// A MessagePack extension.
+    Extension,
+    /// An array.
+    Array,
+    /// A map.
+    Map,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 12] = [
+        Kind::Null,
+        Kind::Bool,
+        Kind::Integer,
+        Kind::Float,
+        Kind::Decimal,
+        Kind::Text,
+        Kind::BrokenText,
+        Kind::Bytes,
+        Kind::Timestamp,
+        Kind::Extension,
+        Kind::Array,
+        Kind::Map,
+    ];
+
+    /// The name in reports: `"null"`, `"bool"`, …
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Null => "null",
+            Kind::Bool => "bool",
+            Kind::Integer => "integer",
+            Kind::Float => "float",
+            Kind::Decimal => "decimal",
+            Kind::Text => "text",
+            Kind::BrokenText => "broken text",
+            Kind::Bytes => "bytes",
+            Kind::Timestamp => "timestamp",
+            Kind::Extension => "extension",
+            Kind::Array => "array",
+            Kind::Map => "map",
+        }
+    }
+}
+
+/// How often each type was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds([u64; Kind::ALL.len()]);
+
+impl Kinds {
+    /// The types that were seen, in the order of [`Kind::ALL`].
+    pub fn seen(&self) -> impl Iterator<Item = (Kind, u64)> + '_ {
+        Kind::ALL.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
+    }
+
+    /// How often this one was.
+    pub fn count(&self, kind: Kind) -> u64 {
+        self.0[kind as usize]
+    }
+
+    /// Values of all types.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+/// The values at one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathShape {
+    /// The path, with `[*]` for the elements of arrays and `.*` for keys that were not told apart.
+    pub path: String,
+    /// Their types.
+    pub kinds: Kinds,
+    /// Their size with everything in them, in bytes of compact JSON.
+    pub bytes: u64,
+}
+
+/// The leaders of MARC records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Leaders {
+    /// Records by leader/06, the type: `a` language material, `z` authority, …
+    pub types: BTreeMap<char, u64>,
+    /// Records by leader/09, the charset: `a` UTF-8, blank MARC-8.
+    pub charsets: BTreeMap<char, u64>,
+}
+
+/// Lowest and highest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range<T> {
+    /// The lowest.
+    pub min: T,
+    /// The highest.
+    pub max: T,
+}
+
+impl<T: Copy + PartialOrd> Range<T> {
+    fn widen(range: &mut Option<Range<T>>, value: T) {
+        match range {
+            None => *range = Some(Range { min: value, max: value }),
+            Some(range) if value < range.min => range.min = value,
+            Some(range) if value > range.max => range.max = value,
+            Some(_) => {}
+        }
+    }
+}
+
+enum Place {
+    Root,
+    Key(Box<str>),
+    OtherKeys,
+    Elements,
+}
+
+struct Node {
+    place: Place,
+    parent: u32,
+    keys: HashMap<Box<str>, u32>,
+    /// The node of array elements, and of keys that are not told apart; 0 where there is none.
+    elements: u32,
+    others: u32,
+    /// The nodes of the first key in this map, and of the key that came behind this one, last
+    /// time: guesses that are nearly always right.
+    first: u32,
+    next: u32,
+    kinds: Kinds,
+    bytes: u64,
+}
+
+/// One value, to be counted now or when its record is whole.
+#[derive(Clone, Copy)]
+struct Leaf {
+    node: u32,
+    kind: Kind,
+    bytes: u64,
+    measure: Measure,
+}
+
+#[derive(Clone, Copy)]
+enum Measure {
+    None,
+    Integer(i128),
+    Float(f64),
+    /// Bytes of text or binary data.
+    Length(u64),
+}
+
+struct Open {
+    node: u32,
+    /// The node of the value at hand, in a map, and of the key before.
+    child: u32,
+    /// The size of the key at hand.
+    key_bytes: u64,
+    any: bool,
+}
+
+/// A sink that learns the shape of documents.
+pub struct Shape {
+    nodes: Vec<Node>,
+    stack: Vec<Open>,
+    fidelity: Fidelity,
+    documents: u64,
+    depth: usize,
+    integers: Option<Range<i128>>,
+    floats: Option<Range<f64>>,
+    texts: Option<Range<u64>>,
+    longest_key: u64,
+    other_keys: u64,
+    is_marc: bool,
+    leaders: Leaders,
+    leader: Option<(char, char)>,
+    /// Values since the last checkpoint, once there was one.
+    journal: Option<Vec<Leaf>>,
+}
+
+impl Shape {
+    /// Of no documents yet, read from `format`.
+    pub fn new(format: Format) -> Shape {
+        let mut shape = Shape {
+            nodes: Vec::new(),
+            stack: Vec::new(),
+            fidelity: Fidelity::new(OnLoss::Approximate, format),
+            documents: 0,
+            depth: 0,
+            integers: None,
+            floats: None,
+            texts: None,
+            longest_key: 0,
+            other_keys: 0,
+            is_marc: format.is_marc(),
+            leaders: Leaders::default(),
+            leader: None,
+            journal: None,
+        };
+        shape.add_node(Place::Root, 0);
+        shape
+    }
+
+    /// Whole documents.
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// How deep arrays and maps nest: 0 for a lone value.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The types of all values.
+    pub fn kinds(&self) -> Kinds {
+        let mut all = Kinds::default();
+        for node in &self.nodes {
+            for (sum, count) in all.0.iter_mut().zip(node.kinds.0) {
+                *sum += count;
+            }
+        }
+        all
+    }
+
+    /// The size of everything in bytes of compact JSON, line ends aside.
+    pub fn bytes(&self) -> u64 {
+        self.nodes.iter().map(|node| node.bytes).sum()
+    }
+
+    /// The lowest and the highest integer, as far as they fit 127 bits.
+    pub fn integers(&self) -> Option<Range<i128>> {
+        self.integers
+    }
+
+    /// The lowest and the highest finite float.
+    pub fn floats(&self) -> Option<Range<f64>> {
+        self.floats
+    }
+
+    /// The lengths of the shortest and the longest text or binary in bytes.
+    pub fn lengths(&self) -> Option<Range<u64>> {
+        self.texts
+    }
+
+    /// The length of the longest key in bytes.
+    pub fn longest_key(&self) -> u64 {
+        self.longest_key
+    }
+
+    /// Keys that are not text.
+    pub fn keys_not_text(&self) -> u64 {
+        self.other_keys
+    }
+
+    /// Keys that stand twice in their map, where [`crate::Options::report`] asks to look.
+    pub fn duplicate_keys(&self) -> u64 {
+        let losses = self.fidelity.losses().iter();
+        losses.filter(|loss| loss.kind == LossKind::DuplicateKey).map(|loss| loss.count).sum()
+    }
+
+    /// Whether there were more keys than are told apart, so that some stand as `.*`.
+    pub fn is_summed_up(&self) -> bool {
+        self.nodes.iter().any(|node| node.others != 0)
+    }
+
+    /// The leaders, of a format that carries MARC records.
+    pub fn leaders(&self) -> Option<&Leaders> {
+        self.is_marc.then_some(&self.leaders)
+    }
+
+    /// The tags of MARC fields with their frequencies, in order of the tags.
+    pub fn tags(&self) -> Vec<(&str, u64)> {
+        let fields =
+            self.nodes[0].keys.get("fields").map_or(0, |fields| self.node(*fields).elements);
+        if !self.is_marc || fields == 0 {
+            return Vec::new();
+        }
+        let mut tags: Vec<(&str, u64)> = self
+            .node(fields)
+            .keys
+            .iter()
+            .map(|(tag, node)| (&**tag, self.node(*node).kinds.total()))
+            .filter(|(_, count)| *count > 0)
+            .collect();
+        tags.sort_unstable();
+        tags
+    }
+
+    /// All paths with what stands there, the largest first.
+    pub fn paths(&self) -> Vec<PathShape> {
+        // A node comes after its parent, so one pass from the end sums everything up.
+        let mut sums: Vec<u64> = self.nodes.iter().map(|node| node.bytes).collect();
+        for index in (1..self.nodes.len()).rev() {
+            sums[self.nodes[index].parent as usize] += sums[index];
+        }
+        let mut order: Vec<usize> =
+            (0..self.nodes.len()).filter(|index| self.nodes[*index].kinds.total() > 0).collect();
+        order.sort_by_key(|index| (std::cmp::Reverse(sums[*index]), *index));
+        let shape = |index: usize| PathShape {
+            path: self.path(index as u32),
+            kinds: self.nodes[index].kinds,
+            bytes: sums[index],
+        };
+        order.into_iter().map(shape).collect()
+    }
+
+    fn path(&self, mut index: u32) -> String {
+        let mut way = Vec::new();
+        while index != 0 {
+            way.push(index);
+            index = self.node(index).parent;
+        }
+        let mut text = String::from("$");
+        for index in way.into_iter().rev() {
+            match &self.node(index).place {
+                Place::Root => {}
+                Place::Elements => text.push_str("[*]"),
+                Place::OtherKeys => text.push_str(".*"),
+                Place::Key(key) => {
+                    let step = Path(vec![Step::Key(key.clone())]).to_string();
+                    let _ = write!(text, "{}", &step[1..]);
+                }
+            }
+        }
+        text
+    }
+
+    fn node(&self, index: u32) -> &Node {
+        &self.nodes[index as usize]
+    }
+
+    fn add_node(&mut self, place: Place, parent: u32) -> u32 {
+        let index = self.nodes.len() as u32;
+        self.nodes.push(Node {
+            place,
+            parent,
+            keys: HashMap::new(),
+            elements: 0,
+            others: 0,
+            first: 0,
+            next: 0,
+            kinds: Kinds::default(),
+            bytes: 0,
+        });
+        index
+    }
+
+    /// The node of a key in the map of `parent`, after the key of `before`.
+    fn key_node(&mut self, parent: u32, before: u32, key: &str) -> u32 {
+        let guess = match before {
+            0 => self.node(parent).first,
+            before => self.node(before).next,
+        };
+        if guess != 0
+            && self.node(guess).parent == parent
+            && matches!(&self.node(guess).place, Place::Key(known) if **known == *key)
+        {
+            return guess;
+        }
+        let found = self.node(parent).keys.get(key).copied();
+        let node = match found {
+            Some(node) => node,
+            None if self.node(parent).keys.len() < KEYS_MAX && self.nodes.len() < PATHS_MAX => {
+                let node = self.add_node(Place::Key(key.into()), parent);
+                self.nodes[parent as usize].keys.insert(key.into(), node);
+                node
+            }
+            None if self.node(parent).others != 0 => self.node(parent).others,
+            None => {
+                let node = self.add_node(Place::OtherKeys, parent);
+                self.nodes[parent as usize].others = node;
+                node
+            }
+        };
+        match before {
+            0 => self.nodes[parent as usize].first = node,
+            before => self.nodes[before as usize].next = node,
+        }
+        node
+    }
+
+    /// The node of the value that comes now, and what it costs beside its own size.
+    fn place(&mut self) -> (u32, u64) {
+        let Some(open) = self.stack.last_mut() else { return (0, 0) };
+        let comma = u64::from(std::mem::replace(&mut open.any, true));
+        if open.child != 0 {
+            return (open.child, comma + std::mem::take(&mut open.key_bytes));
+        }
+        let parent = open.node;
+        let elements = match self.node(parent).elements {
+            0 => {
+                let node = self.add_node(Place::Elements, parent);
+                self.nodes[parent as usize].elements = node;
+                node
+            }
+            node => node,
+        };
+        (elements, comma)
+    }
+
+    #[inline]
+    fn leaf(&mut self, kind: Kind, bytes: u64, measure: Measure) -> u32 {
+        let (node, more) = self.place();
+        let leaf = Leaf { node, kind, bytes: bytes + more, measure };
+        match &mut self.journal {
+            Some(journal) if journal.len() < TAKEN_BACK_MAX => journal.push(leaf),
+            Some(_) => {
+                self.settle();
+                self.count(leaf);
+            }
+            None => self.count(leaf),
+        }
+        node
+    }
+
+    fn count(&mut self, leaf: Leaf) {
+        let node = &mut self.nodes[leaf.node as usize];
+        node.kinds.0[leaf.kind as usize] += 1;
+        node.bytes += leaf.bytes;
+        match leaf.measure {
+            Measure::None => {}
+            Measure::Integer(value) => Range::widen(&mut self.integers, value),
+            Measure::Float(value) => Range::widen(&mut self.floats, value),
+            Measure::Length(value) => Range::widen(&mut self.texts, value),
+        }
+    }
+
+    /// Counts what the journal holds.
+    fn settle(&mut self) {
+        if let Some(mut journal) = self.journal.take() {
+            for leaf in journal.drain(..) {
+                self.count(leaf);
+            }
+            self.journal = Some(journal);
+        }
+    }
+
+    fn begin(&mut self, kind: Kind) {
+        let node = self.leaf(kind, 2, Measure::None);
+        self.stack.push(Open { node, child: 0, key_bytes: 0, any: false });
+        self.depth = self.depth.max(self.stack.len());
+    }
+
+    fn key_at(&mut self, key: &str) {
+        let Some(open) = self.stack.last() else { return };
+        let (parent, before) = (open.node, open.child);
+        let child = self.key_node(parent, before, key);
+        let bytes = key.len() as u64;
+        self.longest_key = self.longest_key.max(bytes);
+        if let Some(open) = self.stack.last_mut() {
+            (open.child, open.key_bytes) = (child, bytes + 3);
+        }
+    }
+}
+
+/// Base64 of so many bytes, in quotes.
+fn base64_bytes(length: usize) -> u64 {
+    (length as u64).div_ceil(3) * 4 + 2
+}
+
+fn integer_bytes(v: i128) -> u64 {
+    u64::from(v < 0) + u64::from(v.unsigned_abs().checked_ilog10().unwrap_or(0)) + 1
+}
+
+impl Sink for Shape {
+    fn null(&mut self) -> Result {
+        self.leaf(Kind::Null, 4, Measure::None);
+        Ok(())
+    }
+    fn bool(&mut self, v: bool) -> Result {
+        self.leaf(Kind::Bool, if v { 4 } else { 5 }, Measure::None);
+        Ok(())
+    }
+    fn i64(&mut self, v: i64) -> Result {
+        let v = i128::from(v);
+        self.leaf(Kind::Integer, integer_bytes(v), Measure::Integer(v));
+        Ok(())
+    }
+    fn u64(&mut self, v: u64) -> Result {
+        let v = i128::from(v);
+        self.leaf(Kind::Integer, integer_bytes(v), Measure::Integer(v));
+        Ok(())
+    }
+    fn f64(&mut self, v: f64) -> Result {
+        if v.is_finite() {
+            let bytes = zmij::Buffer::new().format_finite(v).len() as u64;
+            self.leaf(Kind::Float, bytes, Measure::Float(v));
+        } else {
+            self.leaf(Kind::Float, 4, Measure::None);
+        }
+        Ok(())
+    }
+    fn str(&mut self, v: &str) -> Result {
+        let length = v.len() as u64;
+        let node = self.leaf(Kind::Text, length + 2, Measure::Length(length));
+        if self.is_marc
+            && self.stack.len() == 1
+            && matches!(&self.node(node).place, Place::Key(key) if &**key == "leader")
+        {
+            let mut chars = v.chars().skip(6);
+            let kind = chars.next().unwrap_or('?');
+            self.leader = Some((kind, chars.nth(2).unwrap_or('?')));
+        }
+        Ok(())
+    }
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        self.leaf(Kind::Bytes, base64_bytes(v.len()), Measure::Length(v.len() as u64));
+        Ok(())
+    }
+    fn big_int(&mut self, v: BigInt<'_>) -> Result {
+        let text = number::big_int_text(v);
+        let measure = text.parse().map_or(Measure::None, Measure::Integer);
+        self.leaf(Kind::Integer, text.len() as u64, measure);
+        Ok(())
+    }
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        match v {
+            Ext::Timestamp(_) => self.leaf(Kind::Timestamp, 22, Measure::None),
+            Ext::Decimal(text) => self.leaf(Kind::Decimal, text.len() as u64, Measure::None),
+            Ext::MsgpackExt(_, v) => {
+                self.leaf(Kind::Extension, base64_bytes(v.len()), Measure::Length(v.len() as u64))
+            }
+            Ext::Surrogates(v) | Ext::BrokenText(v) => {
+                let length = v.len() as u64;
+                self.leaf(Kind::BrokenText, length + 2, Measure::Length(length))
+            }
+        };
+        Ok(())
+    }
+    fn begin_array(&mut self, _: Option<u64>) -> Result {
+        self.begin(Kind::Array);
+        Ok(())
+    }
+    fn end_array(&mut self) -> Result {
+        self.stack.pop();
+        Ok(())
+    }
+    fn begin_map(&mut self, _: Option<u64>) -> Result {
+        self.begin(Kind::Map);
+        Ok(())
+    }
+    fn key(&mut self, k: &str) -> Result {
+        self.key_at(k);
+        Ok(())
+    }
+    fn key_value(&mut self, k: &Value) -> Result {
+        self.other_keys += 1;
+        self.key_at(&k.to_string());
+        Ok(())
+    }
+    fn end_map(&mut self) -> Result {
+        self.stack.pop();
+        Ok(())
+    }
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+}
+
+impl Writer for Shape {
+    fn end_document(&mut self) -> Result {
+        self.settle();
+        self.documents += 1;
+        if let Some((kind, charset)) = self.leader.take() {
+            *self.leaders.types.entry(kind).or_default() += 1;
+            *self.leaders.charsets.entry(charset).or_default() += 1;
+        }
+        Ok(())
+    }
+    fn finish(&mut self) -> Result {
+        Ok(())
+    }
+    fn checkpoint(&mut self) {
+        self.settle();
+        self.journal.get_or_insert_default();
+    }
+    fn rollback(&mut self) {
+        self.stack.clear();
+        self.leader = None;
+        if let Some(journal) = &mut self.journal {
+            journal.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::{Input, Options, read};
+
+    fn shape(format: Format, text: &str, skip_bad: bool) -> Shape {
+        let mut options = Options::new(format, format);
+        options.report = true;
+        options.skip_bad = skip_bad;
+        let mut shape = Shape::new(format);
+        read(Input::Bytes(text.as_bytes()), &options, &mut shape, &mut |_| Ok(())).unwrap();
+        shape
+    }
+
+    fn counts(shape: &Shape) -> String {
+        let kinds: Vec<_> =
+            shape.kinds().seen().map(|(kind, count)| format!("{} {count}", kind.name())).collect();
+        kinds.join(", ")
+    }
+
+    #[test]
+    fn sizes_are_those_of_compact_json() {
+        for text in [
+            r#"{"a":[1,-22,3.5,true,false,null,"text"],"b":{},"c":[[],[]]}"#,
+            "[]",
+            "0",
+            r#"{"":"","x y":18446744073709551616}"#,
+            "[-9223372036854775808,1e300,0.0,-0.0,1.5e-7]",
+        ] {
+            let mut options = Options::new(Format::Json, Format::Json);
+            options.json_write.indent = None;
+            let compact = crate::convert_bytes(text.as_bytes(), &options).unwrap();
+            let compact = compact.trim_ascii_end().len() as u64;
+            assert_eq!(shape(Format::Json, text, false).bytes(), compact, "{text}");
+        }
+    }
+
+    #[test]
+    fn types_ranges_and_depth() {
+        let text = r#"[{"a":-5,"a":7},{"b":"four","c":[2.5,-1.0]}]"#;
+        let shape = shape(Format::Json, text, false);
+        assert_eq!(counts(&shape), "integer 2, float 2, text 1, array 2, map 2");
+        assert_eq!(shape.integers(), Some(Range { min: -5, max: 7 }));
+        assert_eq!(shape.floats(), Some(Range { min: -1.0, max: 2.5 }));
+        assert_eq!(shape.lengths(), Some(Range { min: 4, max: 4 }));
+        assert_eq!((shape.depth(), shape.documents(), shape.duplicate_keys()), (3, 1, 1));
+    }
+
+    #[test]
+    fn values_at_the_same_place_are_counted_together() {
+        let text =
+            r#"[{"id":1,"tags":["x"]},{"tags":["y","z"],"id":22},{"id":"3","two words":{}}]"#;
+        let shape = shape(Format::Json, text, false);
+        let paths: Vec<_> = shape
+            .paths()
+            .iter()
+            .map(|one| format!("{} {} {}", one.path, one.kinds.total(), one.bytes))
+            .collect();
+        assert_eq!(
+            paths,
+            [
+                "$ 1 76",
+                "$[*] 3 74",
+                "$[*].tags 2 29",
+                "$[*].id 3 22",
+                r#"$[*]["two words"] 1 15"#,
+                "$[*].tags[*] 3 10",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_dictionary_takes_bounded_memory() {
+        let line = |n| format!("{{\"k{n}\":{{\"v\":{n}}}}}\n");
+        let text: String = (0..5000).map(line).collect();
+        let shape = shape(Format::Ndjson, &text, false);
+        assert!(shape.nodes.len() <= 2 * KEYS_MAX + 3, "{}", shape.nodes.len());
+        assert!(shape.is_summed_up());
+        let paths = shape.paths();
+        let others = paths.iter().find(|one| one.path == "$.*.v").unwrap();
+        assert_eq!(others.kinds.count(Kind::Integer), 5000 - KEYS_MAX as u64);
+        assert_eq!(shape.kinds().count(Kind::Integer), 5000);
+    }
+
+    #[test]
+    fn a_broken_record_leaves_no_trace() {
+        let shape = shape(Format::Ndjson, "{\"a\":1}\n{\"b\":[2,3,}\n{\"a\":4}\n", true);
+        assert_eq!(counts(&shape), "integer 2, map 2");
+        assert_eq!(shape.paths().len(), 2);
+        assert_eq!(shape.documents(), 2);
+    }
+}
