@@ -96,6 +96,9 @@ impl References {
             }
             Err(error) => return Err(Error::Input(error.to_string())),
         };
+        if shape == Shape::Catalogue {
+            notes.extend(to_utf8(folder)?);
+        }
         let mut references = References::from_base(shape, base, folder)?;
         notes.append(&mut references.notes);
         references.notes = notes;
@@ -114,59 +117,44 @@ impl References {
             _ if base == Format::Msgpack => &[Format::Msgpack],
             Shape::Document => &[Format::Json, Format::Msgpack],
             Shape::Stream => &[Format::Ndjson, Format::Msgpack],
-            Shape::Catalogue => &[Format::MarcJson, Format::Msgpack, Format::Marc, Format::MarcXml],
+            Shape::Catalogue => &[Format::Marc, Format::Msgpack, Format::MarcJson, Format::MarcXml],
         };
-        // A record that one format cannot hold is left out of all: they must hold the same.
-        let mut attempts = 0;
-        let list = loop {
-            let mut bad: Vec<(u64, String)> = Vec::new();
-            let mut list = Vec::new();
-            for &format in formats {
-                let out = folder.join(format!("reference.{}", format.suffixes()[0]));
-                if format == base {
-                    std::fs::copy(&path, &out).map_err(Error::io("write", &out))?;
-                } else {
-                    let result = rewrite_noting(&path, base, &out, format, &mut |record, why| {
-                        bad.push((record, why));
-                    });
-                    match result {
-                        Ok(_) => {}
-                        Err(error) if error.kind() == regauge::ErrorKind::Refused => {
-                            notes.push(left_out(format, &error));
-                            continue;
-                        }
-                        Err(error) => {
-                            return Err(Error::Input(format!(
-                                "the data cannot be written as {}: {error}",
-                                format.title()
-                            )));
-                        }
+        let mut list: Vec<Bytes> = Vec::new();
+        for &format in formats {
+            let out = folder.join(format!("reference.{}", format.suffixes()[0]));
+            match rewrite(&path, base, &out, format, false) {
+                Ok(_) => {}
+                // A record that one format cannot hold is left out of all: they must hold the
+                // same. Those written already are written again.
+                Err(error) if shape == Shape::Catalogue && is_about_a_record(&error) => {
+                    let bad = records_refused(&path, base, format)?;
+                    if bad.is_empty() {
+                        return Err(Error::Input(error.to_string()));
                     }
+                    notes.push(leave_out(&path, base, format, &bad)?);
+                    let mut again = References::from_base(shape, base, folder)?;
+                    notes.append(&mut again.notes);
+                    again.notes = notes;
+                    return Ok(again);
                 }
-                let bytes = std::fs::metadata(&out).map_err(Error::io("read", &out))?.len();
-                let spans = match (shape, format) {
-                    (Shape::Document, _) | (_, Format::Marc | Format::MarcXml) => None,
-                    _ => Some(write_spans(&out, format)?),
-                };
-                list.push(Bytes { format, path: out, spans, bytes });
+                Err(error) if error.kind() == regauge::ErrorKind::Refused => {
+                    notes.push(left_out(format, &error));
+                    continue;
+                }
+                Err(error) => {
+                    return Err(Error::Input(format!(
+                        "the data cannot be written as {}: {error}",
+                        format.title()
+                    )));
+                }
             }
-            if bad.is_empty() {
-                break list;
-            }
-            attempts += 1;
-            if attempts > 3 || base == Format::Msgpack {
-                let why = &bad[0].1;
-                return Err(Error::Input(format!("the records cannot be written alike: {why}")));
-            }
-            notes.push(format!(
-                "{} records were left out, because one of the formats cannot hold them: {}.",
-                bad.len(),
-                bad[0].1
-            ));
-            let gone: std::collections::HashSet<u64> =
-                bad.into_iter().map(|(record, _)| record).collect();
-            keep_documents(&path, base, &path, &|index| !gone.contains(&(index + 1)))?;
-        };
+            let bytes = std::fs::metadata(&out).map_err(Error::io("read", &out))?.len();
+            let spans = match (shape, format) {
+                (Shape::Document, _) | (_, Format::Marc | Format::MarcXml) => None,
+                _ => Some(write_spans(&out, format)?),
+            };
+            list.push(Bytes { format, path: out, spans, bytes });
+        }
         let documents = match shape {
             Shape::Document => 1,
             _ => spans_of(&path, base)?.len() as u64,
@@ -224,9 +212,70 @@ pub(crate) fn detect(path: &Path) -> Result<Format, Error> {
     }
 }
 
-/// How MARC is written for a measurement.
+/// How MARC is written for a measurement: in UTF-8, so that all formats hold the same record.
 pub(crate) fn marc_options() -> marc::Options {
-    marc::Options::default()
+    marc::Options {
+        write_charset: marc::CharsetChoice::Always(marc::Charset::Utf8),
+        compact: true,
+        ..marc::Options::default()
+    }
+}
+
+/// Brings the records in `folder/base` to UTF-8 by way of MARC 21, so that leader/09 says so in
+/// every format. Gives notes on records that MARC 21 cannot hold; they are left out.
+fn to_utf8(folder: &Path) -> Result<Vec<String>, Error> {
+    let (base, through) = (folder.join("base"), folder.join("utf8"));
+    let mut notes = Vec::new();
+    if let Err(error) = rewrite(&base, Format::MarcJson, &through, Format::Marc, false) {
+        if !is_about_a_record(&error) {
+            return Err(Error::Input(error.to_string()));
+        }
+        let bad = records_refused(&base, Format::MarcJson, Format::Marc)?;
+        notes.push(leave_out(&base, Format::MarcJson, Format::Marc, &bad)?);
+        rewrite(&base, Format::MarcJson, &through, Format::Marc, false)
+            .map_err(|error| Error::Input(error.to_string()))?;
+    }
+    rewrite(&through, Format::Marc, &base, Format::MarcJson, false)
+        .map_err(|error| Error::Input(error.to_string()))?;
+    std::fs::remove_file(&through).map_err(Error::io("remove", &through))?;
+    Ok(notes)
+}
+
+/// Whether an error is one record's, so that the others can go on without it.
+fn is_about_a_record(error: &regauge::Error) -> bool {
+    matches!(error.kind(), regauge::ErrorKind::Refused | regauge::ErrorKind::Unrepresentable)
+}
+
+/// The records (from 1) that a format cannot hold, each tried alone, with the reason.
+fn records_refused(base: &Path, from: Format, to: Format) -> Result<Vec<(u64, String)>, Error> {
+    let bytes = std::fs::read(base).map_err(Error::io("read", base))?;
+    let options = convert_options(from, to, false);
+    let mut bad = Vec::new();
+    for (index, (start, end)) in spans_of(base, from)?.into_iter().enumerate() {
+        let record = &bytes[start as usize..end as usize];
+        if let Err(error) = convert::convert_bytes(record, &options) {
+            bad.push((index as u64 + 1, error.message().to_owned()));
+        }
+    }
+    Ok(bad)
+}
+
+/// Takes records out of a base file, and says so.
+fn leave_out(
+    base: &Path,
+    from: Format,
+    to: Format,
+    bad: &[(u64, String)],
+) -> Result<String, Error> {
+    let gone: std::collections::HashSet<u64> = bad.iter().map(|(record, _)| *record).collect();
+    keep_documents(base, from, base, &|index| !gone.contains(&(index + 1)))?;
+    let (record, why) = bad.first().map_or((0, ""), |(record, why)| (*record, why.as_str()));
+    Ok(format!(
+        "{} records were left out of all formats, because {} cannot hold them; the first, \
+         record {record}: {why}.",
+        bad.len(),
+        to.title()
+    ))
 }
 
 /// Converts a file.
@@ -237,43 +286,24 @@ fn rewrite(
     to: Format,
     skip_bad: bool,
 ) -> regauge::Result<convert::Summary> {
-    rewrite_with(input, from, out, to, skip_bad, &mut |_, _| {})
-}
-
-/// Converts a file and tells of records that the target cannot hold.
-fn rewrite_noting(
-    input: &Path,
-    from: Format,
-    out: &Path,
-    to: Format,
-    bad: &mut dyn FnMut(u64, String),
-) -> regauge::Result<convert::Summary> {
-    rewrite_with(input, from, out, to, to.is_marc(), bad)
-}
-
-fn rewrite_with(
-    input: &Path,
-    from: Format,
-    out: &Path,
-    to: Format,
-    skip_bad: bool,
-    bad: &mut dyn FnMut(u64, String),
-) -> regauge::Result<convert::Summary> {
     let open = || -> std::io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(input)?)) };
+    let output = FileOutput::new(File::create(out)?)?;
+    let options = convert_options(from, to, skip_bad);
+    convert::convert(Input::Again(&open), output, &options, &mut |_| Ok(()))
+}
+
+fn convert_options(from: Format, to: Format, skip_bad: bool) -> convert::Options {
     let mut options = convert::Options::new(from, to);
     // A document is a document: an array of a million records stays one, as the user wrote it.
-    options.documents = if from.is_marc() { Documents::Auto } else { Documents::Keep };
-    if from.framing() == Framing::Single || to.framing() == Framing::Single {
-        options.documents = Documents::Keep;
-    }
+    options.documents = if from.is_marc() && to.framing() != Framing::Single {
+        Documents::Auto
+    } else {
+        Documents::Keep
+    };
     options.skip_bad = skip_bad;
     options.limits = Limits::NONE;
     options.marc = marc_options();
-    let output = FileOutput::new(File::create(out)?)?;
-    convert::convert(Input::Again(&open), output, &options, &mut |record| {
-        bad(record.error.record().unwrap_or(0), record.error.to_string());
-        Ok(())
-    })
+    options
 }
 
 /// The documents of a file, one after the other.
