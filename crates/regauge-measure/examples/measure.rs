@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! cargo build -p regauge-measure && cargo run -p regauge-measure --example measure -- FILE [ONLY…]
+//! cargo run -p regauge-measure --example measure -- --setup FOLDER
 //! ```
 
-use regauge_measure::{Layout, Options, Progress, Stage, render, run};
+use regauge_measure::{Layout, Options, Progress, Stage, render, run, setup};
 
 struct Told;
 
@@ -23,6 +24,17 @@ impl Progress for Told {
 fn main() -> Result<(), regauge_measure::Error> {
     let mut arguments = std::env::args().skip(1);
     let input = arguments.next().expect("the file to measure on");
+    if input == "--setup" {
+        let mut options = setup::Options::default();
+        options.folder = arguments.next().map(Into::into);
+        let plan = setup::plan(&options)?;
+        eprint!("{plan}");
+        let done = setup::execute(&plan, &mut |step| eprintln!("$ {}", step.line()))?;
+        for (line, reason) in done.failed {
+            eprintln!("left undone: {line}: {reason}");
+        }
+        return Ok(());
+    }
     let contender = std::env::current_exe()
         .expect("a running program has a path")
         .with_file_name("../regauge-contender");

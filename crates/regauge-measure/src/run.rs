@@ -38,7 +38,8 @@ pub struct Options {
     pub adapters: Vec<PathBuf>,
     /// Exactly so many rounds, instead of as many as the budget allows.
     pub rounds: Option<u64>,
-    /// The time that the whole run may take. Checks and five rounds are made in any case.
+    /// The time that the whole run should take. Checks and five rounds are made in any case, and
+    /// timing gets 40% of it whatever the checks took.
     pub budget: Duration,
     /// The shortest time of a sample.
     pub sample_min: Duration,
@@ -378,7 +379,7 @@ fn right(outcomes: &[Outcome]) -> impl Iterator<Item = (usize, &Compared)> {
 }
 
 /// Chooses what is timed: all documents, or of a record stream every n-th, the same for all, so
-/// that warm-up and ten rounds fit into what is left of the budget.
+/// that warm-up and five rounds fit into what is left of the budget.
 fn slice(
     contenders: &[Contender],
     outcomes: &[Outcome],
@@ -387,14 +388,15 @@ fn slice(
     began: Instant,
     work: &Path,
 ) -> Result<(Vec<usize>, u64, References), Error> {
-    const PASSES: f64 = 14.0;
+    // Five rounds, and what warming up takes.
+    const PASSES: f64 = 9.0;
     const DOCUMENTS_MIN: u64 = 200;
     let timed: Vec<usize> = right(outcomes).map(|(index, _)| index).collect();
     debug_assert!(timed.iter().all(|index| *index < contenders.len()));
     let pass_s: f64 = right(outcomes)
         .map(|(_, one)| (one.checked.decode_ns + one.checked.encode_ns) as f64 / 1e9)
         .sum();
-    let left = options.budget.saturating_sub(began.elapsed()).as_secs_f64().max(1.0);
+    let left = time_left(options, began).as_secs_f64();
     let wanted = (pass_s * PASSES / left).ceil() as u64;
     let most = (references.documents / DOCUMENTS_MIN).max(1);
     let every = if options.rounds.is_some() || references.shape == Shape::Document {
@@ -410,6 +412,12 @@ fn slice(
         references.slice(every, &whole, &folder)?
     };
     Ok((timed, every, slice))
+}
+
+/// What checks have left of the budget for timing, and 40% of it in any case: checks are made in
+/// full, and slow ones must not leave a handful of records to time.
+fn time_left(options: &Options, began: Instant) -> Duration {
+    options.budget.saturating_sub(began.elapsed()).max(options.budget.mul_f64(0.4))
 }
 
 /// Starts the processes that will be timed. What a runtime has to write itself is written before,
@@ -455,10 +463,11 @@ fn time_all(
         right(outcomes).map(|(_, one)| (time(one) as f64).max(floor)).sum::<f64>().max(1.0)
     };
     let (decode, encode) = (cost(|one| one.checked.decode_ns), cost(|one| one.checked.encode_ns));
-    let left = options.budget.saturating_sub(began.elapsed());
+    let left = time_left(options, began);
+    let timing = Instant::now();
     let decode_budget = left.mul_f64(decode / (decode + encode));
     let decode = sampler::rounds(runners, Op::Decode, decode_budget, &plan, progress);
-    let encode_budget = options.budget.saturating_sub(began.elapsed());
+    let encode_budget = left.saturating_sub(timing.elapsed());
     let encode = sampler::rounds(runners, Op::Encode, encode_budget, &plan, progress);
     for runner in runners {
         runner.stop();
