@@ -4,7 +4,7 @@
 //! Both must agree on what they both understand: if you change one, the tests at the end of this
 //! file and in `tests.rs` compare them.
 
-use super::simd::{Block, sixteen, up_to_sixteen};
+use super::simd::{Block, halves, sixteen, up_to_eight};
 use super::table_powers::{POWERS, SMALLEST};
 
 /// A number that [`quick`] understood.
@@ -22,24 +22,14 @@ pub(super) enum Quick {
 #[inline(always)]
 pub(super) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
     let whole = sixteen(bytes, at)?;
-    let count = Block::load(whole).no_digits().trailing_zeros();
-    if count == 0 || (whole[0] == b'0' && count != 1) {
+    let mut digits = Block::load(whole).digits();
+    if digits == 0 || (whole[0] == b'0' && digits != 1) {
         return None;
     }
-    let (mut mantissa, mut end, mut digits);
-    if count < 16 {
-        mantissa = up_to_sixteen(whole, count);
-        (end, digits) = (at + count as usize, count);
-    } else {
-        mantissa = up_to_sixteen(whole, 16);
-        (end, digits) = (at + 16, 16);
-        while let Some(digit) = digit_at(bytes, end) {
-            if digits == 19 {
-                return None;
-            }
-            mantissa = mantissa * 10 + digit;
-            (end, digits) = (end + 1, digits + 1);
-        }
+    let mut mantissa = append(0, whole, digits);
+    let mut end = at + digits as usize;
+    if digits == 16 {
+        (mantissa, end, digits) = up_to_19(bytes, mantissa, end, digits)?;
     }
     match bytes.get(end)? {
         b'.' => {}
@@ -47,27 +37,49 @@ pub(super) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
         _ => return Some((Quick::Integer(mantissa), end)),
     }
     let fraction = sixteen(bytes, end + 1)?;
-    let count = Block::load(fraction).no_digits().trailing_zeros().min(16);
+    let count = Block::load(fraction).digits();
     if count == 0 || digits + count > 19 {
         return None;
     }
-    mantissa = mantissa * TENS[count as usize] + up_to_sixteen(fraction, count);
-    end += 1 + count as usize;
-    digits += count;
-    let mut exponent = -(count as i32);
+    mantissa = append(mantissa, fraction, count);
+    let point = end + 1;
+    end = point + count as usize;
     if count == 16 {
-        while let Some(digit) = digit_at(bytes, end) {
-            if digits == 19 {
-                return None;
-            }
-            mantissa = mantissa * 10 + digit;
-            (end, digits, exponent) = (end + 1, digits + 1, exponent - 1);
-        }
+        (mantissa, end, _) = up_to_19(bytes, mantissa, end, digits + 16)?;
     }
     if matches!(bytes.get(end)?, b'e' | b'E') {
         return None;
     }
-    Some((Quick::Double(double(mantissa, exponent)), end))
+    Some((Quick::Double(double(mantissa, -((end - point) as i32))), end))
+}
+
+/// Further digits behind the first sixteen, up to 19 in all; `None` if there are more.
+#[inline]
+fn up_to_19(
+    bytes: &[u8],
+    mut mantissa: u64,
+    mut end: usize,
+    mut digits: u32,
+) -> Option<(u64, usize, u32)> {
+    while let Some(digit) = digit_at(bytes, end) {
+        if digits == 19 {
+            return None;
+        }
+        mantissa = mantissa * 10 + digit;
+        (end, digits) = (end + 1, digits + 1);
+    }
+    Some((mantissa, end, digits))
+}
+
+/// The mantissa with the first `count` of `digits`, 1 to 16, behind it.
+#[inline(always)]
+fn append(mantissa: u64, digits: &[u8; 16], count: u32) -> u64 {
+    let [low, high] = halves(digits);
+    if count <= 8 {
+        return mantissa * TENS[count as usize] + up_to_eight(low, count);
+    }
+    let mantissa = mantissa * TENS[8] + up_to_eight(low, 8);
+    mantissa * TENS[count as usize - 8] + up_to_eight(high, count - 8)
 }
 
 #[inline(always)]

@@ -46,28 +46,28 @@ pub struct ReadOptions {
 }
 
 /// What may come next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 enum State {
-    /// The very first byte, or a byte order mark.
-    Start,
-    /// A document.
-    Document,
-    /// A value behind a colon.
-    Value,
-    /// A value, or the end of an array that is empty so far.
-    FirstElement,
-    /// A value behind a comma.
-    Element,
     /// A key, or the end of a map that is empty so far.
     FirstKey,
     /// A key behind a comma.
     Key,
     /// The colon behind a key.
     Colon,
+    /// A value behind a colon.
+    Value,
+    /// A value, or the end of an array that is empty so far.
+    FirstElement,
+    /// A value behind a comma.
+    Element,
+    /// A document.
+    Document,
     /// A comma or the end of the container.
     After,
     /// The document is whole.
     Done,
+    /// The very first byte, or a byte order mark.
+    Start,
 }
 
 impl State {
@@ -284,33 +284,29 @@ impl Parse for Parser {
             };
         }
         // The next byte that is no white space, at `at`.
+        // Branches where arithmetic would do: a branch that is foreseen costs nothing, but the
+        // place of every byte depends on what is added to the place of the byte before.
         macro_rules! next_byte {
             () => {{
                 match bytes.get(at) {
                     Some(&byte) if byte > b' ' => byte,
+                    Some(b' ') if bytes.get(at + 1).is_some_and(|byte| *byte > b' ') => {
+                        at += 1;
+                        bytes[at]
+                    }
                     _ => {
-                        // A lone space is what most writers put behind a colon or a comma.
-                        match bytes.get(at + 1) {
-                            Some(&byte) if byte > b' ' && bytes[at] == b' ' => {
-                                at += 1;
-                                byte
-                            }
-                            _ => {
-                                at = skip_spaces(bytes, at, line_end);
-                                match bytes.get(at) {
-                                    Some(&byte) => byte,
-                                    None => match check!(at, self.at_end(at, last, state)) {
-                                        Some(status) => {
-                                            state = match state {
-                                                State::Done if self.lines() => State::Document,
-                                                state => state,
-                                            };
-                                            leave!(at, status)
-                                        }
-                                        None => leave!(at, Status::More),
-                                    },
+                        at = skip_spaces(bytes, at, line_end);
+                        match bytes.get(at) {
+                            Some(&byte) => byte,
+                            None => match check!(at, self.at_end(at, last, state)) {
+                                Some(status) => {
+                                    if state == State::Done && status == Status::Document {
+                                        state = State::Document;
+                                    }
+                                    leave!(at, status)
                                 }
-                            }
+                                None => leave!(at, Status::More),
+                            },
                         }
                     }
                 }
@@ -318,11 +314,11 @@ impl Parse for Parser {
         }
         // A byte that the state does not know.
         macro_rules! unusual {
-            () => {
+            ($next:lifetime) => {
                 match check!(at, self.unusual(bytes, at, last, state)) {
                     Unusual::GoOn(index) => {
                         at = index;
-                        continue;
+                        continue $next;
                     }
                     Unusual::More(index) => leave!(index, Status::More),
                     Unusual::NonFinite(value, end) => {
@@ -373,6 +369,30 @@ impl Parse for Parser {
             };
         }
 
+        // The number whose first digit stands at the index. Twice in the code, once for each sign.
+        macro_rules! number {
+            ($digits:expr, $negative:literal) => {{
+                match number::quick(bytes, $digits) {
+                    Some((Quick::Integer(v), end))
+                        if v <= i64::MAX as u64 && !($negative && v == 0) =>
+                    {
+                        let v = v as i64;
+                        check!(at, sink.i64(if $negative { -v } else { v }));
+                        at = end;
+                    }
+                    Some((Quick::Double(v), end)) if !self.numbers_are_special() => {
+                        check!(at, sink.f64(if $negative { -v } else { v }));
+                        at = end;
+                    }
+                    _ => match check!(at, self.slow_number(bytes, at, last, sink)) {
+                        Slow::More => leave!(at, Status::More),
+                        Slow::Token(end) => at = end,
+                    },
+                }
+                state = State::After;
+            }};
+        }
+
         if self.comment != Comment::None {
             match check!(at, self.comment(bytes, at, last)) {
                 Unusual::More(index) => leave!(index, Status::More),
@@ -390,76 +410,66 @@ impl Parse for Parser {
             }
             state = State::Document;
         }
-        loop {
-            match state {
-                State::Key | State::FirstKey => match next_byte!() {
+        // Each part leads to the one below it or back to the top, so that what mostly follows is
+        // reached without a jump through a table.
+        'next: loop {
+            if state <= State::Key {
+                match next_byte!() {
                     b'"' => {
                         text!(key, surrogates_key);
                         state = State::Colon;
-                        if bytes.get(at) == Some(&b':') {
-                            at += 1;
-                            state = State::Value;
-                        }
                     }
                     b'}' if state == State::FirstKey => close!(),
-                    _ => unusual!(),
-                },
-                State::Colon => match next_byte!() {
-                    b':' => {
-                        at += 1;
-                        state = State::Value;
-                    }
-                    _ => unusual!(),
-                },
-                State::Value | State::Element | State::FirstElement | State::Document => {
-                    match next_byte!() {
-                        b'"' => {
-                            text!(str, surrogates_value);
-                            state = State::After;
-                        }
+                    _ => unusual!('next),
+                }
+            }
+            if state == State::Colon {
+                match bytes.get(at) {
+                    Some(b':') => {}
+                    _ => match next_byte!() {
+                        b':' => {}
+                        _ => unusual!('next),
+                    },
+                }
+                at += 1;
+                state = State::Value;
+            }
+            if state <= State::Document {
+                // A chain, because these two are most of all, and a table's jump is not foreseen.
+                let first = next_byte!();
+                if first == b'"' {
+                    text!(str, surrogates_value);
+                    state = State::After;
+                } else if first.is_ascii_digit() {
+                    number!(at, false);
+                } else if first == b'-' {
+                    number!(at + 1, true);
+                } else {
+                    match first {
                         b'{' => {
                             check!(at, self.open(true).map_err(|error| error.at(at as u64)));
                             check!(at, sink.begin_map(None));
                             at += 1;
                             state = State::FirstKey;
+                            continue 'next;
                         }
                         b'[' => {
                             check!(at, self.open(false).map_err(|error| error.at(at as u64)));
                             check!(at, sink.begin_array(None));
                             at += 1;
                             state = State::FirstElement;
+                            continue 'next;
                         }
-                        sign @ (b'-' | b'0'..=b'9') => {
-                            let negative = sign == b'-';
-                            match number::quick(bytes, at + usize::from(negative)) {
-                                Some((Quick::Integer(v), end))
-                                    if v <= i64::MAX as u64 && !(negative && v == 0) =>
-                                {
-                                    let v = v as i64;
-                                    check!(at, sink.i64(if negative { -v } else { v }));
-                                    at = end;
-                                }
-                                Some((Quick::Double(v), end)) if !self.numbers_are_special() => {
-                                    check!(at, sink.f64(if negative { -v } else { v }));
-                                    at = end;
-                                }
-                                _ => match check!(at, self.slow_number(bytes, at, last, sink)) {
-                                    Slow::More => leave!(at, Status::More),
-                                    Slow::Token(end) => at = end,
-                                },
-                            }
-                            state = State::After;
-                        }
-                        first @ (b't' | b'f' | b'n') => {
+                        b't' | b'f' | b'n' => {
                             let word: &[u8] = match first {
                                 b't' => b"true",
                                 b'f' => b"false",
                                 _ => b"null",
                             };
-                            if !bytes[at..].starts_with(word) {
-                                if check!(at, self.cut_word(bytes, at, last, word)) {
-                                    leave!(at, Status::More);
-                                }
+                            if !bytes[at..].starts_with(word)
+                                && check!(at, self.cut_word(bytes, at, last, word))
+                            {
+                                leave!(at, Status::More);
                             }
                             match first {
                                 b'n' => check!(at, sink.null()),
@@ -469,39 +479,42 @@ impl Parse for Parser {
                             state = State::After;
                         }
                         b']' if state == State::FirstElement => close!(),
-                        _ => unusual!(),
+                        _ => unusual!('next),
                     }
                 }
-                State::After => {
-                    if self.depth == 0 {
-                        state = match self.options.framing {
-                            Framing::Concatenated => State::Document,
-                            _ => State::Done,
-                        };
-                        if !self.lines() {
-                            leave!(at, Status::Document);
-                        }
-                        continue;
+            }
+            while state == State::After {
+                if self.depth == 0 {
+                    state = match self.options.framing {
+                        Framing::Concatenated => State::Document,
+                        _ => State::Done,
+                    };
+                    if !self.lines() {
+                        leave!(at, Status::Document);
                     }
-                    match next_byte!() {
-                        b',' => {
-                            at += 1;
-                            state = if self.in_map() { State::Key } else { State::Element };
-                        }
-                        b'}' if self.in_map() => close!(),
-                        b']' if !self.in_map() => close!(),
-                        _ => unusual!(),
-                    }
+                    break;
                 }
-                State::Done => match next_byte!() {
+                let in_map = self.in_map();
+                match next_byte!() {
+                    b',' => {
+                        at += 1;
+                        state = if in_map { State::Key } else { State::Element };
+                        continue 'next;
+                    }
+                    b'}' if in_map => close!(),
+                    b']' if !in_map => close!(),
+                    _ => unusual!('next),
+                }
+            }
+            if state == State::Done {
+                match next_byte!() {
                     b'\n' if self.lines() => {
                         at += 1;
                         state = State::Document;
                         leave!(at, Status::Document);
                     }
-                    _ => unusual!(),
-                },
-                State::Start => unreachable!("left above"),
+                    _ => unusual!('next),
+                }
             }
         }
     }

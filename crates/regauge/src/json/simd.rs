@@ -62,15 +62,16 @@ impl Block {
         })
     }
 
-    /// Bytes that are no decimal digits.
+    /// How many decimal digits stand at the beginning.
     #[inline(always)]
-    pub(super) fn no_digits(self) -> u32 {
+    pub(super) fn digits(self) -> u32 {
         // SAFETY: SSE2 is always there.
         let digits = Block::mask(unsafe {
             let value = _mm_sub_epi8(self.0, _mm_set1_epi8(b'0' as i8));
             _mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value)
         });
-        !digits & 0xFFFF
+        // The mask has sixteen bits, so that above them there is always one that is not set.
+        (!digits).trailing_zeros()
     }
 }
 
@@ -109,10 +110,10 @@ impl Block {
         self.mask(|byte| (byte == b' ') | (byte == line_end) | (byte == b'\t') | (byte == b'\r'))
     }
 
-    /// Bytes that are no decimal digits.
+    /// How many decimal digits stand at the beginning.
     #[inline(always)]
-    pub(super) fn no_digits(self) -> u32 {
-        self.mask(|byte| !byte.is_ascii_digit())
+    pub(super) fn digits(self) -> u32 {
+        (!self.mask(|byte| byte.is_ascii_digit())).trailing_zeros()
     }
 }
 
@@ -122,8 +123,8 @@ pub(super) fn sixteen(bytes: &[u8], at: usize) -> Option<&[u8; 16]> {
     bytes.get(at..)?.first_chunk()
 }
 
-/// The value of up to eight digits that stand in the low bytes of `digits`, with their `b'0'`
-/// taken off and zeros above (little-endian: the first digit lowest), `count` of them.
+/// The value of `count` digits, 1 to 8, that stand in the low bytes of `digits`, the first lowest,
+/// their `b'0'` taken off. What stands above them does not matter.
 #[inline(always)]
 pub(super) fn up_to_eight(digits: u64, count: u32) -> u64 {
     debug_assert!((1..=8).contains(&count));
@@ -135,13 +136,11 @@ pub(super) fn up_to_eight(digits: u64, count: u32) -> u64 {
     low.wrapping_add(high) >> 32
 }
 
-/// The value of the first `count` of sixteen bytes, all of which are ASCII digits; 1 to 16.
+/// Sixteen ASCII digits as two times eight for [`up_to_eight`]. Other bytes give other values.
 #[inline(always)]
-pub(super) fn up_to_sixteen(bytes: &[u8; 16], count: u32) -> u64 {
-    debug_assert!((1..=16).contains(&count));
-    let digits = u128::from_le_bytes(*bytes) ^ 0x3030_3030_3030_3030_3030_3030_3030_3030;
-    let digits = digits << (128 - 8 * count);
-    up_to_eight(digits as u64, 8) * 100_000_000 + up_to_eight((digits >> 64) as u64, 8)
+pub(super) fn halves(bytes: &[u8; 16]) -> [u64; 2] {
+    let both = u128::from_le_bytes(*bytes);
+    [both as u64, (both >> 64) as u64].map(|half| half ^ 0x3030_3030_3030_3030)
 }
 
 #[cfg(test)]
@@ -164,7 +163,6 @@ mod tests {
                 assert_eq!(block.high(), bit(byte >= 0x80));
                 assert_eq!(block.spaces(b'\n'), bit(b" \t\r\n".contains(&byte)));
                 assert_eq!(block.spaces(b' '), bit(b" \t\r".contains(&byte)));
-                assert_eq!(!block.no_digits() & 0xFFFF, bit(byte.is_ascii_digit()));
             }
         }
     }
@@ -173,13 +171,16 @@ mod tests {
     fn digits_of_every_count() {
         let text = b"9876543210123456";
         for count in 1..=16 {
-            let wanted: u64 = std::str::from_utf8(&text[..count]).unwrap().parse().unwrap();
-            assert_eq!(up_to_sixteen(text, count as u32), wanted);
-            if count <= 8 {
-                let eight: [u8; 8] = text[..8].try_into().unwrap();
-                let digits = u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030;
-                assert_eq!(up_to_eight(digits, count as u32), wanted);
-            }
+            let mut cut = *text;
+            cut[count..].fill(b':');
+            assert_eq!(Block::load(&cut).digits(), count as u32);
+            let half = halves(&cut)[usize::from(count > 8)];
+            let first = if count > 8 { 8 } else { 0 };
+            let wanted = std::str::from_utf8(&text[first..count]).unwrap().parse();
+            assert_eq!(Ok(up_to_eight(half, (count - first) as u32)), wanted);
+        }
+        for byte in (0..=255).filter(|byte: &u8| !byte.is_ascii_digit()) {
+            assert_eq!(Block::load(&[byte; 16]).digits(), 0);
         }
     }
 }

@@ -67,7 +67,9 @@ pub(super) fn plain<'a>(
     let mut at = start;
     let mut high = 0;
     loop {
-        let Some(block) = sixteen(bytes, at) else { break };
+        let Some(block) = sixteen(bytes, at) else {
+            return plain_tail(bytes, start, at, high, utf8);
+        };
         let block = Block::load(block);
         let stops = block.string_stops();
         if stops != 0 {
@@ -79,9 +81,24 @@ pub(super) fn plain<'a>(
         high |= block.high();
         at += 16;
     }
+    if bytes[at] != b'"' {
+        return Err(at);
+    }
+    finish_plain(bytes, start, at, high, utf8)
+}
+
+/// The last bytes of a window, which fill no register.
+#[cold]
+fn plain_tail<'a>(
+    bytes: &'a [u8],
+    start: usize,
+    mut at: usize,
+    mut high: u32,
+    utf8: &mut Utf8<'a>,
+) -> Result<(&'a str, usize), usize> {
     loop {
         match bytes.get(at) {
-            Some(b'"') => break,
+            Some(b'"') => return finish_plain(bytes, start, at, high, utf8),
             Some(b'\\' | 0..0x20) | None => return Err(at),
             Some(byte) => {
                 high |= u32::from(*byte) & 0x80;
@@ -89,6 +106,18 @@ pub(super) fn plain<'a>(
             }
         }
     }
+}
+
+/// The text of `start..at`, which has no quote and no escape; `high` is not 0 if there is something
+/// outside of ASCII in it.
+#[inline(always)]
+fn finish_plain<'a>(
+    bytes: &'a [u8],
+    start: usize,
+    at: usize,
+    high: u32,
+    utf8: &mut Utf8<'a>,
+) -> Result<(&'a str, usize), usize> {
     if high != 0 && !utf8.check(start, at) {
         return Err(at);
     }
