@@ -83,6 +83,8 @@ impl Options {
             // An array is no record: it can only be a file of them.
             _ if self.from == Format::MarcJson || self.to.is_marc() => match self.to.framing() {
                 Framing::Single => Documents::Join,
+                // Those readers give records and nothing else.
+                _ if matches!(self.from, Format::Marc | Format::MarcXml) => Documents::Keep,
                 _ => Documents::Split,
             },
             (Framing::Single, Framing::Records) => Documents::Split,
