@@ -16,7 +16,7 @@ demo: build                     ## Set up the contenders, make the catalogue, me
 	$(REGAUGE) measure --setup --yes --dir build/contenders
 	@mkdir -p $(DEMO)
 	$(REGAUGE) sample catalog $(DEMO)/catalog.mrc --force
-	$(REGAUGE) measure $(DEMO)/catalog.mrc --dir build/contenders --json $(DEMO)/catalog.json
+	$(REGAUGE) measure $(DEMO)/catalog.mrc --dir build/contenders --json $(DEMO)/catalog.json --force
 
 test: lint                      ## Everything CI runs: lint, unit, conformance and command tests, documentation
 	$(CARGO) test --workspace --exclude regauge-bench --quiet

@@ -25,9 +25,13 @@ pub struct Cli {
 pub enum Command {
     Convert(Box<Convert>),
     Inspect(Inspect),
+    Measure(Box<Measure>),
+    Sample(Sample),
     Formats(Formats),
     Completions(Completions),
     Man(Man),
+    #[command(hide = true)]
+    Contender(Contender),
 }
 
 const CONVERT_EXAMPLES: &str = "\
@@ -200,6 +204,120 @@ pub struct Inspect {
     /// Show a progress bar
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
     pub progress: When,
+}
+
+const MEASURE_EXAMPLES: &str = "\
+Examples:
+  regauge measure orders.json
+  regauge measure catalog.mrc.gz --json raw.json
+  regauge measure orders.json --only python --budget 60
+  regauge measure --setup
+      says what it would install, and asks
+
+Every library runs in a process of its own, on identical bytes. What it gives back is compared with
+the original first, and a library that returns wrong data gets no time.
+
+Exit status: 0 done, 1 bad data or a failed step, 2 wrong usage.";
+
+/// Measure serialization libraries on your own data
+#[derive(Debug, Args)]
+#[command(after_help = MEASURE_EXAMPLES)]
+pub struct Measure {
+    /// The file to measure on; - is standard input
+    #[arg(value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    /// The format of the file [default: as its name or its first bytes tell]
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub from: Option<Format>,
+    /// Measure those alone whose name, library, format or runtime holds this; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub only: Vec<String>,
+    /// Measure with this adapter, too; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub contender: Vec<PathBuf>,
+    /// Take about so many seconds in all
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub budget: u64,
+    /// Run exactly so many rounds, whatever time they take
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub rounds: Option<u64>,
+    /// Shuffle the rounds otherwise
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// The Python to run [default: that of --setup, else python3]
+    #[arg(long, value_name = "FILE")]
+    pub python: Option<PathBuf>,
+    /// The Ruby to run [default: ruby]
+    #[arg(long, value_name = "FILE")]
+    pub ruby: Option<PathBuf>,
+    /// The folder that --setup installs into [default: regauge in the folder for user data]
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+    /// Write everything as JSON, raw samples included (- is standard output, in place of tables)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Replace the JSON file if it exists
+    #[arg(long, short)]
+    pub force: bool,
+    /// Install the libraries to measure, after saying what will be done
+    #[arg(long, conflicts_with_all = ["input", "list"])]
+    pub setup: bool,
+    /// Do not ask before the set-up
+    #[arg(long, short, requires = "setup")]
+    pub yes: bool,
+    /// List the contenders
+    #[arg(long, conflicts_with = "input")]
+    pub list: bool,
+    /// Show a progress bar
+    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    pub progress: When,
+}
+
+/// Serve a native contender over the standard streams.
+#[derive(Debug, Args)]
+pub struct Contender {
+    pub name: String,
+}
+
+const SAMPLE_EXAMPLES: &str = "\
+Examples:
+  regauge sample catalog catalog.mrc
+  regauge sample catalog catalog.xml.gz --count 100
+  regauge sample types | head -3
+  regauge sample time-slice slice.msgpack --seed 7
+
+The same kind, count and seed give the same bytes on every machine. Names and numbers are invented.
+
+Exit status: 0 done, 1 a failed write, 2 wrong usage.";
+
+/// Make up documents: a library catalogue, a time series, legislators, all types
+#[derive(Debug, Args)]
+#[command(after_help = SAMPLE_EXAMPLES)]
+pub struct Sample {
+    /// What to make: catalog, time-slice, legislators or types
+    #[arg(value_name = "KIND")]
+    pub kind: regauge_measure::sample::Kind,
+    /// The file to write; - is standard output
+    #[arg(value_name = "OUT", default_value = "-")]
+    pub output: PathBuf,
+    /// How many documents [default: catalog 18881, time-slice 1, legislators 23, types 4000]
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+    /// Other seeds give other documents
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// The format [default: as the name tells; to standard output MARC 21, JSON or NDJSON]
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub to: Option<Format>,
+    /// Compress the output [default: as its name tells]
+    #[arg(long, value_name = "none|gzip|zstd|lz4|xz|bzip2", value_parser = compression)]
+    pub compress: Option<Packing>,
+    /// How hard to compress
+    #[arg(long, value_name = "N")]
+    pub level: Option<u32>,
+    /// Replace the output if it exists
+    #[arg(long, short)]
+    pub force: bool,
 }
 
 const FORMATS_EXAMPLES: &str = "\

@@ -23,6 +23,9 @@ fn main() -> ExitCode {
     let done = match &cli.command {
         Command::Convert(arguments) => commands::convert::run(arguments),
         Command::Inspect(arguments) => commands::inspect::run(arguments),
+        Command::Measure(arguments) => commands::measure::run(arguments),
+        Command::Sample(arguments) => commands::sample::run(arguments),
+        Command::Contender(arguments) => commands::measure::serve(arguments),
         Command::Formats(arguments) => commands::formats::run(arguments),
         Command::Completions(arguments) => commands::completions::run(arguments),
         Command::Man(arguments) => commands::man::run(arguments),

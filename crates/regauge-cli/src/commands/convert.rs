@@ -8,7 +8,7 @@ use regauge::output::Output as _;
 use regauge::reader::BadRecord;
 use regauge::{Error, Format};
 
-use crate::args::{Bad, Convert, Limit, Numbers, Reading};
+use crate::args::{Bad, Convert, Limit, Numbers, Packing, Reading};
 use crate::compress::Compression;
 use crate::failure::{Failure, Result, say};
 use crate::input::{Source, Wanted};
@@ -21,15 +21,10 @@ const SMALL_BYTES: u64 = 1 << 20;
 
 /// Converts a file.
 pub fn run(arguments: &Convert) -> Result {
-    let (to, compression) = output_format(arguments)?;
+    let (to, compression) = output_format(&arguments.output, arguments.to, arguments.compress)?;
     check_level(arguments.level, compression)?;
     check_outputs(arguments)?;
-    let to_terminal = is_stream(&arguments.output) && io::stdout().is_terminal();
-    if to_terminal && (compression.is_some() || !to.is_text()) {
-        return Err(Failure::usage(
-            "standard output is a terminal, which cannot show this; name a file, or pipe it on",
-        ));
-    }
+    let to_terminal = check_terminal(&arguments.output, to, compression)?;
     let meter = Meter::new(arguments.progress, to_terminal || arguments.quiet);
     let source = open(&arguments.input, &arguments.reading, meter)?;
     let options = options(arguments, &source, to);
@@ -188,27 +183,53 @@ fn options(arguments: &Convert, source: &Source, to: Format) -> Options {
     options
 }
 
-fn is_stream(path: &Path) -> bool {
+/// Whether a path stands for a standard stream.
+pub fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What the options and the name of the output tell of it.
-fn output_format(arguments: &Convert) -> Result<(Format, Option<Compression>)> {
-    let name = arguments.output.to_string_lossy();
+/// What the options and the name of an output tell of it.
+///
+/// # Errors
+/// `Usage` where they do not tell the format.
+pub fn output_format(
+    path: &Path,
+    to: Option<Format>,
+    compress: Option<Packing>,
+) -> Result<(Format, Option<Compression>)> {
+    let name = path.to_string_lossy();
     let (by_name, stem) = Compression::from_name(&name);
-    let compression = arguments.compress.map_or(by_name, |packing| packing.0);
-    if let Some(format) = arguments.to.or_else(|| Format::from_name(stem)) {
+    let compression = compress.map_or(by_name, |packing| packing.0);
+    if let Some(format) = to.or_else(|| Format::from_name(stem)) {
         return Ok((format, compression));
     }
     let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
-    let of = if is_stream(&arguments.output) { "standard output" } else { &*name };
+    let of = if is_stream(path) { "standard output" } else { &*name };
     Err(Failure::usage(format!(
         "{of}: cannot tell the format to write; pass --to with one of {}",
         names.join(", ")
     )))
 }
 
-fn check_level(level: Option<u32>, compression: Option<Compression>) -> Result {
+/// Refuses to write what a terminal cannot show.
+///
+/// # Errors
+/// `Usage`.
+pub fn check_terminal(path: &Path, to: Format, compression: Option<Compression>) -> Result<bool> {
+    let to_terminal = is_stream(path) && io::stdout().is_terminal();
+    if to_terminal && (compression.is_some() || !to.is_text()) {
+        return Err(Failure::usage(
+            "standard output is a terminal, which cannot show this; name a file, or pipe it on",
+        ));
+    }
+    Ok(to_terminal)
+}
+
+/// Refuses a level that the compression does not have.
+///
+/// # Errors
+/// `Usage`.
+pub fn check_level(level: Option<u32>, compression: Option<Compression>) -> Result {
     let Some(level) = level else { return Ok(()) };
     let Some(compression) = compression else {
         return Err(Failure::usage("--level says how hard to compress, but nothing is compressed"));

@@ -27,7 +27,7 @@ fn framing(format: Format) -> &'static str {
 
 fn text() -> String {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(columns());
     table.set_header([

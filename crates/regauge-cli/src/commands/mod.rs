@@ -5,3 +5,5 @@ pub mod convert;
 pub mod formats;
 pub mod inspect;
 pub mod man;
+pub mod measure;
+pub mod sample;

@@ -1,0 +1,205 @@
+//! `regauge measure`: serialization libraries on the user's own data.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead as _, IsTerminal as _, Read, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+use comfy_table::{Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+use regauge::Limits;
+use regauge_measure::{Error, Layout, Options, Progress, Stage, render, run as measure, setup};
+
+use crate::args::{Contender, Measure, When};
+use crate::commands::inspect::trimmed;
+use crate::failure::{Failure, Result, complain};
+use crate::input::{Source, Wanted};
+use crate::output::Destination;
+use crate::progress::Meter;
+use crate::report::print;
+
+/// Measures, or sets up what measuring needs.
+pub fn run(arguments: &Measure) -> Result {
+    if arguments.setup {
+        return set_up(arguments);
+    }
+    if arguments.list {
+        return list();
+    }
+    let Some(input) = &arguments.input else {
+        return Err(Failure::usage("name a FILE to measure on, or pass --setup"));
+    };
+    let wanted =
+        Wanted { format: arguments.from, compression: None, limits: Limits::default(), jobs: 1 };
+    let source = Source::open(input, &wanted, Meter::new(When::Never, true))?;
+    let json = match &arguments.json {
+        Some(path) => Some(Destination::open(path, arguments.force)?),
+        None => None,
+    };
+    let copy = plain_copy(&source, input)?;
+    let path = copy.as_ref().map_or(input.as_path(), |file| file.path());
+    let mut options = Options::new(path.to_owned(), native()?);
+    options.name = copy.is_some().then(|| source.name.clone());
+    options.from = Some(source.format);
+    options.only.clone_from(&arguments.only);
+    options.adapters.clone_from(&arguments.contender);
+    options.rounds = arguments.rounds;
+    options.budget = Duration::from_secs(arguments.budget);
+    options.seed = arguments.seed;
+    options.python.clone_from(&arguments.python);
+    options.ruby.clone_from(&arguments.ruby);
+    options.data_dir = arguments.dir.clone().or_else(setup::data_dir);
+    options.command = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
+
+    let mut shown = Shown::new(arguments.progress);
+    let report = measure(&options, &mut shown);
+    shown.finish();
+    let report = report.map_err(failure)?;
+    if let Some(file) = json {
+        file.write_all(report.to_json().as_bytes())?;
+        file.commit()?;
+    }
+    if arguments.json.as_deref() == Some(Path::new("-")) {
+        return Ok(());
+    }
+    let terminal = io::stdout().is_terminal();
+    let layout = Layout { width: terminal.then(columns).flatten(), lines: terminal };
+    print(render(&report, layout).as_bytes())
+}
+
+/// The bytes of an input that is compressed or no file, in a temporary file: contenders are given
+/// a path.
+fn plain_copy(source: &Source, path: &Path) -> Result<Option<tempfile::NamedTempFile>> {
+    if source.can_repeat() && source.compression.is_none() && path.as_os_str() != "-" {
+        return Ok(None);
+    }
+    let failed = |error: io::Error| Failure::data(&source.name, error.into());
+    // The suffix tells the format to those that look for one.
+    let suffix = format!(".{}", source.format.suffixes()[0]);
+    let mut file = tempfile::Builder::new().suffix(&suffix).tempfile().map_err(failed)?;
+    crate::interrupt::remove_when_interrupted(file.path()).map_err(failed)?;
+    let mut read: Box<dyn Read + Send> = match source.can_repeat() {
+        true => source.again().map_err(failed)?,
+        false => source.take(),
+    };
+    io::copy(&mut read, &mut file).map_err(failed)?;
+    Ok(Some(file))
+}
+
+/// The command that serves a native contender: this binary.
+fn native() -> Result<Vec<OsString>> {
+    let own = std::env::current_exe().map_err(|error| Failure::io("this program", &error))?;
+    Ok(vec![own.into(), "contender".into()])
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::NoContender(_) | Error::Adapter { .. } => Failure::usage(error),
+        other => Failure::Io(other.to_string()),
+    }
+}
+
+fn columns() -> Option<u16> {
+    rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| size.ws_col).filter(|one| *one > 0)
+}
+
+/// Says what it will do, asks, and does it.
+fn set_up(arguments: &Measure) -> Result {
+    let mut options = setup::Options::default();
+    options.folder.clone_from(&arguments.dir);
+    options.python.clone_from(&arguments.python);
+    options.ruby.clone_from(&arguments.ruby);
+    let plan = setup::plan(&options).map_err(failure)?;
+    print(plan.to_string().as_bytes())?;
+    if plan.steps.is_empty() {
+        return Ok(());
+    }
+    if !arguments.yes && !agreed()? {
+        print(b"Nothing was done.\n")?;
+        return Ok(());
+    }
+    let done = setup::execute(&plan, &mut |step| complain(&step.purpose)).map_err(failure)?;
+    for (line, reason) in &done.failed {
+        complain(format_args!("{line}: {reason}; measuring goes on without it"));
+    }
+    Ok(())
+}
+
+fn agreed() -> Result<bool> {
+    let stdin = io::stdin();
+    if !stdin.is_terminal() {
+        return Err(Failure::usage("nobody is there to be asked; pass --yes to go ahead"));
+    }
+    let failed = |error: io::Error| Failure::io("standard input", &error);
+    let mut stdout = io::stdout().lock();
+    write!(stdout, "Go ahead? [y/N] ").and_then(|()| stdout.flush()).map_err(failed)?;
+    let mut answer = String::new();
+    stdin.lock().read_line(&mut answer).map_err(failed)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Serves a native contender to a measurement that runs in another process.
+pub fn serve(arguments: &Contender) -> Result {
+    let (stdin, stdout) = (io::stdin().lock(), io::stdout().lock());
+    regauge_measure::serve_native(&arguments.name, stdin, stdout)
+        .map_err(|error| Failure::usage(format!("contender {}: {error}", arguments.name)))
+}
+
+/// The stages of a measurement, on a terminal.
+struct Shown(Option<ProgressBar>);
+
+impl Shown {
+    fn new(when: When) -> Shown {
+        let wanted = match when {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => io::stderr().is_terminal(),
+        };
+        let style = "{bar:24} {pos}/{len} {prefix}: {wide_msg}";
+        Shown(wanted.then(|| {
+            let style = ProgressStyle::with_template(style).expect("the template is well formed");
+            ProgressBar::new(0).with_style(style)
+        }))
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Progress for Shown {
+    fn begin(&mut self, stage: Stage, steps: u64) {
+        if let Some(bar) = &self.0 {
+            bar.reset();
+            bar.set_length(steps);
+            bar.set_prefix(stage.name());
+            bar.set_message("");
+        }
+    }
+
+    fn step(&mut self, what: &str) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(what.to_owned());
+            bar.inc(1);
+        }
+    }
+}
+
+/// The contenders there are, for those who choose with `--only`.
+fn list() -> Result {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["name", "runtime", "format", "library", "how to get it"]);
+    for one in regauge_measure::contenders() {
+        table.add_row([
+            one.name,
+            one.runtime.name().to_owned(),
+            one.wire.name().to_owned(),
+            one.library,
+            one.install,
+        ]);
+    }
+    print(format!("{}\n", trimmed(&table)).as_bytes())
+}
