@@ -484,8 +484,12 @@ fn limits_below_at_and_above() {
     let key = |outer, inner| [vec![0x81; outer], nested(inner), vec![0x01; outer]].concat();
     assert_eq!(kind(&key(3, 4), depth(7)), Ok(true));
     assert_eq!(kind(&key(3, 5), depth(7)), limit);
-    assert_eq!(kind(&key(512, 512), Limits::NONE), Ok(true));
-    assert_eq!(kind(&key(1024, 1), Limits::NONE), limit);
+    let in_array = |outer| [vec![0x91; outer], key(1, 512)].concat();
+    assert_eq!(kind(&in_array(511), Limits::NONE), Ok(true));
+    assert_eq!(kind(&in_array(512), Limits::NONE), limit);
+    // Keys in one another's keys have a limit of their own.
+    assert_eq!(kind(&key(9, 1), Limits::NONE), Ok(true));
+    assert_eq!(kind(&key(10, 1), Limits::NONE), limit);
 
     let token = |token_bytes| Limits { token_bytes, ..Limits::default() };
     for header in ["a5", "d905", "da0005", "db00000005", "c405", "c50005", "c70501"] {
