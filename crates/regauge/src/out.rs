@@ -294,17 +294,27 @@ impl<'o> Out<'o> {
     /// overlap, which are cheaper than a call of memcpy. Fast when there is room.
     #[inline]
     pub fn extend_short(&mut self, bytes: &[u8]) {
-        let count = bytes.len();
-        if count > 32 || self.buf.capacity() - self.buf.len() < count {
-            return self.buf.extend_from_slice(bytes);
+        self.extend_behind([], bytes);
+    }
+
+    /// Appends a header and bytes, in one step: [`extend_short`](Out::extend_short) behind it. Fast
+    /// when there is room.
+    #[inline]
+    pub fn extend_behind<const N: usize>(&mut self, header: [u8; N], bytes: &[u8]) {
+        let (count, length) = (bytes.len(), self.buf.len());
+        if self.buf.capacity() - length < N.saturating_add(count) {
+            self.buf.reserve(N.saturating_add(count));
         }
-        let (from, length) = (bytes.as_ptr(), self.buf.len());
-        // SAFETY: `count` bytes can be read at `from` and fit behind the length, checked just
-        // above; every copy lies within the first `count` bytes of both, which do not overlap
-        // because the vector is borrowed exclusively.
+        let from = bytes.as_ptr();
+        // SAFETY: `N + count` bytes fit behind the length, checked just above, or `reserve` would
+        // not have returned; `count` bytes can be read at `from`. Every copy lies within the first
+        // `count` bytes of both, which do not overlap because the vector is borrowed exclusively.
         unsafe {
             let to = self.buf.as_mut_ptr().add(length);
+            to.cast::<[u8; N]>().write_unaligned(header);
+            let to = to.add(N);
             match count {
+                33.. => to.copy_from_nonoverlapping(from, count),
                 16.. => copy_both_ends::<16>(from, to, count),
                 8.. => copy_both_ends::<8>(from, to, count),
                 4.. => copy_both_ends::<4>(from, to, count),
@@ -312,7 +322,7 @@ impl<'o> Out<'o> {
                 1 => to.write(from.read()),
                 0 => {}
             }
-            self.buf.set_len(length + count);
+            self.buf.set_len(length + N + count);
         }
     }
 

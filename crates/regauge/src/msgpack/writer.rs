@@ -277,24 +277,32 @@ impl<'o> Writer<'o> {
         }
     }
 
+    #[inline]
     fn text(&mut self, bytes: &[u8]) -> Result {
-        let length = payload_length("text", bytes.len())?;
+        // Room for the longest header; a slice is never so long that this overflows.
         self.room(bytes.len() + 5)?;
-        match length {
-            0..=31 => self.out.push(FIXSTR | length as u8),
-            32..=0xFF => self.out.push_array([STR8, length as u8]),
-            _ => self.long_header(STR16, length),
+        if bytes.len() < 32 {
+            self.out.extend_behind([FIXSTR | bytes.len() as u8], bytes);
+            return Ok(());
         }
-        self.out.extend_short(bytes);
+        self.long_text(bytes)
+    }
+
+    fn long_text(&mut self, bytes: &[u8]) -> Result {
+        let length = payload_length("text", bytes.len())?;
+        match length {
+            0..=0xFF => self.out.extend_behind([STR8, length as u8], bytes),
+            _ => self.with_long_header(STR16, length, bytes),
+        }
         Ok(())
     }
 
-    /// The header with a length of two or four bytes: `medium` or the marker behind it.
-    fn long_header(&mut self, medium: u8, length: u32) {
+    /// Bytes behind a header with a length of two or four bytes: `medium` or the marker behind it.
+    fn with_long_header(&mut self, medium: u8, length: u32, bytes: &[u8]) {
         let [a, b, c, d] = length.to_be_bytes();
         match length {
-            0..=0xFFFF => self.out.push_array([medium, c, d]),
-            _ => self.out.push_array([medium + 1, a, b, c, d]),
+            0..=0xFFFF => self.out.extend_behind([medium, c, d], bytes),
+            _ => self.out.extend_behind([medium + 1, a, b, c, d], bytes),
         }
     }
 
@@ -304,10 +312,9 @@ impl<'o> Writer<'o> {
         match length {
             1 | 2 | 4 | 8 | 16 => self.out.push(FIXEXT1 + length.trailing_zeros() as u8),
             0..=0xFF => self.out.push_array([EXT8, length as u8]),
-            _ => self.long_header(EXT16, length),
+            _ => self.with_long_header(EXT16, length, &[]),
         }
-        self.out.push(kind as u8);
-        self.out.extend_short(payload);
+        self.out.extend_behind([kind as u8], payload);
         self.count += 1;
         Ok(())
     }
@@ -482,10 +489,9 @@ impl Sink for Writer<'_> {
         let length = payload_length("binary data", v.len())?;
         self.room(v.len() + 5)?;
         match length {
-            0..=0xFF => self.out.push_array([BIN8, length as u8]),
-            _ => self.long_header(BIN16, length),
+            0..=0xFF => self.out.extend_behind([BIN8, length as u8], v),
+            _ => self.with_long_header(BIN16, length, v),
         }
-        self.out.extend_short(v);
         self.count += 1;
         Ok(())
     }
