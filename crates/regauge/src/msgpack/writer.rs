@@ -71,18 +71,23 @@ struct Open {
     at: u64,
     /// The count of the container around, this one included.
     outer_count: u64,
-    length: Length,
+    /// The count that stands in the header, or [`UNKNOWN`].
+    promised: u64,
+    /// How many bytes are reserved for the header, where the count is unknown.
+    width: u8,
+    /// Whether the reserved bytes have the greatest width, and may have left for the output.
+    committed: bool,
     map: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Length {
-    /// The header is written.
-    Promised(u64),
-    /// So many bytes are reserved.
-    Reserved(u8),
-    /// Five bytes are reserved, in the output.
-    Committed,
+/// No count has been promised. No header holds so many.
+const UNKNOWN: u64 = u64::MAX;
+
+impl Open {
+    /// Whether the header may yet change its width.
+    fn is_loose(&self) -> bool {
+        self.promised == UNKNOWN && !self.committed
+    }
 }
 
 impl<'o> Writer<'o> {
@@ -162,14 +167,12 @@ impl<'o> Writer<'o> {
     fn commit(&mut self, barrier: u64) -> Result {
         self.out.flush_before(self.pinned)?;
         for open in &mut self.stack {
-            if let Length::Reserved(width) = open.length
-                && open.at < barrier
-            {
-                open.length = Length::Committed;
+            if open.is_loose() && open.at < barrier {
+                open.committed = true;
                 self.committed += 1;
                 self.edits.push(Edit {
                     at: open.at,
-                    old: usize::from(width),
+                    old: usize::from(open.width),
                     header: wide_header(open.map, 0),
                     length: 5,
                 });
@@ -201,29 +204,45 @@ impl<'o> Writer<'o> {
     }
 
     fn find_pin(&mut self) {
-        let reserved = |open: &&Open| matches!(open.length, Length::Reserved(_));
-        self.pinned = self.stack.iter().find(reserved).map_or(u64::MAX, |open| open.at);
+        let loose = self.stack.iter().find(|open| open.is_loose());
+        self.pinned = loose.map_or(u64::MAX, |open| open.at);
     }
 
     #[inline]
     fn begin(&mut self, map: bool, length: Option<u64>) -> Result {
         self.room(5)?;
         let at = self.out.position();
-        let length = match length {
+        let (mut promised, mut width) = (UNKNOWN, 0);
+        match length {
             Some(count) => {
-                let (header, width) = container_header(map, container_count(map, count)?);
-                self.out.extend_short(&header[..width]);
-                Length::Promised(count)
+                promised = count;
+                if count < 16 {
+                    self.out.push(if map { FIXMAP } else { FIXARRAY } | count as u8);
+                } else {
+                    self.long_container(map, count)?;
+                }
             }
             None => {
-                let width = self.widths[self.stack.len().min(PREDICTED_DEPTHS - 1)];
-                self.out.extend_short(&[0; 5][..usize::from(width)]);
+                width = self.widths[self.stack.len().min(PREDICTED_DEPTHS - 1)];
+                match width {
+                    1 => self.out.push(0),
+                    3 => self.out.push_array([0; 3]),
+                    _ => self.out.push_array([0; 5]),
+                }
                 self.pinned = self.pinned.min(at);
-                Length::Reserved(width)
             }
-        };
-        self.stack.push(Open { at, outer_count: self.count + 1, length, map });
+        }
+        let outer_count = self.count + 1;
+        self.stack.push(Open { at, outer_count, promised, width, committed: false, map });
         self.count = 0;
+        Ok(())
+    }
+
+    fn long_container(&mut self, map: bool, count: u64) -> Result {
+        match container_header(map, container_count(map, count)?) {
+            ([a, b, c, ..], 3) => self.out.push_array([a, b, c]),
+            (header, _) => self.out.push_array(header),
+        }
         Ok(())
     }
 
@@ -232,33 +251,42 @@ impl<'o> Writer<'o> {
         let open = self.stack.pop().expect("begin before end");
         let count = self.count;
         self.count = open.outer_count;
-        match open.length {
-            Length::Promised(promised) if promised == count => Ok(()),
-            Length::Promised(promised) => Err(broken_promise(open.map, promised, count)),
-            Length::Reserved(width) => {
-                let (header, needed) =
-                    container_header(open.map, container_count(open.map, count)?);
-                if needed == usize::from(width) {
-                    let at = (open.at - self.out.base()) as usize;
-                    self.out.held_mut()[at..at + needed].copy_from_slice(&header[..needed]);
-                } else {
-                    self.widen(open.at, usize::from(width), header, needed);
-                }
-                if self.pinned == open.at {
-                    self.pinned = u64::MAX;
-                    if !self.edits.is_empty() {
-                        self.splice();
-                    }
-                }
-                Ok(())
+        if open.promised == count {
+            return Ok(());
+        }
+        self.end_unknown(open, count)
+    }
+
+    /// A container ends whose header is still to be written.
+    fn end_unknown(&mut self, open: Open, count: u64) -> Result {
+        if open.promised != UNKNOWN {
+            return Err(broken_promise(open.map, open.promised, count));
+        }
+        let count = container_count(open.map, count)?;
+        if open.committed {
+            self.out.patch(open.at, &wide_header(open.map, count))?;
+            self.committed -= 1;
+            return if self.committed == 0 { self.out.release() } else { Ok(()) };
+        }
+        let (header, needed) = container_header(open.map, count);
+        if needed == usize::from(open.width) {
+            let at = (open.at - self.out.base()) as usize;
+            let held = &mut self.out.held_mut()[at..];
+            match needed {
+                1 => held[0] = header[0],
+                3 => held[..3].copy_from_slice(&header[..3]),
+                _ => held[..5].copy_from_slice(&header),
             }
-            Length::Committed => {
-                let count = container_count(open.map, count)?;
-                self.out.patch(open.at, &wide_header(open.map, count))?;
-                self.committed -= 1;
-                if self.committed == 0 { self.out.release() } else { Ok(()) }
+        } else {
+            self.widen(open.at, usize::from(open.width), header, needed);
+        }
+        if self.pinned == open.at {
+            self.pinned = u64::MAX;
+            if !self.edits.is_empty() {
+                self.splice();
             }
         }
+        Ok(())
     }
 
     /// A header of another width than was reserved.
