@@ -29,8 +29,9 @@ pub struct Parser {
     limits: Limits,
     depth: usize,
     token_bytes: usize,
-    /// The containers around the one at hand.
+    /// The containers around the one at hand: the first `open` of these. The others are room.
     outer: Vec<Frame>,
+    open: usize,
     frame: Frame,
     /// How far the search for the end of a key has come.
     key: Skip,
@@ -51,6 +52,7 @@ impl Parser {
             depth,
             token_bytes: usize::try_from(limits.token_bytes).unwrap_or(usize::MAX),
             outer: Vec::new(),
+            open: 0,
             frame: DOCUMENT,
             key: Skip::new(),
             probing: false,
@@ -94,14 +96,14 @@ impl Parser {
         sink: &mut S,
     ) -> Result<Status> {
         let mut rest = bytes.get(*pos..).unwrap_or_default();
-        let mut frame = self.frame;
+        let (mut frame, mut open) = (self.frame, self.open);
 
         // An event; if it fails, the position is that of its token.
         macro_rules! emit {
             ($event:expr) => {
                 if let Err(error) = $event {
                     *pos = bytes.len() - rest.len();
-                    self.frame = frame;
+                    (self.frame, self.open) = (frame, open);
                     return Err(error);
                 }
             };
@@ -110,14 +112,14 @@ impl Parser {
         macro_rules! cut {
             ($wanted:expr) => {{
                 *pos = bytes.len() - rest.len();
-                self.frame = frame;
+                (self.frame, self.open) = (frame, open);
                 return self.cut(rest, last, *pos, $wanted);
             }};
         }
         macro_rules! fail {
             ($error:expr) => {{
                 *pos = bytes.len() - rest.len();
-                self.frame = frame;
+                (self.frame, self.open) = (frame, open);
                 return Err($error.at(*pos as u64));
             }};
         }
@@ -143,9 +145,11 @@ impl Parser {
         }
         macro_rules! text {
             ($header:expr, $length:expr) => {
-                payload!($header, $length, |text| match from_utf8(text) {
-                    Some(text) => emit!(sink.str(text)),
-                    None => emit!(sink.ext(Ext::BrokenText(text))),
+                payload!($header, $length, |text| {
+                    match from_utf8(text) {
+                        Some(text) => emit!(sink.str(text)),
+                        None => emit!(sink.ext(Ext::BrokenText(text))),
+                    }
                 })
             };
         }
@@ -160,15 +164,16 @@ impl Parser {
                 let inner: Frame = $inner;
                 if last && inner / 2 > (rest.len() - $header) as u64 && !self.probing {
                     *pos = bytes.len() - rest.len();
-                    self.frame = frame;
+                    (self.frame, self.open) = (frame, open);
                     return Err(self.too_few(bytes, *pos, count));
                 }
-                if self.outer.len() == self.depth {
+                if open == self.outer.len() && !self.deepen() {
                     fail!(self.too_deep());
                 }
                 emit!(sink.$begin(Some(count)));
                 rest = &rest[$header..];
-                self.outer.push(frame - 2);
+                self.outer[open] = frame - 2;
+                open += 1;
                 frame = inner;
                 continue;
             }};
@@ -186,13 +191,14 @@ impl Parser {
 
         loop {
             while frame < 2 {
-                let Some(outer) = self.outer.pop() else {
-                    self.frame = DOCUMENT;
+                if open == 0 {
+                    (self.frame, self.open) = (DOCUMENT, 0);
                     *pos = bytes.len() - rest.len();
                     return Ok(Status::Document);
-                };
+                }
                 let end = if frame & 1 == 1 { sink.end_map() } else { sink.end_array() };
-                frame = outer;
+                open -= 1;
+                frame = self.outer[open];
                 emit!(end);
             }
 
@@ -205,7 +211,7 @@ impl Parser {
                     STR32 => (5, (word >> 32) as usize),
                     _ => {
                         *pos = bytes.len() - rest.len();
-                        self.frame = frame;
+                        (self.frame, self.open) = (frame, open);
                         match self.key_value(rest, *pos, last, sink)? {
                             None => return Ok(Status::More),
                             Some(size) => rest = &rest[size..],
@@ -214,9 +220,11 @@ impl Parser {
                         continue;
                     }
                 };
-                payload!(header, length, |text| match from_utf8(text) {
-                    Some(text) => emit!(sink.key(text)),
-                    None => emit!(sink.key_value(&Value::BrokenText(text.to_vec()))),
+                payload!(header, length, |text| {
+                    match from_utf8(text) {
+                        Some(text) => emit!(sink.key(text)),
+                        None => emit!(sink.key_value(&Value::BrokenText(text.to_vec()))),
+                    }
                 });
                 frame -= 2;
             }
@@ -288,7 +296,7 @@ impl Parser {
     /// token to come. `wanted` is the number of bytes that its header announced.
     #[cold]
     fn cut(&self, rest: &[u8], last: bool, pos: usize, wanted: Option<u64>) -> Result<Status> {
-        let at_start = self.outer.is_empty() && self.frame == DOCUMENT;
+        let at_start = self.open == 0 && self.frame == DOCUMENT;
         if !last {
             return Ok(Status::More);
         }
@@ -333,6 +341,16 @@ impl Parser {
             _ => format!("an array of {count} values"),
         };
         Error::truncated(format!("found {what} where only {left} bytes follow")).at(pos as u64)
+    }
+
+    /// Makes room for more open containers, if the limit allows more.
+    #[cold]
+    #[inline(never)]
+    fn deepen(&mut self) -> bool {
+        let room = (2 * self.outer.len()).max(16).min(self.depth);
+        let more = room > self.outer.len();
+        self.outer.resize(room, 0);
+        more
     }
 
     #[cold]
@@ -382,7 +400,7 @@ impl Parser {
             return Ok(None);
         };
         self.key = Skip::new();
-        let mut inner = Parser::nested(self.limits, self.depth - self.outer.len());
+        let mut inner = Parser::nested(self.limits, self.depth - self.open);
         let mut builder = KeyBuilder::new(&self.limits);
         let mut inner_pos = 0;
         let parsed = inner.run::<_, false>(&rest[..end], &mut inner_pos, true, &mut builder);
