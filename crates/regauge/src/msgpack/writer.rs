@@ -73,10 +73,9 @@ struct Open {
     outer_count: u64,
     /// The count that stands in the header, or [`UNKNOWN`].
     promised: u64,
-    /// How many bytes are reserved for the header, where the count is unknown.
+    /// How many bytes are reserved for a header whose width may change; 0 for a promised and for
+    /// a committed one.
     width: u8,
-    /// Whether the reserved bytes have the greatest width, and may have left for the output.
-    committed: bool,
     map: bool,
 }
 
@@ -86,7 +85,7 @@ const UNKNOWN: u64 = u64::MAX;
 impl Open {
     /// Whether the header may yet change its width.
     fn is_loose(&self) -> bool {
-        self.promised == UNKNOWN && !self.committed
+        self.width > 0
     }
 }
 
@@ -168,11 +167,11 @@ impl<'o> Writer<'o> {
         self.out.flush_before(self.pinned)?;
         for open in &mut self.stack {
             if open.is_loose() && open.at < barrier {
-                open.committed = true;
+                let old = usize::from(std::mem::take(&mut open.width));
                 self.committed += 1;
                 self.edits.push(Edit {
                     at: open.at,
-                    old: usize::from(open.width),
+                    old,
                     header: wide_header(open.map, 0),
                     length: 5,
                 });
@@ -233,7 +232,7 @@ impl<'o> Writer<'o> {
             }
         }
         let outer_count = self.count + 1;
-        self.stack.push(Open { at, outer_count, promised, width, committed: false, map });
+        self.stack.push(Open { at, outer_count, promised, width, map });
         self.count = 0;
         Ok(())
     }
@@ -254,16 +253,25 @@ impl<'o> Writer<'o> {
         if open.promised == count {
             return Ok(());
         }
+        // The commonest of the others: a short one that was taken for one, inside of another.
+        if open.width == 1 && count < 16 && open.at > self.pinned {
+            let at = (open.at - self.out.base()) as usize;
+            let fix = if open.map { FIXMAP } else { FIXARRAY };
+            self.out.held_mut()[at] = fix | count as u8;
+            return Ok(());
+        }
         self.end_unknown(open, count)
     }
 
     /// A container ends whose header is still to be written.
+    #[inline(never)]
     fn end_unknown(&mut self, open: Open, count: u64) -> Result {
         if open.promised != UNKNOWN {
             return Err(broken_promise(open.map, open.promised, count));
         }
         let count = container_count(open.map, count)?;
-        if open.committed {
+        if open.width == 0 {
+            // It was committed.
             self.out.patch(open.at, &wide_header(open.map, count))?;
             self.committed -= 1;
             return if self.committed == 0 { self.out.release() } else { Ok(()) };
