@@ -15,6 +15,35 @@ pub(crate) fn from_utf8(bytes: &[u8]) -> Option<&str> {
     simdutf8::basic::from_utf8(bytes).ok()
 }
 
+/// As [`from_utf8`] of the first `length` of `bytes`, which must be so many. Under 32 bytes, and
+/// with as many there, it needs no branch on the length: lengths of keys are hard to predict.
+#[inline]
+pub(crate) fn from_utf8_prefix(bytes: &[u8], length: usize) -> Option<&str> {
+    let text = &bytes[..length];
+    #[cfg(target_arch = "x86_64")]
+    if length < 32
+        && let Some(chunk) = bytes.first_chunk()
+        && high_bits(chunk) & ((1 << length) - 1) == 0
+    {
+        // SAFETY: the first `length` bytes are ASCII, which is UTF-8.
+        return Some(unsafe { std::str::from_utf8_unchecked(text) });
+    }
+    from_utf8(text)
+}
+
+/// The highest bit of every byte, the first lowest.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn high_bits(chunk: &[u8; 32]) -> u32 {
+    use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
+    // SAFETY: both halves lie in the chunk; SSE2 is part of x86-64.
+    unsafe {
+        let low = _mm_movemask_epi8(_mm_loadu_si128(chunk.as_ptr().cast())) as u32;
+        let high = _mm_movemask_epi8(_mm_loadu_si128(chunk.as_ptr().add(16).cast())) as u32;
+        low | high << 16
+    }
+}
+
 /// Tells whether the bytes are at most 64, and ASCII. The loads overlap, so that they never reach
 /// past the bytes.
 #[inline]
@@ -64,6 +93,10 @@ mod tests {
                 for broken in [0x80, 0xC3, 0xFF] {
                     bytes[place] = broken;
                     assert_eq!(from_utf8(&bytes), None, "{length} bytes, {broken:#x} at {place}");
+                    // Only what comes before the end counts.
+                    for end in place.saturating_sub(2)..length.min(place + 40) {
+                        assert_eq!(from_utf8_prefix(&bytes, end).is_some(), end <= place);
+                    }
                 }
                 bytes[place] = before;
                 if place + 1 < length {

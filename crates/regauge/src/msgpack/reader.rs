@@ -11,7 +11,7 @@ use super::types::*;
 use crate::event::{Ext, Sink, Timestamp};
 use crate::limits::Limits;
 use crate::reader::{Parse, Status};
-use crate::utf8::from_utf8;
+use crate::utf8::{from_utf8, from_utf8_prefix};
 use crate::value::Value;
 use crate::{Error, ErrorKind, Format, Result};
 
@@ -204,28 +204,36 @@ impl Parser {
 
             if KEYS && frame & 3 == 1 {
                 let Some((marker, word)) = token(rest) else { cut!(None) };
-                let (header, length) = match marker {
-                    FIXSTR..NIL => (1, usize::from(marker & 31)),
-                    STR8 => (2, (word >> 56) as usize),
-                    STR16 => (3, (word >> 48) as usize),
-                    STR32 => (5, (word >> 32) as usize),
-                    _ => {
-                        *pos = bytes.len() - rest.len();
-                        (self.frame, self.open) = (frame, open);
-                        match self.key_value(rest, *pos, last, sink)? {
-                            None => return Ok(Status::More),
-                            Some(size) => rest = &rest[size..],
+                if marker & 0xE0 == FIXSTR {
+                    payload!(1, usize::from(marker & 31), |text| {
+                        match from_utf8_prefix(&rest[1..], text.len()) {
+                            Some(text) => emit!(sink.key(text)),
+                            None => emit!(sink.key_value(&Value::BrokenText(text.to_vec()))),
                         }
-                        frame -= 2;
-                        continue;
-                    }
-                };
-                payload!(header, length, |text| {
-                    match from_utf8(text) {
-                        Some(text) => emit!(sink.key(text)),
-                        None => emit!(sink.key_value(&Value::BrokenText(text.to_vec()))),
-                    }
-                });
+                    });
+                } else {
+                    let (header, length) = match marker {
+                        STR8 => (2, (word >> 56) as usize),
+                        STR16 => (3, (word >> 48) as usize),
+                        STR32 => (5, (word >> 32) as usize),
+                        _ => {
+                            *pos = bytes.len() - rest.len();
+                            (self.frame, self.open) = (frame, open);
+                            match self.key_value(rest, *pos, last, sink)? {
+                                None => return Ok(Status::More),
+                                Some(size) => rest = &rest[size..],
+                            }
+                            frame -= 2;
+                            continue;
+                        }
+                    };
+                    payload!(header, length, |text| {
+                        match from_utf8(text) {
+                            Some(text) => emit!(sink.key(text)),
+                            None => emit!(sink.key_value(&Value::BrokenText(text.to_vec()))),
+                        }
+                    });
+                }
                 frame -= 2;
             }
 
@@ -236,7 +244,12 @@ impl Parser {
             if marker < FIXMAP {
                 number!(1, sink.i64(i64::from(marker)));
             } else if marker & 0xE0 == FIXSTR {
-                text!(1, usize::from(marker & 31));
+                payload!(1, usize::from(marker & 31), |text| {
+                    match from_utf8_prefix(&rest[1..], text.len()) {
+                        Some(text) => emit!(sink.str(text)),
+                        None => emit!(sink.ext(Ext::BrokenText(text))),
+                    }
+                });
             } else if marker == FLOAT64 {
                 number!(9, sink.f64(f64::from_bits(word)));
             } else if marker < FIXARRAY {
