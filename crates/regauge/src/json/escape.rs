@@ -1,4 +1,7 @@
-//! Text between quotes, into an [`Out`].
+//! Text between quotes and numbers, straight into an [`Out`].
+//!
+//! A leaf module with `unsafe`: each function asks the buffer for the most it may write, writes
+//! there by moves of fixed size, and says how much of that counts.
 
 #![allow(unsafe_code)]
 
@@ -7,24 +10,23 @@ use crate::Result;
 use crate::out::Out;
 
 /// Text longer than this is written in pieces, so that the buffer need not grow with it.
-const PIECE: usize = 4 << 10;
+pub(super) const PIECE: usize = 4 << 10;
 
-/// Writes `"`, the text, and the two bytes of `tail`. From the position `keep` on bytes must stay
-/// in memory, whatever is written here.
+/// Writes `"`, the text, and the two bytes of `tail`. Fast when there is room for the text and
+/// three bytes. From the position `keep` on bytes must stay in memory, whatever is written here.
 #[inline(always)]
 pub(super) fn quoted(out: &mut Out<'_>, text: &str, tail: [u8; 2], keep: u64) -> Result {
     let bytes = text.as_bytes();
     if bytes.len() > PIECE {
         return escaped(out, text, tail, keep, false);
     }
-    out.room(bytes.len() + 3, keep.min(out.position().saturating_sub(1)))?;
     let mut clean = true;
     // SAFETY: `copy` writes the text's length from its pointer on, so that in all it is that and
     // three bytes more, every one of them; or nothing is appended.
     unsafe {
         out.append_with(bytes.len() + 3, |at| {
-            clean = copy(bytes, at.add(1));
             at.write(b'"');
+            clean = copy(bytes, at.add(1));
             at.add(1 + bytes.len()).cast::<[u8; 2]>().write_unaligned(tail);
             if clean { bytes.len() + 3 } else { 0 }
         });
@@ -44,47 +46,196 @@ unsafe fn copy(bytes: &[u8], to: *mut u8) -> bool {
     let length = bytes.len();
     // Each arm stores all bytes of `bytes` at their index, some of them twice.
     if let Some(last) = bytes.last_chunk::<16>() {
-        let mut stops = 0;
+        let mut stops = Block::load(last).string_stops();
+        // SAFETY: the last sixteen of `length` bytes.
+        unsafe { to.add(length - 16).cast::<[u8; 16]>().write_unaligned(*last) };
         let mut at = 0;
-        while let Some(block) = sixteen(bytes, at) {
+        while at < length - 16 {
+            let Some(block) = sixteen(bytes, at) else { break };
             stops |= Block::load(block).string_stops();
             // SAFETY: `at + 16` is within the length, as the read has shown.
             unsafe { to.add(at).cast::<[u8; 16]>().write_unaligned(*block) };
             at += 16;
         }
-        stops |= Block::load(last).string_stops();
-        // SAFETY: the last sixteen of `length` bytes.
-        unsafe { to.add(length - 16).cast::<[u8; 16]>().write_unaligned(*last) };
         return stops == 0;
     }
-    let mut block = [b' '; 16];
+    let (low, high);
     if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        block[..8].copy_from_slice(first);
-        block[8..].copy_from_slice(last);
+        (low, high) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
         // SAFETY: the first and the last eight of `length` bytes.
         unsafe {
-            to.cast::<[u8; 8]>().write_unaligned(*first);
-            to.add(length - 8).cast::<[u8; 8]>().write_unaligned(*last);
+            to.cast::<u64>().write_unaligned(low.to_le());
+            to.add(length - 8).cast::<u64>().write_unaligned(high.to_le());
         }
     } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        block[..4].copy_from_slice(first);
-        block[4..8].copy_from_slice(last);
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
         // SAFETY: the first and the last four of `length` bytes.
         unsafe {
-            to.cast::<[u8; 4]>().write_unaligned(*first);
-            to.add(length - 4).cast::<[u8; 4]>().write_unaligned(*last);
+            to.cast::<u32>().write_unaligned(first.to_le());
+            to.add(length - 4).cast::<u32>().write_unaligned(last.to_le());
         }
+        (low, high) = (u64::from(first) | u64::from(last) << 32, SPACES);
     } else if let [first, .., last] | [first @ last] = bytes {
         let middle = bytes[length / 2];
-        (block[0], block[1], block[2]) = (*first, middle, *last);
         // SAFETY: three indices below `length`, which is 1 to 3: every one of them is met.
         unsafe {
             to.write(*first);
             to.add(length / 2).write(middle);
             to.add(length - 1).write(*last);
         }
+        let three = u64::from(*first) | u64::from(middle) << 8 | u64::from(*last) << 16;
+        (low, high) = (three | SPACES << 24, SPACES);
+    } else {
+        return true;
     }
-    Block::load(&block).string_stops() == 0
+    Block::of(low, high).string_stops() == 0
+}
+
+/// Eight bytes that need no escape.
+const SPACES: u64 = 0x2020_2020_2020_2020;
+
+/// A double that is finite, and a comma: the shortest digits that read back as the same.
+#[inline(always)]
+pub(super) fn double(out: &mut Out<'_>, v: f64) {
+    const SIZE: usize = size_of::<zmij::Buffer>();
+    // Not formatted where it belongs: the place hangs on the length of the double before, and
+    // work that does not wait for it goes on side by side.
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format_finite(v);
+    let (from, length) = (text.as_ptr(), text.len());
+    assert!(length <= SIZE);
+    let whole = std::ptr::from_ref(&buffer).cast::<u8>();
+    // SAFETY: the text lies in the buffer, and if it begins there, all bytes of the buffer can be
+    // copied in one, set or not; those that count are the text's and the comma. Should it ever
+    // begin elsewhere, only the text is copied.
+    unsafe {
+        out.append_with(SIZE + 1, |at| {
+            match std::ptr::eq(whole, from) {
+                true => std::ptr::copy_nonoverlapping(whole, at, SIZE),
+                false => std::ptr::copy_nonoverlapping(from, at, length),
+            }
+            at.add(length).write(b',');
+            length + 1
+        });
+    }
+}
+
+/// An integer, and a comma.
+#[inline(always)]
+pub(super) fn integer(out: &mut Out<'_>, negative: bool, magnitude: u64) {
+    // SAFETY: a sign, 20 digits and a comma are 22 bytes at most; each part writes what it says.
+    unsafe {
+        out.append_with(22, |start| {
+            let mut to = start;
+            if negative {
+                to.write(b'-');
+                to = to.add(1);
+            }
+            if magnitude < 10_000 {
+                to = up_to_four(to, magnitude as u32);
+            } else if magnitude < 100_000_000 {
+                to = up_to_four(to, magnitude as u32 / 10_000);
+                to = four(to, magnitude as u32 % 10_000);
+            } else {
+                to = long(to, magnitude);
+            }
+            to.write(b',');
+            to.offset_from_unsigned(start) + 1
+        });
+    }
+}
+
+/// Any magnitude from 10⁸ on.
+///
+/// # Safety
+/// Twenty bytes must be writable at `to`.
+#[inline]
+unsafe fn long(to: *mut u8, magnitude: u64) -> *mut u8 {
+    let (high, low) = (magnitude / 100_000_000, (magnitude % 100_000_000) as u32);
+    // SAFETY: eight digits behind twelve at most.
+    unsafe {
+        let to = if high < 10_000 {
+            up_to_four(to, high as u32)
+        } else if high < 100_000_000 {
+            four(up_to_four(to, high as u32 / 10_000), high as u32 % 10_000)
+        } else {
+            let to = up_to_four(to, (high / 100_000_000) as u32);
+            to.cast::<u64>().write_unaligned(eight((high % 100_000_000) as u32).to_le());
+            to.add(8)
+        };
+        to.cast::<u64>().write_unaligned(eight(low).to_le());
+        to.add(8)
+    }
+}
+
+/// A number below 10⁴ without leading zeros; gives the place behind.
+///
+/// Told apart by branches: how many digits there are is mostly foreseen, and the place of
+/// everything behind need not wait for it.
+///
+/// # Safety
+/// Four bytes must be writable at `to`.
+#[inline(always)]
+unsafe fn up_to_four(to: *mut u8, v: u32) -> *mut u8 {
+    // SAFETY: each arm writes as many bytes as it says, four at most.
+    unsafe {
+        if v < 10 {
+            to.write(b'0' + v as u8);
+            return to.add(1);
+        }
+        if v < 100 {
+            to.cast::<[u8; 2]>().write(pair(v));
+            return to.add(2);
+        }
+        if v < 1000 {
+            to.write(b'0' + (v / 100) as u8);
+            to.add(1).cast::<[u8; 2]>().write(pair(v % 100));
+            return to.add(3);
+        }
+        four(to, v)
+    }
+}
+
+/// All four digits of a number below 10⁴; gives the place behind.
+///
+/// # Safety
+/// Four bytes must be writable at `to`.
+#[inline(always)]
+unsafe fn four(to: *mut u8, v: u32) -> *mut u8 {
+    let ([a, b], [c, d]) = (pair(v / 100), pair(v % 100));
+    // SAFETY: four bytes, as the caller promises.
+    unsafe {
+        to.cast::<[u8; 4]>().write([a, b, c, d]);
+        to.add(4)
+    }
+}
+
+/// Both digits of a number below 100.
+#[inline(always)]
+fn pair(v: u32) -> [u8; 2] {
+    static PAIRS: [[u8; 2]; 100] = {
+        let mut pairs = [[0; 2]; 100];
+        let mut v = 0;
+        while v < 100 {
+            pairs[v] = [b'0' + (v / 10) as u8, b'0' + (v % 10) as u8];
+            v += 1;
+        }
+        pairs
+    };
+    PAIRS[v as usize]
+}
+
+/// All eight digits of a number below 10⁸, the first in the lowest byte: halved into four, two and
+/// one digits, side by side in one register. Divisions are multiplications that are exact for
+/// numbers so small.
+#[inline(always)]
+fn eight(v: u32) -> u64 {
+    debug_assert!(v < 100_000_000);
+    let fours = u64::from(v / 10_000) | u64::from(v % 10_000) << 32;
+    let hundreds = (fours * 10_486 >> 20) & 0x0000_007F_0000_007F;
+    let twos = hundreds | (fours - 100 * hundreds) << 16;
+    let tens = (twos * 103 >> 10) & 0x000F_000F_000F_000F;
+    (tens | (twos - 10 * tens) << 8) | 0x3030_3030_3030_3030
 }
 
 /// What stands behind the backslash for each byte; `u` where only the code point can be named, 0
@@ -144,25 +295,42 @@ pub(super) fn unquoted(out: &mut Out<'_>, text: &str, keep: u64, ascii: bool) ->
     Ok(())
 }
 
+/// At most [`PIECE`] bytes of text.
 fn piece_of(out: &mut Out<'_>, bytes: &[u8]) {
-    let mut at = 0;
+    // SAFETY: `escape_to` writes no more than six bytes for each, and gives how many it wrote.
+    unsafe { out.append_with(6 * bytes.len() + 2, |to| escape_to(bytes, to)) }
+}
+
+/// Writes the text with its escapes, and gives how many bytes that took.
+///
+/// # Safety
+/// Six times the length of `bytes`, and two, must be writable at `to`.
+unsafe fn escape_to(bytes: &[u8], to: *mut u8) -> usize {
+    let (mut at, mut written) = (0, 0);
+    // At each step `written <= 6 * at`.
     loop {
         while let Some(run) = sixteen(bytes, at) {
             let stops = Block::load(run).string_stops();
+            // SAFETY: `at + 16` is within the length, so that six times that are writable.
+            unsafe { to.add(written).cast::<[u8; 16]>().write_unaligned(*run) };
             let count = stops.trailing_zeros().min(16) as usize;
-            out.extend_16(run, count);
-            at += count;
+            (at, written) = (at + count, written + count);
             if stops != 0 {
                 break;
             }
         }
-        let Some(&byte) = bytes.get(at) else { return };
-        match ESCAPES.get(usize::from(byte)) {
-            Some(0) | None => out.push(byte),
-            Some(b'u') => out.push_array(unicode(u16::from(byte))),
-            Some(&letter) => out.push_array([b'\\', letter]),
-        }
-        at += 1;
+        let Some(&byte) = bytes.get(at) else { return written };
+        let (escape, length): ([u8; 8], usize) = match ESCAPES.get(usize::from(byte)) {
+            Some(0) | None => ([byte, 0, 0, 0, 0, 0, 0, 0], 1),
+            Some(b'u') => {
+                let [a, b, c, d, e, f] = unicode(u16::from(byte));
+                ([a, b, c, d, e, f, 0, 0], 6)
+            }
+            Some(&letter) => ([b'\\', letter, 0, 0, 0, 0, 0, 0], 2),
+        };
+        // SAFETY: `at` is below the length, so that from `6 * at` on eight bytes are writable.
+        unsafe { to.add(written).cast::<[u8; 8]>().write_unaligned(escape) };
+        (at, written) = (at + 1, written + length);
     }
 }
 
@@ -182,4 +350,57 @@ fn ascii_char(out: &mut Out<'_>, char: char) {
 pub(super) fn unicode(unit: u16) -> [u8; 6] {
     let digit = |shift: u32| b"0123456789abcdef"[usize::from(unit >> shift & 15)];
     [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut Out<'_>)) -> String {
+        let mut out = Out::in_memory();
+        write(&mut out);
+        String::from_utf8(out.into_vec()).unwrap()
+    }
+
+    #[test]
+    fn integers_of_every_length() {
+        let mut values = vec![0, u64::MAX, u64::MAX - 1];
+        for power in 0..20 {
+            let ten = 10u64.pow(power);
+            values.extend([ten - 1, ten, ten + 1, ten / 7 * 3, ten / 10 * 9]);
+        }
+        for value in values {
+            assert_eq!(written(|out| integer(out, false, value)), format!("{value},"));
+            assert_eq!(written(|out| integer(out, true, value)), format!("-{value},"));
+        }
+    }
+
+    #[test]
+    fn every_group_of_digits() {
+        // Each half of eight digits goes the same way, so all of one half and some of the other.
+        for half in 0..10_000 {
+            for v in [half, half * 10_000 + 9_999, half * 10_000 + half] {
+                assert_eq!(eight(v).to_le_bytes(), *format!("{v:08}").as_bytes());
+            }
+        }
+    }
+
+    #[test]
+    fn doubles_in_a_buffer_that_grows() {
+        let values = [0.0, -0.0, 1.0, -1.7976931348623157e308, 5e-324, 0.1 + 0.2, 1e16];
+        let text = written(|out| values.iter().for_each(|v| double(out, *v)));
+        for (part, value) in text.split_terminator(',').zip(values) {
+            assert_eq!(part.parse::<f64>().map(f64::to_bits), Ok(value.to_bits()), "{part}");
+        }
+        assert_eq!(text.matches(',').count(), values.len());
+    }
+
+    #[test]
+    fn escapes_fill_the_room_they_asked_for() {
+        for text in ["\u{1}".repeat(17), "\u{1}".repeat(16) + "abc", "\"\\".repeat(40)] {
+            let plain = written(|out| unquoted(out, &text, u64::MAX, false).unwrap());
+            let slow = written(|out| unquoted(out, &text, u64::MAX, true).unwrap());
+            assert_eq!(plain, slow);
+        }
+    }
 }

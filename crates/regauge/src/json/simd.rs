@@ -24,6 +24,13 @@ impl Block {
         Block(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
     }
 
+    /// The bytes of two registers, the lowest first.
+    #[inline(always)]
+    pub(super) fn of(low: u64, high: u64) -> Block {
+        // SAFETY: SSE2 is always there.
+        Block(unsafe { _mm_set_epi64x(high as i64, low as i64) })
+    }
+
     #[inline(always)]
     fn mask(found: __m128i) -> u32 {
         // SAFETY: SSE2 is always there.
@@ -80,6 +87,12 @@ impl Block {
     #[inline(always)]
     pub(super) fn load(bytes: &[u8; 16]) -> Block {
         Block(*bytes)
+    }
+
+    /// The bytes of two registers, the lowest first.
+    #[inline(always)]
+    pub(super) fn of(low: u64, high: u64) -> Block {
+        Block((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
     }
 
     #[inline(always)]
@@ -160,6 +173,9 @@ mod tests {
                     bit(byte < 0x20 || byte == b'"' || byte == b'\\'),
                     "{byte}"
                 );
+                assert_eq!(block.high(), bit(byte >= 0x80));
+                let both = u128::from_le_bytes(bytes);
+                let block = Block::of(both as u64, (both >> 64) as u64);
                 assert_eq!(block.high(), bit(byte >= 0x80));
                 assert_eq!(block.spaces(b'\n'), bit(b" \t\r\n".contains(&byte)));
                 assert_eq!(block.spaces(b' '), bit(b" \t\r".contains(&byte)));

@@ -6,7 +6,7 @@
 //! are handed on. Advice for those who change this file: keep to that, and
 //! [`rollback`](crate::Writer::rollback) needs no state but the depth.
 
-use super::escape::{self, quoted};
+use super::escape::{self, PIECE, quoted};
 use crate::event::{BigInt, Ext, Sink};
 use crate::fidelity::{self, Fidelity, OnLoss};
 use crate::out::Out;
@@ -90,7 +90,13 @@ impl<'o> Writer<'o> {
     /// Makes room for a token of up to [`TOKEN_BYTES`], at the beginning of its line.
     #[inline(always)]
     fn value(&mut self) -> Result {
-        self.out.room(TOKEN_BYTES, self.keep())?;
+        self.value_of(0)
+    }
+
+    /// The same for a text of so many bytes more, if they are written in one piece.
+    #[inline(always)]
+    fn value_of(&mut self, text_bytes: usize) -> Result {
+        self.out.room(TOKEN_BYTES + text_bytes.min(PIECE), self.keep())?;
         if self.options.indent.is_some() { self.new_line_in_array() } else { Ok(()) }
     }
 
@@ -228,15 +234,13 @@ impl Sink for Writer<'_> {
     #[inline]
     fn i64(&mut self, v: i64) -> Result {
         self.value()?;
-        self.out.extend(itoa::Buffer::new().format(v).as_bytes());
-        self.out.push(b',');
+        escape::integer(&mut self.out, v < 0, v.unsigned_abs());
         Ok(())
     }
     #[inline]
     fn u64(&mut self, v: u64) -> Result {
         self.value()?;
-        self.out.extend(itoa::Buffer::new().format(v).as_bytes());
-        self.out.push(b',');
+        escape::integer(&mut self.out, false, v);
         Ok(())
     }
     #[inline]
@@ -245,13 +249,12 @@ impl Sink for Writer<'_> {
             return fidelity::non_finite(self, v);
         }
         self.value()?;
-        self.out.extend(zmij::Buffer::new().format_finite(v).as_bytes());
-        self.out.push(b',');
+        escape::double(&mut self.out, v);
         Ok(())
     }
     #[inline]
     fn str(&mut self, v: &str) -> Result {
-        self.value()?;
+        self.value_of(v.len())?;
         if self.options.escape_non_ascii {
             return escape::escaped(&mut self.out, v, COMMA, self.floor, true);
         }
@@ -275,6 +278,7 @@ impl Sink for Writer<'_> {
             self.out.room(TOKEN_BYTES, self.keep())?;
             return self.unusual_key(k);
         }
+        self.out.room(TOKEN_BYTES + k.len().min(PIECE), self.keep())?;
         quoted(&mut self.out, k, COLON, self.floor)
     }
     #[inline]
