@@ -343,25 +343,27 @@ impl<'o> Out<'o> {
         }
     }
 
-    /// Appends what `fill` writes behind the end, where there is place for `most` bytes; it gives
-    /// how many it wrote. For tokens of many small parts, which so pay for one check.
-    ///
-    /// # Safety
-    /// `fill` must write only to the `most` bytes from its pointer on, and must have written as
-    /// many of them, from the first on, as it says.
+    /// Where the next byte goes, with place for `most` bytes: for tokens of many small parts, which
+    /// so pay for one check. [`advance`](Out::advance) makes what was written there count. The
+    /// pointer is good until anything else is done with the buffer.
     #[inline(always)]
-    pub unsafe fn append_with(&mut self, most: usize, fill: impl FnOnce(*mut u8) -> usize) {
-        let length = self.buf.len();
-        if self.buf.capacity() - length < most {
+    pub fn spare(&mut self, most: usize) -> *mut u8 {
+        if self.buf.capacity() - self.buf.len() < most {
             self.buf.reserve(most);
         }
-        // SAFETY: `most` bytes fit behind the length, checked just above, and the caller promises
-        // that `fill` initialises what becomes part of the vector.
-        unsafe {
-            let count = fill(self.buf.as_mut_ptr().add(length));
-            debug_assert!(count <= most);
-            self.buf.set_len(length + count);
-        }
+        self.buf.spare_capacity_mut().as_mut_ptr().cast()
+    }
+
+    /// Appends the first `count` bytes behind the end.
+    ///
+    /// # Safety
+    /// [`spare`](Out::spare) was asked for as many, and they have been written since.
+    #[inline(always)]
+    pub unsafe fn advance(&mut self, count: usize) {
+        let length = self.buf.len() + count;
+        debug_assert!(length <= self.buf.capacity());
+        // SAFETY: the caller promises that the bytes are there and initialised.
+        unsafe { self.buf.set_len(length) };
     }
 
     /// The last byte written, if it is still in memory.

@@ -10,30 +10,24 @@ use crate::Result;
 use crate::out::Out;
 
 /// Text longer than this is written in pieces, so that the buffer need not grow with it.
-pub(super) const PIECE: usize = 4 << 10;
+const PIECE: usize = 4 << 10;
 
-/// Writes `"`, the text, and the two bytes of `tail`. Fast when there is room for the text and
-/// three bytes. From the position `keep` on bytes must stay in memory, whatever is written here.
+/// Writes `"`, the text, and the two bytes of `tail`, if nothing in the text needs an escape; else
+/// nothing. Fast when there is room for the text and three bytes.
 #[inline(always)]
-pub(super) fn quoted(out: &mut Out<'_>, text: &str, tail: [u8; 2], keep: u64) -> Result {
+pub(super) fn quoted(out: &mut Out<'_>, text: &str, tail: [u8; 2]) -> bool {
     let bytes = text.as_bytes();
-    if bytes.len() > PIECE {
-        return escaped(out, text, tail, keep, false);
-    }
-    let mut clean = true;
-    // SAFETY: `copy` writes the text's length from its pointer on, so that in all it is that and
-    // three bytes more, every one of them; or nothing is appended.
+    let to = out.spare(bytes.len() + 3);
+    // SAFETY: `copy` writes the text's length behind the quote, so that in all it is that and
+    // three bytes, every one of them.
     unsafe {
-        out.append_with(bytes.len() + 3, |at| {
-            at.write(b'"');
-            clean = copy(bytes, at.add(1));
-            at.add(1 + bytes.len()).cast::<[u8; 2]>().write_unaligned(tail);
-            if clean { bytes.len() + 3 } else { 0 }
-        });
-    }
-    match clean {
-        true => Ok(()),
-        false => escaped(out, text, tail, keep, false),
+        to.write(b'"');
+        let clean = copy(bytes, to.add(1));
+        if clean {
+            to.add(1 + bytes.len()).cast::<[u8; 2]>().write_unaligned(tail);
+            out.advance(bytes.len() + 3);
+        }
+        clean
     }
 }
 
@@ -109,14 +103,13 @@ pub(super) fn double(out: &mut Out<'_>, v: f64) {
     // copied in one, set or not; those that count are the text's and the comma. Should it ever
     // begin elsewhere, only the text is copied.
     unsafe {
-        out.append_with(SIZE + 1, |at| {
-            match std::ptr::eq(whole, from) {
-                true => std::ptr::copy_nonoverlapping(whole, at, SIZE),
-                false => std::ptr::copy_nonoverlapping(from, at, length),
-            }
-            at.add(length).write(b',');
-            length + 1
-        });
+        let to = out.spare(SIZE + 1);
+        match std::ptr::eq(whole, from) {
+            true => std::ptr::copy_nonoverlapping(whole, to, SIZE),
+            false => std::ptr::copy_nonoverlapping(from, to, length),
+        }
+        to.add(length).write(b',');
+        out.advance(length + 1);
     }
 }
 
@@ -125,23 +118,22 @@ pub(super) fn double(out: &mut Out<'_>, v: f64) {
 pub(super) fn integer(out: &mut Out<'_>, negative: bool, magnitude: u64) {
     // SAFETY: a sign, 20 digits and a comma are 22 bytes at most; each part writes what it says.
     unsafe {
-        out.append_with(22, |start| {
-            let mut to = start;
-            if negative {
-                to.write(b'-');
-                to = to.add(1);
-            }
-            if magnitude < 10_000 {
-                to = up_to_four(to, magnitude as u32);
-            } else if magnitude < 100_000_000 {
-                to = up_to_four(to, magnitude as u32 / 10_000);
-                to = four(to, magnitude as u32 % 10_000);
-            } else {
-                to = long(to, magnitude);
-            }
-            to.write(b',');
-            to.offset_from_unsigned(start) + 1
-        });
+        let start = out.spare(22);
+        let mut to = start;
+        if negative {
+            to.write(b'-');
+            to = to.add(1);
+        }
+        if magnitude < 10_000 {
+            to = up_to_four(to, magnitude as u32);
+        } else if magnitude < 100_000_000 {
+            to = up_to_four(to, magnitude as u32 / 10_000);
+            to = four(to, magnitude as u32 % 10_000);
+        } else {
+            to = long(to, magnitude);
+        }
+        to.write(b',');
+        out.advance(to.offset_from_unsigned(start) + 1);
     }
 }
 
@@ -257,9 +249,8 @@ static ESCAPES: [u8; 128] = {
     table
 };
 
-/// The same for any text, in pieces; with `ascii`, characters outside of ASCII as `\u` escapes.
-#[cold]
-#[inline(never)]
+/// The same for any text, in pieces, with escapes; with `ascii`, also for characters outside of
+/// ASCII. From the position `keep` on bytes stay in memory.
 pub(super) fn escaped(
     out: &mut Out<'_>,
     text: &str,
@@ -298,7 +289,11 @@ pub(super) fn unquoted(out: &mut Out<'_>, text: &str, keep: u64, ascii: bool) ->
 /// At most [`PIECE`] bytes of text.
 fn piece_of(out: &mut Out<'_>, bytes: &[u8]) {
     // SAFETY: `escape_to` writes no more than six bytes for each, and gives how many it wrote.
-    unsafe { out.append_with(6 * bytes.len() + 2, |to| escape_to(bytes, to)) }
+    unsafe {
+        let to = out.spare(6 * bytes.len() + 2);
+        let written = escape_to(bytes, to);
+        out.advance(written);
+    }
 }
 
 /// Writes the text with its escapes, and gives how many bytes that took.

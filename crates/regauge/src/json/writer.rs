@@ -6,7 +6,7 @@
 //! are handed on. Advice for those who change this file: keep to that, and
 //! [`rollback`](crate::Writer::rollback) needs no state but the depth.
 
-use super::escape::{self, PIECE, quoted};
+use super::escape::{self, quoted};
 use crate::event::{BigInt, Ext, Sink};
 use crate::fidelity::{self, Fidelity, OnLoss};
 use crate::out::Out;
@@ -43,9 +43,11 @@ pub struct WriteOptions {
 pub struct Writer<'o> {
     out: Out<'o>,
     options: WriteOptions,
+    /// Neither indentation nor escapes of what is not ASCII: then tokens stand side by side.
+    plain: bool,
     fidelity: Fidelity,
     documents: u64,
-    /// How many containers are open. Kept only where it is needed, to indent.
+    /// How many containers are open.
     depth: u32,
     /// From this position on bytes must stay in memory: from the byte before that which a rollback
     /// goes to; `u64::MAX` without one.
@@ -61,11 +63,25 @@ const COLON: [u8; 2] = *b"\":";
 /// What one token beside text needs at most, with a comma and the newline in front.
 const TOKEN_BYTES: usize = 48;
 
+/// What goes out in one piece.
+enum Token<'a> {
+    /// A word of the grammar with its comma.
+    Word(&'static [u8]),
+    /// Whether it is below zero, and the magnitude.
+    Integer(bool, u64),
+    Double(f64),
+    Text(&'a str),
+    Key(&'a str),
+    Begin(u8),
+    End(u8),
+}
+
 impl<'o> Writer<'o> {
     /// A writer into `out`. What JSON cannot hold goes by the policy of `fidelity`.
     pub fn new(out: Out<'o>, options: WriteOptions, fidelity: Fidelity) -> Writer<'o> {
         Writer {
             out,
+            plain: options.indent.is_none() && !options.escape_non_ascii,
             options,
             fidelity,
             documents: 0,
@@ -87,16 +103,64 @@ impl<'o> Writer<'o> {
         self.out.position().saturating_sub(1).min(self.floor)
     }
 
-    /// Makes room for a token of up to [`TOKEN_BYTES`], at the beginning of its line.
+    /// Whether a token of so many bytes can be written without further ado. If not, the token goes
+    /// through [`slow`](Writer::slow) as a whole, so that the usual way saves no registers for it.
     #[inline(always)]
-    fn value(&mut self) -> Result {
-        self.value_of(0)
+    fn ready(&self, bytes: usize) -> bool {
+        self.plain && self.out.has_room(bytes)
     }
 
-    /// The same for a text of so many bytes more, if they are written in one piece.
-    #[inline(always)]
-    fn value_of(&mut self, text_bytes: usize) -> Result {
-        self.out.room(TOKEN_BYTES + text_bytes.min(PIECE), self.keep())?;
+    #[cold]
+    #[inline(never)]
+    fn slow(&mut self, token: Token<'_>) -> Result {
+        match token {
+            Token::Text(text) => return self.slow_text(text),
+            Token::Key(key) => return self.slow_key(key),
+            Token::End(bracket) => return self.slow_end(bracket),
+            _ => self.value()?,
+        }
+        match token {
+            Token::Word(word) => self.out.extend(word),
+            Token::Integer(negative, magnitude) => {
+                escape::integer(&mut self.out, negative, magnitude);
+            }
+            Token::Double(v) => escape::double(&mut self.out, v),
+            Token::Begin(bracket) => {
+                self.depth += 1;
+                self.out.push(bracket);
+            }
+            Token::Text(_) | Token::Key(_) | Token::End(_) => unreachable!("handled above"),
+        }
+        Ok(())
+    }
+
+    fn slow_text(&mut self, text: &str) -> Result {
+        self.value()?;
+        escape::escaped(&mut self.out, text, COMMA, self.floor, self.options.escape_non_ascii)
+    }
+
+    fn slow_key(&mut self, key: &str) -> Result {
+        self.out.room(TOKEN_BYTES, self.keep())?;
+        if self.options.indent.is_some() {
+            self.new_line()?;
+        }
+        escape::escaped(&mut self.out, key, COLON, self.floor, self.options.escape_non_ascii)?;
+        self.space_behind_colon()
+    }
+
+    fn slow_end(&mut self, bracket: u8) -> Result {
+        self.depth -= 1;
+        self.out.room(TOKEN_BYTES, self.keep())?;
+        if self.options.indent.is_some() && self.out.last() == Some(b',') {
+            return self.end_on_new_line(bracket);
+        }
+        self.close(bracket);
+        Ok(())
+    }
+
+    /// Makes room for a token of up to [`TOKEN_BYTES`], at the beginning of its line.
+    fn value(&mut self) -> Result {
+        self.out.room(TOKEN_BYTES, self.keep())?;
         if self.options.indent.is_some() { self.new_line_in_array() } else { Ok(()) }
     }
 
@@ -129,7 +193,9 @@ impl<'o> Writer<'o> {
 
     #[inline(always)]
     fn begin(&mut self, bracket: u8) -> Result {
-        self.value()?;
+        if !self.ready(1) {
+            return self.slow(Token::Begin(bracket));
+        }
         self.depth += 1;
         self.out.push(bracket);
         Ok(())
@@ -138,20 +204,24 @@ impl<'o> Writer<'o> {
     #[inline(always)]
     fn end(&mut self, bracket: u8) -> Result {
         debug_assert!(self.depth > 0, "an end without a beginning");
-        self.depth -= 1;
-        self.out.room(TOKEN_BYTES, self.keep())?;
-        let empty = self.out.last() != Some(b',');
-        if self.options.indent.is_some() && !empty {
-            return self.end_on_new_line(bracket);
+        if !self.ready(2) {
+            return self.slow(Token::End(bracket));
         }
-        match empty {
-            true => self.out.push_array([bracket, b',']),
-            false => {
+        self.depth -= 1;
+        self.close(bracket);
+        Ok(())
+    }
+
+    /// Closes a container, over the comma behind its last value if it has one.
+    #[inline(always)]
+    fn close(&mut self, bracket: u8) {
+        match self.out.last() {
+            Some(b',') => {
                 self.out.replace_last(bracket);
                 self.out.push(b',');
             }
+            _ => self.out.push_array([bracket, b',']),
         }
-        Ok(())
     }
 
     #[inline(never)]
@@ -173,16 +243,6 @@ impl<'o> Writer<'o> {
         self.out.extend(text.as_bytes());
         self.out.push(b',');
         Ok(())
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn unusual_key(&mut self, k: &str) -> Result {
-        if self.options.indent.is_some() {
-            self.new_line()?;
-        }
-        escape::escaped(&mut self.out, k, COLON, self.floor, self.options.escape_non_ascii)?;
-        self.space_behind_colon()
     }
 
     fn space_behind_colon(&mut self) -> Result {
@@ -218,13 +278,17 @@ impl<'o> Writer<'o> {
 impl Sink for Writer<'_> {
     #[inline]
     fn null(&mut self) -> Result {
-        self.value()?;
+        if !self.ready(5) {
+            return self.slow(Token::Word(b"null,"));
+        }
         self.out.push_array(*b"null,");
         Ok(())
     }
     #[inline]
     fn bool(&mut self, v: bool) -> Result {
-        self.value()?;
+        if !self.ready(6) {
+            return self.slow(Token::Word(if v { b"true," } else { b"false," }));
+        }
         match v {
             true => self.out.push_array(*b"true,"),
             false => self.out.push_array(*b"false,"),
@@ -233,13 +297,17 @@ impl Sink for Writer<'_> {
     }
     #[inline]
     fn i64(&mut self, v: i64) -> Result {
-        self.value()?;
+        if !self.ready(TOKEN_BYTES) {
+            return self.slow(Token::Integer(v < 0, v.unsigned_abs()));
+        }
         escape::integer(&mut self.out, v < 0, v.unsigned_abs());
         Ok(())
     }
     #[inline]
     fn u64(&mut self, v: u64) -> Result {
-        self.value()?;
+        if !self.ready(TOKEN_BYTES) {
+            return self.slow(Token::Integer(false, v));
+        }
         escape::integer(&mut self.out, false, v);
         Ok(())
     }
@@ -248,17 +316,18 @@ impl Sink for Writer<'_> {
         if !v.is_finite() {
             return fidelity::non_finite(self, v);
         }
-        self.value()?;
+        if !self.ready(TOKEN_BYTES) {
+            return self.slow(Token::Double(v));
+        }
         escape::double(&mut self.out, v);
         Ok(())
     }
     #[inline]
     fn str(&mut self, v: &str) -> Result {
-        self.value_of(v.len())?;
-        if self.options.escape_non_ascii {
-            return escape::escaped(&mut self.out, v, COMMA, self.floor, true);
+        if self.ready(v.len() + 3) && quoted(&mut self.out, v, COMMA) {
+            return Ok(());
         }
-        quoted(&mut self.out, v, COMMA, self.floor)
+        self.slow(Token::Text(v))
     }
     #[inline]
     fn begin_array(&mut self, _len: Option<u64>) -> Result {
@@ -274,12 +343,10 @@ impl Sink for Writer<'_> {
     }
     #[inline]
     fn key(&mut self, k: &str) -> Result {
-        if self.options.escape_non_ascii || self.options.indent.is_some() {
-            self.out.room(TOKEN_BYTES, self.keep())?;
-            return self.unusual_key(k);
+        if self.ready(k.len() + 3) && quoted(&mut self.out, k, COLON) {
+            return Ok(());
         }
-        self.out.room(TOKEN_BYTES + k.len().min(PIECE), self.keep())?;
-        quoted(&mut self.out, k, COLON, self.floor)
+        self.slow(Token::Key(k))
     }
     #[inline]
     fn end_map(&mut self) -> Result {
