@@ -34,6 +34,40 @@ pub fn write_number(digits: &mut [u8], value: usize) {
     }
 }
 
+/// The nine digits of a number below 1,000,000,000: length and start of a directory entry in one.
+#[inline]
+pub(crate) fn nine_digits(value: u32) -> [u8; 9] {
+    let (first, rest) = (value / 100_000_000, value % 100_000_000);
+    // Eight digits side by side in a word: split in halves, quarters and eighths, each step for
+    // all parts at once. Division by 100 and by 10 is a multiplication that is exact in its range.
+    let quads = u64::from(rest / 10_000) | u64::from(rest % 10_000) << 32;
+    let hundreds = ((quads * 10_486) >> 20) & 0x0000_007F_0000_007F;
+    let pairs = hundreds | (quads - 100 * hundreds) << 16;
+    let tens = ((pairs * 103) >> 10) & 0x000F_000F_000F_000F;
+    let digits = tens | (pairs - 10 * tens) << 8;
+    let mut bytes = [b'0' + first as u8; 9];
+    bytes[1..].copy_from_slice(&(digits + 0x3030_3030_3030_3030).to_le_bytes());
+    bytes
+}
+
+/// The number below 1,000,000,000 that nine ASCII digits write; `None` if one of them is no digit.
+#[inline]
+pub(crate) fn from_nine_digits(digits: &[u8; 9]) -> Option<u32> {
+    let [first, rest @ ..] = digits;
+    let word = u64::from_le_bytes(*rest);
+    // A digit has 3 in its high half, and still has it after 6 is added.
+    let high = word & 0xF0F0_F0F0_F0F0_F0F0;
+    let more = (word.wrapping_add(0x0606_0606_0606_0606) & 0xF0F0_F0F0_F0F0_F0F0) >> 4;
+    if high | more != 0x3333_3333_3333_3333 || !first.is_ascii_digit() {
+        return None;
+    }
+    let digits = word & 0x0F0F_0F0F_0F0F_0F0F;
+    let pairs = (digits * 10 + (digits >> 8)) & 0x00FF_00FF_00FF_00FF;
+    let quads = (pairs * 100 + (pairs >> 16)) & 0x0000_FFFF_0000_FFFF;
+    let all = (quads * 10_000 + (quads >> 32)) & 0xFFFF_FFFF;
+    Some(u32::from(first - b'0') * 100_000_000 + all as u32)
+}
+
 /// What the leader says about the record's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
@@ -69,5 +103,27 @@ mod tests {
         }
         write_number(&mut digits, 100_000);
         assert_eq!(&digits, b"99999");
+    }
+
+    #[test]
+    fn nine_digits_go_both_ways() {
+        let mut value = 1u32;
+        for step in 0..200_000u32 {
+            value = value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let value = if step < 11_000 { step } else { value % 1_000_000_000 };
+            let digits = nine_digits(value);
+            assert_eq!(digits, *format!("{value:09}").as_bytes());
+            assert_eq!(from_nine_digits(&digits), Some(value));
+        }
+        for place in 0..9 {
+            for byte in 0..=255u8 {
+                let mut digits = *b"123456789";
+                digits[place] = byte;
+                let expected = std::str::from_utf8(&digits)
+                    .ok()
+                    .and_then(|text| byte.is_ascii_digit().then(|| text.parse().unwrap()));
+                assert_eq!(from_nine_digits(&digits), expected, "{byte} at {place}");
+            }
+        }
     }
 }

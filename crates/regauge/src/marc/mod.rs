@@ -40,6 +40,7 @@ pub mod json;
 pub mod leader;
 pub mod marc8;
 pub mod record;
+mod shape;
 pub mod xml;
 
 pub use charset::{Charset, CharsetChoice};

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use super::charset::Charset;
 use super::leader::CHARSET_POSITION;
-use crate::event::Sink;
+use super::shape::{Shape, TakeRecord};
+use crate::event::{Sink, forward};
 use crate::fidelity::Fidelity;
-use crate::{BigInt, Error, Ext, Limits, Result, Value};
+use crate::{Limits, Result};
 
 /// One MARC record. All its text lies in one buffer, so that a record that is cleared and filled
 /// again allocates nothing.
@@ -201,11 +202,6 @@ impl Record {
         })
     }
 
-    /// All text of the record in one piece, in no particular order.
-    pub(crate) fn all_text(&self) -> &str {
-        &self.text
-    }
-
     #[inline]
     fn push(&mut self, text: &str) -> Span {
         let start = self.text.len() as u32;
@@ -341,51 +337,65 @@ impl Record {
     }
 }
 
-/// Where in the shape of MARC-in-JSON a [`RecordBuilder`] stands: what it waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
-    #[default]
-    Record,
-    RecordKey,
-    Leader,
-    Charset,
-    Fields,
-    Field,
-    Tag,
-    FieldValue,
-    FieldEnd,
-    DataKey,
-    Ind1,
-    Ind2,
-    Subfields,
-    Subfield,
-    Code,
-    SubfieldValue,
-    SubfieldEnd,
-    Done,
+/// Builds a record from its parts.
+#[derive(Debug)]
+struct Builder {
+    record: Record,
+    fidelity: Fidelity,
 }
 
-impl State {
-    /// What the builder waits for, in words.
-    fn expected(self) -> &'static str {
-        match self {
-            State::Record | State::Done => "a MARC record: a map with leader and fields",
-            State::RecordKey => "one of the keys leader, fields and charset",
-            State::Leader => "the leader: text of 24 characters",
-            State::Charset => "the charset: utf-8 or marc-8",
-            State::Fields => "the fields: an array of maps",
-            State::Field => "a field: a map from its tag to its content",
-            State::Tag => "the tag of a field",
-            State::FieldValue => "a control field's text or a data field's map",
-            State::FieldEnd => "the end of the field's map, which has one tag",
-            State::DataKey => "one of the keys ind1, ind2 and subfields",
-            State::Ind1 | State::Ind2 => "an indicator: text of one character",
-            State::Subfields => "the subfields: an array of maps",
-            State::Subfield => "a subfield: a map from its code to its text",
-            State::Code => "the code of a subfield",
-            State::SubfieldValue => "a subfield's text",
-            State::SubfieldEnd => "the end of the subfield's map, which has one code",
+impl TakeRecord for Builder {
+    fn begin(&mut self) -> Result {
+        self.record.clear();
+        Ok(())
+    }
+    fn leader(&mut self, text: &str) {
+        self.record.set_leader(text);
+    }
+    fn charset(&mut self, charset: Charset) {
+        self.record.charset = Some(charset);
+    }
+    fn tag(&mut self, tag: &str) {
+        self.record.add_text(tag, "");
+    }
+    fn text(&mut self, text: &str) {
+        let text = self.record.push(text);
+        if let Some(field) = self.record.fields.last_mut() {
+            field.content = Content::Text(text);
         }
+    }
+    fn begin_data(&mut self) {
+        let at = self.record.subfields.len() as u32;
+        let subfields = Span { start: at, end: at };
+        let (ind1, ind2) = (Span::default(), Span::default());
+        if let Some(field) = self.record.fields.last_mut() {
+            field.content = Content::Data { ind1, ind2, subfields };
+        }
+    }
+    fn ind1(&mut self, text: &str) {
+        let start = self.record.open_piece();
+        self.record.push(text);
+        self.record.set(Part::Ind1, start);
+    }
+    fn ind2(&mut self, text: &str) {
+        let start = self.record.open_piece();
+        self.record.push(text);
+        self.record.set(Part::Ind2, start);
+    }
+    fn code(&mut self, code: &str) {
+        self.record.add_subfield(code, "");
+    }
+    fn value(&mut self, text: &str) {
+        let value = self.record.push(text);
+        if let Some(subfield) = self.record.subfields.last_mut() {
+            subfield.value = value;
+        }
+    }
+    fn weight(&self) -> u64 {
+        self.record.weight()
+    }
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
     }
 }
 
@@ -393,287 +403,42 @@ impl State {
 /// its keys in any order. Whatever does not fit the shape is an error, so nothing gets lost.
 #[derive(Debug)]
 pub struct RecordBuilder {
-    record: Record,
-    state: State,
-    has_leader: bool,
-    has_fields: bool,
-    has_charset: bool,
-    /// Of the data field at hand: ind1, ind2, subfields.
-    has: [bool; 3],
-    bytes_max: u64,
-    fidelity: Fidelity,
+    inner: Shape<Builder>,
 }
 
 impl RecordBuilder {
     /// An empty builder. [`Limits::record_bytes`] bounds the text of a record; `fidelity` is what
     /// [`Sink::fidelity`] gives.
     pub fn new(limits: &Limits, fidelity: Fidelity) -> RecordBuilder {
-        RecordBuilder {
-            record: Record::new(),
-            state: State::Record,
-            has_leader: false,
-            has_fields: false,
-            has_charset: false,
-            has: [false; 3],
-            // Parts of the text are named by 32 bits.
-            bytes_max: limits.record_bytes.min(u64::from(u32::MAX)),
-            fidelity,
-        }
+        RecordBuilder { inner: Shape::new(Builder { record: Record::new(), fidelity }, limits) }
     }
 
     /// Tells whether a record is whole.
-    #[inline]
     pub fn is_done(&self) -> bool {
-        self.state == State::Done
+        self.inner.is_done()
     }
 
     /// The record at hand.
     pub fn record(&self) -> &Record {
-        &self.record
-    }
-
-    /// The record at hand, together with the losses.
-    pub(crate) fn parts(&mut self) -> (&mut Record, &mut Fidelity) {
-        (&mut self.record, &mut self.fidelity)
+        &self.inner.target.record
     }
 
     /// Forgets the record at hand, whole or not.
     pub fn reset(&mut self) {
-        self.record.clear();
-        self.state = State::Record;
-        (self.has_leader, self.has_fields, self.has_charset) = (false, false, false);
+        self.inner.target.record.clear();
+        self.inner.reset();
     }
-
-    #[cold]
-    fn unexpected<T>(&self, found: impl std::fmt::Display) -> Result<T> {
-        let expected = self.state.expected();
-        Err(Error::unrepresentable(format!("found {found}, expected {expected}"))
-            .hint("only MARC records can be written as MARC"))
-    }
-
-    #[cold]
-    fn twice<T>(&self, key: &str) -> Result<T> {
-        Err(Error::unrepresentable(format!("found the key {key} twice, expected it once")))
-    }
-
-    #[inline]
-    fn spend(&self, text: &str) -> Result {
-        if self.record.weight() + text.len() as u64 > self.bytes_max {
-            return Err(too_long(self.bytes_max));
-        }
-        Ok(())
-    }
-
-    fn last(&mut self) -> &mut FieldEntry {
-        self.record.fields.last_mut().expect("a field is open")
-    }
-}
-
-#[cold]
-fn too_long(bound: u64) -> Error {
-    Error::limit(format!("found a record of more than {bound} bytes, the limit of record_bytes"))
-        .hint("pass --limit record_bytes=… to raise it")
 }
 
 impl Sink for RecordBuilder {
-    fn null(&mut self) -> Result {
-        self.unexpected("null")
-    }
-    fn bool(&mut self, v: bool) -> Result {
-        self.unexpected(v)
-    }
-    fn i64(&mut self, v: i64) -> Result {
-        self.unexpected(format_args!("the number {v}"))
-    }
-    fn u64(&mut self, v: u64) -> Result {
-        self.unexpected(format_args!("the number {v}"))
-    }
-    fn f64(&mut self, v: f64) -> Result {
-        self.unexpected(format_args!("the number {v}"))
-    }
-    fn bytes(&mut self, v: &[u8]) -> Result {
-        self.unexpected(format_args!("{} bytes of binary data", v.len()))
-    }
-    fn big_int(&mut self, _v: BigInt<'_>) -> Result {
-        self.unexpected("a number")
-    }
-    fn ext(&mut self, v: Ext<'_>) -> Result {
-        match v {
-            Ext::Decimal(text) => self.unexpected(format_args!("the number {text}")),
-            Ext::Surrogates(_) => self.unexpected("text with lone surrogates"),
-            Ext::BrokenText(_) => self.unexpected("text that is not UTF-8"),
-            Ext::Timestamp(_) => self.unexpected("a point in time"),
-            Ext::MsgpackExt(..) => self.unexpected("a MessagePack extension"),
-        }
-    }
-
-    #[inline]
-    fn str(&mut self, v: &str) -> Result {
-        self.spend(v)?;
-        match self.state {
-            State::SubfieldValue => {
-                let value = self.record.push(v);
-                self.record.subfields.last_mut().expect("a subfield is open").value = value;
-                self.state = State::SubfieldEnd;
-            }
-            State::FieldValue => {
-                let text = self.record.push(v);
-                self.last().content = Content::Text(text);
-                self.state = State::FieldEnd;
-            }
-            State::Ind1 | State::Ind2 => {
-                let indicator = self.record.push(v);
-                let first = self.state == State::Ind1;
-                if let Content::Data { ind1, ind2, .. } = &mut self.last().content {
-                    *(if first { ind1 } else { ind2 }) = indicator;
-                }
-                self.state = State::DataKey;
-            }
-            State::Leader => {
-                self.record.set_leader(v);
-                self.state = State::RecordKey;
-            }
-            State::Charset => {
-                match Charset::from_name(v) {
-                    Some(charset) => self.record.charset = Some(charset),
-                    None => return self.unexpected(format_args!("the charset {v:?}")),
-                }
-                self.state = State::RecordKey;
-            }
-            _ => return self.unexpected("text"),
-        }
-        Ok(())
-    }
-
-    fn begin_array(&mut self, _len: Option<u64>) -> Result {
-        self.state = match self.state {
-            State::Fields => State::Field,
-            State::Subfields => State::Subfield,
-            _ => return self.unexpected("an array"),
-        };
-        Ok(())
-    }
-
-    fn end_array(&mut self) -> Result {
-        self.state = match self.state {
-            State::Field => State::RecordKey,
-            State::Subfield => State::DataKey,
-            _ => return self.unexpected("the end of an array"),
-        };
-        Ok(())
-    }
-
-    fn begin_map(&mut self, _len: Option<u64>) -> Result {
-        self.state = match self.state {
-            State::Record | State::Done => {
-                self.reset();
-                State::RecordKey
-            }
-            State::Field => State::Tag,
-            State::FieldValue => {
-                let at = self.record.subfields.len() as u32;
-                let subfields = Span { start: at, end: at };
-                let (ind1, ind2) = (Span::default(), Span::default());
-                self.last().content = Content::Data { ind1, ind2, subfields };
-                self.has = [false; 3];
-                State::DataKey
-            }
-            State::Subfield => State::Code,
-            _ => return self.unexpected("a map"),
-        };
-        Ok(())
-    }
-
-    fn key(&mut self, k: &str) -> Result {
-        self.spend(k)?;
-        self.state = match self.state {
-            State::Code => {
-                let code = self.record.push(k);
-                self.record.subfields.push(SubfieldEntry { code, value: Span::default() });
-                State::SubfieldValue
-            }
-            State::Tag => {
-                let tag = self.record.push(k);
-                let content = Content::Text(Span::default());
-                self.record.fields.push(FieldEntry { tag, content });
-                State::FieldValue
-            }
-            State::DataKey => {
-                let (index, state) = match k {
-                    "ind1" => (0, State::Ind1),
-                    "ind2" => (1, State::Ind2),
-                    "subfields" => (2, State::Subfields),
-                    _ => return self.unexpected(format_args!("the key {k:?}")),
-                };
-                if std::mem::replace(&mut self.has[index], true) {
-                    return self.twice(k);
-                }
-                state
-            }
-            State::RecordKey => {
-                let (has, state) = match k {
-                    "leader" => (&mut self.has_leader, State::Leader),
-                    "fields" => (&mut self.has_fields, State::Fields),
-                    "charset" => (&mut self.has_charset, State::Charset),
-                    _ => return self.unexpected(format_args!("the key {k:?}")),
-                };
-                if std::mem::replace(has, true) {
-                    return self.twice(k);
-                }
-                state
-            }
-            State::FieldEnd | State::SubfieldEnd => {
-                return self.unexpected(format_args!("a second key {k:?}"));
-            }
-            _ => return self.unexpected(format_args!("the key {k:?}")),
-        };
-        Ok(())
-    }
-
-    fn key_value(&mut self, k: &Value) -> Result {
-        self.unexpected(format_args!("a key that is {}", k.type_name()))
-    }
-
-    fn end_map(&mut self) -> Result {
-        self.state = match self.state {
-            State::SubfieldEnd => State::Subfield,
-            State::FieldEnd => State::Field,
-            State::DataKey => {
-                let missing = ["ind1", "ind2", "subfields"].into_iter().zip(self.has);
-                if let Some((name, _)) = missing.into_iter().find(|(_, has)| !has) {
-                    return Err(Error::unrepresentable(format!(
-                        "found a data field without {name}, expected ind1, ind2 and subfields"
-                    )));
-                }
-                let end = self.record.subfields.len() as u32;
-                if let Content::Data { subfields, .. } = &mut self.last().content {
-                    subfields.end = end;
-                }
-                State::FieldEnd
-            }
-            State::RecordKey if self.has_leader && self.has_fields => State::Done,
-            State::RecordKey => {
-                let missing = if self.has_leader { "fields" } else { "leader" };
-                return Err(Error::unrepresentable(format!(
-                    "found a map without {missing}, expected a MARC record: \
-                     a map with leader and fields"
-                ))
-                .hint("only MARC records can be written as MARC"));
-            }
-            _ => return self.unexpected("the end of a map"),
-        };
-        Ok(())
-    }
-
-    fn fidelity(&mut self) -> &mut Fidelity {
-        &mut self.fidelity
-    }
+    forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
+    forward!(begin_map key key_value end_map fidelity);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, OnLoss};
+    use crate::{Format, OnLoss, Value};
 
     fn map(pairs: Vec<(&str, Value)>) -> Value {
         Value::Map(pairs.into_iter().map(|(k, v)| (text(k), v)).collect())

@@ -27,6 +27,16 @@ pub(super) fn delimiters(bytes: &[u8], places: &mut Vec<u32>) {
     }
 }
 
+/// How many delimiters there are in `bytes`.
+pub(super) fn count(bytes: &[u8]) -> usize {
+    let mut chunks = bytes.chunks_exact(64);
+    let mut found = 0;
+    for chunk in &mut chunks {
+        found += mask(chunk.try_into().expect("chunks are exact")).count_ones() as usize;
+    }
+    found + chunks.remainder().iter().filter(|byte| is_delimiter(**byte)).count()
+}
+
 #[inline]
 fn is_delimiter(byte: u8) -> bool {
     byte.wrapping_sub(RECORD_TERMINATOR) <= 2
@@ -81,6 +91,7 @@ mod tests {
                     let expected: &[u32] =
                         if matches!(byte, 0x1D..=0x1F) { &[place as u32] } else { &[] };
                     assert_eq!(places, expected, "{byte:#x} at {place} of {length}");
+                    assert_eq!(count(&bytes), expected.len());
                 }
             }
         }

@@ -486,7 +486,7 @@ fn the_writer_refuses_what_would_not_come_back() {
     );
     check(
         &|record| record.add_text("245", "10"),
-        "found the text \"10\" in 245, which would be read back as two indicators",
+        "found the text \"10\" in 245, which would be read back as two indicators, expected a data field without subfields",
     );
     check(
         &|record| record.add_text("245", "a\u{1F}b"),

@@ -1,13 +1,17 @@
 //! Records to ISO 2709: length, base address and directory are computed, all else is written as
 //! it is.
+//!
+//! The fields gather in UTF-8 as they come. Only at the end of the record is its charset known,
+//! since keys may stand in any order; then the fields of one in MARC-8 are encoded.
 
 use unicode_normalization::char::is_combining_mark;
 
+use super::scan;
 use crate::event::{Sink, forward};
 use crate::fidelity::{Fidelity, LossKind, OnLoss};
 use crate::marc::charset::{self, Charset, CharsetChoice};
-use crate::marc::leader::{CHARSET_POSITION, LEADER_BYTES, write_number};
-use crate::marc::record::{Field, Record, RecordBuilder};
+use crate::marc::leader::{CHARSET_POSITION, LEADER_BYTES, nine_digits, write_number};
+use crate::marc::shape::{Shape, TakeRecord};
 use crate::marc::{
     FIELD_BYTES_MAX, FIELD_TERMINATOR, Options, RECORD_BYTES_MAX, RECORD_TERMINATOR,
     SUBFIELD_DELIMITER, is_control_tag, is_indicator, marc8,
@@ -17,18 +21,26 @@ use crate::{Error, ErrorKind, Limits, Result};
 
 /// A writer of ISO 2709: a sink for documents in the shape of MARC-in-JSON.
 pub struct Writer<'o> {
-    inner: RecordBuilder,
+    inner: Shape<Body>,
     out: Out<'o>,
     options: Options,
-    directory: Vec<u8>,
-    data: Vec<u8>,
+    /// The fields of a record in MARC-8.
+    encoded: Vec<u8>,
 }
 
 impl<'o> Writer<'o> {
     /// A writer into `out`.
     pub fn new(out: Out<'o>, options: Options, fidelity: Fidelity) -> Writer<'o> {
-        let inner = RecordBuilder::new(&Limits::default(), fidelity);
-        Writer { inner, out, options, directory: Vec::new(), data: Vec::new() }
+        let body = Body {
+            leader: String::new(),
+            charset: None,
+            data: Out::in_memory(),
+            fields: Vec::new(),
+            fault: None,
+            fidelity,
+        };
+        let inner = Shape::new(body, &Limits::default());
+        Writer { inner, out, options, encoded: Vec::new() }
     }
 
     /// The buffer, for what is still in memory.
@@ -36,14 +48,18 @@ impl<'o> Writer<'o> {
         self.out
     }
 
-    /// Writes the record that the builder holds.
+    /// Writes the record at hand.
     fn write(&mut self) -> Result {
-        self.directory.clear();
-        self.data.clear();
-        let (record, fidelity) = self.inner.parts();
-        let mut leader = leader_bytes(record, fidelity)?;
+        let body = &mut self.inner.target;
+        if let Some(fault) = body.fault.take() {
+            return Err(fault);
+        }
+        body.check_delimiters()?;
+        let mut leader = leader_bytes(&body.leader, &mut body.fidelity)?;
         let charset = match self.options.write_charset {
-            CharsetChoice::Auto => record.charset(),
+            CharsetChoice::Auto => {
+                body.charset.unwrap_or(Charset::of_leader(leader[CHARSET_POSITION]))
+            }
             CharsetChoice::Always(charset) => {
                 leader[CHARSET_POSITION] = match charset {
                     Charset::Utf8 => b'a',
@@ -52,49 +68,41 @@ impl<'o> Writer<'o> {
                 charset
             }
         };
-        let text = record.all_text();
-        let mut body = Body {
-            data: &mut self.data,
-            marc8: charset == Charset::Marc8 && !marc8::is_plain(text.as_bytes()),
-            // One look at all text spares one at each piece.
-            clean: !has_delimiter(text),
-            fidelity,
+        let data = match charset {
+            Charset::Marc8 if !marc8::is_plain(body.data.held()) => {
+                body.encode(&mut self.encoded)?;
+                self.encoded.as_slice()
+            }
+            _ => body.data.held(),
         };
-        for field in record.fields() {
-            let start = body.data.len();
-            body.field(field)?;
-            let length = body.data.len() - start;
-            let tag = field.tag().as_bytes();
-            if tag.len() != 3 || !tag.iter().all(|byte| matches!(byte, 0x20..=0x7E)) {
-                return Err(Error::unrepresentable(format!(
-                    "found the tag {:?}, expected three printable ASCII characters",
-                    field.tag()
-                )));
-            }
-            if length > FIELD_BYTES_MAX && !self.options.oversize {
-                return Err(oversize(
-                    format!("field {} of {length} bytes", field.tag()),
-                    FIELD_BYTES_MAX,
-                ));
-            }
-            let mut entry = [0; 12];
-            entry[..3].copy_from_slice(tag);
-            write_number(&mut entry[3..7], length);
-            write_number(&mut entry[7..], start);
-            self.directory.extend_from_slice(&entry);
-        }
-        let base = LEADER_BYTES + self.directory.len() + 1;
-        let length = base + self.data.len() + 1;
+        let base = LEADER_BYTES + 12 * body.fields.len() + 1;
+        let length = base + data.len() + 1;
         if length > RECORD_BYTES_MAX && !self.options.oversize {
+            // A field that is too long says more than a record that is.
+            body.check_lengths()?;
             return Err(oversize(format!("a record of {length} bytes"), RECORD_BYTES_MAX));
+        }
+        if !self.options.oversize {
+            body.check_lengths()?;
         }
         write_number(&mut leader[..5], length);
         write_number(&mut leader[12..17], base);
         self.out.room(length, u64::MAX)?;
         self.out.extend(&leader);
-        self.out.extend(&self.directory);
+        for field in &body.fields {
+            let (length, start) = ((field.end - field.start) as usize, field.start as usize);
+            self.out.extend_short(&field.tag);
+            if length <= FIELD_BYTES_MAX && start <= RECORD_BYTES_MAX {
+                self.out.push_array(nine_digits((length * 100_000 + start) as u32));
+            } else {
+                let mut digits = [0; 9];
+                write_number(&mut digits[..4], length);
+                write_number(&mut digits[4..], start);
+                self.out.push_array(digits);
+            }
+        }
         self.out.push(FIELD_TERMINATOR);
-        self.out.extend(&self.data);
+        self.out.extend(data);
         self.out.push(RECORD_TERMINATOR);
         Ok(())
     }
@@ -110,8 +118,7 @@ fn oversize(found: String, bound: usize) -> Error {
 }
 
 /// The leader as bytes: ISO 8859-1, as it was read.
-fn leader_bytes(record: &Record, fidelity: &mut Fidelity) -> Result<[u8; LEADER_BYTES]> {
-    let leader = record.leader();
+fn leader_bytes(leader: &str, fidelity: &mut Fidelity) -> Result<[u8; LEADER_BYTES]> {
     let mut bytes = [b' '; LEADER_BYTES];
     if leader.is_ascii() && leader.len() == LEADER_BYTES {
         bytes.copy_from_slice(leader.as_bytes());
@@ -119,11 +126,11 @@ fn leader_bytes(record: &Record, fidelity: &mut Fidelity) -> Result<[u8; LEADER_
     }
     let count = leader.chars().count();
     let wide = leader.chars().find(|c| u32::from(*c) > 0xFF);
-    let message = match wide {
-        Some(c) => format!("found {c:?} in the leader, expected ASCII"),
-        None => format!("found a leader of {count} characters, expected {LEADER_BYTES}"),
-    };
     if count != LEADER_BYTES || wide.is_some() {
+        let message = match wide {
+            Some(c) => format!("found {c:?} in the leader, expected ASCII"),
+            None => format!("found a leader of {count} characters, expected {LEADER_BYTES}"),
+        };
         if fidelity.policy() != OnLoss::Approximate {
             return Err(Error::unrepresentable(message)
                 .hint("pass --on-loss approximate to cut it or fill it with blanks"));
@@ -136,158 +143,299 @@ fn leader_bytes(record: &Record, fidelity: &mut Fidelity) -> Result<[u8; LEADER_
     Ok(bytes)
 }
 
-fn has_delimiter(text: &str) -> bool {
-    memchr::memchr3(RECORD_TERMINATOR, FIELD_TERMINATOR, SUBFIELD_DELIMITER, text.as_bytes())
-        .is_some()
+/// The record at hand, its fields as they will stand behind the directory, but in UTF-8.
+struct Body {
+    leader: String,
+    charset: Option<Charset>,
+    data: Out<'static>,
+    fields: Vec<FieldPlace>,
+    /// The first thing that is wrong with the record.
+    fault: Option<Error>,
+    fidelity: Fidelity,
 }
 
-/// The fields behind the directory.
-struct Body<'b> {
-    data: &'b mut Vec<u8>,
-    /// Text has to be encoded.
-    marc8: bool,
-    /// No text holds a delimiter.
-    clean: bool,
-    fidelity: &'b mut Fidelity,
+/// A field in [`Body::data`].
+#[derive(Clone, Copy, Debug)]
+struct FieldPlace {
+    tag: [u8; 3],
+    start: u32,
+    /// Behind the terminator.
+    end: u32,
+    /// The lengths of the indicators.
+    indicators: [u32; 2],
+    /// How many delimiters belong there.
+    delimiters: u32,
 }
 
-impl Body<'_> {
-    fn field(&mut self, field: Field<'_>) -> Result {
-        match field {
-            Field::Text { tag, text } => self.text_field(tag, text)?,
-            Field::Data { tag, ind1, ind2, subfields } => {
-                if is_control_tag(tag.as_bytes()) {
-                    return Err(Error::unrepresentable(format!(
-                        "found indicators and subfields in {tag}, expected text: \
-                         the fields 00X are control fields"
-                    )));
-                }
-                self.indicators(tag, ind1, ind2, subfields.is_empty())?;
-                for (code, value) in subfields {
-                    self.subfield(tag, code, value)?;
-                }
-            }
-        }
-        self.data.push(FIELD_TERMINATOR);
-        Ok(())
+impl FieldPlace {
+    fn name(&self) -> String {
+        self.tag.iter().map(|b| char::from(*b)).collect()
+    }
+}
+
+impl Body {
+    fn here(&self) -> u32 {
+        self.data.held().len() as u32
     }
 
-    /// Text has to come back as text: see `emit_field` of the reader.
-    fn text_field(&mut self, tag: &str, text: &str) -> Result {
-        let control = is_control_tag(tag.as_bytes());
-        if !control && matches!(text.as_bytes(), [a, b] if is_indicator(*a) && is_indicator(*b)) {
-            return Err(Error::unrepresentable(format!(
-                "found the text {text:?} in {tag}, which would be read back as two indicators"
-            ))
-            .hint("write it as a data field without subfields"));
-        }
-        if !self.clean {
-            let bytes = text.as_bytes();
-            if control {
-                // A control field is text up to its terminator, so it may hold a 0x1F.
-                self.no_terminator(tag, bytes)?;
-            } else {
-                self.no_delimiter(tag, text)?;
-            }
-        }
-        if !self.marc8 {
-            self.data.extend_from_slice(text.as_bytes());
-            return Ok(());
-        }
-        for (index, piece) in text.split(char::from(SUBFIELD_DELIMITER)).enumerate() {
-            if index > 0 {
-                self.data.push(SUBFIELD_DELIMITER);
-            }
-            self.text(tag, "", piece)?;
-        }
-        Ok(())
+    fn last(&mut self) -> &mut FieldPlace {
+        self.fields.last_mut().expect("a tag has come")
     }
 
-    fn indicators(&mut self, tag: &str, ind1: &str, ind2: &str, alone: bool) -> Result {
-        let plain = ind1.len() == 1 && ind2.len() == 1;
-        if plain && self.clean && !alone {
-            self.data.extend_from_slice(&[ind1.as_bytes()[0], ind2.as_bytes()[0]]);
-            return Ok(());
+    /// Keeps the first fault for the end of the record.
+    #[cold]
+    #[inline(never)]
+    fn fail(&mut self, message: impl FnOnce(&str) -> String) {
+        let tag = self.last().name();
+        self.fault.get_or_insert_with(|| Error::unrepresentable(message(&tag)));
+    }
+
+    #[inline]
+    fn end_field(&mut self) {
+        self.data.push_array([FIELD_TERMINATOR]);
+        let end = self.here();
+        self.last().end = end;
+    }
+
+    /// Puts an indicator in its place, which is the end unless keys come in an unusual order.
+    #[inline]
+    fn indicator(&mut self, which: usize, text: &str) {
+        let field = self.fields.last_mut().expect("a tag has come");
+        field.indicators[which] = text.len() as u32;
+        let at = field.start as usize + if which == 1 { field.indicators[0] as usize } else { 0 };
+        if at == self.data.held().len() {
+            self.data.extend_short(text.as_bytes());
+        } else {
+            self.data.held_mut().splice(at..at, text.bytes());
         }
+    }
+
+    /// Indicators other than a character each, which must come back all the same.
+    #[cold]
+    fn check_indicators(&mut self) {
+        let FieldPlace { start, indicators: [first, second], delimiters, .. } = *self.last();
+        let (start, middle) = (start as usize, (start + first) as usize);
+        let end = middle + second as usize;
+        let text = |range| String::from_utf8_lossy(&self.data.held()[range]).into_owned();
+        let (ind1, ind2) = (text(start..middle), text(middle..end));
         let fits = match ind1.chars().count() {
             1 => true,
             // Nothing before the first subfield is read as two empty indicators.
             0 => ind2.is_empty(),
             _ => false,
         };
-        let both = [ind1, ind2].concat();
-        let bytes = both.as_bytes();
-        let is_pair = matches!(bytes, [a, b] if is_indicator(*a) && is_indicator(*b));
-        if !fits || alone && !is_pair {
-            return Err(Error::unrepresentable(format!(
-                "found the indicators {ind1:?} and {ind2:?} in {tag}, expected a character each"
-            )));
+        let is_pair = matches!(
+            &self.data.held()[start..end],
+            [a, b] if is_indicator(*a) && is_indicator(*b)
+        );
+        // Without a subfield, only two indicators are not taken for text.
+        if !fits || delimiters == 0 && !is_pair {
+            self.fail(|tag| {
+                format!(
+                    "found the indicators {ind1:?} and {ind2:?} in {tag}, expected a character each"
+                )
+            });
         }
-        self.no_delimiter(tag, &both)?;
-        self.text(tag, "", &both)
     }
 
-    fn subfield(&mut self, tag: &str, code: &str, value: &str) -> Result {
-        self.data.push(SUBFIELD_DELIMITER);
-        let fits = match code.len() {
-            1 => true,
-            0 => value.is_empty(),
-            _ => code.chars().count() == 1,
+    /// Checks that no text holds a delimiter.
+    fn check_delimiters(&self) -> Result {
+        let expected: usize = self.fields.iter().map(|field| field.delimiters as usize + 1).sum();
+        if scan::count(self.data.held()) == expected {
+            return Ok(());
+        }
+        for field in &self.fields {
+            let bytes = &self.data.held()[field.start as usize..field.end as usize - 1];
+            let is_delimiter = |b: &&u8| matches!(**b, 0x1D..=0x1F);
+            let wrong = match bytes.iter().find(|b| matches!(b, 0x1D | 0x1E)) {
+                Some(byte) => Some(*byte),
+                None => (bytes.iter().filter(is_delimiter).count() != field.delimiters as usize)
+                    .then_some(SUBFIELD_DELIMITER),
+            };
+            if let Some(byte) = wrong {
+                return Err(Error::unrepresentable(format!(
+                    "found the control character U+{byte:04X} in {}, which is a delimiter in \
+                     ISO 2709",
+                    field.name()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_lengths(&self) -> Result {
+        let long = |field: &&FieldPlace| (field.end - field.start) as usize > FIELD_BYTES_MAX;
+        match self.fields.iter().find(long) {
+            None => Ok(()),
+            Some(field) => Err(oversize(
+                format!("field {} of {} bytes", field.name(), field.end - field.start),
+                FIELD_BYTES_MAX,
+            )),
+        }
+    }
+
+    /// Encodes the fields in MARC-8 into `out`, and makes `fields` speak of that.
+    fn encode(&mut self, out: &mut Vec<u8>) -> Result {
+        out.clear();
+        for index in 0..self.fields.len() {
+            let field = self.fields[index];
+            let start = out.len() as u32;
+            let bytes = &self.data.held()[field.start as usize..field.end as usize - 1];
+            let text = std::str::from_utf8(bytes).expect("pieces of text were put together");
+            for (piece_index, piece) in text.split(char::from(SUBFIELD_DELIMITER)).enumerate() {
+                if piece_index == 0 {
+                    charset::encode(piece, out, &mut self.fidelity, || field.name())?;
+                    continue;
+                }
+                out.push(SUBFIELD_DELIMITER);
+                let mut chars = piece.chars();
+                let code =
+                    chars.next().filter(|c| c.is_ascii() && *c != char::from(charset::ESCAPE));
+                // A mark stands before its letter in MARC-8, and that letter can be the code.
+                let marked = chars.next().is_some_and(is_combining_mark);
+                let value = match code {
+                    Some(code) if !marked => {
+                        out.push(code as u8);
+                        &piece[1..]
+                    }
+                    _ => piece,
+                };
+                charset::encode(value, out, &mut self.fidelity, || match code {
+                    Some(code) => format!("{} ${code}", field.name()),
+                    None => field.name(),
+                })?;
+            }
+            out.push(FIELD_TERMINATOR);
+            self.fields[index] = FieldPlace { start, end: out.len() as u32, ..field };
+        }
+        Ok(())
+    }
+}
+
+impl TakeRecord for Body {
+    fn begin(&mut self) -> Result {
+        self.leader.clear();
+        self.charset = None;
+        self.data.held_mut().clear();
+        self.fields.clear();
+        self.fault = None;
+        Ok(())
+    }
+
+    fn leader(&mut self, text: &str) {
+        self.leader.push_str(text);
+    }
+
+    fn charset(&mut self, charset: Charset) {
+        self.charset = Some(charset);
+    }
+
+    #[inline]
+    fn tag(&mut self, tag: &str) {
+        let start = self.here();
+        let bytes = tag.as_bytes();
+        let known = match bytes {
+            [a, b, c] if bytes.iter().all(|byte| matches!(byte, 0x20..=0x7E)) => Some([*a, *b, *c]),
+            _ => None,
         };
-        if !fits {
-            return Err(Error::unrepresentable(format!(
-                "found the subfield code {code:?} in {tag}, expected one character"
-            )));
-        }
-        if !self.clean {
-            self.no_delimiter(tag, code)?;
-            self.no_delimiter(tag, value)?;
-        }
-        if !self.marc8 {
-            self.data.extend_from_slice(code.as_bytes());
-            self.data.extend_from_slice(value.as_bytes());
-            return Ok(());
-        }
-        // A mark stands before its letter in MARC-8, and that letter can be the code.
-        let marked = value.chars().next().is_some_and(is_combining_mark);
-        if code.is_ascii() && code.as_bytes().first() != Some(&charset::ESCAPE) && !marked {
-            self.data.extend_from_slice(code.as_bytes());
-            return self.text(tag, code, value);
-        }
-        self.text(tag, code, &[code, value].concat())
-    }
-
-    /// Text in the record's charset.
-    fn text(&mut self, tag: &str, code: &str, text: &str) -> Result {
-        if !self.marc8 {
-            self.data.extend_from_slice(text.as_bytes());
-            return Ok(());
-        }
-        charset::encode(text, self.data, self.fidelity, || match code {
-            "" => tag.to_owned(),
-            code => format!("{tag} ${code}"),
-        })
-    }
-
-    fn no_delimiter(&self, tag: &str, text: &str) -> Result {
-        match text.bytes().find(|byte| matches!(byte, 0x1D..=0x1F)) {
-            Some(byte) => Err(self.delimiter(tag, byte)),
-            None => Ok(()),
+        self.fields.push(FieldPlace {
+            tag: known.unwrap_or(*b"???"),
+            start,
+            end: start,
+            indicators: [0; 2],
+            delimiters: 0,
+        });
+        if known.is_none() {
+            self.fail(|_| {
+                format!("found the tag {tag:?}, expected three printable ASCII characters")
+            });
         }
     }
 
-    fn no_terminator(&self, tag: &str, bytes: &[u8]) -> Result {
-        match bytes.iter().find(|byte| matches!(byte, 0x1D..=0x1E)) {
-            Some(byte) => Err(self.delimiter(tag, *byte)),
-            None => Ok(()),
+    fn text(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        self.data.extend_short(bytes);
+        self.end_field();
+        if is_control_tag(&self.last().tag) {
+            // Such a field is text up to its terminator, so it may hold a 0x1F.
+            self.last().delimiters = memchr::memchr_iter(SUBFIELD_DELIMITER, bytes).count() as u32;
+        } else if matches!(bytes, [a, b] if is_indicator(*a) && is_indicator(*b)) {
+            // It has to come back as text: see `emit_field` of the reader.
+            self.fail(|tag| {
+                format!(
+                    "found the text {text:?} in {tag}, which would be read back as two \
+                     indicators, expected a data field without subfields"
+                )
+            });
         }
     }
 
-    #[cold]
-    fn delimiter(&self, tag: &str, byte: u8) -> Error {
-        Error::unrepresentable(format!(
-            "found the control character U+{byte:04X} in {tag}, which is a delimiter in ISO 2709"
-        ))
+    #[inline]
+    fn begin_data(&mut self) {
+        if is_control_tag(&self.last().tag) {
+            self.fail(|tag| {
+                format!(
+                    "found indicators and subfields in {tag}, expected text: the fields 00X are \
+                     control fields"
+                )
+            });
+        }
+    }
+
+    #[inline]
+    fn ind1(&mut self, text: &str) {
+        self.indicator(0, text);
+    }
+
+    #[inline]
+    fn ind2(&mut self, text: &str) {
+        self.indicator(1, text);
+    }
+
+    #[inline]
+    fn code(&mut self, code: &str) {
+        self.last().delimiters += 1;
+        self.data.push_array([SUBFIELD_DELIMITER]);
+        match code.as_bytes() {
+            [byte] => self.data.push_array([*byte]),
+            bytes => {
+                self.data.extend(bytes);
+                if code.chars().count() > 1 {
+                    self.fail(|tag| {
+                        format!("found the subfield code {code:?} in {tag}, expected one character")
+                    });
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn value(&mut self, text: &str) {
+        // Behind the delimiter comes a code, or nothing at all.
+        if self.data.held().last() == Some(&SUBFIELD_DELIMITER) && !text.is_empty() {
+            self.fail(|tag| {
+                format!("found a subfield without code in {tag}, expected a character")
+            });
+        }
+        self.data.extend_short(text.as_bytes());
+    }
+
+    #[inline]
+    fn end_data(&mut self) {
+        let field = *self.last();
+        if field.indicators != [1, 1] || field.delimiters == 0 {
+            self.check_indicators();
+        }
+        self.end_field();
+    }
+
+    #[inline]
+    fn weight(&self) -> u64 {
+        (self.data.held().len() + size_of::<FieldPlace>() * self.fields.len()) as u64
+    }
+
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
     }
 }
 

@@ -32,6 +32,7 @@
 //! carried, is one too: `<?regauge charset="utf-8"?>`.
 
 mod reader;
+mod scan;
 mod scope;
 #[cfg(test)]
 mod tests;

@@ -360,7 +360,7 @@ fn what_the_writer_writes() {
         text,
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <collection xmlns=\"http://www.loc.gov/MARC21/slim\">\n\
-         <record><?regauge charset=\"utf-8\"?><leader>00000nam a2200000   4500</leader>\
+         <record><leader>00000nam a2200000   4500</leader><?regauge charset=\"utf-8\"?>\
          <controlfield tag=\"001\">a &lt; b &amp; c &gt; \"d\"&#13;\n\t</controlfield>\
          <datafield tag=\"245\" ind1=\"&quot;\" ind2=\"&#10;\">\
          <subfield code=\"&amp;\"> é\u{FF01} </subfield></datafield></record>\n\

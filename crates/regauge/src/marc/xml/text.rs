@@ -1,6 +1,7 @@
 //! Text of XML: references, line ends and the characters that are none.
 
 use super::is_forbidden;
+use super::scan::first_special;
 use crate::{Error, Result};
 
 /// Appends the text of `bytes` to `out`: references are resolved and line ends are `\n`
@@ -11,7 +12,7 @@ use crate::{Error, Result};
 #[inline]
 pub(super) fn append(bytes: &[u8], out: &mut String, attribute: bool) -> Result {
     let Some(text) = crate::utf8::from_utf8(bytes) else { return Err(not_utf8(bytes)) };
-    if bytes.iter().all(|b| is_plain(*b)) {
+    if first_special(bytes) == bytes.len() {
         out.push_str(text);
         return Ok(());
     }
@@ -24,25 +25,16 @@ pub(super) fn append_literally(bytes: &[u8], out: &mut String) -> Result {
     append_slowly(text, out, false, false)
 }
 
-/// Tells whether the byte stands for itself wherever it is: no control character, no ampersand, no
-/// bracket that could close a CDATA section, no lead byte of U+FFFE.
-#[inline]
-fn is_plain(byte: u8) -> bool {
-    byte >= b' ' && byte != b'&' && byte != b']' && byte != 0xEF
-}
-
+#[cold]
 fn append_slowly(text: &str, out: &mut String, attribute: bool, references: bool) -> Result {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
-        let rest = &bytes[at..];
-        let Some(run) = rest.iter().position(|b| !is_plain(*b)) else {
-            out.push_str(&text[at..]);
-            return Ok(());
-        };
+        let run = first_special(&bytes[at..]);
         out.push_str(&text[at..at + run]);
         at += run;
-        match bytes[at] {
+        let Some(byte) = bytes.get(at) else { return Ok(()) };
+        match byte {
             b'&' if references => {
                 let (c, length) =
                     reference(&text[at + 1..]).map_err(|error| error.at(at as u64))?;

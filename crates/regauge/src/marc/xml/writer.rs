@@ -1,199 +1,188 @@
-//! Records to MARCXML.
+//! Records to MARCXML, written as their parts come.
+//!
+//! Keys may stand in any order, so a leader or an indicator can come late; it is then put into
+//! what is already written. Nothing of a record leaves memory before it is whole.
 
+use super::scan::first_special;
 use super::{INSTRUCTION, NAMESPACE, is_forbidden};
 use crate::event::{Sink, forward};
 use crate::fidelity::{Fidelity, LossKind, OnLoss};
-use crate::marc::Options;
-use crate::marc::record::{Field, RecordBuilder};
+use crate::marc::shape::{Shape, TakeRecord};
+use crate::marc::{Charset, Options};
 use crate::out::Out;
 use crate::{Error, ErrorKind, Limits, Result};
+
+/// How much room is asked for before a record: the buffer grows for one that is larger.
+const ROOM_BYTES: usize = 16 << 10;
 
 /// A writer of MARCXML: a sink for documents in the shape of MARC-in-JSON. The file is one
 /// collection; one without records is an empty collection.
 pub struct Writer<'o> {
-    inner: RecordBuilder,
-    out: Out<'o>,
-    layout: &'static Layout,
-    begun: bool,
+    inner: Shape<Body<'o>>,
 }
 
 /// What stands between the elements.
+#[derive(Debug)]
 struct Layout {
-    collection: &'static str,
-    record: &'static str,
-    field: &'static str,
-    subfield: &'static str,
-    end: &'static str,
+    record: &'static [u8],
+    leader: &'static [u8],
+    text_field: &'static [u8],
+    data_field: &'static [u8],
+    subfield: &'static [u8],
+    end_data: &'static [u8],
+    end_record: &'static [u8],
+    field: &'static [u8],
 }
 
-const INDENTED: Layout =
-    Layout { collection: "\n", record: "  ", field: "\n    ", subfield: "\n      ", end: "\n" };
+const INDENTED: Layout = Layout {
+    record: b"  <record>",
+    leader: b"\n    <leader>",
+    text_field: b"\n    <controlfield tag=\"",
+    data_field: b"\n    <datafield tag=\"",
+    subfield: b"\n      <subfield code=\"",
+    end_data: b"\n    </datafield>",
+    end_record: b"\n  </record>\n",
+    field: b"\n    ",
+};
 
-const COMPACT: Layout = Layout { collection: "\n", record: "", field: "", subfield: "", end: "\n" };
+const COMPACT: Layout = Layout {
+    record: b"<record>",
+    leader: b"<leader>",
+    text_field: b"<controlfield tag=\"",
+    data_field: b"<datafield tag=\"",
+    subfield: b"<subfield code=\"",
+    end_data: b"</datafield>",
+    end_record: b"</record>\n",
+    field: b"",
+};
 
 impl<'o> Writer<'o> {
     /// A writer into `out`.
     pub fn new(out: Out<'o>, options: Options, fidelity: Fidelity) -> Writer<'o> {
-        let inner = RecordBuilder::new(&Limits::default(), fidelity);
         let layout = if options.compact { &COMPACT } else { &INDENTED };
-        Writer { inner, out, layout, begun: false }
+        let body = Body {
+            out,
+            layout,
+            begun: false,
+            record_at: 0,
+            tag: String::new(),
+            code: String::new(),
+            attributes: None,
+            instructions: Vec::new(),
+            weight: 0,
+            fault: None,
+            fidelity,
+        };
+        Writer { inner: Shape::new(body, &Limits::default()) }
     }
 
     /// The buffer, for what is still in memory.
     pub fn into_out(self) -> Out<'o> {
-        self.out
+        self.inner.target.out
     }
+}
 
-    fn begin(&mut self) {
+/// The record at hand, as far as it is written.
+struct Body<'o> {
+    out: Out<'o>,
+    layout: &'static Layout,
+    /// The collection is open.
+    begun: bool,
+    /// Where the record's content begins.
+    record_at: u64,
+    tag: String,
+    code: String,
+    /// The data field's tag, where it is the last that was written or attributes came late.
+    attributes: Option<AttributesPlace>,
+    /// Values that attributes could not hold, for the inside of their element.
+    instructions: Vec<u8>,
+    /// About how much text the record has.
+    weight: u64,
+    /// The first thing that is wrong with the record.
+    fault: Option<Error>,
+    fidelity: Fidelity,
+}
+
+/// Where the indicators of the data field at hand stand in the output.
+#[derive(Clone, Copy, Debug)]
+struct AttributesPlace {
+    /// Behind the attribute `tag`.
+    start: u64,
+    /// Behind the last attribute, where `>` stands or will stand.
+    end: u64,
+    closed: bool,
+}
+
+impl Body<'_> {
+    fn begin_collection(&mut self) {
         if std::mem::replace(&mut self.begun, true) {
             return;
         }
         self.out.extend(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<collection xmlns=\"");
         self.out.extend(NAMESPACE.as_bytes());
-        self.out.extend(b"\">");
-        self.out.extend(self.layout.collection.as_bytes());
+        self.out.extend(b"\">\n");
     }
 
-    fn write(&mut self) -> Result {
-        // Room for nearly every record; the buffer grows for the others.
-        self.out.room(self.inner.record().weight() as usize * 3 + 256, u64::MAX)?;
-        self.begin();
-        let layout = self.layout;
-        let (record, fidelity) = self.inner.parts();
-        let mut body = Body {
-            out: &mut self.out,
-            // One look at all text spares one at each piece.
-            clean: is_clean(record.all_text()),
-            fidelity,
-        };
-        body.raw(layout.record);
-        body.raw("<record>");
-        if let Some(charset) = record.charset_key() {
-            body.raw(layout.field);
-            body.raw("<?");
-            body.raw(INSTRUCTION);
-            body.raw(" charset=\"");
-            body.raw(charset.name());
-            body.raw("\"?>");
+    /// Puts bytes in a place that was passed already, or at the end.
+    fn insert(&mut self, place: u64, bytes: &[u8]) {
+        if place == self.out.position() {
+            return self.out.extend_short(bytes);
         }
-        body.raw(layout.field);
-        body.raw("<leader>");
-        body.text("the leader", "", record.leader())?;
-        body.raw("</leader>");
-        for field in record.fields() {
-            body.raw(layout.field);
-            match field {
-                Field::Text { tag, text } => {
-                    body.raw("<controlfield tag=\"");
-                    body.attribute(tag, tag)?;
-                    body.raw("\">");
-                    body.whole("tag", tag)?;
-                    body.text(tag, "", text)?;
-                    body.raw("</controlfield>");
-                }
-                Field::Data { tag, ind1, ind2, subfields } => {
-                    body.raw("<datafield tag=\"");
-                    body.attribute(tag, tag)?;
-                    body.raw("\" ind1=\"");
-                    body.attribute(tag, ind1)?;
-                    body.raw("\" ind2=\"");
-                    body.attribute(tag, ind2)?;
-                    body.raw("\">");
-                    body.whole("tag", tag)?;
-                    body.whole("ind1", ind1)?;
-                    body.whole("ind2", ind2)?;
-                    for (code, value) in subfields {
-                        body.raw(layout.subfield);
-                        body.raw("<subfield code=\"");
-                        body.attribute(tag, code)?;
-                        body.raw("\">");
-                        body.whole("code", code)?;
-                        body.text(tag, code, value)?;
-                        body.raw("</subfield>");
-                    }
-                    body.raw(layout.field);
-                    body.raw("</datafield>");
-                }
-            }
-        }
-        if !layout.record.is_empty() {
-            body.raw("\n");
-            body.raw(layout.record);
-        }
-        body.raw("</record>");
-        body.raw(layout.end);
-        Ok(())
-    }
-}
-
-/// Tells whether no character of the text needs a thought, wherever it stands.
-fn is_clean(text: &str) -> bool {
-    // The lead byte of U+FFFE and U+FFFF is that of other characters too, which are just slower.
-    text.bytes().all(|b| b >= b' ' && !matches!(b, b'&' | b'<' | b'>' | b'"' | 0xEF))
-}
-
-/// The elements of one record.
-struct Body<'b, 'o> {
-    out: &'b mut Out<'o>,
-    clean: bool,
-    fidelity: &'b mut Fidelity,
-}
-
-impl Body<'_, '_> {
-    #[inline]
-    fn raw(&mut self, text: &str) {
-        self.out.extend(text.as_bytes());
+        let at = (place - self.out.base()) as usize;
+        self.out.held_mut().splice(at..at, bytes.iter().copied());
     }
 
     /// Text of an element.
     #[inline]
-    fn text(&mut self, tag: &str, code: &str, text: &str) -> Result {
-        if self.clean {
-            self.raw(text);
-            return Ok(());
+    fn content(&mut self, text: &str) {
+        if first_special(text.as_bytes()) == text.len() {
+            return self.out.extend_short(text.as_bytes());
         }
-        self.escape(tag, code, text, false)
+        self.escape(text, false);
     }
 
-    /// The value of an attribute.
+    /// The value of the attribute `name`. What it cannot hold is left in `instructions`.
     #[inline]
-    fn attribute(&mut self, tag: &str, value: &str) -> Result {
-        if self.clean {
-            self.raw(value);
-            return Ok(());
+    fn attribute(&mut self, name: &str, value: &str) {
+        if first_special(value.as_bytes()) == value.len() {
+            return self.out.extend_short(value.as_bytes());
         }
-        self.escape(tag, "", value, true)
+        self.escape(value, true);
+        if self.fidelity.policy() == OnLoss::Wrap && value.contains(is_forbidden) {
+            let codes: String = value.chars().map(|c| format!(" u+{:04X}", u32::from(c))).collect();
+            let instruction = format!("<?{INSTRUCTION} {name}{codes}?>");
+            self.instructions.extend_from_slice(instruction.as_bytes());
+        }
     }
 
-    fn escape(&mut self, tag: &str, code: &str, text: &str, attribute: bool) -> Result {
+    #[cold]
+    #[inline(never)]
+    fn escape(&mut self, text: &str, attribute: bool) {
         let bytes = text.as_bytes();
         let mut at = 0;
         loop {
-            let special = |b: &u8| *b < b' ' || matches!(b, b'&' | b'<' | b'>' | b'"' | 0xEF);
-            let Some(run) = bytes[at..].iter().position(special) else {
-                self.raw(&text[at..]);
-                return Ok(());
-            };
-            self.raw(&text[at..at + run]);
+            let run = first_special(&bytes[at..]);
+            self.out.extend_short(&bytes[at..at + run]);
             at += run;
-            match bytes[at] {
-                b'&' => self.raw("&amp;"),
-                b'<' => self.raw("&lt;"),
-                b'>' => self.raw("&gt;"),
-                b'"' if attribute => self.raw("&quot;"),
+            let Some(byte) = bytes.get(at) else { return };
+            match byte {
+                b'&' => self.out.extend(b"&amp;"),
+                b'<' => self.out.extend(b"&lt;"),
+                b'>' => self.out.extend(b"&gt;"),
+                b'"' if attribute => self.out.extend(b"&quot;"),
                 // A reader makes a line feed of it where it stands as it is (XML 1.0 §2.11), and a
                 // blank of all three in an attribute (§3.3.3).
-                b'\r' => self.raw("&#13;"),
-                b'\n' if attribute => self.raw("&#10;"),
-                b'\t' if attribute => self.raw("&#9;"),
-                byte => {
+                b'\r' => self.out.extend(b"&#13;"),
+                b'\n' if attribute => self.out.extend(b"&#10;"),
+                b'\t' if attribute => self.out.extend(b"&#9;"),
+                _ => {
                     let c = text[at..].chars().next().expect("a byte is there");
                     if is_forbidden(c) {
-                        self.forbidden(tag, code, c, attribute)?;
+                        self.forbidden(c, attribute);
                     } else {
-                        self.raw(&text[at..at + c.len_utf8()]);
+                        self.out.extend_short(&bytes[at..at + c.len_utf8()]);
                     }
-                    at += if byte < 0x80 { 1 } else { c.len_utf8() };
+                    at += c.len_utf8();
                     continue;
                 }
             }
@@ -203,51 +192,200 @@ impl Body<'_, '_> {
 
     /// A character that XML has no place for: goes by the policy.
     #[cold]
-    fn forbidden(&mut self, tag: &str, code: &str, c: char, attribute: bool) -> Result {
-        let mut place = tag.to_owned();
-        if !code.is_empty() {
-            place += &format!(" ${}", code.escape_debug());
+    fn forbidden(&mut self, c: char, attribute: bool) {
+        let mut place = match self.tag.as_str() {
+            "" => "the leader".to_owned(),
+            tag => tag.escape_debug().to_string(),
+        };
+        if !self.code.is_empty() {
+            place += &format!(" ${}", self.code.escape_debug());
         }
         let number = u32::from(c);
         match self.fidelity.policy() {
-            OnLoss::Refuse => Err(Error::new(
-                ErrorKind::Refused,
-                format!("found the character U+{number:04X} in {place}, which XML cannot hold"),
-            )
-            .hint(
-                "pass --on-loss wrap to write a processing instruction (reversible), or \
-                 --on-loss approximate to write U+FFFD",
-            )),
+            OnLoss::Refuse => {
+                self.fault.get_or_insert_with(|| {
+                    Error::new(
+                        ErrorKind::Refused,
+                        format!(
+                            "found the character U+{number:04X} in {place}, which XML cannot hold"
+                        ),
+                    )
+                    .hint(
+                        "pass --on-loss wrap to write a processing instruction (reversible), or \
+                         --on-loss approximate to write U+FFFD",
+                    )
+                });
+            }
+            OnLoss::Wrap if attribute => self.out.extend("\u{FFFD}".as_bytes()),
             OnLoss::Wrap => {
-                if attribute {
-                    // The whole value follows as an instruction: see `whole`.
-                    self.raw("\u{FFFD}");
-                } else {
-                    self.raw(&format!("<?{INSTRUCTION} u+{number:04X}?>"));
-                }
-                Ok(())
+                let instruction = format!("<?{INSTRUCTION} u+{number:04X}?>");
+                self.out.extend(instruction.as_bytes());
             }
             OnLoss::Approximate => {
                 let found = format!("the character U+{number:04X} in {place}");
                 self.fidelity.note(LossKind::Marc, found, "U+FFFD");
-                self.raw("\u{FFFD}");
-                Ok(())
+                self.out.extend("\u{FFFD}".as_bytes());
             }
         }
     }
 
-    /// The value of an attribute again, as an instruction, if the attribute could not hold it.
+    /// Writes an element whose position is known to be the end, and moves it to `place`.
+    fn at_place(&mut self, place: u64, write: impl FnOnce(&mut Self)) -> u64 {
+        let before = self.out.position();
+        write(self);
+        let length = self.out.position() - before;
+        if place != before {
+            let at = (place - self.out.base()) as usize;
+            self.out.held_mut()[at..].rotate_right(length as usize);
+        }
+        length
+    }
+
     #[inline]
-    fn whole(&mut self, name: &str, value: &str) -> Result {
-        if self.clean || self.fidelity.policy() != OnLoss::Wrap || !value.contains(is_forbidden) {
-            return Ok(());
+    fn indicator(&mut self, name: &'static str, open: &'static [u8], value: &str) {
+        self.weight += value.len() as u64;
+        let Some(place) = self.attributes else { return };
+        let at = if name == "ind1" { place.start } else { place.end };
+        let length = self.at_place(at, |body| {
+            body.out.extend_short(open);
+            body.attribute(name, value);
+            body.out.push_array([b'"']);
+        });
+        let end = place.end + length;
+        self.attributes = Some(AttributesPlace { end, ..place });
+        if place.closed && !self.instructions.is_empty() {
+            let instructions = std::mem::take(&mut self.instructions);
+            self.insert(end + 1, &instructions);
         }
-        self.raw(&format!("<?{INSTRUCTION} {name}"));
-        for c in value.chars() {
-            self.raw(&format!(" u+{:04X}", u32::from(c)));
+    }
+
+    /// Ends the data field's tag.
+    #[inline]
+    fn close_tag(&mut self) {
+        if let Some(place) = &mut self.attributes
+            && !place.closed
+        {
+            place.closed = true;
+            self.out.push_array([b'>']);
+            self.write_instructions();
         }
-        self.raw("?>");
+    }
+
+    #[inline]
+    fn write_instructions(&mut self) {
+        if !self.instructions.is_empty() {
+            self.out.extend(&self.instructions);
+            self.instructions.clear();
+        }
+    }
+}
+
+impl TakeRecord for Body<'_> {
+    fn begin(&mut self) -> Result {
+        self.out.room(ROOM_BYTES, u64::MAX)?;
+        self.begin_collection();
+        self.out.extend(self.layout.record);
+        self.record_at = self.out.position();
+        self.tag.clear();
+        self.code.clear();
+        self.attributes = None;
+        self.instructions.clear();
+        self.weight = 0;
+        self.fault = None;
         Ok(())
+    }
+
+    fn leader(&mut self, text: &str) {
+        self.weight += text.len() as u64;
+        self.tag.clear();
+        self.code.clear();
+        self.at_place(self.record_at, |body| {
+            body.out.extend(body.layout.leader);
+            body.content(text);
+            body.out.extend(b"</leader>");
+        });
+    }
+
+    fn charset(&mut self, charset: Charset) {
+        self.out.extend(self.layout.field);
+        let instruction = format!("<?{INSTRUCTION} charset=\"{}\"?>", charset.name());
+        self.out.extend(instruction.as_bytes());
+    }
+
+    #[inline]
+    fn tag(&mut self, tag: &str) {
+        self.weight += 32 + tag.len() as u64;
+        self.tag.clear();
+        self.tag.push_str(tag);
+        self.code.clear();
+    }
+
+    fn text(&mut self, text: &str) {
+        self.weight += text.len() as u64;
+        let tag = std::mem::take(&mut self.tag);
+        self.out.extend_short(self.layout.text_field);
+        self.attribute("tag", &tag);
+        self.out.extend_short(b"\">");
+        self.tag = tag;
+        self.write_instructions();
+        self.content(text);
+        self.out.extend_short(b"</controlfield>");
+    }
+
+    #[inline]
+    fn begin_data(&mut self) {
+        let tag = std::mem::take(&mut self.tag);
+        self.out.extend_short(self.layout.data_field);
+        self.attribute("tag", &tag);
+        self.out.push_array([b'"']);
+        self.tag = tag;
+        let place = self.out.position();
+        self.attributes = Some(AttributesPlace { start: place, end: place, closed: false });
+    }
+
+    #[inline]
+    fn ind1(&mut self, text: &str) {
+        self.indicator("ind1", b" ind1=\"", text);
+    }
+
+    #[inline]
+    fn ind2(&mut self, text: &str) {
+        self.indicator("ind2", b" ind2=\"", text);
+    }
+
+    #[inline]
+    fn code(&mut self, code: &str) {
+        self.weight += 16 + code.len() as u64;
+        self.close_tag();
+        self.code.clear();
+        self.code.push_str(code);
+        self.out.extend_short(self.layout.subfield);
+        self.attribute("code", code);
+        self.out.extend_short(b"\">");
+        self.write_instructions();
+    }
+
+    #[inline]
+    fn value(&mut self, text: &str) {
+        self.weight += text.len() as u64;
+        self.content(text);
+        self.out.extend_short(b"</subfield>");
+    }
+
+    #[inline]
+    fn end_data(&mut self) {
+        self.close_tag();
+        self.out.extend_short(self.layout.end_data);
+        self.code.clear();
+    }
+
+    #[inline]
+    fn weight(&self) -> u64 {
+        self.weight
+    }
+
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
     }
 }
 
@@ -258,20 +396,26 @@ impl Sink for Writer<'_> {
 
 impl crate::event::Writer for Writer<'_> {
     fn end_document(&mut self) -> Result {
-        self.write()
+        let body = &mut self.inner.target;
+        body.out.extend(body.layout.end_record);
+        match body.fault.take() {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
     }
     fn finish(&mut self) -> Result {
-        self.begin();
-        self.out.extend(b"</collection>\n");
-        self.out.finish()
+        let body = &mut self.inner.target;
+        body.begin_collection();
+        body.out.extend(b"</collection>\n");
+        body.out.finish()
     }
     fn checkpoint(&mut self) {
         // What stands before the first record is no part of it.
-        self.begin();
-        self.out.checkpoint();
+        self.inner.target.begin_collection();
+        self.inner.target.out.checkpoint();
     }
     fn rollback(&mut self) {
         self.inner.reset();
-        self.out.rollback();
+        self.inner.target.out.rollback();
     }
 }
