@@ -4,11 +4,11 @@
 //! a broken one leaves no trace in the output. What costs per byte are three passes at memory
 //! speed: UTF-8, the places of the delimiters, and the copy that the writer makes.
 
-use super::scan::delimiters;
+use super::scan::{Tag, delimiters};
 use crate::event::Sink;
 use crate::fidelity::LossKind;
 use crate::marc::charset::{self, Charset, CharsetChoice};
-use crate::marc::leader::{LEADER_BYTES, Sizes, number};
+use crate::marc::leader::{LEADER_BYTES, Sizes, from_nine_digits, number};
 use crate::marc::marc8;
 use crate::marc::{
     FIELD_BYTES_MAX, FIELD_TERMINATOR, Options, RECORD_BYTES_MAX, RECORD_TERMINATOR,
@@ -45,7 +45,7 @@ pub struct Parser {
 /// A field of the record at hand, in the text behind the directory.
 #[derive(Clone, Copy, Debug)]
 struct FieldPlace {
-    tag: [u8; 3],
+    tag: Tag,
     start: u32,
     /// Where the field's terminator stands.
     end: u32,
@@ -209,7 +209,8 @@ impl Parser {
         for (index, entry) in directory.chunks_exact(ENTRY_BYTES).enumerate() {
             let place = LEADER_BYTES + index * ENTRY_BYTES;
             let tag = tag(entry).map_err(|error| error.at(place as u64))?;
-            let (Some(length), Some(start)) = (number(&entry[3..7]), number(&entry[7..12])) else {
+            let digits = entry[3..].first_chunk::<9>().and_then(from_nine_digits);
+            let Some(digits) = digits.map(|digits| digits as usize) else {
                 return fault(
                     place,
                     format!(
@@ -218,6 +219,7 @@ impl Parser {
                     ),
                 );
             };
+            let (length, start) = (digits / 100_000, digits % 100_000);
             let stop = start + length;
             if length == 0 || stop > data.len() || data[stop - 1] != FIELD_TERMINATOR {
                 return fault(
@@ -273,7 +275,7 @@ impl Parser {
                 return Err(Error::syntax(format!(
                     "found a terminator (0x{:02X}) within field {}",
                     data[*place as usize],
-                    name(&field.tag)
+                    field.tag.as_str()
                 ))
                 .at(base as u64 + u64::from(*place)));
             }
@@ -371,7 +373,7 @@ impl Parser {
             let start = decoded.len() as u32;
             let references = self.options.references;
             if let Err((offset, message)) = charset::decode_field(bytes, decoded, references) {
-                let place = place_name(&field.tag, &bytes[..offset]);
+                let place = place_name(field.tag, &bytes[..offset]);
                 return Err(Error::syntax(format!("{message} in {place} (MARC-8)"))
                     .hint("pass --charset utf8 if the record is in UTF-8")
                     .at(u64::from(field.start) + offset as u64));
@@ -393,7 +395,7 @@ impl Parser {
         };
         let field = self.fields.iter().find(|f| (f.start..f.end).contains(&(offset as u32)));
         let place = match field {
-            Some(field) => place_name(&field.tag, &data[field.start as usize..offset]),
+            Some(field) => place_name(field.tag, &data[field.start as usize..offset]),
             None => "bytes that belong to no field".to_owned(),
         };
         let (why, hint) = match said {
@@ -477,7 +479,7 @@ impl Parser {
             let delimiters = &self.delimiters[first..cursor];
             cursor += 1;
             sink.begin_map(Some(1))?;
-            sink.key(name(&field.tag))?;
+            sink.key(field.tag.as_str())?;
             emit_field(text, field, delimiters, sink)?;
             sink.end_map()?;
         }
@@ -513,9 +515,11 @@ fn emit_field<S: Sink + ?Sized>(
     sink: &mut S,
 ) -> Result {
     let content = &text[field.start as usize..field.end as usize];
-    let Some(&first) = delimiters.first().filter(|_| !is_control_tag(&field.tag)) else {
+    let Some(&first) =
+        delimiters.first().filter(|_| !is_control_tag(field.tag.as_str().as_bytes()))
+    else {
         let bytes = content.as_bytes();
-        let is_text = is_control_tag(&field.tag)
+        let is_text = is_control_tag(field.tag.as_str().as_bytes())
             || !matches!(bytes, [a, b] if is_indicator(*a) && is_indicator(*b));
         if is_text {
             return sink.str(content);
@@ -567,30 +571,22 @@ fn fits_digits(stated: usize, actual: usize, max: usize) -> bool {
         || actual > max && (stated == max || stated == 0 || stated == actual % (max + 1))
 }
 
-fn tag(entry: &[u8]) -> Result<[u8; 3]> {
-    let tag = [entry[0], entry[1], entry[2]];
-    if tag.iter().all(|byte| matches!(byte, 0x20..=0x7E)) {
-        return Ok(tag);
-    }
-    Err(Error::syntax(format!(
-        "found the tag \"{}\", expected three printable ASCII characters",
-        tag.escape_ascii()
-    )))
-}
-
-/// A tag as text.
 #[inline]
-fn name(tag: &[u8; 3]) -> &str {
-    // Tags were checked to be ASCII; the check is one comparison more.
-    std::str::from_utf8(tag).unwrap_or("???")
+fn tag(entry: &[u8]) -> Result<Tag> {
+    Tag::new([entry[0], entry[1], entry[2]]).ok_or_else(|| {
+        Error::syntax(format!(
+            "found the tag \"{}\", expected three printable ASCII characters",
+            entry[..3].escape_ascii()
+        ))
+    })
 }
 
 /// `245 $a` for a place in field 245 before which stands `before`.
 #[cold]
-fn place_name(tag: &[u8; 3], before: &[u8]) -> String {
+fn place_name(tag: Tag, before: &[u8]) -> String {
     match before.iter().rposition(|b| *b == SUBFIELD_DELIMITER).and_then(|at| before.get(at + 1)) {
-        Some(code) if code.is_ascii_graphic() => format!("{} ${}", name(tag), char::from(*code)),
-        _ => name(tag).to_owned(),
+        Some(code) if code.is_ascii_graphic() => format!("{} ${}", tag.as_str(), char::from(*code)),
+        _ => tag.as_str().to_owned(),
     }
 }
 

@@ -1,6 +1,28 @@
-//! Finds the delimiters of a record, sixty-four bytes at a time.
+//! The parts of ISO 2709 that are looked at byte by byte: delimiters, found sixty-four bytes at a
+//! time, and tags.
+//!
+//! A leaf module: it may use `unsafe`, each block with its reason.
 
 use crate::marc::RECORD_TERMINATOR;
+
+/// A tag: three printable ASCII characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tag([u8; 3]);
+
+impl Tag {
+    /// The tag of these bytes, if they are one.
+    #[inline]
+    pub(super) fn new(bytes: [u8; 3]) -> Option<Tag> {
+        bytes.iter().all(|byte| matches!(byte, b' '..=b'~')).then_some(Tag(bytes))
+    }
+
+    /// The tag as text.
+    #[inline]
+    pub(super) fn as_str(&self) -> &str {
+        // SAFETY: the bytes are ASCII, checked when the tag was made and not changed since.
+        unsafe { std::str::from_utf8_unchecked(&self.0) }
+    }
+}
 
 /// Appends to `places` the index of every byte of `bytes` that is a record terminator, a field
 /// terminator or a subfield delimiter (0x1D to 0x1F).
@@ -78,6 +100,15 @@ fn mask(chunk: &[u8; 64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tag_is_printable() {
+        assert_eq!(Tag::new(*b"245").as_ref().map(Tag::as_str), Some("245"));
+        assert_eq!(Tag::new(*b" ~A").as_ref().map(Tag::as_str), Some(" ~A"));
+        for byte in [0, 0x1F, 0x7F, 0x80, 0xFF] {
+            assert_eq!(Tag::new([b'2', byte, b'5']), None);
+        }
+    }
 
     #[test]
     fn every_delimiter_at_every_place() {

@@ -9,6 +9,7 @@ use quick_xml::XmlVersion;
 use quick_xml::events::BytesStart;
 
 use super::INSTRUCTION;
+use super::scan::first_special;
 use super::scope::{Namespace, Scope, split_name};
 use super::text::{append, append_literally};
 use super::token::{Token, token};
@@ -96,6 +97,69 @@ impl Parser {
         Parser { limits, ..Parser::default() }
     }
 
+    /// Takes what stands at the head of `rest` if it is written as everyone writes it: white space
+    /// between elements, a subfield or a control field whole and without references, a data field's
+    /// tag. Gives its length, or 0. Nine tenths of a file are that, and take a third of the time
+    /// that [`take`](Parser::take) would.
+    #[inline]
+    fn take_usual(&mut self, rest: &[u8]) -> usize {
+        match self.place {
+            Place::Data => {
+                let blank = white_space(rest);
+                if blank > 0 {
+                    return blank;
+                }
+                let Some((code, inside)) = rest
+                    .strip_prefix(b"<subfield code=\"")
+                    .and_then(|rest| rest.split_first_chunk::<3>())
+                else {
+                    return 0;
+                };
+                let [code @ (b'a'..=b'z' | b'0'..=b'9'), b'"', b'>'] = code else { return 0 };
+                let Some(text) = plain_text(inside, b"</subfield>") else { return 0 };
+                if self.record.weight() + text.len() as u64 > self.bytes_max() {
+                    return 0;
+                }
+                self.record.add_subfield(char::from(*code).encode_utf8(&mut [0; 1]), text);
+                16 + 3 + text.len() + 11
+            }
+            Place::Record => {
+                let blank = white_space(rest);
+                if blank > 0 {
+                    return blank;
+                }
+                if let Some(head) = rest.first_chunk::<39>()
+                    && let Some((tag, ind1, ind2)) = usual_data_field(head)
+                {
+                    self.record.add_data(tag, ind1, ind2);
+                    self.scope.open("datafield");
+                    self.text_start = self.record.open_piece();
+                    self.place = Place::Data;
+                    return 39;
+                }
+                let Some((head, inside)) = rest
+                    .strip_prefix(b"<controlfield tag=\"")
+                    .and_then(|rest| rest.split_first_chunk::<5>())
+                else {
+                    return 0;
+                };
+                let [b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b'"', b'>'] = head else { return 0 };
+                let Some(text) = plain_text(inside, b"</controlfield>") else { return 0 };
+                let Ok(tag) = std::str::from_utf8(&head[..3]) else { return 0 };
+                if self.record.weight() + text.len() as u64 > self.bytes_max() {
+                    return 0;
+                }
+                self.record.add_text(tag, text);
+                19 + 5 + text.len() + 15
+            }
+            _ => 0,
+        }
+    }
+
+    fn bytes_max(&self) -> u64 {
+        self.limits.record_bytes.min(u64::from(u32::MAX))
+    }
+
     /// Takes one token.
     fn take<S: Sink + ?Sized>(&mut self, token: Token<'_>, sink: &mut S) -> Result<bool> {
         match token {
@@ -143,7 +207,7 @@ impl Parser {
     }
 
     fn check_size(&self) -> Result {
-        if self.record.weight() > self.limits.record_bytes.min(u64::from(u32::MAX)) {
+        if self.record.weight() > self.bytes_max() {
             return Err(Error::limit(format!(
                 "found a record of more than {} bytes, the limit of record_bytes",
                 self.limits.record_bytes
@@ -521,6 +585,11 @@ impl Parse for Parser {
         }
         while *pos < bytes.len() {
             let rest = &bytes[*pos..];
+            let usual = self.take_usual(rest);
+            if usual > 0 {
+                *pos += usual;
+                continue;
+            }
             let place = *pos as u64;
             let taken = token(rest, last).and_then(|found| match found {
                 None => Ok(None),
@@ -609,6 +678,36 @@ impl Parse for Parser {
     fn limits(&self) -> &Limits {
         &self.limits
     }
+}
+
+/// How much white space stands at the head.
+#[inline]
+fn white_space(bytes: &[u8]) -> usize {
+    let is_other = |b: &u8| !matches!(b, b' ' | b'\n' | b'\r' | b'\t');
+    bytes.iter().position(is_other).unwrap_or(bytes.len())
+}
+
+/// The text up to the end tag, if it is whole and has no reference, comment or control character.
+#[inline]
+fn plain_text<'x>(bytes: &'x [u8], end_tag: &[u8]) -> Option<&'x str> {
+    let (text, rest) = bytes.split_at(first_special(bytes));
+    if rest.starts_with(end_tag) { crate::utf8::from_utf8(text) } else { None }
+}
+
+/// The tag and the indicators of a data field's tag of the usual length.
+#[inline]
+fn usual_data_field(head: &[u8; 39]) -> Option<(&str, &str, &str)> {
+    let usual = head.starts_with(b"<datafield tag=\"")
+        && head[19..27] == *b"\" ind1=\""
+        && head[28..36] == *b"\" ind2=\""
+        && head[37..] == *b"\">";
+    let is_plain = |b: &u8| matches!(b, b' ' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z');
+    let plain = head[16..19].iter().all(is_plain) && is_plain(&head[27]) && is_plain(&head[36]);
+    if !(usual && plain) {
+        return None;
+    }
+    let text = std::str::from_utf8(head).ok()?;
+    Some((&text[16..19], &text[27..28], &text[36..37]))
 }
 
 /// Passes over a byte order mark; `None` if it may be cut off.

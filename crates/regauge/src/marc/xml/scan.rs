@@ -1,8 +1,8 @@
 //! Finds the bytes that mean something to XML, sixteen at a time.
 
-/// The index of the first byte that is no plain text wherever it stands, or the length: control
-/// characters, `& < > " ]`, and 0xEF, the lead byte of U+FFFE and U+FFFF (which other characters
-/// share).
+/// The index of the first byte that is no plain text in an element, or the length: control
+/// characters, `& < >`, and 0xEF, the lead byte of U+FFFE and U+FFFF (which other characters
+/// share). In an attribute, the quote matters too.
 #[inline]
 pub(super) fn first_special(bytes: &[u8]) -> usize {
     let mut chunks = bytes.chunks_exact(16);
@@ -28,7 +28,7 @@ pub(super) fn first_special(bytes: &[u8]) -> usize {
 
 #[inline]
 fn is_special(byte: u8) -> bool {
-    byte < b' ' || matches!(byte, b'&' | b'<' | b'>' | b'"' | b']' | 0xEF)
+    byte < b' ' || matches!(byte, b'&' | b'<' | b'>' | 0xEF)
 }
 
 /// A bit for each byte that is special.
@@ -46,10 +46,8 @@ fn mask(chunk: &[u8; 16]) -> u32 {
         let control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
         // `<` and `>` differ in one bit.
         let angle = _mm_cmpeq_epi8(_mm_or_si128(bytes, _mm_set1_epi8(2)), _mm_set1_epi8(0x3E));
-        let quotes = _mm_or_si128(is(b'"'), is(b'&'));
-        let others = _mm_or_si128(is(b']'), is(0xEF));
-        let all = _mm_or_si128(_mm_or_si128(control, angle), _mm_or_si128(quotes, others));
-        _mm_movemask_epi8(all) as u32
+        let others = _mm_or_si128(is(b'&'), is(0xEF));
+        _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(control, angle), others)) as u32
     }
 }
 

@@ -45,10 +45,9 @@ fn append_slowly(text: &str, out: &mut String, attribute: bool, references: bool
             b'\r' if bytes.get(at + 1) == Some(&b'\n') => {}
             b'\r' | b'\n' | b'\t' if attribute => out.push(' '),
             b'\r' => out.push('\n'),
-            b']' if references && !attribute && bytes[at..].starts_with(b"]]>") => {
-                return Err(
-                    Error::syntax("found \"]]>\" in text, expected \"]]&gt;\"").at(at as u64)
-                );
+            b'>' if references && !attribute && text[..at].ends_with("]]") => {
+                let message = "found \"]]>\" in text, expected \"]]&gt;\"";
+                return Err(Error::syntax(message).at(at as u64 - 2));
             }
             _ => {
                 let c = text[at..].chars().next().expect("a byte is there");

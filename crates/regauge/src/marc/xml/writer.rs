@@ -65,8 +65,8 @@ impl<'o> Writer<'o> {
             layout,
             begun: false,
             record_at: 0,
-            tag: String::new(),
-            code: String::new(),
+            tag: FieldTag::None,
+            code: None,
             attributes: None,
             instructions: Vec::new(),
             weight: 0,
@@ -90,8 +90,10 @@ struct Body<'o> {
     begun: bool,
     /// Where the record's content begins.
     record_at: u64,
-    tag: String,
-    code: String,
+    /// The tag of the field at hand.
+    tag: FieldTag,
+    /// The first character of the code of the subfield at hand.
+    code: Option<char>,
     /// The data field's tag, where it is the last that was written or attributes came late.
     attributes: Option<AttributesPlace>,
     /// Values that attributes could not hold, for the inside of their element.
@@ -101,6 +103,26 @@ struct Body<'o> {
     /// The first thing that is wrong with the record.
     fault: Option<Error>,
     fidelity: Fidelity,
+}
+
+/// A tag. Nearly all have three characters that need no thought.
+#[derive(Clone, Debug, Default)]
+enum FieldTag {
+    /// There is no field yet.
+    #[default]
+    None,
+    Plain([u8; 3]),
+    Other(String),
+}
+
+impl FieldTag {
+    #[inline]
+    fn of(tag: &str) -> FieldTag {
+        match tag.as_bytes() {
+            [a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => FieldTag::Plain([*a, *b, *c]),
+            _ => FieldTag::Other(tag.to_owned()),
+        }
+    }
 }
 
 /// Where the indicators of the data field at hand stand in the output.
@@ -144,7 +166,7 @@ impl Body<'_> {
     /// The value of the attribute `name`. What it cannot hold is left in `instructions`.
     #[inline]
     fn attribute(&mut self, name: &str, value: &str) {
-        if first_special(value.as_bytes()) == value.len() {
+        if first_special(value.as_bytes()) == value.len() && !value.contains('"') {
             return self.out.extend_short(value.as_bytes());
         }
         self.escape(value, true);
@@ -161,7 +183,10 @@ impl Body<'_> {
         let bytes = text.as_bytes();
         let mut at = 0;
         loop {
-            let run = first_special(&bytes[at..]);
+            let mut run = first_special(&bytes[at..]);
+            if attribute && let Some(quote) = memchr::memchr(b'"', &bytes[at..at + run]) {
+                run = quote;
+            }
             self.out.extend_short(&bytes[at..at + run]);
             at += run;
             let Some(byte) = bytes.get(at) else { return };
@@ -193,12 +218,13 @@ impl Body<'_> {
     /// A character that XML has no place for: goes by the policy.
     #[cold]
     fn forbidden(&mut self, c: char, attribute: bool) {
-        let mut place = match self.tag.as_str() {
-            "" => "the leader".to_owned(),
-            tag => tag.escape_debug().to_string(),
+        let mut place = match &self.tag {
+            FieldTag::None => "the leader".to_owned(),
+            FieldTag::Plain(tag) => tag.escape_ascii().to_string(),
+            FieldTag::Other(tag) => tag.escape_debug().to_string(),
         };
-        if !self.code.is_empty() {
-            place += &format!(" ${}", self.code.escape_debug());
+        if let Some(code) = self.code {
+            place += &format!(" ${}", code.escape_debug());
         }
         let number = u32::from(c);
         match self.fidelity.policy() {
@@ -241,13 +267,50 @@ impl Body<'_> {
         length
     }
 
+    /// The attribute `tag` with its end.
     #[inline]
-    fn indicator(&mut self, name: &'static str, open: &'static [u8], value: &str) {
+    fn write_tag(&mut self) {
+        match std::mem::take(&mut self.tag) {
+            FieldTag::Plain(tag) => {
+                self.out.push_array([tag[0], tag[1], tag[2], b'"']);
+                self.tag = FieldTag::Plain(tag);
+            }
+            FieldTag::Other(tag) => {
+                self.tag = FieldTag::Other(tag.clone());
+                self.attribute("tag", &tag);
+                self.out.push_array([b'"']);
+            }
+            FieldTag::None => {}
+        }
+    }
+
+    #[inline]
+    fn indicator(&mut self, number: u8, value: &str) {
+        let Some(place) = &mut self.attributes else { return };
+        if let [byte @ (b' ' | b'0'..=b'9')] = value.as_bytes()
+            && !place.closed
+            && (number == b'2' || place.start == place.end)
+        {
+            place.end += 9;
+            let [i, n, d] = *b"ind";
+            return self.out.push_array([b' ', i, n, d, number, b'=', b'"', *byte, b'"']);
+        }
+        self.indicator_anywhere(number, value);
+    }
+
+    /// An indicator that comes late, or is not a blank or a digit.
+    #[cold]
+    fn indicator_anywhere(&mut self, number: u8, value: &str) {
         self.weight += value.len() as u64;
         let Some(place) = self.attributes else { return };
-        let at = if name == "ind1" { place.start } else { place.end };
+        let (name, at) = match number {
+            b'1' => ("ind1", place.start),
+            _ => ("ind2", place.end),
+        };
         let length = self.at_place(at, |body| {
-            body.out.extend_short(open);
+            body.out.push_array([b' ']);
+            body.out.extend_short(name.as_bytes());
+            body.out.push_array(*b"=\"");
             body.attribute(name, value);
             body.out.push_array([b'"']);
         });
@@ -286,8 +349,8 @@ impl TakeRecord for Body<'_> {
         self.begin_collection();
         self.out.extend(self.layout.record);
         self.record_at = self.out.position();
-        self.tag.clear();
-        self.code.clear();
+        self.tag = FieldTag::None;
+        self.code = None;
         self.attributes = None;
         self.instructions.clear();
         self.weight = 0;
@@ -297,8 +360,8 @@ impl TakeRecord for Body<'_> {
 
     fn leader(&mut self, text: &str) {
         self.weight += text.len() as u64;
-        self.tag.clear();
-        self.code.clear();
+        self.tag = FieldTag::None;
+        self.code = None;
         self.at_place(self.record_at, |body| {
             body.out.extend(body.layout.leader);
             body.content(text);
@@ -315,18 +378,15 @@ impl TakeRecord for Body<'_> {
     #[inline]
     fn tag(&mut self, tag: &str) {
         self.weight += 32 + tag.len() as u64;
-        self.tag.clear();
-        self.tag.push_str(tag);
-        self.code.clear();
+        self.tag = FieldTag::of(tag);
+        self.code = None;
     }
 
     fn text(&mut self, text: &str) {
         self.weight += text.len() as u64;
-        let tag = std::mem::take(&mut self.tag);
         self.out.extend_short(self.layout.text_field);
-        self.attribute("tag", &tag);
-        self.out.extend_short(b"\">");
-        self.tag = tag;
+        self.write_tag();
+        self.out.push_array([b'>']);
         self.write_instructions();
         self.content(text);
         self.out.extend_short(b"</controlfield>");
@@ -334,34 +394,34 @@ impl TakeRecord for Body<'_> {
 
     #[inline]
     fn begin_data(&mut self) {
-        let tag = std::mem::take(&mut self.tag);
         self.out.extend_short(self.layout.data_field);
-        self.attribute("tag", &tag);
-        self.out.push_array([b'"']);
-        self.tag = tag;
+        self.write_tag();
         let place = self.out.position();
         self.attributes = Some(AttributesPlace { start: place, end: place, closed: false });
     }
 
     #[inline]
     fn ind1(&mut self, text: &str) {
-        self.indicator("ind1", b" ind1=\"", text);
+        self.indicator(b'1', text);
     }
 
     #[inline]
     fn ind2(&mut self, text: &str) {
-        self.indicator("ind2", b" ind2=\"", text);
+        self.indicator(b'2', text);
     }
 
     #[inline]
     fn code(&mut self, code: &str) {
         self.weight += 16 + code.len() as u64;
         self.close_tag();
-        self.code.clear();
-        self.code.push_str(code);
         self.out.extend_short(self.layout.subfield);
+        if let [byte @ (b'a'..=b'z' | b'0'..=b'9')] = code.as_bytes() {
+            self.code = Some(char::from(*byte));
+            return self.out.push_array([*byte, b'"', b'>']);
+        }
+        self.code = code.chars().next();
         self.attribute("code", code);
-        self.out.extend_short(b"\">");
+        self.out.push_array(*b"\">");
         self.write_instructions();
     }
 
@@ -376,7 +436,6 @@ impl TakeRecord for Body<'_> {
     fn end_data(&mut self) {
         self.close_tag();
         self.out.extend_short(self.layout.end_data);
-        self.code.clear();
     }
 
     #[inline]
