@@ -14,7 +14,7 @@ pub fn run(arguments: &Man) -> Result {
     let mut root = Cli::command();
     root.build();
     let commands: Vec<clap::Command> =
-        root.get_subcommands().filter(|one| one.get_name() != "help").cloned().collect();
+        root.get_subcommands().filter(|one| is_for_people(one)).cloned().collect();
     if let Some(folder) = &arguments.folder {
         for command in std::iter::once(root).chain(commands) {
             let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
@@ -32,6 +32,10 @@ pub fn run(arguments: &Man) -> Result {
             Err(Failure::usage(format!("unknown command `{name}`: known are {}", names.join(", "))))
         }
     }
+}
+
+fn is_for_people(command: &clap::Command) -> bool {
+    command.get_name() != "help" && !command.is_hide_set()
 }
 
 fn page(command: clap::Command) -> Result<Vec<u8>> {

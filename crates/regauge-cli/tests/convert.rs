@@ -1,0 +1,288 @@
+//! `regauge convert` from the outside: formats, streams, files that appear whole or not at all.
+
+mod common;
+
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Stdio;
+
+use common::{Folder, lines, marc};
+
+#[test]
+fn a_file_becomes_another_and_the_same_again() {
+    let folder = Folder::new();
+    folder.write("in.json", r#"{"a": [1, 2.5, "x"], "b": null}"#);
+    folder.run("convert in.json out.msgpack").silent();
+    assert_eq!(
+        folder.read("out.msgpack").escape_ascii().to_string(),
+        r"\x82\xa1a\x93\x01\xcb@\x04\x00\x00\x00\x00\x00\x00\xa1x\xa1b\xc0"
+    );
+    folder.run("convert out.msgpack back.json").silent();
+    assert_eq!(folder.text("back.json").trim_end(), r#"{"a":[1,2.5,"x"],"b":null}"#);
+}
+
+#[test]
+fn the_standard_streams_are_a_dash() {
+    let folder = Folder::new();
+    let ran = folder.feed("convert - - --from json --to ndjson", b"[1,[2],\"three\"]").silent();
+    assert_eq!(ran.text(), "1\n[2]\n\"three\"\n");
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn standard_input_may_be_a_file_that_is_read_from_where_it_stands() {
+    let folder = Folder::new();
+    folder.write("in.json", "[1,\n 2");
+    let file = fs::File::open(folder.path("in.json")).unwrap();
+    let output = folder.command("convert - out.msgpack").stdin(file).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    // Line and column come from a second reading.
+    assert!(
+        stderr.starts_with("regauge: standard input: json: byte 6 (line 2, column 3), at $[2]"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("\n   2\n    ^\n"), "{stderr}");
+}
+
+#[test]
+fn standard_output_may_be_a_file_that_is_patched() {
+    let folder = Folder::new();
+    // More elements than fit into memory at once, so that the header is written before it is known.
+    let text = format!("[{}1]", "\"some text that takes room\",".repeat(400_000));
+    folder.write("in.json", &text);
+    folder.run("convert in.json there.msgpack").silent();
+    let file = fs::File::create(folder.path("here.msgpack")).unwrap();
+    let status = folder.command("convert in.json - --to msgpack").stdout(file).status().unwrap();
+    assert!(status.success());
+    let piped = folder.run("convert in.json - --to msgpack").silent();
+    assert!(folder.read("here.msgpack") == folder.read("there.msgpack"));
+    assert!(piped.stdout == folder.read("there.msgpack"));
+    let appended =
+        fs::File::options().append(true).create(true).open(folder.path("appended")).unwrap();
+    let status =
+        folder.command("convert in.json - --to msgpack").stdout(appended).status().unwrap();
+    assert!(status.success());
+    assert!(folder.read("appended") == folder.read("there.msgpack"));
+}
+
+#[test]
+fn first_bytes_tell_what_the_name_does_not() {
+    let folder = Folder::new();
+    for (bytes, out) in [
+        (&b"{\"a\":1}"[..], "{\"a\":1}\n"),
+        (b"{\"a\":1}\n{\"a\":2}\n", "[{\"a\":1},{\"a\":2}]\n"),
+        (b"\x81\xA1a\x01", "{\"a\":1}\n"),
+    ] {
+        folder.write("in", bytes);
+        let ran = folder.run("convert in - --to json").silent();
+        assert_eq!(ran.text(), out, "{}", bytes.escape_ascii());
+    }
+    folder.write("in", marc("1", "T"));
+    let ran = folder.run("convert in - --to marc-json").silent();
+    assert!(ran.text().starts_with("{\"leader\":\""), "{}", ran.text());
+    let ran = folder.feed("convert - - --to json", b"\x92\x01\x02").silent();
+    assert_eq!(ran.text(), "[1,2]\n");
+}
+
+#[test]
+fn every_compression_goes_both_ways_by_suffix_and_is_known_by_its_first_bytes() {
+    let folder = Folder::new();
+    let text = lines(20_000);
+    folder.write("in.ndjson", &text);
+    for suffix in ["gz", "zst", "lz4", "xz", "bz2"] {
+        for jobs in [1, 3] {
+            let packed = format!("packed.ndjson.{suffix}");
+            folder.run(&format!("convert in.ndjson {packed} --force --jobs {jobs}")).silent();
+            let bytes = folder.read(&packed);
+            assert!(bytes.len() < text.len() / 2, "{suffix}");
+            let back =
+                folder.run(&format!("convert {packed} - --to ndjson --jobs {jobs}")).silent();
+            assert!(back.text() == text, "{suffix}");
+            // Neither name: the first bytes tell both, in a file and in a stream.
+            folder.write("nameless", &bytes);
+            let back =
+                folder.run(&format!("convert nameless - --to ndjson --jobs {jobs}")).silent();
+            assert!(back.text() == text, "{suffix}");
+            let back =
+                folder.feed(&format!("convert - - --to ndjson --jobs {jobs}"), &bytes).silent();
+            assert!(back.text() == text, "{suffix}");
+        }
+    }
+    let packed = folder.run("convert in.ndjson - --to ndjson --compress zstd --level 9").silent();
+    assert!(packed.stdout.starts_with(b"\x28\xB5\x2F\xFD"));
+}
+
+#[test]
+fn two_members_of_gzip_are_one_file_and_a_cut_one_is_an_error() {
+    let folder = Folder::new();
+    folder.write("in.ndjson", "{\"a\":1}\n");
+    folder.run("convert in.ndjson one.ndjson.gz").silent();
+    let one = folder.read("one.ndjson.gz");
+    folder.write("two.ndjson.gz", [one.clone(), one.clone()].concat());
+    assert_eq!(
+        folder.run("convert two.ndjson.gz - --to ndjson").silent().text(),
+        "{\"a\":1}\n".repeat(2)
+    );
+    folder.write("cut.ndjson.gz", &one[..one.len() - 4]);
+    let ran = folder.run("convert cut.ndjson.gz out.ndjson").status(1);
+    assert!(ran.stderr.contains("cut.ndjson.gz: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the gzip data ends early"), "{}", ran.stderr);
+    assert!(!folder.names().contains(&"out.ndjson".into()));
+}
+
+#[test]
+fn a_failure_leaves_no_file_and_an_existing_one_as_it_was() {
+    let folder = Folder::new();
+    folder.write("in.json", "[1, 2,, 3]");
+    folder.run("convert in.json out.msgpack").status(1);
+    assert_eq!(folder.names(), ["in.json"]);
+    folder.write("out.msgpack", "precious");
+    folder.run("convert in.json out.msgpack --force").status(1);
+    assert_eq!(folder.text("out.msgpack"), "precious");
+    assert_eq!(folder.names(), ["in.json", "out.msgpack"]);
+}
+
+#[test]
+fn an_existing_file_is_kept_unless_forced_and_keeps_its_mode() {
+    let folder = Folder::new();
+    folder.write("in.json", "[1]");
+    folder.write("out.msgpack", "precious");
+    let ran = folder.run("convert in.json out.msgpack").status(2);
+    assert_eq!(
+        ran.stderr,
+        "regauge: out.msgpack: exists already and was kept; pass --force to replace it\n"
+    );
+    assert_eq!(folder.text("out.msgpack"), "precious");
+    fs::set_permissions(folder.path("out.msgpack"), fs::Permissions::from_mode(0o640)).unwrap();
+    folder.run("convert in.json out.msgpack --force").silent();
+    assert_eq!(folder.read("out.msgpack"), b"\x91\x01");
+    let mode = |name| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("out.msgpack"), 0o640);
+    // A new file has the permissions that any new file here has.
+    folder.run("convert in.json new.msgpack").silent();
+    fs::write(folder.path("plain"), "").unwrap();
+    assert_eq!(mode("new.msgpack"), mode("plain"));
+    assert_eq!(folder.names(), ["in.json", "new.msgpack", "out.msgpack", "plain"]);
+}
+
+#[test]
+fn a_file_may_be_written_onto_itself_and_through_a_link() {
+    let folder = Folder::new();
+    folder.write("it.json", r#"{ "a" : 1 }"#);
+    std::os::unix::fs::symlink("it.json", folder.path("link.json")).unwrap();
+    folder.run("convert it.json it.json").status(2);
+    folder.run("convert it.json it.json --force").silent();
+    assert_eq!(folder.text("it.json"), "{\"a\":1}\n");
+    folder.run("convert link.json link.json --force --pretty").silent();
+    assert_eq!(folder.text("it.json"), "{\n  \"a\": 1\n}\n");
+    assert!(fs::symlink_metadata(folder.path("link.json")).unwrap().is_symlink());
+}
+
+#[test]
+fn devices_and_fifos_are_written_directly() {
+    let folder = Folder::new();
+    folder.write("in.json", "[1]");
+    folder.run("convert in.json /dev/null --to msgpack").silent();
+    let fifo = folder.path("fifo.msgpack");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let mut child = folder.command("convert in.json fifo.msgpack").spawn().unwrap();
+    let mut got = Vec::new();
+    fs::File::open(&fifo).unwrap().read_to_end(&mut got).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(got, b"\x91\x01");
+}
+
+#[test]
+fn a_broken_pipe_ends_quietly_by_its_signal() {
+    let folder = Folder::new();
+    folder.write("in.ndjson", lines(200_000));
+    for jobs in [1, 2] {
+        let mut child = folder
+            .command(&format!("convert in.ndjson - --to ndjson --jobs {jobs}"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        // SIGPIPE, which a shell shows as 141.
+        assert_eq!(output.status.signal(), Some(13));
+    }
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing() {
+    let folder = Folder::new();
+    let mut child =
+        folder.command("convert - out.ndjson --from ndjson").stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // More than a window, so that writing has begun.
+    std::io::Write::write_all(&mut stdin, lines(30_000).as_bytes()).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn two_jobs_give_what_one_gives() {
+    let folder = Folder::new();
+    folder.write("in.ndjson", lines(60_000));
+    let records: Vec<u8> =
+        (0..20_000).flat_map(|n| marc(&format!("id{n}"), "A title, and more")).collect();
+    folder.write("in.mrc", records);
+    for (input, to) in [
+        ("in.ndjson", "json"),
+        ("in.ndjson", "ndjson"),
+        ("in.ndjson", "msgpack"),
+        ("in.mrc", "marcxml"),
+        ("in.mrc", "marc-json"),
+        ("in.mrc", "marc"),
+        ("in.mrc", "msgpack"),
+    ] {
+        let run = |jobs| {
+            folder.run(&format!("convert {input} - --to {to} --jobs {jobs}")).silent().stdout
+        };
+        assert!(run(1) == run(2), "{input} to {to}");
+    }
+}
+
+#[test]
+fn options_reach_the_codecs() {
+    let folder = Folder::new();
+    let run = |arguments: &str, input: &str| {
+        folder
+            .feed(&format!("convert - - --from json {arguments}"), input.as_bytes())
+            .silent()
+            .text()
+    };
+    assert_eq!(run("--to json --indent 4", "[1]"), "[\n    1\n]\n");
+    assert_eq!(run("--to json --escape-non-ascii", "\"é\""), "\"\\u00e9\"\n");
+    assert_eq!(run("--to json --json-comments", "[1] // one"), "[1]\n");
+    assert_eq!(run("--to json --json-trailing-commas", "[1,]"), "[1]\n");
+    assert_eq!(run("--to json --json-nan --on-loss approximate --quiet", "[Infinity]"), "[null]\n");
+    assert_eq!(run("--to json --numbers exact --on-loss wrap", "1.10"), "1.10\n");
+    assert_eq!(run("--to ndjson --documents keep", "[1,2]"), "[1,2]\n");
+    assert_eq!(run("--to json --limit depth=3", "[[[1]]]"), "[[[1]]]\n");
+    let ran =
+        folder.feed("convert - - --from json --to json --limit depth=2", b"[[[1]]]").status(1);
+    assert!(ran.stderr.contains("--limit depth="), "{}", ran.stderr);
+    let ran = folder
+        .feed("convert - - --from json --to json --duplicate-keys refuse", br#"{"a":1,"a":2}"#);
+    assert!(ran.status(3).stderr.contains("\"a\" a second time"));
+}
+
+#[test]
+fn wrapped_values_come_back() {
+    let folder = Folder::new();
+    let bytes =
+        b"\x83\x01\xC4\x02\x00\xFF\xA1t\xD6\xFF\x00\x00\x00\x05\xA1f\xCB\x7F\xF0\0\0\0\0\0\0";
+    folder.write("in.msgpack", bytes);
+    folder.run("convert in.msgpack out.json --on-loss wrap").silent();
+    folder.run("convert out.json back.msgpack --on-loss wrap").silent();
+    assert_eq!(folder.read("back.msgpack"), bytes);
+}

@@ -1,0 +1,159 @@
+//! What the command says, and the status it ends with, when it does not do what it was asked.
+
+mod common;
+
+use common::{Folder, lines, marc};
+
+#[track_caller]
+fn check(folder: &Folder, arguments: &str, status: i32, stderr: &str) {
+    let ran = folder.run(arguments);
+    assert_eq!((ran.stderr.as_str(), ran.status), (stderr, Some(status)));
+    assert_eq!(ran.text(), "");
+}
+
+#[test]
+fn three_refusals() {
+    let folder = Folder::new();
+    folder.write("bytes.msgpack", b"\x81\xA4file\xC4\x03\x01\x02\x03");
+    check(
+        &folder,
+        "convert bytes.msgpack out.json",
+        3,
+        "regauge: bytes.msgpack: msgpack: byte 6, at $.file: found 3 bytes of binary data, which \
+         JSON cannot hold; pass --on-loss wrap to write {\"$binary\": …} (reversible), or \
+         --on-loss approximate to write Base64 text\n  \
+         81 a4 66 69 6c 65 c4 03 01 02 03  |..file.....|\n  \
+         \u{20}                 ^^\n",
+    );
+    folder.write("big.json", "{\"n\": [1,\n 123456789012345678901234567890]}");
+    check(
+        &folder,
+        "convert big.json out.msgpack",
+        3,
+        "regauge: big.json: json: byte 11 (line 2, column 2), at $.n[1]: found the integer \
+         123456789012345678901234567890, which MessagePack cannot hold; pass --on-loss wrap to \
+         write {\"$integer\": …} (reversible), or --on-loss approximate to write the nearest \
+         double\n   123456789012345678901234567890]}\n   ^\n",
+    );
+    folder.write("not.json", "{\"leader\": 5}");
+    let ran = folder.run("convert not.json out.mrc").status(1);
+    assert!(ran.stderr.starts_with("regauge: not.json: json: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("at $.leader"), "{}", ran.stderr);
+    assert_eq!(folder.names(), ["big.json", "bytes.msgpack", "not.json"]);
+}
+
+#[test]
+fn wrong_usage_is_status_2() {
+    let folder = Folder::new();
+    folder.write("in.json", "[1]");
+    folder.write("what", "hello");
+    folder.write("empty", "");
+    let formats = "json, ndjson, msgpack, marc, marcxml, marc-json";
+    for (arguments, message) in [
+        ("convert none.json out.msgpack", "none.json: No such file or directory".to_owned()),
+        ("convert in.json out.what", format!("out.what: cannot tell the format to write; pass --to with one of {formats}")),
+        ("convert in.json -", format!("standard output: cannot tell the format to write; pass --to with one of {formats}")),
+        ("convert what out.json", format!("what: cannot tell the format, it begins with \"hello\"; pass --from with one of {formats}")),
+        ("convert empty out.json", format!("empty: cannot tell the format, it is empty; pass --from with one of {formats}")),
+        ("convert . out.json", ".: is a directory, expected a file".to_owned()),
+        ("convert in.json no/such/out.json", "no/such/out.json: cannot be written: No such file or directory".to_owned()),
+        ("convert in.json out.json.gz --level 10", "--level 10 is not one of gzip's, which are 1 to 9".to_owned()),
+        ("convert in.json out.json --level 1", "--level says how hard to compress, but nothing is compressed".to_owned()),
+        ("convert in.json out.json --report out.json", "OUT and --report are the same, out.json".to_owned()),
+        ("man nonsense", "unknown command `nonsense`: known are convert, inspect, measure, sample, formats, completions, man".to_owned()),
+    ] {
+        check(&folder, arguments, 2, &format!("regauge: {message}\n"));
+    }
+    // Those that the parser of arguments words.
+    for (arguments, part) in [
+        ("convert in.json", "<OUT>"),
+        ("convert in.json out.json --from yaml", "unknown format `yaml`"),
+        ("convert in.json out.json --limit width=3", "unknown limit `width`"),
+        ("convert in.json out.json --jobs 0", "from 1 to 256"),
+        ("convert in.json out.json --bad -", "expected stop, skip or the name of a file"),
+        ("nonsense", "unrecognized subcommand"),
+        ("", "Usage: regauge <COMMAND>"),
+    ] {
+        let ran = folder.run(arguments).status(2);
+        assert!(ran.stderr.contains(part), "{arguments}: {}", ran.stderr);
+    }
+    assert_eq!(folder.names(), ["empty", "in.json", "what"]);
+}
+
+#[test]
+fn broken_data_is_status_1_with_its_place() {
+    let folder = Folder::new();
+    folder.write("in.json", "{\"a\": [1, 2}\n");
+    let ran = folder.run("convert in.json out.msgpack").status(1);
+    assert!(
+        ran.stderr.starts_with("regauge: in.json: json: byte 11 (line 1, column 12), at $.a"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.ends_with("  {\"a\": [1, 2}\n             ^\n"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_full_disk_is_status_1_and_named() {
+    let folder = Folder::new();
+    folder.write("in.ndjson", lines(10_000));
+    if !std::path::Path::new("/dev/full").exists() {
+        println!("skipped: there is no /dev/full here");
+        return;
+    }
+    for jobs in [1, 2] {
+        let ran = folder.run(&format!("convert in.ndjson /dev/full --to ndjson --jobs {jobs}"));
+        assert_eq!(
+            ran.status(1).stderr,
+            "regauge: cannot write /dev/full: No space left on device\n"
+        );
+    }
+}
+
+#[test]
+fn bad_records_are_passed_over_when_asked_and_kept_byte_by_byte() {
+    let folder = Folder::new();
+    let text = "{\"a\":1}\n{\"b\":\n{\"c\":3}\nnonsense \u{FFFD}\n{\"d\":4}\n";
+    folder.write("in.ndjson", text);
+    check_bad(&folder, 1);
+    check_bad(&folder, 2);
+}
+
+fn check_bad(folder: &Folder, jobs: usize) {
+    let out = "{\"a\":1}\n{\"c\":3}\n{\"d\":4}\n";
+    folder.run(&format!("convert in.ndjson stop.ndjson --jobs {jobs}")).status(1);
+    let ran = folder.run(&format!("convert in.ndjson - --to ndjson --bad skip --jobs {jobs}"));
+    assert_eq!((ran.status, ran.text().as_str()), (Some(0), out));
+    let said: Vec<_> = ran.stderr.lines().collect();
+    assert_eq!(said.len(), 3, "{}", ran.stderr);
+    assert!(said[0].starts_with("regauge: in.ndjson: ndjson: record 2, byte 1"), "{}", said[0]);
+    assert!(said[1].starts_with("regauge: in.ndjson: ndjson: record 4, byte 22"), "{}", said[1]);
+    assert_eq!(said[2], "regauge: in.ndjson: 2 of 5 records were broken and passed over");
+    let arguments = format!("convert in.ndjson out.ndjson --bad bad --quiet --force --jobs {jobs}");
+    folder.run(&arguments).silent();
+    assert_eq!(folder.text("out.ndjson"), out);
+    assert_eq!(folder.text("bad"), "{\"b\":\nnonsense \u{FFFD}\n");
+}
+
+#[test]
+fn broken_marc_records_are_named_by_their_001_and_kept() {
+    let folder = Folder::new();
+    let mut broken = marc("second", "Broken");
+    // The base address points into the directory.
+    broken[12..17].copy_from_slice(b"00030");
+    let records = [marc("first", "One"), broken.clone(), marc("third", "Three")];
+    folder.write("in.mrc", records.concat());
+    let ran = folder.run("convert in.mrc out.xml --bad bad.mrc --report report.json").status(0);
+    assert!(ran.stderr.starts_with("regauge: in.mrc: marc: record 2"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .ends_with("1 of 3 records were broken and passed over; their bytes are in bad.mrc\n")
+    );
+    assert_eq!(folder.read("bad.mrc"), broken);
+    let xml = folder.text("out.xml");
+    assert!(xml.contains("One") && xml.contains("Three") && !xml.contains("Broken"), "{xml}");
+    let report = folder.text("report.json");
+    assert!(report.contains("\"bad_records\": 1"), "{report}");
+    assert!(report.contains("\"exact\": false"), "{report}");
+    folder.run("convert in.mrc all.xml").status(1);
+}

@@ -1,0 +1,193 @@
+//! `--report`, what is said about losses, and the commands that only tell something.
+
+mod common;
+
+use common::{Folder, marc};
+
+/// The value of a key that stands on a line of its own, in a report of ours.
+fn field<'r>(report: &'r str, key: &str) -> &'r str {
+    let name = format!("\"{key}\": ");
+    let line = report.lines().find(|line| line.trim_start().starts_with(&name));
+    let line = line.unwrap_or_else(|| panic!("no {key} in {report}"));
+    line.trim_start()[name.len()..].trim_end_matches(',')
+}
+
+#[test]
+fn a_report_tells_what_was_approximated_path_by_path() {
+    let folder = Folder::new();
+    // [{"f": bytes}, {"f": bytes, "x": Infinity}]
+    folder.write(
+        "in.msgpack",
+        b"\x92\x81\xA1f\xC4\x01\x01\x82\xA1f\xC4\x01\x02\xA1x\xCB\x7F\xF0\0\0\0\0\0\0",
+    );
+    let ran = folder
+        .run("convert in.msgpack out.json.gz --on-loss approximate --report report.json")
+        .status(0);
+    assert_eq!(
+        ran.stderr,
+        "regauge: in.msgpack: bytes: 2 times, first: at $[0].f, found 1 bytes of binary data, \
+         wrote Base64 text\n\
+         regauge: in.msgpack: non-finite: once: at $[1].x, found Infinity, wrote null\n"
+    );
+    let report = folder.text("report.json");
+    // It is JSON, by our own reader.
+    folder.run("convert report.json /dev/null --to msgpack").silent();
+    assert_eq!(field(&report, "exact"), "false");
+    assert_eq!(field(&report, "documents"), "1");
+    assert_eq!(field(&report, "compression"), "null");
+    assert!(report.contains("\"compression\": \"gzip\""), "{report}");
+    assert_eq!(field(&report, "bytes"), "24");
+    let paths: Vec<_> =
+        report.lines().filter(|line| line.contains("\"path\"")).map(str::trim).collect();
+    assert_eq!(paths, ["\"path\": \"$[0].f\",", "\"path\": \"$[1].f\",", "\"path\": \"$[1].x\","]);
+    // In a pipe, losses have their paths, too.
+    let ran = folder
+        .feed("convert - /dev/null --to json --on-loss approximate", &folder.read("in.msgpack"));
+    assert!(ran.stderr.contains("at $[1].x"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_report_of_an_exact_conversion_says_so() {
+    let folder = Folder::new();
+    folder.write("in.json", r#"{"a":1,"a":0.5}"#);
+    let ran = folder.run("convert in.json out.msgpack --report -").status(0);
+    assert_eq!(field(&ran.text(), "exact"), "true");
+    assert!(ran.text().contains("\"kind\": \"duplicate-key\""), "{}", ran.text());
+    assert_eq!(field(&ran.text(), "error"), "null");
+}
+
+#[test]
+fn a_report_of_a_rounded_number_says_so() {
+    let folder = Folder::new();
+    folder.write("in.json", "[0.1, 0.1000000000000000000001]");
+    let ran = folder.run("convert in.json out.msgpack --report - --quiet").silent();
+    assert_eq!(field(&ran.text(), "exact"), "false");
+    assert_eq!(field(&ran.text(), "kind"), "\"rounded\"");
+    assert_eq!(field(&ran.text(), "count"), "1");
+    assert_eq!(field(&ran.text(), "path"), "\"$[1]\"");
+}
+
+#[test]
+fn a_report_of_a_refusal_has_the_error() {
+    let folder = Folder::new();
+    folder.write("in.msgpack", b"\x91\xC4\x01\x00");
+    folder.run("convert in.msgpack out.json --report report.json").status(3);
+    let report = folder.text("report.json");
+    assert_eq!(field(&report, "kind"), "\"refused\"");
+    assert_eq!(field(&report, "path"), "\"$[0]\"");
+    assert!(field(&report, "hint").contains("--on-loss wrap"));
+    assert_eq!(folder.names(), ["in.msgpack", "report.json"]);
+}
+
+#[test]
+fn inspect_tells_what_is_in_a_file() {
+    let folder = Folder::new();
+    folder.write("in.json", r#"{"items":[{"id":1,"name":"one"},{"id":-2,"name":"two"}]}"#);
+    let text = folder.run("inspect in.json").silent().text();
+    for line in [
+        "format     JSON, by its name",
+        "documents  1",
+        "depth      3",
+        "values     integer 2, text 2, array 1, map 3",
+        "integers   -2 to 1",
+    ] {
+        assert!(text.lines().any(|one| one == line), "{line} in {text}");
+    }
+    let json = folder.feed("inspect - --json", &folder.read("in.json")).silent().text();
+    assert_eq!(field(&json, "told_by"), "\"content\"");
+    assert_eq!(field(&json, "json_bytes"), "56");
+    assert!(json.contains("\"path\": \"$.items[*].name\""), "{json}");
+}
+
+#[test]
+fn inspect_tells_the_broken_records_of_a_catalogue() {
+    let folder = Folder::new();
+    let mut broken = marc("b", "Broken");
+    broken[12..17].copy_from_slice(b"00030");
+    folder.write("in.mrc", [marc("a", "One"), broken, marc("c", "Three")].concat());
+    let text = folder.run("inspect in.mrc").silent().text();
+    assert!(text.contains("records    2\nbroken     1\n"), "{text}");
+    assert!(
+        text.contains("charset    UTF-8 (a) 2\ntypes      language material (a) 2\n"),
+        "{text}"
+    );
+    assert!(text.contains("broken records:\n  marc: record 2"), "{text}");
+    let json = folder.run("inspect in.mrc --json").silent().text();
+    assert_eq!((field(&json, "bad_records"), field(&json, "245")), ("1", "2"));
+}
+
+#[test]
+fn inspect_shows_what_came_before_a_fault() {
+    let folder = Folder::new();
+    folder.write("in.json", "[1,2,");
+    let ran = folder.run("inspect in.json").status(1);
+    assert!(ran.text().contains("documents  0 before the fault"), "{}", ran.text());
+    assert!(ran.stderr.starts_with("regauge: in.json: json: byte 5"), "{}", ran.stderr);
+}
+
+#[test]
+fn formats_are_listed() {
+    let folder = Folder::new();
+    let text = folder.run("formats").silent().text();
+    let json = folder.run("formats --json").silent().text();
+    for format in regauge::Format::ALL {
+        assert!(text.contains(format.title()), "{text}");
+        assert!(json.contains(&format!("\"name\": \"{}\"", format.name())), "{json}");
+    }
+}
+
+#[test]
+fn help_completions_and_manual_pages_are_made() {
+    let folder = Folder::new();
+    let commands = ["convert", "inspect", "measure", "sample", "formats", "completions", "man"];
+    for command in commands {
+        let help = folder.run(&format!("{command} --help")).silent().text();
+        assert!(
+            help.contains("Examples:\n  regauge ") || help.contains("Examples:\n  curl"),
+            "{help}"
+        );
+        let page = folder.run(&format!("man {command}")).silent().text();
+        assert!(page.contains(".TH") && page.contains("regauge"), "{page}");
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = folder.run(&format!("completions {shell}")).silent().text();
+        assert!(script.contains("on-loss") && script.contains("inspect"), "{shell}");
+    }
+    folder.run("man --folder .").silent();
+    let mut pages: Vec<_> = commands.iter().map(|one| format!("regauge-{one}.1")).collect();
+    pages.push("regauge.1".into());
+    pages.sort();
+    assert_eq!(folder.names(), pages);
+    let version = folder.run("--version").silent().text();
+    assert_eq!(version, format!("regauge {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn a_sample_is_written_in_any_format() {
+    let folder = Folder::new();
+    folder.run("sample catalog a.mrc --count 50").silent();
+    folder.run("sample catalog b.xml.gz --count 50").silent();
+    folder.run("convert b.xml.gz b.mrc").silent();
+    assert!(folder.read("a.mrc") == folder.read("b.mrc"));
+    let piped = folder.run("sample catalog --count 50").silent();
+    assert!(piped.stdout == folder.read("a.mrc"));
+    folder.run("sample catalog a.mrc --count 50").status(2);
+    let ran = folder.run("sample types --count 3").silent();
+    assert_eq!(ran.text().lines().count(), 3);
+    assert!(folder.run("sample poems").status(2).stderr.contains("expected one of: catalog"));
+}
+
+#[test]
+fn measure_runs_on_a_stream_and_writes_raw_samples() {
+    let folder = Folder::new();
+    folder.write("in.json", r#"{"a":[1,2,3]}"#);
+    let ran = folder.feed(
+        "measure - --only rust --rounds 1 --budget 1 --json raw.json",
+        &folder.read("in.json"),
+    );
+    let ran = ran.silent();
+    assert!(ran.text().contains("serde_json"), "{}", ran.text());
+    assert!(folder.text("raw.json").contains("\"standard input\""));
+    folder.run("measure in.json --only nothing-like-it").status(2);
+    folder.run("measure").status(2);
+}
