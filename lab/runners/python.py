@@ -177,6 +177,42 @@ def reveal(contender, command):
     return {"documents": len(contender.documents)}
 
 
+def sift(contender, command):
+    """Each record alone, so that one that fails does not hide the others: it leaves an empty
+    span. A record of a stream gets what stands before the first and behind the last (XML)."""
+    adapter = contender.adapter
+    from_plain = getattr(adapter, "from_plain", lambda plain: plain)
+    to_plain = getattr(adapter, "to_plain", lambda plain: plain)
+    with open(command["path"], "rb") as file:
+        data = file.read()
+    with open(command["spans"], "rb") as file:
+        ends = json.load(file)
+    head, tail = data[: ends[0]], data[ends[-1] :]
+
+    def again(piece):
+        if command["json"]:
+            own = adapter.encode(from_plain(json.loads(piece)))
+            return json.dumps(to_plain(adapter.decode(own)), ensure_ascii=False).encode("utf-8")
+        if contender.streams:
+            return adapter.encode_stream(list(adapter.decode_stream(head + piece + tail)))
+        return adapter.encode(adapter.decode(piece))
+
+    spans = []
+    position = 0
+    with open(command["out"], "wb") as out:
+        for start, end in zip(ends[::2], ends[1::2]):
+            try:
+                encoded = again(data[start:end])
+            except Exception:
+                encoded = b""
+            out.write(encoded)
+            spans += (position, position + len(encoded))
+            position += len(encoded)
+    with open(command["out"] + ".spans", "w", encoding="ascii") as file:
+        json.dump(spans, file)
+    return {"documents": len(spans) // 2}
+
+
 def sample(contender, command):
     """The clock: `iterations` times the whole of the loaded data, decoded or encoded."""
     work = contender.decode_all if command["op"] == "decode" else contender.encode_all
@@ -205,6 +241,8 @@ def answer(contender, command):
         return prepare(contender, command)
     if name == "reveal":
         return reveal(contender, command)
+    if name == "sift":
+        return sift(contender, command)
     if name == "hold":
         contender.objects = list(contender.decoded())
         return {"documents": len(contender.objects)}

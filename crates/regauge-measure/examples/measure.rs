@@ -39,6 +39,7 @@ fn main() -> Result<(), regauge_measure::Error> {
         .expect("a running program has a path")
         .with_file_name("../regauge-contender");
     let mut options = Options::new(input.into(), vec![contender.into()]);
+    options.common = std::env::var_os("COMMON").is_some();
     options.only = arguments.collect();
     options.python = std::env::var_os("PYTHON").map(Into::into);
     options.command = std::env::args().collect();

@@ -23,6 +23,9 @@ pub(crate) enum Command<'a> {
     Check { out: &'a Path, lines: bool },
     /// Turn bytes in the contender's own format into JSON lines.
     Reveal { path: &'a Path, spans: Option<&'a Path>, out: &'a Path },
+    /// Decode and encode each document alone; an empty span in the spans beside `out` stands for
+    /// one that failed. With `json`, by way of the contender's own format and back to JSON.
+    Sift { path: &'a Path, spans: &'a Path, out: &'a Path, json: bool },
     /// Decode what is loaded and keep the objects, for encoding.
     Hold,
     /// Decode or encode the whole `iterations` times, and say how long it took. With `gc`, the

@@ -9,7 +9,7 @@ use regauge::convert::{self, Input};
 use regauge::documents::Documents;
 use regauge::format::Framing;
 use regauge::output::FileOutput;
-use regauge::reader::Reader;
+use regauge::reader::{Parse, Reader};
 use regauge::value::Builder;
 use regauge::{Format, Limits, Source as _, Value, json, marc, msgpack};
 
@@ -121,7 +121,7 @@ impl References {
         };
         let mut list: Vec<Bytes> = Vec::new();
         for &format in formats {
-            let out = folder.join(format!("reference.{}", format.suffixes()[0]));
+            let out = folder.join(format!("reference-{}.bytes", format.name()));
             match rewrite(&path, base, &out, format, false) {
                 Ok(_) => {}
                 // A record that one format cannot hold is left out of all: they must hold the
@@ -151,7 +151,11 @@ impl References {
             let bytes = std::fs::metadata(&out).map_err(Error::io("read", &out))?.len();
             let spans = match (shape, format) {
                 (Shape::Document, _) | (_, Format::Marc | Format::MarcXml) => None,
-                _ => Some(write_spans(&out, format)?),
+                _ => {
+                    let spans = out.with_extension("spans");
+                    write_spans(&out, format, &spans)?;
+                    Some(spans)
+                }
             };
             list.push(Bytes { format, path: out, spans, bytes });
         }
@@ -160,6 +164,19 @@ impl References {
             _ => spans_of(&path, base)?.len() as u64,
         };
         Ok(References { shape, documents, list, notes })
+    }
+
+    /// The references without these documents (from 0), written anew.
+    pub(crate) fn without(
+        &self,
+        gone: &std::collections::BTreeSet<u64>,
+        folder: &Path,
+    ) -> Result<References, Error> {
+        let (path, base) = (folder.join("base"), self.base());
+        keep_documents(&path, base, &path, &|index| !gone.contains(&index))?;
+        let mut references = References::from_base(self.shape, base, folder)?;
+        references.notes.splice(0..0, self.notes.iter().cloned());
+        Ok(references)
     }
 
     /// The references of every `every`-th document, written into `folder`.
@@ -319,33 +336,50 @@ enum AnyReader<'f> {
     MarcXml(Reader<'f, marc::xml::Parser>),
 }
 
+enum Bytestream<'f> {
+    File(BufReader<File>),
+    Slice(&'f [u8]),
+}
+
 impl Values<'_> {
     /// Opens a file.
     pub(crate) fn open(path: &Path, format: Format) -> Result<Values<'static>, Error> {
         let file = BufReader::new(File::open(path).map_err(Error::io("read", path))?);
-        let limits = Limits::NONE;
-        let reader = match format {
-            Format::Msgpack => {
-                AnyReader::Msgpack(Reader::from_read(msgpack::Parser::new(limits), file))
+        Ok(Values::of(Bytestream::File(file), format))
+    }
+
+    /// The documents in these bytes.
+    pub(crate) fn from_slice(bytes: &[u8], format: Format) -> Values<'_> {
+        Values::of(Bytestream::Slice(bytes), format)
+    }
+
+    fn of(bytes: Bytestream<'_>, format: Format) -> Values<'_> {
+        fn reader<P: Parse>(bytes: Bytestream<'_>, parser: P) -> Reader<'_, P> {
+            match bytes {
+                Bytestream::File(file) => Reader::from_read(parser, file),
+                Bytestream::Slice(bytes) => Reader::from_slice(parser, bytes),
             }
+        }
+        let limits = Limits::NONE;
+        let marc = marc::Options::default();
+        let reader = match format {
+            Format::Msgpack => AnyReader::Msgpack(reader(bytes, msgpack::Parser::new(limits))),
             Format::Marc => {
-                let parser = marc::iso2709::Parser::new(marc::Options::default(), limits);
-                AnyReader::Marc(Reader::from_read(parser, file))
+                AnyReader::Marc(reader(bytes, marc::iso2709::Parser::new(marc, limits)))
             }
             Format::MarcXml => {
-                let parser = marc::xml::Parser::new(marc::Options::default(), limits);
-                AnyReader::MarcXml(Reader::from_read(parser, file))
+                AnyReader::MarcXml(reader(bytes, marc::xml::Parser::new(marc, limits)))
             }
             _ => {
-                let mut options = json::ReadOptions::default();
-                options.framing = match format {
+                let framing = match format {
                     Format::Json => json::Framing::Single,
                     _ => json::Framing::Lines,
                 };
-                AnyReader::Json(Reader::from_read(json::Parser::new(options, limits), file))
+                let options = json::ReadOptions { framing, ..Default::default() };
+                AnyReader::Json(reader(bytes, json::Parser::new(options, limits)))
             }
         };
-        Ok(Values { reader, builder: Builder::new(&limits) })
+        Values { reader, builder: Builder::new(&limits) }
     }
 
     /// The next document.
@@ -378,15 +412,29 @@ fn is_single(path: &Path) -> Result<bool, Error> {
     Ok(values.next().map_err(told)?.is_none())
 }
 
+const RECORD_END: &str = "</record>";
+
 /// Start and end of every document of a file that regauge wrote.
 fn spans_of(path: &Path, format: Format) -> Result<Vec<(u64, u64)>, Error> {
     let mut spans = Vec::new();
-    if format == Format::Msgpack {
+    if matches!(format, Format::Msgpack | Format::Marc) {
         let mut values = Values::open(path, format)?;
         let mut start = 0;
         while values.next().map_err(|error| Error::Input(error.to_string()))?.is_some() {
             spans.push((start, values.offset()));
             start = values.offset();
+        }
+        return Ok(spans);
+    }
+    if format == Format::MarcXml {
+        // As regauge writes it: a `<` in a text would be an entity.
+        let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
+        let mut from = 0;
+        while let Some(start) = text[from..].find("<record").map(|place| from + place)
+            && let Some(end) = text[start..].find(RECORD_END).map(|place| start + place)
+        {
+            from = end + RECORD_END.len();
+            spans.push((start as u64, from as u64));
         }
         return Ok(spans);
     }
@@ -404,14 +452,12 @@ fn spans_of(path: &Path, format: Format) -> Result<Vec<(u64, u64)>, Error> {
     Ok(spans)
 }
 
-/// Writes the spans of a reference beside it, as the runners read them.
-fn write_spans(path: &Path, format: Format) -> Result<PathBuf, Error> {
+/// Writes the spans of a file that regauge wrote, as the runners read them.
+pub(crate) fn write_spans(path: &Path, format: Format, out: &Path) -> Result<(), Error> {
     let flat: Vec<u64> =
         spans_of(path, format)?.into_iter().flat_map(|(start, end)| [start, end]).collect();
-    let out = path.with_extension(format!("{}.spans", format.suffixes()[0]));
     let text = serde_json::to_vec(&flat).expect("numbers");
-    std::fs::write(&out, text).map_err(Error::io("write", &out))?;
-    Ok(out)
+    std::fs::write(out, text).map_err(Error::io("write", out))
 }
 
 /// Copies the documents that `keep` says, by index from 0.

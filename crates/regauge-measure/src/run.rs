@@ -14,129 +14,15 @@ use crate::check::{self, Compared, Outcome};
 use crate::contender::{self, Contender, Runtime, Source};
 use crate::error::Error;
 use crate::machine::Machine;
+use crate::options::{Options, Progress, Stage};
 use crate::process::Launch;
 use crate::protocol::Op;
 use crate::reference::{self, References, Shape};
 use crate::report::{self, Input, Method, Missing, Reference, Report, Rounds, Row};
 use crate::sampler::{self, Plan, Runner};
 use crate::setup;
+use crate::sift;
 use crate::summary;
-
-/// What to measure, and how.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Options {
-    /// The file to measure on.
-    pub input: PathBuf,
-    /// Its name in the report, when the file is only a copy (a decompressed one).
-    pub name: Option<String>,
-    /// Its format, when neither name nor first bytes tell.
-    pub from: Option<Format>,
-    /// Parts of names: only contenders whose name, library, format or runtime holds one of them.
-    pub only: Vec<String>,
-    /// Adapter files of the user's own.
-    pub adapters: Vec<PathBuf>,
-    /// Exactly so many rounds, instead of as many as the budget allows.
-    pub rounds: Option<u64>,
-    /// The time that the whole run should take. Checks and five rounds are made in any case, and
-    /// timing gets 40% of it whatever the checks took.
-    pub budget: Duration,
-    /// The shortest time of a sample.
-    pub sample_min: Duration,
-    /// How long a contender may take for one answer.
-    pub patience: Duration,
-    /// Seed of the shuffles and of the bootstrap.
-    pub seed: u64,
-    /// The Python to use, instead of the one that was set up or is found.
-    pub python: Option<PathBuf>,
-    /// The Ruby to use, instead of the one that is found.
-    pub ruby: Option<PathBuf>,
-    /// Where the set-up keeps its libraries; see [`setup::data_dir`].
-    pub data_dir: Option<PathBuf>,
-    /// Where to keep reference bytes during the run, instead of the system's temporary folder.
-    pub work_dir: Option<PathBuf>,
-    /// The command that serves a native contender, whose name is appended: this binary, and what
-    /// leads it to [`crate::serve_native`].
-    pub native: Vec<OsString>,
-    /// The command line, for the report.
-    pub command: Vec<String>,
-}
-
-impl Options {
-    /// Measures `input` with every contender, in two minutes. `native` is the command that serves
-    /// a native contender.
-    #[must_use]
-    pub fn new(input: PathBuf, native: Vec<OsString>) -> Options {
-        Options {
-            input,
-            name: None,
-            from: None,
-            only: Vec::new(),
-            adapters: Vec::new(),
-            rounds: None,
-            budget: Duration::from_secs(120),
-            sample_min: Duration::from_millis(10),
-            patience: Duration::from_secs(120),
-            seed: 1,
-            python: None,
-            ruby: None,
-            data_dir: None,
-            work_dir: None,
-            native,
-            command: Vec::new(),
-        }
-    }
-}
-
-/// A part of the run, for a progress display.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Stage {
-    /// Reference bytes are written.
-    References,
-    /// Contenders are checked, several at a time.
-    Check,
-    /// Contenders warm up for decoding.
-    WarmDecode,
-    /// Rounds of decoding.
-    Decode,
-    /// Objects are made, and contenders warm up for encoding.
-    WarmEncode,
-    /// Rounds of encoding.
-    Encode,
-}
-
-impl Stage {
-    /// What is being done, for people.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Stage::References => "writing reference bytes",
-            Stage::Check => "checking what comes back",
-            Stage::WarmDecode => "warming up to decode",
-            Stage::Decode => "decoding, round by round",
-            Stage::WarmEncode => "warming up to encode",
-            Stage::Encode => "encoding, round by round",
-        }
-    }
-}
-
-/// Is told how far the run is. Nothing else in the engine speaks to people.
-pub trait Progress {
-    /// A stage of so many steps begins.
-    fn begin(&mut self, stage: Stage, steps: u64);
-    /// A step is done or begins; `what` names it, or is empty.
-    fn step(&mut self, what: &str);
-}
-
-/// Says nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Quiet;
-
-impl Progress for Quiet {
-    fn begin(&mut self, _: Stage, _: u64) {}
-    fn step(&mut self, _: &str) {}
-}
 
 /// Measures, and gives the report. Contenders that are missing, broken or wrong are part of it.
 ///
@@ -155,16 +41,23 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
 
     progress.begin(Stage::References, 1);
     let whole = subfolder(work.path(), "whole")?;
-    let references = References::write(&options.input, from, &whole)?;
+    let mut references = References::write(&options.input, from, &whole)?;
     let contenders = chosen(options, &references)?;
     let launches = launches(options, &contenders, work.path());
-    let gzip = gzip_all(&references)?;
-    let gzip_of =
-        |format: Format| gzip.iter().find(|(one, _)| *one == format).map_or(0, |(_, bytes)| *bytes);
+    let mut gzip = gzip_all(&references)?;
     progress.step("");
 
-    let outcomes =
-        check_all(&contenders, &launches, &references, &gzip_of, work.path(), options, progress)?;
+    let check = Check { contenders: &contenders, launches: &launches, work: work.path(), options };
+    let mut outcomes = check.all(&references, &gzip, progress)?;
+    if options.common
+        && references.shape != Shape::Document
+        && let Some((gone, note)) = sift::disputed(&check, &outcomes, &references, progress)?
+    {
+        references = references.without(&gone, &whole)?;
+        references.notes.push(note);
+        gzip = gzip_all(&references)?;
+        outcomes = check.all(&references, &gzip, progress)?;
+    }
 
     let (timed, every, slice) =
         slice(&contenders, &outcomes, &references, options, began, work.path())?;
@@ -194,7 +87,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
             timed_documents: slice.documents,
             every,
         },
-        references: report_references(&references, &gzip_of, &contenders, &outcomes),
+        references: report_references(&references, &gzip, &contenders, &outcomes),
         rows: Vec::new(),
         missing: Vec::new(),
         notes: references.notes.clone(),
@@ -313,61 +206,88 @@ fn gzip_all(references: &References) -> Result<Vec<(Format, u64)>, Error> {
     })
 }
 
-/// Checks every contender, as many at a time as there are cores.
-fn check_all(
-    contenders: &[Contender],
-    launches: &[Launch],
-    references: &References,
-    gzip_of: &(dyn Fn(Format) -> u64 + Sync),
-    work: &Path,
-    options: &Options,
-    progress: &mut dyn Progress,
-) -> Result<Vec<Outcome>, Error> {
-    progress.begin(Stage::Check, contenders.len() as u64);
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let next = AtomicUsize::new(0);
-    let outcomes: Vec<Mutex<Option<Outcome>>> =
-        contenders.iter().map(|_| Mutex::new(None)).collect();
-    let (sender, done) = channel();
-    std::thread::scope(|scope| -> Result<(), Error> {
-        for _ in 0..cores.min(contenders.len()) {
-            let sender = sender.clone();
-            let (next, outcomes) = (&next, &outcomes);
-            scope.spawn(move || {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(contender) = contenders.get(index) else { return };
-                    let result = subfolder(work, &format!("check-{index}")).map(|folder| {
-                        let outcome = check::check(
-                            contender,
-                            &launches[index],
-                            references,
-                            gzip_of,
-                            &folder,
-                            options.patience,
-                        );
-                        // Outputs are as large as the data: they go at once.
-                        let _ = std::fs::remove_dir_all(&folder);
-                        *outcomes[index].lock().expect("no panic while locked") = Some(outcome);
-                    });
-                    if sender.send(result.map(|()| index)).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        for result in done {
-            progress.step(&contenders[result?].name);
-        }
-        Ok(())
-    })?;
-    Ok(outcomes
-        .into_iter()
-        .map(|outcome| {
-            outcome.into_inner().expect("no panic while locked").expect("every index was checked")
+/// The gzipped size of one of them.
+fn gzip_of(sizes: &[(Format, u64)], format: Format) -> u64 {
+    sizes.iter().find(|(one, _)| *one == format).map_or(0, |(_, bytes)| *bytes)
+}
+
+/// What every check needs.
+pub(crate) struct Check<'c> {
+    pub contenders: &'c [Contender],
+    pub launches: &'c [Launch],
+    pub work: &'c Path,
+    pub options: &'c Options,
+}
+
+impl Check<'_> {
+    /// Checks every contender, as many at a time as there are cores.
+    fn all(
+        &self,
+        references: &References,
+        gzip: &[(Format, u64)],
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<Outcome>, Error> {
+        let everybody: Vec<usize> = (0..self.contenders.len()).collect();
+        self.each(&everybody, Stage::Check, progress, &|index, folder| {
+            check::check(
+                &self.contenders[index],
+                &self.launches[index],
+                references,
+                &|format| gzip_of(gzip, format),
+                folder,
+                self.options.patience,
+            )
         })
-        .collect())
+    }
+
+    /// Does something for each of these contenders, in a folder of its own, on as many threads as
+    /// there are cores. Gives the results in the order of `which`.
+    pub(crate) fn each<T: Send>(
+        &self,
+        which: &[usize],
+        stage: Stage,
+        progress: &mut dyn Progress,
+        work: &(dyn Fn(usize, &Path) -> T + Sync),
+    ) -> Result<Vec<T>, Error> {
+        progress.begin(stage, which.len() as u64);
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let next = AtomicUsize::new(0);
+        let results: Vec<Mutex<Option<T>>> = which.iter().map(|_| Mutex::new(None)).collect();
+        let (sender, done) = channel();
+        std::thread::scope(|scope| -> Result<(), Error> {
+            for _ in 0..cores.min(which.len()) {
+                let sender = sender.clone();
+                let (next, results) = (&next, &results);
+                scope.spawn(move || {
+                    loop {
+                        let place = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(&index) = which.get(place) else { return };
+                        let name = format!("check-{index}");
+                        let result = subfolder(self.work, &name).map(|folder| {
+                            let value = work(index, &folder);
+                            // Outputs are as large as the data: they go at once.
+                            let _ = std::fs::remove_dir_all(&folder);
+                            *results[place].lock().expect("no panic while locked") = Some(value);
+                        });
+                        if sender.send(result.map(|()| index)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            for result in done {
+                progress.step(&self.contenders[result?].name);
+            }
+            Ok(())
+        })?;
+        Ok(results
+            .into_iter()
+            .map(|result| {
+                result.into_inner().expect("no panic while locked").expect("every place was done")
+            })
+            .collect())
+    }
 }
 
 /// Those that gave the right data.
@@ -478,7 +398,7 @@ fn time_all(
 /// The sizes: regauge's references, and those that a runtime wrote itself.
 fn report_references(
     references: &References,
-    gzip_of: &dyn Fn(Format) -> u64,
+    gzip: &[(Format, u64)],
     contenders: &[Contender],
     outcomes: &[Outcome],
 ) -> Vec<Reference> {
@@ -488,7 +408,7 @@ fn report_references(
         .map(|one| Reference {
             format: one.format.name().to_owned(),
             bytes: one.bytes,
-            gzip_bytes: gzip_of(one.format),
+            gzip_bytes: gzip_of(gzip, one.format),
             written_by: "regauge".to_owned(),
         })
         .collect();

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use crate::check::Load;
 use crate::contender::Runtime;
+use crate::options::{Progress, Stage};
 use crate::process::{Launch, Process, Trouble};
 use crate::protocol::{Command, Counted, Op, Sampled};
 use crate::random::Random;
 use crate::report::Memory;
-use crate::run::{Progress, Stage};
 
 /// Fewer samples give no interval worth the name.
 const ROUNDS_MIN: u64 = 5;

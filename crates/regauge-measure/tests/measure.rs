@@ -157,11 +157,11 @@ fn a_contender_that_hangs_is_stopped() {
     }
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path(), "a.json", DOCUMENT, &["hangs", "honest"]);
-    options.patience = Duration::from_secs(3);
+    options.patience = Duration::from_secs(10);
     let report = run(&options, &mut Quiet).unwrap();
     assert_eq!(
         row(&report, "test hangs").failure.as_deref(),
-        Some("gave no answer in 3 s and was stopped")
+        Some("gave no answer in 10 s and was stopped")
     );
     assert!(row(&report, "test honest").timing.is_some());
 }

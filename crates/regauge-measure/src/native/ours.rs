@@ -61,8 +61,7 @@ impl Codec for Json {
     }
 
     fn encode(&mut self, tapes: &[Tape]) -> Result<Vec<u8>, String> {
-        let mut options = json::WriteOptions::default();
-        options.lines = self.lines;
+        let options = json::WriteOptions { lines: self.lines, ..Default::default() };
         let fidelity = Fidelity::new(OnLoss::Refuse, Format::Json);
         let mut writer = json::Writer::new(Out::in_memory(), options, fidelity);
         write_all(&mut writer, tapes)?;

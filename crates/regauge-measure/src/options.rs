@@ -1,0 +1,130 @@
+//! What a caller says to the engine, and hears from it on the way.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use regauge::Format;
+
+/// What to measure, and how.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// The file to measure on.
+    pub input: PathBuf,
+    /// Its name in the report, when the file is only a copy (a decompressed one).
+    pub name: Option<String>,
+    /// Its format, when neither name nor first bytes tell.
+    pub from: Option<Format>,
+    /// Parts of names: only contenders whose name, library, format or runtime holds one of them.
+    pub only: Vec<String>,
+    /// Adapter files of the user's own.
+    pub adapters: Vec<PathBuf>,
+    /// Leave out the documents of a stream that some contender does not give back, and measure
+    /// all of them on the rest.
+    pub common: bool,
+    /// Exactly so many rounds, instead of as many as the budget allows.
+    pub rounds: Option<u64>,
+    /// The time that the whole run should take. Checks and five rounds are made in any case, and
+    /// timing gets 40% of it whatever the checks took.
+    pub budget: Duration,
+    /// The shortest time of a sample.
+    pub sample_min: Duration,
+    /// How long a contender may take for one answer.
+    pub patience: Duration,
+    /// Seed of the shuffles and of the bootstrap.
+    pub seed: u64,
+    /// The Python to use, instead of the one that was set up or is found.
+    pub python: Option<PathBuf>,
+    /// The Ruby to use, instead of the one that is found.
+    pub ruby: Option<PathBuf>,
+    /// Where the set-up keeps its libraries; see [`crate::setup::data_dir`].
+    pub data_dir: Option<PathBuf>,
+    /// Where to keep reference bytes during the run, instead of the system's temporary folder.
+    pub work_dir: Option<PathBuf>,
+    /// The command that serves a native contender, whose name is appended: this binary, and what
+    /// leads it to [`crate::serve_native`].
+    pub native: Vec<OsString>,
+    /// The command line, for the report.
+    pub command: Vec<String>,
+}
+
+impl Options {
+    /// Measures `input` with every contender, in two minutes. `native` is the command that serves
+    /// a native contender.
+    #[must_use]
+    pub fn new(input: PathBuf, native: Vec<OsString>) -> Options {
+        Options {
+            input,
+            name: None,
+            from: None,
+            only: Vec::new(),
+            adapters: Vec::new(),
+            common: false,
+            rounds: None,
+            budget: Duration::from_secs(120),
+            sample_min: Duration::from_millis(10),
+            patience: Duration::from_secs(120),
+            seed: 1,
+            python: None,
+            ruby: None,
+            data_dir: None,
+            work_dir: None,
+            native,
+            command: Vec::new(),
+        }
+    }
+}
+
+/// A part of the run, for a progress display.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Reference bytes are written.
+    References,
+    /// Contenders are checked, several at a time.
+    Check,
+    /// Contenders that were not right take the documents one by one.
+    Sift,
+    /// Contenders warm up for decoding.
+    WarmDecode,
+    /// Rounds of decoding.
+    Decode,
+    /// Objects are made, and contenders warm up for encoding.
+    WarmEncode,
+    /// Rounds of encoding.
+    Encode,
+}
+
+impl Stage {
+    /// What is being done, for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::References => "writing reference bytes",
+            Stage::Check => "checking what comes back",
+            Stage::Sift => "looking for documents that all give back",
+            Stage::WarmDecode => "warming up to decode",
+            Stage::Decode => "decoding, round by round",
+            Stage::WarmEncode => "warming up to encode",
+            Stage::Encode => "encoding, round by round",
+        }
+    }
+}
+
+/// Is told how far the run is. Nothing else in the engine speaks to people.
+pub trait Progress {
+    /// A stage of so many steps begins.
+    fn begin(&mut self, stage: Stage, steps: u64);
+    /// A step is done or begins; `what` names it, or is empty.
+    fn step(&mut self, what: &str);
+}
+
+/// Says nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Quiet;
+
+impl Progress for Quiet {
+    fn begin(&mut self, _: Stage, _: u64) {}
+    fn step(&mut self, _: &str) {}
+}
