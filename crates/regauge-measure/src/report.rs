@@ -43,7 +43,7 @@ pub struct Input {
     pub format: String,
     /// Bytes of the file, decompressed.
     pub bytes: u64,
-    /// Documents or records in it.
+    /// Documents or records of it that were measured; `notes` tell of others.
     pub documents: u64,
 }
 

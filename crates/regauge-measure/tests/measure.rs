@@ -213,6 +213,34 @@ fn a_stream_is_checked_document_by_document() {
 }
 
 #[test]
+fn documents_that_a_contender_does_not_give_back_can_be_left_out() {
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let lines: String =
+        (0..300).map(|index| format!("{{\"name\": \"n{index}\", \"zero\": 0.0}}\n")).collect();
+    let mut options = options(folder.path(), "a.ndjson", &lines, &["honest", "picky", "wrong"]);
+    let strict = run(&options, &mut Quiet).unwrap();
+    assert_eq!(
+        row(&strict, "test picky").failure.as_deref(),
+        Some("ValueError: n7 is not to its taste")
+    );
+    options.common = true;
+    let report = run(&options, &mut Quiet).unwrap();
+    assert_eq!(report.input.documents, 298);
+    assert_eq!(
+        report.notes,
+        ["2 documents were left out, because some contender does not give them back: \
+          2 by test picky (Python)."]
+    );
+    assert!(row(&report, "test picky").timing.is_some());
+    assert!(row(&report, "test honest").timing.is_some());
+    // One that is wrong everywhere is not waited for.
+    assert_eq!(row(&report, "test wrong").wrong_documents, 298);
+}
+
+#[test]
 fn a_format_that_cannot_hold_the_data_is_left_out() {
     if !has("python3") {
         return;
