@@ -235,6 +235,10 @@ pub struct Measure {
     /// Measure with this adapter, too; may be repeated
     #[arg(long, value_name = "FILE")]
     pub contender: Vec<PathBuf>,
+    /// Leave out the documents of a stream that some contender does not give back, and measure
+    /// all contenders on the rest
+    #[arg(long)]
+    pub common: bool,
     /// Take about so many seconds in all
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub budget: u64,

@@ -43,6 +43,7 @@ pub fn run(arguments: &Measure) -> Result {
     options.from = Some(source.format);
     options.only.clone_from(&arguments.only);
     options.adapters.clone_from(&arguments.contender);
+    options.common = arguments.common;
     options.rounds = arguments.rounds;
     options.budget = Duration::from_secs(arguments.budget);
     options.seed = arguments.seed;
