@@ -18,12 +18,15 @@ pub fn thread_time() -> Duration {
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
+/// Does a job once, into a buffer that keeps its capacity.
+pub type Job<'a> = Box<dyn FnMut(&mut Vec<u8>) + 'a>;
+
 /// One way to do a job. Returns the bytes that it made, which are checked before the clock starts.
 pub struct Route<'a> {
     /// Library and version, or ours.
     pub name: &'static str,
-    /// Does the job once, into a buffer that keeps its capacity.
-    pub run: Box<dyn FnMut(&mut Vec<u8>) + 'a>,
+    /// What it does.
+    pub run: Job<'a>,
 }
 
 /// Times of one route, in nanoseconds a call.

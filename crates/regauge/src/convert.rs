@@ -321,7 +321,7 @@ impl Job<'_> {
                 drive!(marc::json::Writer::new(out, fidelity))
             }
             Format::Json | Format::Ndjson | Format::MarcJson => {
-                let mut write = options.json_write.clone();
+                let mut write = options.json_write;
                 write.lines = options.to != Format::Json;
                 drive!(json::Writer::new(out, write, fidelity))
             }
