@@ -20,7 +20,6 @@ demo: build                     ## Set up the contenders, make the catalogue, me
 
 test: lint                      ## Everything CI runs: lint, unit, conformance and command tests, documentation
 	$(CARGO) test --workspace --exclude regauge-bench --quiet
-	$(PYTHON) -m unittest discover -s lab/tests -t lab/tests
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude regauge-bench --no-deps --quiet
 
 build:                          ## The release binary: target/release/regauge
