@@ -13,7 +13,10 @@
 //! `docs/formats/json.md` has the tables.
 
 mod escape;
+#[cfg(test)]
+mod framing_tests;
 mod number;
+mod rare;
 mod reader;
 mod simd;
 mod string;
