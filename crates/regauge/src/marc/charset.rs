@@ -135,11 +135,11 @@ pub(crate) fn encode(
         let found = error.to_string();
         let found = found.split_once(": ").map_or(found.as_str(), |(_, text)| text);
         let found = found.split(';').next().unwrap_or(found);
-        Error::new(ErrorKind::Refused, format!("{found}, in {} (leader/09 is not \"a\")", place()))
-            .hint(
-                "pass --marc-write-charset utf8 to write UTF-8, or --on-loss wrap to write \
+        let (found, expected) = found.split_once(", ").unwrap_or((found, ""));
+        Error::new(ErrorKind::Refused, format!("{found} in {} (MARC-8), {expected}", place())).hint(
+            "pass --marc-write-charset utf8 to write UTF-8, or --on-loss wrap to write \
                  references such as &#x2022; (reversible)",
-            )
+        )
     };
     let encoded = match fidelity.policy() {
         OnLoss::Refuse => marc8::encode(text, out).map_err(refused)?,

@@ -84,9 +84,26 @@ fn check_round_trip(format: Format, packed: &[u8]) {
         .unwrap_or_else(|error| panic!("{format}: cannot write what it read: {error}"));
     let again = convert_bytes(&written, &lossless(format, Format::Msgpack))
         .unwrap_or_else(|error| panic!("{format}: cannot read what it wrote: {error}"));
-    assert!(again == packed, "{format}: a round trip through the format changes the document");
+    let same = comparable(format, &again) == comparable(format, packed);
+    assert!(same, "{format}: a round trip through the format changes the document");
     let twice = convert_bytes(&again, &back).expect("written once already");
     assert!(twice == written, "{format}: the writer writes the same differently");
+}
+
+/// The MessagePack of documents without what their format computes anew on writing: the two numbers
+/// in the leader of a MARC record, which change where MARC-8 is spelt in another way.
+fn comparable(format: Format, packed: &[u8]) -> Vec<u8> {
+    let mut bytes = packed.to_vec();
+    if format == Format::Marc {
+        let key = b"\xA6leader\xB8";
+        let mut at = 0;
+        while let Some(found) = bytes[at..].windows(key.len()).position(|part| part == key) {
+            at += found + key.len();
+            bytes[at..at + 5].fill(b'0');
+            bytes[at + 12..at + 17].fill(b'0');
+        }
+    }
+    bytes
 }
 
 /// Cuts `bytes` at every place (at most `most` of them, evenly spread) and reads what is left: no

@@ -374,7 +374,8 @@ impl Parser {
             let references = self.options.references;
             if let Err((offset, message)) = charset::decode_field(bytes, decoded, references) {
                 let place = place_name(field.tag, &bytes[..offset]);
-                return Err(Error::syntax(format!("{message} in {place} (MARC-8)"))
+                let (found, expected) = message.split_once(", ").unwrap_or((&message, ""));
+                return Err(Error::syntax(format!("{found} in {place} (MARC-8), {expected}"))
                     .hint("pass --charset utf8 if the record is in UTF-8")
                     .at(u64::from(field.start) + offset as u64));
             }

@@ -618,7 +618,7 @@ impl Parse for Parser {
                 Ok(None) => return Ok(Status::More),
                 Err(error) => {
                     if self.place != Place::Outside {
-                        self.id = self.record.id().map(str::to_owned);
+                        self.id = self.record.id().filter(|id| !id.is_empty()).map(str::to_owned);
                     }
                     return Err(match error.offset() {
                         Some(offset) => error.at(place + offset),

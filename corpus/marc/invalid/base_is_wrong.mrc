@@ -1,0 +1,1 @@
+00088nam a2200030   4500001001000000245002800010made-up 110aA title /cby somebody.
