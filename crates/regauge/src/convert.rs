@@ -327,9 +327,13 @@ impl Job<'_> {
             }
             Format::Msgpack => drive!(msgpack::Writer::new(out, fidelity)),
             Format::Marc => {
-                drive!(marc::iso2709::Writer::new(out, options.marc.clone(), fidelity))
+                let writer = marc::iso2709::Writer::new(out, options.marc.clone(), fidelity);
+                drive!(writer.with_limits(&options.limits))
             }
-            Format::MarcXml => drive!(marc::xml::Writer::new(out, options.marc.clone(), fidelity)),
+            Format::MarcXml => {
+                let writer = marc::xml::Writer::new(out, options.marc.clone(), fidelity);
+                drive!(writer.with_limits(&options.limits))
+            }
         }
     }
 

@@ -120,6 +120,11 @@ impl<T: TakeRecord> Shape<T> {
         }
     }
 
+    /// Changes the bound of a record.
+    pub(super) fn set_limits(&mut self, limits: &Limits) {
+        self.bytes_max = limits.record_bytes.min(u64::from(u32::MAX));
+    }
+
     /// Tells whether a record is whole.
     pub(super) fn is_done(&self) -> bool {
         self.state == State::Done

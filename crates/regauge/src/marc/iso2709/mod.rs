@@ -24,6 +24,7 @@
 //!   [`Options::repair`](super::Options::repair) the same is done for any wrong directory.
 //! * Line ends, blanks, NULs, `0x1A` and byte order marks between records.
 
+mod layout;
 mod reader;
 mod scan;
 #[cfg(test)]

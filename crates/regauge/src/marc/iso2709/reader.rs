@@ -4,15 +4,15 @@
 //! a broken one leaves no trace in the output. What costs per byte are three passes at memory
 //! speed: UTF-8, the places of the delimiters, and the copy that the writer makes.
 
-use super::scan::{Tag, delimiters};
+use super::layout::{ENTRY_BYTES, FieldPlace, Layout, RECORD_BYTES_MIN, tag_name};
+use super::scan::delimiters;
 use crate::event::Sink;
 use crate::fidelity::LossKind;
 use crate::marc::charset::{self, Charset, CharsetChoice};
-use crate::marc::leader::{LEADER_BYTES, Sizes, from_nine_digits, number};
+use crate::marc::leader::{LEADER_BYTES, Sizes, number};
 use crate::marc::marc8;
 use crate::marc::{
-    FIELD_BYTES_MAX, FIELD_TERMINATOR, Options, RECORD_BYTES_MAX, RECORD_TERMINATOR,
-    SUBFIELD_DELIMITER, is_control_tag, is_indicator,
+    FIELD_TERMINATOR, Options, RECORD_TERMINATOR, SUBFIELD_DELIMITER, is_control_tag, is_indicator,
 };
 use crate::reader::{Parse, Resync, Status};
 use crate::{Error, ErrorKind, Format, Limits, Result};
@@ -20,35 +20,18 @@ use crate::{Error, ErrorKind, Format, Limits, Result};
 /// A reader of ISO 2709.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 
-/// The bytes of one directory entry: tag, length, start.
-const ENTRY_BYTES: usize = 12;
-
-/// A leader, the directory's terminator and the record's.
-const RECORD_BYTES_MIN: usize = LEADER_BYTES + 2;
-
 /// The state machine of ISO 2709: see [`Parse`].
 #[derive(Debug, Default)]
 pub struct Parser {
     options: Options,
     limits: Limits,
-    fields: Vec<FieldPlace>,
-    /// The places of the delimiters in the text that `fields` speak of.
-    delimiters: Vec<u32>,
+    layout: Layout,
     /// The text of a record that is not UTF-8.
     decoded: String,
     leader: String,
     id: Option<String>,
     /// How many bytes of an unfinished record hold no terminator.
     scanned: usize,
-}
-
-/// A field of the record at hand, in the text behind the directory.
-#[derive(Clone, Copy, Debug)]
-struct FieldPlace {
-    tag: Tag,
-    start: u32,
-    /// Where the field's terminator stands.
-    end: u32,
 }
 
 /// How long a record is.
@@ -113,211 +96,6 @@ impl Parser {
         Ok(None)
     }
 
-    /// Fills `fields` and `delimiters` from the directory of `record`, and gives the index where
-    /// the data begins, and a loss to count.
-    fn layout(&mut self, record: &[u8], stated: Option<usize>) -> Result<(usize, Option<String>)> {
-        match self.by_directory(record) {
-            Ok((base, note)) => match stated {
-                None => Ok((base, note)),
-                Some(stated) => {
-                    let actual = record.len();
-                    let overflow = fits_digits(stated, actual, RECORD_BYTES_MAX);
-                    let note = note.or_else(|| {
-                        (!overflow).then(|| {
-                            format!("a record of {actual} bytes whose leader says {stated}")
-                        })
-                    });
-                    Ok((base, note))
-                }
-            },
-            Err(error) => match self.by_terminators(record) {
-                Some((base, exact)) if exact || self.options.repair => {
-                    let note = (!exact).then(|| {
-                        format!("a record whose directory is wrong ({})", error.message())
-                    });
-                    Ok((base, note))
-                }
-                other => Err(self.explain(error, record, stated, other.is_some())),
-            },
-        }
-    }
-
-    #[cold]
-    fn explain(
-        &self,
-        error: Error,
-        record: &[u8],
-        stated: Option<usize>,
-        can_repair: bool,
-    ) -> Error {
-        let mut error = match stated {
-            None => error,
-            Some(stated) => Error::new(
-                error.kind(),
-                format!(
-                    "found a record of {} bytes whose leader says {stated}, and {}",
-                    record.len(),
-                    error.message().strip_prefix("found ").unwrap_or(error.message())
-                ),
-            )
-            .at(error.offset().unwrap_or(0)),
-        };
-        if can_repair {
-            error = error.hint("pass --marc-repair to read the fields by their terminators");
-        }
-        error
-    }
-
-    fn by_directory(&mut self, record: &[u8]) -> Result<(usize, Option<String>)> {
-        let fault = |offset: usize, message: String| Err(Error::syntax(message).at(offset as u64));
-        let end = record.len() - 1;
-        if record.len() < RECORD_BYTES_MIN {
-            return fault(
-                0,
-                format!("found a record of {} bytes, expected 26 or more", record.len()),
-            );
-        }
-        let Some(base) = Sizes::of(record).base_address else {
-            let found = record[12..17].escape_ascii();
-            return fault(
-                12,
-                format!("found \"{found}\", expected the base address of data (leader/12-16)"),
-            );
-        };
-        if base <= LEADER_BYTES || base > end || record[base - 1] != FIELD_TERMINATOR {
-            return fault(
-                12,
-                format!(
-                    "found the base address {base} (leader/12-16), expected it right behind the \
-                     directory's terminator"
-                ),
-            );
-        }
-        let directory = &record[LEADER_BYTES..base - 1];
-        if !directory.len().is_multiple_of(ENTRY_BYTES) {
-            return fault(
-                LEADER_BYTES,
-                format!(
-                    "found a directory of {} bytes, expected entries of {ENTRY_BYTES}",
-                    directory.len()
-                ),
-            );
-        }
-        let data = &record[base..end];
-        self.fields.clear();
-        let (mut next, mut total, mut in_order) = (0, 0, true);
-        for (index, entry) in directory.chunks_exact(ENTRY_BYTES).enumerate() {
-            let place = LEADER_BYTES + index * ENTRY_BYTES;
-            let tag = tag(entry).map_err(|error| error.at(place as u64))?;
-            let digits = entry[3..].first_chunk::<9>().and_then(from_nine_digits);
-            let Some(digits) = digits.map(|digits| digits as usize) else {
-                return fault(
-                    place,
-                    format!(
-                        "found the directory entry \"{}\", expected a tag and nine digits",
-                        entry.escape_ascii()
-                    ),
-                );
-            };
-            let (length, start) = (digits / 100_000, digits % 100_000);
-            let stop = start + length;
-            if length == 0 || stop > data.len() || data[stop - 1] != FIELD_TERMINATOR {
-                return fault(
-                    place,
-                    format!(
-                        "found the directory entry \"{}\", which does not end at a field's \
-                         terminator",
-                        entry.escape_ascii()
-                    ),
-                );
-            }
-            in_order &= start == next;
-            next = stop;
-            total += length;
-            self.fields.push(FieldPlace { tag, start: start as u32, end: stop as u32 - 1 });
-        }
-        if !in_order {
-            let mut places: Vec<_> = self.fields.iter().map(|f| (f.start, f.end)).collect();
-            places.sort_unstable();
-            if let Some(pair) = places.windows(2).find(|pair| pair[1].0 <= pair[0].1) {
-                return fault(
-                    base + pair[1].0 as usize,
-                    "found two directory entries that name the same bytes, expected each field to \
-                     have its own"
-                        .to_owned(),
-                );
-            }
-        }
-        self.find_delimiters(data, base)?;
-        let note = if total != data.len() {
-            Some(format!("{} bytes that no directory entry names", data.len() - total))
-        } else if !in_order {
-            Some("a directory in another order than the data".to_owned())
-        } else {
-            None
-        };
-        Ok((base, note))
-    }
-
-    /// Fills `delimiters`, and checks that terminators stand where fields end and nowhere else.
-    fn find_delimiters(&mut self, data: &[u8], base: usize) -> Result {
-        self.delimiters.clear();
-        delimiters(data, &mut self.delimiters);
-        let terminators =
-            self.delimiters.iter().filter(|place| data[**place as usize] != SUBFIELD_DELIMITER);
-        if terminators.clone().count() == self.fields.len() {
-            return Ok(());
-        }
-        // Bytes that no entry names may hold what they like; a field may not.
-        for field in &self.fields {
-            let inside = |place: &&u32| (field.start..field.end).contains(*place);
-            if let Some(place) = terminators.clone().find(inside) {
-                return Err(Error::syntax(format!(
-                    "found a terminator (0x{:02X}) within field {}",
-                    data[*place as usize],
-                    field.tag.as_str()
-                ))
-                .at(base as u64 + u64::from(*place)));
-            }
-        }
-        Ok(())
-    }
-
-    /// Fills `fields` by their terminators, in the order of the directory, if there are as many.
-    /// Gives the index where the data begins, and whether the directory agrees as far as numbers
-    /// too large for their digits can.
-    fn by_terminators(&mut self, record: &[u8]) -> Option<(usize, bool)> {
-        let end = record.len().checked_sub(1)?;
-        let rest = record.get(LEADER_BYTES..end)?;
-        let base = LEADER_BYTES + memchr::memchr(FIELD_TERMINATOR, rest)? + 1;
-        let directory = &record[LEADER_BYTES..base - 1];
-        if !directory.len().is_multiple_of(ENTRY_BYTES) {
-            return None;
-        }
-        let data = &record[base..end];
-        let stated_base = Sizes::of(record).base_address;
-        let mut exact = stated_base.is_some_and(|stated| fits_digits(stated, base, 99_999));
-        self.fields.clear();
-        self.delimiters.clear();
-        delimiters(data, &mut self.delimiters);
-        let mut start = 0;
-        let mut entries = directory.chunks_exact(ENTRY_BYTES);
-        for &place in &self.delimiters {
-            if data[place as usize] == SUBFIELD_DELIMITER {
-                continue;
-            }
-            let entry = entries.next()?;
-            let length = (place - start) as usize + 1;
-            exact &= number(&entry[3..7])
-                .is_some_and(|stated| fits_digits(stated, length, FIELD_BYTES_MAX))
-                && number(&entry[7..12])
-                    .is_some_and(|stated| fits_digits(stated, start as usize, 99_999));
-            self.fields.push(FieldPlace { tag: tag(entry).ok()?, start, end: place });
-            start = place + 1;
-        }
-        (entries.next().is_none() && start as usize == data.len()).then_some((base, exact))
-    }
-
     /// Decides the charset, and gives the one that the record has to carry.
     fn text<'t>(
         &mut self,
@@ -348,7 +126,7 @@ impl Parser {
             (CharsetChoice::Auto, Charset::Marc8, None) => true,
         };
         if in_marc8 {
-            self.decode(data, decoded).map_err(|error| {
+            self.decode(data, &record[LEADER_BYTES..base], decoded).map_err(|error| {
                 let offset = error.offset().unwrap_or(0) + base as u64;
                 error.at(offset)
             })?;
@@ -357,23 +135,34 @@ impl Parser {
         }
         match utf8 {
             Some(text) => {
+                // A field that follows another begins behind a terminator; others may not.
+                let torn = |f: &&FieldPlace| !text.is_char_boundary(f.start as usize);
+                if !self.layout.in_order
+                    && let Some(field) = self.layout.fields.iter().find(torn)
+                {
+                    let place = base as u64 + u64::from(field.start);
+                    return Err(Error::syntax(
+                        "found a field that begins inside of a character of UTF-8",
+                    )
+                    .at(place));
+                }
                 let carried = (said == Charset::Marc8 && !text.is_ascii()).then_some(Charset::Utf8);
                 Ok((text, carried))
             }
-            None => Err(self.not_utf8(data, base, said)),
+            None => Err(self.not_utf8(record, base, said)),
         }
     }
 
     /// Decodes all fields from MARC-8, and makes `fields` and `delimiters` speak of the result.
-    fn decode(&mut self, data: &[u8], decoded: &mut String) -> Result {
+    fn decode(&mut self, data: &[u8], directory: &[u8], decoded: &mut String) -> Result {
         decoded.clear();
-        for index in 0..self.fields.len() {
-            let field = self.fields[index];
+        for index in 0..self.layout.fields.len() {
+            let field = self.layout.fields[index];
             let bytes = &data[field.start as usize..field.end as usize];
             let start = decoded.len() as u32;
             let references = self.options.references;
             if let Err((offset, message)) = charset::decode_field(bytes, decoded, references) {
-                let place = place_name(field.tag, &bytes[..offset]);
+                let place = place_name(directory, index, &bytes[..offset]);
                 let (found, expected) = message.split_once(", ").unwrap_or((&message, ""));
                 return Err(Error::syntax(format!("{found} in {place} (MARC-8), {expected}"))
                     .hint("pass --charset utf8 if the record is in UTF-8")
@@ -381,22 +170,26 @@ impl Parser {
             }
             let end = decoded.len() as u32;
             decoded.push(char::from(FIELD_TERMINATOR));
-            self.fields[index] = FieldPlace { tag: field.tag, start, end };
+            self.layout.fields[index] = FieldPlace { start, end };
         }
-        self.delimiters.clear();
-        delimiters(decoded.as_bytes(), &mut self.delimiters);
+        delimiters(decoded.as_bytes(), &mut self.layout.delimiters);
+        self.layout.in_order = true;
         Ok(())
     }
 
     #[cold]
-    fn not_utf8(&self, data: &[u8], base: usize, said: Charset) -> Error {
-        let offset = match std::str::from_utf8(data) {
+    fn not_utf8(&self, record: &[u8], base: usize, said: Charset) -> Error {
+        let offset = match std::str::from_utf8(&record[base..]) {
             Ok(_) => 0,
             Err(error) => error.valid_up_to(),
         };
-        let field = self.fields.iter().find(|f| (f.start..f.end).contains(&(offset as u32)));
-        let place = match field {
-            Some(field) => place_name(field.tag, &data[field.start as usize..offset]),
+        let (directory, data) = (&record[LEADER_BYTES..base], &record[base..]);
+        let fields = &self.layout.fields;
+        let inside = |f: &FieldPlace| (f.start..f.end).contains(&(offset as u32));
+        let place = match fields.iter().position(inside) {
+            Some(index) => {
+                place_name(directory, index, &data[fields[index].start as usize..offset])
+            }
             None => "bytes that belong to no field".to_owned(),
         };
         let (why, hint) = match said {
@@ -421,14 +214,14 @@ impl Parser {
         stated: Option<usize>,
         sink: &mut S,
     ) -> Result {
-        let (base, note) = self.layout(record, stated)?;
+        let (base, note) = self.layout.read(record, stated, self.options.repair)?;
         let mut decoded = std::mem::take(&mut self.decoded);
         let result = match self.text(record, base, &mut decoded) {
             Ok((text, charset)) => {
                 if let Some(note) = note {
                     sink.fidelity().note(LossKind::Marc, note, "the text, with numbers that fit");
                 }
-                self.emit(record, text, charset, sink)
+                self.emit(record, base, text, charset, sink)
             }
             Err(error) => Err(error),
         };
@@ -441,10 +234,14 @@ impl Parser {
     fn emit<S: Sink + ?Sized>(
         &mut self,
         record: &[u8],
+        base: usize,
         text: &str,
         charset: Option<Charset>,
         sink: &mut S,
     ) -> Result {
+        let Some(directory) = crate::utf8::from_utf8(&record[LEADER_BYTES..base]) else {
+            return Err(Error::syntax("found a directory that is not ASCII").at(24));
+        };
         sink.begin_map(Some(2 + u64::from(charset.is_some())))?;
         sink.key("leader")?;
         match std::str::from_utf8(&record[..LEADER_BYTES]) {
@@ -460,28 +257,25 @@ impl Parser {
             sink.str(charset.name())?;
         }
         sink.key("fields")?;
-        sink.begin_array(Some(self.fields.len() as u64))?;
-        let mut cursor = 0;
-        for field in &self.fields {
-            // Fields nearly always come in the order of the data, so the cursor only moves on.
-            let at = |cursor: usize| self.delimiters.get(cursor).copied();
-            if at(cursor).is_none_or(|place| place > field.end)
-                || cursor > 0 && self.delimiters[cursor - 1] >= field.start
-            {
-                cursor = self.delimiters.partition_point(|place| *place < field.start);
-            }
-            while at(cursor).is_some_and(|place| place < field.start) {
-                cursor += 1;
+        let Layout { fields, delimiters, in_order } = &self.layout;
+        sink.begin_array(Some(fields.len() as u64))?;
+        let (mut cursor, mut tag_at) = (0, 0);
+        for field in fields {
+            if !in_order {
+                cursor = delimiters.partition_point(|place| *place < field.start);
             }
             let first = cursor;
-            while at(cursor).is_some_and(|place| place < field.end) {
+            while delimiters[cursor] < field.end {
                 cursor += 1;
             }
-            let delimiters = &self.delimiters[first..cursor];
+            let own = &delimiters[first..cursor];
+            // The terminator.
             cursor += 1;
             sink.begin_map(Some(1))?;
-            sink.key(field.tag.as_str())?;
-            emit_field(text, field, delimiters, sink)?;
+            let tag = &directory[tag_at..tag_at + 3];
+            tag_at += ENTRY_BYTES;
+            sink.key(tag)?;
+            emit_field(text, tag, field, own, sink)?;
             sink.end_map()?;
         }
         sink.end_array()?;
@@ -511,18 +305,16 @@ impl Parser {
 #[inline]
 fn emit_field<S: Sink + ?Sized>(
     text: &str,
+    tag: &str,
     field: &FieldPlace,
     delimiters: &[u32],
     sink: &mut S,
 ) -> Result {
-    let content = &text[field.start as usize..field.end as usize];
-    let Some(&first) =
-        delimiters.first().filter(|_| !is_control_tag(field.tag.as_str().as_bytes()))
-    else {
-        let bytes = content.as_bytes();
-        let is_text = is_control_tag(field.tag.as_str().as_bytes())
-            || !matches!(bytes, [a, b] if is_indicator(*a) && is_indicator(*b));
-        if is_text {
+    let is_control = is_control_tag(tag.as_bytes());
+    let Some(&first) = delimiters.first().filter(|_| !is_control) else {
+        let content = &text[field.start as usize..field.end as usize];
+        let is_pair = matches!(content.as_bytes(), [a, b] if is_indicator(*a) && is_indicator(*b));
+        if is_control || !is_pair {
             return sink.str(content);
         }
         begin_data(content, 0, sink)?;
@@ -565,29 +357,13 @@ fn begin_data<S: Sink + ?Sized>(indicators: &str, subfields: usize, sink: &mut S
     sink.begin_array(Some(subfields as u64))
 }
 
-/// Whether a number that does not fit its digits may be written as `stated`: as nines, as zeros or
-/// as its last digits. One that fits must be right.
-fn fits_digits(stated: usize, actual: usize, max: usize) -> bool {
-    stated == actual
-        || actual > max && (stated == max || stated == 0 || stated == actual % (max + 1))
-}
-
-#[inline]
-fn tag(entry: &[u8]) -> Result<Tag> {
-    Tag::new([entry[0], entry[1], entry[2]]).ok_or_else(|| {
-        Error::syntax(format!(
-            "found the tag \"{}\", expected three printable ASCII characters",
-            entry[..3].escape_ascii()
-        ))
-    })
-}
-
 /// `245 $a` for a place in field 245 before which stands `before`.
 #[cold]
-fn place_name(tag: Tag, before: &[u8]) -> String {
+fn place_name(directory: &[u8], index: usize, before: &[u8]) -> String {
+    let tag = tag_name(directory, index);
     match before.iter().rposition(|b| *b == SUBFIELD_DELIMITER).and_then(|at| before.get(at + 1)) {
-        Some(code) if code.is_ascii_graphic() => format!("{} ${}", tag.as_str(), char::from(*code)),
-        _ => tag.as_str().to_owned(),
+        Some(code) if code.is_ascii_graphic() => format!("{tag} ${}", char::from(*code)),
+        _ => tag,
     }
 }
 

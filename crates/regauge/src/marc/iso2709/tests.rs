@@ -241,6 +241,18 @@ fn wrong_numbers_are_read_where_they_leave_no_doubt() {
 }
 
 #[test]
+fn a_field_does_not_begin_inside_of_a_character() {
+    let mut bytes = record(UTF8, &[("500", "éx".as_bytes()), ("001", b"id")]);
+    // The first entry begins at the second byte of the é.
+    bytes[24..36].copy_from_slice(b"500000300001");
+    assert_eq!(
+        read(&bytes),
+        ["bad (57 bytes) marc: record 1 (001 id), byte 50: found a field that begins inside of a \
+          character of UTF-8"]
+    );
+}
+
+#[test]
 fn broken_records_are_named_and_passed_over() {
     let good = record(UTF8, &[("001", b"good"), ("245", b"10\x1Fax")]);
     let check = |broken: &[u8], message: &str| {

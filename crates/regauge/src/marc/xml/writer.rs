@@ -76,6 +76,13 @@ impl<'o> Writer<'o> {
         Writer { inner: Shape::new(body, &Limits::default()) }
     }
 
+    /// Bounds the text of a record by [`Limits::record_bytes`]; without, by its default.
+    #[must_use]
+    pub fn with_limits(mut self, limits: &Limits) -> Writer<'o> {
+        self.inner.set_limits(limits);
+        self
+    }
+
     /// The buffer, for what is still in memory.
     pub fn into_out(self) -> Out<'o> {
         self.inner.target.out
