@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Converts gigabyte files and prints the most memory that each conversion was resident in.
+
+    python3 tools/memory_check.py [--regauge target/release/regauge] [--bytes 1000000000] [--limit-mb 64]
+
+Makes one JSON array, one NDJSON file and one MARC file of that size in the temporary folder, out of
+a sample of documents that is repeated, and takes them away again. Ends with status 1 when a
+conversion fails or takes more than the limit.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+
+def sample(regauge, kind, count, to):
+    command = [regauge, "sample", kind, "-", "--count", str(count), "--to", to]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+
+
+def repeat(path, piece, size, before=b"", between=b"", after=b""):
+    """Writes `piece` again and again until the file has that size."""
+    with open(path, "wb") as file:
+        file.write(before)
+        written = 0
+        while written < size:
+            if written:
+                file.write(between)
+            written += file.write(piece)
+        file.write(after)
+
+
+NAMES = ("array.json", "lines.ndjson", "catalog.mrc")
+
+
+def make(regauge, folder, size):
+    """Writes the inputs. A process of its own does it: Linux counts the memory of the process that
+    starts a command as the command's, so the one that measures has to stay small."""
+    types = sample(regauge, "types", 20_000, "ndjson")
+    paths = {name: os.path.join(folder, name) for name in NAMES}
+    array = b",\n".join(types.splitlines())
+    repeat(paths["array.json"], array, size, b"[", b",\n", b"]\n")
+    repeat(paths["lines.ndjson"], types, size)
+    repeat(paths["catalog.mrc"], sample(regauge, "catalog", 5_000, "marc"), size)
+
+
+def drain(pipe):
+    while pipe.read(1 << 20):
+        pass
+
+
+def run(command):
+    """Exit status, peak resident bytes, CPU seconds and seconds of a command whose output goes to a
+    pipe."""
+    began = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    reader = threading.Thread(target=drain, args=(process.stdout,))
+    reader.start()
+    _, status, usage = os.wait4(process.pid, 0)
+    reader.join()
+    process.stdout.close()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    cpu = usage.ru_utime + usage.ru_stime
+    # Kibibytes on Linux, bytes on macOS.
+    unit = 1 if sys.platform == "darwin" else 1024
+    return process.returncode, usage.ru_maxrss * unit, cpu, time.monotonic() - began
+
+
+CASES = [
+    ("array.json", "OUT.msgpack", []),
+    ("array.json", "-", ["--to", "msgpack"]),
+    ("array.json", "OUT.ndjson", []),
+    ("array.json", "OUT.msgpack.zst", []),
+    ("lines.ndjson", "OUT.msgpack", []),
+    ("lines.ndjson", "-", ["--to", "msgpack", "--documents", "join"]),
+    ("lines.ndjson", "OUT.json", ["--jobs", "1"]),
+    ("lines.ndjson", "OUT.json.gz", []),
+    ("catalog.mrc", "OUT.xml", []),
+    ("catalog.mrc", "-", ["--to", "marcxml", "--jobs", "1"]),
+    ("catalog.mrc", "OUT.marc.json", ["--bad", "skip"]),
+    ("catalog.mrc", "OUT.msgpack", []),
+    ("catalog.mrc", None, []),
+    ("array.json", None, []),
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--regauge", default="target/release/regauge", help="the binary")
+    parser.add_argument("--make", metavar="FOLDER", help=argparse.SUPPRESS)
+    parser.add_argument("--bytes", type=int, default=1_000_000_000, help="the size of each input")
+    parser.add_argument("--limit-mb", type=float, default=64, help="in units of 10^6 bytes")
+    arguments = parser.parse_args()
+    regauge = os.path.abspath(arguments.regauge)
+    if arguments.make:
+        make(regauge, arguments.make, arguments.bytes)
+        return 0
+    failed = False
+    with tempfile.TemporaryDirectory(prefix="regauge-memory-") as folder:
+        command = [sys.executable, __file__, "--make", folder, "--regauge", regauge]
+        subprocess.run([*command, "--bytes", str(arguments.bytes)], check=True)
+        paths = {name: os.path.join(folder, name) for name in NAMES}
+        _, floor, _, _ = run(["true"])
+        print(f"{floor / 1e6:7.1f} MB  of this is what any command is shown with here")
+        for name, output, options in CASES:
+            if output is None:
+                command = [regauge, "inspect", paths[name], *options]
+                shown = f"inspect {name}"
+            else:
+                target = output if output == "-" else os.path.join(folder, output)
+                command = [regauge, "convert", paths[name], target, *options]
+                shown = " ".join(["convert", name, output, *options])
+            status, peak, cpu, took = run(command)
+            size = os.path.getsize(paths[name])
+            good = status == 0 and peak <= arguments.limit_mb * 1e6
+            failed |= not good
+            print(
+                f"{peak / 1e6:7.1f} MB  {size / 1e6 / cpu:7.0f} MB per CPU second  {took:6.1f} s  "
+                f"{shown}{'' if good else f'  <-- FAILED (status {status})'}",
+                flush=True,
+            )
+            if output not in (None, "-"):
+                os.remove(target)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
