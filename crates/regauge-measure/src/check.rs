@@ -134,10 +134,14 @@ fn try_check(
         out.clone()
     };
     process.stop();
-    let comparison =
-        compare(&original.path, &readable, original.format, references.shape == Shape::Catalogue)
-            .map_err(Trouble::Raised)?;
     let (output_bytes, same) = same_bytes(&load.path, &out).map_err(here)?;
+    let marc = references.shape == Shape::Catalogue;
+    // The same bytes are the same documents; most libraries write just what regauge writes.
+    let comparison = if same && !contender.made_from_json {
+        Comparison::new()
+    } else {
+        compare(&original.path, &readable, original.format, marc).map_err(Trouble::Raised)?
+    };
     let own_gzip = |path: &Path| gzip_bytes(path).map_err(here);
     let output_gzip_bytes = match (same, contender.made_from_json) {
         (true, false) => reference_gzip(original.format),
