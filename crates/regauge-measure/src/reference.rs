@@ -81,9 +81,9 @@ impl References {
             Ok(summary) => {
                 if summary.bad_records > 0 {
                     notes.push(format!(
-                        "{} broken records of the input were left out ({} are measured); \
-                         `regauge convert --bad FILE` shows them.",
-                        summary.bad_records, summary.documents
+                        "{} broken records of the input were left out; `regauge convert --bad \
+                         FILE` keeps and names them.",
+                        summary.bad_records
                     ));
                 }
                 text

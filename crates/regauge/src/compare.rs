@@ -287,8 +287,12 @@ impl Comparison {
         let common = before.len().min(after.len());
         let changed = (0..common).any(|index| !same(&before[index], &after[index]));
         if changed && before.len() == after.len() && is_permutation(before, after) {
-            let list = |values: &[Value]| shorten(&Value::Array(values.to_vec()).to_string());
-            self.note(ChangeKind::ItemOrder, list(before), list(after));
+            // The first element that moved says more than the head of two long lists.
+            let first = (0..common).find(|index| !same(&before[*index], &after[*index]));
+            let first = first.expect("an element has changed");
+            self.at_index(first, |this| {
+                this.note(ChangeKind::ItemOrder, shown(&before[first]), shown(&after[first]));
+            });
             return;
         }
         if changed {
