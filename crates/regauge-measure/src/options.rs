@@ -64,7 +64,7 @@ impl Options {
             rounds: None,
             budget: Duration::from_secs(120),
             sample_min: Duration::from_millis(10),
-            patience: Duration::from_secs(120),
+            patience: Duration::from_secs(180),
             seed: 1,
             python: None,
             ruby: None,
