@@ -291,174 +291,95 @@ macro_rules! forward {
 }
 pub(crate) use forward;
 
-impl<S: Sink + ?Sized> Sink for &mut S {
-    #[inline]
-    fn null(&mut self) -> Result {
-        (**self).null()
-    }
-    #[inline]
-    fn bool(&mut self, v: bool) -> Result {
-        (**self).bool(v)
-    }
-    #[inline]
-    fn i64(&mut self, v: i64) -> Result {
-        (**self).i64(v)
-    }
-    #[inline]
-    fn u64(&mut self, v: u64) -> Result {
-        (**self).u64(v)
-    }
-    #[inline]
-    fn f64(&mut self, v: f64) -> Result {
-        (**self).f64(v)
-    }
-    #[inline]
-    fn f32(&mut self, v: f32) -> Result {
-        (**self).f32(v)
-    }
-    #[inline]
-    fn str(&mut self, v: &str) -> Result {
-        (**self).str(v)
-    }
-    #[inline]
-    fn bytes(&mut self, v: &[u8]) -> Result {
-        (**self).bytes(v)
-    }
-    #[inline]
-    fn big_int(&mut self, v: BigInt<'_>) -> Result {
-        (**self).big_int(v)
-    }
-    #[inline]
-    fn ext(&mut self, v: Ext<'_>) -> Result {
-        (**self).ext(v)
-    }
-    #[inline]
-    fn begin_array(&mut self, len: Option<u64>) -> Result {
-        (**self).begin_array(len)
-    }
-    #[inline]
-    fn end_array(&mut self) -> Result {
-        (**self).end_array()
-    }
-    #[inline]
-    fn begin_map(&mut self, len: Option<u64>) -> Result {
-        (**self).begin_map(len)
-    }
-    #[inline]
-    fn key(&mut self, k: &str) -> Result {
-        (**self).key(k)
-    }
-    #[inline]
-    fn key_value(&mut self, k: &Value) -> Result {
-        (**self).key_value(k)
-    }
-    #[inline]
-    fn end_map(&mut self) -> Result {
-        (**self).end_map()
-    }
-    #[inline]
-    fn fidelity(&mut self) -> &mut Fidelity {
-        (**self).fidelity()
-    }
-}
+/// A pointer to a sink is a sink.
+macro_rules! pointer {
+    ($pointer:ty) => {
+        impl<S: Sink + ?Sized> Sink for $pointer {
+            #[inline]
+            fn null(&mut self) -> Result {
+                (**self).null()
+            }
+            #[inline]
+            fn bool(&mut self, v: bool) -> Result {
+                (**self).bool(v)
+            }
+            #[inline]
+            fn i64(&mut self, v: i64) -> Result {
+                (**self).i64(v)
+            }
+            #[inline]
+            fn u64(&mut self, v: u64) -> Result {
+                (**self).u64(v)
+            }
+            #[inline]
+            fn f64(&mut self, v: f64) -> Result {
+                (**self).f64(v)
+            }
+            #[inline]
+            fn f32(&mut self, v: f32) -> Result {
+                (**self).f32(v)
+            }
+            #[inline]
+            fn str(&mut self, v: &str) -> Result {
+                (**self).str(v)
+            }
+            #[inline]
+            fn bytes(&mut self, v: &[u8]) -> Result {
+                (**self).bytes(v)
+            }
+            #[inline]
+            fn big_int(&mut self, v: BigInt<'_>) -> Result {
+                (**self).big_int(v)
+            }
+            #[inline]
+            fn ext(&mut self, v: Ext<'_>) -> Result {
+                (**self).ext(v)
+            }
+            #[inline]
+            fn begin_array(&mut self, len: Option<u64>) -> Result {
+                (**self).begin_array(len)
+            }
+            #[inline]
+            fn end_array(&mut self) -> Result {
+                (**self).end_array()
+            }
+            #[inline]
+            fn begin_map(&mut self, len: Option<u64>) -> Result {
+                (**self).begin_map(len)
+            }
+            #[inline]
+            fn key(&mut self, k: &str) -> Result {
+                (**self).key(k)
+            }
+            #[inline]
+            fn key_value(&mut self, k: &Value) -> Result {
+                (**self).key_value(k)
+            }
+            #[inline]
+            fn end_map(&mut self) -> Result {
+                (**self).end_map()
+            }
+            #[inline]
+            fn fidelity(&mut self) -> &mut Fidelity {
+                (**self).fidelity()
+            }
+        }
 
-impl<S: Writer + ?Sized> Writer for &mut S {
-    fn end_document(&mut self) -> Result {
-        (**self).end_document()
-    }
-    fn finish(&mut self) -> Result {
-        (**self).finish()
-    }
-    fn checkpoint(&mut self) {
-        (**self).checkpoint();
-    }
-    fn rollback(&mut self) {
-        (**self).rollback();
-    }
+        impl<S: Writer + ?Sized> Writer for $pointer {
+            fn end_document(&mut self) -> Result {
+                (**self).end_document()
+            }
+            fn finish(&mut self) -> Result {
+                (**self).finish()
+            }
+            fn checkpoint(&mut self) {
+                (**self).checkpoint();
+            }
+            fn rollback(&mut self) {
+                (**self).rollback();
+            }
+        }
+    };
 }
-
-impl<S: Sink + ?Sized> Sink for Box<S> {
-    #[inline]
-    fn null(&mut self) -> Result {
-        (**self).null()
-    }
-    #[inline]
-    fn bool(&mut self, v: bool) -> Result {
-        (**self).bool(v)
-    }
-    #[inline]
-    fn i64(&mut self, v: i64) -> Result {
-        (**self).i64(v)
-    }
-    #[inline]
-    fn u64(&mut self, v: u64) -> Result {
-        (**self).u64(v)
-    }
-    #[inline]
-    fn f64(&mut self, v: f64) -> Result {
-        (**self).f64(v)
-    }
-    #[inline]
-    fn f32(&mut self, v: f32) -> Result {
-        (**self).f32(v)
-    }
-    #[inline]
-    fn str(&mut self, v: &str) -> Result {
-        (**self).str(v)
-    }
-    #[inline]
-    fn bytes(&mut self, v: &[u8]) -> Result {
-        (**self).bytes(v)
-    }
-    #[inline]
-    fn big_int(&mut self, v: BigInt<'_>) -> Result {
-        (**self).big_int(v)
-    }
-    #[inline]
-    fn ext(&mut self, v: Ext<'_>) -> Result {
-        (**self).ext(v)
-    }
-    #[inline]
-    fn begin_array(&mut self, len: Option<u64>) -> Result {
-        (**self).begin_array(len)
-    }
-    #[inline]
-    fn end_array(&mut self) -> Result {
-        (**self).end_array()
-    }
-    #[inline]
-    fn begin_map(&mut self, len: Option<u64>) -> Result {
-        (**self).begin_map(len)
-    }
-    #[inline]
-    fn key(&mut self, k: &str) -> Result {
-        (**self).key(k)
-    }
-    #[inline]
-    fn key_value(&mut self, k: &Value) -> Result {
-        (**self).key_value(k)
-    }
-    #[inline]
-    fn end_map(&mut self) -> Result {
-        (**self).end_map()
-    }
-    #[inline]
-    fn fidelity(&mut self) -> &mut Fidelity {
-        (**self).fidelity()
-    }
-}
-
-impl<S: Writer + ?Sized> Writer for Box<S> {
-    fn end_document(&mut self) -> Result {
-        (**self).end_document()
-    }
-    fn finish(&mut self) -> Result {
-        (**self).finish()
-    }
-    fn checkpoint(&mut self) {
-        (**self).checkpoint();
-    }
-    fn rollback(&mut self) {
-        (**self).rollback();
-    }
-}
+pointer!(&mut S);
+pointer!(Box<S>);
