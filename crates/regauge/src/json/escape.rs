@@ -224,9 +224,9 @@ fn pair(v: u32) -> [u8; 2] {
 fn eight(v: u32) -> u64 {
     debug_assert!(v < 100_000_000);
     let fours = u64::from(v / 10_000) | u64::from(v % 10_000) << 32;
-    let hundreds = (fours * 10_486 >> 20) & 0x0000_007F_0000_007F;
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007F_0000_007F;
     let twos = hundreds | (fours - 100 * hundreds) << 16;
-    let tens = (twos * 103 >> 10) & 0x000F_000F_000F_000F;
+    let tens = ((twos * 103) >> 10) & 0x000F_000F_000F_000F;
     (tens | (twos - 10 * tens) << 8) | 0x3030_3030_3030_3030
 }
 

@@ -4,7 +4,7 @@
 //! Both must agree on what they both understand: if you change one, the tests at the end of this
 //! file and in `tests.rs` compare them.
 
-use super::simd::{Block, halves, sixteen, up_to_eight};
+use super::simd::{Block, last_digits, sixteen};
 use super::table_powers::{POWERS, SMALLEST};
 
 /// A number that [`quick`] understood.
@@ -17,7 +17,7 @@ pub(super) enum Quick {
 }
 
 /// The magnitude of the number whose first digit stands at `at`, and the index behind it. `None`
-/// for what is unusual: near the end of the window, a leading zero too many, more than 19 digits,
+/// for what is unusual: near an end of the window, a leading zero too many, more than 19 digits,
 /// a fault. Then [`scan`] tells.
 #[inline(always)]
 pub(super) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
@@ -26,8 +26,8 @@ pub(super) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
     if digits == 0 || (whole[0] == b'0' && digits != 1) {
         return None;
     }
-    let mut mantissa = append(0, whole, digits);
     let mut end = at + digits as usize;
+    let mut mantissa = last_digits(sixteen(bytes, end.checked_sub(16)?)?, digits);
     if digits == 16 {
         (mantissa, end, digits) = up_to_19(bytes, mantissa, end, digits)?;
     }
@@ -41,9 +41,9 @@ pub(super) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
     if count == 0 || digits + count > 19 {
         return None;
     }
-    mantissa = append(mantissa, fraction, count);
     let point = end + 1;
     end = point + count as usize;
+    mantissa = mantissa * TENS[count as usize] + last_digits(sixteen(bytes, end - 16)?, count);
     if count == 16 {
         (mantissa, end, _) = up_to_19(bytes, mantissa, end, digits + 16)?;
     }
@@ -69,17 +69,6 @@ fn up_to_19(
         (end, digits) = (end + 1, digits + 1);
     }
     Some((mantissa, end, digits))
-}
-
-/// The mantissa with the first `count` of `digits`, 1 to 16, behind it.
-#[inline(always)]
-fn append(mantissa: u64, digits: &[u8; 16], count: u32) -> u64 {
-    let [low, high] = halves(digits);
-    if count <= 8 {
-        return mantissa * TENS[count as usize] + up_to_eight(low, count);
-    }
-    let mantissa = mantissa * TENS[8] + up_to_eight(low, 8);
-    mantissa * TENS[count as usize - 8] + up_to_eight(high, count - 8)
 }
 
 #[inline(always)]

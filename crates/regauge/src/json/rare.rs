@@ -195,14 +195,15 @@ impl Parser {
         let end = match self.comment {
             Comment::Block => {
                 let end = memchr::memmem::find(rest, b"*/").map(|index| index + 2);
-                if let (true, Some(line_end)) = (self.lines(), line_end) {
-                    if end.is_none_or(|end| line_end < end) {
-                        return Err(Error::syntax(
-                            "found the end of the line inside a comment, expected `*/`",
-                        )
-                        .hint("pass --from json if a document spans several lines")
-                        .at((at + line_end) as u64));
-                    }
+                if let Some(line_end) = line_end
+                    && self.lines()
+                    && end.is_none_or(|end| line_end < end)
+                {
+                    return Err(Error::syntax(
+                        "found the end of the line inside a comment, expected `*/`",
+                    )
+                    .hint("pass --from json if a document spans several lines")
+                    .at((at + line_end) as u64));
                 }
                 end
             }

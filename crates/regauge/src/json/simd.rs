@@ -136,24 +136,56 @@ pub(super) fn sixteen(bytes: &[u8], at: usize) -> Option<&[u8; 16]> {
     bytes.get(at..)?.first_chunk()
 }
 
-/// The value of `count` digits, 1 to 8, that stand in the low bytes of `digits`, the first lowest,
-/// their `b'0'` taken off. What stands above them does not matter.
+/// The value of the last `count` of sixteen bytes, 1 to 16, which are ASCII digits. What stands
+/// before them does not matter.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn up_to_eight(digits: u64, count: u32) -> u64 {
-    debug_assert!((1..=8).contains(&count));
-    // Shifted up, so that what is missing becomes leading zeros.
-    let digits = digits << (64 - 8 * count);
-    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
-    let low = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
-    let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(0x0000_2710_0000_0001);
-    low.wrapping_add(high) >> 32
+pub(super) fn last_digits(bytes: &[u8; 16], count: u32) -> u64 {
+    /// For each count, the bytes that belong to it.
+    static MASKS: [[u8; 16]; 17] = {
+        let mut masks = [[0; 16]; 17];
+        let mut count = 0;
+        while count <= 16 {
+            let mut index = 16 - count;
+            while index < 16 {
+                masks[count][index] = 0xFF;
+                index += 1;
+            }
+            count += 1;
+        }
+        masks
+    };
+    let mask = Block::load(&MASKS[count as usize]);
+    // SAFETY: SSE2 is always there.
+    let both = unsafe {
+        let values = _mm_sub_epi8(Block::load(bytes).0, _mm_set1_epi8(b'0' as i8));
+        let values = _mm_and_si128(values, mask.0);
+        // Two, four and eight digits side by side; the first of each stands lowest.
+        let first = _mm_and_si128(values, _mm_set1_epi16(0xFF));
+        let twos =
+            _mm_add_epi16(_mm_mullo_epi16(first, _mm_set1_epi16(10)), _mm_srli_epi16::<8>(values));
+        let fours = _mm_madd_epi16(twos, _mm_set1_epi32(1 << 16 | 100));
+        let eights =
+            _mm_madd_epi16(_mm_packs_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10_000));
+        _mm_cvtsi128_si64(eights) as u64
+    };
+    (both & 0xFFFF_FFFF) * 100_000_000 + (both >> 32)
 }
 
-/// Sixteen ASCII digits as two times eight for [`up_to_eight`]. Other bytes give other values.
+/// The value of the last `count` of sixteen bytes, 1 to 16, which are ASCII digits. What stands
+/// before them does not matter.
+#[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub(super) fn halves(bytes: &[u8; 16]) -> [u64; 2] {
-    let both = u128::from_le_bytes(*bytes);
-    [both as u64, (both >> 64) as u64].map(|half| half ^ 0x3030_3030_3030_3030)
+pub(super) fn last_digits(bytes: &[u8; 16], count: u32) -> u64 {
+    let both = u128::from_le_bytes(*bytes) ^ 0x3030_3030_3030_3030_3030_3030_3030_3030;
+    let kept = both >> (128 - 8 * count) << (128 - 8 * count);
+    let eight = |digits: u64| {
+        let twos = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+        let low = (twos & 0x0000_00FF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
+        let high = ((twos >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(0x0000_2710_0000_0001);
+        low.wrapping_add(high) >> 32
+    };
+    eight(kept as u64) * 100_000_000 + eight((kept >> 64) as u64)
 }
 
 #[cfg(test)]
@@ -190,10 +222,14 @@ mod tests {
             let mut cut = *text;
             cut[count..].fill(b':');
             assert_eq!(Block::load(&cut).digits(), count as u32);
-            let half = halves(&cut)[usize::from(count > 8)];
-            let first = if count > 8 { 8 } else { 0 };
-            let wanted = std::str::from_utf8(&text[first..count]).unwrap().parse();
-            assert_eq!(Ok(up_to_eight(half, (count - first) as u32)), wanted);
+            for before in [b'0', b'9', b'[', 0, 0xFF] {
+                let mut cut = *text;
+                cut[..16 - count].fill(before);
+                let wanted = std::str::from_utf8(&text[16 - count..]).unwrap().parse();
+                assert_eq!(Ok(last_digits(&cut, count as u32)), wanted);
+                cut[16 - count..].fill(b'9');
+                assert_eq!(last_digits(&cut, count as u32), 10u64.pow(count as u32) - 1);
+            }
         }
         for byte in (0..=255).filter(|byte: &u8| !byte.is_ascii_digit()) {
             assert_eq!(Block::load(&[byte; 16]).digits(), 0);

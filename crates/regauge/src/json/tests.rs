@@ -440,7 +440,7 @@ fn long_strings_go_through_a_small_buffer() {
         writer.finish().unwrap();
         drop(writer);
         assert_eq!(build(&bytes), value);
-        assert_eq!(options != WriteOptions::default() || bytes == expected.as_bytes(), true);
+        assert!(options != WriteOptions::default() || bytes == expected.as_bytes());
         check_pieces(ReadOptions::default(), &bytes[..2_000]);
     }
 }
