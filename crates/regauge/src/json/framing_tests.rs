@@ -1,4 +1,5 @@
-//! How documents stand in a file, what breaks in them, and how much they may ask for.
+//! What the options accept, how documents stand in a file, what breaks in them, and how much they
+//! may ask for.
 
 use super::tests::{Events, Pieces, build, check_pieces, pieces, refuse_with, whole};
 use super::{Framing, Parser, ReadOptions, Reader, WriteOptions, Writer};
@@ -8,6 +9,40 @@ use crate::out::Out;
 use crate::output::StreamOutput;
 use crate::value::Value;
 use crate::{Error, ErrorKind, Format, Limits, OnLoss};
+
+#[test]
+fn relaxed_reading() {
+    let options = ReadOptions {
+        comments: true,
+        trailing_commas: true,
+        non_finite: true,
+        ..ReadOptions::default()
+    };
+    let text = b"// head\n{/**/\"a\" /* \n * ** */ : // x /* \n [NaN, -Infinity, Infinity /*y*/ ,],\"b\":{\"c\":1,},}// end";
+    let (events, error) = whole(options, text);
+    assert_eq!(error, None);
+    assert_eq!(
+        events.join(" "),
+        r#"{ key "a" [ f64 NaN f64 -inf f64 inf ] key "b" { key "c" i64 1 } } document"#
+    );
+    check_pieces(options, text);
+    let refuse =
+        |input: &str, offset, message| refuse_with(options, input.as_bytes(), offset, message);
+    refuse("[1,,]", 3, "found `,`, expected a value");
+    refuse("[,]", 1, "found `,`, expected a value or `]`");
+    refuse("1 /* x *", 8, "found the end of the input inside a comment, expected `*/`");
+    refuse("1 / 2", 2, "found `/` behind the document, expected the end of the input");
+    refuse("[Nan]", 1, "found `Nan`, expected a value or `]`");
+    refuse("[-Inf]", 2, "found `Inf`, expected a digit");
+    // Each option allows its own thing only.
+    for (option, text) in [
+        (ReadOptions { comments: true, ..ReadOptions::default() }, "[1,/**/]"),
+        (ReadOptions { trailing_commas: true, ..ReadOptions::default() }, "[1,/**/]"),
+        (ReadOptions { non_finite: true, ..ReadOptions::default() }, "[NaN,]"),
+    ] {
+        assert!(whole(option, text.as_bytes()).1.is_some(), "{text}");
+    }
+}
 
 #[test]
 fn lines() {

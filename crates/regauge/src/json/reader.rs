@@ -41,7 +41,8 @@ pub struct ReadOptions {
     pub non_finite: bool,
     /// Give a number with a fraction or an exponent as [`Ext::Decimal`], with its digits.
     pub exact_numbers: bool,
-    /// Count the numbers whose digits a double does not keep ([`LossKind::Rounded`]).
+    /// Count the numbers whose digits a double does not keep
+    /// ([`LossKind::Rounded`](crate::fidelity::LossKind::Rounded)).
     pub count_rounded: bool,
 }
 
