@@ -163,8 +163,12 @@ pub fn convert<'a>(
         parallel::convert(input, output, options, on_bad)
     } else {
         let out = Out::to_output(output, options.limits.record_bytes);
-        // A stream cannot be asked again where the fault was, so its path is kept on the way.
-        let tracked = options.report || options.on_loss == OnLoss::Approximate || again.is_none();
+        // A stream cannot be asked again where the fault was, and nobody asks for each broken
+        // record, so their paths are kept on the way.
+        let tracked = options.report
+            || options.on_loss == OnLoss::Approximate
+            || options.skip_bad
+            || again.is_none();
         run(input, out, options, tracked, on_bad).map(|(summary, _)| summary)
     };
     result.map_err(|error| explain(error, again, options))
@@ -376,12 +380,8 @@ impl Job<'_> {
             }
             if self.tracked {
                 let mut tracker = Tracker::new(chain);
-                match pump(&mut reader, &mut tracker, options.skip_bad, on_bad) {
-                    Err(error) if error.kind() != ErrorKind::Io && error.path().is_none() => {
-                        return Err(error.at_path(tracker.path()));
-                    }
-                    done => done?,
-                }
+                pump(&mut reader, &mut tracker, options.skip_bad, on_bad)
+                    .map_err(|error| placed(error, &tracker))?
             } else {
                 pump(&mut reader, &mut chain, options.skip_bad, on_bad)?
             }
@@ -391,6 +391,17 @@ impl Job<'_> {
             bad_records,
             fidelity: writer.fidelity().clone(),
         })
+    }
+}
+
+/// The error with the path that the writer keeps, if it does.
+#[cold]
+fn placed<W: Writer>(error: Error, writer: &W) -> Error {
+    match writer.path() {
+        Some(path) if error.path().is_none() && error.kind() != ErrorKind::Io => {
+            error.at_path(path)
+        }
+        _ => error,
     }
 }
 
@@ -411,9 +422,9 @@ fn pump<P: Parse, W: Writer>(
             Ok(false) => break,
             Ok(true) => match writer.end_document() {
                 Ok(()) => continue,
-                Err(error) => reader.reject(error, skip_bad)?,
+                Err(error) => reader.reject(placed(error, writer), skip_bad)?,
             },
-            Err(error) if skip_bad => reader.skip_bad(error)?,
+            Err(error) if skip_bad => reader.skip_bad(placed(error, writer))?,
             Err(error) => return Err(error),
         };
         writer.rollback();

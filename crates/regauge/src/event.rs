@@ -102,6 +102,11 @@ pub trait Writer: Sink {
     /// Drops everything since the last [`checkpoint`](Writer::checkpoint): a record that turned
     /// out to be broken leaves no trace.
     fn rollback(&mut self);
+
+    /// The path of the value at hand, from a writer that keeps it: see [`crate::path::Tracker`].
+    fn path(&self) -> Option<crate::path::Path> {
+        None
+    }
 }
 
 /// Gives the events of documents, one document at a call.

@@ -17,7 +17,7 @@ use crate::format::Format;
 use crate::out::Out;
 use crate::output::Output;
 use crate::reader::BadRecord;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The size of a part: large enough that handing it over costs nothing, small enough to stay in
 /// the cache of the worker's core together with its output.
@@ -125,19 +125,39 @@ fn work(parts: &Mutex<Receiver<Part>>, options: &Options) {
             Err(_) => return,
         };
         let Ok(Part { bytes, buffer, reply }) = part else { return };
-        let mut bad = Vec::new();
         let tracked = options.report || options.on_loss == OnLoss::Approximate;
-        let out = Out::reusing(buffer);
-        let (result, output) = match run(Input::Bytes(&bytes), out, options, tracked, &mut |one| {
-            bad.push(one);
-            Ok(())
-        }) {
-            Ok((summary, out)) => (Ok(summary), out.into_vec()),
+        let (mut result, mut bad) = attempt(&bytes, buffer, options, tracked);
+        let is_faulty = match &result {
+            Ok(_) => !bad.is_empty(),
+            Err(error) => error.kind() != ErrorKind::Io,
+        };
+        if is_faulty && !tracked {
+            // The fast route knows no paths, and a pipe cannot be asked again; this part can.
+            let buffer = result.map_or_else(|_| Vec::new(), |(_, output)| output);
+            (result, bad) = attempt(&bytes, buffer, options, true);
+        }
+        let (result, output) = match result {
+            Ok((summary, output)) => (Ok(summary), output),
             Err(error) => (Err(error), Vec::new()),
         };
         // The main thread is gone only when the run has failed already.
         let _ = reply.send(Done { input: bytes, output, bad, result });
     }
+}
+
+/// Converts a part into a buffer.
+fn attempt(
+    bytes: &[u8],
+    buffer: Vec<u8>,
+    options: &Options,
+    tracked: bool,
+) -> (Result<(Summary, Vec<u8>)>, Vec<BadRecord>) {
+    let mut bad = Vec::new();
+    let ran = run(Input::Bytes(bytes), Out::reusing(buffer), options, tracked, &mut |one| {
+        bad.push(one);
+        Ok(())
+    });
+    (ran.map(|(summary, out)| (summary, out.into_vec())), bad)
 }
 
 /// Cuts a stream at record boundaries.

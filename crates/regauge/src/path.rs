@@ -221,6 +221,9 @@ impl<S: Writer> Writer for Tracker<S> {
     fn checkpoint(&mut self) {
         self.inner.checkpoint();
     }
+    fn path(&self) -> Option<Path> {
+        Some(Tracker::path(self))
+    }
     fn rollback(&mut self) {
         self.stack.clear();
         self.inner.rollback();
