@@ -70,7 +70,8 @@ pub struct Convert {
     /// Compress the output [default: as its name tells]
     #[arg(help_heading = "Output", long, value_name = "none|gzip|zstd|lz4|xz|bzip2", value_parser = compression)]
     pub compress: Option<Packing>,
-    /// How hard to compress: gzip and bzip2 1 to 9, zstd 1 to 22, xz 0 to 9
+    /// How hard to compress: gzip and bzip2 1 to 9, zstd 1 to 22, xz 0 to 9; high levels of zstd and
+    /// xz take much memory
     #[arg(help_heading = "Output", long, value_name = "N")]
     pub level: Option<u32>,
     /// Replace the output if it exists

@@ -35,6 +35,9 @@ pub enum Compression {
 /// What an xz file may ask for to be unpacked: its own `-9` needs 65 MiB.
 const XZ_MEMORY_BYTES: u64 = 128 << 20;
 
+/// What xz may take to compress where nobody asked for a level: fewer threads work if need be.
+const XZ_THREADS_BYTES: u64 = 60 << 20;
+
 /// How much input a thread of zstd takes at a time. The library's own choice, 8 MiB and more a
 /// thread, would break our bound on memory; this costs 0.1% in size.
 const ZSTD_JOB_BYTES: u32 = 2 << 20;
@@ -117,11 +120,12 @@ impl Compression {
     }
 
     /// What is used without `--level`: the tool's own default, but for xz, whose 6 takes 94 MiB
-    /// of memory a thread where 3 takes 32.
+    /// of memory a thread where 2 takes 17.
     fn default_level(self) -> u32 {
         match self {
             Compression::Gzip => 6,
-            Compression::Zstd | Compression::Xz => 3,
+            Compression::Zstd => 3,
+            Compression::Xz => 2,
             Compression::Bzip2 => 9,
             Compression::Lz4 => 0,
         }
@@ -161,10 +165,10 @@ impl Compression {
     pub fn encoder<W: Write>(
         self,
         write: W,
-        level: Option<u32>,
+        wanted: Option<u32>,
         jobs: usize,
     ) -> io::Result<Encoder<W>> {
-        let level = level.unwrap_or(self.default_level());
+        let level = wanted.unwrap_or(self.default_level());
         let threads = u32::try_from(jobs).unwrap_or(u32::MAX);
         Ok(match self {
             Compression::Gzip if jobs > 1 => {
@@ -188,13 +192,13 @@ impl Compression {
                 Encoder::Lz4(Box::new(FrameEncoder::with_frame_info(info, write)))
             }
             Compression::Xz => {
+                let threads = match wanted {
+                    Some(_) => threads,
+                    None => (1..=threads).rev().find(|threads| fits(*threads, level)).unwrap_or(1),
+                };
                 let stream = match threads {
                     1 => Stream::new_easy_encoder(level, Check::Crc64)?,
-                    _ => MtStreamBuilder::new()
-                        .threads(threads)
-                        .preset(level)
-                        .check(Check::Crc64)
-                        .encoder()?,
+                    _ => xz_threads(threads, level).encoder()?,
                 };
                 Encoder::Xz(Box::new(XzEncoder::new_stream(write, stream)))
             }
@@ -203,6 +207,17 @@ impl Compression {
             }
         })
     }
+}
+
+fn xz_threads(threads: u32, level: u32) -> MtStreamBuilder {
+    let mut builder = MtStreamBuilder::new();
+    builder.threads(threads).preset(level).check(Check::Crc64);
+    builder
+}
+
+/// Whether so many threads stay within [`XZ_THREADS_BYTES`].
+fn fits(threads: u32, level: u32) -> bool {
+    xz_threads(threads, level).memusage() <= XZ_THREADS_BYTES
 }
 
 /// A writer of compressed (or plain) bytes, which has to be finished.

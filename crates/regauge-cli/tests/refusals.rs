@@ -115,11 +115,23 @@ fn bad_records_are_passed_over_when_asked_and_kept_byte_by_byte() {
     let folder = Folder::new();
     let text = "{\"a\":1}\n{\"b\":\n{\"c\":3}\nnonsense \u{FFFD}\n{\"d\":4}\n";
     folder.write("in.ndjson", text);
-    check_bad(&folder, 1);
-    check_bad(&folder, 2);
+    assert_eq!(check_bad(&folder, 1), check_bad(&folder, 2));
+    // Large enough for parts, whose broken records have their paths, too.
+    folder.write("in.ndjson", format!("{}{{\"a\":{{\"b\":[1,x]}}}}\n", lines(60_000)));
+    for jobs in [1, 2] {
+        let ran = folder
+            .run(&format!("convert in.ndjson /dev/null --to ndjson --jobs {jobs} --bad skip"));
+        assert!(ran.stderr.contains("record 60001, byte "), "{}", ran.stderr);
+        assert!(ran.stderr.contains(", at $.a.b[1]: found `x`"), "{}", ran.stderr);
+        let ran = folder.feed(
+            &format!("convert - /dev/null --to ndjson --jobs {jobs}"),
+            &folder.read("in.ndjson"),
+        );
+        assert!(ran.stderr.contains(", at $.a.b[1]: found `x`"), "{}", ran.stderr);
+    }
 }
 
-fn check_bad(folder: &Folder, jobs: usize) {
+fn check_bad(folder: &Folder, jobs: usize) -> String {
     let out = "{\"a\":1}\n{\"c\":3}\n{\"d\":4}\n";
     folder.run(&format!("convert in.ndjson stop.ndjson --jobs {jobs}")).status(1);
     let ran = folder.run(&format!("convert in.ndjson - --to ndjson --bad skip --jobs {jobs}"));
@@ -133,6 +145,7 @@ fn check_bad(folder: &Folder, jobs: usize) {
     folder.run(&arguments).silent();
     assert_eq!(folder.text("out.ndjson"), out);
     assert_eq!(folder.text("bad"), "{\"b\":\nnonsense \u{FFFD}\n");
+    ran.stderr
 }
 
 #[test]
