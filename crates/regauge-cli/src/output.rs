@@ -299,3 +299,38 @@ impl Output for Outlet {
         self.with_way(|output| output.release())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
+        let names = fs::read_dir(folder).unwrap().map(name);
+        names.map(|name| name.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_file_with_a_name_of_its_own_does_what_one_without_does() {
+        for make in [Beside::new, Beside::with_name] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("it");
+            drop(make(&path).unwrap());
+            assert_eq!(names(folder.path()), [""; 0], "what is dropped is gone");
+
+            let write = |text: &str| {
+                let file = make(&path).unwrap();
+                file.file().write_all(text.as_bytes()).unwrap();
+                file
+            };
+            let (first, second, third) = (write("first"), write("second"), write("third"));
+            first.put(&path, false).unwrap();
+            let error = second.put(&path, false).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+            assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+            third.put(&path, true).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), "third");
+            assert_eq!(names(folder.path()), ["it"]);
+        }
+    }
+}

@@ -8,6 +8,10 @@
 //! Sizes are those of compact JSON, escapes aside: a text counts its UTF-8 and two quotes, a value
 //! in a map its key, too, binary data its Base64.
 
+mod kinds;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
@@ -18,6 +22,8 @@ use crate::path::{Path, Step};
 use crate::value::Value;
 use crate::{Result, number};
 
+pub use kinds::{Kind, Kinds};
+
 /// Different keys of one map that are told apart.
 pub const KEYS_MAX: usize = 1000;
 
@@ -27,93 +33,6 @@ pub const PATHS_MAX: usize = 20_000;
 /// Values of one record that can be taken back when it turns out to be broken. Those of a larger
 /// record stay counted.
 const TAKEN_BACK_MAX: usize = 1 << 16;
-
-/// The types that are told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Kind {
-    /// Null.
-    Null,
-    /// A truth value.
-    Bool,
-    /// An integer of any size.
-    Integer,
-    /// A double or a single.
-    Float,
-    /// A decimal with its digits.
-    Decimal,
-    /// Text.
-    Text,
-    /// Text that is not UTF-8, or has lone surrogates.
-    BrokenText,
-    /// Bytes.
-    Bytes,
-    /// A point in time.
-    Timestamp,
-    /// A MessagePack extension.
-    Extension,
-    /// An array.
-    Array,
-    /// A map.
-    Map,
-}
-
-impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 12] = [
-        Kind::Null,
-        Kind::Bool,
-        Kind::Integer,
-        Kind::Float,
-        Kind::Decimal,
-        Kind::Text,
-        Kind::BrokenText,
-        Kind::Bytes,
-        Kind::Timestamp,
-        Kind::Extension,
-        Kind::Array,
-        Kind::Map,
-    ];
-
-    /// The name in reports: `"null"`, `"bool"`, …
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Null => "null",
-            Kind::Bool => "bool",
-            Kind::Integer => "integer",
-            Kind::Float => "float",
-            Kind::Decimal => "decimal",
-            Kind::Text => "text",
-            Kind::BrokenText => "broken text",
-            Kind::Bytes => "bytes",
-            Kind::Timestamp => "timestamp",
-            Kind::Extension => "extension",
-            Kind::Array => "array",
-            Kind::Map => "map",
-        }
-    }
-}
-
-/// How often each type was seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds([u64; Kind::ALL.len()]);
-
-impl Kinds {
-    /// The types that were seen, in the order of [`Kind::ALL`].
-    pub fn seen(&self) -> impl Iterator<Item = (Kind, u64)> + '_ {
-        Kind::ALL.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
-    }
-
-    /// How often this one was.
-    pub fn count(&self, kind: Kind) -> u64 {
-        self.0[kind as usize]
-    }
-
-    /// Values of all types.
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-}
 
 /// The values at one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -625,98 +544,5 @@ impl Writer for Shape {
         if let Some(journal) = &mut self.journal {
             journal.clear();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::convert::{Input, Options, read};
-
-    fn shape(format: Format, text: &str, skip_bad: bool) -> Shape {
-        let mut options = Options::new(format, format);
-        options.report = true;
-        options.skip_bad = skip_bad;
-        let mut shape = Shape::new(format);
-        read(Input::Bytes(text.as_bytes()), &options, &mut shape, &mut |_| Ok(())).unwrap();
-        shape
-    }
-
-    fn counts(shape: &Shape) -> String {
-        let kinds: Vec<_> =
-            shape.kinds().seen().map(|(kind, count)| format!("{} {count}", kind.name())).collect();
-        kinds.join(", ")
-    }
-
-    #[test]
-    fn sizes_are_those_of_compact_json() {
-        for text in [
-            r#"{"a":[1,-22,3.5,true,false,null,"text"],"b":{},"c":[[],[]]}"#,
-            "[]",
-            "0",
-            r#"{"":"","x y":18446744073709551616}"#,
-            "[-9223372036854775808,1e300,0.0,-0.0,1.5e-7]",
-        ] {
-            let mut options = Options::new(Format::Json, Format::Json);
-            options.json_write.indent = None;
-            let compact = crate::convert_bytes(text.as_bytes(), &options).unwrap();
-            let compact = compact.trim_ascii_end().len() as u64;
-            assert_eq!(shape(Format::Json, text, false).bytes(), compact, "{text}");
-        }
-    }
-
-    #[test]
-    fn types_ranges_and_depth() {
-        let text = r#"[{"a":-5,"a":7},{"b":"four","c":[2.5,-1.0]}]"#;
-        let shape = shape(Format::Json, text, false);
-        assert_eq!(counts(&shape), "integer 2, float 2, text 1, array 2, map 2");
-        assert_eq!(shape.integers(), Some(Range { min: -5, max: 7 }));
-        assert_eq!(shape.floats(), Some(Range { min: -1.0, max: 2.5 }));
-        assert_eq!(shape.lengths(), Some(Range { min: 4, max: 4 }));
-        assert_eq!((shape.depth(), shape.documents(), shape.duplicate_keys()), (3, 1, 1));
-    }
-
-    #[test]
-    fn values_at_the_same_place_are_counted_together() {
-        let text =
-            r#"[{"id":1,"tags":["x"]},{"tags":["y","z"],"id":22},{"id":"3","two words":{}}]"#;
-        let shape = shape(Format::Json, text, false);
-        let paths: Vec<_> = shape
-            .paths()
-            .iter()
-            .map(|one| format!("{} {} {}", one.path, one.kinds.total(), one.bytes))
-            .collect();
-        assert_eq!(
-            paths,
-            [
-                "$ 1 76",
-                "$[*] 3 74",
-                "$[*].tags 2 29",
-                "$[*].id 3 22",
-                r#"$[*]["two words"] 1 15"#,
-                "$[*].tags[*] 3 10",
-            ]
-        );
-    }
-
-    #[test]
-    fn a_dictionary_takes_bounded_memory() {
-        let line = |n| format!("{{\"k{n}\":{{\"v\":{n}}}}}\n");
-        let text: String = (0..5000).map(line).collect();
-        let shape = shape(Format::Ndjson, &text, false);
-        assert!(shape.nodes.len() <= 2 * KEYS_MAX + 3, "{}", shape.nodes.len());
-        assert!(shape.is_summed_up());
-        let paths = shape.paths();
-        let others = paths.iter().find(|one| one.path == "$.*.v").unwrap();
-        assert_eq!(others.kinds.count(Kind::Integer), 5000 - KEYS_MAX as u64);
-        assert_eq!(shape.kinds().count(Kind::Integer), 5000);
-    }
-
-    #[test]
-    fn a_broken_record_leaves_no_trace() {
-        let shape = shape(Format::Ndjson, "{\"a\":1}\n{\"b\":[2,3,}\n{\"a\":4}\n", true);
-        assert_eq!(counts(&shape), "integer 2, map 2");
-        assert_eq!(shape.paths().len(), 2);
-        assert_eq!(shape.documents(), 2);
     }
 }

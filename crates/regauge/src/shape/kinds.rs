@@ -1,0 +1,88 @@
+//! Types of values, and how often each was seen.
+
+/// The types that are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// Null.
+    Null,
+    /// A truth value.
+    Bool,
+    /// An integer of any size.
+    Integer,
+    /// A double or a single.
+    Float,
+    /// A decimal with its digits.
+    Decimal,
+    /// Text.
+    Text,
+    /// Text that is not UTF-8, or has lone surrogates.
+    BrokenText,
+    /// Bytes.
+    Bytes,
+    /// A point in time.
+    Timestamp,
+    /// A MessagePack extension.
+    Extension,
+    /// An array.
+    Array,
+    /// A map.
+    Map,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 12] = [
+        Kind::Null,
+        Kind::Bool,
+        Kind::Integer,
+        Kind::Float,
+        Kind::Decimal,
+        Kind::Text,
+        Kind::BrokenText,
+        Kind::Bytes,
+        Kind::Timestamp,
+        Kind::Extension,
+        Kind::Array,
+        Kind::Map,
+    ];
+
+    /// The name in reports: `"null"`, `"bool"`, …
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Null => "null",
+            Kind::Bool => "bool",
+            Kind::Integer => "integer",
+            Kind::Float => "float",
+            Kind::Decimal => "decimal",
+            Kind::Text => "text",
+            Kind::BrokenText => "broken text",
+            Kind::Bytes => "bytes",
+            Kind::Timestamp => "timestamp",
+            Kind::Extension => "extension",
+            Kind::Array => "array",
+            Kind::Map => "map",
+        }
+    }
+}
+
+/// How often each type was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(pub(super) [u64; Kind::ALL.len()]);
+
+impl Kinds {
+    /// The types that were seen, in the order of [`Kind::ALL`].
+    pub fn seen(&self) -> impl Iterator<Item = (Kind, u64)> + '_ {
+        Kind::ALL.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
+    }
+
+    /// How often this one was.
+    pub fn count(&self, kind: Kind) -> u64 {
+        self.0[kind as usize]
+    }
+
+    /// Values of all types.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
