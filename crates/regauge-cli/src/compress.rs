@@ -35,8 +35,13 @@ pub enum Compression {
 /// What an xz file may ask for to be unpacked: its own `-9` needs 65 MiB.
 const XZ_MEMORY_BYTES: u64 = 128 << 20;
 
-/// What xz may take to compress where nobody asked for a level: fewer threads work if need be.
-const XZ_THREADS_BYTES: u64 = 60 << 20;
+/// What xz may take to compress where nobody asked for a level, by its own estimate: fewer threads
+/// work if need be.
+const XZ_THREADS_BYTES: u64 = 64 << 20;
+
+/// How much input a thread of xz takes at a time where nobody asked for a level: twice what its
+/// dictionary holds, not three times.
+const XZ_BLOCK_BYTES: u64 = 4 << 20;
 
 /// How much input a thread of zstd takes at a time. The library's own choice, 8 MiB and more a
 /// thread, would break our bound on memory; this costs 0.1% in size.
@@ -198,7 +203,7 @@ impl Compression {
                 };
                 let stream = match threads {
                     1 => Stream::new_easy_encoder(level, Check::Crc64)?,
-                    _ => xz_threads(threads, level).encoder()?,
+                    _ => xz_threads(threads, level, wanted.is_none()).encoder()?,
                 };
                 Encoder::Xz(Box::new(XzEncoder::new_stream(write, stream)))
             }
@@ -209,15 +214,18 @@ impl Compression {
     }
 }
 
-fn xz_threads(threads: u32, level: u32) -> MtStreamBuilder {
+fn xz_threads(threads: u32, level: u32, small: bool) -> MtStreamBuilder {
     let mut builder = MtStreamBuilder::new();
     builder.threads(threads).preset(level).check(Check::Crc64);
+    if small {
+        builder.block_size(XZ_BLOCK_BYTES);
+    }
     builder
 }
 
 /// Whether so many threads stay within [`XZ_THREADS_BYTES`].
 fn fits(threads: u32, level: u32) -> bool {
-    xz_threads(threads, level).memusage() <= XZ_THREADS_BYTES
+    xz_threads(threads, level, true).memusage() <= XZ_THREADS_BYTES
 }
 
 /// A writer of compressed (or plain) bytes, which has to be finished.
