@@ -327,6 +327,7 @@ impl Job<'_> {
             Format::Json | Format::Ndjson | Format::MarcJson => {
                 let mut write = options.json_write;
                 write.lines = options.to != Format::Json;
+                write.exact_numbers |= options.json_read.exact_numbers;
                 drive!(json::Writer::new(out, write, fidelity))
             }
             Format::Msgpack => drive!(msgpack::Writer::new(out, fidelity)),

@@ -135,7 +135,15 @@ fn exact_numbers() {
     let packed = convert_bytes(text, &options).unwrap();
     let mut back = Options::new(Format::Msgpack, Format::Json);
     back.on_loss = OnLoss::Wrap;
+    back.json_read.exact_numbers = true;
     assert_eq!(convert_bytes(&packed, &back).unwrap().trim_ascii(), text);
+    // Without the option for exact numbers a reader would round them: so they stay wrapped.
+    back.json_read.exact_numbers = false;
+    let wrapped = String::from_utf8(convert_bytes(&packed, &back).unwrap()).unwrap();
+    assert!(wrapped.starts_with(r#"[{"$decimal":"1.10"},{"$decimal":"0.1000"#), "{wrapped}");
+    let mut again = Options::new(Format::Json, Format::Msgpack);
+    again.on_loss = OnLoss::Wrap;
+    assert!(convert_bytes(wrapped.as_bytes(), &again).unwrap() == packed);
 }
 
 #[test]

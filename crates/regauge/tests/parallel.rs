@@ -70,7 +70,8 @@ fn the_same_bytes() {
 fn nothing_and_little() {
     for input in ["", "\n\n", "1\n", "1"] {
         for to in [Format::Msgpack, Format::Ndjson, Format::Json] {
-            check(input.as_bytes(), &Options::new(Format::Ndjson, to));
+            let (_, done, _) = check(input.as_bytes(), &Options::new(Format::Ndjson, to));
+            assert_eq!(done, Ok((u64::from(input.contains('1')), 0)));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! user's own maps look like.
 
 use regauge::event::Writer as _;
-use regauge::json::{self, ReadOptions};
+use regauge::json;
 use regauge::out::Out;
 use regauge::value::Builder;
 use regauge::wrap::{Escape, Unwrap};
@@ -19,10 +19,7 @@ fn to_json(value: &Value) -> String {
 }
 
 fn from_json(text: &str) -> Value {
-    // A decimal's digits are read as such only when asked for.
-    let options = ReadOptions { exact_numbers: text.contains("1.10"), ..ReadOptions::default() };
-    let parser = json::Parser::new(options, Limits::default());
-    read(json::Reader::from_slice(parser, text.as_bytes()))
+    read(json::Reader::from_slice(json::Parser::default(), text.as_bytes()))
 }
 
 fn read(mut source: impl Source) -> Value {

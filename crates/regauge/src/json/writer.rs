@@ -36,6 +36,11 @@ pub struct WriteOptions {
     pub escape_non_ascii: bool,
     /// How doubles are written.
     pub float_style: FloatStyle,
+    /// Who reads this keeps the digits of numbers ([`ReadOptions::exact_numbers`]): so a decimal
+    /// is written as a number under [`OnLoss::Wrap`] too, where it would otherwise be wrapped.
+    ///
+    /// [`ReadOptions::exact_numbers`]: super::ReadOptions::exact_numbers
+    pub exact_numbers: bool,
 }
 
 /// Events to bytes.
@@ -362,7 +367,11 @@ impl Sink for Writer<'_> {
     }
     fn ext(&mut self, v: Ext<'_>) -> Result {
         match v {
-            Ext::Decimal(text) => self.token(text),
+            Ext::Decimal(text)
+                if self.options.exact_numbers || self.fidelity.policy() != OnLoss::Wrap =>
+            {
+                self.token(text)
+            }
             Ext::Surrogates(text) => match parts(text) {
                 Some(parts) => {
                     self.value()?;
