@@ -2,7 +2,7 @@
 //! order.
 //!
 //! The calling thread reads and writes, the workers convert. A part is handed out only while fewer
-//! than [`PARTS_PER_JOB`] per worker are under way, finished or not, so that memory is bounded
+//! than `PARTS_PER_JOB` per worker are under way, finished or not, so that memory is bounded
 //! whatever the speeds are; buffers go round.
 
 use std::collections::VecDeque;

@@ -26,7 +26,7 @@
 //! (the tables unify some variants), and escape sequences that change nothing, or that this module
 //! would place elsewhere, are written its own way.
 //!
-//! If you add a set: its final byte in [`Set::of_final`], its row in `tools/marc8_tables.py`, and
+//! If you add a set: its final byte in `Set::of_final`, its row in `tools/marc8_tables.py`, and
 //! the tests over whole tables cover it.
 
 mod decode;
