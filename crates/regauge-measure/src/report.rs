@@ -1,4 +1,4 @@
-//! What a measurement found: plain data, for JSON and for the tables of [`crate::table`].
+//! What a measurement found: plain data, for JSON and for the tables of `crate::table`.
 
 use serde::{Deserialize, Serialize};
 
