@@ -63,6 +63,17 @@ pub trait Sink {
     /// The policy and the losses so far.
     fn fidelity(&mut self) -> &mut Fidelity;
 
+    /// A map of one pair, both of them text: `begin_map`, `key`, `str` and `end_map` in one event.
+    /// MARC records are made of such maps, and a sink that writes them in one is half as fast
+    /// again.
+    #[inline]
+    fn text_pair(&mut self, k: &str, v: &str) -> Result {
+        self.begin_map(Some(1))?;
+        self.key(k)?;
+        self.str(v)?;
+        self.end_map()
+    }
+
     /// A single-precision number. By default the double of the same value, which loses only the
     /// width.
     fn f32(&mut self, v: f32) -> Result {
@@ -267,6 +278,12 @@ macro_rules! forward {
             self.inner.end_map()
         }
     };
+    (@ text_pair) => {
+        #[inline]
+        fn text_pair(&mut self, k: &str, v: &str) -> $crate::Result {
+            self.inner.text_pair(k, v)
+        }
+    };
     (@ fidelity) => {
         #[inline]
         fn fidelity(&mut self) -> &mut $crate::Fidelity {
@@ -359,6 +376,10 @@ macro_rules! pointer {
             #[inline]
             fn key_value(&mut self, k: &Value) -> Result {
                 (**self).key_value(k)
+            }
+            #[inline]
+            fn text_pair(&mut self, k: &str, v: &str) -> Result {
+                (**self).text_pair(k, v)
             }
             #[inline]
             fn end_map(&mut self) -> Result {

@@ -357,6 +357,22 @@ impl Sink for Writer<'_> {
     fn end_map(&mut self) -> Result {
         self.end(b'}')
     }
+    #[inline]
+    fn text_pair(&mut self, k: &str, v: &str) -> Result {
+        if self.ready(k.len() + v.len() + 8) {
+            let start = self.out.held().len();
+            self.out.push(b'{');
+            if quoted(&mut self.out, k, COLON) && quoted(&mut self.out, v, *b"\"}") {
+                self.out.push(b',');
+                return Ok(());
+            }
+            self.out.held_mut().truncate(start);
+        }
+        self.begin_map(Some(1))?;
+        self.key(k)?;
+        self.str(v)?;
+        self.end_map()
+    }
 
     fn fidelity(&mut self) -> &mut Fidelity {
         &mut self.fidelity

@@ -33,7 +33,7 @@ impl<'o> Writer<'o> {
 
 impl Sink for Writer<'_> {
     forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
-    forward!(begin_map key key_value end_map fidelity);
+    forward!(begin_map key key_value end_map text_pair fidelity);
 }
 
 impl crate::event::Writer for Writer<'_> {

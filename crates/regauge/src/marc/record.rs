@@ -308,11 +308,11 @@ impl Record {
         sink.key("fields")?;
         sink.begin_array(Some(self.fields.len() as u64))?;
         for field in self.fields() {
-            sink.begin_map(Some(1))?;
-            sink.key(field.tag())?;
             match field {
-                Field::Text { text, .. } => sink.str(text)?,
-                Field::Data { ind1, ind2, subfields, .. } => {
+                Field::Text { tag, text } => sink.text_pair(tag, text)?,
+                Field::Data { tag, ind1, ind2, subfields } => {
+                    sink.begin_map(Some(1))?;
+                    sink.key(tag)?;
                     sink.begin_map(Some(3))?;
                     sink.key("ind1")?;
                     sink.str(ind1)?;
@@ -321,16 +321,13 @@ impl Record {
                     sink.key("subfields")?;
                     sink.begin_array(Some(subfields.len() as u64))?;
                     for (code, value) in subfields {
-                        sink.begin_map(Some(1))?;
-                        sink.key(code)?;
-                        sink.str(value)?;
-                        sink.end_map()?;
+                        sink.text_pair(code, value)?;
                     }
                     sink.end_array()?;
                     sink.end_map()?;
+                    sink.end_map()?;
                 }
             }
-            sink.end_map()?;
         }
         sink.end_array()?;
         sink.end_map()
@@ -432,7 +429,7 @@ impl RecordBuilder {
 
 impl Sink for RecordBuilder {
     forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
-    forward!(begin_map key key_value end_map fidelity);
+    forward!(begin_map key key_value end_map text_pair fidelity);
 }
 
 #[cfg(test)]

@@ -356,6 +356,21 @@ impl<T: TakeRecord> Sink for Shape<T> {
         Ok(())
     }
 
+    #[inline]
+    fn text_pair(&mut self, k: &str, v: &str) -> Result {
+        if self.state == State::Subfield {
+            self.spend(k)?;
+            self.spend(v)?;
+            self.target.code(k);
+            self.target.value(v);
+            return Ok(());
+        }
+        self.begin_map(Some(1))?;
+        self.key(k)?;
+        self.str(v)?;
+        self.end_map()
+    }
+
     fn fidelity(&mut self) -> &mut Fidelity {
         self.target.fidelity()
     }

@@ -518,6 +518,15 @@ impl Sink for Writer<'_> {
     fn end_map(&mut self) -> Result {
         self.end()
     }
+    #[inline]
+    fn text_pair(&mut self, k: &str, v: &str) -> Result {
+        self.room(1)?;
+        self.out.push(FIXMAP | 1);
+        self.text(k.as_bytes())?;
+        self.text(v.as_bytes())?;
+        self.count += 1;
+        Ok(())
+    }
     fn fidelity(&mut self) -> &mut Fidelity {
         &mut self.fidelity
     }

@@ -95,12 +95,16 @@ fn check_round_trip(format: Format, packed: &[u8]) {
 fn comparable(format: Format, packed: &[u8]) -> Vec<u8> {
     let mut bytes = packed.to_vec();
     if format == Format::Marc {
-        let key = b"\xA6leader\xB8";
+        let key = b"\xA6leader";
         let mut at = 0;
         while let Some(found) = bytes[at..].windows(key.len()).position(|part| part == key) {
             at += found + key.len();
-            bytes[at..at + 5].fill(b'0');
-            bytes[at + 12..at + 17].fill(b'0');
+            // Behind the key, the header of a text of 24 to 48 bytes.
+            at += if bytes[at] == 0xD9 { 2 } else { 1 };
+            let characters = bytes[at..].iter_mut().filter(|byte| **byte & 0xC0 != 0x80).take(17);
+            for (_, byte) in characters.enumerate().filter(|(n, _)| !(5..12).contains(n)) {
+                *byte = b'0';
+            }
         }
     }
     bytes

@@ -27,7 +27,7 @@ pub(super) struct Layout {
     pub(super) fields: Vec<FieldPlace>,
     /// The places of the delimiters in the text that `fields` speak of.
     pub(super) delimiters: Vec<u32>,
-    /// The fields are in the order of the data, and every terminator ends one of them.
+    /// The fields are in the order of the data, and nothing is between or behind them.
     pub(super) in_order: bool,
 }
 
@@ -154,7 +154,7 @@ impl Layout {
                 );
             }
         }
-        self.in_order = in_order;
+        self.in_order = in_order && total == data.len();
         self.find_delimiters(data, base, directory)?;
         let note = if total != data.len() {
             Some(format!("{} bytes that no directory entry names", data.len() - total))
@@ -225,6 +225,32 @@ impl Layout {
             start = place + 1;
         }
         (entries.next().is_none() && start as usize == data.len()).then_some((base, exact))
+    }
+
+    /// Copies the fields to `out` in the order of the directory, without what is between them, and
+    /// speaks of that from now on. Gives where they were.
+    #[cold]
+    pub(super) fn straighten(&mut self, data: &[u8], out: &mut Vec<u8>) -> Vec<FieldPlace> {
+        let original = self.fields.clone();
+        out.clear();
+        for field in &mut self.fields {
+            let start = out.len() as u32;
+            // The terminator comes along.
+            out.extend_from_slice(&data[field.start as usize..=field.end as usize]);
+            *field = FieldPlace { start, end: out.len() as u32 - 1 };
+        }
+        delimiters(out, &mut self.delimiters);
+        original
+    }
+
+    /// Where a place in straightened data was before that.
+    #[cold]
+    pub(super) fn original_place(&self, original: &[FieldPlace], place: u32) -> u32 {
+        let index = self.fields.iter().position(|field| (field.start..=field.end).contains(&place));
+        match index.and_then(|index| Some((original.get(index)?, self.fields.get(index)?))) {
+            Some((before, now)) => before.start + (place - now.start),
+            None => place,
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::scan::delimiters;
 use crate::event::Sink;
 use crate::fidelity::LossKind;
 use crate::marc::charset::{self, Charset, CharsetChoice};
-use crate::marc::leader::{LEADER_BYTES, Sizes, number};
+use crate::marc::leader::{CHARSET_POSITION, LEADER_BYTES, Sizes, number};
 use crate::marc::marc8;
 use crate::marc::{
     FIELD_TERMINATOR, Options, RECORD_TERMINATOR, SUBFIELD_DELIMITER, is_control_tag, is_indicator,
@@ -26,6 +26,8 @@ pub struct Parser {
     options: Options,
     limits: Limits,
     layout: Layout,
+    /// The fields of a record whose data is in another order than its directory.
+    straight: Vec<u8>,
     /// The text of a record that is not UTF-8.
     decoded: String,
     leader: String,
@@ -99,12 +101,11 @@ impl Parser {
     /// Decides the charset, and gives the one that the record has to carry.
     fn text<'t>(
         &mut self,
-        record: &'t [u8],
-        base: usize,
+        head: &[u8],
+        data: &'t [u8],
         decoded: &'t mut String,
     ) -> Result<(&'t str, Option<Charset>)> {
-        let said = Charset::of_leader(record[9]);
-        let data = &record[base..record.len() - 1];
+        let said = Charset::of_leader(head[CHARSET_POSITION]);
         let utf8 = simdutf8::basic::from_utf8(data).ok();
         let references = self.options.references;
         let refers =
@@ -126,35 +127,21 @@ impl Parser {
             (CharsetChoice::Auto, Charset::Marc8, None) => true,
         };
         if in_marc8 {
-            self.decode(data, &record[LEADER_BYTES..base], decoded).map_err(|error| {
-                let offset = error.offset().unwrap_or(0) + base as u64;
-                error.at(offset)
-            })?;
+            self.decode(head, data, decoded)?;
             let carried = (said == Charset::Utf8).then_some(Charset::Marc8);
             return Ok((decoded, carried));
         }
         match utf8 {
             Some(text) => {
-                // A field that follows another begins behind a terminator; others may not.
-                let torn = |f: &&FieldPlace| !text.is_char_boundary(f.start as usize);
-                if !self.layout.in_order
-                    && let Some(field) = self.layout.fields.iter().find(torn)
-                {
-                    let place = base as u64 + u64::from(field.start);
-                    return Err(Error::syntax(
-                        "found a field that begins inside of a character of UTF-8",
-                    )
-                    .at(place));
-                }
                 let carried = (said == Charset::Marc8 && !text.is_ascii()).then_some(Charset::Utf8);
                 Ok((text, carried))
             }
-            None => Err(self.not_utf8(record, base, said)),
+            None => Err(self.not_utf8(head, data, said)),
         }
     }
 
     /// Decodes all fields from MARC-8, and makes `fields` and `delimiters` speak of the result.
-    fn decode(&mut self, data: &[u8], directory: &[u8], decoded: &mut String) -> Result {
+    fn decode(&mut self, head: &[u8], data: &[u8], decoded: &mut String) -> Result {
         decoded.clear();
         for index in 0..self.layout.fields.len() {
             let field = self.layout.fields[index];
@@ -162,7 +149,7 @@ impl Parser {
             let start = decoded.len() as u32;
             let references = self.options.references;
             if let Err((offset, message)) = charset::decode_field(bytes, decoded, references) {
-                let place = place_name(directory, index, &bytes[..offset]);
+                let place = place_name(&head[LEADER_BYTES..], index, &bytes[..offset]);
                 let (found, expected) = message.split_once(", ").unwrap_or((&message, ""));
                 return Err(Error::syntax(format!("{found} in {place} (MARC-8), {expected}"))
                     .hint("pass --charset utf8 if the record is in UTF-8")
@@ -173,22 +160,18 @@ impl Parser {
             self.layout.fields[index] = FieldPlace { start, end };
         }
         delimiters(decoded.as_bytes(), &mut self.layout.delimiters);
-        self.layout.in_order = true;
         Ok(())
     }
 
     #[cold]
-    fn not_utf8(&self, record: &[u8], base: usize, said: Charset) -> Error {
-        let offset = match std::str::from_utf8(&record[base..]) {
-            Ok(_) => 0,
-            Err(error) => error.valid_up_to(),
-        };
-        let (directory, data) = (&record[LEADER_BYTES..base], &record[base..]);
+    fn not_utf8(&self, head: &[u8], data: &[u8], said: Charset) -> Error {
+        let offset = std::str::from_utf8(data).err().map_or(0, |error| error.valid_up_to());
         let fields = &self.layout.fields;
         let inside = |f: &FieldPlace| (f.start..f.end).contains(&(offset as u32));
         let place = match fields.iter().position(inside) {
             Some(index) => {
-                place_name(directory, index, &data[fields[index].start as usize..offset])
+                let before = &data[fields[index].start as usize..offset];
+                place_name(&head[LEADER_BYTES..], index, before)
             }
             None => "bytes that belong to no field".to_owned(),
         };
@@ -204,7 +187,7 @@ impl Parser {
             data[offset]
         ))
         .hint(hint)
-        .at((base + offset) as u64)
+        .at(offset as u64)
     }
 
     /// Checks the record and gives its events.
@@ -215,17 +198,30 @@ impl Parser {
         sink: &mut S,
     ) -> Result {
         let (base, note) = self.layout.read(record, stated, self.options.repair)?;
+        let (head, mut data) = (&record[..base], &record[base..record.len() - 1]);
+        let mut straight = std::mem::take(&mut self.straight);
+        let original = (!self.layout.in_order).then(|| self.layout.straighten(data, &mut straight));
+        if original.is_some() {
+            data = &straight;
+        }
         let mut decoded = std::mem::take(&mut self.decoded);
-        let result = match self.text(record, base, &mut decoded) {
+        let result = match self.text(head, data, &mut decoded) {
             Ok((text, charset)) => {
                 if let Some(note) = note {
                     sink.fidelity().note(LossKind::Marc, note, "the text, with numbers that fit");
                 }
-                self.emit(record, base, text, charset, sink)
+                self.emit(head, text, charset, sink)
             }
-            Err(error) => Err(error),
+            Err(error) => {
+                let offset = error.offset().unwrap_or(0) as u32;
+                let offset = match original {
+                    Some(original) => self.layout.original_place(&original, offset),
+                    None => offset,
+                };
+                Err(error.at(base as u64 + u64::from(offset)))
+            }
         };
-        self.decoded = decoded;
+        (self.decoded, self.straight) = (decoded, straight);
         result
     }
 
@@ -233,22 +229,21 @@ impl Parser {
     /// `text`.
     fn emit<S: Sink + ?Sized>(
         &mut self,
-        record: &[u8],
-        base: usize,
+        head: &[u8],
         text: &str,
         charset: Option<Charset>,
         sink: &mut S,
     ) -> Result {
-        let Some(directory) = crate::utf8::from_utf8(&record[LEADER_BYTES..base]) else {
+        let Some(directory) = crate::utf8::from_utf8(&head[LEADER_BYTES..]) else {
             return Err(Error::syntax("found a directory that is not ASCII").at(24));
         };
         sink.begin_map(Some(2 + u64::from(charset.is_some())))?;
         sink.key("leader")?;
-        match std::str::from_utf8(&record[..LEADER_BYTES]) {
+        match std::str::from_utf8(&head[..LEADER_BYTES]) {
             Ok(leader) if leader.is_ascii() => sink.str(leader)?,
             _ => {
                 self.leader.clear();
-                self.leader.extend(record[..LEADER_BYTES].iter().map(|&b| char::from(b)));
+                self.leader.extend(head[..LEADER_BYTES].iter().map(|&b| char::from(b)));
                 sink.str(&self.leader)?;
             }
         }
@@ -257,13 +252,10 @@ impl Parser {
             sink.str(charset.name())?;
         }
         sink.key("fields")?;
-        let Layout { fields, delimiters, in_order } = &self.layout;
+        let Layout { fields, delimiters, .. } = &self.layout;
         sink.begin_array(Some(fields.len() as u64))?;
         let (mut cursor, mut tag_at) = (0, 0);
         for field in fields {
-            if !in_order {
-                cursor = delimiters.partition_point(|place| *place < field.start);
-            }
             let first = cursor;
             while delimiters[cursor] < field.end {
                 cursor += 1;
@@ -271,12 +263,9 @@ impl Parser {
             let own = &delimiters[first..cursor];
             // The terminator.
             cursor += 1;
-            sink.begin_map(Some(1))?;
             let tag = &directory[tag_at..tag_at + 3];
             tag_at += ENTRY_BYTES;
-            sink.key(tag)?;
             emit_field(text, tag, field, own, sink)?;
-            sink.end_map()?;
         }
         sink.end_array()?;
         sink.end_map()
@@ -301,7 +290,7 @@ impl Parser {
     }
 }
 
-/// Gives the content of one field.
+/// Gives one field.
 #[inline]
 fn emit_field<S: Sink + ?Sized>(
     text: &str,
@@ -315,13 +304,14 @@ fn emit_field<S: Sink + ?Sized>(
         let content = &text[field.start as usize..field.end as usize];
         let is_pair = matches!(content.as_bytes(), [a, b] if is_indicator(*a) && is_indicator(*b));
         if is_control || !is_pair {
-            return sink.str(content);
+            return sink.text_pair(tag, content);
         }
-        begin_data(content, 0, sink)?;
+        begin_data(tag, content, 0, sink)?;
         sink.end_array()?;
+        sink.end_map()?;
         return sink.end_map();
     };
-    begin_data(&text[field.start as usize..first as usize], delimiters.len(), sink)?;
+    begin_data(tag, &text[field.start as usize..first as usize], delimiters.len(), sink)?;
     for (index, &place) in delimiters.iter().enumerate() {
         let start = place as usize + 1;
         let end = delimiters.get(index + 1).map_or(field.end, |next| *next) as usize;
@@ -331,23 +321,28 @@ fn emit_field<S: Sink + ?Sized>(
             [0..=0x7F, ..] => subfield.split_at(1),
             _ => subfield.split_at(subfield.chars().next().map_or(0, char::len_utf8)),
         };
-        sink.begin_map(Some(1))?;
-        sink.key(code)?;
-        sink.str(value)?;
-        sink.end_map()?;
+        sink.text_pair(code, value)?;
     }
     sink.end_array()?;
+    sink.end_map()?;
     sink.end_map()
 }
 
 /// Opens a data field, up to its subfields.
 #[inline]
-fn begin_data<S: Sink + ?Sized>(indicators: &str, subfields: usize, sink: &mut S) -> Result {
+fn begin_data<S: Sink + ?Sized>(
+    tag: &str,
+    indicators: &str,
+    subfields: usize,
+    sink: &mut S,
+) -> Result {
     let (ind1, ind2) = match indicators.as_bytes() {
         [] => ("", ""),
         [0..=0x7F, ..] => indicators.split_at(1),
         _ => indicators.split_at(indicators.chars().next().map_or(0, char::len_utf8)),
     };
+    sink.begin_map(Some(1))?;
+    sink.key(tag)?;
     sink.begin_map(Some(3))?;
     sink.key("ind1")?;
     sink.str(ind1)?;

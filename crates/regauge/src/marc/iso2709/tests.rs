@@ -247,8 +247,11 @@ fn a_field_does_not_begin_inside_of_a_character() {
     bytes[24..36].copy_from_slice(b"500000300001");
     assert_eq!(
         read(&bytes),
-        ["bad (57 bytes) marc: record 1 (001 id), byte 50: found a field that begins inside of a \
-          character of UTF-8"]
+        [
+            "bad (57 bytes) marc: record 1 (001 id), byte 50: found byte 0xA9 in 500, expected UTF-8 \
+          (leader/09 is \"a\"); pass --charset marc8 if the leader is wrong and the record is in \
+          MARC-8"
+        ]
     );
 }
 
