@@ -31,6 +31,9 @@
 //! `<?regauge code u+0002?>` for all of an attribute. A record's charset, where it has to be
 //! carried, is one too: `<?regauge charset="utf-8"?>`.
 
+mod attributes;
+mod encoding;
+mod find;
 mod reader;
 mod scan;
 mod scope;
@@ -38,6 +41,7 @@ mod scope;
 mod tests;
 mod text;
 mod token;
+mod usual;
 mod writer;
 
 pub use reader::{Parser, Reader};

@@ -9,16 +9,19 @@ use quick_xml::XmlVersion;
 use quick_xml::events::BytesStart;
 
 use super::INSTRUCTION;
-use super::scan::first_special;
+use super::attributes::Attributes;
+use super::encoding::{begin, check_encoding};
+use super::find::{Tag, record_tag};
 use super::scope::{Namespace, Scope, split_name};
 use super::text::{append, append_literally};
 use super::token::{Token, token};
+use super::usual::{plain_text, usual_data_field, white_space};
 use crate::event::Sink;
 use crate::fidelity::{LossKind, OnLoss};
 use crate::marc::record::{Part, Record};
 use crate::marc::{Charset, Options};
 use crate::reader::{Parse, Resync, Status};
-use crate::{Error, ErrorKind, Format, Limits, Result};
+use crate::{Error, Format, Limits, Result};
 
 /// A reader of MARCXML.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
@@ -77,17 +80,6 @@ impl Place {
     fn holds_text(self) -> bool {
         matches!(self, Place::Leader | Place::Control | Place::Subfield)
     }
-}
-
-/// The values of the attributes that matter, of one tag.
-#[derive(Debug, Default)]
-struct Attributes {
-    tag: Option<String>,
-    ind1: Option<String>,
-    ind2: Option<String>,
-    code: Option<String>,
-    /// Kept for the next tag.
-    spare: Vec<String>,
 }
 
 impl Parser {
@@ -365,7 +357,7 @@ impl Parser {
     /// Takes the attributes of a tag within a record.
     #[inline]
     fn read_attributes(&mut self, content: &str, name: usize, place: Place) -> Result {
-        if self.read_simple_attributes(&content.as_bytes()[name..]) {
+        if self.attributes.read_simple(&content.as_bytes()[name..]) {
             return Ok(());
         }
         self.attributes.clear();
@@ -395,32 +387,6 @@ impl Parser {
             }
         }
         Ok(())
-    }
-
-    /// Takes attributes that are written as everyone writes them, ` name="value"` without
-    /// references: quick-xml needs a third of the whole time for them. Tells whether they were.
-    #[inline]
-    fn read_simple_attributes(&mut self, mut rest: &[u8]) -> bool {
-        loop {
-            let (skip, slot) = match rest {
-                [] => return true,
-                [b' ', b'c', b'o', b'd', b'e', b'=', b'"', ..] => (7, &mut self.attributes.code),
-                [b' ', b't', b'a', b'g', b'=', b'"', ..] => (6, &mut self.attributes.tag),
-                [b' ', b'i', b'n', b'd', b'1', b'=', b'"', ..] => (7, &mut self.attributes.ind1),
-                [b' ', b'i', b'n', b'd', b'2', b'=', b'"', ..] => (7, &mut self.attributes.ind2),
-                _ => return false,
-            };
-            rest = &rest[skip..];
-            let is_end = |b: &u8| !matches!(b, b' '..=0x7E) || matches!(b, b'"' | b'&' | b'<');
-            let Some(end) = rest.iter().position(is_end) else { return false };
-            if rest[end] != b'"' || slot.is_some() {
-                return false;
-            }
-            let mut value = self.attributes.spare.pop().unwrap_or_default();
-            value.extend(rest[..end].iter().map(|b| char::from(*b)));
-            *slot = Some(value);
-            rest = &rest[end + 1..];
-        }
     }
 
     /// Takes an end tag; tells whether a record is whole.
@@ -523,46 +489,9 @@ impl Parser {
     }
 }
 
-impl Attributes {
-    fn clear(&mut self) {
-        for slot in [&mut self.tag, &mut self.ind1, &mut self.ind2, &mut self.code] {
-            if let Some(mut value) = slot.take() {
-                value.clear();
-                self.spare.push(value);
-            }
-        }
-    }
-
-    fn slot(&mut self, key: &str) -> Option<&mut Option<String>> {
-        match key {
-            "tag" => Some(&mut self.tag),
-            "ind1" => Some(&mut self.ind1),
-            "ind2" => Some(&mut self.ind2),
-            "code" => Some(&mut self.code),
-            _ => None,
-        }
-    }
-}
-
 #[cold]
 fn bad_attribute(element: &str, error: &dyn std::fmt::Display) -> Error {
     Error::syntax(format!("found a bad attribute of <{element}> ({error})")).at(0)
-}
-
-/// UTF-8 and its part ASCII are what we read.
-fn check_encoding(declaration: &str) -> Result {
-    let Some((_, rest)) = declaration.split_once("encoding") else { return Ok(()) };
-    let rest = rest.trim_start().trim_start_matches('=').trim_start();
-    let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
-        return Err(Error::syntax("found an encoding without quotes in the XML declaration").at(0));
-    };
-    let name = rest[1..].split(quote).next().unwrap_or_default();
-    if ["utf-8", "utf8", "us-ascii"].contains(&name.to_ascii_lowercase().as_str()) {
-        return Ok(());
-    }
-    let message = format!("found the encoding {name:?}, expected UTF-8");
-    let hint = "convert the file with iconv, and change the XML declaration";
-    Err(Error::new(ErrorKind::Unsupported, message).hint(hint).at(0))
 }
 
 impl Parse for Parser {
@@ -678,75 +607,4 @@ impl Parse for Parser {
     fn limits(&self) -> &Limits {
         &self.limits
     }
-}
-
-/// How much white space stands at the head.
-#[inline]
-fn white_space(bytes: &[u8]) -> usize {
-    let is_other = |b: &u8| !matches!(b, b' ' | b'\n' | b'\r' | b'\t');
-    bytes.iter().position(is_other).unwrap_or(bytes.len())
-}
-
-/// The text up to the end tag, if it is whole and has no reference, comment or control character.
-#[inline]
-fn plain_text<'x>(bytes: &'x [u8], end_tag: &[u8]) -> Option<&'x str> {
-    let (text, rest) = bytes.split_at(first_special(bytes));
-    if rest.starts_with(end_tag) { crate::utf8::from_utf8(text) } else { None }
-}
-
-/// The tag and the indicators of a data field's tag of the usual length.
-#[inline]
-fn usual_data_field(head: &[u8; 39]) -> Option<(&str, &str, &str)> {
-    let usual = head.starts_with(b"<datafield tag=\"")
-        && head[19..27] == *b"\" ind1=\""
-        && head[28..36] == *b"\" ind2=\""
-        && head[37..] == *b"\">";
-    let is_plain = |b: &u8| matches!(b, b' ' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z');
-    let plain = head[16..19].iter().all(is_plain) && is_plain(&head[27]) && is_plain(&head[36]);
-    if !(usual && plain) {
-        return None;
-    }
-    let text = std::str::from_utf8(head).ok()?;
-    Some((&text[16..19], &text[27..28], &text[36..37]))
-}
-
-/// Passes over a byte order mark; `None` if it may be cut off.
-fn begin(bytes: &[u8], last: bool) -> Result<Option<usize>> {
-    if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
-        return Err(Error::new(ErrorKind::Unsupported, "found UTF-16, expected UTF-8")
-            .hint("convert the file with iconv -f UTF-16 -t UTF-8")
-            .at(0));
-    }
-    match bytes {
-        [0xEF, 0xBB, 0xBF, ..] => Ok(Some(3)),
-        [] | [0xEF] | [0xEF, 0xBB] | [0xFF] | [0xFE] if !last => Ok(None),
-        _ => Ok(Some(0)),
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tag {
-    Start,
-    End,
-    /// It may be one of a record, but the window ends.
-    Cut,
-}
-
-/// Whether a tag of an element `record` stands at the head of `bytes`, under any prefix.
-fn record_tag(bytes: &[u8]) -> Option<Tag> {
-    let rest = bytes.strip_prefix(b"<")?;
-    let (tag, rest) = match rest.strip_prefix(b"/") {
-        Some(rest) => (Tag::End, rest),
-        None => (Tag::Start, rest),
-    };
-    let is_end = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'>' | b'/' | b'<');
-    let Some(end) = rest[..rest.len().min(256)].iter().position(is_end) else {
-        return (rest.len() < 256).then_some(Tag::Cut);
-    };
-    let name = &rest[..end];
-    let is_record = name == b"record" || name.ends_with(b":record");
-    if tag == Tag::End && is_record && memchr::memchr(b'>', rest).is_none() {
-        return Some(Tag::Cut);
-    }
-    is_record.then_some(tag)
 }
