@@ -8,7 +8,7 @@ DEMO := build/demo
 SECONDS ?= 60
 
 .DEFAULT_GOAL := check
-.PHONY: check demo test help build lint fmt bench fuzz docs memory clean
+.PHONY: check demo test help build lint fmt bench fuzz sanitize docs memory clean
 
 check: test                     ## What CI runs: the same as `test`
 
@@ -39,6 +39,10 @@ bench: build                    ## Ratios to the peers, in memory and as whole p
 
 fuzz:                           ## Fuzz every target for SECONDS each, or one TARGET (needs cargo-fuzz and nightly)
 	$(PYTHON) tools/fuzz.py --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET))
+
+sanitize:                       ## The library's tests under AddressSanitizer (needs nightly)
+	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test -p regauge --lib --quiet \
+	  --target $(shell rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize
 
 docs:                           ## The library's documentation, in target/doc
 	$(CARGO) doc --workspace --exclude regauge-bench --no-deps

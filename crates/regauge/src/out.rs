@@ -2,7 +2,7 @@
 //!
 //! Advice for those who change this file: everything here is hot. A writer asks for
 //! [`room`](Out::room) once per token and then pushes without further checks of capacity; the
-//! unsafe blocks rely on that contract only, and Miri runs the tests at the end.
+//! unsafe blocks rely on that contract only. `make sanitize` runs the tests under AddressSanitizer.
 
 use crate::output::Output;
 use crate::{Error, Result};
