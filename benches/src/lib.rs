@@ -1,5 +1,7 @@
 //! What the benchmarks share: where the data is, and how routes are timed against one another.
 
+#![forbid(unsafe_code)]
+
 use std::path::PathBuf;
 use std::time::Duration;
 

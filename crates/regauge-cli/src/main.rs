@@ -1,5 +1,7 @@
 //! The `regauge` command: arguments in, exit status out. The library does the work.
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod commands;
 mod compress;

@@ -5,6 +5,8 @@
 //! that gave the right data. The [`Report`] renders as text ([`render`]) and as JSON. The engine
 //! prints nothing; it tells a [`Progress`]. `docs/measure.md` has the method and its reasons.
 
+#![forbid(unsafe_code)]
+
 mod assets;
 mod check;
 mod contender;

@@ -3,7 +3,9 @@
 //! Every format is a folder with a reader (bytes to events) and a writer (events to bytes). They
 //! meet in [`event`]; [`mod@convert`] is the loop from one to the other, and [`fidelity`] says
 //! what happens to a value that the target cannot hold. The library has no terminal and no
-//! globals.
+//! globals. `unsafe` is denied but for the leaf modules that allow it at their head.
+
+#![deny(unsafe_code)]
 
 pub mod compare;
 pub mod convert;

@@ -4,6 +4,8 @@
 //! [`room`](Out::room) once per token and then pushes without further checks of capacity; the
 //! unsafe blocks rely on that contract only. `make sanitize` runs the tests under AddressSanitizer.
 
+#![allow(unsafe_code, reason = "writes into reserved room")]
+
 use crate::output::Output;
 use crate::{Error, Result};
 

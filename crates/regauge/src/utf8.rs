@@ -2,6 +2,8 @@
 //!
 //! A leaf module: it may use `unsafe`, each block with its reason.
 
+#![allow(unsafe_code, reason = "text that was checked to be UTF-8")]
+
 /// The bytes as text, or `None` where they are not UTF-8.
 ///
 /// Up to 64 bytes of ASCII are seen by a few overlapping loads, without a loop or a call; anything

@@ -3,7 +3,7 @@
 //! A leaf module with `unsafe`: each function asks the buffer for the most it may write, writes
 //! there by moves of fixed size, and says how much of that counts.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "writes escapes into reserved room")]
 
 use super::simd::{Block, sixteen};
 use crate::Result;

@@ -4,7 +4,7 @@
 //! function without the target feature is a call per intrinsic, and costs more than it gains.
 //! Other machines get the same masks from plain loops, which compilers turn into vectors.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "SIMD intrinsics")]
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;

@@ -2,6 +2,8 @@
 //!
 //! A leaf module: it may use `unsafe`, each block with its reason.
 
+#![allow(unsafe_code, reason = "SIMD intrinsics")]
+
 use crate::marc::{RECORD_TERMINATOR, SUBFIELD_DELIMITER};
 
 /// Fills `places` with the index of every byte of `bytes` that is a record terminator, a field

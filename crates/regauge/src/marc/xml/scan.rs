@@ -1,5 +1,7 @@
 //! Finds the bytes that mean something to XML, sixteen at a time.
 
+#![allow(unsafe_code, reason = "SIMD intrinsics")]
+
 /// The index of the first byte that is no plain text in an element, or the length: control
 /// characters, `& < >`, and 0xEF, the lead byte of U+FFFE and U+FFFF (which other characters
 /// share). In an attribute, the quote matters too.
