@@ -19,6 +19,7 @@
 
 use crate::Result;
 use crate::fidelity::{self, Fidelity};
+pub use crate::utf8::ShortText;
 use crate::value::Value;
 
 /// Takes the events of documents.
@@ -59,6 +60,17 @@ pub trait Sink {
     fn key(&mut self, k: &str) -> Result;
     /// Closes the map.
     fn end_map(&mut self) -> Result;
+
+    /// As [`str`](Sink::str), which it calls by default, of text that a sink may copy faster.
+    #[inline]
+    fn short_str(&mut self, v: ShortText<'_>) -> Result {
+        self.str(v.as_str())
+    }
+    /// As [`key`](Sink::key), which it calls by default, of text that a sink may copy faster.
+    #[inline]
+    fn short_key(&mut self, k: ShortText<'_>) -> Result {
+        self.key(k.as_str())
+    }
 
     /// The policy and the losses so far.
     fn fidelity(&mut self) -> &mut Fidelity;
@@ -223,6 +235,10 @@ macro_rules! forward {
         fn str(&mut self, v: &str) -> $crate::Result {
             self.inner.str(v)
         }
+        #[inline]
+        fn short_str(&mut self, v: $crate::event::ShortText<'_>) -> $crate::Result {
+            self.inner.short_str(v)
+        }
     };
     (@ bytes) => {
         #[inline]
@@ -264,6 +280,10 @@ macro_rules! forward {
         #[inline]
         fn key(&mut self, k: &str) -> $crate::Result {
             self.inner.key(k)
+        }
+        #[inline]
+        fn short_key(&mut self, k: $crate::event::ShortText<'_>) -> $crate::Result {
+            self.inner.short_key(k)
         }
     };
     (@ key_value) => {
@@ -380,6 +400,14 @@ macro_rules! pointer {
             #[inline]
             fn text_pair(&mut self, k: &str, v: &str) -> Result {
                 (**self).text_pair(k, v)
+            }
+            #[inline]
+            fn short_str(&mut self, v: ShortText<'_>) -> Result {
+                (**self).short_str(v)
+            }
+            #[inline]
+            fn short_key(&mut self, k: ShortText<'_>) -> Result {
+                (**self).short_key(k)
             }
             #[inline]
             fn end_map(&mut self) -> Result {

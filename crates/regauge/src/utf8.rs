@@ -17,20 +17,56 @@ pub(crate) fn from_utf8(bytes: &[u8]) -> Option<&str> {
     simdutf8::basic::from_utf8(bytes).ok()
 }
 
-/// As [`from_utf8`] of the first `length` of `bytes`, which must be so many. Under 32 bytes, and
-/// with as many there, it needs no branch on the length: lengths of keys are hard to predict.
-#[inline]
-pub(crate) fn from_utf8_prefix(bytes: &[u8], length: usize) -> Option<&str> {
-    let text = &bytes[..length];
-    #[cfg(target_arch = "x86_64")]
-    if length < 32
-        && let Some(chunk) = bytes.first_chunk()
-        && high_bits(chunk) & ((1 << length) - 1) == 0
-    {
-        // SAFETY: the first `length` bytes are ASCII, which is UTF-8.
-        return Some(unsafe { std::str::from_utf8_unchecked(text) });
+/// Text of less than 32 bytes that lies in memory with others behind it, 32 in all: so it can be
+/// looked at and copied without a branch on its length, which is hard to foresee.
+#[derive(Clone, Copy)]
+pub struct ShortText<'a> {
+    window: &'a [u8; 32],
+    /// Below 32; so many bytes of the window are UTF-8.
+    length: usize,
+}
+
+impl<'a> ShortText<'a> {
+    /// The first `length` bytes of the window; `None` where not all of them are ASCII, or `length`
+    /// is more than 31.
+    #[inline(always)]
+    pub fn ascii(window: &'a [u8; 32], length: usize) -> Option<ShortText<'a>> {
+        (length < 32 && high_bits(window) & ((1 << length) - 1) == 0)
+            .then_some(ShortText { window, length })
     }
-    from_utf8(text)
+
+    /// The text and what stands behind it, which can be anything.
+    #[inline(always)]
+    pub fn window(self) -> &'a [u8; 32] {
+        self.window
+    }
+
+    /// The length in bytes, less than 32.
+    #[inline(always)]
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(self) -> usize {
+        self.length
+    }
+
+    /// The text.
+    #[inline(always)]
+    pub fn as_str(self) -> &'a str {
+        // SAFETY: the length is below 32, and so many bytes were checked to be ASCII.
+        unsafe { std::str::from_utf8_unchecked(self.window.get_unchecked(..self.length)) }
+    }
+}
+
+impl std::fmt::Debug for ShortText<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.as_str().fmt(f)
+    }
+}
+
+/// The highest bit of every byte, the first lowest.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn high_bits(chunk: &[u8; 32]) -> u32 {
+    chunk.iter().rev().fold(0, |bits, byte| bits << 1 | u32::from(byte >> 7))
 }
 
 /// The highest bit of every byte, the first lowest.
@@ -97,7 +133,13 @@ mod tests {
                     assert_eq!(from_utf8(&bytes), None, "{length} bytes, {broken:#x} at {place}");
                     // Only what comes before the end counts.
                     for end in place.saturating_sub(2)..length.min(place + 40) {
-                        assert_eq!(from_utf8_prefix(&bytes, end).is_some(), end <= place);
+                        let Some(window) = bytes.first_chunk() else { continue };
+                        let short = ShortText::ascii(window, end);
+                        assert_eq!(short.is_some(), end < 32 && end <= place);
+                        if let Some(short) = short {
+                            assert_eq!(short.as_str().as_bytes(), &bytes[..end]);
+                            assert_eq!(short.window()[..], bytes[..32]);
+                        }
                     }
                 }
                 bytes[place] = before;

@@ -7,6 +7,7 @@
 
 use super::simd::{Block, sixteen};
 use crate::Result;
+use crate::event::ShortText;
 use crate::out::Out;
 
 /// Text longer than this is written in pieces, so that the buffer need not grow with it.
@@ -26,6 +27,32 @@ pub(super) fn quoted(out: &mut Out<'_>, text: &str, tail: [u8; 2]) -> bool {
         if clean {
             to.add(1 + bytes.len()).cast::<[u8; 2]>().write_unaligned(tail);
             out.advance(bytes.len() + 3);
+        }
+        clean
+    }
+}
+
+/// As [`quoted`] for text of less than 32 bytes, with no branch on its length: all 32 are copied,
+/// and those that count are looked at. Fast when there is room for 35 bytes. MessagePack to JSON
+/// takes 5 % less time on citm_catalog, and 8 % less on twitter, than with [`quoted`].
+#[inline(always)]
+pub(super) fn quoted_short(out: &mut Out<'_>, text: ShortText<'_>, tail: [u8; 2]) -> bool {
+    let (window, length) = (text.window(), text.len());
+    let (first, last) = window.split_at(16);
+    let (Some(first), Some(last)) = (first.first_chunk(), last.first_chunk()) else {
+        unreachable!("16 and 16 bytes")
+    };
+    let stops = Block::load(first).string_stops() | Block::load(last).string_stops() << 16;
+    let to = out.spare(35);
+    // SAFETY: a quote and 32 bytes, and the tail behind less than 32 of these, are at most 35;
+    // what counts is the text's length and three bytes, all of which were written.
+    unsafe {
+        to.write(b'"');
+        to.add(1).cast::<[u8; 32]>().write_unaligned(*window);
+        let clean = stops & ((1 << length) - 1) == 0;
+        if clean {
+            to.add(1 + length).cast::<[u8; 2]>().write_unaligned(tail);
+            out.advance(length + 3);
         }
         clean
     }
@@ -129,6 +156,8 @@ pub(super) fn integer(out: &mut Out<'_>, negative: bool, magnitude: u64) {
         } else if magnitude < 100_000_000 {
             to = up_to_four(to, magnitude as u32 / 10_000);
             to = four(to, magnitude as u32 % 10_000);
+        } else if magnitude <= u64::from(u32::MAX) {
+            to = up_to_ten(to, magnitude);
         } else {
             to = long(to, magnitude);
         }
@@ -137,11 +166,44 @@ pub(super) fn integer(out: &mut Out<'_>, negative: bool, magnitude: u64) {
     }
 }
 
+/// A magnitude of 9 or 10 digits that 32 bits hold; gives the place behind.
+///
+/// As a fraction of 2⁵⁷ whose whole part are the digits above the lowest eight: so each pair of
+/// these takes one multiplication, and nothing waits for a division. The factor is 2⁵⁷ / 10⁸
+/// rounded up, by less than a quarter: what that adds, times 10⁸, stays below 2⁵⁷ for 32 bits.
+/// MessagePack to JSON takes 3 % less time on citm_catalog than with [`eight`].
+///
+/// # Safety
+/// Ten bytes must be writable at `to`.
+#[inline(always)]
+unsafe fn up_to_ten(to: *mut u8, magnitude: u64) -> *mut u8 {
+    debug_assert!((100_000_000..=u64::from(u32::MAX)).contains(&magnitude));
+    const FRACTION: u64 = (1 << 57) - 1;
+    let mut fixed = magnitude * 1_441_151_881;
+    // SAFETY: 1 or 2 digits, as there are 9 or 10 in all, and four pairs.
+    unsafe {
+        let top = (fixed >> 57) as u32;
+        let mut to = if top < 10 {
+            to.write(b'0' + top as u8);
+            to.add(1)
+        } else {
+            to.cast::<[u8; 2]>().write(pair(top));
+            to.add(2)
+        };
+        for _ in 0..4 {
+            fixed = (fixed & FRACTION) * 100;
+            to.cast::<[u8; 2]>().write(pair((fixed >> 57) as u32));
+            to = to.add(2);
+        }
+        to
+    }
+}
+
 /// Any magnitude from 10⁸ on.
 ///
 /// # Safety
 /// Twenty bytes must be writable at `to`.
-#[inline]
+#[inline(never)]
 unsafe fn long(to: *mut u8, magnitude: u64) -> *mut u8 {
     let (high, low) = (magnitude / 100_000_000, (magnitude % 100_000_000) as u32);
     // SAFETY: eight digits behind twelve at most.
@@ -367,6 +429,36 @@ mod tests {
         for value in values {
             assert_eq!(written(|out| integer(out, false, value)), format!("{value},"));
             assert_eq!(written(|out| integer(out, true, value)), format!("-{value},"));
+        }
+    }
+
+    #[test]
+    fn integers_of_nine_and_ten_digits() {
+        let most = u64::from(u32::MAX);
+        let edges = (1..=43).flat_map(|n| [n * 100_000_000 - 1, n * 100_000_000]);
+        let all =
+            edges.chain((100_000_000..most).step_by(29_989)).chain([most - 1, most, most + 1]);
+        for value in all {
+            assert_eq!(written(|out| integer(out, false, value)), format!("{value},"));
+        }
+    }
+
+    #[test]
+    fn short_text_is_looked_at_up_to_its_end() {
+        for stop in [b'"', b'\\', 0, 0x1F] {
+            for place in 0..32 {
+                let mut window = [b'~'; 32];
+                window[place] = stop;
+                for length in 0..32 {
+                    // Behind the text anything may stand.
+                    let text = ShortText::ascii(&window, length).unwrap();
+                    let clean = length <= place;
+                    let bytes = written(|out| assert_eq!(quoted_short(out, text, *b"\":"), clean));
+                    let wanted =
+                        if clean { format!("\"{}\":", text.as_str()) } else { String::new() };
+                    assert_eq!(bytes, wanted);
+                }
+            }
         }
     }
 

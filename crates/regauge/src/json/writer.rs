@@ -6,8 +6,8 @@
 //! are handed on. Advice for those who change this file: keep to that, and
 //! [`rollback`](crate::Writer::rollback) needs no state but the depth.
 
-use super::escape::{self, quoted};
-use crate::event::{BigInt, Ext, Sink};
+use super::escape::{self, quoted, quoted_short};
+use crate::event::{BigInt, Ext, ShortText, Sink};
 use crate::fidelity::{self, Fidelity, OnLoss};
 use crate::out::Out;
 use crate::value::Value;
@@ -52,7 +52,7 @@ pub struct Writer<'o> {
     plain: bool,
     fidelity: Fidelity,
     documents: u64,
-    /// How many containers are open.
+    /// How many containers are open, if there is indentation; else it does not matter.
     depth: u32,
     /// From this position on bytes must stay in memory: from the byte before that which a rollback
     /// goes to; `u64::MAX` without one.
@@ -64,6 +64,9 @@ pub struct Writer<'o> {
 /// What stands behind a text, and behind a key's.
 const COMMA: [u8; 2] = *b"\",";
 const COLON: [u8; 2] = *b"\":";
+
+/// What [`quoted_short`] asks for.
+const SHORT_BYTES: usize = 35;
 
 /// What one token beside text needs at most, with a comma and the newline in front.
 const TOKEN_BYTES: usize = 48;
@@ -131,7 +134,7 @@ impl<'o> Writer<'o> {
             }
             Token::Double(v) => escape::double(&mut self.out, v),
             Token::Begin(bracket) => {
-                self.depth += 1;
+                self.depth = self.depth.wrapping_add(1);
                 self.out.push(bracket);
             }
             Token::Text(_) | Token::Key(_) | Token::End(_) => unreachable!("handled above"),
@@ -154,7 +157,7 @@ impl<'o> Writer<'o> {
     }
 
     fn slow_end(&mut self, bracket: u8) -> Result {
-        self.depth -= 1;
+        self.depth = self.depth.wrapping_sub(1);
         self.out.room(TOKEN_BYTES, self.keep())?;
         if self.options.indent.is_some() && self.out.last() == Some(b',') {
             return self.end_on_new_line(bracket);
@@ -201,18 +204,15 @@ impl<'o> Writer<'o> {
         if !self.ready(1) {
             return self.slow(Token::Begin(bracket));
         }
-        self.depth += 1;
         self.out.push(bracket);
         Ok(())
     }
 
     #[inline(always)]
     fn end(&mut self, bracket: u8) -> Result {
-        debug_assert!(self.depth > 0, "an end without a beginning");
         if !self.ready(2) {
             return self.slow(Token::End(bracket));
         }
-        self.depth -= 1;
         self.close(bracket);
         Ok(())
     }
@@ -300,7 +300,9 @@ impl Sink for Writer<'_> {
         }
         Ok(())
     }
-    #[inline]
+    // A call for each integer, which moves the state through memory, made citm_catalog from
+    // MessagePack take 12 % more time.
+    #[inline(always)]
     fn i64(&mut self, v: i64) -> Result {
         if !self.ready(TOKEN_BYTES) {
             return self.slow(Token::Integer(v < 0, v.unsigned_abs()));
@@ -372,6 +374,21 @@ impl Sink for Writer<'_> {
         self.key(k)?;
         self.str(v)?;
         self.end_map()
+    }
+
+    #[inline]
+    fn short_str(&mut self, v: ShortText<'_>) -> Result {
+        if self.ready(SHORT_BYTES) && quoted_short(&mut self.out, v, COMMA) {
+            return Ok(());
+        }
+        self.slow(Token::Text(v.as_str()))
+    }
+    #[inline]
+    fn short_key(&mut self, k: ShortText<'_>) -> Result {
+        if self.ready(SHORT_BYTES) && quoted_short(&mut self.out, k, COLON) {
+            return Ok(());
+        }
+        self.slow(Token::Key(k.as_str()))
     }
 
     fn fidelity(&mut self) -> &mut Fidelity {
