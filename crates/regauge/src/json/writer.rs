@@ -52,7 +52,8 @@ pub struct Writer<'o> {
     plain: bool,
     fidelity: Fidelity,
     documents: u64,
-    /// How many containers are open, if there is indentation; else it does not matter.
+    /// How many containers are open, where there is indentation: nothing else asks, and to count
+    /// them always made MessagePack to JSON take 4 % more time on citm_catalog, 8 % on twitter.
     depth: u32,
     /// From this position on bytes must stay in memory: from the byte before that which a rollback
     /// goes to; `u64::MAX` without one.
@@ -134,7 +135,9 @@ impl<'o> Writer<'o> {
             }
             Token::Double(v) => escape::double(&mut self.out, v),
             Token::Begin(bracket) => {
-                self.depth = self.depth.wrapping_add(1);
+                if self.options.indent.is_some() {
+                    self.depth += 1;
+                }
                 self.out.push(bracket);
             }
             Token::Text(_) | Token::Key(_) | Token::End(_) => unreachable!("handled above"),
@@ -157,7 +160,10 @@ impl<'o> Writer<'o> {
     }
 
     fn slow_end(&mut self, bracket: u8) -> Result {
-        self.depth = self.depth.wrapping_sub(1);
+        if self.options.indent.is_some() {
+            debug_assert!(self.depth > 0, "an end without a beginning");
+            self.depth -= 1;
+        }
         self.out.room(TOKEN_BYTES, self.keep())?;
         if self.options.indent.is_some() && self.out.last() == Some(b',') {
             return self.end_on_new_line(bracket);
