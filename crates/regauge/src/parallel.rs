@@ -21,10 +21,12 @@ use crate::{Error, ErrorKind, Result};
 
 /// The size of a part: large enough that handing it over costs nothing, small enough to stay in
 /// the cache of the worker's core together with its output.
-const PART_BYTES: usize = 512 << 10;
+const PART_BYTES: usize = 256 << 10;
 
-/// Parts under way for each worker: one at work, one waiting.
-const PARTS_PER_JOB: usize = 2;
+/// Parts under way for each worker: one at work, the others waiting, so that the workers go on while
+/// the calling thread writes. With two of 512 KiB, two cores were 1.1 to 1.5 times as fast as one;
+/// with four of 256 KiB, 1.3 to 1.7.
+const PARTS_PER_JOB: usize = 4;
 
 /// Tells whether a conversion can be cut into parts: its input is a stream of records whose
 /// boundaries are found without parsing, and the outputs of two parts can stand one behind the
