@@ -24,8 +24,8 @@ use crate::{Error, ErrorKind, Result};
 const PART_BYTES: usize = 256 << 10;
 
 /// Parts under way for each worker: one at work, the others waiting, so that the workers go on while
-/// the calling thread writes. With two of 512 KiB, two cores were 1.1 to 1.5 times as fast as one;
-/// with four of 256 KiB, 1.3 to 1.7.
+/// the calling thread writes. In one run of nine rounds two cores were 1.1 times as fast as one
+/// with two parts of 512 KiB, 1.3 times with four of 256 KiB (medians; the machine was noisy).
 const PARTS_PER_JOB: usize = 4;
 
 /// Tells whether a conversion can be cut into parts: its input is a stream of records whose

@@ -111,13 +111,20 @@ fn comparable(format: Format, packed: &[u8]) -> Vec<u8> {
 }
 
 /// Cuts `bytes` at every place (at most `most` of them, evenly spread) and reads what is left: no
-/// panic, and never more documents than there were.
+/// panic, an error within what is left, and never more documents than there were.
 pub fn check_cuts(format: Format, bytes: &[u8], most: usize) {
+    let options = lossless(format, Format::Msgpack);
+    let documents = |bytes: &[u8]| {
+        let output = StreamOutput::new(std::io::sink());
+        convert(Input::Bytes(bytes), output, &options, &mut |_| Ok(()))
+            .map(|summary| summary.documents)
+    };
+    let whole = documents(bytes).expect("the whole input is valid");
     let step = (bytes.len() / most.max(1)).max(1);
     for cut in (0..bytes.len()).step_by(step) {
-        let options = lossless(format, Format::Msgpack);
-        if let Err(error) = convert_bytes(&bytes[..cut], &options) {
-            assert!(error.offset().is_some_and(|offset| offset <= cut as u64), "{error}");
+        match documents(&bytes[..cut]) {
+            Ok(left) => assert!(left <= whole, "{format}: {left} documents up to byte {cut}"),
+            Err(error) => assert!(error.offset().is_some_and(|at| at <= cut as u64), "{error}"),
         }
     }
 }
