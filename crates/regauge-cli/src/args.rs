@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regauge::documents::Documents;
-use regauge::{Format, Limits, OnLoss};
+use regauge::{Format, Limits, Objects, OnLoss};
 
 use crate::compress::Compression;
+use crate::flags::FormatFlags;
 
 const AFTER: &str = "\
 Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage (an unknown option or \
@@ -81,6 +82,10 @@ pub struct Convert {
     /// What to do with a value that the output's format cannot hold exactly
     #[arg(help_heading = "What is kept", long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
     pub on_loss: Loss,
+    /// What to do with classes, tags and symbols that the output's format does not have [default:
+    /// as --on-loss says, data where that says approximate]
+    #[arg(help_heading = "What is kept", long, value_enum, value_name = "POLICY")]
+    pub objects: Option<ObjectsArg>,
     /// What a number with a fraction or an exponent is: the nearest double, or its digits
     #[arg(help_heading = "What is kept", long, value_enum, default_value_t = Numbers::Double, value_name = "HOW")]
     pub numbers: Numbers,
@@ -146,7 +151,7 @@ pub struct Reading {
     #[arg(help_heading = "Input", long, short, value_name = "N", value_parser = jobs)]
     pub jobs: Option<usize>,
     /// Set a limit, or take it away with NAME=none, all with none: depth, token_bytes,
-    /// record_bytes, integer_digits, nodes, expansion. Bytes take KiB, MiB, GiB
+    /// record_bytes, integer_digits, nodes, expansion, aliases. Bytes take KiB, MiB, GiB
     #[arg(help_heading = "Input", long, value_name = "NAME=VALUE", value_parser = limit)]
     pub limit: Vec<Limit>,
     /// Read JSON with comments, // and /* */
@@ -173,6 +178,8 @@ pub struct Reading {
     /// Read references such as &#x4E2D; in MARC-8 as the characters that they stand for
     #[arg(help_heading = "MARC", long)]
     pub marc_references: bool,
+    #[command(flatten)]
+    pub formats: FormatFlags,
 }
 
 const INSPECT_EXAMPLES: &str = "\
@@ -393,6 +400,27 @@ impl From<Loss> for OnLoss {
             Loss::Refuse => OnLoss::Refuse,
             Loss::Wrap => OnLoss::Wrap,
             Loss::Approximate => OnLoss::Approximate,
+        }
+    }
+}
+
+/// What `--objects` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ObjectsArg {
+    /// Stop, naming the class
+    Refuse,
+    /// Write an object as its data, a symbol as its text
+    Data,
+    /// Write a reversible notation with class and kind
+    Wrap,
+}
+
+impl From<ObjectsArg> for Objects {
+    fn from(objects: ObjectsArg) -> Objects {
+        match objects {
+            ObjectsArg::Refuse => Objects::Refuse,
+            ObjectsArg::Data => Objects::Data,
+            ObjectsArg::Wrap => Objects::Wrap,
         }
     }
 }

@@ -6,6 +6,7 @@ mod args;
 mod commands;
 mod compress;
 mod failure;
+mod flags;
 mod gzip_blocks;
 mod input;
 mod interrupt;

@@ -15,7 +15,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::event::BigInt;
+use crate::event::{BigInt, Ext};
 use crate::number;
 use crate::path::{Path, Step};
 use crate::value::Value;
@@ -190,6 +190,13 @@ impl Comparison {
         match (before, after) {
             (Value::Map(before), Value::Map(after)) => self.map(before, after),
             (Value::Array(before), Value::Array(after)) => self.array(before, after),
+            // The number of an anchor says nothing.
+            (Value::Anchor(_, before), Value::Anchor(_, after)) => self.value(before, after),
+            (Value::Typed(type_before, before), Value::Typed(type_after, after))
+                if type_before == type_after =>
+            {
+                self.value(before, after);
+            }
             _ => {
                 if let Some(kind) = scalar_change(before, after) {
                     self.note(kind, shown(before), shown(after));
@@ -344,6 +351,19 @@ fn same(before: &Value, after: &Value) -> bool {
                     .zip(other)
                     .all(|(one, other)| same(&one.0, &other.0) && same(&one.1, &other.1))
         }
+        (Value::Typed(type_one, one), Value::Typed(type_other, other)) => {
+            type_one == type_other && same(one, other)
+        }
+        (Value::Anchor(id_one, one), Value::Anchor(id_other, other)) => {
+            id_one == id_other && same(one, other)
+        }
+        (Value::Ext(one), Value::Ext(other)) => match (one.as_ext(), other.as_ext()) {
+            (Ext::Complex(real, imaginary), Ext::Complex(other_real, other_imaginary)) => {
+                same(&Value::F64(real), &Value::F64(other_real))
+                    && same(&Value::F64(imaginary), &Value::F64(other_imaginary))
+            }
+            (one, other) => one == other,
+        },
         _ => before == after,
     }
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use crate::documents::{Documents, Duplicates, Join, Split};
 use crate::event::{Source as _, Writer};
-use crate::fidelity::{Fidelity, OnLoss};
+use crate::fidelity::{Fidelity, Objects, OnLoss};
 use crate::format::{Format, Framing};
 use crate::limits::Limits;
 use crate::out::Out;
@@ -13,6 +13,7 @@ use crate::path::Tracker;
 use crate::reader::{BadRecord, Parse, Reader};
 use crate::wrap::{Escape, Unwrap};
 use crate::{Error, ErrorKind, Result, excerpt, json, marc, msgpack, parallel};
+use crate::{bson, cbor, marshal, pickle, yaml};
 
 /// What to convert, and how.
 #[derive(Clone, Debug)]
@@ -24,6 +25,9 @@ pub struct Options {
     pub to: Format,
     /// What to do with values that the target cannot hold.
     pub on_loss: OnLoss,
+    /// What to do with classes, tags and symbols that the target cannot hold; `None` does what
+    /// `on_loss` says.
+    pub objects: Option<Objects>,
     /// The bounds of the reader.
     pub limits: Limits,
     /// How documents become documents.
@@ -43,6 +47,18 @@ pub struct Options {
     pub json_write: json::WriteOptions,
     /// How MARC is read and written.
     pub marc: marc::Options,
+    /// How YAML is read.
+    pub yaml: yaml::Options,
+    /// How YAML is written.
+    pub yaml_write: yaml::WriteOptions,
+    /// How BSON is read and written.
+    pub bson: bson::Options,
+    /// How CBOR is read and written.
+    pub cbor: cbor::Options,
+    /// How Ruby's Marshal is read and written.
+    pub marshal: marshal::Options,
+    /// How Python's pickle is read and written.
+    pub pickle: pickle::Options,
 }
 
 /// What to do with a key that stands twice in one map.
@@ -71,7 +87,24 @@ impl Options {
             json_read: json::ReadOptions::default(),
             json_write: json::WriteOptions::default(),
             marc: marc::Options::default(),
+            objects: None,
+            yaml: yaml::Options::default(),
+            yaml_write: yaml::WriteOptions::default(),
+            bson: bson::Options::default(),
+            cbor: cbor::Options::default(),
+            marshal: marshal::Options::default(),
+            pickle: pickle::Options::default(),
         }
+    }
+
+    /// What happens to classes, tags and symbols.
+    pub fn resolved_objects(&self) -> Objects {
+        self.objects.unwrap_or(self.on_loss.into())
+    }
+
+    /// Whether the reversible notation is written and read.
+    pub fn wraps(&self) -> bool {
+        self.on_loss == OnLoss::Wrap || self.objects == Some(Objects::Wrap)
     }
 
     /// What happens to documents on the way, `Auto` resolved.
@@ -255,6 +288,26 @@ macro_rules! with_reader {
                 input.reader(json::Parser::new(read, limits)).and_then(|$reader| $act)
             }
             Format::Msgpack => input.reader(msgpack::Parser::new(limits)).and_then(|$reader| $act),
+            Format::Yaml => {
+                let parser = yaml::Parser::new(options.yaml.clone(), limits);
+                input.reader(parser).and_then(|$reader| $act)
+            }
+            Format::Bson => {
+                let parser = bson::Parser::new(options.bson.clone(), limits);
+                input.reader(parser).and_then(|$reader| $act)
+            }
+            Format::Cbor => {
+                let parser = cbor::Parser::new(options.cbor.clone(), limits);
+                input.reader(parser).and_then(|$reader| $act)
+            }
+            Format::Marshal => {
+                let parser = marshal::Parser::new(options.marshal.clone(), limits);
+                input.reader(parser).and_then(|$reader| $act)
+            }
+            Format::Pickle => {
+                let parser = pickle::Parser::new(options.pickle.clone(), limits);
+                input.reader(parser).and_then(|$reader| $act)
+            }
             Format::Marc => {
                 let mut marc = options.marc.clone();
                 marc.references |= options.on_loss == OnLoss::Wrap;
@@ -304,7 +357,8 @@ struct Job<'o> {
 }
 
 impl Job<'_> {
-    /// Picks the writer. Reader and writer are compiled together for each pair.
+    /// Picks the writer. Reader and writer are compiled together for the pairs that matter most;
+    /// for the others the reader drives the writer through a table of functions.
     fn to_writer<'a, P: Parse>(
         &self,
         reader: Reader<'a, P>,
@@ -312,39 +366,60 @@ impl Job<'_> {
         on_bad: &mut OnBad<'_>,
     ) -> Result<(Summary, Out<'a>)> {
         let options = self.options;
-        let fidelity = Fidelity::new(options.on_loss, options.to);
+        let fidelity =
+            Fidelity::new(options.on_loss, options.to).with_objects(options.resolved_objects());
         macro_rules! drive {
-            ($writer:expr) => {{
+            ($writer:expr, $to:expr) => {{
                 let mut writer = $writer;
-                let summary = self.drive(reader, &mut writer, on_bad)?;
+                let summary = if const { is_hot(P::FORMAT, $to) } {
+                    self.drive(reader, &mut writer, on_bad)?
+                } else {
+                    self.drive(reader, &mut writer as &mut dyn Writer, on_bad)?
+                };
                 Ok((summary, writer.into_out()))
             }};
         }
         match options.to {
             Format::MarcJson if !options.from.is_marc() => {
-                drive!(marc::json::Writer::new(out, fidelity))
+                drive!(marc::json::Writer::new(out, fidelity), Format::MarcJson)
             }
             Format::Json | Format::Ndjson | Format::MarcJson => {
                 let mut write = options.json_write;
                 write.lines = options.to != Format::Json;
                 write.exact_numbers |= options.json_read.exact_numbers;
-                drive!(json::Writer::new(out, write, fidelity))
+                drive!(json::Writer::new(out, write, fidelity), Format::Json)
             }
-            Format::Msgpack => drive!(msgpack::Writer::new(out, fidelity)),
+            Format::Msgpack => drive!(msgpack::Writer::new(out, fidelity), Format::Msgpack),
+            Format::Yaml => {
+                drive!(yaml::Writer::new(out, options.yaml_write.clone(), fidelity), Format::Yaml)
+            }
+            Format::Bson => {
+                drive!(bson::Writer::new(out, options.bson.clone(), fidelity), Format::Bson)
+            }
+            Format::Cbor => {
+                drive!(cbor::Writer::new(out, options.cbor.clone(), fidelity), Format::Cbor)
+            }
+            Format::Marshal => drive!(
+                marshal::Writer::new(out, options.marshal.clone(), fidelity),
+                Format::Marshal
+            ),
+            Format::Pickle => {
+                drive!(pickle::Writer::new(out, options.pickle.clone(), fidelity), Format::Pickle)
+            }
             Format::Marc => {
                 let writer = marc::iso2709::Writer::new(out, options.marc.clone(), fidelity);
-                drive!(writer.with_limits(&options.limits))
+                drive!(writer.with_limits(&options.limits), Format::Marc)
             }
             Format::MarcXml => {
                 let writer = marc::xml::Writer::new(out, options.marc.clone(), fidelity);
-                drive!(writer.with_limits(&options.limits))
+                drive!(writer.with_limits(&options.limits), Format::MarcXml)
             }
         }
     }
 
     /// Puts between reader and writer what the options ask for, and runs. Where they ask for
     /// nothing, the reader drives the writer directly; otherwise it drives a chain of adapters.
-    fn drive<P: Parse, W: Writer>(
+    fn drive<P: Parse, W: Writer + ?Sized>(
         &self,
         mut reader: Reader<'_, P>,
         writer: &mut W,
@@ -352,7 +427,7 @@ impl Job<'_> {
     ) -> Result<Summary> {
         let options = self.options;
         let documents = options.resolved_documents();
-        let wrap = options.on_loss == OnLoss::Wrap;
+        let wrap = options.wraps();
         let refuse_duplicates = options.duplicate_keys == DuplicateKeys::Refuse;
         reader.keep_records(options.skip_bad);
         let bad_records = if !self.tracked
@@ -395,9 +470,17 @@ impl Job<'_> {
     }
 }
 
+/// Whether a pair of formats is worth code of its own: everything to JSON and MessagePack, JSON to
+/// everything, and the three of MARC among themselves. Calls through a table cost up to a fifth of
+/// the time; all pairs would be a megabyte of code, and minutes of compiling.
+const fn is_hot(from: Format, to: Format) -> bool {
+    let marc = from.is_marc() && to.is_marc();
+    matches!(to, Format::Json | Format::Msgpack) || matches!(from, Format::Json) || marc
+}
+
 /// The error with the path that the writer keeps, if it does.
 #[cold]
-fn placed<W: Writer>(error: Error, writer: &W) -> Error {
+fn placed<W: Writer + ?Sized>(error: Error, writer: &W) -> Error {
     match writer.path() {
         Some(path) if error.path().is_none() && error.kind() != ErrorKind::Io => {
             error.at_path(path)
@@ -407,7 +490,7 @@ fn placed<W: Writer>(error: Error, writer: &W) -> Error {
 }
 
 /// The loop: one document after the other. Gives the number of broken records passed over.
-fn pump<P: Parse, W: Writer>(
+fn pump<P: Parse, W: Writer + ?Sized>(
     reader: &mut Reader<'_, P>,
     writer: &mut W,
     skip_bad: bool,

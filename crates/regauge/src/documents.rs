@@ -118,6 +118,31 @@ impl<S: Writer> Sink for Split<S> {
         let result = self.inner.end_map();
         self.close(result)
     }
+    // An array with a type around it is a value of its own, and not a file of documents.
+    fn begin_typed(&mut self, t: &crate::Type<'_>) -> Result {
+        self.depth += 1;
+        self.inner.begin_typed(t)
+    }
+    fn end_typed(&mut self) -> Result {
+        let result = self.inner.end_typed();
+        self.close(result)
+    }
+    // An alias of one document in the next would name nothing.
+    fn holds_references(&mut self) -> bool {
+        false
+    }
+    fn begin_anchor(&mut self, id: u64) -> Result {
+        self.depth += 1;
+        self.inner.begin_anchor(id)
+    }
+    fn end_anchor(&mut self) -> Result {
+        let result = self.inner.end_anchor();
+        self.close(result)
+    }
+    fn alias(&mut self, id: u64) -> Result {
+        let result = self.inner.alias(id);
+        self.leaf(result)
+    }
 }
 
 impl<S: Writer> Writer for Split<S> {
@@ -135,6 +160,10 @@ impl<S: Writer> Writer for Split<S> {
 /// Makes every document an element of one array, which is there even when no document comes.
 pub struct Join<S> {
     inner: S,
+    /// Anchors in the documents before this one.
+    before: u64,
+    /// The highest anchor of this document.
+    highest: u64,
 }
 
 impl<S: Writer> Join<S> {
@@ -144,19 +173,41 @@ impl<S: Writer> Join<S> {
     /// The inner writer's.
     pub fn new(mut inner: S) -> Result<Self> {
         inner.begin_array(None)?;
-        Ok(Join { inner })
+        Ok(Join { inner, before: 0, highest: 0 })
     }
 }
 
 impl<S: Writer> Sink for Join<S> {
     forward!(null bool i64 u64 f64 f32 str bytes big_int ext);
     forward!(begin_array end_array begin_map key key_value end_map fidelity);
+
+    // Documents number their anchors anew, and become one: the numbers go on.
+    fn begin_typed(&mut self, t: &crate::Type<'_>) -> Result {
+        self.inner.begin_typed(t)
+    }
+    fn end_typed(&mut self) -> Result {
+        self.inner.end_typed()
+    }
+    fn holds_references(&mut self) -> bool {
+        self.inner.holds_references()
+    }
+    fn begin_anchor(&mut self, id: u64) -> Result {
+        self.highest = self.highest.max(id);
+        self.inner.begin_anchor(self.before + id)
+    }
+    fn end_anchor(&mut self) -> Result {
+        self.inner.end_anchor()
+    }
+    fn alias(&mut self, id: u64) -> Result {
+        self.inner.alias(self.before + id)
+    }
 }
 
 impl<S: Writer> Writer for Join<S> {
     forward!(checkpoint rollback);
 
     fn end_document(&mut self) -> Result {
+        self.before += std::mem::take(&mut self.highest);
         Ok(())
     }
     fn finish(&mut self) -> Result {
@@ -242,7 +293,7 @@ impl<S: Sink> Duplicates<S> {
 }
 
 impl<S: Sink> Sink for Duplicates<S> {
-    forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array fidelity);
+    forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array typed fidelity);
 
     fn begin_map(&mut self, len: Option<u64>) -> Result {
         self.maps.push(Vec::new());

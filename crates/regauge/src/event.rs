@@ -12,12 +12,21 @@
 //! value    = null | bool | i64 | u64 | f64 | f32 | str | bytes | big_int | ext
 //!          | begin_array value* end_array
 //!          | begin_map ((key | key_value) value)* end_map
+//!          | begin_typed value end_typed
+//!          | begin_anchor value end_anchor | alias
 //! ```
 //!
 //! An integer comes as `i64` wherever it fits, as `u64` only above `i64::MAX`, and as
 //! `big_int` only outside both. Lengths are hints for `None` and promises for `Some`.
+//!
+//! A type (a class, a tag) stands around the one value that it says something about. An anchor
+//! names the one value in it, with a number that is the document's own, counted from 1; an alias is
+//! that value again, also inside of itself. Anchors come only to a sink that says that it
+//! [`holds_references`](Sink::holds_references); for any other the reader gives the value itself
+//! again, within a budget. Where both stand around a value, the anchor is outside.
 
 use crate::Result;
+pub use crate::ext::{Ext, ExtBuf, Origin, Timestamp, Type, TypeBuf};
 use crate::fidelity::{self, Fidelity};
 pub use crate::utf8::ShortText;
 use crate::value::Value;
@@ -107,6 +116,30 @@ pub trait Sink {
     fn key_value(&mut self, k: &Value) -> Result {
         fidelity::key_value(self, k)
     }
+    /// Opens a type around the one value that follows.
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        fidelity::begin_typed(self, t)
+    }
+    /// Closes the type.
+    fn end_typed(&mut self) -> Result {
+        fidelity::end_typed(self)
+    }
+    /// Whether anchors and aliases may come. By default only in the wrapped notation.
+    fn holds_references(&mut self) -> bool {
+        self.fidelity().policy() == fidelity::OnLoss::Wrap
+    }
+    /// Names the one value that follows, for aliases.
+    fn begin_anchor(&mut self, id: u64) -> Result {
+        fidelity::begin_anchor(self, id)
+    }
+    /// Closes the anchor.
+    fn end_anchor(&mut self) -> Result {
+        fidelity::end_anchor(self)
+    }
+    /// The value of that anchor again.
+    fn alias(&mut self, id: u64) -> Result {
+        fidelity::alias(self, id)
+    }
 }
 
 /// A sink that makes bytes, and can be told where documents end.
@@ -161,33 +194,6 @@ pub enum BigInt<'a> {
         /// Little-endian magnitude, the last byte not 0.
         magnitude: &'a [u8],
     },
-}
-
-/// A point in time: seconds and nanoseconds since 1970-01-01T00:00:00Z, leap seconds not
-/// counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timestamp {
-    /// Whole seconds, rounded down.
-    pub seconds: i64,
-    /// 0 to 999,999,999, counted up from `seconds`.
-    pub nanoseconds: u32,
-}
-
-/// Values that only some formats know.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Ext<'a> {
-    /// A point in time.
-    Timestamp(Timestamp),
-    /// A number in decimal notation whose digits matter, as JSON writes it
-    /// (RFC 8259 §6): `-12.50e3`.
-    Decimal(&'a str),
-    /// A MessagePack extension type (-128 to 127) and its payload.
-    MsgpackExt(i8, &'a [u8]),
-    /// Text with lone surrogates, in generalized UTF-8 (WTF-8): what JSON's `"\ud800"` holds.
-    Surrogates(&'a [u8]),
-    /// A text value whose bytes are not UTF-8.
-    BrokenText(&'a [u8]),
 }
 
 /// Writes the methods of [`Sink`] that only pass the event on to `self.inner`: an adapter names
@@ -290,6 +296,26 @@ macro_rules! forward {
         #[inline]
         fn key_value(&mut self, k: &$crate::Value) -> $crate::Result {
             self.inner.key_value(k)
+        }
+    };
+    (@ typed) => {
+        fn begin_typed(&mut self, t: &$crate::event::Type<'_>) -> $crate::Result {
+            self.inner.begin_typed(t)
+        }
+        fn end_typed(&mut self) -> $crate::Result {
+            self.inner.end_typed()
+        }
+        fn holds_references(&mut self) -> bool {
+            self.inner.holds_references()
+        }
+        fn begin_anchor(&mut self, id: u64) -> $crate::Result {
+            self.inner.begin_anchor(id)
+        }
+        fn end_anchor(&mut self) -> $crate::Result {
+            self.inner.end_anchor()
+        }
+        fn alias(&mut self, id: u64) -> $crate::Result {
+            self.inner.alias(id)
         }
     };
     (@ end_map) => {
@@ -412,6 +438,24 @@ macro_rules! pointer {
             #[inline]
             fn end_map(&mut self) -> Result {
                 (**self).end_map()
+            }
+            fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+                (**self).begin_typed(t)
+            }
+            fn end_typed(&mut self) -> Result {
+                (**self).end_typed()
+            }
+            fn holds_references(&mut self) -> bool {
+                (**self).holds_references()
+            }
+            fn begin_anchor(&mut self, id: u64) -> Result {
+                (**self).begin_anchor(id)
+            }
+            fn end_anchor(&mut self) -> Result {
+                (**self).end_anchor()
+            }
+            fn alias(&mut self, id: u64) -> Result {
+                (**self).alias(id)
             }
             #[inline]
             fn fidelity(&mut self) -> &mut Fidelity {

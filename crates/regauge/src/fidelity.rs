@@ -20,6 +20,14 @@
 //! | text with lone surrogates | `{"$surrogates": {"base64": "7aCA"}}`: its generalized UTF-8 |
 //! | text that is not UTF-8 | `{"$text": {"base64": "/w=="}}` |
 //! | a key that is not text | the key `$key:` and the key's own notation: `{"$key:1": "one"}` |
+//! | an object, a tag: any type around a value | `{"$ruby:object": "Foo", "value": …}`, `{"$yaml:tag": "!foo", "value": …}`, with `python`, `cbor` and `bson` alike |
+//! | a shared value, and the same value again | `{"$anchor": 1, "value": …}`, `{"$alias": 1}` |
+//! | symbol | `{"$symbol": "name"}` |
+//! | dates and times | `{"$localDate": "2026-11-21"}`, `{"$localTime": "12:00:00"}`, `{"$localDateTime": "2026-11-21T12:00:00"}`, `{"$offsetDateTime": "2026-11-21T12:00:00+02:00"}` |
+//! | length of time | `{"$duration": {"seconds": 90, "nanoseconds": 0}}` |
+//! | UUID, ObjectId | `{"$uuid": "…"}`, `{"$oid": "…"}` |
+//! | decimal128, regular expression, code, BSON's other types | `$numberDecimal`, `$regularExpression`, `$code`, `$timestamp`, `$dbPointer`, `$minKey`, `$maxKey`, `$undefined`, as MongoDB Extended JSON v2 has them |
+//! | CBOR simple value, complex number | `{"$simple": 32}`, `{"$complex": [1.0, -2.0]}` |
 //! | a map whose first key starts with `$` | `{"$literal": {"$binary": "mine"}}` |
 
 use std::fmt::Write as _;
@@ -27,11 +35,11 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::event::{BigInt, Ext, Sink};
+use crate::event::{BigInt, Ext, Sink, Type};
 use crate::format::Format;
 use crate::path::Path;
 use crate::value::Value;
-use crate::{Error, ErrorKind, Result, number, time};
+use crate::{Error, ErrorKind, Result, decimal128, notation, number, time};
 
 /// What to do with a value that the target cannot hold exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +51,39 @@ pub enum OnLoss {
     Wrap,
     /// Write the nearest value, and count it.
     Approximate,
+}
+
+/// What to do with a class, a tag or a symbol that the target cannot hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Objects {
+    /// Stop, naming it.
+    Refuse,
+    /// Write the data without it, and count that.
+    Data,
+    /// Write the reversible notation.
+    Wrap,
+}
+
+impl From<OnLoss> for Objects {
+    /// What the policy for everything says about objects.
+    fn from(policy: OnLoss) -> Objects {
+        match policy {
+            OnLoss::Refuse => Objects::Refuse,
+            OnLoss::Wrap => Objects::Wrap,
+            OnLoss::Approximate => Objects::Data,
+        }
+    }
+}
+
+/// How a type or an anchor that is open was begun.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Opened {
+    /// As a map, which has to end.
+    Map,
+    /// With nothing: its value stands alone.
+    Bare,
+    /// In the format's own way.
+    Held,
 }
 
 /// What was lost, as reports name it.
@@ -71,6 +112,14 @@ pub enum LossKind {
     DuplicateKey,
     /// Something about a MARC record: what, the example says.
     Marc,
+    /// A class or a tag is gone, and its data is left.
+    Type,
+    /// A value that stands in several places was written again in each.
+    Reference,
+    /// A symbol became text.
+    Symbol,
+    /// A value that only one format knows became the nearest thing: what, the example says.
+    Special,
 }
 
 impl LossKind {
@@ -88,6 +137,10 @@ impl LossKind {
             LossKind::Key => "key",
             LossKind::DuplicateKey => "duplicate-key",
             LossKind::Marc => "marc",
+            LossKind::Type => "type",
+            LossKind::Reference => "reference",
+            LossKind::Symbol => "symbol",
+            LossKind::Special => "special",
         }
     }
 }
@@ -120,10 +173,13 @@ pub struct Example {
 #[derive(Clone, Debug)]
 pub struct Fidelity {
     policy: OnLoss,
+    objects: Objects,
     target: Format,
     losses: Vec<Loss>,
     pending: bool,
     record: u64,
+    /// Types and anchors that are open, outermost first.
+    opened: Vec<Opened>,
 }
 
 impl Fidelity {
@@ -132,7 +188,48 @@ impl Fidelity {
 
     /// No losses yet, under this policy, writing this format.
     pub fn new(policy: OnLoss, target: Format) -> Fidelity {
-        Fidelity { policy, target, losses: Vec::new(), pending: false, record: 0 }
+        Fidelity {
+            policy,
+            objects: policy.into(),
+            target,
+            losses: Vec::new(),
+            pending: false,
+            record: 0,
+            opened: Vec::new(),
+        }
+    }
+
+    /// The same with another policy for classes, tags and symbols.
+    pub fn with_objects(mut self, objects: Objects) -> Fidelity {
+        self.objects = objects;
+        self
+    }
+
+    /// The policy for classes, tags and symbols.
+    pub fn objects(&self) -> Objects {
+        self.objects
+    }
+
+    /// The format that is written.
+    pub fn target(&self) -> Format {
+        self.target
+    }
+
+    /// A type or an anchor was begun in the format's own way: [`end_held`](Fidelity::end_held)
+    /// tells so at its end.
+    pub fn hold_typed(&mut self) {
+        self.opened.push(Opened::Held);
+    }
+
+    /// Whether the type or the anchor that ends here was begun in the format's own way. If not,
+    /// [`end_typed`] or [`end_anchor`] has to end it.
+    pub fn end_held(&mut self) -> bool {
+        self.opened.pop_if(|opened| *opened == Opened::Held).is_some()
+    }
+
+    /// A new document begins, or the one at hand is dropped: no type is open.
+    pub(crate) fn close_all(&mut self) {
+        self.opened.clear();
     }
 
     /// The policy.
@@ -158,6 +255,7 @@ impl Fidelity {
     /// The number, from 1, of the document that losses from now on belong to.
     pub fn set_record(&mut self, record: u64) {
         self.record = record;
+        self.close_all();
     }
 
     /// Counts a loss.
@@ -224,6 +322,21 @@ impl Fidelity {
         .hint(format!(
             "pass --on-loss wrap to write {wrapped} (reversible), \
              or --on-loss approximate to write {nearest}"
+        ))
+    }
+}
+
+impl Fidelity {
+    /// The refusal of a class, a tag or a symbol.
+    #[cold]
+    fn refuse_object(&self, found: &str, wrapped: &str, data: &str) -> Error {
+        Error::new(
+            ErrorKind::Refused,
+            format!("found {found}, which {} cannot hold", self.target.title()),
+        )
+        .hint(format!(
+            "pass --objects data to write {data}, or --objects wrap to write {wrapped} \
+             (reversible); `regauge inspect` lists all that the file has"
         ))
     }
 }
@@ -304,6 +417,170 @@ pub fn ext<S: Sink + ?Sized>(sink: &mut S, v: Ext<'_>) -> Result {
             broken_text(sink, wtf8, "text with lone surrogates", "$surrogates")
         }
         Ext::BrokenText(raw) => broken_text(sink, raw, "text that is not UTF-8", "$text"),
+        Ext::Int64(v) => sink.i64(v),
+        Ext::Symbol(v) => symbol(sink, v),
+        Ext::Decimal128(v) => decimal128(sink, v),
+        _ => special(sink, v),
+    }
+}
+
+/// Text of a symbol, for a sink without symbols.
+fn symbol<S: Sink + ?Sized>(sink: &mut S, v: &str) -> Result {
+    match sink.fidelity().objects {
+        Objects::Refuse => {
+            let found = format!("the symbol {}", shorten(v));
+            Err(sink.fidelity().refuse_object(&found, r#"{"$symbol": …}"#, "its text"))
+        }
+        Objects::Wrap => notation::write(sink, Ext::Symbol(v)),
+        Objects::Data => {
+            sink.fidelity().note(LossKind::Symbol, format!(":{}", shorten(v)), "text");
+            sink.str(v)
+        }
+    }
+}
+
+fn decimal128<S: Sink + ?Sized>(sink: &mut S, v: [u8; 16]) -> Result {
+    let text = decimal128::to_text(&v);
+    match sink.fidelity().policy {
+        OnLoss::Wrap => notation::write(sink, Ext::Decimal128(v)),
+        OnLoss::Refuse => {
+            let found = format!("the decimal128 {}", text.as_deref().unwrap_or("(not canonical)"));
+            let wrapped = r#"{"$numberDecimal": …}"#;
+            Err(sink.fidelity().refusal(&found, wrapped, "the nearest double"))
+        }
+        OnLoss::Approximate => {
+            let text = text.unwrap_or_else(|| "0".to_owned());
+            let nearest = match text.as_str() {
+                "NaN" => f64::NAN,
+                "Infinity" => f64::INFINITY,
+                "-Infinity" => f64::NEG_INFINITY,
+                digits => finite(digits)?,
+            };
+            let found = format!("the decimal128 {text}");
+            sink.fidelity().note(LossKind::Decimal, found, format!("{nearest:e}"));
+            sink.f64(nearest)
+        }
+    }
+}
+
+/// A value of a kind that few formats know and that has a nearest text, for a sink without it.
+fn special<S: Sink + ?Sized>(sink: &mut S, v: Ext<'_>) -> Result {
+    let (kind, text) = match v {
+        Ext::Date(v) | Ext::Time(v) | Ext::DateTime(v) | Ext::OffsetDateTime(v) => {
+            (LossKind::Timestamp, Some(v.to_owned()))
+        }
+        Ext::Duration { seconds, nanoseconds } => {
+            (LossKind::Timestamp, Some(time::iso8601_duration(seconds, nanoseconds)))
+        }
+        Ext::ObjectId(v) => (LossKind::Special, Some(notation::hex(&v))),
+        Ext::Uuid(v) => (LossKind::Special, Some(notation::uuid_text(&v))),
+        Ext::Binary(_, v) => (LossKind::Bytes, Some(BASE64.encode(v))),
+        Ext::Regex { pattern, options } => {
+            (LossKind::Special, Some(format!("/{pattern}/{options}")))
+        }
+        Ext::Code(v) => (LossKind::Special, Some(v.to_owned())),
+        Ext::DbPointer { namespace, id } => {
+            (LossKind::Special, Some(format!("{namespace}/{}", notation::hex(&id))))
+        }
+        Ext::BsonTimestamp { seconds, increment } => {
+            (LossKind::Special, Some(format!("{seconds}.{increment}")))
+        }
+        Ext::Simple(v) => (LossKind::Special, Some(format!("simple({v})"))),
+        Ext::Complex(real, imaginary) => {
+            (LossKind::Special, Some(format!("{real:?}{imaginary:+?}i")))
+        }
+        _ => (LossKind::Special, None),
+    };
+    let nearest = if text.is_some() { "text" } else { "null" };
+    match sink.fidelity().policy {
+        OnLoss::Wrap => notation::write(sink, v),
+        OnLoss::Refuse => {
+            let found = match &text {
+                Some(text) => format!("{} ({})", v.type_name(), shorten(text)),
+                None => v.type_name().to_owned(),
+            };
+            let name = notation::name_of(v).unwrap_or("$…");
+            Err(sink.fidelity().refusal(&found, &format!(r#"{{"{name}": …}}"#), nearest))
+        }
+        OnLoss::Approximate => {
+            sink.fidelity().note(kind, v.type_name(), nearest);
+            match text {
+                Some(text) => sink.str(&text),
+                None => sink.null(),
+            }
+        }
+    }
+}
+
+/// The beginning of a type, for a sink that does not know it.
+#[cold]
+pub fn begin_typed<S: Sink + ?Sized>(sink: &mut S, t: &Type<'_>) -> Result {
+    match sink.fidelity().objects {
+        Objects::Refuse => {
+            let wrapped = format!(r#"{{"{}": …}}"#, notation::type_key(t));
+            Err(sink.fidelity().refuse_object(&t.to_string(), &wrapped, "its data without it"))
+        }
+        Objects::Wrap => {
+            sink.fidelity().opened.push(Opened::Map);
+            sink.begin_map(Some(2))?;
+            sink.key(&notation::type_key(t))?;
+            sink.str(t.name)?;
+            sink.key("value")
+        }
+        Objects::Data => {
+            sink.fidelity().note(LossKind::Type, t.to_string(), "its data");
+            sink.fidelity().opened.push(Opened::Bare);
+            Ok(())
+        }
+    }
+}
+
+/// The end of what [`begin_typed`] began.
+#[cold]
+pub fn end_typed<S: Sink + ?Sized>(sink: &mut S) -> Result {
+    match sink.fidelity().opened.pop() {
+        Some(Opened::Map) => sink.end_map(),
+        _ => Ok(()),
+    }
+}
+
+/// The beginning of an anchor, for a sink that does not know them.
+#[cold]
+pub fn begin_anchor<S: Sink + ?Sized>(sink: &mut S, id: u64) -> Result {
+    if sink.fidelity().policy != OnLoss::Wrap {
+        sink.fidelity().opened.push(Opened::Bare);
+        return Ok(());
+    }
+    sink.fidelity().opened.push(Opened::Map);
+    sink.begin_map(Some(2))?;
+    sink.key("$anchor")?;
+    number(sink, id)?;
+    sink.key("value")
+}
+
+/// The end of what [`begin_anchor`] began.
+#[cold]
+pub fn end_anchor<S: Sink + ?Sized>(sink: &mut S) -> Result {
+    end_typed(sink)
+}
+
+/// An alias, for a sink that does not know them.
+#[cold]
+pub fn alias<S: Sink + ?Sized>(sink: &mut S, id: u64) -> Result {
+    if sink.fidelity().policy != OnLoss::Wrap {
+        let found = "a value that stands in another place too";
+        return Err(sink.fidelity().refusal(found, r#"{"$alias": …}"#, "it again"));
+    }
+    sink.begin_map(Some(1))?;
+    sink.key("$alias")?;
+    number(sink, id)?;
+    sink.end_map()
+}
+
+fn number<S: Sink + ?Sized>(sink: &mut S, v: u64) -> Result {
+    match i64::try_from(v) {
+        Ok(v) => sink.i64(v),
+        Err(_) => sink.u64(v),
     }
 }
 
@@ -410,6 +687,30 @@ fn broken_text<S: Sink + ?Sized>(sink: &mut S, raw: &[u8], what: &str, name: &st
 #[cold]
 pub fn key_value<S: Sink + ?Sized>(sink: &mut S, k: &Value) -> Result {
     let notation = k.to_string();
+    // A symbol is a key by nature, and its policy is the one for objects.
+    if let Value::Ext(name) = k
+        && let Ext::Symbol(name) = name.as_ext()
+        && sink.fidelity().policy != OnLoss::Wrap
+    {
+        match sink.fidelity().objects {
+            Objects::Refuse => {
+                let found = format!("the symbol {} as a key", shorten(name));
+                let wrapped = r#"{"$key:…": …}"#;
+                return Err(sink.fidelity().refuse_object(&found, wrapped, "its text"));
+            }
+            Objects::Data => {
+                sink.fidelity().note(
+                    LossKind::Symbol,
+                    format!("the key :{}", shorten(name)),
+                    "text",
+                );
+                return sink.key(name);
+            }
+            Objects::Wrap => {
+                return sink.key(&format!("{KEY_PREFIX}{}", crate::json::notation(k)?));
+            }
+        }
+    }
     match sink.fidelity().policy {
         OnLoss::Refuse => {
             let found = format!("the key {}, which is {}", shorten(&notation), k.type_name());

@@ -11,8 +11,18 @@ pub enum Format {
     Json,
     /// JSON documents, one a line.
     Ndjson,
+    /// YAML 1.2.
+    Yaml,
     /// MessagePack.
     Msgpack,
+    /// BSON.
+    Bson,
+    /// CBOR, RFC 8949.
+    Cbor,
+    /// Ruby's Marshal 4.8.
+    Marshal,
+    /// Python's pickle, protocols 0 to 5.
+    Pickle,
     /// MARC 21 and UNIMARC in ISO 2709.
     Marc,
     /// MARCXML, the Library of Congress's "MARC 21 slim" schema.
@@ -34,21 +44,31 @@ pub enum Framing {
 
 impl Format {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Format; 6] = [
+    pub const ALL: [Format; 11] = [
         Format::Json,
         Format::Ndjson,
+        Format::Yaml,
         Format::Msgpack,
+        Format::Bson,
+        Format::Cbor,
+        Format::Marshal,
+        Format::Pickle,
         Format::Marc,
         Format::MarcXml,
         Format::MarcJson,
     ];
 
-    /// The name on the command line: `json`, `ndjson`, `msgpack`, `marc`, `marcxml`, `marc-json`.
+    /// The name on the command line: `json`, `marc-json`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Json => "json",
             Format::Ndjson => "ndjson",
+            Format::Yaml => "yaml",
             Format::Msgpack => "msgpack",
+            Format::Bson => "bson",
+            Format::Cbor => "cbor",
+            Format::Marshal => "marshal",
+            Format::Pickle => "pickle",
             Format::Marc => "marc",
             Format::MarcXml => "marcxml",
             Format::MarcJson => "marc-json",
@@ -60,7 +80,12 @@ impl Format {
         match self {
             Format::Json => "JSON",
             Format::Ndjson => "NDJSON",
+            Format::Yaml => "YAML",
             Format::Msgpack => "MessagePack",
+            Format::Bson => "BSON",
+            Format::Cbor => "CBOR",
+            Format::Marshal => "Ruby Marshal",
+            Format::Pickle => "Python pickle",
             Format::Marc => "MARC 21",
             Format::MarcXml => "MARCXML",
             Format::MarcJson => "MARC-in-JSON",
@@ -72,7 +97,12 @@ impl Format {
         match self {
             Format::Json => &["json", "geojson", "webmanifest"],
             Format::Ndjson => &["ndjson", "jsonl", "ldjson", "jsonlines"],
+            Format::Yaml => &["yaml", "yml"],
             Format::Msgpack => &["msgpack", "mpk", "mp", "msgp"],
+            Format::Bson => &["bson"],
+            Format::Cbor => &["cbor", "cborseq"],
+            Format::Marshal => &["marshal", "rbm", "4.8", "ri"],
+            Format::Pickle => &["pickle", "pkl", "pck"],
             Format::Marc => &["mrc", "marc", "marc21", "iso2709", "utf8.mrc"],
             Format::MarcXml => &["marcxml", "mrcx", "marc.xml", "xml"],
             Format::MarcJson => &["marc.json", "marcjson", "mij", "marc.ndjson", "marc.jsonl"],
@@ -83,18 +113,25 @@ impl Format {
     pub fn framing(self) -> Framing {
         match self {
             Format::Json => Framing::Single,
-            Format::Msgpack => Framing::Either,
+            Format::Yaml | Format::Msgpack | Format::Cbor => Framing::Either,
+            Format::Marshal | Format::Pickle => Framing::Either,
+            Format::Bson => Framing::Records,
             Format::Ndjson | Format::Marc | Format::MarcXml | Format::MarcJson => Framing::Records,
         }
     }
 
     /// Tells whether the format is text, so that a fault has a line and a column.
     pub fn is_text(self) -> bool {
-        !matches!(self, Format::Msgpack | Format::Marc)
+        match self {
+            Format::Json | Format::Ndjson | Format::Yaml => true,
+            Format::MarcXml | Format::MarcJson => true,
+            Format::Msgpack | Format::Bson | Format::Cbor => false,
+            Format::Marshal | Format::Pickle | Format::Marc => false,
+        }
     }
 
     /// Tells whether the format carries MARC records and nothing else.
-    pub fn is_marc(self) -> bool {
+    pub const fn is_marc(self) -> bool {
         matches!(self, Format::Marc | Format::MarcXml | Format::MarcJson)
     }
 
@@ -105,13 +142,21 @@ impl Format {
                 "NaN and infinities",
                 "bytes",
                 "keys that are not text",
-                "timestamps",
-                "MessagePack extension types",
+                "dates and times",
+                "extension types",
+                "classes, tags and symbols",
+                "shared references",
                 "text that is not UTF-8",
             ],
-            Format::Msgpack => {
-                &["integers beyond 64 bits", "decimals as written", "lone surrogates"]
-            }
+            Format::Msgpack => &[
+                "integers beyond 64 bits",
+                "decimals as written",
+                "dates and times but points in time",
+                "classes, tags and symbols",
+                "shared references",
+                "lone surrogates",
+            ],
+            Format::Yaml | Format::Bson | Format::Cbor | Format::Marshal | Format::Pickle => &[],
             Format::Marc | Format::MarcXml | Format::MarcJson => &["anything but MARC records"],
         }
     }
@@ -138,9 +183,19 @@ impl Format {
         if looks_like_marc(head) {
             return Some(Format::Marc);
         }
+        match head {
+            // The version (marshal.c) with a type behind it; the protocol (PEP 3154).
+            [4, 8, kind, ..] if kind.is_ascii_graphic() => return Some(Format::Marshal),
+            [0x80, 2..=5, ..] => return Some(Format::Pickle),
+            // The tag that says "this is CBOR" (RFC 8949 §3.4.6).
+            [0xD9, 0xD9, 0xF7, ..] => return Some(Format::Cbor),
+            _ => {}
+        }
         let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
         let text = text.trim_ascii_start();
         match text.first()? {
+            b'%' if text.starts_with(b"%YAML") => return Some(Format::Yaml),
+            b'-' if text.starts_with(b"---") => return Some(Format::Yaml),
             b'<' => return Some(Format::MarcXml),
             b'{' | b'[' | b'"' | b'-' | b't' | b'f' | b'n' | b'0'..=b'9' => {}
             _ => return looks_like_msgpack(head).then_some(Format::Msgpack),

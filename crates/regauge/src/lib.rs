@@ -7,23 +7,30 @@
 
 #![deny(unsafe_code)]
 
+pub mod bson;
+pub mod cbor;
 pub mod compare;
 pub mod convert;
+pub mod decimal128;
 pub mod documents;
 pub mod error;
 pub mod event;
 pub mod excerpt;
+pub mod ext;
 pub mod fidelity;
 pub mod format;
 pub mod json;
 pub mod limits;
 pub mod marc;
+pub mod marshal;
 pub mod msgpack;
+mod notation;
 pub mod number;
 pub mod out;
 pub mod output;
 pub mod parallel;
 pub mod path;
+pub mod pickle;
 pub mod reader;
 pub mod shape;
 pub mod tape;
@@ -31,11 +38,13 @@ pub mod time;
 mod utf8;
 pub mod value;
 pub mod wrap;
+pub mod yaml;
 
 pub use convert::{Options, convert, convert_bytes};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{BigInt, Ext, Sink, Source, Timestamp, Writer};
-pub use fidelity::{Fidelity, OnLoss};
+pub use ext::{ExtBuf, Origin, Type, TypeBuf};
+pub use fidelity::{Fidelity, Objects, OnLoss};
 pub use format::Format;
 pub use limits::Limits;
 pub use path::Path;

@@ -23,6 +23,10 @@ pub struct Limits {
     /// How many bytes one compressed byte may become, above [`Limits::EXPANSION_FREE`]. Deflate
     /// cannot exceed 1,032; zstd and bzip2 can, and a bomb does.
     pub expansion: u64,
+    /// How many values the second and later places of shared values may add to a document, where
+    /// references are written out. Nine levels of nine aliases each (the "billion laughs") would be
+    /// a billion; real files with anchors stay below a few thousand.
+    pub aliases: u64,
 }
 
 impl Limits {
@@ -41,11 +45,12 @@ impl Limits {
         integer_digits: u32::MAX,
         nodes: u64::MAX,
         expansion: u64::MAX,
+        aliases: u64::MAX,
     };
 
     /// The names that [`Limits::set`] knows.
-    pub const NAMES: [&str; 6] =
-        ["depth", "token_bytes", "record_bytes", "integer_digits", "nodes", "expansion"];
+    pub const NAMES: [&str; 7] =
+        ["depth", "token_bytes", "record_bytes", "integer_digits", "nodes", "expansion", "aliases"];
 
     /// Sets the limit of this name; `None` takes it away, as [`Limits::NONE`] does. A value that
     /// is beyond what the limit can express is the highest that it can. Gives `false` for an
@@ -60,6 +65,7 @@ impl Limits {
             "integer_digits" => self.integer_digits = narrow,
             "nodes" => self.nodes = value,
             "expansion" => self.expansion = value,
+            "aliases" => self.aliases = value,
             _ => return false,
         }
         true
@@ -75,6 +81,7 @@ impl Default for Limits {
             integer_digits: 4300,
             nodes: 1 << 20,
             expansion: 1000,
+            aliases: 1 << 20,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::Result;
-use crate::event::{BigInt, Ext, Sink, Writer};
+use crate::event::{BigInt, Ext, Sink, Type, Writer};
 use crate::fidelity::Fidelity;
 use crate::value::Value;
 
@@ -204,6 +204,30 @@ impl<S: Sink> Sink for Tracker<S> {
     fn end_map(&mut self) -> Result {
         let result = self.inner.end_map();
         self.stack.pop();
+        self.value(result)
+    }
+    // A type and an anchor have the place of the value in them.
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        let result = self.inner.begin_typed(t);
+        self.settle(result)
+    }
+    fn end_typed(&mut self) -> Result {
+        let result = self.inner.end_typed();
+        self.settle(result)
+    }
+    fn holds_references(&mut self) -> bool {
+        self.inner.holds_references()
+    }
+    fn begin_anchor(&mut self, id: u64) -> Result {
+        let result = self.inner.begin_anchor(id);
+        self.settle(result)
+    }
+    fn end_anchor(&mut self) -> Result {
+        let result = self.inner.end_anchor();
+        self.settle(result)
+    }
+    fn alias(&mut self, id: u64) -> Result {
+        let result = self.inner.alias(id);
         self.value(result)
     }
     fn fidelity(&mut self) -> &mut Fidelity {

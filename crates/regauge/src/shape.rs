@@ -15,7 +15,7 @@ mod tests;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use crate::event::{BigInt, Ext, Sink, Writer};
+use crate::event::{BigInt, Ext, Sink, Type, TypeBuf, Writer};
 use crate::fidelity::{Fidelity, LossKind, OnLoss};
 use crate::format::Format;
 use crate::path::{Path, Step};
@@ -135,6 +135,8 @@ pub struct Shape {
     texts: Option<Range<u64>>,
     longest_key: u64,
     other_keys: u64,
+    types: std::collections::HashMap<TypeBuf, u64>,
+    other_types: u64,
     is_marc: bool,
     leaders: Leaders,
     leader: Option<(char, char)>,
@@ -156,6 +158,8 @@ impl Shape {
             texts: None,
             longest_key: 0,
             other_keys: 0,
+            types: std::collections::HashMap::new(),
+            other_types: 0,
             is_marc: format.is_marc(),
             leaders: Leaders::default(),
             leader: None,
@@ -214,6 +218,21 @@ impl Shape {
     /// Keys that are not text.
     pub fn keys_not_text(&self) -> u64 {
         self.other_keys
+    }
+
+    /// How many types are told apart.
+    const TYPES: usize = 10_000;
+
+    /// The types around values (classes, tags) and how often each was seen, the most frequent
+    /// first, and how many values have one of those beyond the first ten thousand.
+    pub fn types(&self) -> (Vec<(&TypeBuf, u64)>, u64) {
+        let mut types: Vec<_> = self.types.iter().map(|(t, count)| (t, *count)).collect();
+        types.sort_by(|(one, count), (other, other_count)| {
+            other_count
+                .cmp(count)
+                .then_with(|| (&one.kind, &one.name).cmp(&(&other.kind, &other.name)))
+        });
+        (types, self.other_types)
     }
 
     /// Keys that stand twice in their map, where [`crate::Options::report`] asks to look.
@@ -488,6 +507,22 @@ impl Sink for Shape {
                 let length = v.len() as u64;
                 self.leaf(Kind::BrokenText, length + 2, Measure::Length(length))
             }
+            Ext::Int64(v) => return self.i64(v),
+            Ext::Symbol(v) => {
+                let length = v.len() as u64;
+                self.leaf(Kind::Symbol, length + 2, Measure::Length(length))
+            }
+            Ext::Date(v) | Ext::Time(v) | Ext::DateTime(v) | Ext::OffsetDateTime(v) => {
+                self.leaf(Kind::Timestamp, v.len() as u64 + 2, Measure::None)
+            }
+            Ext::Decimal128(_) => self.leaf(Kind::Decimal, 16, Measure::None),
+            Ext::Binary(_, v) => {
+                self.leaf(Kind::Bytes, base64_bytes(v.len()), Measure::Length(v.len() as u64))
+            }
+            other => {
+                let length = other.payload_bytes() as u64;
+                self.leaf(Kind::Extension, length + 24, Measure::Length(length))
+            }
         };
         Ok(())
     }
@@ -514,6 +549,33 @@ impl Sink for Shape {
     }
     fn end_map(&mut self) -> Result {
         self.stack.pop();
+        Ok(())
+    }
+    // A type is counted where it stands; its value has the place.
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        if let Some(count) = self.types.get_mut(&TypeBuf::from(t)) {
+            *count += 1;
+        } else if self.types.len() < Shape::TYPES {
+            self.types.insert(t.into(), 1);
+        } else {
+            self.other_types += 1;
+        }
+        Ok(())
+    }
+    fn end_typed(&mut self) -> Result {
+        Ok(())
+    }
+    fn holds_references(&mut self) -> bool {
+        true
+    }
+    fn begin_anchor(&mut self, _: u64) -> Result {
+        Ok(())
+    }
+    fn end_anchor(&mut self) -> Result {
+        Ok(())
+    }
+    fn alias(&mut self, _: u64) -> Result {
+        self.leaf(Kind::Alias, 4, Measure::None);
         Ok(())
     }
     fn fidelity(&mut self) -> &mut Fidelity {

@@ -4,7 +4,7 @@
 //! Filling it costs little more than reading, and walking it is a loop over 16-byte nodes.
 
 use crate::Result;
-use crate::event::{BigInt, Ext, Sink};
+use crate::event::{BigInt, Ext, Sink, Type, TypeBuf};
 use crate::fidelity::{Fidelity, OnLoss};
 use crate::format::Format;
 use crate::value::{Builder, Value};
@@ -18,6 +18,8 @@ pub struct Tape {
     text: String,
     /// What has no place in a node: bytes, big integers, keys that are not text.
     values: Vec<Value>,
+    /// The types that stand around values.
+    types: Vec<TypeBuf>,
     /// Where containers that are not closed yet begin, with their members so far.
     open: Vec<(usize, u64)>,
     fidelity: Fidelity,
@@ -47,6 +49,12 @@ enum Node {
     EndArray,
     BeginMap(u64),
     EndMap,
+    /// An index into `types`.
+    BeginTyped(u32),
+    EndTyped,
+    BeginAnchor(u64),
+    EndAnchor,
+    Alias(u64),
 }
 
 // Two nodes to a load of 32 bytes; a third word would make a tape half as large again.
@@ -65,6 +73,7 @@ impl Tape {
             nodes: Vec::new(),
             text: String::new(),
             values: Vec::new(),
+            types: Vec::new(),
             open: Vec::new(),
             // A tape holds everything, so its policy is never asked.
             fidelity: Fidelity::new(OnLoss::Refuse, Format::Json),
@@ -85,6 +94,7 @@ impl Tape {
         self.nodes.clear();
         self.text.clear();
         self.values.clear();
+        self.types.clear();
         self.open.clear();
     }
 
@@ -115,6 +125,13 @@ impl Tape {
                 Node::EndArray => sink.end_array()?,
                 Node::BeginMap(len) => sink.begin_map(Some(len))?,
                 Node::EndMap => sink.end_map()?,
+                Node::BeginTyped(index) => {
+                    sink.begin_typed(&self.types[index as usize].as_type())?;
+                }
+                Node::EndTyped => sink.end_typed()?,
+                Node::BeginAnchor(id) => sink.begin_anchor(id)?,
+                Node::EndAnchor => sink.end_anchor()?,
+                Node::Alias(id) => sink.alias(id)?,
             }
         }
         Ok(())
@@ -155,7 +172,8 @@ impl Tape {
         let (begin, members) = self.open.pop().expect("begin before end");
         match &mut self.nodes[begin] {
             Node::BeginArray(len) | Node::BeginMap(len) => *len = members,
-            _ => unreachable!("only containers are open"),
+            // A type or an anchor, around one value.
+            _ => {}
         }
         self.nodes.push(node);
         Ok(())
@@ -237,6 +255,25 @@ impl Sink for Tape {
     }
     fn end_map(&mut self) -> Result {
         self.end(Node::EndMap)
+    }
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        self.types.push(t.into());
+        self.begin(Node::BeginTyped(self.types.len() as u32 - 1))
+    }
+    fn end_typed(&mut self) -> Result {
+        self.end(Node::EndTyped)
+    }
+    fn holds_references(&mut self) -> bool {
+        true
+    }
+    fn begin_anchor(&mut self, id: u64) -> Result {
+        self.begin(Node::BeginAnchor(id))
+    }
+    fn end_anchor(&mut self) -> Result {
+        self.end(Node::EndAnchor)
+    }
+    fn alias(&mut self, id: u64) -> Result {
+        self.value(Node::Alias(id))
     }
     fn fidelity(&mut self) -> &mut Fidelity {
         &mut self.fidelity

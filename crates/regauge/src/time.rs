@@ -87,6 +87,17 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
+/// A length of time as ISO 8601 has it, in seconds: `PT90.5S`, `-PT0.5S`.
+pub fn iso8601_duration(seconds: i64, nanoseconds: u32) -> String {
+    let total = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
+    let (sign, total) = (if total < 0 { "-" } else { "" }, total.unsigned_abs());
+    let fraction = match total % 1_000_000_000 {
+        0 => String::new(),
+        part => format!(".{part:09}").trim_end_matches('0').to_owned(),
+    };
+    format!("{sign}PT{}{fraction}S", total / 1_000_000_000)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::event::{BigInt, Ext, Sink, Timestamp, Writer as _};
+use crate::event::{BigInt, Ext, ExtBuf, Sink, Timestamp, Type, TypeBuf, Writer as _};
 use crate::fidelity::{Fidelity, OnLoss};
 use crate::format::Format;
 use crate::limits::Limits;
@@ -51,6 +51,14 @@ pub enum Value {
     Surrogates(Vec<u8>),
     /// Text whose bytes are not UTF-8.
     BrokenText(Vec<u8>),
+    /// Any other value that only some formats know.
+    Ext(ExtBuf),
+    /// A value with a type around it.
+    Typed(Box<TypeBuf>, Box<Value>),
+    /// A value that aliases name.
+    Anchor(u64, Box<Value>),
+    /// The value of that anchor again.
+    Alias(u64),
 }
 
 impl Value {
@@ -70,6 +78,10 @@ impl Value {
             Value::MsgpackExt(..) => "a MessagePack extension",
             Value::Surrogates(_) => "text with lone surrogates",
             Value::BrokenText(_) => "text that is not UTF-8",
+            Value::Ext(v) => v.as_ext().type_name(),
+            Value::Typed(..) => "a value with a type",
+            Value::Anchor(_, value) => value.type_name(),
+            Value::Alias(_) => "a reference",
         }
     }
 
@@ -105,6 +117,7 @@ impl Value {
                 })
                 .max()
                 .unwrap_or(0),
+            Value::Typed(_, value) | Value::Anchor(_, value) => value.key_nesting(),
             _ => 0,
         }
     }
@@ -149,6 +162,18 @@ impl Value {
             Value::MsgpackExt(kind, v) => sink.ext(Ext::MsgpackExt(*kind, v)),
             Value::Surrogates(v) => sink.ext(Ext::Surrogates(v)),
             Value::BrokenText(v) => sink.ext(Ext::BrokenText(v)),
+            Value::Ext(v) => sink.ext(v.as_ext()),
+            Value::Typed(t, value) => {
+                sink.begin_typed(&t.as_type())?;
+                value.drive(sink)?;
+                sink.end_typed()
+            }
+            Value::Anchor(id, value) => {
+                sink.begin_anchor(*id)?;
+                value.drive(sink)?;
+                sink.end_anchor()
+            }
+            Value::Alias(id) => sink.alias(*id),
         }
     }
 }
@@ -201,6 +226,7 @@ impl Value {
                 key.settle_decimals();
                 value.settle_decimals();
             }),
+            Value::Typed(_, value) | Value::Anchor(_, value) => value.settle_decimals(),
             _ => {}
         }
     }
@@ -256,6 +282,7 @@ impl Builder {
                 let key = key.take().expect("a reader gives a key before a value");
                 pairs.push((key, value));
             }
+            Some((Value::Typed(_, inside) | Value::Anchor(_, inside), _)) => **inside = value,
             Some(_) => unreachable!("only containers are pushed"),
         }
         Ok(())
@@ -320,6 +347,7 @@ impl Sink for Builder {
             }
             Ext::Surrogates(v) => self.leaf(v.len(), || Value::Surrogates(v.to_owned())),
             Ext::BrokenText(v) => self.leaf(v.len(), || Value::BrokenText(v.to_owned())),
+            v => self.leaf(v.payload_bytes(), || Value::Ext(v.into())),
         }
     }
     fn begin_array(&mut self, _len: Option<u64>) -> Result {
@@ -352,6 +380,28 @@ impl Sink for Builder {
     }
     fn end_map(&mut self) -> Result {
         self.end_array()
+    }
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        self.spend(t.kind.len() + t.name.len())?;
+        self.stack.push((Value::Typed(Box::new(t.into()), Box::new(Value::Null)), None));
+        Ok(())
+    }
+    fn end_typed(&mut self) -> Result {
+        self.end_array()
+    }
+    fn holds_references(&mut self) -> bool {
+        true
+    }
+    fn begin_anchor(&mut self, id: u64) -> Result {
+        self.spend(0)?;
+        self.stack.push((Value::Anchor(id, Box::new(Value::Null)), None));
+        Ok(())
+    }
+    fn end_anchor(&mut self) -> Result {
+        self.end_array()
+    }
+    fn alias(&mut self, id: u64) -> Result {
+        self.leaf(0, || Value::Alias(id))
     }
     fn fidelity(&mut self) -> &mut Fidelity {
         &mut self.fidelity

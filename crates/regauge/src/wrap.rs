@@ -7,11 +7,11 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::event::{BigInt, Ext, Sink, Timestamp, Writer, forward};
+use crate::event::{BigInt, Ext, Sink, Timestamp, Type, Writer, forward};
 use crate::fidelity::KEY_PREFIX;
 use crate::limits::Limits;
 use crate::value::{Builder, Value};
-use crate::{Error, Result, number, time};
+use crate::{Error, Result, notation, number, time};
 
 /// The key that says: this map is the user's own, whatever it looks like.
 const LITERAL: &str = "$literal";
@@ -46,7 +46,7 @@ impl<S> Escape<S> {
 }
 
 impl<S: Sink> Sink for Escape<S> {
-    forward!(null bool i64 u64 f64 f32 str bytes big_int ext fidelity);
+    forward!(null bool i64 u64 f64 f32 str bytes big_int ext typed fidelity);
 
     fn begin_array(&mut self, len: Option<u64>) -> Result {
         self.stack.push(Level::Array);
@@ -80,7 +80,7 @@ impl<S: Sink> Sink for Escape<S> {
         if let Some(level @ Level::Fresh) = self.stack.last_mut() {
             *level = Level::Map;
         }
-        if !matches!(k, Value::Array(_) | Value::Map(_)) {
+        if !may_hold_maps(k) {
             return self.inner.key_value(k);
         }
         // A map in a key can look like the notation as well.
@@ -105,6 +105,11 @@ impl<S: Writer> Writer for Escape<S> {
     }
 }
 
+/// Whether maps can stand in a key.
+fn may_hold_maps(k: &Value) -> bool {
+    matches!(k, Value::Array(_) | Value::Map(_) | Value::Typed(..) | Value::Anchor(..))
+}
+
 /// Turns the notation into what it stands for. A map that is not the notation passes unchanged,
 /// also one whose first key happens to start with `$`.
 pub struct Unwrap<S> {
@@ -113,6 +118,8 @@ pub struct Unwrap<S> {
     stack: Vec<Open>,
     /// A map whose first key has not come yet, with its length.
     fresh: Option<Option<u64>>,
+    /// A map that may open a type or an anchor.
+    opening: Option<Opening>,
     /// A map that may be the notation, and how many containers are open in it.
     capture: Option<(Builder, usize)>,
 }
@@ -124,13 +131,32 @@ enum Open {
     LiteralKey,
     /// The map under `$literal`.
     LiteralMap,
+    /// A type is open: its value comes, or has come.
+    Typed,
+    /// An anchor is open.
+    Anchor,
+}
+
+/// What the map that opens a type, or an anchor, has said so far.
+enum Opening {
+    /// The key has come: `$ruby:object`, `$anchor`.
+    Key(String, Option<u64>),
+    /// The name or the number too: the key `value` is next.
+    Named(String, Option<u64>, Value),
 }
 
 impl<S: Sink> Unwrap<S> {
     /// An adapter in front of `inner`. A value under the notation is held in memory within
     /// `limits`.
     pub fn new(inner: S, limits: &Limits) -> Self {
-        Unwrap { inner, limits: *limits, stack: Vec::new(), fresh: None, capture: None }
+        Unwrap {
+            inner,
+            limits: *limits,
+            stack: Vec::new(),
+            fresh: None,
+            opening: None,
+            capture: None,
+        }
     }
 
     /// An event that is not a key has come: a fresh map can only have ended, which is handled by
@@ -139,8 +165,77 @@ impl<S: Sink> Unwrap<S> {
         if let Some((builder, _)) = &mut self.capture {
             return event(builder);
         }
+        if self.opening.is_some() {
+            return self.name(event);
+        }
         self.not_literal()?;
         event(&mut self.inner)
+    }
+
+    /// The first value of a map that may open a type has come: its name, or the anchor's number.
+    #[cold]
+    fn name(&mut self, event: impl FnOnce(&mut dyn Sink) -> Result) -> Result {
+        let Some(Opening::Key(key, len)) = self.opening.take() else {
+            unreachable!("a key follows the name")
+        };
+        let mut builder = Builder::new(&self.limits);
+        event(&mut builder)?;
+        let name = builder.take().expect("a leaf is a whole value");
+        let fits = match &name {
+            Value::Text(_) => key != ANCHOR,
+            Value::Int(id) => key == ANCHOR && *id > 0,
+            _ => false,
+        };
+        if fits {
+            self.opening = Some(Opening::Named(key, len, name));
+            return Ok(());
+        }
+        self.inner.begin_map(len)?;
+        self.inner.key(&key)?;
+        name.drive(&mut self.inner)
+    }
+
+    /// A map that began as one that opens a type is none: its events so far, as they were.
+    #[cold]
+    fn not_typed(&mut self) -> Result {
+        match self.opening.take() {
+            None => Ok(()),
+            Some(Opening::Key(key, len)) => {
+                self.inner.begin_map(len)?;
+                self.inner.key(&key)
+            }
+            Some(Opening::Named(key, len, name)) => {
+                self.inner.begin_map(len)?;
+                self.inner.key(&key)?;
+                name.drive(&mut self.inner)
+            }
+        }
+    }
+
+    /// The key after a name has come: is it `value`?
+    #[cold]
+    fn open_typed(&mut self, k: &str) -> Result<bool> {
+        if k != VALUE {
+            self.not_typed()?;
+            return Ok(false);
+        }
+        let Some(Opening::Named(key, _, name)) = self.opening.take() else {
+            unreachable!("a key comes after the name")
+        };
+        let open = self.stack.last_mut().expect("a map is open");
+        match name {
+            Value::Int(id) => {
+                *open = Open::Anchor;
+                self.inner.begin_anchor(id.unsigned_abs())?;
+            }
+            Value::Text(name) => {
+                *open = Open::Typed;
+                let (origin, kind) = notation::parse_type_key(&key).expect("checked before");
+                self.inner.begin_typed(&Type { origin, kind, name: &name })?;
+            }
+            _ => unreachable!("checked before"),
+        }
+        Ok(true)
     }
 
     /// A value that is no map has come: if it stands under `$literal`, that was no notation.
@@ -155,10 +250,11 @@ impl<S: Sink> Unwrap<S> {
 
     /// A key has come after a whole `$literal` map.
     fn check_alone(&self) -> Result {
-        if self.stack.last() == Some(&Open::LiteralMap) {
-            return Err(second_key());
+        match self.stack.last() {
+            Some(Open::LiteralMap) => Err(second_key("`$literal`")),
+            Some(Open::Typed | Open::Anchor) => Err(second_key("`value` in a map with a type")),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn open_fresh(&mut self) -> Result {
@@ -191,11 +287,26 @@ impl<S: Sink> Unwrap<S> {
                     return value.drive(&mut self.inner);
                 }
                 match pairs.as_slice() {
+                    [(Value::Text(key), Value::Text(name)), (Value::Text(next), content)]
+                        if next == VALUE && notation::parse_type_key(key).is_some() =>
+                    {
+                        let (origin, kind) = notation::parse_type_key(key).expect("just parsed");
+                        self.inner.begin_typed(&Type { origin, kind, name })?;
+                        self.replay(content)?;
+                        self.inner.end_typed()
+                    }
+                    [(Value::Text(key), Value::Int(id @ 1..)), (Value::Text(next), content)]
+                        if next == VALUE && key == ANCHOR =>
+                    {
+                        self.inner.begin_anchor(id.unsigned_abs())?;
+                        self.replay(content)?;
+                        self.inner.end_anchor()
+                    }
                     [(Value::Text(name), content @ Value::Map(_)), rest @ ..]
                         if name == LITERAL =>
                     {
                         if !rest.is_empty() {
-                            return Err(second_key());
+                            return Err(second_key("`$literal`"));
                         }
                         self.replay_map(content)
                     }
@@ -222,8 +333,8 @@ impl<S: Sink> Unwrap<S> {
 }
 
 #[cold]
-fn second_key() -> Error {
-    Error::syntax("found a second key beside `$literal`, expected none")
+fn second_key(beside: &str) -> Error {
+    Error::syntax(format!("found a second key beside {beside}, expected none"))
         .hint("read without --on-loss wrap if this is not our notation")
 }
 
@@ -241,7 +352,7 @@ fn pass_key<S: Sink>(sink: &mut S, k: &str) -> Result {
 
 /// A key that is no text, and may hold the notation where its format could not hold a value.
 fn pass_key_value<S: Sink>(sink: &mut S, k: &Value, limits: &Limits) -> Result {
-    if !matches!(k, Value::Array(_) | Value::Map(_)) {
+    if !may_hold_maps(k) {
         return sink.key_value(k);
     }
     let mut unwrapped = Builder::new(limits);
@@ -252,9 +363,16 @@ fn pass_key_value<S: Sink>(sink: &mut S, k: &Value, limits: &Limits) -> Result {
     }
 }
 
-/// The names that open the notation, `$literal` aside.
+/// The key of an anchor's number.
+const ANCHOR: &str = "$anchor";
+
+/// The key of the value in a type or an anchor.
+const VALUE: &str = "value";
+
+/// The names that open the notation, beside those in [`notation`], `$literal` and the openings of
+/// types and anchors.
 const NAMES: [&str; 8] =
-    ["$binary", "$numberDouble", "$integer", "$decimal", "$time", "$ext", "$surrogates", "$text"];
+    ["$numberDouble", "$integer", "$decimal", "$time", "$ext", "$surrogates", "$text", "$alias"];
 
 /// The value that a map stands for, if it is the notation and well formed to the letter.
 fn unwrapped(map: &Value, limits: &Limits) -> Option<Value> {
@@ -280,10 +398,9 @@ fn unwrapped(map: &Value, limits: &Limits) -> Option<Value> {
         "$binary" if fields == 2 && text(field("subType")?)? == "00" => {
             Some(Value::Bytes(base64()?))
         }
-        "$numberDouble" => match text(content)?.as_str() {
-            "NaN" => Some(Value::F64(f64::NAN)),
-            "Infinity" => Some(Value::F64(f64::INFINITY)),
-            "-Infinity" => Some(Value::F64(f64::NEG_INFINITY)),
+        "$numberDouble" => notation::non_finite(&text(content)?).map(Value::F64),
+        "$alias" => match content {
+            Value::Int(id @ 1..) => Some(Value::Alias(id.unsigned_abs())),
             _ => None,
         },
         "$integer" => integer(&text(content)?, limits),
@@ -307,7 +424,7 @@ fn unwrapped(map: &Value, limits: &Limits) -> Option<Value> {
         }
         "$surrogates" if fields == 1 => Some(Value::Surrogates(base64()?)),
         "$text" if fields == 1 => Some(Value::BrokenText(base64()?)),
-        _ => None,
+        name => notation::read(name, content),
     }
 }
 
@@ -366,6 +483,7 @@ impl<S: Sink> Sink for Unwrap<S> {
             *depth += 1;
             return builder.begin_array(len);
         }
+        self.not_typed()?;
         self.not_literal()?;
         self.stack.push(Open::Container);
         self.inner.begin_array(len)
@@ -383,6 +501,7 @@ impl<S: Sink> Sink for Unwrap<S> {
             *depth += 1;
             return builder.begin_map(len);
         }
+        self.not_typed()?;
         if let Some(open @ Open::LiteralKey) = self.stack.last_mut() {
             *open = Open::LiteralMap;
             self.stack.push(Open::Container);
@@ -396,12 +515,19 @@ impl<S: Sink> Sink for Unwrap<S> {
         if let Some((builder, _)) = &mut self.capture {
             return builder.key(k);
         }
+        if self.opening.is_some() && self.open_typed(k)? {
+            return Ok(());
+        }
         if let Some(len) = self.fresh.take() {
             if k == LITERAL {
                 *self.stack.last_mut().expect("a map is open") = Open::LiteralKey;
                 return Ok(());
             }
-            if NAMES.contains(&k) {
+            if k == ANCHOR || k.starts_with('$') && notation::parse_type_key(k).is_some() {
+                self.opening = Some(Opening::Key(k.to_owned(), len));
+                return Ok(());
+            }
+            if k.starts_with('$') && (NAMES.contains(&k) || notation::NAMES.contains(&k)) {
                 self.stack.pop();
                 let mut builder = Builder::new(&self.limits);
                 builder.begin_map(len)?;
@@ -418,6 +544,7 @@ impl<S: Sink> Sink for Unwrap<S> {
         if let Some((builder, _)) = &mut self.capture {
             return builder.key_value(k);
         }
+        self.not_typed()?;
         self.open_fresh()?;
         self.check_alone()?;
         pass_key_value(&mut self.inner, k, &self.limits)
@@ -428,12 +555,54 @@ impl<S: Sink> Sink for Unwrap<S> {
             builder.end_map()?;
             return if *depth == 0 { self.finish_capture() } else { Ok(()) };
         }
+        self.not_typed()?;
         self.open_fresh()?;
         match self.stack.pop() {
             // The map around the literal one was never passed on.
             Some(Open::LiteralMap) => Ok(()),
+            Some(Open::Typed) => self.inner.end_typed(),
+            Some(Open::Anchor) => self.inner.end_anchor(),
             _ => self.inner.end_map(),
         }
+    }
+    // A source with types of its own may hold the notation of others in them.
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        match &mut self.capture {
+            Some((builder, _)) => builder.begin_typed(t),
+            None => {
+                self.not_typed()?;
+                self.not_literal()?;
+                self.inner.begin_typed(t)
+            }
+        }
+    }
+    fn end_typed(&mut self) -> Result {
+        match &mut self.capture {
+            Some((builder, _)) => builder.end_typed(),
+            None => self.inner.end_typed(),
+        }
+    }
+    fn holds_references(&mut self) -> bool {
+        self.inner.holds_references()
+    }
+    fn begin_anchor(&mut self, id: u64) -> Result {
+        match &mut self.capture {
+            Some((builder, _)) => builder.begin_anchor(id),
+            None => {
+                self.not_typed()?;
+                self.not_literal()?;
+                self.inner.begin_anchor(id)
+            }
+        }
+    }
+    fn end_anchor(&mut self) -> Result {
+        match &mut self.capture {
+            Some((builder, _)) => builder.end_anchor(),
+            None => self.inner.end_anchor(),
+        }
+    }
+    fn alias(&mut self, id: u64) -> Result {
+        self.leaf(|sink| sink.alias(id))
     }
     fn fidelity(&mut self) -> &mut crate::Fidelity {
         self.inner.fidelity()
@@ -445,7 +614,7 @@ impl<S: Writer> Writer for Unwrap<S> {
 
     fn rollback(&mut self) {
         self.stack.clear();
-        (self.fresh, self.capture) = (None, None);
+        (self.fresh, self.opening, self.capture) = (None, None, None);
         self.inner.rollback();
     }
 }

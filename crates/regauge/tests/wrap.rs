@@ -6,7 +6,8 @@ use regauge::json;
 use regauge::out::Out;
 use regauge::value::Builder;
 use regauge::wrap::{Escape, Unwrap};
-use regauge::{Fidelity, Format, Limits, OnLoss, Sink, Source, Timestamp, Value, msgpack};
+use regauge::{Ext, Fidelity, Format, Limits, OnLoss, Origin, Sink, Source, Timestamp, Type};
+use regauge::{Value, msgpack};
 
 /// The value's text in the notation.
 fn to_json(value: &Value) -> String {
@@ -73,6 +74,18 @@ fn text(text: &str) -> Value {
     Value::Text(text.into())
 }
 
+fn ext(v: Ext<'_>) -> Value {
+    Value::Ext(v.into())
+}
+
+fn typed(origin: Origin, kind: &str, name: &str, value: Value) -> Value {
+    Value::Typed(Box::new((&Type { origin, kind, name }).into()), Box::new(value))
+}
+
+fn map(pairs: &[(&str, Value)]) -> Value {
+    Value::Map(pairs.iter().map(|(key, value)| (text(key), value.clone())).collect())
+}
+
 fn big(negative: bool, digits: &str) -> Value {
     Value::BigInt { negative, magnitude: regauge::number::magnitude(digits) }
 }
@@ -101,6 +114,39 @@ fn every_kind_of_value() {
         Value::Bytes((0..=255).collect()),
         Value::Array(vec![]),
         Value::Map(vec![]),
+        ext(Ext::Symbol("name")),
+        ext(Ext::Date("2026-11-21")),
+        ext(Ext::Time("12:00:00.5")),
+        ext(Ext::DateTime("2026-11-21T12:00:00")),
+        ext(Ext::OffsetDateTime("2026-11-21T12:00:00+02:00")),
+        ext(Ext::Duration { seconds: -90, nanoseconds: 5 }),
+        ext(Ext::Decimal128([0x7F; 16])),
+        ext(Ext::ObjectId([0xAB; 12])),
+        ext(Ext::Uuid([0x5E; 16])),
+        ext(Ext::Binary(128, b"mine")),
+        ext(Ext::Regex { pattern: "^a+$", options: "ix" }),
+        ext(Ext::BsonTimestamp { seconds: u32::MAX, increment: 1 }),
+        ext(Ext::MinKey),
+        ext(Ext::MaxKey),
+        ext(Ext::Undefined),
+        ext(Ext::Code("function () {}")),
+        ext(Ext::DbPointer { namespace: "db.c", id: [1; 12] }),
+        ext(Ext::Simple(32)),
+        ext(Ext::Complex(-0.0, f64::INFINITY)),
+        typed(Origin::Ruby, "object", "Foo", Value::Map(vec![(text("@a"), Value::Int(1))])),
+        typed(Origin::Yaml, "tag", "!foo", Value::Null),
+        typed(Origin::Cbor, "tag", "100", typed(Origin::Cbor, "tag", "101", text("in two"))),
+        typed(Origin::Python, "set", "", Value::Array(vec![Value::Int(1)])),
+        typed(Origin::Bson, "scope", "x", Value::Map(vec![(text("$alias"), Value::Int(1))])),
+        Value::Anchor(1, Box::new(Value::Array(vec![Value::Alias(1)]))),
+        Value::Anchor(2, Box::new(typed(Origin::Ruby, "object", "A", Value::Alias(2)))),
+        // A user's maps that look like those.
+        map(&[("$alias", Value::Int(1))]),
+        map(&[("$anchor", Value::Int(1)), ("value", Value::Null)]),
+        map(&[("$ruby:object", text("Foo")), ("value", Value::Null)]),
+        map(&[("$oid", text("ababababababababababab00"))]),
+        map(&[("$ruby:object", text("Foo"))]),
+        map(&[("a", Value::Null), ("$ruby:object", text("Foo"))]),
         at(0, 0),
         at(1_600_000_000, 500_000_000),
         at(-1, 999_999_999),
@@ -215,4 +261,36 @@ fn a_sink_can_be_a_trait_object() {
         writer.into_out().into_vec(),
         b"{\"$binary\":{\"base64\":\"AQI=\",\"subType\":\"00\"}}\n"
     );
+}
+
+/// A map that only begins as one with a type does is a user's own.
+#[test]
+fn half_a_notation_is_data() {
+    for (json, value) in [
+        (r#"{"$ruby:object": 1}"#, map(&[("$ruby:object", Value::Int(1))])),
+        (r#"{"$ruby:object": "Foo"}"#, map(&[("$ruby:object", text("Foo"))])),
+        (r#"{"$ruby:object": [{}]}"#, { map(&[("$ruby:object", Value::Array(vec![map(&[])]))]) }),
+        (r#"{"$ruby:object": {"$alias": 1}}"#, map(&[("$ruby:object", Value::Alias(1))])),
+        (r#"{"$ruby:object": "Foo", "x": [1]}"#, {
+            map(&[("$ruby:object", text("Foo")), ("x", Value::Array(vec![Value::Int(1)]))])
+        }),
+        (r#"{"$anchor": -1, "value": 1}"#, {
+            map(&[("$anchor", Value::Int(-1)), ("value", Value::Int(1))])
+        }),
+        (r#"{"$other:object": "Foo", "value": 1}"#, {
+            map(&[("$other:object", text("Foo")), ("value", Value::Int(1))])
+        }),
+    ] {
+        assert!(same(&from_json(json), &value), "{json} gives {:?}", from_json(json));
+    }
+}
+
+/// What stands beside the value of a type would be lost.
+#[test]
+fn third_key_beside_a_type_is_refused() {
+    let json = br#"{"$ruby:object": "Foo", "value": 1, "more": 2}"#;
+    let mut source = json::Reader::from_slice(json::Parser::default(), json);
+    let mut builder = Builder::new(&Limits::default());
+    let error = source.next(&mut Unwrap::new(&mut builder, &Limits::default())).unwrap_err();
+    assert!(error.message().contains("second key beside `value`"), "{error}");
 }

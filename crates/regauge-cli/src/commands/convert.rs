@@ -162,12 +162,14 @@ pub fn read_options(options: &mut Options, reading: &Reading) {
     options.marc.charset = reading.charset;
     options.marc.repair = reading.marc_repair;
     options.marc.references = reading.marc_references;
+    reading.formats.apply(options);
 }
 
 fn options(arguments: &Convert, source: &Source, to: Format) -> Options {
     let mut options = Options::new(source.format, to);
     read_options(&mut options, &arguments.reading);
     options.on_loss = arguments.on_loss.into();
+    options.objects = arguments.objects.map(Into::into);
     options.documents = arguments.documents.into();
     options.duplicate_keys = arguments.duplicate_keys.into();
     options.skip_bad = arguments.bad != Bad::Stop;

@@ -204,10 +204,7 @@ impl<T: TakeRecord> Sink for Shape<T> {
     fn ext(&mut self, v: Ext<'_>) -> Result {
         match v {
             Ext::Decimal(text) => self.unexpected(format_args!("the number {text}")),
-            Ext::Surrogates(_) => self.unexpected("text with lone surrogates"),
-            Ext::BrokenText(_) => self.unexpected("text that is not UTF-8"),
-            Ext::Timestamp(_) => self.unexpected("a point in time"),
-            Ext::MsgpackExt(..) => self.unexpected("a MessagePack extension"),
+            other => self.unexpected(other.type_name()),
         }
     }
 

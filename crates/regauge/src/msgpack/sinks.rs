@@ -150,7 +150,7 @@ impl Sink for KeyBuilder {
             Ext::Timestamp(v) => Value::Timestamp(v),
             Ext::MsgpackExt(kind, v) => Value::MsgpackExt(kind, v.to_owned()),
             Ext::BrokenText(v) => Value::BrokenText(v.to_owned()),
-            Ext::Decimal(_) | Ext::Surrogates(_) => unreachable!("MessagePack has neither"),
+            _ => unreachable!("MessagePack has no other"),
         })
     }
     fn begin_array(&mut self, _: Option<u64>) -> Result {

@@ -549,7 +549,7 @@ impl Sink for Writer<'_> {
                 self.count += 1;
                 self.text(raw)
             }
-            Ext::Decimal(_) | Ext::Surrogates(_) => fidelity::ext(self, v),
+            _ => fidelity::ext(self, v),
         }
     }
     fn key_value(&mut self, k: &Value) -> Result {

@@ -22,8 +22,12 @@ pub enum Kind {
     Bytes,
     /// A point in time.
     Timestamp,
-    /// A MessagePack extension.
+    /// A symbol.
+    Symbol,
+    /// A MessagePack extension, or another value that only one format knows.
     Extension,
+    /// A value again that stands elsewhere.
+    Alias,
     /// An array.
     Array,
     /// A map.
@@ -32,7 +36,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Null,
         Kind::Bool,
         Kind::Integer,
@@ -42,7 +46,9 @@ impl Kind {
         Kind::BrokenText,
         Kind::Bytes,
         Kind::Timestamp,
+        Kind::Symbol,
         Kind::Extension,
+        Kind::Alias,
         Kind::Array,
         Kind::Map,
     ];
@@ -59,7 +65,9 @@ impl Kind {
             Kind::BrokenText => "broken text",
             Kind::Bytes => "bytes",
             Kind::Timestamp => "timestamp",
+            Kind::Symbol => "symbol",
             Kind::Extension => "extension",
+            Kind::Alias => "alias",
             Kind::Array => "array",
             Kind::Map => "map",
         }

@@ -1,0 +1,13 @@
+//! Options of BSON and Extended JSON.
+
+use clap::Args;
+use regauge::Options;
+
+/// What `convert` and `inspect` take for BSON.
+#[derive(Debug, Args)]
+pub struct Flags {}
+
+impl Flags {
+    /// Takes over what was said.
+    pub fn apply(&self, _options: &mut Options) {}
+}

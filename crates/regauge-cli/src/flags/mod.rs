@@ -1,0 +1,36 @@
+//! The options that belong to one format each.
+
+pub mod bson;
+pub mod cbor;
+pub mod marshal;
+pub mod pickle;
+pub mod yaml;
+
+use clap::Args;
+use regauge::Options;
+
+/// The options of all formats that have a file here.
+#[derive(Debug, Args)]
+pub struct FormatFlags {
+    #[command(flatten)]
+    yaml: yaml::Flags,
+    #[command(flatten)]
+    bson: bson::Flags,
+    #[command(flatten)]
+    cbor: cbor::Flags,
+    #[command(flatten)]
+    marshal: marshal::Flags,
+    #[command(flatten)]
+    pickle: pickle::Flags,
+}
+
+impl FormatFlags {
+    /// Takes over what was said.
+    pub fn apply(&self, options: &mut Options) {
+        self.yaml.apply(options);
+        self.bson.apply(options);
+        self.cbor.apply(options);
+        self.marshal.apply(options);
+        self.pickle.apply(options);
+    }
+}

@@ -1,0 +1,314 @@
+//! The reversible notation of values that only some formats know: written here, read back here.
+//!
+//! The table is in [`crate::fidelity`]. Names are those of MongoDB Extended JSON v2 where it has
+//! one for the very thing.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use crate::event::{Ext, Sink};
+use crate::value::Value;
+use crate::{Origin, Result, decimal128};
+
+/// The names that open the notation of a value that only some formats know.
+pub(crate) const NAMES: [&str; 19] = [
+    "$symbol",
+    "$localDate",
+    "$localTime",
+    "$localDateTime",
+    "$offsetDateTime",
+    "$duration",
+    "$numberDecimal",
+    "$oid",
+    "$uuid",
+    "$binary",
+    "$regularExpression",
+    "$timestamp",
+    "$minKey",
+    "$maxKey",
+    "$undefined",
+    "$code",
+    "$dbPointer",
+    "$simple",
+    "$complex",
+];
+
+/// The name that the notation of `v` opens with, if it is written here.
+pub(crate) fn name_of(v: Ext<'_>) -> Option<&'static str> {
+    Some(match v {
+        Ext::Symbol(_) => "$symbol",
+        Ext::Date(_) => "$localDate",
+        Ext::Time(_) => "$localTime",
+        Ext::DateTime(_) => "$localDateTime",
+        Ext::OffsetDateTime(_) => "$offsetDateTime",
+        Ext::Duration { .. } => "$duration",
+        Ext::Decimal128(_) => "$numberDecimal",
+        Ext::ObjectId(_) => "$oid",
+        Ext::Uuid(_) => "$uuid",
+        Ext::Binary(..) => "$binary",
+        Ext::Regex { .. } => "$regularExpression",
+        Ext::BsonTimestamp { .. } => "$timestamp",
+        Ext::MinKey => "$minKey",
+        Ext::MaxKey => "$maxKey",
+        Ext::Undefined => "$undefined",
+        Ext::Code(_) => "$code",
+        Ext::DbPointer { .. } => "$dbPointer",
+        Ext::Simple(_) => "$simple",
+        Ext::Complex(..) => "$complex",
+        _ => return None,
+    })
+}
+
+/// Writes the notation of `v`, which is one of those that [`NAMES`] lists.
+pub(crate) fn write<S: Sink + ?Sized>(sink: &mut S, v: Ext<'_>) -> Result {
+    match v {
+        Ext::Symbol(v) => text(sink, "$symbol", v),
+        Ext::Date(v) => text(sink, "$localDate", v),
+        Ext::Time(v) => text(sink, "$localTime", v),
+        Ext::DateTime(v) => text(sink, "$localDateTime", v),
+        Ext::OffsetDateTime(v) => text(sink, "$offsetDateTime", v),
+        Ext::Code(v) => text(sink, "$code", v),
+        Ext::ObjectId(v) => text(sink, "$oid", &hex(&v)),
+        Ext::Uuid(v) => text(sink, "$uuid", &uuid_text(&v)),
+        Ext::Decimal128(v) => match decimal128::to_text(&v) {
+            Some(digits) => text(sink, "$numberDecimal", &digits),
+            None => fields(sink, "$numberDecimal", |sink| {
+                sink.key("base64")?;
+                sink.str(&BASE64.encode(v))
+            }),
+        },
+        Ext::Duration { seconds, nanoseconds } => fields(sink, "$duration", |sink| {
+            sink.key("seconds")?;
+            sink.i64(seconds)?;
+            sink.key("nanoseconds")?;
+            sink.i64(i64::from(nanoseconds))
+        }),
+        Ext::Binary(subtype, payload) => fields(sink, "$binary", |sink| {
+            sink.key("base64")?;
+            sink.str(&BASE64.encode(payload))?;
+            sink.key("subType")?;
+            sink.str(&format!("{subtype:02x}"))
+        }),
+        Ext::Regex { pattern, options } => fields(sink, "$regularExpression", |sink| {
+            sink.key("pattern")?;
+            sink.str(pattern)?;
+            sink.key("options")?;
+            sink.str(options)
+        }),
+        Ext::BsonTimestamp { seconds, increment } => fields(sink, "$timestamp", |sink| {
+            sink.key("t")?;
+            sink.i64(i64::from(seconds))?;
+            sink.key("i")?;
+            sink.i64(i64::from(increment))
+        }),
+        Ext::DbPointer { namespace, id } => fields(sink, "$dbPointer", |sink| {
+            sink.key("$ref")?;
+            sink.str(namespace)?;
+            sink.key("$id")?;
+            text(sink, "$oid", &hex(&id))
+        }),
+        Ext::MinKey => one(sink, "$minKey", |sink| sink.i64(1)),
+        Ext::MaxKey => one(sink, "$maxKey", |sink| sink.i64(1)),
+        Ext::Undefined => one(sink, "$undefined", |sink| sink.bool(true)),
+        Ext::Simple(v) => one(sink, "$simple", |sink| sink.i64(i64::from(v))),
+        Ext::Complex(real, imaginary) => one(sink, "$complex", |sink| {
+            sink.begin_array(Some(2))?;
+            sink.f64(real)?;
+            sink.f64(imaginary)?;
+            sink.end_array()
+        }),
+        Ext::Int64(v) => sink.i64(v),
+        Ext::Timestamp(_)
+        | Ext::Decimal(_)
+        | Ext::MsgpackExt(..)
+        | Ext::Surrogates(_)
+        | Ext::BrokenText(_) => unreachable!("written where their policy is"),
+    }
+}
+
+fn one<S: Sink + ?Sized>(
+    sink: &mut S,
+    name: &str,
+    content: impl FnOnce(&mut S) -> Result,
+) -> Result {
+    sink.begin_map(Some(1))?;
+    sink.key(name)?;
+    content(sink)?;
+    sink.end_map()
+}
+
+fn text<S: Sink + ?Sized>(sink: &mut S, name: &str, v: &str) -> Result {
+    one(sink, name, |sink| sink.str(v))
+}
+
+fn fields<S: Sink + ?Sized>(
+    sink: &mut S,
+    name: &str,
+    content: impl FnOnce(&mut S) -> Result,
+) -> Result {
+    one(sink, name, |sink| {
+        sink.begin_map(None)?;
+        content(sink)?;
+        sink.end_map()
+    })
+}
+
+/// The value that `{name: content}` stands for, if it is the notation to the letter.
+pub(crate) fn read(name: &str, content: &Value) -> Option<Value> {
+    let value = read_ext(name, content)?;
+    Some(Value::Ext(value))
+}
+
+fn read_ext(name: &str, content: &Value) -> Option<crate::ExtBuf> {
+    let ext: Ext<'_> = match (name, content) {
+        ("$symbol", Value::Text(v)) => Ext::Symbol(v),
+        ("$localDate", Value::Text(v)) => Ext::Date(v),
+        ("$localTime", Value::Text(v)) => Ext::Time(v),
+        ("$localDateTime", Value::Text(v)) => Ext::DateTime(v),
+        ("$offsetDateTime", Value::Text(v)) => Ext::OffsetDateTime(v),
+        ("$code", Value::Text(v)) => Ext::Code(v),
+        ("$oid", Value::Text(v)) => Ext::ObjectId(unhex(v)?),
+        ("$uuid", Value::Text(v)) => Ext::Uuid(uuid(v)?),
+        ("$numberDecimal", Value::Text(v)) => Ext::Decimal128(decimal128::from_text(v)?),
+        ("$numberDecimal", Value::Map(_)) => {
+            let [Value::Text(v)] = members(content, ["base64"])? else { return None };
+            Ext::Decimal128(BASE64.decode(v).ok()?.try_into().ok()?)
+        }
+        ("$duration", Value::Map(_)) => {
+            let [Value::Int(seconds), Value::Int(nanoseconds)] =
+                members(content, ["seconds", "nanoseconds"])?
+            else {
+                return None;
+            };
+            let nanoseconds = u32::try_from(*nanoseconds).ok().filter(|n| *n < 1_000_000_000)?;
+            Ext::Duration { seconds: *seconds, nanoseconds }
+        }
+        ("$binary", Value::Map(_)) => {
+            let [Value::Text(payload), Value::Text(subtype)] =
+                members(content, ["base64", "subType"])?
+            else {
+                return None;
+            };
+            let subtype: [u8; 1] = unhex(subtype)?;
+            return Some(Ext::Binary(subtype[0], &BASE64.decode(payload).ok()?).into());
+        }
+        ("$regularExpression", Value::Map(_)) => {
+            let [Value::Text(pattern), Value::Text(options)] =
+                members(content, ["pattern", "options"])?
+            else {
+                return None;
+            };
+            Ext::Regex { pattern, options }
+        }
+        ("$timestamp", Value::Map(_)) => {
+            let [Value::Int(seconds), Value::Int(increment)] = members(content, ["t", "i"])? else {
+                return None;
+            };
+            let narrow = |v: &i64| u32::try_from(*v).ok();
+            Ext::BsonTimestamp { seconds: narrow(seconds)?, increment: narrow(increment)? }
+        }
+        ("$dbPointer", Value::Map(_)) => {
+            let [Value::Text(namespace), id] = members(content, ["$ref", "$id"])? else {
+                return None;
+            };
+            let [Value::Text(id)] = members(id, ["$oid"])? else { return None };
+            Ext::DbPointer { namespace, id: unhex(id)? }
+        }
+        ("$minKey", Value::Int(1)) => Ext::MinKey,
+        ("$maxKey", Value::Int(1)) => Ext::MaxKey,
+        ("$undefined", Value::Bool(true)) => Ext::Undefined,
+        ("$simple", Value::Int(v)) => Ext::Simple(u8::try_from(*v).ok()?),
+        ("$complex", Value::Array(parts)) => {
+            let [real, imaginary] = parts.as_slice() else { return None };
+            Ext::Complex(double(real)?, double(imaginary)?)
+        }
+        _ => return None,
+    };
+    Some(ext.into())
+}
+
+/// The members of a map that has these keys, in this order, and no others.
+fn members<'v, const N: usize>(map: &'v Value, names: [&str; N]) -> Option<[&'v Value; N]> {
+    let Value::Map(pairs) = map else { return None };
+    if pairs.len() != N {
+        return None;
+    }
+    let fits = pairs
+        .iter()
+        .zip(names)
+        .all(|((key, _), name)| matches!(key, Value::Text(key) if key == name));
+    fits.then(|| std::array::from_fn(|index| &pairs[index].1))
+}
+
+/// A double, or the notation of one that the format has no number for.
+fn double(v: &Value) -> Option<f64> {
+    match v {
+        Value::F64(v) => Some(*v),
+        Value::Decimal(digits) => digits.parse().ok(),
+        _ => {
+            let [Value::Text(name)] = members(v, ["$numberDouble"])? else { return None };
+            non_finite(name)
+        }
+    }
+}
+
+/// The number that JSON has no digits for.
+pub(crate) fn non_finite(name: &str) -> Option<f64> {
+    match name {
+        "NaN" => Some(f64::NAN),
+        "Infinity" => Some(f64::INFINITY),
+        "-Infinity" => Some(f64::NEG_INFINITY),
+        _ => None,
+    }
+}
+
+/// What a type is written as: the key, as in `$ruby:object`.
+pub(crate) fn type_key(t: &crate::Type<'_>) -> String {
+    format!("${}:{}", t.origin.name(), t.kind)
+}
+
+/// The origin and the kind of a key that opens a type.
+pub(crate) fn parse_type_key(key: &str) -> Option<(Origin, &str)> {
+    let (origin, kind) = key.strip_prefix('$')?.split_once(':')?;
+    let origin = Origin::ALL.into_iter().find(|known| known.name() == origin)?;
+    (!kind.is_empty()).then_some((origin, kind))
+}
+
+/// Bytes in lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The bytes of lower-case hexadecimal digits, as many as there have to be.
+pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let digits = text.as_bytes();
+    if digits.len() != 2 * N {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(bytes)
+}
+
+/// A UUID in the notation of RFC 9562 §4: lower case, groups of 8, 4, 4, 4 and 12 digits.
+pub fn uuid_text(v: &[u8; 16]) -> String {
+    let digits = hex(v);
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
+fn uuid(text: &str) -> Option<[u8; 16]> {
+    let v = unhex(&text.replace('-', ""))?;
+    (uuid_text(&v) == text).then_some(v)
+}
