@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use regauge::{Format, Limits};
+use regauge::{Format, Limits, convert};
 
 use crate::compress::Compression;
 use crate::failure::{Failure, Result, named, plain};
@@ -205,6 +205,11 @@ impl Source {
         })
     }
 
+    /// Whether the input can be read at any place: a regular file that is not compressed.
+    pub fn is_plain_file(&self) -> bool {
+        self.can_repeat() && self.compression.is_none()
+    }
+
     /// The decompressed bytes of an input that can be read once.
     ///
     /// # Panics
@@ -218,6 +223,35 @@ impl Source {
             }
             Stream::File { .. } => unreachable!("a file is read again"),
         }
+    }
+}
+
+/// A plain file, whose parts several threads read. What counts as read is what lies before the
+/// furthest byte.
+impl convert::ReadAt for Source {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let Stream::File { file, start } = &self.stream else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        let got = match file.read_at(buffer, start + offset) {
+            Ok(got) => got,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
+            Err(error) => return Err(named("read", &self.name, &error)),
+        };
+        self.opened.store(true, Ordering::Relaxed);
+        let most = self.size.unwrap_or(u64::MAX);
+        let reached = (offset + got as u64).min(most);
+        let before = self.consumed.fetch_max(reached, Ordering::Relaxed);
+        self.meter.reached(before.max(reached));
+        Ok(got)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.size.ok_or_else(|| io::ErrorKind::Unsupported.into())
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
+        Ok(self.again()?)
     }
 }
 

@@ -136,6 +136,30 @@ pub enum Input<'a> {
     /// A stream that can be opened again, such as a file: after a failure it is read a second
     /// time to learn the path and the line of the fault, which the first run does without.
     Again(&'a (dyn Fn() -> std::io::Result<Box<dyn Read + Send + 'a>> + Sync)),
+    /// An input that can be read at any place, by several threads at once, such as a file that is
+    /// not compressed.
+    At(&'a dyn ReadAt),
+}
+
+/// Reads at any place.
+pub trait ReadAt: Sync {
+    /// Reads into `buffer` from `offset` on, as much as there is or as comes; 0 is the end.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize>;
+
+    /// How many bytes there are.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn size(&self) -> std::io::Result<u64>;
+
+    /// The bytes from the beginning on.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn open(&self) -> std::io::Result<Box<dyn Read + Send + '_>>;
 }
 
 impl<'a> Input<'a> {
@@ -144,6 +168,7 @@ impl<'a> Input<'a> {
         match self {
             Input::Bytes(bytes) => Some(Input::Bytes(bytes)),
             Input::Again(open) => Some(Input::Again(*open)),
+            Input::At(at) => Some(Input::At(*at)),
             Input::Once(_) => None,
         }
     }
@@ -153,6 +178,7 @@ impl<'a> Input<'a> {
             Input::Bytes(bytes) => Box::new(bytes),
             Input::Once(read) => read,
             Input::Again(open) => open()?,
+            Input::At(at) => at.open()?,
         })
     }
 

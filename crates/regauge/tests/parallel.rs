@@ -1,9 +1,9 @@
 //! Over several threads the output, the errors and the bad records are those of one.
 
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, Read, Seek as _, SeekFrom, Write as _};
 
-use regauge::convert::{Input, convert};
-use regauge::output::StreamOutput;
+use regauge::convert::{Input, ReadAt, convert};
+use regauge::output::{FileOutput, StreamOutput};
 use regauge::reader::BadRecord;
 use regauge::{Format, OnLoss, Options};
 
@@ -30,6 +30,46 @@ fn run(input: &[u8], options: &Options, jobs: usize) -> Outcome {
     (output, done, bad)
 }
 
+/// The same from an input that is read at any place, a few bytes at a time, into a file that is
+/// written at any place.
+fn run_at(input: &[u8], options: &Options, jobs: usize) -> Outcome {
+    struct Pieces<'a>(&'a [u8]);
+
+    impl ReadAt for Pieces<'_> {
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+            let rest = &self.0[self.0.len().min(offset as usize)..];
+            let got = rest.len().min(buffer.len()).min(1 + offset as usize % 50_000);
+            buffer[..got].copy_from_slice(&rest[..got]);
+            Ok(got)
+        }
+        fn size(&self) -> io::Result<u64> {
+            Ok(self.0.len() as u64)
+        }
+        fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
+            Ok(Box::new(self.0))
+        }
+    }
+
+    let mut options = options.clone();
+    options.jobs = jobs;
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(b"before").unwrap();
+    let mut bad = Vec::new();
+    let mut on_bad = |record: BadRecord| {
+        bad.push((record.error.to_string(), record.bytes));
+        Ok(())
+    };
+    let output = FileOutput::new(file.try_clone().unwrap()).unwrap();
+    let done = convert(Input::At(&Pieces(input)), output, &options, &mut on_bad)
+        .map(|summary| (summary.documents, summary.bad_records))
+        .map_err(|error| error.to_string());
+    let mut written = Vec::new();
+    file.seek(SeekFrom::Start(0)).unwrap();
+    file.read_to_end(&mut written).unwrap();
+    assert!(written.starts_with(b"before"));
+    (written[6..].to_vec(), done, bad)
+}
+
 fn lines(count: usize) -> String {
     (0..count)
         .map(|n| format!("{{\"id\":{n},\"name\":\"record {n}\",\"values\":[{n},{n}.5,null]}}\n"))
@@ -40,11 +80,12 @@ fn lines(count: usize) -> String {
 fn check(input: &[u8], options: &Options) -> Outcome {
     let one = run(input, options, 1);
     for jobs in [2, 3] {
-        let many = run(input, options, jobs);
-        assert_eq!(one.1, many.1);
-        assert_eq!(one.2, many.2);
-        // What a failed run has written so far is of no use, and need not be the same.
-        assert!(one.1.is_err() || one.0 == many.0, "{jobs} threads write something else");
+        for many in [run(input, options, jobs), run_at(input, options, jobs)] {
+            assert_eq!(one.1, many.1);
+            assert_eq!(one.2, many.2);
+            // What a failed run has written so far is of no use, and need not be the same.
+            assert!(one.1.is_err() || one.0 == many.0, "{jobs} threads write something else");
+        }
     }
     one
 }
@@ -113,4 +154,18 @@ fn the_same_losses() {
     options.on_loss = OnLoss::Approximate;
     let (_, done, _) = check(input.as_bytes(), &options);
     assert_eq!(done, Ok((40_001, 0)));
+}
+
+/// Records longer than a part, and boundaries that fall on the edges of parts.
+#[test]
+fn long_records_and_edges() {
+    let long = format!("{{\"text\":\"{}\"}}\n", "x".repeat(700_000));
+    let options = Options::new(Format::Ndjson, Format::Msgpack);
+    for filler in [0, 1, 2, 255, 256, 257] {
+        // A line that ends exactly at, before and behind 256 KiB, then long ones and short ones.
+        let first = format!("\"{}\"\n", "y".repeat((256 << 10) - 130 + filler));
+        let input = [&first, "1\n", &long, "2\n\n3\n", &long, &long, "4"].concat();
+        let (_, done, _) = check(input.as_bytes(), &options);
+        assert_eq!(done, Ok((8, 0)));
+    }
 }

@@ -126,7 +126,9 @@ fn convert_source(
     let meter = source.meter();
     let name = source.name.clone();
     let mut on_bad = |one: BadRecord| aside.take(&name, &one, &meter);
-    if source.can_repeat() {
+    if options.jobs > 1 && source.is_plain_file() {
+        convert(Input::At(source), outlet, options, &mut on_bad)
+    } else if source.can_repeat() {
         let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
         convert(Input::Again(&again), outlet, options, &mut on_bad)
     } else {
