@@ -251,7 +251,7 @@ impl convert::ReadAt for Source {
     }
 
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
-        Ok(self.again()?)
+        self.again()
     }
 }
 

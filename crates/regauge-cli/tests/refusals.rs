@@ -48,7 +48,8 @@ fn wrong_usage_is_status_2() {
     folder.write("in.json", "[1]");
     folder.write("what", "hello");
     folder.write("empty", "");
-    let formats = "json, ndjson, msgpack, marc, marcxml, marc-json";
+    let formats =
+        "json, ndjson, yaml, msgpack, bson, cbor, marshal, pickle, marc, marcxml, marc-json";
     for (arguments, message) in [
         ("convert none.json out.msgpack", "none.json: No such file or directory".to_owned()),
         ("convert in.json out.what", format!("out.what: cannot tell the format to write; pass --to with one of {formats}")),
@@ -67,7 +68,7 @@ fn wrong_usage_is_status_2() {
     // Those that the parser of arguments words.
     for (arguments, part) in [
         ("convert in.json", "<OUT>"),
-        ("convert in.json out.json --from yaml", "unknown format `yaml`"),
+        ("convert in.json out.json --from toml", "unknown format `toml`"),
         ("convert in.json out.json --limit width=3", "unknown limit `width`"),
         ("convert in.json out.json --jobs 0", "from 1 to 256"),
         ("convert in.json out.json --bad -", "expected stop, skip or the name of a file"),

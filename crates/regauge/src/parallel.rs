@@ -243,7 +243,8 @@ pub(crate) fn convert<'a>(
                 Reply::Done(number, done) => under_way[(number - first) as usize] = Some(done),
                 Reply::Gone => return Err(worker_gone()),
             }
-            while let Some(done) = under_way.pop_front_if(|done| done.is_some()).flatten() {
+            while under_way.front().is_some_and(Option::is_some) {
+                let done = under_way.pop_front().flatten().expect("just looked");
                 let done = total.account(done, on_bad)?;
                 if turns.is_none() {
                     total.write(&done, &mut output)?;

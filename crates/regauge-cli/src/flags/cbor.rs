@@ -5,6 +5,7 @@ use regauge::Options;
 
 /// What `convert` and `inspect` take for CBOR.
 #[derive(Debug, Args)]
+#[group(skip)]
 pub struct Flags {}
 
 impl Flags {

@@ -5,6 +5,7 @@ use regauge::Options;
 
 /// What `convert` and `inspect` take for Pickle.
 #[derive(Debug, Args)]
+#[group(skip)]
 pub struct Flags {}
 
 impl Flags {
