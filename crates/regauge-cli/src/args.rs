@@ -335,12 +335,17 @@ pub struct Sample {
 const FORMATS_EXAMPLES: &str = "\
 Examples:
   regauge formats
+  regauge formats --matrix
+      what becomes of dates, symbols, shared values, … from each format to each other
   regauge formats --json";
 
 /// List the formats, and what each of them cannot hold
 #[derive(Debug, Args)]
 #[command(after_help = FORMATS_EXAMPLES)]
 pub struct Formats {
+    /// What becomes of each kind of value from each format to each other
+    #[arg(long)]
+    pub matrix: bool,
     /// Write JSON
     #[arg(long)]
     pub json: bool,

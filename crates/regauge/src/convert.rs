@@ -182,7 +182,7 @@ impl<'a> Input<'a> {
         })
     }
 
-    fn reader<P: Parse>(self, parser: P) -> Result<Reader<'a, P>> {
+    pub(crate) fn reader<P: Parse>(self, parser: P) -> Result<Reader<'a, P>> {
         Ok(match self {
             Input::Bytes(bytes) => Reader::from_slice(parser, bytes),
             stream => Reader::from_read(parser, stream.open()?),
@@ -336,7 +336,7 @@ macro_rules! with_reader {
             }
             Format::Marc => {
                 let mut marc = options.marc.clone();
-                marc.references |= options.on_loss == OnLoss::Wrap;
+                marc.references |= options.wraps();
                 let parser = marc::iso2709::Parser::new(marc, limits);
                 input.reader(parser).and_then(|$reader| $act)
             }
@@ -346,6 +346,21 @@ macro_rules! with_reader {
             }
         }
     }};
+}
+pub(crate) use with_reader;
+
+/// Drives a reader of the caller's own into the writer that the options ask for. Nothing that it
+/// gives is taken for the reversible notation.
+///
+/// # Errors
+/// As [`convert`].
+pub(crate) fn write_with<'a, P: Parse>(
+    reader: Reader<'a, P>,
+    out: Out<'a>,
+    options: &Options,
+) -> Result<(Summary, Out<'a>)> {
+    let job = Job { options, tracked: true, unwraps: false };
+    job.to_writer(reader, out, &mut |_| Ok(()))
 }
 
 /// Reads `input`, a stream of [`Options::from`], into a sink of the caller's own, on the present
@@ -360,7 +375,7 @@ pub fn read<'a>(
     on_bad: &mut OnBad<'_>,
 ) -> Result<Summary> {
     let again = input.repeat();
-    let job = Job { options, tracked: options.report || again.is_none() };
+    let job = Job { options, tracked: options.report || again.is_none(), unwraps: true };
     let result = with_reader!(input, options, |reader| job.drive(reader, sink, on_bad));
     result.map_err(|error| explain(error, again, options))
 }
@@ -373,13 +388,15 @@ pub(crate) fn run<'a>(
     tracked: bool,
     on_bad: &mut OnBad<'_>,
 ) -> Result<(Summary, Out<'a>)> {
-    let job = Job { options, tracked };
+    let job = Job { options, tracked, unwraps: true };
     with_reader!(input, options, |reader| job.to_writer(reader, out, on_bad))
 }
 
 struct Job<'o> {
     options: &'o Options,
     tracked: bool,
+    /// Whether the reversible notation is undone, where the options ask for it.
+    unwraps: bool,
 }
 
 impl Job<'_> {
@@ -477,7 +494,7 @@ impl Job<'_> {
             if refuse_duplicates || options.report {
                 chain = Box::new(Duplicates::new(chain, refuse_duplicates));
             }
-            if wrap && !options.from.is_marc() {
+            if wrap && self.unwraps && !options.from.is_marc() {
                 chain = Box::new(Unwrap::new(chain, &options.limits));
             }
             if self.tracked {

@@ -23,6 +23,7 @@ pub mod json;
 pub mod limits;
 pub mod marc;
 pub mod marshal;
+pub mod matrix;
 pub mod msgpack;
 mod notation;
 pub mod number;
@@ -37,6 +38,7 @@ pub mod tape;
 pub mod time;
 mod utf8;
 pub mod value;
+pub mod values;
 pub mod wrap;
 pub mod yaml;
 

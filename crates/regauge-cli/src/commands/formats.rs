@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 
 use comfy_table::{ContentArrangement, Table, presets};
 use regauge::format::Framing;
+use regauge::matrix::{self, Outcome};
 use regauge::{Format, Sink};
 
 use crate::args::Formats;
@@ -14,7 +15,12 @@ use crate::report::{print, to_stdout};
 
 /// Lists the formats on standard output.
 pub fn run(arguments: &Formats) -> Result {
-    if arguments.json { to_stdout(json) } else { print(text().as_bytes()) }
+    match (arguments.matrix, arguments.json) {
+        (false, false) => print(text().as_bytes()),
+        (false, true) => to_stdout(json),
+        (true, false) => print(matrix_text().as_bytes()),
+        (true, true) => to_stdout(matrix_json),
+    }
 }
 
 fn framing(format: Format) -> &'static str {
@@ -96,6 +102,67 @@ fn json(json: &mut dyn Sink) -> regauge::Result {
             json.end_array()?;
         }
         json.end_map()?;
+    }
+    json.end_array()
+}
+
+/// For each source the kinds that it has, and for each target what becomes of them.
+fn matrix() -> Vec<(Format, Vec<(&'static str, Vec<Outcome>)>)> {
+    let kinds = matrix::kinds();
+    let line = |from, kind: &matrix::Kind| {
+        let outcomes: Vec<_> =
+            Format::ALL.into_iter().map(|to| matrix::outcome(kind, from, to)).collect();
+        (outcomes[0] != Outcome::Absent).then_some((kind.name, outcomes))
+    };
+    let table = |from| (from, kinds.iter().filter_map(|kind| line(from, kind)).collect());
+    Format::ALL.into_iter().map(table).collect()
+}
+
+fn matrix_text() -> String {
+    let mut text = String::from(
+        "What becomes of each kind of value on the way from one format to another, found by \
+         converting one.\n\n\
+         =  exact, and nothing is said\n\
+         w  refused; with --on-loss wrap it goes through, and comes back the same\n\
+         ~  refused; with --on-loss approximate something near is written, and counted\n\
+         x  refused\n",
+    );
+    for (from, lines) in matrix() {
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING);
+        let names = Format::ALL.into_iter().map(Format::name);
+        table.set_header(
+            [format!("from {}", from.title())].into_iter().chain(names.map(str::to_owned)),
+        );
+        for (kind, outcomes) in lines {
+            let letters = outcomes.iter().map(|outcome| outcome.letter().to_string());
+            table.add_row([kind.to_owned()].into_iter().chain(letters));
+        }
+        text.push('\n');
+        text.push_str(&trimmed(&table));
+        text.push('\n');
+    }
+    text
+}
+
+fn matrix_json(json: &mut dyn Sink) -> regauge::Result {
+    json.begin_array(None)?;
+    for (from, lines) in matrix() {
+        for (kind, outcomes) in lines {
+            json.begin_map(None)?;
+            json.key("from")?;
+            json.str(from.name())?;
+            json.key("kind")?;
+            json.str(kind)?;
+            json.key("to")?;
+            json.begin_map(None)?;
+            for (to, outcome) in Format::ALL.into_iter().zip(outcomes) {
+                json.key(to.name())?;
+                json.str(outcome.name())?;
+            }
+            json.end_map()?;
+            json.end_map()?;
+        }
     }
     json.end_array()
 }

@@ -1,0 +1,324 @@
+//! No silent loss, over all ordered pairs of formats: a random document goes A → B → A, and either
+//! it comes back the same, or the losses were reported, or it was refused.
+//!
+//! `REGAUGE_DOCUMENTS` sets how many documents there are in all.
+
+use std::collections::BTreeMap;
+
+use regauge::convert::{Input, convert};
+use regauge::documents::Documents;
+use regauge::event::{Origin, Type};
+use regauge::matrix::same;
+use regauge::output::StreamOutput;
+use regauge::values::{read_values, write_values};
+use regauge::{ErrorKind, Ext, Format, OnLoss, Options, Timestamp, Value};
+
+/// Documents in a run without `REGAUGE_DOCUMENTS`.
+const DOCUMENTS: u64 = 20_000;
+
+/// xorshift64*: the same documents on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        (self.next() >> 16) % bound
+    }
+
+    fn one_of<'a, T: ?Sized>(&mut self, list: &[&'a T]) -> &'a T {
+        list[self.below(list.len() as u64) as usize]
+    }
+
+    fn integer(&mut self) -> i64 {
+        let bits = self.below(64);
+        (self.next() >> bits) as i64
+    }
+
+    fn blob(&mut self) -> Vec<u8> {
+        let length = self.below(20);
+        (0..length).map(|_| self.next() as u8).collect()
+    }
+
+    fn text(&mut self) -> String {
+        match self.below(6) {
+            0 => "".into(),
+            1 => self.one_of(WORDS).into(),
+            2 => format!("{}{}", self.one_of(WORDS), self.one_of(WORDS)),
+            3 => "x".repeat(self.below(300) as usize),
+            4 => (0..self.below(12))
+                .filter_map(|_| char::from_u32(self.below(0x500) as u32))
+                .collect(),
+            _ => format!("word{}", self.below(100)),
+        }
+    }
+
+    fn key(&mut self, depth: u32) -> Value {
+        match self.below(20) {
+            0 => Value::Int(self.integer()),
+            1 => Value::Ext(Ext::Symbol(self.one_of(WORDS)).into()),
+            2 if depth > 0 => self.value(depth - 1),
+            3 => Value::Bytes(self.blob()),
+            4 => Value::Text(self.text()),
+            _ => Value::Text(format!("key{}", self.below(30))),
+        }
+    }
+
+    fn typed(&mut self, depth: u32) -> Value {
+        let number = self.below(70_000).to_string();
+        let (origin, kind, name) = match self.below(6) {
+            0 => (Origin::Yaml, "tag", "!mine"),
+            1 => (Origin::Yaml, "tag", "tag:example.org,2026:thing"),
+            2 => (Origin::Cbor, "tag", number.as_str()),
+            3 => (Origin::Ruby, "object", "Shop::Order"),
+            4 => (Origin::Python, "set", ""),
+            _ => (Origin::Bson, "scope", "f(x)"),
+        };
+        let value = match origin {
+            // Those that are defined over one sort of value.
+            Origin::Ruby | Origin::Bson => self.map(depth, true),
+            Origin::Python => self.array(depth),
+            _ => self.value(depth - 1),
+        };
+        Value::Typed(Box::new((&Type { origin, kind, name }).into()), Box::new(value))
+    }
+
+    fn array(&mut self, depth: u32) -> Value {
+        let count = self.below(5);
+        Value::Array((0..count).map(|_| self.value(depth - 1)).collect())
+    }
+
+    fn map(&mut self, depth: u32, text_keys: bool) -> Value {
+        let count = self.below(6);
+        let pairs = (0..count).map(|number| {
+            let key = match text_keys {
+                true => Value::Text(format!("@k{number}")),
+                false => self.key(depth - 1),
+            };
+            (key, self.value(depth - 1))
+        });
+        Value::Map(pairs.collect())
+    }
+
+    fn value(&mut self, depth: u32) -> Value {
+        let containers = if depth == 0 { 0 } else { 12 };
+        let ext = |v: Ext<'_>| Value::Ext(v.into());
+        match self.below(34 + containers) {
+            0..3 => Value::Null,
+            3 => Value::Bool(self.below(2) == 0),
+            4..8 => Value::Int(self.integer()),
+            8 => Value::UInt(self.next() | 1 << 63),
+            9 => {
+                let mut magnitude = vec![self.next() as u8; 9 + self.below(9) as usize];
+                magnitude.push(1);
+                Value::BigInt { negative: self.below(2) == 0, magnitude }
+            }
+            10 => Value::F64(self.next() as i32 as f64 / 8.0),
+            11 => Value::F64(f64::from_bits(self.next())),
+            12 => Value::F64([0.0, -0.0, 1e16, 1e300, f64::INFINITY, 0.1][self.below(6) as usize]),
+            13 => Value::F32(self.next() as i16 as f32 / 8.0),
+            14..20 => Value::Text(self.text()),
+            20 => Value::Bytes(self.blob()),
+            21 => {
+                let nanoseconds = [0, 1, 1_000, 500_000_000][self.below(4) as usize];
+                let seconds = self.integer() >> self.below(40);
+                Value::Timestamp(Timestamp { seconds, nanoseconds })
+            }
+            22 => Value::Decimal(format!("{}.{:020}", self.integer(), self.below(1 << 40))),
+            23 => Value::BrokenText([&self.blob()[..], b"\xFF"].concat()),
+            24 => Value::Surrogates(b"a\xED\xA0\x80b".to_vec()),
+            25 => Value::MsgpackExt(self.below(100) as i8, self.blob()),
+            26 => ext(Ext::Symbol(&self.text())),
+            27 => match self.below(4) {
+                0 => ext(Ext::Date("2026-11-21")),
+                1 => ext(Ext::Time("12:00:00.5")),
+                2 => ext(Ext::DateTime("2026-11-21T12:00:00.25")),
+                _ => ext(Ext::OffsetDateTime("2026-11-21T12:00:00+02:00")),
+            },
+            28 => ext(Ext::Duration {
+                seconds: self.integer() >> 20,
+                nanoseconds: [0, 5, 7_000][self.below(3) as usize],
+            }),
+            29 => ext(Ext::Uuid([self.next() as u8; 16])),
+            30 => ext(Ext::ObjectId([self.next() as u8; 12])),
+            31 => match self.below(6) {
+                0 => ext(Ext::MinKey),
+                1 => ext(Ext::Undefined),
+                2 => ext(Ext::Code("f()")),
+                3 => ext(Ext::BsonTimestamp { seconds: self.next() as u32, increment: 1 }),
+                4 => ext(Ext::Binary(128, &self.blob())),
+                _ => ext(Ext::Simple(100)),
+            },
+            32 => ext(Ext::Regex { pattern: "^a+$", options: self.one_of(&["", "i", "im"]) }),
+            33 => ext(Ext::Complex(self.integer() as f64, -0.0)),
+            34..38 => self.array(depth),
+            38..44 => self.map(depth, false),
+            _ => self.typed(depth),
+        }
+    }
+
+    /// A document: mostly a map, as BSON has no other, at times with a value that stands twice.
+    fn document(&mut self) -> Value {
+        let mut document = match self.below(4) {
+            0 => self.value(3),
+            _ => self.map(3, false),
+        };
+        if self.below(8) == 0
+            && let Value::Map(pairs) = &mut document
+        {
+            let shared = Value::Anchor(1, Box::new(self.array(2)));
+            pairs.push((Value::Text("first".into()), shared));
+            pairs.push((Value::Text("again".into()), Value::Alias(1)));
+        }
+        document
+    }
+}
+
+/// Texts that one format or another could take for something else.
+const WORDS: &[&str] = &[
+    "yes", "no", "null", "~", "true", "1", "1.0", "1e3", "0x10", "012", "1:30", ".5", ".inf", "=",
+    "<<", "2026-11-21", "---", "...", "- a", "a: b", "a #b", "!x", "&x", "*x", "%x", "@x", "`x",
+    "[", "{", "}", "]", ",", "?", ":", "|", ">", "'", "\"", "\\", " lead", "trail ", "\t", "\n",
+    "a\nb", "a\n\nb\n", "\r\n", "\u{0}", "\u{7F}", "\u{85}", "\u{2028}", "\u{FEFF}x", "é", "𝄞",
+    "$binary", "$literal", "$key:1", "$ruby:object", "$anchor", "value", "__class__", "E", "@a",
+];
+
+/// The formats that hold any document.
+fn formats() -> Vec<Format> {
+    [Format::Json, Format::Ndjson, Format::Msgpack].to_vec()
+}
+
+fn options(from: Format, to: Format, on_loss: OnLoss) -> Options {
+    let mut options = Options::new(from, to);
+    options.on_loss = on_loss;
+    options.documents = Documents::Keep;
+    options.json_read.exact_numbers = true;
+    options
+}
+
+/// The bytes in B, and whether something was lost on the way.
+fn converted(bytes: &[u8], options: &Options) -> Result<(Vec<u8>, bool), regauge::Error> {
+    let mut output = Vec::new();
+    let mut options = options.clone();
+    options.report = true;
+    let to = StreamOutput::new(&mut output);
+    let summary = convert(Input::Bytes(bytes), to, &options, &mut |_| Ok(()))?;
+    Ok((output, !summary.fidelity.is_exact()))
+}
+
+#[derive(Default)]
+struct Tally {
+    exact: u64,
+    wrapped: u64,
+    reported: u64,
+    refused: u64,
+}
+
+#[test]
+fn nothing_is_lost_in_silence() {
+    let documents = std::env::var("REGAUGE_DOCUMENTS").ok().and_then(|text| text.parse().ok());
+    let documents: u64 = documents.unwrap_or(DOCUMENTS);
+    let formats = formats();
+    let mut tallies: BTreeMap<(&str, &str), Tally> = BTreeMap::new();
+    let mut held: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut failures = Vec::new();
+    let pairs = (formats.len() * (formats.len() - 1)) as u64;
+    let rounds = documents.div_ceil(pairs);
+    for round in 0..rounds {
+        for &from in &formats {
+            for &to in formats.iter().filter(|to| **to != from) {
+                let seed = round * 1_000 + (from as u64) * 32 + to as u64;
+                let document = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1).document();
+                let tally = tallies.entry((from.name(), to.name())).or_default();
+                match there_and_back(&document, from, to, tally) {
+                    Ok(()) => *held.entry(from.name()).or_default() += 1,
+                    Err(what) if failures.len() < 20 => {
+                        failures.push(format!("{from} → {to}, seed {seed}: {what}"));
+                    }
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+    let sum = |of: fn(&Tally) -> u64| tallies.values().map(of).sum::<u64>();
+    println!(
+        "{} documents over {pairs} pairs: {} exact, {} only wrapped, {} reported, {} refused",
+        rounds * pairs,
+        sum(|tally| tally.exact),
+        sum(|tally| tally.wrapped),
+        sum(|tally| tally.reported),
+        sum(|tally| tally.refused),
+    );
+    assert!(failures.is_empty(), "{} or more:\n{}", failures.len(), failures.join("\n"));
+    // Every pair was really tried: something went through it as it was, and something could not.
+    for ((from, to), tally) in &tallies {
+        assert!(tally.exact > 0, "{from} → {to}: nothing was exact");
+        assert!(tally.exact + tally.wrapped + tally.refused >= rounds, "{from} → {to}");
+    }
+}
+
+fn there_and_back(
+    document: &Value,
+    from: Format,
+    to: Format,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let given = std::slice::from_ref(document);
+    let read = |bytes: &[u8], format, on_loss| {
+        read_values(bytes, &options(format, format, on_loss))
+            .map_err(|error| format!("{format} is not read back: {error}; {document:?}"))
+    };
+    for on_loss in [OnLoss::Refuse, OnLoss::Wrap, OnLoss::Approximate] {
+        // A file in the notation has to be read as one, in whatever format it is; any other must
+        // not. So each policy has a source of its own.
+        let policy = if on_loss == OnLoss::Wrap { OnLoss::Wrap } else { OnLoss::Refuse };
+        let source = match write_values(given, &options(from, from, policy)) {
+            Ok((source, _)) => source,
+            Err(error) if policy == OnLoss::Refuse && is_refusal(&error) => continue,
+            // A format whose documents are maps has no place for anything else.
+            Err(error) if error.kind() == ErrorKind::Unrepresentable => continue,
+            Err(error) => return Err(format!("{policy:?} here: {error}; {document:?}")),
+        };
+        let before = read(&source, from, policy)?;
+        if !same(&before, given) {
+            return Err(format!("{policy:?}: {from} gives {before:?}\nof {document:?}"));
+        }
+        let (there, lost) = match converted(&source, &options(from, to, on_loss)) {
+            Ok(there) => there,
+            Err(error) if is_refusal(&error) && on_loss != OnLoss::Wrap => {
+                tally.refused += u64::from(on_loss == OnLoss::Refuse);
+                continue;
+            }
+            Err(error) if error.kind() == ErrorKind::Unrepresentable => {
+                tally.refused += 1;
+                continue;
+            }
+            Err(error) => return Err(format!("{on_loss:?} there: {error}; {document:?}")),
+        };
+        if lost {
+            tally.reported += 1;
+            continue;
+        }
+        let (back, _) = converted(&there, &options(to, from, on_loss))
+            .map_err(|error| format!("{on_loss:?} back: {error}; {document:?}"))?;
+        let after = read(&back, from, policy)?;
+        if !same(&before, &after) {
+            return Err(format!("{on_loss:?}: {after:?}\nof {before:?}"));
+        }
+        match on_loss {
+            OnLoss::Refuse => tally.exact += 1,
+            OnLoss::Wrap => tally.wrapped += 1,
+            OnLoss::Approximate => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_refusal(error: &regauge::Error) -> bool {
+    matches!(error.kind(), ErrorKind::Refused | ErrorKind::Unrepresentable)
+}
