@@ -1,10 +1,15 @@
 //! YAML 1.2.
 
+mod quote;
+mod quote_simd;
+mod scalar;
+mod writer;
+
+pub use writer::{WriteOptions, Writer};
+
 use crate::event::Sink;
-use crate::fidelity::Fidelity;
 use crate::format::Format;
 use crate::limits::Limits;
-use crate::out::Out;
 use crate::reader::{Parse, Status};
 use crate::{Error, Result};
 
@@ -12,11 +17,6 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {}
-
-/// How YAML is written.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct WriteOptions {}
 
 /// Reads YAML.
 #[derive(Debug)]
@@ -46,36 +46,5 @@ impl Parse for Parser {
 
     fn limits(&self) -> &Limits {
         &self.limits
-    }
-}
-
-/// Writes YAML.
-pub struct Writer<'a> {
-    inner: crate::json::Writer<'a>,
-}
-
-impl<'a> Writer<'a> {
-    /// A writer to `out`.
-    pub fn new(out: Out<'a>, _options: WriteOptions, fidelity: Fidelity) -> Writer<'a> {
-        Writer { inner: crate::json::Writer::new(out, Default::default(), fidelity) }
-    }
-
-    /// What was written.
-    pub fn into_out(self) -> Out<'a> {
-        self.inner.into_out()
-    }
-}
-
-impl Sink for Writer<'_> {
-    crate::event::forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
-    crate::event::forward!(begin_map key key_value end_map typed text_pair fidelity);
-}
-
-impl crate::event::Writer for Writer<'_> {
-    crate::event::forward!(finish checkpoint rollback);
-
-    fn end_document(&mut self) -> Result {
-        self.inner.end_document()?;
-        Err(Error::syntax("YAML cannot be written yet"))
     }
 }

@@ -1,0 +1,620 @@
+//! Events to YAML, in block style.
+//!
+//! ```yaml
+//! key: value
+//! map:
+//!   key: value
+//! sequence:
+//! - value
+//! - - value in a sequence in a sequence
+//! - key: value in a map in a sequence
+//!   other: value
+//! ```
+//!
+//! Items of a sequence stand in the column of the key above them, as libyaml, PyYAML, Psych and
+//! kubectl write them: files that went through one of these come back with few lines changed.
+//!
+//! A scalar ends its line, so that every line is whole when the next event comes. What must stand
+//! before the next value is told by [`At`] alone. A container writes nothing until its first item
+//! or key comes, or its end, which makes it `[]` or `{}`: so it needs neither a length nor a look
+//! ahead. Advice for those who change this file: a [`Frame`] is never changed while it is on the
+//! stack, and nothing that was written is changed, so that a rollback needs the state of the top
+//! alone.
+//!
+//! Containers deeper than [`BLOCK_DEPTH`] are in flow style, on the line of the block around them:
+//! the indentation of each line would otherwise make a document as large as its depth times its
+//! lines. So are keys that are containers.
+
+use super::quote::{self, Place, Style, is_plain, is_plain_short};
+use super::scalar::{self, NUMBER_BYTES, room, spaces};
+use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Type};
+use crate::fidelity::{self, Fidelity, OnLoss};
+use crate::out::Out;
+use crate::value::Value;
+use crate::{Error, Result, number, time};
+
+/// How YAML is written. Lines are never folded, however long they become.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// How many spaces a map in a map is indented by, 1 to 16. What stands in a sequence always
+    /// begins behind its dash and one space.
+    pub indent: u8,
+    /// Whether sequences in maps are indented as maps are, instead of standing below their key.
+    pub indent_sequences: bool,
+    /// Whether the first document begins with `---` too. The others always do.
+    pub document_start: bool,
+}
+
+impl Default for WriteOptions {
+    fn default() -> WriteOptions {
+        WriteOptions { indent: 2, indent_sequences: false, document_start: false }
+    }
+}
+
+/// How deep containers nest in block style.
+const BLOCK_DEPTH: usize = 64;
+
+/// Keys longer than this stand behind `? `: YAML allows 1,024 characters for the others, quotes
+/// and escapes included.
+const KEY_BYTES: usize = 1000;
+
+/// What one token needs beside text and indentation: what stands before it, the longest number,
+/// and what [`spaces`] asks for.
+const TOKEN_BYTES: usize = 96;
+
+/// What stands before the next value or key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    /// At the beginning of the first document: nothing.
+    Start,
+    /// At the beginning of another document: `---`.
+    Document,
+    /// At the beginning of a line of a block sequence: its indentation and a dash.
+    Item,
+    /// At the beginning of a line of a block map: its indentation.
+    Pair,
+    /// Behind a key's colon, an anchor or a tag: a space before a scalar.
+    Key,
+    /// In a block container without content, on the line of what stands before it.
+    FirstInline,
+    /// In a block container without content, whose first line is the next.
+    FirstBelow,
+    /// In a flow container without content: nothing.
+    FlowFirst,
+    /// In a flow sequence: a comma.
+    FlowItem,
+    /// In a flow map: a comma.
+    FlowPair,
+}
+
+/// A container that is open.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    /// Where its items or keys begin.
+    column: u32,
+    /// Where the writer stands behind a value of it.
+    next: At,
+}
+
+impl Frame {
+    fn is_flow(self) -> bool {
+        matches!(self.next, At::FlowItem | At::FlowPair)
+    }
+}
+
+/// Events to bytes.
+#[derive(Debug)]
+pub struct Writer<'o> {
+    out: Out<'o>,
+    at: At,
+    /// The innermost container.
+    frame: Frame,
+    /// Those around it.
+    stack: Vec<Frame>,
+    /// What a rollback goes back to.
+    checkpoint: (At, Frame, usize),
+    /// Columns that a map, and a sequence, in a map are indented by.
+    map_indent: u32,
+    sequence_indent: u32,
+    fidelity: Fidelity,
+}
+
+impl<'o> Writer<'o> {
+    /// A writer into `out`. What YAML cannot hold goes by the policy of `fidelity`.
+    pub fn new(out: Out<'o>, options: WriteOptions, fidelity: Fidelity) -> Writer<'o> {
+        let at = if options.document_start { At::Document } else { At::Start };
+        let frame = Frame { column: 0, next: At::Document };
+        let map_indent = u32::from(options.indent.clamp(1, 16));
+        Writer {
+            out,
+            at,
+            frame,
+            stack: Vec::new(),
+            checkpoint: (at, frame, 0),
+            map_indent,
+            sequence_indent: if options.indent_sequences { map_indent } else { 0 },
+            fidelity,
+        }
+    }
+
+    /// The buffer, for the bytes that are in memory: see [`Out::into_vec`].
+    pub fn into_out(self) -> Out<'o> {
+        self.out
+    }
+
+    /// Makes room for a token of so many bytes, and writes what stands before a value.
+    #[inline(always)]
+    fn lead(&mut self, bytes: usize) -> Result {
+        room(&mut self.out, bytes + TOKEN_BYTES + self.frame.column as usize)?;
+        match self.at {
+            At::Key => self.out.push(b' '),
+            At::Item => {
+                spaces(&mut self.out, self.frame.column as usize);
+                self.out.push_array(*b"- ");
+            }
+            _ => self.rare_lead(),
+        }
+        Ok(())
+    }
+
+    fn rare_lead(&mut self) {
+        match self.at {
+            At::Start | At::FlowFirst => {}
+            At::Document => self.out.extend(b"---\n"),
+            At::FirstInline => self.out.push_array(*b"- "),
+            At::FirstBelow => {
+                self.out.push(b'\n');
+                spaces(&mut self.out, self.frame.column as usize);
+                self.out.push_array(*b"- ");
+            }
+            At::FlowItem => self.out.push_array(*b", "),
+            At::Key | At::Item => unreachable!("handled before"),
+            At::Pair | At::FlowPair => debug_assert!(false, "a value without a key"),
+        }
+    }
+
+    /// Makes room for a key of so many bytes, and writes what stands before it.
+    #[inline(always)]
+    fn lead_key(&mut self, bytes: usize) -> Result {
+        room(&mut self.out, bytes + TOKEN_BYTES + self.frame.column as usize)?;
+        match self.at {
+            At::Pair => spaces(&mut self.out, self.frame.column as usize),
+            At::FirstBelow => {
+                self.out.push(b'\n');
+                spaces(&mut self.out, self.frame.column as usize);
+            }
+            At::FlowPair => self.out.push_array(*b", "),
+            _ => debug_assert!(matches!(self.at, At::FirstInline | At::FlowFirst)),
+        }
+        Ok(())
+    }
+
+    /// Behind a scalar: ends the line. There is room.
+    #[inline(always)]
+    fn tail(&mut self) {
+        if !self.frame.is_flow() {
+            self.out.push(b'\n');
+        }
+        self.at = self.frame.next;
+    }
+
+    /// A scalar of few bytes that needs no quotes.
+    #[inline(always)]
+    fn word(&mut self, word: &[u8]) -> Result {
+        self.lead(word.len())?;
+        self.out.extend_short(word);
+        self.tail();
+        Ok(())
+    }
+
+    /// As [`word`](Writer::word), of any length.
+    fn token(&mut self, text: &str) -> Result {
+        self.lead(0)?;
+        scalar::raw(&mut self.out, text.as_bytes())?;
+        room(&mut self.out, 1)?;
+        self.tail();
+        Ok(())
+    }
+
+    /// A scalar behind a tag of YAML's own. What stands in it is plain by nature, or quoted.
+    fn tagged(&mut self, tag: &str, text: &str) -> Result {
+        self.lead(tag.len() + 1)?;
+        self.out.extend(tag.as_bytes());
+        self.out.push(b' ');
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b":+-.".contains(&byte);
+        if !text.is_empty() && text.bytes().all(plain) && !text.ends_with(':') {
+            scalar::raw(&mut self.out, text.as_bytes())?;
+        } else {
+            scalar::double(&mut self.out, text)?;
+        }
+        room(&mut self.out, 1)?;
+        self.tail();
+        Ok(())
+    }
+
+    /// Text that is not plain, or stands between brackets.
+    #[inline(never)]
+    fn quoted_text(&mut self, text: &str) -> Result {
+        self.lead(0)?;
+        let place = if self.frame.is_flow() { Place::Flow } else { Place::Value };
+        match quote::style(text, place) {
+            Style::Plain => scalar::raw(&mut self.out, text.as_bytes())?,
+            Style::Single => scalar::single(&mut self.out, text)?,
+            Style::Double => scalar::double(&mut self.out, text)?,
+            Style::Literal => {
+                let column = match self.frame.next {
+                    At::Pair => self.frame.column + self.map_indent,
+                    _ => self.frame.column + 2,
+                };
+                scalar::literal(&mut self.out, text, column as usize)?;
+                self.at = self.frame.next;
+                return Ok(());
+            }
+        }
+        room(&mut self.out, 1)?;
+        self.tail();
+        Ok(())
+    }
+
+    /// A key that is long, or not plain, or stands between brackets.
+    #[inline(never)]
+    fn quoted_key(&mut self, key: &str) -> Result {
+        self.lead_key(0)?;
+        let place = if self.frame.is_flow() { Place::Flow } else { Place::Key };
+        let style = quote::style(key, place);
+        // An escape makes four characters of one byte at most.
+        let most = if style == Style::Double { KEY_BYTES / 4 } else { KEY_BYTES };
+        let explicit = key.len() > most;
+        if explicit {
+            self.out.push_array(*b"? ");
+        }
+        match style {
+            Style::Plain => scalar::raw(&mut self.out, key.as_bytes())?,
+            // Psych merges what stands under this key, unless it is told that it is text.
+            Style::Single if key == "<<" => self.out.extend(b"!!str '<<'"),
+            Style::Single => scalar::single(&mut self.out, key)?,
+            Style::Double | Style::Literal => scalar::double(&mut self.out, key)?,
+        }
+        self.end_key(explicit)
+    }
+
+    /// What stands behind a key.
+    fn end_key(&mut self, explicit: bool) -> Result {
+        room(&mut self.out, TOKEN_BYTES + self.frame.column as usize)?;
+        if explicit && self.frame.is_flow() {
+            self.out.push(b' ');
+        } else if explicit {
+            self.out.push(b'\n');
+            spaces(&mut self.out, self.frame.column as usize);
+        }
+        self.out.push(b':');
+        self.at = At::Key;
+        Ok(())
+    }
+
+    /// Opens a container, whose values are behind each other as `block` or `flow` says.
+    #[inline(always)]
+    fn begin(&mut self, block: At, flow: At, bracket: u8) -> Result {
+        if self.stack.len() >= BLOCK_DEPTH || self.frame.is_flow() {
+            return self.begin_flow(flow, bracket);
+        }
+        let first = match self.at {
+            At::Key => At::FirstBelow,
+            _ => {
+                self.lead(0)?;
+                At::FirstInline
+            }
+        };
+        let column = match self.frame.next {
+            At::Item => self.frame.column + 2,
+            At::Pair if block == At::Pair => self.frame.column + self.map_indent,
+            At::Pair => self.frame.column + self.sequence_indent,
+            _ => 0,
+        };
+        self.stack.push(self.frame);
+        self.frame = Frame { column, next: block };
+        self.at = first;
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn begin_flow(&mut self, flow: At, bracket: u8) -> Result {
+        self.lead(1)?;
+        self.out.push(bracket);
+        self.stack.push(self.frame);
+        // The column of the block around it is for room only.
+        self.frame = Frame { column: self.frame.column, next: flow };
+        self.at = At::FlowFirst;
+        Ok(())
+    }
+
+    /// Closes a container, and writes it if it is empty.
+    #[inline(always)]
+    fn end(&mut self, empty: [u8; 2]) -> Result {
+        if matches!(self.at, At::Item | At::Pair) {
+            self.pop();
+            return Ok(());
+        }
+        self.rare_end(empty)
+    }
+
+    #[inline(never)]
+    fn rare_end(&mut self, empty: [u8; 2]) -> Result {
+        room(&mut self.out, TOKEN_BYTES)?;
+        match self.at {
+            At::FirstBelow => self.out.push_array([b' ', empty[0], empty[1]]),
+            At::FirstInline => self.out.push_array(empty),
+            _ => self.out.push(empty[1]),
+        }
+        self.pop();
+        self.tail();
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) {
+        debug_assert!(!self.stack.is_empty(), "an end without a beginning");
+        if let Some(frame) = self.stack.pop() {
+            self.frame = frame;
+        }
+        self.at = self.frame.next;
+    }
+
+    /// What stands before a value and belongs to it: an anchor, a tag.
+    fn property(&mut self) -> Result {
+        self.lead(32)?;
+        self.at = At::Key;
+        Ok(())
+    }
+}
+
+impl Sink for Writer<'_> {
+    #[inline]
+    fn null(&mut self) -> Result {
+        self.word(b"null")
+    }
+    #[inline]
+    fn bool(&mut self, v: bool) -> Result {
+        self.word(if v { b"true" } else { b"false" })
+    }
+    #[inline]
+    fn i64(&mut self, v: i64) -> Result {
+        let mut buffer = itoa::Buffer::new();
+        self.word(buffer.format(v).as_bytes())
+    }
+    #[inline]
+    fn u64(&mut self, v: u64) -> Result {
+        let mut buffer = itoa::Buffer::new();
+        self.word(buffer.format(v).as_bytes())
+    }
+    #[inline]
+    fn f64(&mut self, v: f64) -> Result {
+        self.lead(NUMBER_BYTES)?;
+        scalar::number(&mut self.out, v);
+        self.tail();
+        Ok(())
+    }
+    #[inline]
+    fn str(&mut self, v: &str) -> Result {
+        if self.frame.is_flow() || !is_plain(v.as_bytes()) {
+            return self.quoted_text(v);
+        }
+        self.lead(v.len())?;
+        self.out.extend_short(v.as_bytes());
+        self.tail();
+        Ok(())
+    }
+    #[inline]
+    fn short_str(&mut self, v: ShortText<'_>) -> Result {
+        if self.frame.is_flow() || !is_plain_short(v.window(), v.len()) {
+            return self.quoted_text(v.as_str());
+        }
+        self.lead(32)?;
+        let end = v.len() + self.out_place();
+        self.out.push_array(*v.window());
+        self.out.held_mut().truncate(end);
+        self.tail();
+        Ok(())
+    }
+    #[inline]
+    fn begin_array(&mut self, _len: Option<u64>) -> Result {
+        self.begin(At::Item, At::FlowItem, b'[')
+    }
+    #[inline]
+    fn end_array(&mut self) -> Result {
+        self.end(*b"[]")
+    }
+    #[inline]
+    fn begin_map(&mut self, _len: Option<u64>) -> Result {
+        self.begin(At::Pair, At::FlowPair, b'{')
+    }
+    #[inline]
+    fn key(&mut self, k: &str) -> Result {
+        if self.frame.is_flow() || k.len() > KEY_BYTES || !is_plain(k.as_bytes()) {
+            return self.quoted_key(k);
+        }
+        self.lead_key(k.len())?;
+        self.out.extend_short(k.as_bytes());
+        self.out.push(b':');
+        self.at = At::Key;
+        Ok(())
+    }
+    #[inline]
+    fn short_key(&mut self, k: ShortText<'_>) -> Result {
+        if self.frame.is_flow() || !is_plain_short(k.window(), k.len()) {
+            return self.quoted_key(k.as_str());
+        }
+        self.lead_key(32)?;
+        let end = k.len() + self.out_place();
+        self.out.push_array(*k.window());
+        self.out.held_mut().truncate(end);
+        self.out.push(b':');
+        self.at = At::Key;
+        Ok(())
+    }
+    #[inline]
+    fn end_map(&mut self) -> Result {
+        self.end(*b"{}")
+    }
+
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        self.lead(0)?;
+        scalar::binary(&mut self.out, v)?;
+        room(&mut self.out, 1)?;
+        self.tail();
+        Ok(())
+    }
+    fn big_int(&mut self, v: BigInt<'_>) -> Result {
+        self.token(&number::big_int_text(v))
+    }
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        match v {
+            Ext::Timestamp(at) => match time::rfc3339(at) {
+                Some(text) => self.tagged("!!timestamp", &text),
+                None => fidelity::ext(self, v),
+            },
+            Ext::Date(text) | Ext::DateTime(text) | Ext::OffsetDateTime(text) => {
+                self.tagged("!!timestamp", text)
+            }
+            // A number of any number of digits is a number in YAML too; but who reads it may keep
+            // a double of it, and the reversible notation promises more.
+            Ext::Decimal(text) if self.fidelity.policy() != OnLoss::Wrap => {
+                self.lead(text.len() + 3)?;
+                scalar::exponent(&mut self.out, text);
+                self.tail();
+                Ok(())
+            }
+            _ => fidelity::ext(self, v),
+        }
+    }
+
+    fn key_value(&mut self, k: &Value) -> Result {
+        if let Value::Text(key) = k {
+            return self.key(key);
+        }
+        if !is_held(k) {
+            return fidelity::key_value(self, k);
+        }
+        self.lead_key(2)?;
+        let explicit = !is_short(k);
+        if explicit {
+            self.out.push_array(*b"? ");
+        }
+        // As if between brackets, so that it stays on its line.
+        let frame = self.frame;
+        self.frame.next = At::FlowItem;
+        self.at = At::FlowFirst;
+        k.drive(self)?;
+        self.frame = frame;
+        self.end_key(explicit)
+    }
+
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        if t.origin != Origin::Yaml || t.kind != "tag" || t.name.is_empty() {
+            return fidelity::begin_typed(self, t);
+        }
+        self.property()?;
+        self.fidelity.hold_typed();
+        scalar::tag(&mut self.out, t.name)
+    }
+    fn end_typed(&mut self) -> Result {
+        if self.fidelity.end_held() { Ok(()) } else { fidelity::end_typed(self) }
+    }
+    fn holds_references(&mut self) -> bool {
+        true
+    }
+    fn begin_anchor(&mut self, id: u64) -> Result {
+        self.property()?;
+        self.fidelity.hold_typed();
+        self.out.push(b'&');
+        self.out.extend(itoa::Buffer::new().format(id).as_bytes());
+        Ok(())
+    }
+    fn end_anchor(&mut self) -> Result {
+        self.end_typed()
+    }
+    fn alias(&mut self, id: u64) -> Result {
+        let mut text = [0; 24];
+        let mut buffer = itoa::Buffer::new();
+        let digits = buffer.format(id).as_bytes();
+        text[0] = b'*';
+        text[1..=digits.len()].copy_from_slice(digits);
+        self.word(&text[..=digits.len()])
+    }
+}
+
+impl Writer<'_> {
+    /// Where the next byte goes in the buffer.
+    #[inline(always)]
+    fn out_place(&self) -> usize {
+        self.out.held().len()
+    }
+}
+
+/// Whether the key can be written as it is, through and through.
+fn is_held(key: &Value) -> bool {
+    match key {
+        Value::MsgpackExt(..) | Value::Surrogates(_) | Value::BrokenText(_) => false,
+        // Digits that a double does not keep would be lost to who reads the key.
+        Value::Decimal(_) => false,
+        Value::Timestamp(at) => time::rfc3339(*at).is_some(),
+        Value::Ext(v) => matches!(
+            v.as_ext(),
+            Ext::Int64(_) | Ext::Date(_) | Ext::DateTime(_) | Ext::OffsetDateTime(_)
+        ),
+        Value::Typed(t, value) => t.as_type().origin == Origin::Yaml && is_held(value),
+        Value::Anchor(_, value) => is_held(value),
+        Value::Array(values) => values.iter().all(is_held),
+        Value::Map(pairs) => pairs.iter().all(|(key, value)| is_held(key) && is_held(value)),
+        _ => true,
+    }
+}
+
+/// Whether a key that is not text is short enough to stand before a colon on its line.
+fn is_short(key: &Value) -> bool {
+    match key {
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::UInt(_) => true,
+        Value::F32(_) | Value::F64(_) | Value::Timestamp(_) => true,
+        Value::BigInt { magnitude, .. } => magnitude.len() < KEY_BYTES / 3,
+        Value::Bytes(bytes) => bytes.len() < KEY_BYTES / 2,
+        _ => false,
+    }
+}
+
+impl crate::event::Writer for Writer<'_> {
+    fn end_document(&mut self) -> Result {
+        debug_assert!(self.stack.is_empty(), "a document ends when its containers have");
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result {
+        if !self.stack.is_empty() {
+            let open = self.stack.len();
+            return Err(Error::unrepresentable(format!(
+                "the last document is not whole: {open} arrays and maps are open"
+            )));
+        }
+        self.out.finish()
+    }
+
+    fn checkpoint(&mut self) {
+        self.checkpoint = (self.at, self.frame, self.stack.len());
+        self.out.checkpoint();
+    }
+
+    fn rollback(&mut self) {
+        let depth;
+        (self.at, self.frame, depth) = self.checkpoint;
+        self.stack.truncate(depth);
+        self.out.rollback();
+    }
+}
+
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;
