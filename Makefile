@@ -6,6 +6,8 @@ REGAUGE := target/release/regauge
 DEMO := build/demo
 # `make fuzz SECONDS=600 TARGET=json`
 SECONDS ?= 60
+# Readers of YAML that must be there for `make test`; by default those that are.
+READERS ?=
 
 .DEFAULT_GOAL := check
 .PHONY: check demo test help build lint fmt bench fuzz sanitize docs memory clean
@@ -18,8 +20,9 @@ demo: build                     ## Set up the contenders, make the catalogue, me
 	$(REGAUGE) sample catalog $(DEMO)/catalog.mrc --force
 	$(REGAUGE) measure $(DEMO)/catalog.mrc --dir build/contenders --json $(DEMO)/catalog.json --force
 
-test: lint                      ## Everything CI runs: lint, unit, conformance and command tests, documentation
+test: lint                      ## Everything CI runs: lint, unit, conformance and command tests, other readers, documentation
 	$(CARGO) test --workspace --exclude regauge-bench --quiet
+	$(PYTHON) tools/yaml_readers_check.py --regauge target/debug/regauge $(if $(READERS),--readers $(READERS))
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude regauge-bench --no-deps --quiet
 
 build:                          ## The release binary: target/release/regauge
