@@ -315,7 +315,9 @@ macro_rules! with_reader {
             }
             Format::Msgpack => input.reader(msgpack::Parser::new(limits)).and_then(|$reader| $act),
             Format::Yaml => {
-                let parser = yaml::Parser::new(options.yaml.clone(), limits);
+                let mut read = options.yaml.clone();
+                read.count_rounded |= options.report;
+                let parser = yaml::Parser::new(read, limits);
                 input.reader(parser).and_then(|$reader| $act)
             }
             Format::Bson => {

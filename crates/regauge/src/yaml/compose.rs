@@ -1,0 +1,533 @@
+//! From the grammar's events to the sink's: schema, tags, keys, anchors.
+
+use super::event::{Handler, Props, Span, Style};
+use super::merge::MapKeys;
+use super::reader::{Options, Schema};
+use super::references::{Raw, References};
+use super::schema::{self, Meaning, Time};
+use super::tags::{self, Content};
+use crate::event::{BigInt, Ext, Origin, Sink, Type};
+use crate::fidelity::LossKind;
+use crate::value::{Builder, Value};
+use crate::{Error, ErrorKind, Limits, Result, number, time};
+
+/// What lasts from window to window.
+#[derive(Debug)]
+pub(super) struct Composer {
+    pub(super) options: Options,
+    pub(super) limits: Limits,
+    pub(super) refs: References,
+    /// The sink takes anchors and aliases.
+    pub(super) holds: bool,
+    /// Collections that are open in the input.
+    pub(super) level: u32,
+    /// Collections that are open for the sink, those of aliases included.
+    pub(super) depth: u32,
+    /// Open collections with an anchor or a tag around them.
+    specials: Vec<Special>,
+    /// Keys that are collections, which come whole.
+    captures: Vec<Capture>,
+    /// The keys of open mappings, and what is merged into them (YAML 1.1).
+    pub(super) maps: Vec<MapKeys>,
+    /// The value of a merge key is recorded and not given: its level, and where it begins.
+    pub(super) merging: Option<(u32, usize)>,
+    /// Something above is at work, or the schema is not the core one: the short ways are closed.
+    pub(super) rare: bool,
+}
+
+#[derive(Debug)]
+struct Special {
+    depth: u32,
+    typed: bool,
+    anchored: bool,
+}
+
+#[derive(Debug)]
+struct Capture {
+    depth: u32,
+    builder: Builder,
+}
+
+impl Composer {
+    pub(super) fn new(options: Options, limits: Limits) -> Composer {
+        let rare = options.schema != Schema::Core;
+        Composer {
+            options,
+            limits,
+            refs: References::default(),
+            holds: false,
+            level: 0,
+            depth: 0,
+            specials: Vec::new(),
+            captures: Vec::new(),
+            maps: Vec::new(),
+            merging: None,
+            rare,
+        }
+    }
+
+    /// Another document begins.
+    pub(super) fn reset(&mut self) {
+        self.refs.reset(&self.limits);
+        (self.level, self.depth, self.merging) = (0, 0, None);
+        self.specials.clear();
+        self.captures.clear();
+        self.maps.clear();
+        self.settle();
+    }
+
+    pub(super) fn settle(&mut self) {
+        self.rare = self.refs.recording > 0
+            || !self.captures.is_empty()
+            || self.options.schema != Schema::Core;
+    }
+}
+
+/// A composer and its sink.
+pub(super) struct Compose<'c, S: ?Sized> {
+    pub(super) c: &'c mut Composer,
+    pub(super) sink: &'c mut S,
+}
+
+/// An event to whoever takes them at the moment: a key under construction, or the sink.
+macro_rules! target {
+    ($self:ident.$($call:tt)*) => {
+        match $self.c.captures.last_mut() {
+            Some(capture) => capture.builder.$($call)*,
+            None => $self.sink.$($call)*,
+        }
+    };
+}
+
+impl<S: Sink + ?Sized> Compose<'_, S> {
+    /// A scalar to the sink.
+    pub(super) fn give_scalar(
+        &mut self,
+        style: Style,
+        tag: Option<&str>,
+        text: &str,
+        key: bool,
+    ) -> Result {
+        let content = tags::scalar(self.c.options.schema, style, tag, text);
+        if self.c.options.count_rounded
+            && !self.c.options.exact_numbers
+            && let Content::Meaning(Meaning::Decimal(digits))
+            | Content::Typed(Meaning::Decimal(digits)) = &content
+            && let Ok(value) = digits.parse()
+            && !number::is_value_kept(&schema::json_decimal(digits), value)
+        {
+            let written = zmij::Buffer::new().format(value).to_owned();
+            self.sink.fidelity().note(LossKind::Rounded, crate::fidelity::shorten(text), written);
+        }
+        if !key {
+            return match self.c.captures.last_mut() {
+                Some(capture) => {
+                    give(&mut capture.builder, &self.c.options, &self.c.limits, tag, content, text)
+                }
+                None => give(self.sink, &self.c.options, &self.c.limits, tag, content, text),
+            };
+        }
+        if content == Content::Meaning(Meaning::Text) {
+            if let Some(keys) = self.c.maps.last_mut() {
+                keys.add_text(text, &self.c.limits);
+            }
+            return target!(self.key(text));
+        }
+        let mut builder = Builder::new(&self.c.limits);
+        give(&mut builder, &self.c.options, &self.c.limits, tag, content, text)?;
+        let value = builder.take().expect("a scalar is a whole value");
+        self.give_key(&value)
+    }
+
+    /// A key that is not text.
+    fn give_key(&mut self, value: &Value) -> Result {
+        value.check_key()?;
+        if let Some(keys) = self.c.maps.last_mut() {
+            keys.add_value(value, &self.c.limits);
+        }
+        target!(self.key_value(value))
+    }
+
+    /// A collection to the sink.
+    pub(super) fn give_begin(
+        &mut self,
+        mapping: bool,
+        tag: Option<&str>,
+        key: bool,
+        id: Option<u64>,
+    ) -> Result {
+        if key {
+            let builder = Builder::new(&self.c.limits);
+            self.c.captures.push(Capture { depth: self.c.depth, builder });
+            self.c.rare = true;
+        }
+        self.c.depth += 1;
+        if self.c.depth > self.c.limits.depth.min(Limits::DEPTH_CEILING) {
+            // The grammar has counted its own; these come from aliases.
+            let most = self.c.limits.depth;
+            return Err(Error::limit(format!(
+                "found an alias that nests collections more than {most} deep, the limit of depth"
+            ))
+            .hint("pass --on-loss wrap to keep aliases as references"));
+        }
+        let own = tag.filter(|tag| tags::is_own(tag, mapping));
+        if id.is_some() || own.is_some() {
+            let special =
+                Special { depth: self.c.depth, typed: own.is_some(), anchored: id.is_some() };
+            self.c.specials.push(special);
+            if let Some(id) = id {
+                target!(self.begin_anchor(id))?;
+            }
+            if let Some(name) = own {
+                let tag = Type { origin: Origin::Yaml, kind: "tag", name };
+                target!(self.begin_typed(&tag))?;
+            }
+        }
+        if !mapping {
+            return target!(self.begin_array(None));
+        }
+        if self.c.options.schema == Schema::Yaml11 {
+            self.c.maps.push(MapKeys::default());
+        }
+        target!(self.begin_map(None))
+    }
+
+    pub(super) fn give_end(&mut self, mapping: bool) -> Result {
+        if !mapping {
+            target!(self.end_array())?;
+        } else {
+            if self.c.options.schema == Schema::Yaml11 {
+                self.give_merged()?;
+                self.c.maps.pop();
+            }
+            target!(self.end_map())?;
+        }
+        if let Some(special) = self.c.specials.pop_if(|special| special.depth == self.c.depth) {
+            if special.typed {
+                target!(self.end_typed())?;
+            }
+            if special.anchored {
+                target!(self.end_anchor())?;
+            }
+        }
+        self.c.depth -= 1;
+        if let Some(mut capture) = self.c.captures.pop_if(|key| key.depth == self.c.depth) {
+            self.c.settle();
+            let value = capture.builder.take().expect("its collection has ended");
+            self.give_key(&value)?;
+        }
+        Ok(())
+    }
+
+    /// The node of an anchor again.
+    pub(super) fn give_alias(&mut self, index: usize, key: bool) -> Result {
+        let anchor = self.c.refs.anchors[index];
+        if let Some(id) = anchor.id {
+            return match key {
+                true => self.give_key(&Value::Alias(id)),
+                false => target!(self.alias(id)),
+            };
+        }
+        let Some(end) = anchor.end else {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                format!(
+                    "found an alias inside of the value that it stands for, whose anchor is at \
+                     byte {}, and the target has no references",
+                    anchor.offset
+                ),
+            )
+            .hint("pass --on-loss wrap to keep it as a reference"));
+        };
+        if !anchor.scalar {
+            let found = "a value that stands in another place too";
+            self.sink.fidelity().note(LossKind::Reference, found, "it again");
+        }
+        self.replay(anchor.start, end, key)
+    }
+
+    /// The nodes of `start..end` on the tape again, the first of them as a key or not.
+    pub(super) fn replay(&mut self, start: usize, end: usize, key: bool) -> Result {
+        // What is still to be given of nodes around that of an alias.
+        let mut pending: Vec<(usize, usize)> = Vec::new();
+        let (mut at, mut end) = (start, end);
+        // Whether collections that are open are mappings.
+        let mut open: Vec<bool> = Vec::new();
+        let mut first = Some(key);
+        loop {
+            if at == end {
+                match pending.pop() {
+                    Some((index, last)) => (at, end) = (index, last),
+                    None => return Ok(()),
+                }
+                continue;
+            }
+            let raw = self.c.refs.tape[at];
+            at += 1;
+            match raw {
+                Raw::Scalar { style, key, tag, start, len } => {
+                    let key = first.take().unwrap_or(key);
+                    self.c.refs.spend(u64::from(!open.is_empty()), len, &self.c.limits)?;
+                    // The tape stays as it is, but it is the composer's.
+                    let text = self.c.refs.text(start, len).to_owned();
+                    let tag = self.c.refs.tag(tag).map(str::to_owned);
+                    if key && self.is_merge(style, tag.as_deref(), &text) {
+                        let next = self.c.refs.node_end(at);
+                        self.merge_later(at);
+                        at = next;
+                        continue;
+                    }
+                    self.give_scalar(style, tag.as_deref(), &text, key)?;
+                }
+                Raw::Begin { mapping, key, tag } => {
+                    let key = first.take().unwrap_or(key);
+                    self.c.refs.spend(1, 0, &self.c.limits)?;
+                    let tag = self.c.refs.tag(tag).map(str::to_owned);
+                    self.give_begin(mapping, tag.as_deref(), key, None)?;
+                    open.push(mapping);
+                }
+                Raw::End => {
+                    let mapping = open.pop().expect("a node is whole on the tape");
+                    self.give_end(mapping)?;
+                }
+                Raw::Alias { anchor, key } => {
+                    let key = first.take().unwrap_or(key);
+                    let named = self.c.refs.anchors[anchor];
+                    match named.end {
+                        Some(last) if named.id.is_none() => {
+                            pending.push((at, end));
+                            (at, end) = (named.start, last);
+                            first = Some(key);
+                        }
+                        _ => {
+                            self.c.refs.spend(1, 0, &self.c.limits)?;
+                            self.give_alias(anchor, key)?;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A collection of the input begins.
+    fn begin(&mut self, mapping: bool, props: &Props, key: bool) -> Result {
+        self.c.level += 1;
+        if !self.c.rare && !props.any() && !key {
+            self.c.depth += 1;
+            return match mapping {
+                true => self.sink.begin_map(None),
+                false => self.sink.begin_array(None),
+            };
+        }
+        let given = self.c.merging.is_none();
+        let mut id = None;
+        if let Some(name) = props.anchor() {
+            let sent = self.c.holds && given;
+            let number = self.c.refs.anchor(name, props.offset, false, sent);
+            id = sent.then_some(number);
+            // Who holds references has no use for the tape, unless keys merge what is on it.
+            if !sent || self.c.options.schema == Schema::Yaml11 {
+                self.c.refs.open(self.c.level);
+                self.c.rare = true;
+            }
+        }
+        if self.c.refs.recording > 0 {
+            let tag = self.c.refs.push_tag(props.tag());
+            self.c.refs.push(Raw::Begin { mapping, key, tag }, &self.c.limits)?;
+        }
+        if given { self.give_begin(mapping, props.tag(), key, id) } else { Ok(()) }
+    }
+
+    /// A collection of the input ends.
+    fn end(&mut self, mapping: bool) -> Result {
+        if !self.c.rare && self.c.specials.is_empty() {
+            (self.c.level, self.c.depth) = (self.c.level - 1, self.c.depth - 1);
+            return if mapping { self.sink.end_map() } else { self.sink.end_array() };
+        }
+        if self.c.refs.recording > 0 {
+            self.c.refs.push(Raw::End, &self.c.limits)?;
+        }
+        self.c.refs.close(self.c.level);
+        self.c.level -= 1;
+        if self.c.merging.is_none() {
+            self.give_end(mapping)?;
+        }
+        self.node_done();
+        self.c.settle();
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn rare_scalar(&mut self, props: &Props, style: Style, text: &str, key: bool) -> Result {
+        let given = self.c.merging.is_none();
+        if let Some(name) = props.anchor() {
+            self.c.refs.anchor(name, props.offset, true, false);
+        }
+        if self.c.refs.recording > 0 || props.has_anchor {
+            self.c.refs.push_scalar(style, props.tag(), text, key, &self.c.limits)?;
+            if props.has_anchor {
+                self.c.refs.close_scalar();
+            }
+        }
+        if !given {
+            self.node_done();
+            return Ok(());
+        }
+        if key && self.is_merge(style, props.tag(), text) {
+            self.begin_merge();
+            return Ok(());
+        }
+        self.give_scalar(style, props.tag(), text, key)
+    }
+}
+
+impl<S: Sink + ?Sized> Handler for Compose<'_, S> {
+    fn begin_document(&mut self, _explicit: bool) -> Result {
+        self.c.reset();
+        self.c.holds = self.sink.holds_references();
+        Ok(())
+    }
+    fn end_document(&mut self, _explicit: bool) -> Result {
+        Ok(())
+    }
+    #[inline]
+    fn begin_sequence(&mut self, props: &Props, _flow: bool, key: bool) -> Result {
+        self.begin(false, props, key)
+    }
+    #[inline]
+    fn end_sequence(&mut self) -> Result {
+        self.end(false)
+    }
+    #[inline]
+    fn begin_mapping(&mut self, props: &Props, _flow: bool, key: bool) -> Result {
+        self.begin(true, props, key)
+    }
+    #[inline]
+    fn end_mapping(&mut self) -> Result {
+        self.end(true)
+    }
+    #[inline(always)]
+    fn plain(&mut self, span: Span<'_>, key: bool) -> Result {
+        if self.c.rare {
+            return self.rare_scalar(Props::NONE, Style::Plain, span.text, key);
+        }
+        if span.tail.first().is_none_or(|first| schema::may_mean(*first)) {
+            return self.give_scalar(Style::Plain, None, span.text, key);
+        }
+        let short = span
+            .tail
+            .first_chunk()
+            .and_then(|tail| crate::event::ShortText::ascii(tail, span.text.len()));
+        match (short, key) {
+            (Some(text), true) => self.sink.short_key(text),
+            (Some(text), false) => self.sink.short_str(text),
+            (None, true) => self.sink.key(span.text),
+            (None, false) => self.sink.str(span.text),
+        }
+    }
+    #[inline]
+    fn scalar(&mut self, props: &Props, style: Style, text: &str, key: bool) -> Result {
+        if self.c.rare || props.any() || style == Style::Plain {
+            return self.rare_scalar(props, style, text, key);
+        }
+        if key { self.sink.key(text) } else { self.sink.str(text) }
+    }
+    fn alias(&mut self, name: &str, key: bool) -> Result {
+        let Some(anchor) = self.c.refs.find(name) else {
+            let shown = crate::fidelity::shorten(name);
+            return Err(Error::syntax(format!(
+                "found the alias *{shown}, which no anchor of this document names before"
+            ))
+            .hint("put the text between quotes if it is meant so"));
+        };
+        if self.c.refs.recording > 0 {
+            self.c.refs.push(Raw::Alias { anchor, key }, &self.c.limits)?;
+        }
+        if self.c.merging.is_some() {
+            self.node_done();
+            return Ok(());
+        }
+        self.give_alias(anchor, key)
+    }
+}
+
+/// A scalar's content to a sink.
+pub(super) fn give<T: Sink + ?Sized>(
+    sink: &mut T,
+    options: &Options,
+    limits: &Limits,
+    tag: Option<&str>,
+    content: Content<'_>,
+    text: &str,
+) -> Result {
+    match content {
+        Content::Bytes(bytes) => sink.bytes(&bytes),
+        Content::Meaning(meaning) => give_meaning(sink, options, limits, &meaning, text),
+        Content::Typed(meaning) => {
+            let name = tag.unwrap_or_default();
+            sink.begin_typed(&Type { origin: Origin::Yaml, kind: "tag", name })?;
+            give_meaning(sink, options, limits, &meaning, text)?;
+            sink.end_typed()
+        }
+    }
+}
+
+fn give_meaning<T: Sink + ?Sized>(
+    sink: &mut T,
+    options: &Options,
+    limits: &Limits,
+    meaning: &Meaning<'_>,
+    text: &str,
+) -> Result {
+    match meaning {
+        Meaning::Text | Meaning::Merge => sink.str(text),
+        Meaning::Null => sink.null(),
+        Meaning::Bool(value) => sink.bool(*value),
+        Meaning::I64(value) => sink.i64(*value),
+        Meaning::U64(value) => sink.u64(*value),
+        Meaning::BigInt { negative, radix, digits } => {
+            let (have, most) = (digits.len(), limits.integer_digits);
+            if have > most as usize {
+                return Err(Error::limit(format!(
+                    "found an integer of {have} digits, more than {most}, the limit of \
+                     integer_digits"
+                ))
+                .hint("pass --limit integer_digits=… to raise it"));
+            }
+            if *radix == 10 {
+                return sink.big_int(BigInt::Decimal { negative: *negative, digits });
+            }
+            let magnitude = schema::magnitude(*radix, digits);
+            sink.big_int(BigInt::Binary { negative: *negative, magnitude: &magnitude })
+        }
+        Meaning::Decimal(digits) if options.exact_numbers => {
+            sink.ext(Ext::Decimal(&schema::json_decimal(digits)))
+        }
+        Meaning::Decimal(digits) => {
+            let value: f64 = digits.parse().expect("the schemas' grammar is a part of Rust's");
+            if value.is_infinite() {
+                let shown = crate::fidelity::shorten(text);
+                return Err(Error::new(
+                    ErrorKind::Refused,
+                    format!("found the number {shown}, which is beyond the range of a double"),
+                )
+                .hint("pass --numbers exact to keep its digits"));
+            }
+            sink.f64(value)
+        }
+        Meaning::Double(value) | Meaning::NonFinite(value) => sink.f64(*value),
+        Meaning::Time(Time::Date(date)) => sink.ext(Ext::Date(date)),
+        Meaning::Time(Time::Local(at)) => sink.ext(Ext::DateTime(at)),
+        Meaning::Time(Time::Offset(at)) => sink.ext(Ext::OffsetDateTime(at)),
+        Meaning::Time(Time::Utc(at)) => match time::parse_rfc3339(at) {
+            Some(at) => sink.ext(Ext::Timestamp(at)),
+            None => sink.str(text),
+        },
+        Meaning::Unknown => Err(Error::syntax(format!(
+            "found the plain scalar {}, expected null, true, false, a number, or quotes \
+             (YAML 1.2.2 §10.2)",
+            crate::fidelity::shorten(text)
+        ))
+        .hint("pass --yaml-schema core to take it as text")),
+    }
+}

@@ -1,0 +1,76 @@
+//! What the grammar gives: the events of YAML's own serialization tree (YAML 1.2.2 §3.1), before
+//! any schema has looked at them.
+
+use crate::Result;
+
+/// How a scalar stands in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    Plain,
+    Single,
+    Double,
+    Literal,
+    Folded,
+}
+
+/// Anchor and tag of a node.
+#[derive(Debug, Default)]
+pub(super) struct Props {
+    pub(super) anchor: String,
+    pub(super) has_anchor: bool,
+    /// The full tag: `tag:yaml.org,2002:str`, `!local`, or the `!` that stands for none.
+    pub(super) tag: String,
+    pub(super) has_tag: bool,
+    /// The offset of the anchor in the whole input.
+    pub(super) offset: u64,
+}
+
+impl Props {
+    pub(super) const NONE: &'static Props = &Props {
+        anchor: String::new(),
+        has_anchor: false,
+        tag: String::new(),
+        has_tag: false,
+        offset: 0,
+    };
+
+    pub(super) fn any(&self) -> bool {
+        self.has_anchor || self.has_tag
+    }
+
+    pub(super) fn anchor(&self) -> Option<&str> {
+        self.has_anchor.then_some(&self.anchor)
+    }
+
+    pub(super) fn tag(&self) -> Option<&str> {
+        self.has_tag.then_some(&self.tag)
+    }
+
+    pub(super) fn clear(&mut self) {
+        (self.has_anchor, self.has_tag) = (false, false);
+        self.anchor.clear();
+        self.tag.clear();
+    }
+}
+
+/// Text of the input and what stands behind it in the window.
+#[derive(Clone, Copy)]
+pub(super) struct Span<'a> {
+    /// The window from the text's start on.
+    pub(super) tail: &'a [u8],
+    pub(super) text: &'a str,
+}
+
+/// Takes the events. `key` says that the node is a mapping's key.
+pub(super) trait Handler {
+    fn begin_document(&mut self, explicit: bool) -> Result;
+    fn end_document(&mut self, explicit: bool) -> Result;
+    fn begin_sequence(&mut self, props: &Props, flow: bool, key: bool) -> Result;
+    fn end_sequence(&mut self) -> Result;
+    fn begin_mapping(&mut self, props: &Props, flow: bool, key: bool) -> Result;
+    fn end_mapping(&mut self) -> Result;
+    /// A plain scalar on one line, without anchor and tag: nearly all are.
+    fn plain(&mut self, span: Span<'_>, key: bool) -> Result;
+    fn scalar(&mut self, props: &Props, style: Style, text: &str, key: bool) -> Result;
+    fn alias(&mut self, name: &str, key: bool) -> Result;
+}

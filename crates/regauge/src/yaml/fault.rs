@@ -1,0 +1,407 @@
+//! What is wrong: the messages of the reader, without their places.
+
+use super::event::Handler;
+use super::machine::{Frame, Kind, Run, Step, Stop};
+use crate::{Error, ErrorKind};
+
+const QUOTE_IT: &str = "put the text between quotes if it is meant so";
+
+#[cold]
+pub(super) fn too_deep(most: usize) -> Error {
+    Error::limit(format!("found more than {most} nested collections, the limit of depth"))
+        .hint(format!("pass --limit depth=… to raise it, up to {}", crate::Limits::DEPTH_CEILING))
+}
+
+#[cold]
+pub(super) fn too_long(most: u64) -> Error {
+    Error::limit(format!("found a token of more than {most} bytes, the limit of token_bytes"))
+        .hint("pass --limit token_bytes=… to raise it")
+}
+
+#[cold]
+pub(super) fn encoding(name: &str) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        format!("found text in {name}, expected UTF-8 (YAML 1.2.2 §5.2)"),
+    )
+    .hint(format!("convert it first, for instance: iconv -f {name} -t UTF-8"))
+}
+
+#[cold]
+pub(super) fn utf8(byte: u8) -> Error {
+    Error::syntax(format!("found byte 0x{byte:02X}, which is not UTF-8 here (YAML 1.2.2 §5.2)"))
+        .hint("convert it first, for instance: iconv -f LATIN1 -t UTF-8")
+}
+
+#[cold]
+pub(super) fn unprintable(char: char) -> Error {
+    let code = u32::from(char);
+    if char == '\u{FEFF}' {
+        return Error::syntax(
+            "found a byte order mark inside of a document, expected it only at its start \
+             (YAML 1.2.2 §5.2)",
+        )
+        .hint("write \"\\uFEFF\" if it is meant as text");
+    }
+    Error::syntax(format!(
+        "found the character U+{code:04X}, which YAML does not allow unescaped (YAML 1.2.2 §5.1)"
+    ))
+    .hint(match code {
+        0..=0xFF => format!("write \"\\x{code:02X}\" between double quotes"),
+        _ => format!("write \"\\u{code:04X}\" between double quotes"),
+    })
+}
+
+#[cold]
+pub(super) fn twice(what: &str) -> Error {
+    let article = if what == "anchor" { "an" } else { "a" };
+    Error::syntax(format!("found {article} {what} twice on one node, expected the node"))
+}
+
+#[cold]
+pub(super) fn tab() -> Error {
+    Error::syntax("found a tab in the indentation, expected spaces (YAML 1.2.2 §6.1)")
+        .hint("replace tabs at the beginning of lines by spaces")
+}
+
+#[cold]
+pub(super) fn directives_without_document(found: Option<&str>) -> Error {
+    match found {
+        None => Error::truncated(
+            "found the end of the input behind a directive, expected `---` and a document",
+        ),
+        Some(found) => Error::syntax(format!("found {found} behind a directive, expected `---`")),
+    }
+}
+
+#[cold]
+pub(super) fn after_dots(found: &str) -> Error {
+    Error::syntax(format!("found {found} behind `...`, expected the end of the line"))
+}
+
+#[cold]
+pub(super) fn long_key() -> Error {
+    Error::syntax("found a key of more than 1024 characters without `? ` (YAML 1.2.2 §7.4.2)")
+        .hint("write `? ` in front of the key, and its value behind `: ` on a line of its own")
+}
+
+#[cold]
+pub(super) fn key_on_lines() -> Error {
+    Error::syntax("found a key of several lines, expected it on one (YAML 1.2.2 §7.4.2)")
+        .hint("write `? ` in front of it, or check the indentation of the lines before")
+}
+
+#[cold]
+pub(super) fn props_before_indicator(byte: u8) -> Error {
+    Error::syntax(format!(
+        "found `{}` behind an anchor or a tag on one line, expected it on the next line",
+        char::from(byte)
+    ))
+}
+
+#[cold]
+pub(super) fn sequence_in_mapping() -> Error {
+    Error::syntax("found `-` where the mapping goes on, expected a key")
+        .hint("indent the sequence as far as the value it belongs to, or further")
+}
+
+#[cold]
+pub(super) fn no_collection_here(byte: u8) -> Error {
+    let (found, what) = match byte {
+        b'-' => ("`- `", "sequence"),
+        _ => ("`? `", "mapping"),
+    };
+    Error::syntax(format!("found {found} behind other text, expected the {what} on a new line"))
+        .hint(QUOTE_IT)
+}
+
+#[cold]
+pub(super) fn props_of_alias() -> Error {
+    Error::syntax("found an anchor or a tag in front of an alias, which can have none")
+}
+
+#[cold]
+pub(super) fn flow_no_key() -> Error {
+    Error::syntax("found a flow collection without a colon behind it, expected a key and a colon")
+        .hint("a key must stand on one line and have at most 1024 characters")
+}
+
+#[cold]
+pub(super) fn open_quote(quote: u8) -> Error {
+    let quote = char::from(quote);
+    Error::truncated(format!(
+        "found the end of the input inside a quoted scalar, expected `{quote}`"
+    ))
+}
+
+#[cold]
+pub(super) fn marker_in_quotes(quote: u8) -> Error {
+    let quote = char::from(quote);
+    Error::syntax(format!(
+        "found a document marker inside a quoted scalar, expected `{quote}` before"
+    ))
+}
+
+#[cold]
+pub(super) fn indent_in(what: &str, least: i32) -> Error {
+    Error::syntax(format!(
+        "found a line of {what} that is indented too little, expected {} spaces at least",
+        least + 1
+    ))
+}
+
+#[cold]
+pub(super) fn escape(char: char) -> Error {
+    Error::syntax(format!(
+        "found `\\{}`, expected one of YAML's escapes (YAML 1.2.2 §5.7)",
+        char.escape_debug()
+    ))
+    .hint("write `\\\\` for a backslash, or put the text between single quotes")
+}
+
+#[cold]
+pub(super) fn no_character(escape: &str) -> Error {
+    Error::syntax(format!("found {escape}, which is no character, expected a Unicode scalar value"))
+}
+
+#[cold]
+pub(super) fn hex_digit(char: char, count: usize) -> Error {
+    Error::syntax(format!(
+        "found `{}`, expected one of {count} hexadecimal digits",
+        char.escape_debug()
+    ))
+}
+
+#[cold]
+pub(super) fn block_header(found: &str) -> Error {
+    Error::syntax(format!(
+        "found {found} in the header of a block scalar, expected an indentation from 1 to 9, `+`, \
+         `-`, or the end of the line"
+    ))
+    .hint(QUOTE_IT)
+}
+
+#[cold]
+pub(super) fn blank_lines_indented(most: usize, indent: usize) -> Error {
+    Error::syntax(format!(
+        "found text indented by {indent} behind a blank line of {most} spaces, expected blank \
+         lines to have no more spaces than the first line of the block scalar"
+    ))
+    .hint("remove the spaces of the blank lines, or write the indentation behind `|` or `>`")
+}
+
+fn name(frame: Option<&Frame>) -> (&'static str, char) {
+    match frame.map(|frame| frame.kind) {
+        Some(Kind::FlowMapping) => ("mapping", '}'),
+        _ => ("sequence", ']'),
+    }
+}
+
+#[cold]
+pub(super) fn open_flow(frame: Option<&Frame>) -> Error {
+    let (name, close) = name(frame);
+    Error::truncated(format!("found the end of the input inside a flow {name}, expected `{close}`"))
+}
+
+#[cold]
+pub(super) fn marker_in_flow(frame: Option<&Frame>) -> Error {
+    let (name, close) = name(frame);
+    Error::syntax(format!(
+        "found a document marker inside a flow {name}, expected `{close}` before"
+    ))
+}
+
+#[cold]
+pub(super) fn empty_entry() -> Error {
+    Error::syntax("found `,` without an entry before it, expected an entry")
+        .hint("write `null` if an empty entry is meant")
+}
+
+#[cold]
+pub(super) fn bracket(found: u8, frame: Option<&Frame>) -> Error {
+    let (name, close) = name(frame);
+    Error::syntax(format!("found `{}` inside a flow {name}, expected `{close}`", char::from(found)))
+}
+
+#[cold]
+pub(super) fn no_name(indicator: u8) -> Error {
+    let what = if indicator == b'&' { "anchor" } else { "alias" };
+    Error::syntax(format!(
+        "found no name behind `{}`, expected that of the {what}",
+        char::from(indicator)
+    ))
+    .hint(QUOTE_IT)
+}
+
+#[cold]
+pub(super) fn behind_property(found: &str) -> Error {
+    Error::syntax(format!("found {found} right behind an anchor or a tag, expected a space"))
+}
+
+#[cold]
+pub(super) fn verbatim_tag(found: &str) -> Error {
+    Error::syntax(format!("found {found} in a verbatim tag, expected `>`"))
+}
+
+#[cold]
+pub(super) fn empty_tag() -> Error {
+    Error::syntax("found a verbatim tag without a name, expected one such as `!<tag:example,1:x>`")
+}
+
+#[cold]
+pub(super) fn tag_without_suffix(handle: &str) -> Error {
+    Error::syntax(format!("found the tag handle {handle} alone, expected a name behind it"))
+}
+
+#[cold]
+pub(super) fn unknown_handle(handle: &str) -> Error {
+    Error::syntax(format!("found the tag handle {handle}, which no %TAG of this document explains"))
+        .hint(format!("write %TAG {handle} and a prefix before `---`"))
+}
+
+#[cold]
+pub(super) fn percent() -> Error {
+    Error::syntax("found `%` in a tag, expected two hexadecimal digits of UTF-8 behind it")
+}
+
+#[cold]
+pub(super) fn directive_name() -> Error {
+    Error::syntax("found `%` without a name, expected a directive such as %YAML 1.2")
+}
+
+#[cold]
+pub(super) fn directive_twice(directive: &str) -> Error {
+    Error::syntax(format!("found {directive} twice, expected it once a document"))
+}
+
+#[cold]
+pub(super) fn directive_words(directive: &str, expected: &str) -> Error {
+    Error::syntax(format!("found other words behind {directive}, expected {expected}"))
+}
+
+#[cold]
+pub(super) fn version(version: &str) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        format!("found YAML version {version}, expected 1.2 (or another 1.x)"),
+    )
+}
+
+#[cold]
+pub(super) fn handle(handle: &str) -> Error {
+    let shown: String = handle.chars().take(40).collect();
+    Error::syntax(format!(
+        "found `{}` behind %TAG, expected a handle such as `!`, `!!` or `!name!`",
+        shown.escape_debug()
+    ))
+}
+
+#[cold]
+pub(super) fn many_handles() -> Error {
+    Error::limit("found more than 1000 %TAG directives for one document")
+}
+
+impl<H: Handler + ?Sized> Run<'_, '_, H> {
+    /// Something follows a node on its line.
+    #[cold]
+    pub(super) fn trailing(&self) -> Step<Stop> {
+        let found = self.found(self.at)?;
+        let error = Error::syntax(format!("found {found} behind a value, expected a new line"));
+        let error = match self.bytes.get(self.at) {
+            Some(b'#') => error.hint("write a space in front of `#` if it begins a comment"),
+            Some(b':') => error.hint("write a space behind `:` if the value is a key"),
+            _ => error.hint(QUOTE_IT),
+        };
+        Ok(error.at(self.at as u64).into())
+    }
+
+    #[cold]
+    pub(super) fn after_root(&self) -> Step<Stop> {
+        let found = self.found(self.at)?;
+        let error = Error::syntax(format!(
+            "found {found} behind the whole document, expected `---`, `...` or the end"
+        ));
+        Ok(error
+            .hint("check the indentation, or write `---` before another document")
+            .at(self.at as u64)
+            .into())
+    }
+
+    /// A key is there, and no colon.
+    #[cold]
+    pub(super) fn no_colon(&self, at: usize) -> Step<Stop> {
+        let found = self.found(at)?;
+        let error = Error::syntax(format!("found {found} behind a key, expected `:` and a space"));
+        Ok(error
+            .hint("check the indentation if the line belongs to the value before")
+            .at(at as u64)
+            .into())
+    }
+
+    #[cold]
+    pub(super) fn no_dash(&self) -> Step<Stop> {
+        let found = self.found(self.at)?;
+        let error = Error::syntax(format!("found {found} where a sequence goes on, expected `- `"));
+        Ok(error.at(self.at as u64).into())
+    }
+
+    /// An entry stands between the columns of the collections that are open, of which some have
+    /// ended by now: the innermost had its entries at `innermost`.
+    #[cold]
+    pub(super) fn misplaced(&self, indent: i32, innermost: i32) -> Step<Stop> {
+        let found = self.found(self.at)?;
+        let open = self.m.block_indent();
+        let expected = match open == innermost {
+            true => open.to_string(),
+            false => format!("{open}, or {innermost} as the lines before"),
+        };
+        let error = Error::syntax(format!(
+            "found {found} indented by {indent} spaces, expected {expected}"
+        ));
+        Ok(error.hint("align it with the entries it belongs to").at(self.at as u64).into())
+    }
+
+    #[cold]
+    pub(super) fn no_mapping_here(&self) -> Step<Stop> {
+        let error = if self.m.tab && self.m.fresh {
+            tab()
+        } else {
+            Error::syntax("found a key and its colon where only a value can stand")
+                .hint("put the text between quotes, or the mapping on lines of its own")
+        };
+        Ok(error.at(self.at as u64).into())
+    }
+
+    /// No node begins with this byte.
+    #[cold]
+    pub(super) fn no_node(&self, byte: u8) -> Step<Stop> {
+        if byte < 0x20 || byte == 0x7F {
+            self.check_printable(self.at)?;
+        }
+        let found = self.found(self.at)?;
+        let error = Error::syntax(format!("found {found}, expected a value"));
+        let error = match byte {
+            b'@' | b'`' => error.hint("YAML reserves this character: put the text between quotes"),
+            _ => error.hint(QUOTE_IT),
+        };
+        Ok(error.at(self.at as u64).into())
+    }
+
+    /// An entry of a flow collection is followed by neither a comma nor its end.
+    #[cold]
+    pub(super) fn flow_unexpected(&self) -> Step<Stop> {
+        let found = self.found(self.at)?;
+        let frame = self.m.stack.last();
+        let (name, close) = match frame.map(|frame| frame.kind) {
+            Some(Kind::FlowPair) => ("sequence", ']'),
+            _ => name(frame),
+        };
+        let error =
+            Error::syntax(format!("found {found} inside a flow {name}, expected `,` or `{close}`"));
+        let error = match self.bytes.get(self.at) {
+            Some(b'#') => error.hint("write a space in front of `#` if it begins a comment"),
+            _ => error.hint(QUOTE_IT),
+        };
+        Ok(error.at(self.at as u64).into())
+    }
+}

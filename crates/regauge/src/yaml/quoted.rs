@@ -1,0 +1,239 @@
+//! Scalars between quotes (YAML 1.2.2 §7.3.1 and §7.3.2).
+
+use super::event::Handler;
+use super::fault;
+use super::machine::{END, Run, Step};
+use super::simd::{Block, sixteen};
+use crate::Error;
+
+/// A quoted scalar.
+pub(super) struct Quoted {
+    /// Behind the closing quote.
+    pub(super) end: usize,
+    /// It has several lines.
+    pub(super) lines: bool,
+    /// Where its text stands in the input; otherwise it is in the scratch buffer.
+    borrowed: Option<(usize, usize)>,
+}
+
+impl Quoted {
+    pub(super) fn text<'t>(&self, input: &'t str, scratch: &'t str) -> &'t str {
+        match self.borrowed {
+            Some((start, end)) => &input[start..end],
+            None => scratch,
+        }
+    }
+}
+
+impl<H: Handler + ?Sized> Run<'_, '_, H> {
+    /// The scalar whose opening quote stands at `start`, and whose further lines are indented more
+    /// than `least`.
+    pub(super) fn quoted(&mut self, start: usize, least: i32) -> Step<Quoted> {
+        let quote = self.bytes[start];
+        let stop = self.quoted_run(start + 1, quote)?;
+        if self.bytes.get(stop) == Some(&quote)
+            && !(quote == b'\'' && self.peek(stop + 1)? == quote)
+        {
+            self.check_length(start, stop)?;
+            let borrowed = Some((start + 1, stop));
+            return Ok(Quoted { end: stop + 1, lines: false, borrowed });
+        }
+        let (end, lines) = self.quoted_on(start, stop, quote, least)?;
+        self.check_length(start, end)?;
+        Ok(Quoted { end, lines, borrowed: None })
+    }
+
+    /// The end of the run of characters from `at` on that stand for themselves.
+    #[inline(always)]
+    fn quoted_run(&self, mut at: usize, quote: u8) -> Step<usize> {
+        let stands = |byte: u8| byte == b'\t' || byte == b'\\' && quote == b'\'';
+        while let Some(block) = sixteen(self.bytes, at) {
+            let mut stops = Block::load(block).quoted_stops(quote);
+            while stops != 0 {
+                let index = at + stops.trailing_zeros() as usize;
+                if !stands(self.bytes[index]) {
+                    return Ok(index);
+                }
+                stops &= stops - 1;
+            }
+            at += 16;
+        }
+        loop {
+            let byte = self.peek(at)?;
+            if (byte < 0x20 || byte == quote || byte == b'\\') && !stands(byte) {
+                return Ok(at);
+            }
+            at += 1;
+        }
+    }
+
+    /// The scalar from `start` on, plain up to `at`, into the scratch buffer: the index behind its
+    /// closing quote, and whether it has several lines.
+    #[inline(never)]
+    fn quoted_on(
+        &mut self,
+        start: usize,
+        mut at: usize,
+        quote: u8,
+        least: i32,
+    ) -> Step<(usize, bool)> {
+        let mut scratch = std::mem::take(&mut self.m.scratch);
+        scratch.clear();
+        scratch.push_str(&self.text[start + 1..at]);
+        let mut lines = false;
+        // White space before a line break goes, unless it was escaped: it stands before this.
+        let mut kept = 0;
+        let end = loop {
+            let byte = match self.peek(at) {
+                Ok(byte) => byte,
+                Err(stop) => break Err(stop),
+            };
+            let next = match byte {
+                b'\n' | b'\r' => {
+                    let text = scratch.trim_end_matches([' ', '\t']).len();
+                    scratch.truncate(text.max(kept));
+                    self.quoted_break(at, quote, least).map(|(breaks, to)| {
+                        match breaks {
+                            1 => scratch.push(' '),
+                            _ => scratch.extend(std::iter::repeat_n('\n', breaks - 1)),
+                        }
+                        (lines, kept) = (true, scratch.len());
+                        to
+                    })
+                }
+                b'\\' if quote == b'"' => match self.peek(at + 1) {
+                    Ok(b'\n' | b'\r') => self.quoted_break(at + 1, quote, least).map(|(n, to)| {
+                        scratch.extend(std::iter::repeat_n('\n', n - 1));
+                        (lines, kept) = (true, scratch.len());
+                        to
+                    }),
+                    Ok(_) => self.escape(at).map(|(char, to)| {
+                        scratch.push(char);
+                        kept = scratch.len();
+                        to
+                    }),
+                    Err(stop) => Err(stop),
+                },
+                byte if byte == quote => {
+                    if quote == b'"' {
+                        break Ok(at + 1);
+                    }
+                    match self.peek(at + 1) {
+                        Ok(b'\'') => {
+                            scratch.push('\'');
+                            kept = scratch.len();
+                            Ok(at + 2)
+                        }
+                        Ok(_) => break Ok(at + 1),
+                        Err(stop) => Err(stop),
+                    }
+                }
+                END if self.is_end(at) => Err(fault::open_quote(quote).at(at as u64).into()),
+                0..0x20 => Err(fault::unprintable(char::from(byte)).at(at as u64).into()),
+                _ => Ok(at),
+            };
+            let from = match next {
+                Ok(from) => from,
+                Err(stop) => break Err(stop),
+            };
+            match self.quoted_run(from, quote) {
+                Ok(stop) => {
+                    scratch.push_str(&self.text[from..stop]);
+                    at = stop;
+                }
+                Err(stop) => break Err(stop),
+            }
+        };
+        self.m.scratch = scratch;
+        Ok((end?, lines))
+    }
+
+    /// The line break at `at` and the blank lines behind it: how many breaks, and where the text
+    /// goes on.
+    fn quoted_break(&self, at: usize, quote: u8, least: i32) -> Step<(usize, usize)> {
+        let next = self.next_line(at)?;
+        if self.peek(next.text)? == END && self.is_end(next.text) {
+            return Err(fault::open_quote(quote).at(next.text as u64).into());
+        }
+        if next.start == next.text && self.is_marker(next.start)? {
+            return Err(fault::marker_in_quotes(quote).at(next.start as u64).into());
+        }
+        if next.indent <= least {
+            return Err(fault::indent_in("a quoted scalar", least).at(next.text as u64).into());
+        }
+        Ok((next.breaks, next.text))
+    }
+
+    /// The escape at `at` (§5.7): its character, and the index behind it.
+    fn escape(&self, at: usize) -> Step<(char, usize)> {
+        let byte = self.peek(at + 1)?;
+        let char = match byte {
+            b'0' => '\0',
+            b'a' => '\x07',
+            b'b' => '\x08',
+            b't' | b'\t' => '\t',
+            b'n' => '\n',
+            b'v' => '\x0B',
+            b'f' => '\x0C',
+            b'r' => '\r',
+            b'e' => '\x1B',
+            b' ' => ' ',
+            b'"' => '"',
+            b'/' => '/',
+            b'\\' => '\\',
+            b'N' => '\u{85}',
+            b'_' => '\u{A0}',
+            b'L' => '\u{2028}',
+            b'P' => '\u{2029}',
+            b'x' => return self.hex(at, 2),
+            b'u' => return self.hex(at, 4),
+            b'U' => return self.hex(at, 8),
+            END if self.is_end(at + 1) => {
+                return Err(fault::open_quote(b'"').at((at + 1) as u64).into());
+            }
+            _ => {
+                let char = self.text[at + 1..].chars().next().unwrap_or('\0');
+                return Err(fault::escape(char).at(at as u64).into());
+            }
+        };
+        Ok((char, at + 2))
+    }
+
+    /// The escape at `at` with so many hexadecimal digits.
+    fn hex(&self, at: usize, digits: usize) -> Step<(char, usize)> {
+        let (code, end) = self.hex_digits(at + 2, digits)?;
+        // Two escapes of a surrogate pair, as JSON writes them.
+        if digits == 4
+            && code & 0xFC00 == 0xD800
+            && self.peek(end)? == b'\\'
+            && self.peek(end + 1)? == b'u'
+        {
+            let (low, behind) = self.hex_digits(end + 2, 4)?;
+            if low & 0xFC00 == 0xDC00 {
+                let code = 0x10000 + ((code & 0x3FF) << 10) + (low & 0x3FF);
+                return Ok((char::from_u32(code).unwrap_or('\0'), behind));
+            }
+        }
+        match char::from_u32(code) {
+            Some(char) => Ok((char, end)),
+            None => Err(fault::no_character(&self.text[at..end]).at(at as u64).into()),
+        }
+    }
+
+    fn hex_digits(&self, at: usize, count: usize) -> Step<(u32, usize)> {
+        let mut code = 0u32;
+        for index in at..at + count {
+            let byte = self.peek(index)?;
+            if byte == END && self.is_end(index) {
+                return Err(fault::open_quote(b'"').at(index as u64).into());
+            }
+            let Some(digit) = char::from(byte).to_digit(16) else {
+                let char = self.text[index..].chars().next().unwrap_or('\0');
+                let fault: Error = fault::hex_digit(char, count);
+                return Err(fault.at(index as u64).into());
+            };
+            code = code << 4 | digit;
+        }
+        Ok((code, at + count))
+    }
+}

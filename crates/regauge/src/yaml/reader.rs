@@ -1,0 +1,117 @@
+//! YAML to events: the grammar, and a composer that makes the sink's events of its own.
+
+use super::compose::{Compose, Composer};
+use super::machine::Machine;
+use super::notation::drive;
+use crate::event::Sink;
+use crate::limits::Limits;
+use crate::reader::{Parse, Resync, Status};
+use crate::{Format, Result};
+
+/// What plain scalars mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Schema {
+    /// The core schema of YAML 1.2 (§10.3): `true`, `1`, `0x1F`, `1.5`, `.inf`, `null`, `~`.
+    #[default]
+    Core,
+    /// The JSON schema (§10.2): plain scalars are what JSON has, and all other text is quoted.
+    Json,
+    /// The failsafe schema (§10.1): everything is text.
+    Failsafe,
+    /// YAML 1.1 as PyYAML's SafeLoader reads it: `yes`, `0777`, `1_000`, `1:30`, `2001-12-14`,
+    /// `<<` as the key that merges.
+    Yaml11,
+}
+
+impl Schema {
+    /// The names that [`Schema::from_name`] knows.
+    pub const NAMES: [&str; 4] = ["core", "json", "failsafe", "1.1"];
+
+    /// The schema of this name.
+    pub fn from_name(name: &str) -> Option<Schema> {
+        Some(match name {
+            "core" => Schema::Core,
+            "json" => Schema::Json,
+            "failsafe" => Schema::Failsafe,
+            "1.1" => Schema::Yaml11,
+            _ => return None,
+        })
+    }
+}
+
+/// How YAML is read.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// What plain scalars mean.
+    pub schema: Schema,
+    /// Give a number with a fraction or an exponent as [`Ext::Decimal`](crate::Ext::Decimal), with
+    /// its digits.
+    pub exact_numbers: bool,
+    /// Count the numbers whose digits a double does not keep
+    /// ([`LossKind::Rounded`](crate::fidelity::LossKind::Rounded)).
+    pub count_rounded: bool,
+}
+
+/// The state machine: see [`Parse`].
+#[derive(Debug)]
+pub struct Parser {
+    machine: Machine,
+    composer: Composer,
+}
+
+impl Default for Parser {
+    fn default() -> Parser {
+        Parser::new(Options::default(), Limits::default())
+    }
+}
+
+impl Parser {
+    /// A parser at the start of a stream.
+    pub fn new(options: Options, limits: Limits) -> Parser {
+        Parser { machine: Machine::new(limits), composer: Composer::new(options, limits) }
+    }
+}
+
+impl Parse for Parser {
+    const FORMAT: Format = Format::Yaml;
+
+    fn limits(&self) -> &Limits {
+        &self.machine.limits
+    }
+
+    #[inline]
+    fn parse<S: Sink + ?Sized>(
+        &mut self,
+        bytes: &[u8],
+        pos: &mut usize,
+        last: bool,
+        sink: &mut S,
+    ) -> Result<Status> {
+        let mut handler = Compose { c: &mut self.composer, sink };
+        drive(&mut self.machine, &mut handler, bytes, pos, last)
+    }
+
+    /// The next document begins with the next line that is `---`.
+    fn resync(&mut self, bytes: &[u8], _start: usize, pos: usize, last: bool) -> Resync {
+        let mut from = pos.saturating_sub(1);
+        loop {
+            let Some(found) = memchr::memmem::find(&bytes[from..], b"\n---") else {
+                if !last {
+                    return Resync::More;
+                }
+                self.machine.restart(bytes.len() - pos);
+                return Resync::At(bytes.len());
+            };
+            let line = from + found + 1;
+            match bytes.get(line + 3) {
+                None if !last => return Resync::More,
+                None | Some(b' ' | b'\t' | b'\n' | b'\r') if line > pos => {
+                    self.machine.restart(line - pos);
+                    return Resync::At(line);
+                }
+                _ => from = line,
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Sixteen bytes at a time: where the plain run of a scalar ends.
+//!
+//! As in JSON, only what every x86-64 has is used, so that nothing is dispatched at run time; other
+//! machines get the same masks from plain loops.
+
+#![allow(unsafe_code, reason = "SIMD intrinsics")]
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+/// Sixteen bytes. Every mask has bit `i` set where byte `i` is of the kind.
+#[derive(Clone, Copy)]
+pub(super) struct Block(
+    #[cfg(target_arch = "x86_64")] __m128i,
+    #[cfg(not(target_arch = "x86_64"))] [u8; 16],
+);
+
+/// The sixteen bytes at `at`, if there are so many.
+#[inline(always)]
+pub(super) fn sixteen(bytes: &[u8], at: usize) -> Option<&[u8; 16]> {
+    bytes.get(at..)?.first_chunk()
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Block {
+    #[inline(always)]
+    pub(super) fn load(bytes: &[u8; 16]) -> Block {
+        // SAFETY: sixteen bytes are readable behind the reference; SSE2 is always there.
+        Block(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+    }
+
+    /// Control characters and everything outside of ASCII.
+    #[inline(always)]
+    pub(super) fn unusual(self) -> u32 {
+        // Bytes outside of ASCII are negative, and so below the space as well.
+        // SAFETY: SSE2 is always there.
+        unsafe {
+            let low = _mm_cmplt_epi8(self.0, _mm_set1_epi8(0x20));
+            let delete = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(0x7F));
+            _mm_movemask_epi8(_mm_or_si128(low, delete)) as u32
+        }
+    }
+
+    /// Where a plain scalar may end: colon, hash, and what is [`unusual`](Block::unusual).
+    #[inline(always)]
+    pub(super) fn plain_stops(self) -> u32 {
+        // SAFETY: SSE2 is always there.
+        unsafe {
+            let low = _mm_cmplt_epi8(self.0, _mm_set1_epi8(0x20));
+            let delete = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(0x7F));
+            let colon = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b':' as i8));
+            let hash = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b'#' as i8));
+            _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(low, delete), _mm_or_si128(colon, hash)))
+                as u32
+        }
+    }
+
+    /// The indicators of flow collections: `,`, `[`, `]`, `{` and `}`.
+    #[inline(always)]
+    pub(super) fn flow_indicators(self) -> u32 {
+        // SAFETY: SSE2 is always there.
+        unsafe {
+            // The square brackets and the curly ones differ in one bit.
+            let folded = _mm_or_si128(self.0, _mm_set1_epi8(0x20));
+            let open = _mm_cmpeq_epi8(folded, _mm_set1_epi8(b'{' as i8));
+            let close = _mm_cmpeq_epi8(folded, _mm_set1_epi8(b'}' as i8));
+            let comma = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b',' as i8));
+            _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(open, close), comma)) as u32
+        }
+    }
+
+    /// Where the plain run of a quoted scalar ends: its quote, a backslash (of no matter in single
+    /// quotes), an ASCII control character.
+    #[inline(always)]
+    pub(super) fn quoted_stops(self, quote: u8) -> u32 {
+        // SAFETY: SSE2 is always there.
+        unsafe {
+            let control = _mm_cmpeq_epi8(_mm_min_epu8(self.0, _mm_set1_epi8(0x1F)), self.0);
+            let quote = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(quote as i8));
+            let escape = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b'\\' as i8));
+            _mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, escape))) as u32
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Block {
+    #[inline(always)]
+    pub(super) fn load(bytes: &[u8; 16]) -> Block {
+        Block(*bytes)
+    }
+
+    #[inline(always)]
+    fn mask(self, is: impl Fn(u8) -> bool) -> u32 {
+        self.0.iter().rev().fold(0, |mask, byte| mask << 1 | u32::from(is(*byte)))
+    }
+
+    /// Control characters and everything outside of ASCII.
+    #[inline(always)]
+    pub(super) fn unusual(self) -> u32 {
+        self.mask(|byte| byte < 0x20 || byte >= 0x7F)
+    }
+
+    /// Where a plain scalar may end: colon, hash, and what is [`unusual`](Block::unusual).
+    #[inline(always)]
+    pub(super) fn plain_stops(self) -> u32 {
+        self.mask(|byte| byte < 0x20 || byte >= 0x7F || byte == b':' || byte == b'#')
+    }
+
+    /// The indicators of flow collections: `,`, `[`, `]`, `{` and `}`.
+    #[inline(always)]
+    pub(super) fn flow_indicators(self) -> u32 {
+        self.mask(|byte| matches!(byte, b',' | b'[' | b']' | b'{' | b'}'))
+    }
+
+    /// Where the plain run of a quoted scalar ends: its quote, a backslash (of no matter in single
+    /// quotes), an ASCII control character.
+    #[inline(always)]
+    pub(super) fn quoted_stops(self, quote: u8) -> u32 {
+        self.mask(|byte| byte < 0x20 || byte == quote || byte == b'\\')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_say_what_stands_where() {
+        for byte in 0..=255u8 {
+            for at in 0..16 {
+                let mut bytes = [b'a'; 16];
+                bytes[at] = byte;
+                let block = Block::load(&bytes);
+                let bit = |is: bool| u32::from(is) << at;
+                let unusual = !(0x20..0x7F).contains(&byte);
+                assert_eq!(block.unusual(), bit(unusual));
+                assert_eq!(block.plain_stops(), bit(unusual || byte == b':' || byte == b'#'));
+                assert_eq!(block.flow_indicators(), bit(b",[]{}".contains(&byte)));
+                assert_eq!(
+                    block.quoted_stops(b'"'),
+                    bit(byte < 0x20 || byte == b'"' || byte == b'\\')
+                );
+            }
+        }
+        assert!(sixteen(&[0; 20], 4).is_some() && sixteen(&[0; 20], 5).is_none());
+    }
+}
