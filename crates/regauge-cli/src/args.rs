@@ -109,6 +109,8 @@ pub struct Convert {
     /// Write JSON in ASCII alone, other characters as \uXXXX
     #[arg(help_heading = "JSON", long)]
     pub escape_non_ascii: bool,
+    #[command(flatten)]
+    pub yaml_write: crate::flags::yaml_write::YamlWriteFlags,
 
     /// Write ISO 2709 in this charset [default: the one that the record had]
     #[arg(

@@ -286,3 +286,15 @@ fn wrapped_values_come_back() {
     folder.run("convert out.json back.msgpack --on-loss wrap").silent();
     assert_eq!(folder.read("back.msgpack"), bytes);
 }
+
+#[test]
+fn yaml_is_laid_out_as_asked() {
+    let folder = Folder::new();
+    folder.write("in.json", r#"{"a": {"b": [1, {"c": "yes"}]}}"#);
+    folder.run("convert in.json out.yaml").silent();
+    assert_eq!(folder.text("out.yaml"), "a:\n  b:\n  - 1\n  - c: 'yes'\n");
+    let flags = "--yaml-indent 4 --yaml-indent-sequences --yaml-document-start";
+    folder.run(&format!("convert in.json wide.yml {flags}")).silent();
+    let wide = "---\na:\n    b:\n        - 1\n        - c: 'yes'\n";
+    assert_eq!(folder.text("wide.yml"), wide);
+}

@@ -180,6 +180,7 @@ fn options(arguments: &Convert, source: &Source, to: Format) -> Options {
     options.yaml.exact_numbers = options.json_read.exact_numbers;
     options.json_write.indent = if arguments.pretty { Some(2) } else { arguments.indent };
     options.json_write.escape_non_ascii = arguments.escape_non_ascii;
+    arguments.yaml_write.apply(&mut options);
     options.marc.write_charset = arguments.marc_write_charset;
     options.marc.oversize = arguments.marc_oversize;
     options.marc.compact = arguments.marc_compact;

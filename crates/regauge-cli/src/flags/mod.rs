@@ -5,6 +5,7 @@ pub mod cbor;
 pub mod marshal;
 pub mod pickle;
 pub mod yaml;
+pub mod yaml_write;
 
 use clap::Args;
 use regauge::Options;
