@@ -6,7 +6,8 @@
 Every command of a table runs in turn, round after round; the figures are medians of the user and
 system time that the kernel counts for the finished process, and of the clock. Outputs are
 compared before anything is timed. Peers that are not installed are named and left out:
-`cargo install xt`, and Debian's packages `yaz` and (where it exists) `msgpack-tools`.
+`cargo install xt`, the Python package `rapidyaml`, and Debian's packages `yaz` and (where it exists)
+`msgpack-tools`.
 
 The JSON is cut from real files where REGAUGE_DATA (or ../shared/data beside the repository) has
 them; the catalogue is what `regauge sample catalog` writes.
@@ -31,7 +32,7 @@ def run(command, output=None):
     """Runs to the end; gives (cpu seconds, wall seconds). A file that is written is a new one:
     ours would else wait until the disk has what replaces the old one, which the peers do not."""
     for path in {output, command[-1]}:
-        if path and pathlib.Path(path).name.startswith(("out.", "xt.", "yaz-", "json2msgpack.")):
+        if path and pathlib.Path(path).name.startswith(("out.", "xt.", "yaz-", "json2msgpack.", "rapidyaml.")):
             pathlib.Path(path).unlink(missing_ok=True)
     with open(output or os.devnull, "wb") as sink:
         start = time.monotonic()
@@ -56,7 +57,7 @@ def tables(title, size, rows, rounds):
     ]
     table(f"{title}, into a file", size, to_files, rounds)
     to_nothing = [
-        (name, command + ["-", "--to", FORMATS[pathlib.Path(output).suffix]]
+        (name, command + ["-", "--to", FORMATS[pathlib.Path(output).name.split(".", 1)[1]]]
          if name == OURS else command, None)
         for name, command, output in rows
     ]
@@ -64,7 +65,14 @@ def tables(title, size, rows, rounds):
 
 
 OURS = "regauge convert"
-FORMATS = {".msgpack": "msgpack", ".xml": "marcxml", ".json": "marc-json", ".mrc": "marc"}
+FORMATS = {
+    "msgpack": "msgpack",
+    "xml": "marcxml",
+    "marc.json": "marc-json",
+    "mrc": "marc",
+    "json": "json",
+    "yaml": "yaml",
+}
 
 
 def table(title, size, rows, rounds):
@@ -116,6 +124,7 @@ def main():
         folder = pathlib.Path(folder)
         make_inputs(regauge, folder, data if data.is_dir() else None, want)
         json_tables(regauge, folder, arguments.rounds)
+        yaml_tables(regauge, folder, data if data.is_dir() else None, want, arguments.rounds)
         marc_tables(regauge, folder, arguments.rounds)
 
 
@@ -186,13 +195,61 @@ def json_tables(regauge, folder, rounds):
     print(f"  by the clock {one / two:.2f}x faster on two")
 
 
-def compare(regauge, ours, theirs, folder):
-    """Two MessagePack files hold the same documents: compared as what they are as NDJSON. A double
-    may be off in its last digit, which is said: xt's parser trades that for speed."""
+# The whole file into memory, into a tree, and out again: what the library offers.
+RAPIDYAML = """
+import sys, ryml
+with open(sys.argv[1], "rb") as file:
+    tree = ryml.parse_in_arena(file.read())
+sys.stdout.write(ryml.emit_json(tree))
+"""
+
+
+def yaml_tables(regauge, folder, data, want, rounds):
+    """JSON to YAML and back, and YAML that people wrote, to JSON."""
+    xt = peer("xt")
+    big = folder / "big.yaml"
+    subprocess.run([regauge, "convert", "-q", "-f", folder / "big.json", big], check=True)
+    jobs = [(folder / "big.json", "yaml"), (big, "json")]
+    real = data and data / "yaml/legislators-current.yaml"
+    if real and real.is_file():
+        # A sequence: so the file repeated is one, too.
+        piece, many = real.read_bytes(), folder / "legislators.yaml"
+        with open(many, "wb") as file:
+            for _ in range(max(1, want // len(piece))):
+                file.write(piece)
+        jobs.append((many, "json"))
+    for path, target in jobs:
+        out = folder / f"out.{target}"
+        rows = [(OURS, [regauge, "convert", "-q", "-f", "--jobs", "1", str(path)], str(out))]
+        if xt:
+            rows.append(("xt", [xt, "-t", target, str(path)], str(folder / f"xt.{target}")))
+        if target == "json" and has_rapidyaml():
+            command = [sys.executable, "-c", RAPIDYAML, str(path)]
+            rows.append(("rapidyaml (Python)", command, str(folder / "rapidyaml.json")))
+        run(rows[0][1] + [str(out)])
+        for name, command, output in list(rows[1:]):
+            run(command, output)
+            # rapidyaml gives every scalar that JSON has no word for as text.
+            compare(regauge, out, output, folder, strict=name == "xt")
+            pathlib.Path(output).unlink()
+        tables(f"{path.name} to {target.upper()}", path.stat().st_size, rows, rounds)
+
+
+def has_rapidyaml():
+    found = subprocess.run([sys.executable, "-c", "import ryml"], stderr=subprocess.DEVNULL)
+    if found.returncode != 0:
+        print("not installed: rapidyaml", file=sys.stderr)
+    return found.returncode == 0
+
+
+def compare(regauge, ours, theirs, folder, strict=True):
+    """Two files hold the same documents: compared as what they are as NDJSON. A double may be off in
+    its last digit, which is said: xt's parser trades that for speed. A peer that is known to read
+    some values as others is not stopped for it."""
     texts = []
     for index, path in enumerate((ours, theirs)):
         text = folder / f"compare{index}.ndjson"
-        subprocess.run([regauge, "convert", "-q", "-f", "--from", "msgpack", path, text], check=True)
+        subprocess.run([regauge, "convert", "-q", "-f", path, text], check=True)
         texts.append(text.read_bytes())
         text.unlink()
     if texts[0] == texts[1]:
@@ -202,9 +259,10 @@ def compare(regauge, ours, theirs, folder):
         mine == other or alike(json.loads(mine), json.loads(other))
         for mine, other in zip(*lines)
     )
-    if not same:
+    if not same and strict:
         sys.exit("the peer's output holds another document: nothing is timed")
-    print("note: the peer rounds some doubles to a neighbour")
+    print("note: the peer rounds some doubles to a neighbour" if same else
+          "note: the peer reads some values as others")
 
 
 def alike(mine, other):

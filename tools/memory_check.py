@@ -3,8 +3,8 @@
 
     python3 tools/memory_check.py [--regauge target/release/regauge] [--bytes 1000000000] [--limit-mb 64]
 
-Makes one JSON array, one NDJSON file and one MARC file of that size in the temporary folder, out of
-a sample of documents that is repeated, and takes them away again. Ends with status 1 when a
+Makes one JSON array, one NDJSON file, one YAML sequence and one MARC file of that size in the
+temporary folder, out of a sample of documents that is repeated, and takes them away again. Ends with status 1 when a
 conversion fails or takes more than the limit.
 """
 
@@ -34,7 +34,7 @@ def repeat(path, piece, size, before=b"", between=b"", after=b""):
         file.write(after)
 
 
-NAMES = ("array.json", "lines.ndjson", "catalog.mrc")
+NAMES = ("array.json", "lines.ndjson", "sequence.yaml", "catalog.mrc")
 
 
 def make(regauge, folder, size):
@@ -45,6 +45,9 @@ def make(regauge, folder, size):
     array = b",\n".join(types.splitlines())
     repeat(paths["array.json"], array, size, b"[", b",\n", b"]\n")
     repeat(paths["lines.ndjson"], types, size)
+    command = [regauge, "convert", "-", "-", "--from", "ndjson", "--to", "yaml", "--documents", "join"]
+    sequence = subprocess.run(command, input=types, check=True, stdout=subprocess.PIPE).stdout
+    repeat(paths["sequence.yaml"], sequence, size)
     repeat(paths["catalog.mrc"], sample(regauge, "catalog", 5_000, "marc"), size)
 
 
@@ -75,10 +78,16 @@ CASES = [
     ("array.json", "-", ["--to", "msgpack"]),
     ("array.json", "OUT.ndjson", []),
     ("array.json", "OUT.msgpack.zst", []),
+    ("array.json", "OUT.yaml", []),
     ("lines.ndjson", "OUT.msgpack", []),
     ("lines.ndjson", "-", ["--to", "msgpack", "--documents", "join"]),
     ("lines.ndjson", "OUT.json", ["--jobs", "1"]),
     ("lines.ndjson", "OUT.json.gz", []),
+    ("lines.ndjson", "OUT.yaml", []),
+    ("sequence.yaml", "OUT.json", []),
+    ("sequence.yaml", "-", ["--to", "ndjson"]),
+    ("sequence.yaml", "OUT.msgpack", []),
+    ("sequence.yaml", None, []),
     ("catalog.mrc", "OUT.xml", []),
     ("catalog.mrc", "-", ["--to", "marcxml", "--jobs", "1"]),
     ("catalog.mrc", "OUT.marc.json", ["--bad", "skip"]),
