@@ -16,6 +16,7 @@ mod compose;
 mod event;
 mod fault;
 mod flow;
+mod keys;
 mod literal;
 mod machine;
 mod merge;

@@ -25,6 +25,7 @@
 //! the indentation of each line would otherwise make a document as large as its depth times its
 //! lines. So are keys that are containers.
 
+use super::keys::{KEY_BYTES, is_held, is_short};
 use super::quote::{self, Place, Style, is_plain, is_plain_short};
 use super::scalar::{self, NUMBER_BYTES, room, spaces};
 use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Type};
@@ -44,20 +45,24 @@ pub struct WriteOptions {
     pub indent_sequences: bool,
     /// Whether the first document begins with `---` too. The others always do.
     pub document_start: bool,
+    /// Who reads this keeps the digits of numbers: so a decimal is written as a number under
+    /// [`OnLoss::Wrap`] too, where it would otherwise be wrapped.
+    pub exact_numbers: bool,
 }
 
 impl Default for WriteOptions {
     fn default() -> WriteOptions {
-        WriteOptions { indent: 2, indent_sequences: false, document_start: false }
+        WriteOptions {
+            indent: 2,
+            indent_sequences: false,
+            document_start: false,
+            exact_numbers: false,
+        }
     }
 }
 
 /// How deep containers nest in block style.
 const BLOCK_DEPTH: usize = 64;
-
-/// Keys longer than this stand behind `? `: YAML allows 1,024 characters for the others, quotes
-/// and escapes included.
-const KEY_BYTES: usize = 1000;
 
 /// What one token needs beside text and indentation: what stands before it, the longest number,
 /// and what [`spaces`] asks for.
@@ -117,6 +122,7 @@ pub struct Writer<'o> {
     /// Columns that a map, and a sequence, in a map are indented by.
     map_indent: u32,
     sequence_indent: u32,
+    exact_numbers: bool,
     fidelity: Fidelity,
 }
 
@@ -134,6 +140,7 @@ impl<'o> Writer<'o> {
             checkpoint: (at, frame, 0),
             map_indent,
             sequence_indent: if options.indent_sequences { map_indent } else { 0 },
+            exact_numbers: options.exact_numbers,
             fidelity,
         }
     }
@@ -483,7 +490,7 @@ impl Sink for Writer<'_> {
             }
             // A number of any number of digits is a number in YAML too; but who reads it may keep
             // a double of it, and the reversible notation promises more.
-            Ext::Decimal(text) if self.fidelity.policy() != OnLoss::Wrap => {
+            Ext::Decimal(text) if self.exact_numbers || self.fidelity.policy() != OnLoss::Wrap => {
                 self.lead(text.len() + 3)?;
                 scalar::exponent(&mut self.out, text);
                 self.tail();
@@ -553,36 +560,6 @@ impl Writer<'_> {
     #[inline(always)]
     fn out_place(&self) -> usize {
         self.out.held().len()
-    }
-}
-
-/// Whether the key can be written as it is, through and through.
-fn is_held(key: &Value) -> bool {
-    match key {
-        Value::MsgpackExt(..) | Value::Surrogates(_) | Value::BrokenText(_) => false,
-        // Digits that a double does not keep would be lost to who reads the key.
-        Value::Decimal(_) => false,
-        Value::Timestamp(at) => time::rfc3339(*at).is_some(),
-        Value::Ext(v) => matches!(
-            v.as_ext(),
-            Ext::Int64(_) | Ext::Date(_) | Ext::DateTime(_) | Ext::OffsetDateTime(_)
-        ),
-        Value::Typed(t, value) => t.as_type().origin == Origin::Yaml && is_held(value),
-        Value::Anchor(_, value) => is_held(value),
-        Value::Array(values) => values.iter().all(is_held),
-        Value::Map(pairs) => pairs.iter().all(|(key, value)| is_held(key) && is_held(value)),
-        _ => true,
-    }
-}
-
-/// Whether a key that is not text is short enough to stand before a colon on its line.
-fn is_short(key: &Value) -> bool {
-    match key {
-        Value::Null | Value::Bool(_) | Value::Int(_) | Value::UInt(_) => true,
-        Value::F32(_) | Value::F64(_) | Value::Timestamp(_) => true,
-        Value::BigInt { magnitude, .. } => magnitude.len() < KEY_BYTES / 3,
-        Value::Bytes(bytes) => bytes.len() < KEY_BYTES / 2,
-        _ => false,
     }
 }
 
