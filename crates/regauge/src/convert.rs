@@ -390,6 +390,14 @@ pub(crate) fn run<'a>(
     tracked: bool,
     on_bad: &mut OnBad<'_>,
 ) -> Result<(Summary, Out<'a>)> {
+    let mut kept;
+    let mut options = options;
+    if options.from == Format::Cbor && options.to == Format::Cbor {
+        // The writer gives back the very tags, also those that other formats have a value for.
+        kept = options.clone();
+        kept.cbor.keep_tags = true;
+        options = &kept;
+    }
     let job = Job { options, tracked, unwraps: true };
     with_reader!(input, options, |reader| job.to_writer(reader, out, on_bad))
 }

@@ -156,7 +156,14 @@ impl Format {
                 "shared references",
                 "lone surrogates",
             ],
-            Format::Yaml | Format::Bson | Format::Cbor | Format::Marshal | Format::Pickle => &[],
+            Format::Cbor => &[
+                "MessagePack extension types",
+                "times without a zone",
+                "BSON's own types",
+                "classes",
+                "text that is not UTF-8",
+            ],
+            Format::Yaml | Format::Bson | Format::Marshal | Format::Pickle => &[],
             Format::Marc | Format::MarcXml | Format::MarcJson => &["anything but MARC records"],
         }
     }

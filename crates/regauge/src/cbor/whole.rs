@@ -1,0 +1,307 @@
+//! What the reader has to see whole before its event is known: strings in chunks, keys that are not
+//! text, the content of tags that have an event of their own, shared values.
+//!
+//! [`Skip`] passes over such an item first, and goes on where it stopped when more bytes come; then
+//! the item is read in one go.
+
+use super::reader::{OpenTag, Parser, Tagged, name, reserved};
+use super::skip::Skip;
+use super::tags::{self, Capture};
+use super::types::*;
+use crate::event::{Ext, Origin, Sink, Type};
+use crate::fidelity::LossKind;
+use crate::utf8::from_utf8;
+use crate::value::{Builder, Value};
+use crate::{Error, ErrorKind, Result};
+
+/// How many keys that are not text may nest in one another, as [`Value::check_key`] has it.
+const KEY_NESTING: u8 = Value::KEY_NESTING as u8;
+
+impl Parser {
+    /// What comes of a tag and what follows it, `at` this position with a head of this size.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn tag<S: Sink + ?Sized>(
+        &mut self,
+        number: u64,
+        content: &[u8],
+        (pos, head, last): (usize, usize, bool),
+        sink: &mut S,
+    ) -> Result<Tagged> {
+        match number {
+            _ if self.raw => return Ok(Tagged::Open(OpenTag::Typed)),
+            tag::SELF_DESCRIBED if self.describes_document() => {
+                return Ok(Tagged::Open(OpenTag::Silent));
+            }
+            tag::SHAREABLE | tag::REFERENCE if self.keys > 0 => {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    "found a shared value inside of a key, expected a key of its own",
+                )
+                .at(pos as u64));
+            }
+            tag::SHAREABLE => return self.shareable(content, (pos, head, last), sink),
+            _ => {}
+        }
+        match tags::capture(number, content, self.keep_tags) {
+            Capture::Yes => {}
+            Capture::More if !last => return Ok(Tagged::More),
+            Capture::No | Capture::More => return Ok(Tagged::Open(OpenTag::Typed)),
+        }
+        let (at, what) = (pos + head, "the content of a tag");
+        let Some(size) = self.extent(content, at, last, self.limits.token_bytes, what)? else {
+            return Ok(Tagged::More);
+        };
+        let mut inner = Parser::nested(self.limits, self.depth.saturating_sub(self.open));
+        inner.raw = true;
+        let value = inner.value(&content[..size], at)?;
+        if number == tag::REFERENCE {
+            self.reference(&value, pos, sink)?;
+            return Ok(Tagged::Done(size));
+        }
+        match tags::event(number, value, &self.limits).map_err(|error| error.at(pos as u64))? {
+            Some(event) => {
+                event.drive(sink)?;
+                Ok(Tagged::Done(size))
+            }
+            None => Ok(Tagged::Open(OpenTag::Typed)),
+        }
+    }
+
+    /// Whether a tag at this place is about the whole document.
+    fn describes_document(&self) -> bool {
+        let silent = self.tags.iter().filter(|tag| **tag == OpenTag::Silent).count();
+        silent == self.open && self.keys == 0 && !self.keep_tags && !self.sharing.is_replaying()
+    }
+
+    /// The value of bytes that hold one item; `base` is their place in the window.
+    pub(super) fn value(mut self, bytes: &[u8], base: usize) -> Result<Value> {
+        let mut builder = Builder::new(&self.limits);
+        let mut pos = 0;
+        match self.run(bytes, &mut pos, true, &mut builder) {
+            Ok(_) => Ok(builder.take().expect("a whole item was read")),
+            Err(error) => {
+                let offset = error.offset().unwrap_or(pos as u64);
+                Err(error.at(base as u64 + offset))
+            }
+        }
+    }
+
+    pub(super) fn begin_tag<S: Sink + ?Sized>(
+        &mut self,
+        kind: OpenTag,
+        number: u64,
+        sink: &mut S,
+    ) -> Result {
+        match kind {
+            OpenTag::Silent | OpenTag::Shared(_) => Ok(()),
+            OpenTag::Anchor => sink.begin_anchor(self.sharing.next_anchor()),
+            OpenTag::Typed => {
+                let mut buffer = itoa::Buffer::new();
+                let name = buffer.format(number);
+                sink.begin_typed(&Type { origin: Origin::Cbor, kind: "tag", name })
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn end_tag<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result {
+        match self.tags.pop().expect("a tag is open") {
+            OpenTag::Silent => Ok(()),
+            OpenTag::Typed => sink.end_typed(),
+            OpenTag::Anchor => sink.end_anchor(),
+            OpenTag::Shared(index) => {
+                self.sharing.finish(index);
+                Ok(())
+            }
+        }
+    }
+
+    /// A value that may be referred to.
+    fn shareable<S: Sink + ?Sized>(
+        &mut self,
+        content: &[u8],
+        (pos, head, last): (usize, usize, bool),
+        sink: &mut S,
+    ) -> Result<Tagged> {
+        if sink.holds_references() {
+            return Ok(Tagged::Open(OpenTag::Anchor));
+        }
+        if self.sharing.is_replaying() {
+            return Ok(Tagged::Open(OpenTag::Silent));
+        }
+        let what = "a value that is referred to";
+        let Some(size) = self.extent(content, pos + head, last, self.limits.record_bytes, what)?
+        else {
+            return Ok(Tagged::More);
+        };
+        // Its bytes are kept: a reference reads them again.
+        let (items, offset) = (self.items, self.base + pos as u64);
+        let kept = self.sharing.keep(&content[..size], items, offset, &self.limits);
+        let index = kept.map_err(|error| error.at(pos as u64))?;
+        Ok(Tagged::Open(OpenTag::Shared(index)))
+    }
+
+    /// A value that came before.
+    fn reference<S: Sink + ?Sized>(&mut self, index: &Value, pos: usize, sink: &mut S) -> Result {
+        let located = |error: Error| error.at(pos as u64);
+        if sink.holds_references() {
+            let id = self.sharing.anchor(index).map_err(located)?;
+            return sink.alias(id);
+        }
+        let offset = self.base + pos as u64;
+        let bytes = self.sharing.begin_replay(index, offset, &self.limits).map_err(located)?;
+        if !self.sharing.is_nested() {
+            let found = format!("a reference to the shared value {index}");
+            sink.fidelity().note(LossKind::Reference, found, "its value again");
+        }
+        let mut inner = Parser::nested(self.limits, self.depth.saturating_sub(self.open));
+        inner.keep_tags = self.keep_tags;
+        inner.sharing = std::mem::take(&mut self.sharing);
+        let result = inner.run(&bytes, &mut 0, true, sink);
+        self.sharing = std::mem::take(&mut inner.sharing);
+        self.sharing.end_replay();
+        result.map(|_| ()).map_err(located)
+    }
+
+    /// A string in chunks, which begins `rest`: `None` if it is not whole yet, else its size.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn chunks<S: Sink + ?Sized>(
+        &mut self,
+        rest: &[u8],
+        pos: usize,
+        last: bool,
+        sink: &mut S,
+    ) -> Result<Option<usize>> {
+        let Some((size, string)) = self.joined(rest, pos, last)? else { return Ok(None) };
+        if rest[0] >> 5 == major::BYTES {
+            sink.bytes(&string)?;
+        } else {
+            match from_utf8(&string) {
+                Some(text) => sink.str(text)?,
+                None => sink.ext(Ext::BrokenText(&string))?,
+            }
+        }
+        Ok(Some(size))
+    }
+
+    /// The chunks of a string joined, and its size with all heads.
+    fn joined(&mut self, rest: &[u8], pos: usize, last: bool) -> Result<Option<(usize, Vec<u8>)>> {
+        let bound = self.limits.token_bytes;
+        let Some(size) = self.extent(rest, pos, last, bound, "a string in chunks")? else {
+            return Ok(None);
+        };
+        let mut string = Vec::new();
+        let mut at = 1;
+        loop {
+            // The extent ends behind the break, or right behind the first byte of a fault.
+            let initial = rest[at];
+            if initial == BREAK {
+                return Ok(Some((size, string)));
+            }
+            let error = |message: String| Err(Error::syntax(message).at((pos + at) as u64));
+            if (28..INDEFINITE).contains(&(initial & 31)) {
+                return Err(reserved(initial).at((pos + at) as u64));
+            }
+            if initial >> 5 != rest[0] >> 5 {
+                let expected = if rest[0] >> 5 == major::BYTES { "byte" } else { "text" };
+                return error(format!(
+                    "found {} inside of a {expected} string of indefinite length, expected a \
+                     {expected} string or the break",
+                    name(initial)
+                ));
+            }
+            if initial & 31 == INDEFINITE {
+                return error(
+                    "found a chunk of indefinite length inside of a string, expected one with a \
+                     length"
+                        .to_owned(),
+                );
+            }
+            let (_, word) = token(&rest[at..size]).expect("every head but a faulty one is whole");
+            let from = at + head_bytes(initial);
+            at = from + argument(initial, word) as usize;
+            string.extend_from_slice(&rest[from..at]);
+        }
+    }
+
+    /// A key that is not a text of known length, which begins `rest`: `None` if it is not whole
+    /// yet, else its size.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn key<S: Sink + ?Sized>(
+        &mut self,
+        rest: &[u8],
+        pos: usize,
+        last: bool,
+        sink: &mut S,
+    ) -> Result<Option<usize>> {
+        if rest[0] == TEXT | INDEFINITE {
+            let Some((size, string)) = self.joined(rest, pos, last)? else { return Ok(None) };
+            match from_utf8(&string) {
+                Some(text) => sink.key(text)?,
+                None => sink.key_value(&Value::BrokenText(string))?,
+            }
+            return Ok(Some(size));
+        }
+        if rest[0] == BREAK {
+            return Err(self.misplaced_break(self.frame, self.open).at(pos as u64));
+        }
+        if self.keys == KEY_NESTING {
+            return Err(Error::limit(format!(
+                "found more than {KEY_NESTING} keys that are not text, one inside of another"
+            ))
+            .at(pos as u64));
+        }
+        let Some(size) = self.extent(rest, pos, last, self.limits.record_bytes, "a key")? else {
+            return Ok(None);
+        };
+        let mut inner = Parser::nested(self.limits, self.depth - self.open);
+        inner.keys = self.keys + 1;
+        let key = inner.value(&rest[..size], pos)?;
+        match key {
+            // A tag that says nothing, say, may leave text.
+            Value::Text(key) => sink.key(&key)?,
+            key => {
+                key.check_key().map_err(|error| error.at(pos as u64))?;
+                sink.key_value(&key)?;
+            }
+        }
+        Ok(Some(size))
+    }
+
+    /// The size of the item that begins `rest`, which may have `bound` bytes; `None` if it is not
+    /// whole yet.
+    fn extent(
+        &mut self,
+        rest: &[u8],
+        pos: usize,
+        last: bool,
+        bound: u64,
+        what: &str,
+    ) -> Result<Option<usize>> {
+        let end = self.skip.end(rest, self.depth);
+        if end.unwrap_or(rest.len()) as u64 > bound {
+            let name =
+                if bound == self.limits.record_bytes { "record_bytes" } else { "token_bytes" };
+            return Err(Error::limit(format!(
+                "found {what} of more than {bound} bytes, the limit of {name}"
+            ))
+            .hint(format!("pass --limit {name}=… to raise it"))
+            .at(pos as u64));
+        }
+        match end {
+            Some(end) => {
+                self.items = self.skip.items();
+                self.skip = Skip::new();
+                Ok(Some(end))
+            }
+            None if last => {
+                Err(Error::truncated(format!("the input ends inside {what}")).at(pos as u64))
+            }
+            None => Ok(None),
+        }
+    }
+}

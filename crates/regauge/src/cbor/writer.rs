@@ -1,0 +1,662 @@
+//! Events to bytes, in the shortest encoding of everything.
+//!
+//! A container's head holds its count. Where the count is promised it is written at once. Where it
+//! is not (JSON does not know it), a head as wide as the last one at this depth is reserved, and
+//! put right when the container ends: by a patch if the width was right, as it is nearly always;
+//! else the body moves if that is cheap, and if not, the head is noted as an [`Edit`] and all edits
+//! are made in one pass when the outermost such container ends. So the bytes are those of a writer
+//! that knows every count beforehand, and the work is linear in them.
+//!
+//! With an output behind, an open container pins everything behind its head in memory. One that
+//! pins more than [`HOLD_BYTES`] is *committed*, with all that are open around it and those in it
+//! that pin half as much: they get a head of five bytes, whose number is patched in the output when
+//! the container ends. With [`Options::indefinite`] nothing of this happens.
+//!
+//! Advice for those who change this file: positions count from the first byte ever written, and
+//! edits change those of all that follows. `pinned` is never behind an edit, and no edit lies in a
+//! body that is moved. The deterministic encoding takes another way: see [`super::sorted`].
+
+use std::collections::HashMap;
+
+use super::Options;
+use super::half;
+use super::sorted::Body;
+use super::types::*;
+use crate::event::{BigInt, Ext, Origin, Sink, Type};
+use crate::fidelity::{self, Fidelity};
+use crate::out::{Edit, Out};
+use crate::value::Value;
+use crate::{Error, Format, OnLoss, Result, number};
+
+/// The most that open containers of unknown length may pin in memory. With the buffer's doubling
+/// on the way there, the splice that follows and a window of input, the sum stays below 32 MiB,
+/// half of what a conversion may take; and up to this size every document has shortest heads.
+pub const HOLD_BYTES: u64 = 8 << 20;
+
+/// The largest body that is moved when its head turns out wider or narrower than reserved. A move
+/// of 64 KiB costs a few microseconds, less than an edit of a whole document.
+const MOVE_BYTES: u64 = 64 << 10;
+
+/// Moves may cost this many times the bytes written, all in all. Widths are predicted well, so
+/// that only hostile nesting comes near: a thousand levels, each of which moves the same bytes.
+const MOVE_RATIO: u64 = 4;
+
+/// Depths that have a prediction of their own.
+const PREDICTED_DEPTHS: usize = 64;
+
+/// Turns events into CBOR.
+#[derive(Debug)]
+pub struct Writer<'o> {
+    pub(super) out: Out<'o>,
+    fidelity: Fidelity,
+    pub(super) options: Options,
+    /// Values, or pairs, in the container at hand so far.
+    pub(super) count: u64,
+    pub(super) stack: Vec<Open>,
+    /// The head of the outermost open container that may yet change its width: nothing from there
+    /// on may leave. `u64::MAX` if there is none.
+    pinned: u64,
+    /// How many open containers have been committed.
+    committed: usize,
+    /// The head's width that was right last, by depth.
+    widths: [u8; PREDICTED_DEPTHS],
+    /// Heads that have to change their width, innermost containers first.
+    edits: Vec<Edit>,
+    /// The highest position of an edit, counted from 1; 0 if there is none.
+    edits_end: u64,
+    /// Bytes that were moved.
+    moved: u64,
+    hold_bytes: u64,
+    /// Depth and count at the checkpoint.
+    mark: (usize, u64),
+    /// Open containers of the deterministic encoding, and what was written before each.
+    pub(super) bodies: Vec<Body<'o>>,
+    /// How many values of this document have been marked to be referred to.
+    anchors: u64,
+    /// Anchors whose number is not that of their place.
+    renumbered: HashMap<u64, u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    /// The position of the head.
+    at: u64,
+    /// The count of the container around, this one included.
+    pub(super) outer_count: u64,
+    /// The count that stands in the head, or [`UNKNOWN`] or [`TO_BREAK`].
+    promised: u64,
+    /// How many bytes are reserved for a head whose width may change; 0 for all others.
+    width: u8,
+    pub(super) map: bool,
+}
+
+/// No count has been promised.
+const UNKNOWN: u64 = u64::MAX;
+/// No count has been promised, and none will be written: a break ends the container.
+const TO_BREAK: u64 = u64::MAX - 1;
+
+impl Open {
+    /// Whether the head may yet change its width.
+    fn is_loose(&self) -> bool {
+        self.width > 0
+    }
+
+    /// One of the deterministic encoding, whose head is written when it ends.
+    pub(super) fn held(map: bool, outer_count: u64) -> Open {
+        Open { at: 0, outer_count, promised: UNKNOWN, width: 0, map }
+    }
+}
+
+impl<'o> Writer<'o> {
+    /// A writer into `out`. What CBOR cannot hold goes by the policy of `fidelity`.
+    pub fn new(out: Out<'o>, options: Options, fidelity: Fidelity) -> Writer<'o> {
+        Writer {
+            out,
+            fidelity,
+            options,
+            count: 0,
+            stack: Vec::new(),
+            pinned: u64::MAX,
+            committed: 0,
+            widths: [1; PREDICTED_DEPTHS],
+            edits: Vec::new(),
+            edits_end: 0,
+            moved: 0,
+            hold_bytes: HOLD_BYTES,
+            mark: (0, 0),
+            bodies: Vec::new(),
+            anchors: 0,
+            renumbered: HashMap::new(),
+        }
+    }
+
+    /// A writer that keeps everything: see [`into_vec`](Writer::into_vec).
+    pub fn in_memory(options: Options, policy: OnLoss) -> Writer<'o> {
+        Writer::new(Out::in_memory(), options, Fidelity::new(policy, Format::Cbor))
+    }
+
+    /// Everything that was written and not handed on to an output.
+    pub fn into_vec(self) -> Vec<u8> {
+        self.out.into_vec()
+    }
+
+    /// The buffer, with what has not been handed on to an output.
+    pub fn into_out(self) -> Out<'o> {
+        self.out
+    }
+
+    /// Replaces [`HOLD_BYTES`], for tests.
+    #[cfg(test)]
+    pub(super) fn set_hold_bytes(&mut self, bytes: u64) {
+        self.hold_bytes = bytes;
+    }
+
+    #[inline(always)]
+    pub(super) fn room(&mut self, n: usize) -> Result {
+        if self.out.has_room(n) { Ok(()) } else { self.make_room(n) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, n: usize) -> Result {
+        if self.options.deterministic {
+            self.check_held(n)?;
+        } else if self.out.has_output() {
+            let checkpoint = self.out.checkpoint_position().unwrap_or(u64::MAX);
+            let end = self.out.position() + n as u64;
+            if self.pinned < checkpoint && end.saturating_sub(self.pinned) > self.hold_bytes {
+                // A container that began a moment ago may end soon, and what a checkpoint holds
+                // back would not leave by being committed.
+                self.commit(checkpoint.min(end - self.hold_bytes / 2))?;
+            }
+        }
+        self.out.room(n, self.pinned)
+    }
+
+    /// Gives the head of five bytes to every open container of unknown length that began before
+    /// `barrier`, and lets the bytes go.
+    fn commit(&mut self, barrier: u64) -> Result {
+        self.out.flush_before(self.pinned)?;
+        for open in &mut self.stack {
+            if open.is_loose() && open.at < barrier {
+                let old = usize::from(std::mem::take(&mut open.width));
+                self.committed += 1;
+                let header = five_bytes(open.map, 0);
+                self.edits.push(Edit { at: open.at, old, header, length: 5 });
+            }
+        }
+        self.splice();
+        self.find_pin();
+        self.out.hold()?;
+        self.out.flush_before(self.pinned)?;
+        self.out.shrink();
+        Ok(())
+    }
+
+    /// Makes all edits.
+    fn splice(&mut self) {
+        self.edits.sort_unstable_by_key(|edit| edit.at);
+        self.moved += self.out.splice(&self.edits);
+        // Both are in order, so one walk along them finds every shift.
+        let mut edits = self.edits.iter().peekable();
+        let mut growth = 0;
+        for open in &mut self.stack {
+            while let Some(edit) = edits.next_if(|edit| edit.at < open.at) {
+                growth += edit.growth();
+            }
+            open.at = open.at.wrapping_add_signed(growth);
+        }
+        self.edits.clear();
+        self.edits_end = 0;
+    }
+
+    fn find_pin(&mut self) {
+        let loose = self.stack.iter().find(|open| open.is_loose());
+        self.pinned = loose.map_or(u64::MAX, |open| open.at);
+    }
+
+    #[inline]
+    fn begin(&mut self, map: bool, length: Option<u64>) -> Result {
+        if self.options.deterministic {
+            return self.begin_held(map);
+        }
+        self.room(HEAD_MAX)?;
+        let at = self.out.position();
+        let (mut promised, mut width) = (UNKNOWN, 0);
+        match length {
+            Some(count) => {
+                promised = count.min(TO_BREAK - 1);
+                if count < u64::from(ARGUMENT8) {
+                    self.out.push(if map { MAP } else { ARRAY } | count as u8);
+                } else {
+                    self.head(container(map), count);
+                }
+            }
+            None if self.options.indefinite => {
+                promised = TO_BREAK;
+                self.out.push(if map { MAP } else { ARRAY } | INDEFINITE);
+            }
+            None => {
+                width = self.widths[self.stack.len().min(PREDICTED_DEPTHS - 1)];
+                match width {
+                    1 => self.out.push(0),
+                    2 => self.out.push_array([0; 2]),
+                    3 => self.out.push_array([0; 3]),
+                    _ => self.out.push_array([0; 5]),
+                }
+                self.pinned = self.pinned.min(at);
+            }
+        }
+        let outer_count = self.count + 1;
+        self.stack.push(Open { at, outer_count, promised, width, map });
+        self.count = 0;
+        Ok(())
+    }
+
+    #[inline]
+    fn end(&mut self) -> Result {
+        if self.options.deterministic {
+            return self.end_held();
+        }
+        let open = self.stack.pop().expect("begin before end");
+        let count = self.count;
+        self.count = open.outer_count;
+        if open.promised == count {
+            return Ok(());
+        }
+        // The commonest of the others: a short one that was taken for one, inside of another.
+        if open.width == 1 && count < u64::from(ARGUMENT8) && open.at > self.pinned {
+            let at = (open.at - self.out.base()) as usize;
+            self.out.held_mut()[at] = if open.map { MAP } else { ARRAY } | count as u8;
+            return Ok(());
+        }
+        self.end_unknown(open, count)
+    }
+
+    /// A container ends whose head is still to be written.
+    #[inline(never)]
+    fn end_unknown(&mut self, open: Open, count: u64) -> Result {
+        if open.promised == TO_BREAK {
+            self.room(1)?;
+            self.out.push(BREAK);
+            return Ok(());
+        }
+        if open.promised != UNKNOWN {
+            return Err(broken_promise(open.map, open.promised, count));
+        }
+        let count = u32::try_from(count).map_err(|_| too_many(open.map, count))?;
+        if open.width == 0 {
+            // It was committed.
+            self.out.patch(open.at, &five_bytes(open.map, count))?;
+            self.committed -= 1;
+            return if self.committed == 0 { self.out.release() } else { Ok(()) };
+        }
+        let (head, needed) = head(container(open.map), u64::from(count));
+        let header = [head[0], head[1], head[2], head[3], head[4]];
+        if needed == usize::from(open.width) {
+            let at = (open.at - self.out.base()) as usize;
+            let held = &mut self.out.held_mut()[at..];
+            match needed {
+                1 => held[0] = header[0],
+                2 => held[..2].copy_from_slice(&header[..2]),
+                3 => held[..3].copy_from_slice(&header[..3]),
+                _ => held[..5].copy_from_slice(&header),
+            }
+        } else {
+            self.widen(open.at, usize::from(open.width), header, needed);
+        }
+        if self.pinned == open.at {
+            self.pinned = u64::MAX;
+            if !self.edits.is_empty() {
+                self.splice();
+            }
+        }
+        Ok(())
+    }
+
+    /// A head of another width than was reserved.
+    #[cold]
+    #[inline(never)]
+    fn widen(&mut self, at: u64, old: usize, header: [u8; 5], length: usize) {
+        self.widths[self.stack.len().min(PREDICTED_DEPTHS - 1)] = length as u8;
+        let edit = Edit { at, old, header, length };
+        let body = self.out.position() - at;
+        let affordable = self.moved + body <= MOVE_BYTES + MOVE_RATIO * self.out.position();
+        if body <= MOVE_BYTES && affordable && self.edits_end <= at {
+            self.moved += self.out.splice(&[edit]);
+        } else {
+            self.edits_end = self.edits_end.max(at + 1);
+            self.edits.push(edit);
+        }
+    }
+
+    /// A head in as few bytes as it goes. There must be room for [`HEAD_MAX`].
+    #[inline]
+    pub(super) fn head(&mut self, major: u8, argument: u64) {
+        let initial = major << 5;
+        let [a, b, c, d, e, f, g, h] = argument.to_be_bytes();
+        match argument {
+            0..=23 => self.out.push(initial | h),
+            24..=0xFF => self.out.push_array([initial | 24, h]),
+            0x100..=0xFFFF => self.out.push_array([initial | 25, g, h]),
+            0x1_0000..=0xFFFF_FFFF => self.out.push_array([initial | 26, e, f, g, h]),
+            _ => self.out.push_array([initial | 27, a, b, c, d, e, f, g, h]),
+        }
+    }
+
+    #[inline]
+    pub(super) fn string(&mut self, major: u8, bytes: &[u8]) -> Result {
+        // Room for the longest head; a slice is never so long that this overflows.
+        self.room(bytes.len() + HEAD_MAX)?;
+        let initial = major << 5;
+        match bytes.len() {
+            length @ 0..=23 => self.out.extend_behind([initial | length as u8], bytes),
+            length @ 24..=0xFF => {
+                self.out.extend_behind([initial | ARGUMENT8, length as u8], bytes);
+            }
+            length => {
+                self.head(major, length as u64);
+                self.out.extend(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// A tag, whose content follows.
+    pub(super) fn tag(&mut self, number: u64) -> Result {
+        self.room(HEAD_MAX)?;
+        self.head(major::TAG, number);
+        Ok(())
+    }
+
+    pub(super) fn integer(&mut self, v: i64) -> Result {
+        self.room(HEAD_MAX)?;
+        match u64::try_from(v) {
+            Ok(v) => self.head(major::UNSIGNED, v),
+            Err(_) => self.head(major::NEGATIVE, !v as u64),
+        }
+        Ok(())
+    }
+
+    /// A float in as few bytes as hold it exactly.
+    fn shortest_float(&mut self, v: f64) {
+        match half::f32_of(v) {
+            Some(single) => self.half_or_single(single),
+            None => self.out.push_array(marked::<8, 9>(FLOAT64, v.to_be_bytes())),
+        }
+    }
+
+    fn half_or_single(&mut self, v: f32) {
+        match half::from_f32(v) {
+            Some(half) => self.out.push_array(marked::<2, 3>(FLOAT16, half.to_be_bytes())),
+            None => self.out.push_array(marked::<4, 5>(FLOAT32, v.to_be_bytes())),
+        }
+    }
+
+    /// An integer beyond the one-byte forms.
+    #[inline]
+    fn wide_i64(&mut self, v: i64) {
+        // A negative one is the complement, under the next major type.
+        let negative = ((v >> 63) as u8) & NEGATIVE;
+        let value = (v ^ v >> 63) as u64;
+        if value <= 23 {
+            self.out.push(negative | value as u8);
+        } else if value <= u64::from(u8::MAX) {
+            self.out.push_array([negative | 24, value as u8]);
+        } else if value <= u64::from(u16::MAX) {
+            self.out.push_array(marked::<2, 3>(negative | 25, (value as u16).to_be_bytes()));
+        } else if value <= u64::from(u32::MAX) {
+            self.out.push_array(marked::<4, 5>(negative | 26, (value as u32).to_be_bytes()));
+        } else {
+            self.out.push_array(marked::<8, 9>(negative | 27, value.to_be_bytes()));
+        }
+    }
+}
+
+/// The major type of an array or a map.
+#[inline(always)]
+pub(super) fn container(map: bool) -> u8 {
+    if map { major::MAP } else { major::ARRAY }
+}
+
+/// A head of five bytes for any count that it holds.
+fn five_bytes(map: bool, count: u32) -> [u8; 5] {
+    marked(if map { MAP } else { ARRAY } | 26, count.to_be_bytes())
+}
+
+/// An initial byte and the number behind it.
+#[inline(always)]
+fn marked<const N: usize, const M: usize>(initial: u8, number: [u8; N]) -> [u8; M] {
+    let mut bytes = [initial; M];
+    bytes[1..].copy_from_slice(&number);
+    bytes
+}
+
+#[cold]
+fn too_many(map: bool, count: u64) -> Error {
+    let (what, of) = if map { ("a map", "pairs") } else { ("an array", "values") };
+    Error::unrepresentable(format!(
+        "found {what} of {count} {of} whose length was not known beforehand, expected at most {}",
+        u32::MAX
+    ))
+    .hint("pass --cbor-indefinite")
+}
+
+#[cold]
+fn broken_promise(map: bool, promised: u64, count: u64) -> Error {
+    let what = if map { "a map" } else { "an array" };
+    Error::unrepresentable(format!(
+        "found {what} announced with {promised} entries that ended after {count}"
+    ))
+}
+
+impl Sink for Writer<'_> {
+    #[inline]
+    fn null(&mut self) -> Result {
+        self.room(1)?;
+        self.out.push(NULL);
+        self.count += 1;
+        Ok(())
+    }
+    #[inline]
+    fn bool(&mut self, v: bool) -> Result {
+        self.room(1)?;
+        self.out.push(FALSE + u8::from(v));
+        self.count += 1;
+        Ok(())
+    }
+    #[inline]
+    fn i64(&mut self, v: i64) -> Result {
+        self.room(HEAD_MAX)?;
+        self.count += 1;
+        if (0..24).contains(&v) {
+            self.out.push(v as u8);
+        } else {
+            self.wide_i64(v);
+        }
+        Ok(())
+    }
+    #[inline]
+    fn u64(&mut self, v: u64) -> Result {
+        if v <= i64::MAX as u64 {
+            return self.i64(v as i64);
+        }
+        self.room(HEAD_MAX)?;
+        self.count += 1;
+        self.out.push_array(marked::<8, 9>(UNSIGNED | 27, v.to_be_bytes()));
+        Ok(())
+    }
+    #[inline]
+    fn f64(&mut self, v: f64) -> Result {
+        self.room(HEAD_MAX)?;
+        self.count += 1;
+        if self.options.deterministic {
+            self.shortest_float(v);
+        } else {
+            self.out.push_array(marked::<8, 9>(FLOAT64, v.to_be_bytes()));
+        }
+        Ok(())
+    }
+    #[inline]
+    fn f32(&mut self, v: f32) -> Result {
+        self.room(5)?;
+        self.half_or_single(v);
+        self.count += 1;
+        Ok(())
+    }
+    #[inline]
+    fn str(&mut self, v: &str) -> Result {
+        self.count += 1;
+        self.string(major::TEXT, v.as_bytes())
+    }
+    #[inline]
+    fn key(&mut self, k: &str) -> Result {
+        if self.options.deterministic {
+            return self.held_key(|writer| writer.string(major::TEXT, k.as_bytes()));
+        }
+        self.string(major::TEXT, k.as_bytes())
+    }
+    #[inline]
+    fn begin_array(&mut self, len: Option<u64>) -> Result {
+        self.begin(false, len)
+    }
+    #[inline]
+    fn end_array(&mut self) -> Result {
+        self.end()
+    }
+    #[inline]
+    fn begin_map(&mut self, len: Option<u64>) -> Result {
+        self.begin(true, len)
+    }
+    #[inline]
+    fn end_map(&mut self) -> Result {
+        self.end()
+    }
+    #[inline]
+    fn text_pair(&mut self, k: &str, v: &str) -> Result {
+        self.room(1)?;
+        self.out.push(MAP | 1);
+        self.string(major::TEXT, k.as_bytes())?;
+        self.string(major::TEXT, v.as_bytes())?;
+        self.count += 1;
+        Ok(())
+    }
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        self.count += 1;
+        self.string(major::BYTES, v)
+    }
+    fn big_int(&mut self, v: BigInt<'_>) -> Result {
+        match v {
+            BigInt::Binary { negative, magnitude } => self.bignum(negative, magnitude.to_vec()),
+            BigInt::Decimal { negative, digits } => {
+                self.bignum(negative, number::magnitude(digits))
+            }
+        }
+    }
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        self.special(v)
+    }
+    fn key_value(&mut self, k: &Value) -> Result {
+        if self.options.deterministic {
+            self.held_key(|writer| k.drive(writer))?;
+        } else {
+            k.drive(self)?;
+        }
+        // A key is no entry of its own.
+        self.count -= 1;
+        Ok(())
+    }
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        match tag_number(t) {
+            Some(number) => {
+                self.fidelity.hold_typed();
+                self.tag(number)
+            }
+            None => fidelity::begin_typed(self, t),
+        }
+    }
+    fn end_typed(&mut self) -> Result {
+        if self.fidelity.end_held() { Ok(()) } else { fidelity::end_typed(self) }
+    }
+    fn holds_references(&mut self) -> bool {
+        // Sorting changes the places that references count by.
+        !self.options.deterministic || self.fidelity.policy() == OnLoss::Wrap
+    }
+    fn begin_anchor(&mut self, id: u64) -> Result {
+        if self.options.deterministic {
+            return fidelity::begin_anchor(self, id);
+        }
+        if id != self.anchors + 1 {
+            self.renumbered.insert(id, self.anchors);
+        }
+        self.anchors += 1;
+        self.fidelity.hold_typed();
+        self.tag(tag::SHAREABLE)
+    }
+    fn end_anchor(&mut self) -> Result {
+        if self.fidelity.end_held() { Ok(()) } else { fidelity::end_anchor(self) }
+    }
+    fn alias(&mut self, id: u64) -> Result {
+        if self.options.deterministic {
+            return fidelity::alias(self, id);
+        }
+        let index = self.renumbered.get(&id).copied().unwrap_or(id.wrapping_sub(1));
+        if index >= self.anchors {
+            return Err(Error::unrepresentable(format!(
+                "found a reference to the value {id}, which has not come before"
+            )));
+        }
+        self.tag(tag::REFERENCE)?;
+        self.u64(index)
+    }
+}
+
+/// The tag that is this type, if it can be written as one: references have events of their own.
+fn tag_number(t: &Type<'_>) -> Option<u64> {
+    if t.origin != Origin::Cbor || t.kind != "tag" {
+        return None;
+    }
+    let number: u64 = t.name.parse().ok()?;
+    let is_reference = matches!(number, tag::SHAREABLE | tag::REFERENCE);
+    (!is_reference && itoa::Buffer::new().format(number) == t.name).then_some(number)
+}
+
+impl crate::Writer for Writer<'_> {
+    fn end_document(&mut self) -> Result {
+        debug_assert!(self.stack.is_empty(), "a document ends when its containers have");
+        self.count = 0;
+        if self.anchors > 0 {
+            self.anchors = 0;
+            self.renumbered.clear();
+        }
+        Ok(())
+    }
+    fn finish(&mut self) -> Result {
+        if !self.stack.is_empty() {
+            let open = self.stack.len();
+            return Err(Error::unrepresentable(format!(
+                "the last document is not whole: {open} arrays and maps are open"
+            )));
+        }
+        self.out.finish()
+    }
+    fn checkpoint(&mut self) {
+        self.mark = (self.stack.len(), self.count);
+        self.out.checkpoint();
+    }
+    fn rollback(&mut self) {
+        let (depth, count) = self.mark;
+        self.drop_held(depth);
+        self.out.rollback();
+        self.stack.truncate(depth);
+        self.count = count;
+        let end = self.out.position();
+        self.edits.retain(|edit| edit.at < end);
+        self.edits_end = self.edits.iter().map(|edit| edit.at + 1).max().unwrap_or(0);
+        self.find_pin();
+        self.fidelity.close_all();
+    }
+}
