@@ -1,0 +1,172 @@
+//! CBOR and BSON beside MessagePack, and beside the crates that a Rust programmer would take.
+//!
+//! Every route's output is read back and compared before anything is timed. All routes of a table
+//! run in turn in one process; the figures are thread processor time. The first route of a table is
+//! the measure of the others.
+
+use std::time::Duration;
+
+use regauge::{Fidelity, Format, OnLoss, Options, cbor, convert_bytes, json, msgpack, out::Out};
+use regauge::{Source as _, Writer as _};
+use regauge_bench::{Route, data_folder, interleave};
+
+fn main() {
+    let Some(data) = data_folder() else {
+        eprintln!("no data: set REGAUGE_DATA to the folder that holds json/twitter.json");
+        std::process::exit(2);
+    };
+    let rounds = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(15);
+    println!("thread CPU time, median of {rounds} rounds, routes in turn in one process");
+    for name in ["twitter", "canada", "citm_catalog"] {
+        let text = std::fs::read(data.join(format!("json/{name}.json"))).expect("readable");
+        to_json(name, &text, rounds);
+        from_json(name, &text, rounds);
+    }
+}
+
+fn converted(bytes: &[u8], from: Format, to: Format) -> Vec<u8> {
+    convert_bytes(bytes, &Options::new(from, to)).expect("the file is valid")
+}
+
+/// Drives a reader into a writer, both of which are made by these expressions.
+macro_rules! pump {
+    ($buffer:expr, $reader:expr, |$out:ident, $fidelity:ident| $writer:expr) => {{
+        let $out = Out::reusing(std::mem::take($buffer));
+        let $fidelity = Fidelity::new(OnLoss::Refuse, Format::Json);
+        let mut writer = $writer;
+        let mut reader = $reader;
+        while reader.next(&mut writer).expect("valid") {
+            writer.end_document().expect("in memory");
+        }
+        writer.finish().expect("in memory");
+        *$buffer = writer.into_out().into_vec();
+    }};
+}
+
+fn to_json(name: &str, text: &[u8], rounds: usize) {
+    let packed = converted(text, Format::Json, Format::Msgpack);
+    let cbor = converted(text, Format::Json, Format::Cbor);
+    let mut routes = vec![
+        Route {
+            name: "regauge, CBOR",
+            run: Box::new(|buffer| {
+                pump!(
+                    buffer,
+                    cbor::Reader::from_slice(Default::default(), &cbor),
+                    |out, fidelity| {
+                        json::Writer::new(out, json::WriteOptions::default(), fidelity)
+                    }
+                )
+            }),
+        },
+        Route {
+            name: "regauge, MessagePack",
+            run: Box::new(|buffer| {
+                pump!(
+                    buffer,
+                    msgpack::Reader::from_slice(Default::default(), &packed),
+                    |out, fidelity| {
+                        json::Writer::new(out, json::WriteOptions::default(), fidelity)
+                    }
+                )
+            }),
+        },
+        Route {
+            name: "ciborium (its Value) + serde_json",
+            run: Box::new(|out| {
+                out.clear();
+                let value: ciborium::Value = ciborium::from_reader(&cbor[..]).expect("valid");
+                serde_json::to_writer(out, &value).expect("serializable");
+            }),
+        },
+        Route {
+            name: "cbor4ii + serde_json",
+            run: Box::new(|out| {
+                out.clear();
+                let reader = cbor4ii::core::utils::SliceReader::new(&cbor);
+                let mut from = cbor4ii::serde::Deserializer::new(reader);
+                let mut to = serde_json::Serializer::new(out);
+                serde_transcode::transcode(&mut from, &mut to).expect("valid");
+            }),
+        },
+    ];
+    let expected = converted(text, Format::Json, Format::Json);
+    check(&mut routes, &expected, |bytes| serde_json::from_slice(bytes).expect("JSON"));
+    print(&format!("{name}: to JSON"), text.len(), &mut routes, rounds);
+}
+
+fn from_json(name: &str, text: &[u8], rounds: usize) {
+    let mut routes = vec![
+        Route {
+            name: "regauge, CBOR",
+            run: Box::new(|buffer| {
+                pump!(
+                    buffer,
+                    json::Reader::from_slice(json::Parser::default(), text),
+                    |out, fidelity| { cbor::Writer::new(out, cbor::Options::default(), fidelity) }
+                )
+            }),
+        },
+        Route {
+            name: "serde_json (its Value) + ciborium",
+            run: Box::new(|out| {
+                out.clear();
+                let value: serde_json::Value = serde_json::from_slice(text).expect("valid");
+                ciborium::into_writer(&value, out).expect("serializable");
+            }),
+        },
+        Route {
+            name: "serde_json (its Value) + cbor4ii",
+            run: Box::new(|out| {
+                out.clear();
+                let value: serde_json::Value = serde_json::from_slice(text).expect("valid");
+                *out = cbor4ii::serde::to_vec(std::mem::take(out), &value).expect("serializable");
+            }),
+        },
+    ];
+    let expected = converted(text, Format::Json, Format::Cbor);
+    check(&mut routes, &expected, |bytes| {
+        let value: ciborium::Value = ciborium::from_reader(bytes).expect("CBOR");
+        serde_json::to_value(&value).expect("what JSON holds")
+    });
+    let mut packed = vec![Route {
+        name: "regauge, MessagePack",
+        run: Box::new(|buffer| {
+            pump!(
+                buffer,
+                json::Reader::from_slice(json::Parser::default(), text),
+                |out, fidelity| { msgpack::Writer::new(out, fidelity) }
+            )
+        }),
+    }];
+    check(&mut packed, &converted(text, Format::Json, Format::Msgpack), |bytes| {
+        rmp_serde::from_slice(bytes).expect("MessagePack")
+    });
+    routes.splice(1..1, packed);
+    print(&format!("{name}: from JSON"), text.len(), &mut routes, rounds);
+}
+
+/// A route whose output does not hold the same document is not timed: the benchmark ends.
+fn check(routes: &mut [Route<'_>], expected: &[u8], read: impl Fn(&[u8]) -> serde_json::Value) {
+    let expected = read(expected);
+    for route in routes {
+        let mut output = Vec::new();
+        (route.run)(&mut output);
+        assert!(read(&output) == expected, "{} gives another document", route.name);
+    }
+}
+
+fn print(title: &str, bytes: usize, routes: &mut [Route<'_>], rounds: usize) {
+    let times = interleave(routes, rounds, Duration::from_millis(20));
+    println!("\n{title}, {bytes} bytes of JSON");
+    for route in &times {
+        println!(
+            "  {:38} {:>9.1} us  {:>5.2} GB/s  {:>5.2}x the first (by the least: {:.2}x)",
+            route.name,
+            route.median / 1e3,
+            bytes as f64 / route.median,
+            route.median / times[0].median,
+            route.least / times[0].least,
+        );
+    }
+}
