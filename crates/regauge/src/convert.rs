@@ -329,7 +329,10 @@ macro_rules! with_reader {
                 input.reader(parser).and_then(|$reader| $act)
             }
             Format::Marshal => {
-                let parser = marshal::Parser::new(options.marshal.clone(), limits);
+                let mut marshal = options.marshal.clone();
+                marshal.exact |= options.to == Format::Marshal;
+                marshal.data |= options.resolved_objects() == Objects::Data && !marshal.exact;
+                let parser = marshal::Parser::new(marshal, limits);
                 input.reader(parser).and_then(|$reader| $act)
             }
             Format::Pickle => {

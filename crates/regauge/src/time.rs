@@ -61,9 +61,11 @@ pub fn parse_rfc3339(text: &str) -> Option<Timestamp> {
 fn civil_from_days(days: i64) -> Option<(i64, i64, i64)> {
     const YEAR_0: i64 = -719_528;
     const YEAR_10000: i64 = 2_932_897;
-    if !(YEAR_0..YEAR_10000).contains(&days) {
-        return None;
-    }
+    (YEAR_0..YEAR_10000).contains(&days).then(|| any_civil_from_days(days))
+}
+
+/// The same for any year.
+pub(crate) fn any_civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
@@ -74,10 +76,11 @@ fn civil_from_days(days: i64) -> Option<(i64, i64, i64)> {
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
-    Some((year, month, day))
+    (year, month, day)
 }
 
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+/// Days since 1970-01-01 of a day of the proleptic Gregorian calendar, whose month is 1 to 12.
+pub(crate) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);

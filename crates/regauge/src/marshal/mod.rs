@@ -1,76 +1,57 @@
-//! Ruby's Marshal 4.8, read as inert data.
+//! Ruby's Marshal 4.8, read as inert data: no class is looked up, nothing is made, nothing is
+//! called.
+//!
+//! There is no specification but `marshal.c` of CRuby and its documentation
+//! (`doc/marshal.rdoc`); what is here was checked against Ruby 3.1. A file is any number of
+//! documents, one behind the other. See `docs/formats/marshal.md` for what becomes of objects.
 
-use crate::event::Sink;
-use crate::fidelity::Fidelity;
-use crate::format::Format;
-use crate::limits::Limits;
-use crate::out::Out;
-use crate::reader::{Parse, Status};
-use crate::{Error, Result};
+mod counted;
+mod encoding;
+mod float;
+mod keys;
+mod known;
+mod leaves;
+mod links;
+mod moment;
+mod objects;
+mod read;
+mod reader;
+mod scan;
+mod skip;
+#[cfg(test)]
+mod tests;
+mod typed;
+pub mod types;
+mod walk;
+mod writer;
+
+pub use reader::Parser;
+pub use writer::Writer;
+
+/// Reads Ruby Marshal.
+pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 
 /// How Ruby Marshal is read and written.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Options {}
-
-/// Reads Ruby Marshal.
-#[derive(Debug)]
-pub struct Parser {
-    limits: Limits,
+pub struct Options {
+    /// What a string without an encoding is.
+    pub binary: Binary,
+    /// Everything is read that is needed to write the same bytes again: for a target that is
+    /// Marshal too.
+    pub exact: bool,
+    /// Objects are wanted as their data (`--objects data`): symbols that are keys come as text, and
+    /// default values and instance variables of hashes and text do not come. All that is counted as
+    /// lost.
+    pub data: bool,
 }
 
-impl Parser {
-    /// A parser at the start of a stream.
-    pub fn new(_options: Options, limits: Limits) -> Parser {
-        Parser { limits }
-    }
-}
-
-impl Parse for Parser {
-    const FORMAT: Format = Format::Marshal;
-
-    fn parse<S: Sink + ?Sized>(
-        &mut self,
-        _bytes: &[u8],
-        _pos: &mut usize,
-        _last: bool,
-        _sink: &mut S,
-    ) -> Result<Status> {
-        Err(Error::syntax("Ruby Marshal cannot be read yet"))
-    }
-
-    fn limits(&self) -> &Limits {
-        &self.limits
-    }
-}
-
-/// Writes Ruby Marshal.
-pub struct Writer<'a> {
-    inner: crate::json::Writer<'a>,
-}
-
-impl<'a> Writer<'a> {
-    /// A writer to `out`.
-    pub fn new(out: Out<'a>, _options: Options, fidelity: Fidelity) -> Writer<'a> {
-        Writer { inner: crate::json::Writer::new(out, Default::default(), fidelity) }
-    }
-
-    /// What was written.
-    pub fn into_out(self) -> Out<'a> {
-        self.inner.into_out()
-    }
-}
-
-impl Sink for Writer<'_> {
-    crate::event::forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
-    crate::event::forward!(begin_map key key_value end_map typed text_pair fidelity);
-}
-
-impl crate::event::Writer for Writer<'_> {
-    crate::event::forward!(finish checkpoint rollback);
-
-    fn end_document(&mut self) -> Result {
-        self.inner.end_document()?;
-        Err(Error::syntax("Ruby Marshal cannot be written yet"))
-    }
+/// What a string without an encoding is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Binary {
+    /// Bytes, as Ruby says (`ASCII-8BIT`).
+    #[default]
+    Bytes,
+    /// Text where its bytes are UTF-8, as in files of Ruby 1.8, which knew no encodings.
+    Text,
 }

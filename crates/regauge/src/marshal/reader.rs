@@ -1,0 +1,133 @@
+//! Bytes to events: documents are gathered, scanned and walked.
+
+use super::Options;
+use super::scan::Scanner;
+use super::types::VERSION;
+use super::walk::{Room, Walk};
+use crate::event::Sink;
+use crate::format::Format;
+use crate::limits::Limits;
+use crate::reader::{Parse, Status};
+use crate::{Error, ErrorKind, Result};
+
+/// The state of the Marshal reader: see [`mod@crate::marshal`].
+#[derive(Debug)]
+pub struct Parser {
+    options: Options,
+    limits: Limits,
+    /// What the driver has to know: a document is one token to it.
+    window: Limits,
+    scanner: Scanner,
+    room: Room,
+    /// Whether the version of the document at hand was read.
+    begun: bool,
+}
+
+impl Parser {
+    /// At the beginning of a stream.
+    pub fn new(options: Options, limits: Limits) -> Parser {
+        let token_bytes = limits.token_bytes.max(limits.record_bytes);
+        Parser {
+            options,
+            limits,
+            window: Limits { token_bytes, ..limits },
+            scanner: Scanner::default(),
+            room: Room::default(),
+            begun: false,
+        }
+    }
+}
+
+impl Default for Parser {
+    /// With the default options and limits.
+    fn default() -> Parser {
+        Parser::new(Options::default(), Limits::default())
+    }
+}
+
+impl Parse for Parser {
+    const FORMAT: Format = Format::Marshal;
+
+    fn parse<S: Sink + ?Sized>(
+        &mut self,
+        bytes: &[u8],
+        pos: &mut usize,
+        last: bool,
+        sink: &mut S,
+    ) -> Result<Status> {
+        let start = *pos;
+        let document = &bytes[start..];
+        let result = self.document(document, last, sink);
+        match result {
+            Ok(None) => Ok(if document.is_empty() && last { Status::End } else { Status::More }),
+            Ok(Some(length)) => {
+                *pos = start + length;
+                self.begun = false;
+                Ok(Status::Document)
+            }
+            Err((error, at)) => {
+                *pos = start + at;
+                Err(match error.offset() {
+                    Some(at) => error.at(start as u64 + at),
+                    None => error,
+                })
+            }
+        }
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.window
+    }
+}
+
+impl Parser {
+    /// The document that begins with the bytes: its length, or `None` where more have to come. An
+    /// error with its place in the document.
+    fn document<S: Sink + ?Sized>(
+        &mut self,
+        document: &[u8],
+        last: bool,
+        sink: &mut S,
+    ) -> std::result::Result<Option<usize>, (Error, usize)> {
+        if !self.begun {
+            if !begin(document, last).map_err(placed)? {
+                return Ok(None);
+            }
+            self.scanner.begin();
+            self.begun = true;
+        }
+        let Some(length) = self.scanner.run(document, last, &self.limits).map_err(placed)? else {
+            return Ok(None);
+        };
+        let Parser { scanner, options, limits, room, .. } = self;
+        Walk::run(&document[..length], &scanner.tables, options, limits, room, sink)?;
+        Ok(Some(length))
+    }
+}
+
+fn placed(error: Error) -> (Error, usize) {
+    let at = error.offset().unwrap_or(0) as usize;
+    (error, at)
+}
+
+/// Checks the version. `false` where it is not whole, or nothing is left.
+fn begin(document: &[u8], last: bool) -> Result<bool> {
+    let [major, minor] = VERSION;
+    match *document {
+        [] => Ok(false),
+        [found, ..] if found != major => Err(Error::syntax(format!(
+            "found the byte 0x{found:02X}, expected the version of Ruby Marshal (04 08)"
+        ))
+        .at(0)),
+        [_] if last => {
+            Err(Error::truncated("found the end of the input in the version (04 08)").at(0))
+        }
+        [_] => Ok(false),
+        [_, found, ..] if found > minor => Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("found version 4.{found} of Ruby Marshal, expected 4.8 or before"),
+        )
+        .at(1)),
+        _ => Ok(true),
+    }
+}

@@ -1,0 +1,55 @@
+//! The format's rules, table by table.
+
+mod suites;
+mod writing;
+
+use crate::event::Source as _;
+use crate::fidelity::Objects;
+use crate::limits::Limits;
+use crate::value::{Builder, Value};
+use crate::{Format, OnLoss, Options, Result, convert_bytes};
+
+fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
+    assert!(digits.len().is_multiple_of(2), "{text}");
+    digits
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect()
+}
+
+/// From Marshal to Marshal.
+fn exact(bytes: &[u8]) -> Result<Vec<u8>> {
+    convert_bytes(bytes, &Options::new(Format::Marshal, Format::Marshal))
+}
+
+/// From Marshal to JSON in the reversible notation.
+fn wrapped(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut options = Options::new(Format::Marshal, Format::Json);
+    options.on_loss = OnLoss::Wrap;
+    convert_bytes(bytes, &options)
+}
+
+/// Back from there.
+fn unwrapped(json: &[u8]) -> Result<Vec<u8>> {
+    let mut options = Options::new(Format::Json, Format::Marshal);
+    options.on_loss = OnLoss::Wrap;
+    options.documents = crate::documents::Documents::Keep;
+    convert_bytes(json, &options)
+}
+
+/// From Marshal to JSON without classes, losing what JSON cannot hold.
+fn as_data(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut options = Options::new(Format::Marshal, Format::Json);
+    options.on_loss = OnLoss::Approximate;
+    options.objects = Some(Objects::Data);
+    convert_bytes(bytes, &options)
+}
+
+/// The first document.
+fn read(bytes: &[u8]) -> Value {
+    let mut builder = Builder::new(&Limits::default());
+    let mut reader = super::Reader::from_slice(super::Parser::default(), bytes);
+    assert!(reader.next(&mut builder).unwrap());
+    builder.take().unwrap()
+}
