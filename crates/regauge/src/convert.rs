@@ -59,6 +59,8 @@ pub struct Options {
     pub marshal: marshal::Options,
     /// How Python's pickle is read and written.
     pub pickle: pickle::Options,
+    /// From a format to itself: what only that format has is read as it stands.
+    pub(crate) identity: bool,
 }
 
 /// What to do with a key that stands twice in one map.
@@ -94,12 +96,18 @@ impl Options {
             cbor: cbor::Options::default(),
             marshal: marshal::Options::default(),
             pickle: pickle::Options::default(),
+            identity: false,
         }
     }
 
     /// What happens to classes, tags and symbols.
     pub fn resolved_objects(&self) -> Objects {
         self.objects.unwrap_or(self.on_loss.into())
+    }
+
+    /// Whether objects are wanted as their data alone.
+    pub(crate) fn keeps_data_only(&self) -> bool {
+        self.resolved_objects() == Objects::Data
     }
 
     /// Whether the reversible notation is written and read.
@@ -325,13 +333,16 @@ macro_rules! with_reader {
                 input.reader(parser).and_then(|$reader| $act)
             }
             Format::Cbor => {
-                let parser = cbor::Parser::new(options.cbor.clone(), limits);
+                let mut cbor = options.cbor.clone();
+                // The writer gives back the very tags, also those that others have a value for.
+                cbor.keep_tags |= options.identity;
+                let parser = cbor::Parser::new(cbor, limits);
                 input.reader(parser).and_then(|$reader| $act)
             }
             Format::Marshal => {
                 let mut marshal = options.marshal.clone();
-                marshal.exact |= options.to == Format::Marshal;
-                marshal.data |= options.resolved_objects() == Objects::Data && !marshal.exact;
+                marshal.exact |= options.identity;
+                marshal.data |= options.keeps_data_only() && !marshal.exact;
                 let parser = marshal::Parser::new(marshal, limits);
                 input.reader(parser).and_then(|$reader| $act)
             }
@@ -393,13 +404,12 @@ pub(crate) fn run<'a>(
     tracked: bool,
     on_bad: &mut OnBad<'_>,
 ) -> Result<(Summary, Out<'a>)> {
-    let mut kept;
+    let mut identity;
     let mut options = options;
-    if options.from == Format::Cbor && options.to == Format::Cbor {
-        // The writer gives back the very tags, also those that other formats have a value for.
-        kept = options.clone();
-        kept.cbor.keep_tags = true;
-        options = &kept;
+    if options.from == options.to {
+        identity = options.clone();
+        identity.identity = true;
+        options = &identity;
     }
     let job = Job { options, tracked, unwraps: true };
     with_reader!(input, options, |reader| job.to_writer(reader, out, on_bad))
