@@ -347,7 +347,9 @@ macro_rules! with_reader {
                 input.reader(parser).and_then(|$reader| $act)
             }
             Format::Pickle => {
-                let parser = pickle::Parser::new(options.pickle.clone(), limits);
+                let mut read = options.pickle.clone();
+                read.exact |= options.to == Format::Pickle || options.wraps();
+                let parser = pickle::Parser::new(read, limits);
                 input.reader(parser).and_then(|$reader| $act)
             }
             Format::Marc => {
@@ -470,7 +472,10 @@ impl Job<'_> {
                 Format::Marshal
             ),
             Format::Pickle => {
-                drive!(pickle::Writer::new(out, options.pickle.clone(), fidelity), Format::Pickle)
+                let mut write = options.pickle.clone();
+                // What a pickle calls already is no news to whoever loads it.
+                write.calls |= options.from == Format::Pickle;
+                drive!(pickle::Writer::new(out, write, fidelity), Format::Pickle)
             }
             Format::Marc => {
                 let writer = marc::iso2709::Writer::new(out, options.marc.clone(), fidelity);

@@ -1,14 +1,50 @@
 //! Options of Python's pickle.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use regauge::Options;
+use regauge::pickle::Strings;
 
-/// What `convert` and `inspect` take for Pickle.
+/// What `convert` and `inspect` take for pickle.
 #[derive(Debug, Args)]
 #[group(skip)]
-pub struct Flags {}
+pub struct Flags {
+    /// Write pickles of this protocol [default: 4, for Python 3.4 and later]
+    #[arg(long, value_name = "0..5", help_heading = "Pickle",
+          value_parser = clap::value_parser!(u8).range(0..=5))]
+    pickle_protocol: Option<u8>,
+
+    /// Read the 8-bit strings of Python 2 as this
+    #[arg(
+        long,
+        value_name = "CODING",
+        help_heading = "Pickle",
+        default_value = "ascii",
+        hide_default_value = true
+    )]
+    pickle_strings: StringsFlag,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum StringsFlag {
+    /// Text; anything beyond ASCII is an error (the default, as in Python)
+    Ascii,
+    /// Text in UTF-8
+    Utf8,
+    /// Text in Latin-1
+    Latin1,
+    /// Bytes
+    Bytes,
+}
 
 impl Flags {
     /// Takes over what was said.
-    pub fn apply(&self, _options: &mut Options) {}
+    pub fn apply(&self, options: &mut Options) {
+        options.pickle.protocol = self.pickle_protocol;
+        options.pickle.strings = match self.pickle_strings {
+            StringsFlag::Ascii => Strings::Ascii,
+            StringsFlag::Utf8 => Strings::Utf8,
+            StringsFlag::Latin1 => Strings::Latin1,
+            StringsFlag::Bytes => Strings::Bytes,
+        };
+    }
 }

@@ -1,28 +1,98 @@
 //! Python's pickle, protocols 0 to 5, read as inert data.
+//!
+//! A pickle is a program for a small stack machine (`pickletools.py` and `pickle.py` of CPython;
+//! PEP 307, 3154, 574). [`Parser`] runs it over nodes that hold data and names: nothing is looked
+//! up, imported or called, and there is no code here that could. What the program would call is
+//! understood as a value where a table of harmless constructors says so (`known.rs`: dates,
+//! decimals, sets, …), and described otherwise, as a name with its arguments. [`survey`] lists all
+//! that loading would import and call. A pickle is read as a whole, within
+//! [`Limits::record_bytes`]; a file is any number of them, one behind the other.
+//!
+//! # Deviations
+//! - Persistent ids, extension codes and out-of-band buffers are described; `pickle.loads` needs
+//!   something from outside for them.
+//! - An argument of `INT` or `LONG` with underscores, or beyond 64 bits and not decimal, is an error.
+//! - A call whose result is thrown away is refused: it would leave no trace in the document.
+//!
+//! # What a round trip loses
+//! The choice of opcodes, and that equal strings are one object. A call of a function of the table
+//! is written as Python would write its result.
+
+mod arena;
+mod describe;
+mod known;
+mod machine;
+mod notorious;
+mod numpy;
+mod rare;
+mod survey;
+#[cfg(test)]
+mod tests;
+mod text;
+pub mod types;
+mod walk;
+mod writer;
+
+pub use survey::{Call, Import, Risk, Survey, Verdict, survey};
+pub use writer::Writer;
 
 use crate::event::Sink;
-use crate::fidelity::Fidelity;
 use crate::format::Format;
 use crate::limits::Limits;
-use crate::out::Out;
-use crate::reader::{Parse, Status};
+use crate::reader::{Parse, Resync, Status};
 use crate::{Error, Result};
+
+use machine::Machine;
+use walk::Walk;
 
 /// How pickle is read and written.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Options {}
+pub struct Options {
+    /// What 8-bit strings of Python 2 are.
+    pub strings: Strings,
+    /// The protocol to write, 0 to 5; `None` is [`types::DEFAULT_PROTOCOL`].
+    pub protocol: Option<u8>,
+    /// Whether types that few targets have a use for are kept: tuples, the dtypes of NumPy. A
+    /// conversion sets it where the target is a pickle or the reversible notation.
+    pub exact: bool,
+    /// Whether calls of functions are written that are not in the table of harmless ones: whoever
+    /// loads the result runs them. A conversion from pickle sets it.
+    pub calls: bool,
+}
+
+/// What the 8-bit strings of Python 2 (`STRING`, `BINSTRING`) are, as `pickle.loads` takes it in
+/// its argument `encoding`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strings {
+    /// Text in ASCII; others are an error, as in Python.
+    #[default]
+    Ascii,
+    /// Text in UTF-8.
+    Utf8,
+    /// Text in Latin-1.
+    Latin1,
+    /// Bytes.
+    Bytes,
+}
 
 /// Reads pickle.
+pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
+
+/// The state machine of the pickle reader: see [`mod@crate::pickle`].
 #[derive(Debug)]
 pub struct Parser {
+    options: Options,
     limits: Limits,
+    machine: Machine,
+    /// The length of a pickle that is whole, but whose value was refused.
+    refused: Option<usize>,
 }
 
 impl Parser {
     /// A parser at the start of a stream.
-    pub fn new(_options: Options, limits: Limits) -> Parser {
-        Parser { limits }
+    pub fn new(options: Options, limits: Limits) -> Parser {
+        Parser { options, limits, machine: Machine::new(&limits), refused: None }
     }
 }
 
@@ -31,46 +101,51 @@ impl Parse for Parser {
 
     fn parse<S: Sink + ?Sized>(
         &mut self,
-        _bytes: &[u8],
-        _pos: &mut usize,
-        _last: bool,
-        _sink: &mut S,
+        bytes: &[u8],
+        pos: &mut usize,
+        last: bool,
+        sink: &mut S,
     ) -> Result<Status> {
-        Err(Error::syntax("pickle cannot be read yet"))
+        let start = *pos;
+        let input = bytes.get(start..).unwrap_or_default();
+        if input.is_empty() {
+            return Ok(if last { Status::End } else { Status::More });
+        }
+        let mut place = |error: Error, at: u64| {
+            *pos = start + at as usize;
+            // The place of a sink's error is the reader's to say.
+            match error.offset() {
+                Some(offset) => error.at(start as u64 + offset),
+                None => error,
+            }
+        };
+        let root = match self.machine.run(input, last) {
+            Ok(Some(root)) => root,
+            Ok(None) => return Ok(Status::More),
+            Err(error) => return Err(place(error, self.machine.pos() as u64)),
+        };
+        let end = self.machine.pos();
+        let mut walk = Walk::new(&mut self.machine.arena, input, &self.options, &self.limits);
+        if let Err(error) = walk.run(root, sink) {
+            let at = walk.at();
+            self.refused = Some(end);
+            return Err(place(error, at));
+        }
+        self.machine.reset();
+        *pos = start + end;
+        Ok(Status::Document)
+    }
+
+    fn resync(&mut self, bytes: &[u8], start: usize, _pos: usize, _last: bool) -> Resync {
+        self.machine.reset();
+        match self.refused.take() {
+            Some(end) if start + end <= bytes.len() => Resync::At(start + end),
+            // Nothing in a broken pickle tells where the next one begins.
+            _ => Resync::Never,
+        }
     }
 
     fn limits(&self) -> &Limits {
         &self.limits
-    }
-}
-
-/// Writes pickle.
-pub struct Writer<'a> {
-    inner: crate::json::Writer<'a>,
-}
-
-impl<'a> Writer<'a> {
-    /// A writer to `out`.
-    pub fn new(out: Out<'a>, _options: Options, fidelity: Fidelity) -> Writer<'a> {
-        Writer { inner: crate::json::Writer::new(out, Default::default(), fidelity) }
-    }
-
-    /// What was written.
-    pub fn into_out(self) -> Out<'a> {
-        self.inner.into_out()
-    }
-}
-
-impl Sink for Writer<'_> {
-    crate::event::forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
-    crate::event::forward!(begin_map key key_value end_map typed text_pair fidelity);
-}
-
-impl crate::event::Writer for Writer<'_> {
-    crate::event::forward!(finish checkpoint rollback);
-
-    fn end_document(&mut self) -> Result {
-        self.inner.end_document()?;
-        Err(Error::syntax("pickle cannot be written yet"))
     }
 }

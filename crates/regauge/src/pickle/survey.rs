@@ -1,0 +1,456 @@
+//! What loading a pickle would do: every import, every call, and a verdict in plain words.
+//!
+//! The survey looks at all that the opcodes make, also at what they throw away and at what comes
+//! before an error: loading runs the calls one by one, and a pickle that breaks off after its
+//! payload has run it all the same.
+
+use super::arena::{Arena, Kind, NOTHING, Node, Step};
+use super::known::{self, What};
+use super::machine::Machine;
+use super::notorious;
+use super::numpy;
+use crate::Error;
+use crate::limits::Limits;
+
+/// What loading would do with one or more pickles.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Survey {
+    /// How many pickles there are, a broken one included.
+    pub pickles: u64,
+    /// The highest protocol that they name.
+    pub protocol: u8,
+    /// How many instructions were read.
+    pub instructions: u64,
+    /// What would be imported, in order; one entry for each instruction that does.
+    pub imports: Vec<Import>,
+    /// What would be called, in order.
+    pub calls: Vec<Call>,
+    /// How many persistent ids the loading program would be asked for.
+    pub persistent_ids: u64,
+    /// The codes that the registry of the loading program would be asked for, in order.
+    pub extensions: Vec<i64>,
+    /// How many buffers are expected from outside.
+    pub buffers: u64,
+    /// How many calls there are, if more than [`Survey::LISTED`], and so of imports.
+    pub calls_left_out: u64,
+    /// See `calls_left_out`.
+    pub imports_left_out: u64,
+    /// Where reading stopped, if not at the end.
+    pub error: Option<Error>,
+    verdict: Verdict,
+    /// The most telling import or call, with its place.
+    reason: Option<String>,
+    /// Whether that is a call, which says more than an import.
+    called: bool,
+}
+
+/// One import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Import {
+    /// Bytes from the start of the input to the instruction.
+    pub offset: u64,
+    /// The module that would be imported.
+    pub module: String,
+    /// The name that would be looked up in it, dots included.
+    pub name: String,
+    /// How it is judged.
+    pub risk: Risk,
+}
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Call {
+    /// Bytes from the start of the input to the instruction.
+    pub offset: u64,
+    /// What is called: `module.name`, or what is computed instead.
+    pub callable: String,
+    /// The instruction: `REDUCE`, `NEWOBJ`, `NEWOBJ_EX`, `INST or OBJ`, `BUILD`.
+    pub instruction: &'static str,
+    /// How many arguments there are.
+    pub arguments: usize,
+    /// The call as Python would write it, cut to what a line can carry.
+    pub shown: String,
+    /// How it is judged.
+    pub risk: Risk,
+}
+
+/// How an import or a call is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Risk {
+    /// In the table of harmless constructors, with arguments as it has them.
+    Harmless,
+    /// Nobody knows what it does.
+    Unknown,
+    /// Known from attacks.
+    Notorious,
+}
+
+impl Risk {
+    /// In reports: `"harmless"`, `"unknown"`, `"notorious"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Risk::Harmless => "harmless",
+            Risk::Unknown => "unknown",
+            Risk::Notorious => "notorious",
+        }
+    }
+}
+
+/// What to think of a pickle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// No imports and no calls.
+    Data,
+    /// Only what the table of harmless constructors has.
+    HarmlessTypes,
+    /// Nothing unknown is called, but the loading program has to give something, or the end is
+    /// missing.
+    Incomplete,
+    /// Code is imported or called that nobody here knows.
+    UnknownCode,
+    /// Code is called that attacks are made of.
+    Attack,
+}
+
+impl Verdict {
+    /// In reports: `"data"`, `"harmless-types"`, `"incomplete"`, `"unknown-code"`, `"attack"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Data => "data",
+            Verdict::HarmlessTypes => "harmless-types",
+            Verdict::Incomplete => "incomplete",
+            Verdict::UnknownCode => "unknown-code",
+            Verdict::Attack => "attack",
+        }
+    }
+
+    /// In plain words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Data => "plain data: loading it imports and calls nothing",
+            Verdict::HarmlessTypes => {
+                "harmless: loading it makes dates, decimals, sets and the like, and calls nothing \
+                 else"
+            }
+            Verdict::Incomplete => {
+                "nothing harmful found, but it is broken or leaves things to the program that \
+                 loads it"
+            }
+            Verdict::UnknownCode => {
+                "loading it runs code that is not known to be harmless: load it only if you trust \
+                 whoever wrote it"
+            }
+            Verdict::Attack => "do not load it: it runs code as attacks do",
+        }
+    }
+}
+
+impl Survey {
+    /// How many imports, and how many calls, are listed one by one.
+    pub const LISTED: usize = 10_000;
+
+    /// What to think of it.
+    pub fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// The import or the call that the verdict comes from, with its place.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    fn judge(&mut self, risk: Risk, offset: u64, calls: bool, what: impl FnOnce() -> String) {
+        let verdict = match risk {
+            Risk::Harmless => Verdict::HarmlessTypes,
+            Risk::Unknown => Verdict::UnknownCode,
+            Risk::Notorious => Verdict::Attack,
+        };
+        let tells_more = verdict == self.verdict && calls && !self.called;
+        if verdict > self.verdict || tells_more {
+            self.verdict = verdict;
+            if risk > Risk::Harmless {
+                self.reason = Some(format!("{} at byte {offset}", what()));
+                self.called = calls;
+            }
+        }
+    }
+
+    /// Adds what the machine has made of one pickle, which begins at `base`.
+    fn add(&mut self, machine: &Machine, input: &[u8], base: u64) {
+        self.pickles += 1;
+        self.protocol = self.protocol.max(machine.protocol());
+        self.instructions += machine.instructions();
+        let arena = &machine.arena;
+        for (index, object) in arena.objects.iter().enumerate() {
+            let index = index as u32;
+            let offset = base + u64::from(object.at);
+            match object.kind {
+                Kind::Global => self.import(arena, index, input, offset),
+                Kind::Call | Kind::New | Kind::NewEx | Kind::Instance => {
+                    self.call(arena, index, input, offset);
+                }
+                Kind::PersistentId => self.persistent_ids += 1,
+                Kind::Extension => {
+                    if let &[Node::Int(_, code)] = arena.made_of(index) {
+                        if self.extensions.len() < Survey::LISTED {
+                            self.extensions.push(code);
+                        }
+                    }
+                }
+                Kind::Buffer => self.buffers += 1,
+                _ => {}
+            }
+            let plain = matches!(object.kind, Kind::List | Kind::Dict | Kind::Set);
+            if !plain && !object.kind.is_call() && arena.first_chunk(index) != NOTHING {
+                self.change(arena, index, input, offset);
+            }
+        }
+        if self.persistent_ids > 0 || self.buffers > 0 {
+            self.verdict = self.verdict.max(Verdict::Incomplete);
+        }
+        if !self.extensions.is_empty() && self.verdict < Verdict::UnknownCode {
+            self.verdict = Verdict::UnknownCode;
+            self.reason = Some(format!("the extension code {}", self.extensions[0]));
+        }
+    }
+
+    fn import(&mut self, arena: &Arena, index: u32, input: &[u8], offset: u64) {
+        let names = arena.global(Node::Object(0, index), input);
+        let (module, name) = names.unwrap_or_default();
+        let risk = import_risk(&module, &name);
+        let what = || format!("it imports {}.{}", shorten(&module), shorten(&name));
+        self.judge(risk, offset, false, what);
+        if self.imports.len() < Survey::LISTED {
+            let (module, name) = (shorten(&module), shorten(&name));
+            self.imports.push(Import { offset, module, name, risk });
+        } else {
+            self.imports_left_out += 1;
+        }
+    }
+
+    fn call(&mut self, arena: &Arena, index: u32, input: &[u8], offset: u64) {
+        let object = arena.object(index);
+        let made_of = arena.made_of(index);
+        let (Some(&callee), Some(&arguments)) = (made_of.first(), made_of.get(1)) else { return };
+        let callable = match arena.global(callee, input) {
+            Some((module, name)) => format!("{}.{}", shorten(&module), shorten(&name)),
+            None => "something computed".to_owned(),
+        };
+        let risk = match arena.global(callee, input) {
+            Some((module, name)) if notorious::is(&module, &name) => Risk::Notorious,
+            Some((module, name)) if known::find(&module, &name).is_some() => {
+                if is_harmless(arena, index, input) { Risk::Harmless } else { Risk::Unknown }
+            }
+            _ => Risk::Unknown,
+        };
+        self.judge(risk, offset, true, || format!("it calls {callable}"));
+        if self.calls.len() == Survey::LISTED {
+            self.calls_left_out += 1;
+            return;
+        }
+        let arguments = match arguments {
+            Node::Object(_, arguments) => arena.made_of(arguments),
+            _ => &[],
+        };
+        let mut shown = callable.clone();
+        shown.push('(');
+        for (place, argument) in arguments.iter().enumerate() {
+            if place > 0 {
+                shown.push_str(", ");
+            }
+            if shown.len() > SHOWN {
+                shown.push('…');
+                break;
+            }
+            show(arena, *argument, input, 0, &mut shown);
+        }
+        shown.push(')');
+        let instruction = match object.kind {
+            Kind::Call => "REDUCE",
+            Kind::New => "NEWOBJ",
+            Kind::NewEx => "NEWOBJ_EX",
+            _ => "INST or OBJ",
+        };
+        let arguments = arguments.len();
+        self.calls.push(Call { offset, callable, instruction, arguments, shown, risk });
+    }
+
+    /// Something that is no container and no object was given items or state.
+    fn change(&mut self, arena: &Arena, index: u32, input: &[u8], offset: u64) {
+        let node = Node::Object(0, index);
+        let callable = match arena.global(node, input) {
+            Some((module, name)) => format!("{}.{}", shorten(&module), shorten(&name)),
+            None => arena.object(index).kind.name().to_owned(),
+        };
+        self.judge(Risk::Unknown, offset, true, || format!("it changes {callable} in place"));
+        let builds = arena.chunks(index).any(|chunk| chunk.step == Step::Build);
+        if self.calls.len() < Survey::LISTED {
+            self.calls.push(Call {
+                offset,
+                shown: format!("{callable} is changed in place"),
+                callable,
+                instruction: if builds { "BUILD" } else { "SETITEMS or APPENDS" },
+                arguments: 0,
+                risk: Risk::Unknown,
+            });
+        }
+    }
+}
+
+/// Everything that loading the bytes would do, one pickle after the other. Nothing is imported or
+/// called to find out.
+///
+/// ```
+/// use regauge::pickle::{Verdict, survey};
+/// let survey = survey(b"cos\nsystem\n(S'id'\ntR.", &Default::default());
+/// assert_eq!(survey.verdict(), Verdict::Attack);
+/// assert_eq!(survey.calls[0].shown, "os.system('id')");
+/// ```
+///
+/// An error is part of the result, as what comes before it counts: [`Survey::error`].
+pub fn survey(bytes: &[u8], limits: &Limits) -> Survey {
+    let mut survey = Survey {
+        pickles: 0,
+        protocol: 0,
+        instructions: 0,
+        imports: Vec::new(),
+        calls: Vec::new(),
+        persistent_ids: 0,
+        extensions: Vec::new(),
+        buffers: 0,
+        calls_left_out: 0,
+        imports_left_out: 0,
+        error: None,
+        verdict: Verdict::Data,
+        reason: None,
+        called: false,
+    };
+    let mut machine = Machine::new(limits);
+    let mut start = 0;
+    while start < bytes.len() && survey.error.is_none() {
+        let input = &bytes[start..];
+        let base = start as u64;
+        let ran = machine.run(input, true);
+        survey.add(&machine, input, base);
+        start += machine.pos();
+        if let Err(error) = ran {
+            let offset = base + error.offset().unwrap_or_default();
+            survey.error = Some(error.at(offset).in_format(crate::Format::Pickle));
+            survey.verdict = survey.verdict.max(Verdict::Incomplete);
+        }
+        machine.reset();
+    }
+    survey
+}
+
+/// How an import by itself is judged. A class of the table can be named; a function of it too, as
+/// naming it does nothing.
+fn import_risk(module: &str, name: &str) -> Risk {
+    if notorious::is(module, name) {
+        Risk::Notorious
+    } else if known::find(module, name).is_some() {
+        Risk::Harmless
+    } else {
+        Risk::Unknown
+    }
+}
+
+/// Whether a call of something in the table is harmless: it is understood as a value, or is a part
+/// of one that would be.
+fn is_harmless(arena: &Arena, index: u32, input: &[u8]) -> bool {
+    if known::understand(arena, index, input).is_some() {
+        return true;
+    }
+    let Some(call) = known::Call::of(arena, index, input) else { return false };
+    match call.what {
+        What::Dtype | What::Ndarray => numpy::is_harmless(&call, arena, input),
+        _ => false,
+    }
+}
+
+/// How much of a call is shown.
+const SHOWN: usize = 120;
+
+fn shorten(text: &str) -> String {
+    crate::fidelity::shorten(text)
+}
+
+/// A value as Python would write it, in short.
+fn show(arena: &Arena, node: Node, input: &[u8], depth: u32, shown: &mut String) {
+    use std::fmt::Write as _;
+    if shown.len() > SHOWN {
+        shown.push('…');
+        return;
+    }
+    let _ = match node {
+        Node::None(_) => write!(shown, "None"),
+        Node::Bool(_, v) => write!(shown, "{}", if v { "True" } else { "False" }),
+        Node::Int(_, v) => write!(shown, "{v}"),
+        Node::Float(_, v) => write!(shown, "{v:?}"),
+        Node::Long(_, span) => write!(shown, "an integer of {} bytes", span.length),
+        Node::LongText(_, span) => write!(shown, "an integer of {} digits", span.length),
+        Node::Bytes(_, span) => {
+            let bytes = span.of(input);
+            let start = &bytes[..bytes.len().min(40)];
+            let more = if bytes.len() > 40 { "…" } else { "" };
+            write!(shown, "b'{}{more}'", start.escape_ascii())
+        }
+        Node::Text(..) | Node::Escaped(..) | Node::Old(..) | Node::OldEscaped(..) => {
+            match Arena::text(node, input) {
+                Some(text) => {
+                    let start: String = text.chars().take(80).collect();
+                    let more = if start.len() < text.len() { "…" } else { "" };
+                    write!(shown, "'{}{more}'", start.escape_debug())
+                }
+                None => write!(shown, "a text"),
+            }
+        }
+        Node::Object(_, index) => {
+            let object = arena.object(index);
+            let nodes = arena.made_of(index);
+            let brackets = match object.kind {
+                Kind::List => ('[', ']'),
+                Kind::Tuple => ('(', ')'),
+                Kind::Global => {
+                    let (module, name) = arena.global(node, input).unwrap_or_default();
+                    let _ = write!(shown, "{}.{}", shorten(&module), shorten(&name));
+                    return;
+                }
+                Kind::Call | Kind::New => {
+                    match nodes.first().and_then(|callee| arena.global(*callee, input)) {
+                        Some((module, name)) => {
+                            let _ = write!(shown, "{}.{}(…)", shorten(&module), shorten(&name));
+                        }
+                        None => shown.push_str("something computed"),
+                    }
+                    return;
+                }
+                kind => {
+                    let _ = write!(shown, "{}", kind.name());
+                    return;
+                }
+            };
+            if depth > 2 {
+                shown.push('…');
+                return;
+            }
+            shown.push(brackets.0);
+            for (place, inner) in nodes.iter().enumerate() {
+                if place > 0 {
+                    shown.push_str(", ");
+                }
+                if shown.len() > SHOWN {
+                    shown.push('…');
+                    break;
+                }
+                show(arena, *inner, input, depth + 1, shown);
+            }
+            shown.push(brackets.1);
+            Ok(())
+        }
+        Node::Hole => Ok(()),
+    };
+}

@@ -1,0 +1,657 @@
+//! Events to opcodes.
+//!
+//! A pickle needs no length beforehand: a list is `EMPTY_LIST`, then batches of `MARK … APPENDS`.
+//! From protocol 4 on, what is written goes into frames of about 64 KiB, whose length is put in
+//! front when they are full; only that much waits in memory.
+//!
+//! Advice for those who change this file: every value goes through [`Writer::begin_value`] (which
+//! asks what stands around it whether it may come) and, once it is on the stack of whoever loads
+//! the pickle, through [`Writer::end_value`]. What stands around it is the topmost [`Open`].
+
+mod keys;
+mod ops;
+mod python;
+mod times;
+
+use std::collections::HashMap;
+
+use super::Options;
+use super::types::*;
+use crate::event::{BigInt, Ext, Sink, Type};
+use crate::fidelity::{self, Fidelity};
+use crate::out::Out;
+use crate::value::Value;
+use crate::{Error, OnLoss, Result};
+
+use keys::Keys;
+use python::{Held, Slot};
+
+/// How many values a batch of `APPENDS` or `SETITEMS` has, as in CPython: whoever loads it keeps a
+/// batch on its stack.
+const BATCH: u32 = 1000;
+
+/// What sort of value comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Null,
+    Integer,
+    Text,
+    Bytes,
+    Array,
+    Map,
+    /// A value with a type, or a reference.
+    Other,
+    Scalar,
+    /// A time that a clock set back can show twice.
+    Time,
+}
+
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
+            Form::Null => "null",
+            Form::Integer => "an integer",
+            Form::Text => "text",
+            Form::Bytes => "bytes",
+            Form::Array => "an array",
+            Form::Map => "a map",
+            Form::Other => "a value with a type or a reference",
+            Form::Scalar => "a scalar",
+            Form::Time => "a time",
+        }
+    }
+}
+
+/// What is open.
+#[derive(Clone, Debug)]
+enum Shape {
+    /// Values are added to what stands below the mark.
+    List,
+    Dict,
+    Set,
+    /// Values between a mark and `TUPLE`.
+    Tuple,
+    /// Up to three values without a mark.
+    ShortTuple,
+    FrozenSet,
+    /// Values that only have to be on the stack, in this number if it matters.
+    Inline(Option<u32>),
+    /// A key that is not text.
+    Key,
+    /// A type of Python.
+    Typed(Held),
+    /// The map that describes a call or an object.
+    Description(Slot),
+    /// The steps of an object, and one of them.
+    Steps,
+    Step(Slot),
+}
+
+/// A container or a type that is open.
+#[derive(Clone, Debug)]
+struct Open {
+    shape: Shape,
+    /// Values so far: of the batch at hand where there are batches.
+    count: u32,
+    /// Values are added in batches behind a mark, not one by one.
+    batches: bool,
+    /// Python has to be able to hash it: arrays in it are tuples.
+    hashed: bool,
+    /// The anchor that waits until the object is made.
+    anchor: Option<u64>,
+}
+
+impl Open {
+    fn new(shape: Shape) -> Open {
+        Open { shape, count: 0, batches: true, hashed: false, anchor: None }
+    }
+}
+
+/// Writes pickle.
+pub struct Writer<'a> {
+    out: Out<'a>,
+    protocol: u8,
+    calls: bool,
+    fidelity: Fidelity,
+    stack: Vec<Open>,
+    /// Where the frame at hand begins; `u64::MAX` where there is none.
+    frame: u64,
+    /// Where it has become long enough.
+    frame_full: u64,
+    /// Whether the document at hand has begun.
+    begun: bool,
+    /// The next number of the memo.
+    memo: u32,
+    anchors: HashMap<u64, u32>,
+    globals: HashMap<String, u32>,
+    keys: Keys,
+    /// The anchor of the value that comes next.
+    anchor: Option<u64>,
+    mark: Checkpoint,
+}
+
+/// What [`rollback`](crate::Writer::rollback) returns to.
+#[derive(Clone, Debug, Default)]
+struct Checkpoint {
+    depth: usize,
+    top: Option<Open>,
+    begun: bool,
+    memo: u32,
+}
+
+impl<'a> Writer<'a> {
+    /// A writer to `out`.
+    pub fn new(out: Out<'a>, options: Options, fidelity: Fidelity) -> Writer<'a> {
+        let protocol = options.protocol.unwrap_or(DEFAULT_PROTOCOL).min(HIGHEST_PROTOCOL);
+        Writer {
+            out,
+            protocol,
+            calls: options.calls,
+            fidelity,
+            stack: Vec::new(),
+            frame: u64::MAX,
+            frame_full: u64::MAX,
+            begun: false,
+            memo: 0,
+            anchors: HashMap::new(),
+            globals: HashMap::new(),
+            keys: Keys::default(),
+            anchor: None,
+            mark: Checkpoint::default(),
+        }
+    }
+
+    /// A writer into memory, of the default protocol.
+    pub fn in_memory(policy: OnLoss) -> Writer<'static> {
+        let fidelity = Fidelity::new(policy, crate::Format::Pickle);
+        Writer::new(Out::in_memory(), Options::default(), fidelity)
+    }
+
+    /// What was written.
+    pub fn into_out(self) -> Out<'a> {
+        self.out
+    }
+
+    /// What was written, of a writer into memory.
+    pub fn into_vec(self) -> Vec<u8> {
+        self.out.into_vec()
+    }
+
+    /// A value comes: asks what stands around it, and writes the mark of a batch.
+    #[inline]
+    fn begin_value(&mut self, form: Form) -> Result {
+        self.room(32)?;
+        let Some(open) = self.stack.last_mut() else { return Ok(()) };
+        match open.shape {
+            Shape::Dict | Shape::Tuple => Ok(()),
+            Shape::List | Shape::Set => {
+                if open.count == 0 && open.batches {
+                    self.out.push(MARK);
+                }
+                Ok(())
+            }
+            _ => self.begin_in_python(form),
+        }
+    }
+
+    /// The value is on the stack: adds it to what stands around it.
+    #[inline]
+    fn end_value(&mut self) -> Result {
+        if self.anchor.is_some() {
+            let anchor = self.anchor.take();
+            self.remember(anchor)?;
+        }
+        let Some(open) = self.stack.last_mut() else { return Ok(()) };
+        let (one, many) = match open.shape {
+            Shape::List => (APPEND, APPENDS),
+            Shape::Dict => (SETITEM, SETITEMS),
+            Shape::Set => (ADDITEMS, ADDITEMS),
+            _ => {
+                open.count += 1;
+                return self.end_in_python();
+            }
+        };
+        open.count += 1;
+        if !open.batches {
+            self.out.push(one);
+        } else if open.count == BATCH {
+            open.count = 0;
+            self.out.push(many);
+        }
+        Ok(())
+    }
+
+    /// Writes the end of what is open, as a list, a dict or a set.
+    fn end_batches(&mut self, open: &Open) {
+        if open.count > 0 && open.batches {
+            self.out.push(match open.shape {
+                Shape::List => APPENDS,
+                Shape::Set => ADDITEMS,
+                _ => SETITEMS,
+            });
+        }
+    }
+
+    /// Puts what is on top of the stack into the memo under this anchor.
+    fn remember(&mut self, anchor: Option<u64>) -> Result {
+        if let Some(anchor) = anchor {
+            let number = self.put()?;
+            self.anchors.insert(anchor, number);
+        }
+        Ok(())
+    }
+
+    /// What stands around the value at hand.
+    #[inline]
+    fn is_hashed(&self) -> bool {
+        self.stack.last().is_some_and(|open| open.hashed)
+    }
+
+    /// The end of an array or a map.
+    fn end_container(&mut self) -> Result {
+        self.room(32)?;
+        let open = self.stack.pop().expect("begin before end");
+        match open.shape {
+            Shape::List | Shape::Dict | Shape::Set => {
+                self.end_batches(&open);
+                self.end_value()
+            }
+            Shape::Tuple => {
+                self.out.push(TUPLE);
+                self.remember(open.anchor)?;
+                self.end_value()
+            }
+            Shape::ShortTuple => {
+                match open.count {
+                    0 => self.out.push(EMPTY_TUPLE),
+                    count => self.out.push(TUPLE1 - 1 + count as u8),
+                }
+                self.remember(open.anchor)?;
+                self.end_value()
+            }
+            Shape::FrozenSet => {
+                self.out.push(FROZENSET);
+                self.remember(open.anchor)?;
+                self.end_value()
+            }
+            shape => self.end_python_container(shape, open.count),
+        }
+    }
+
+    /// A document may begin: what the last one left is gone.
+    fn reset(&mut self) {
+        self.stack.clear();
+        self.begun = false;
+        self.memo = 0;
+        self.anchors.clear();
+        self.globals.clear();
+        self.keys.clear();
+        self.anchor = None;
+        self.frame = u64::MAX;
+        self.frame_full = u64::MAX;
+    }
+
+    /// Text as its opcode.
+    #[inline]
+    fn write_text(&mut self, text: &[u8]) -> Result {
+        if text.len() < 256 && self.protocol >= 4 {
+            self.room(text.len() + 4)?;
+            self.out.extend_behind([SHORT_BINUNICODE, text.len() as u8], text);
+            return Ok(());
+        }
+        self.write_long_text(text)
+    }
+
+    #[inline(never)]
+    fn write_long_text(&mut self, text: &[u8]) -> Result {
+        if self.protocol == 0 {
+            return self.write_escaped(text);
+        }
+        match u32::try_from(text.len()) {
+            Ok(length) => {
+                let [a, b, c, d] = length.to_le_bytes();
+                self.payload([BINUNICODE, a, b, c, d], text)
+            }
+            Err(_) if self.protocol >= 4 => self.payload(eight(BINUNICODE8, text.len()), text),
+            Err(_) => Err(self.too_long(text.len())),
+        }
+    }
+
+    /// Text for protocol 0, as `pickle.py` writes it.
+    fn write_escaped(&mut self, text: &[u8]) -> Result {
+        let mut line = Vec::with_capacity(text.len());
+        for code in codes(text) {
+            match code {
+                0 | 0x0A | 0x0D | 0x1A | 0x5C => escape(&mut line, code),
+                0..=0xFF => line.push(code as u8),
+                _ => escape(&mut line, code),
+            }
+        }
+        self.line(UNICODE, &line)
+    }
+
+    fn write_int(&mut self, v: i64) -> Result {
+        if self.protocol == 0 {
+            return match i32::try_from(v) {
+                Ok(v) => self.line(INT, v.to_string().as_bytes()),
+                Err(_) => self.line(LONG, format!("{v}L").as_bytes()),
+            };
+        }
+        match v {
+            0..=0xFF => self.out.push_array([BININT1, v as u8]),
+            0x100..=0xFFFF => self.out.push_array([BININT2, v as u8, (v >> 8) as u8]),
+            _ => match i32::try_from(v) {
+                Ok(v) => {
+                    let [a, b, c, d] = v.to_le_bytes();
+                    self.out.push_array([BININT, a, b, c, d]);
+                }
+                Err(_) => return self.write_long(&v.to_le_bytes()),
+            },
+        }
+        Ok(())
+    }
+
+    /// An integer in two's complement, the least significant byte first.
+    fn write_long(&mut self, bytes: &[u8]) -> Result {
+        let negative = bytes.last().is_some_and(|top| *top >= 0x80);
+        let sign = if negative { 0xFF } else { 0 };
+        let mut length = bytes.len();
+        while length > 1 && bytes[length - 1] == sign && (bytes[length - 2] ^ sign) < 0x80 {
+            length -= 1;
+        }
+        let bytes = &bytes[..length];
+        match (length, self.protocol) {
+            (_, 0 | 1) => {
+                let mut magnitude = bytes.to_vec();
+                if negative {
+                    ops::negate(&mut magnitude);
+                }
+                while magnitude.last() == Some(&0) {
+                    magnitude.pop();
+                }
+                let v = BigInt::Binary { negative, magnitude: &magnitude };
+                self.line(LONG, format!("{}L", crate::number::big_int_text(v)).as_bytes())
+            }
+            (0..=0xFF, _) => self.payload([LONG1, length as u8], bytes),
+            _ => match i32::try_from(length) {
+                Ok(length) => {
+                    let [a, b, c, d] = length.to_le_bytes();
+                    self.payload([LONG4, a, b, c, d], bytes)
+                }
+                Err(_) => Err(self.too_long(length)),
+            },
+        }
+    }
+
+    fn write_float(&mut self, v: f64) -> Result {
+        if self.protocol > 0 {
+            let [a, b, c, d, e, f, g, h] = v.to_be_bytes();
+            self.out.push_array([BINFLOAT, a, b, c, d, e, f, g, h]);
+            return Ok(());
+        }
+        match v {
+            _ if v.is_nan() => self.line(FLOAT, b"nan"),
+            f64::INFINITY => self.line(FLOAT, b"inf"),
+            f64::NEG_INFINITY => self.line(FLOAT, b"-inf"),
+            _ => self.line(FLOAT, zmij::Buffer::new().format_finite(v).as_bytes()),
+        }
+    }
+
+    #[cold]
+    fn too_long(&self, length: usize) -> Error {
+        Error::unrepresentable(format!(
+            "found {length} bytes in one value, which protocol {} of pickle cannot hold",
+            self.protocol
+        ))
+        .hint("pass --pickle-protocol 4 or 5")
+    }
+}
+
+/// An opcode and a length of eight bytes.
+fn eight(opcode: u8, length: usize) -> [u8; 9] {
+    let mut header = [opcode; 9];
+    header[1..].copy_from_slice(&(length as u64).to_le_bytes());
+    header
+}
+
+fn escape(line: &mut Vec<u8>, code: u32) {
+    let text = if code > 0xFFFF { format!("\\U{code:08x}") } else { format!("\\u{code:04x}") };
+    line.extend_from_slice(text.as_bytes());
+}
+
+/// The code points of UTF-8 in which surrogates may stand.
+fn codes(text: &[u8]) -> Vec<u32> {
+    let mut codes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    loop {
+        let valid = match std::str::from_utf8(rest) {
+            Ok(text) => text,
+            Err(error) => std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or_default(),
+        };
+        codes.extend(valid.chars().map(u32::from));
+        match &rest[valid.len()..] {
+            [] => return codes,
+            [0xED, b @ 0xA0..=0xBF, c, after @ ..] => {
+                codes.push(0xD000 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F));
+                rest = after;
+            }
+            // Never so: text is UTF-8, and what a reader calls surrogates is as above.
+            [_, after @ ..] => {
+                codes.push(0xFFFD);
+                rest = after;
+            }
+        }
+    }
+}
+
+impl Sink for Writer<'_> {
+    #[inline]
+    fn null(&mut self) -> Result {
+        self.begin_value(Form::Null)?;
+        if self.is_python_leaf() {
+            return self.python_null();
+        }
+        self.write_none();
+        self.end_value()
+    }
+    #[inline]
+    fn bool(&mut self, v: bool) -> Result {
+        self.begin_value(Form::Scalar)?;
+        match (self.protocol, v) {
+            (0 | 1, false) => self.line(INT, b"00")?,
+            (0 | 1, true) => self.line(INT, b"01")?,
+            (_, v) => self.out.push(if v { NEWTRUE } else { NEWFALSE }),
+        }
+        self.end_value()
+    }
+    #[inline]
+    fn i64(&mut self, v: i64) -> Result {
+        self.begin_value(Form::Integer)?;
+        if self.is_python_leaf() {
+            return self.python_integer(v);
+        }
+        self.write_int(v)?;
+        self.end_value()
+    }
+    fn u64(&mut self, v: u64) -> Result {
+        if let Ok(v) = i64::try_from(v) {
+            return self.i64(v);
+        }
+        self.begin_value(Form::Scalar)?;
+        let mut nine = [0; 9];
+        nine[..8].copy_from_slice(&v.to_le_bytes());
+        self.write_long(&nine)?;
+        self.end_value()
+    }
+    #[inline]
+    fn f64(&mut self, v: f64) -> Result {
+        self.begin_value(Form::Scalar)?;
+        self.write_float(v)?;
+        self.end_value()
+    }
+    #[inline]
+    fn str(&mut self, v: &str) -> Result {
+        self.begin_value(Form::Text)?;
+        if self.is_python_leaf() {
+            return self.python_text(v);
+        }
+        self.write_text(v.as_bytes())?;
+        self.end_value()
+    }
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        self.begin_value(Form::Bytes)?;
+        if self.is_python_leaf() {
+            return self.python_bytes(v);
+        }
+        self.write_bytes(v)?;
+        self.end_value()
+    }
+    fn big_int(&mut self, v: BigInt<'_>) -> Result {
+        self.begin_value(Form::Scalar)?;
+        self.write_big_int(v)?;
+        self.end_value()
+    }
+    #[inline]
+    fn begin_array(&mut self, len: Option<u64>) -> Result {
+        self.begin_value(Form::Array)?;
+        if self.in_python() {
+            return self.begin_python_array(len);
+        }
+        if self.is_hashed() {
+            return self.begin_tuple(len);
+        }
+        self.begin_list(len)
+    }
+    #[inline]
+    fn end_array(&mut self) -> Result {
+        self.end_container()
+    }
+    #[inline]
+    fn begin_map(&mut self, len: Option<u64>) -> Result {
+        self.begin_value(Form::Map)?;
+        if self.in_python() {
+            return self.begin_python_map(len);
+        }
+        self.begin_dict(len)
+    }
+    #[inline]
+    fn key(&mut self, k: &str) -> Result {
+        self.room(32)?;
+        match self.stack.last() {
+            Some(Open { shape: Shape::Dict, count, batches, .. }) => {
+                if *count == 0 && *batches {
+                    self.out.push(MARK);
+                }
+            }
+            _ => return self.python_key(k),
+        }
+        self.write_key(k)
+    }
+    #[inline]
+    fn end_map(&mut self) -> Result {
+        self.end_container()
+    }
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        if self.ext_held(v)? {
+            return Ok(());
+        }
+        fidelity::ext(self, v)
+    }
+    fn key_value(&mut self, k: &Value) -> Result {
+        if !python::is_hashable(k) {
+            return fidelity::key_value(self, k);
+        }
+        self.room(32)?;
+        match self.stack.last() {
+            Some(Open { shape: Shape::Dict, count, batches, .. }) => {
+                if *count == 0 && *batches {
+                    self.out.push(MARK);
+                }
+            }
+            _ => return Err(python::bad_key(&k.to_string())),
+        }
+        let mut open = Open::new(Shape::Key);
+        open.hashed = true;
+        self.stack.push(open);
+        k.drive(self)?;
+        self.stack.pop();
+        Ok(())
+    }
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        match Held::of(t, self.calls, self.protocol) {
+            Some(held) => self.begin_held(held),
+            None => fidelity::begin_typed(self, t),
+        }
+    }
+    fn end_typed(&mut self) -> Result {
+        if self.fidelity.end_held() { self.end_typed_held() } else { fidelity::end_typed(self) }
+    }
+    fn holds_references(&mut self) -> bool {
+        true
+    }
+    fn begin_anchor(&mut self, id: u64) -> Result {
+        if self.anchor.is_some() {
+            return Err(Error::unrepresentable("found two anchors around one value"));
+        }
+        self.fidelity.hold_typed();
+        self.anchor = Some(id);
+        Ok(())
+    }
+    fn end_anchor(&mut self) -> Result {
+        if self.fidelity.end_held() { Ok(()) } else { fidelity::end_anchor(self) }
+    }
+    fn alias(&mut self, id: u64) -> Result {
+        let Some(&number) = self.anchors.get(&id) else {
+            return Err(Error::unrepresentable(format!(
+                "found the value of anchor {id} in itself, through a tuple or the arguments of a \
+                 call, which cannot be made before what is in them"
+            )));
+        };
+        self.begin_value(Form::Other)?;
+        self.get(number)?;
+        self.end_value()
+    }
+}
+
+impl crate::event::Writer for Writer<'_> {
+    fn end_document(&mut self) -> Result {
+        self.room(1)?;
+        self.out.push(STOP);
+        self.close_frame();
+        self.reset();
+        Ok(())
+    }
+    fn finish(&mut self) -> Result {
+        if self.begun || !self.stack.is_empty() {
+            return Err(Error::unrepresentable("the last document is not whole"));
+        }
+        self.out.finish()
+    }
+    fn checkpoint(&mut self) {
+        self.close_frame();
+        self.mark = Checkpoint {
+            depth: self.stack.len(),
+            top: self.stack.last().cloned(),
+            begun: self.begun,
+            memo: self.memo,
+        };
+        self.out.checkpoint();
+    }
+    fn rollback(&mut self) {
+        self.out.rollback();
+        let mark = self.mark.clone();
+        self.stack.truncate(mark.depth);
+        if let (Some(top), Some(saved)) = (self.stack.last_mut(), mark.top) {
+            *top = saved;
+        }
+        (self.begun, self.memo) = (mark.begun, mark.memo);
+        (self.frame, self.frame_full) = (u64::MAX, u64::MAX);
+        self.anchor = None;
+        self.keys.clear();
+        self.anchors.retain(|_, number| *number < mark.memo);
+        self.globals.retain(|_, number| *number < mark.memo);
+    }
+}
