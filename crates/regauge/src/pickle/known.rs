@@ -169,6 +169,12 @@ pub(super) static KNOWN: &[Known] = &[
     ),
 ];
 
+/// The table of harmless constructors as text: modules, names, and which calls become what.
+pub fn harmless()
+-> impl Iterator<Item = (&'static [&'static str], &'static [&'static str], &'static str)> {
+    KNOWN.iter().map(|known| (known.modules, known.names, known.becomes))
+}
+
 /// The row of this name.
 pub(super) fn find(module: &str, name: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.names.contains(&name) && known.modules.contains(&module))
