@@ -105,9 +105,11 @@ impl Options {
         self.objects.unwrap_or(self.on_loss.into())
     }
 
-    /// Whether objects are wanted as their data alone.
-    pub(crate) fn keeps_data_only(&self) -> bool {
-        self.resolved_objects() == Objects::Data
+    /// Whether symbols are wanted as text: objects are wanted as their data, and the target has no
+    /// symbols.
+    pub(crate) fn symbols_become_text(&self) -> bool {
+        let has_symbols = matches!(self.to, Format::Marshal | Format::Cbor);
+        self.resolved_objects() == Objects::Data && !has_symbols
     }
 
     /// Whether the reversible notation is written and read.
@@ -342,7 +344,7 @@ macro_rules! with_reader {
             Format::Marshal => {
                 let mut marshal = options.marshal.clone();
                 marshal.exact |= options.identity;
-                marshal.data |= options.keeps_data_only() && !marshal.exact;
+                marshal.data |= options.symbols_become_text() && !marshal.exact;
                 let parser = marshal::Parser::new(marshal, limits);
                 input.reader(parser).and_then(|$reader| $act)
             }

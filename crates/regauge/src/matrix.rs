@@ -155,6 +155,7 @@ pub fn outcome(kind: &Kind, from: Format, to: Format) -> Outcome {
         options.on_loss = on_loss;
         options.documents = Documents::Keep;
         options.json_read.exact_numbers = true;
+        options.yaml.exact_numbers = true;
         options.json_read.non_finite = true;
         options
     };
@@ -184,7 +185,8 @@ pub fn outcome(kind: &Kind, from: Format, to: Format) -> Outcome {
 }
 
 /// Equal but for the width of numbers, which belongs to the formats: a single and the double of its
-/// value are the same number, and so are integers of any width.
+/// value are the same number, and so are integers of any width. An array that is a key or a member
+/// of a set is the same as a Python tuple there: no other array can be hashed.
 pub fn same(before: &[Value], after: &[Value]) -> bool {
     before.len() == after.len()
         && before.iter().zip(after).all(|(one, other)| {
@@ -212,10 +214,32 @@ fn settle(value: &mut Value) {
         Value::Array(values) => values.iter_mut().for_each(settle),
         Value::Map(pairs) => pairs.iter_mut().for_each(|(key, value)| {
             settle(key);
+            settle_hashed(key);
             settle(value);
         }),
-        Value::Typed(_, value) | Value::Anchor(_, value) => settle(value),
+        Value::Typed(t, value) => {
+            settle(value);
+            if t.origin == Origin::Python
+                && matches!(t.kind.as_str(), "set" | "frozenset")
+                && let Value::Array(members) = &mut **value
+            {
+                members.iter_mut().for_each(settle_hashed);
+            }
+        }
+        Value::Anchor(_, value) => settle(value),
         _ => {}
+    }
+}
+
+fn settle_hashed(value: &mut Value) {
+    if let Value::Typed(t, inside) = value
+        && t.origin == Origin::Python
+        && t.kind == "tuple"
+    {
+        *value = std::mem::replace(inside, Value::Null);
+    }
+    if let Value::Array(values) = value {
+        values.iter_mut().for_each(settle_hashed);
     }
 }
 

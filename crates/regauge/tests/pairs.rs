@@ -247,7 +247,7 @@ const WORDS: &[&str] = &[
 
 /// The formats that hold any document.
 fn formats() -> Vec<Format> {
-    [Format::Json, Format::Ndjson, Format::Msgpack].to_vec()
+    vec![Format::Json, Format::Ndjson, Format::Msgpack, Format::Cbor, Format::Marshal, Format::Pickle]
 }
 
 fn options(from: Format, to: Format, on_loss: OnLoss) -> Options {
@@ -255,6 +255,7 @@ fn options(from: Format, to: Format, on_loss: OnLoss) -> Options {
     options.on_loss = on_loss;
     options.documents = Documents::Keep;
     options.json_read.exact_numbers = true;
+    options.yaml.exact_numbers = true;
     options
 }
 
@@ -361,8 +362,11 @@ fn there_and_back(
             tally.reported += 1;
             continue;
         }
-        let (back, _) = converted(&there, &options(to, from, on_loss))
+        let (back, lost) = converted(&there, &options(to, from, on_loss))
             .map_err(|error| format!("{on_loss:?} back: {error}; {document:?}"))?;
+        if lost {
+            return Err(format!("{on_loss:?} back: exact on the way there; {document:?}"));
+        }
         let after = read(&back, from, policy)?;
         if !same(&before, &after) {
             return Err(format!("{on_loss:?}: {after:?}\nof {before:?}"));

@@ -444,6 +444,26 @@ fn codes(text: &[u8]) -> Vec<u32> {
     }
 }
 
+impl Writer<'_> {
+    /// Whether a key can be written as what it is. What would be a map in the reversible notation
+    /// is none that Python can hash, and its text is the key then.
+    fn holds(&self, k: &Value) -> bool {
+        match k {
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::UInt(_) | Value::F64(_) => true,
+            Value::Text(_) | Value::Bytes(_) => true,
+            _ => {
+                let options = Options {
+                    protocol: Some(self.protocol),
+                    calls: self.calls,
+                    ..Options::default()
+                };
+                let strict = Fidelity::new(OnLoss::Refuse, crate::Format::Pickle);
+                k.drive(&mut Writer::new(Out::in_memory(), options, strict)).is_ok()
+            }
+        }
+    }
+}
+
 impl Sink for Writer<'_> {
     #[inline]
     fn null(&mut self) -> Result {
@@ -561,7 +581,7 @@ impl Sink for Writer<'_> {
         fidelity::ext(self, v)
     }
     fn key_value(&mut self, k: &Value) -> Result {
-        if !python::is_hashable(k) {
+        if !python::is_hashable(k) || !self.holds(k) {
             return fidelity::key_value(self, k);
         }
         self.room(32)?;
