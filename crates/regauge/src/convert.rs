@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use crate::bson::extended::{ExtendedJson, FromExtended, ToExtended};
 use crate::documents::{Documents, Duplicates, Join, Split};
 use crate::event::{Source as _, Writer};
 use crate::fidelity::{Fidelity, Objects, OnLoss};
@@ -108,8 +109,23 @@ impl Options {
     /// Whether symbols are wanted as text: objects are wanted as their data, and the target has no
     /// symbols.
     pub(crate) fn symbols_become_text(&self) -> bool {
-        let has_symbols = matches!(self.to, Format::Marshal | Format::Cbor);
+        let has_symbols = matches!(self.to, Format::Marshal | Format::Cbor | Format::Bson);
         self.resolved_objects() == Objects::Data && !has_symbols
+    }
+
+    /// The form of Extended JSON that is written, if one is.
+    fn writes_extended_json(&self) -> Option<ExtendedJson> {
+        self.bson.extended_json.filter(|_| self.to.is_json())
+    }
+
+    /// Whether the target knows two widths of integers, as BSON does.
+    pub(crate) fn keeps_int64(&self) -> bool {
+        self.identity || self.writes_extended_json() == Some(ExtendedJson::Canonical)
+    }
+
+    /// Whether Extended JSON is read.
+    fn reads_extended_json(&self) -> bool {
+        self.bson.extended_json.is_some() && self.from.is_json()
     }
 
     /// Whether the reversible notation is written and read.
@@ -331,7 +347,9 @@ macro_rules! with_reader {
                 input.reader(parser).and_then(|$reader| $act)
             }
             Format::Bson => {
-                let parser = bson::Parser::new(options.bson.clone(), limits);
+                let mut bson = options.bson.clone();
+                bson.int64 |= options.keeps_int64();
+                let parser = bson::Parser::new(bson, limits);
                 input.reader(parser).and_then(|$reader| $act)
             }
             Format::Cbor => {
@@ -441,7 +459,10 @@ impl Job<'_> {
         macro_rules! drive {
             ($writer:expr, $to:expr) => {{
                 let mut writer = $writer;
-                let summary = if const { is_hot(P::FORMAT, $to) } {
+                let summary = if let Some(form) = options.writes_extended_json() {
+                    let mut writer = ToExtended::new(&mut writer, form);
+                    self.drive(reader, &mut writer as &mut dyn Writer, on_bad)?
+                } else if const { is_hot(P::FORMAT, $to) } {
                     self.drive(reader, &mut writer, on_bad)?
                 } else {
                     self.drive(reader, &mut writer as &mut dyn Writer, on_bad)?
@@ -503,8 +524,10 @@ impl Job<'_> {
         let wrap = options.wraps();
         let refuse_duplicates = options.duplicate_keys == DuplicateKeys::Refuse;
         reader.keep_records(options.skip_bad);
+        let extended = options.reads_extended_json();
         let bad_records = if !self.tracked
             && !wrap
+            && !extended
             && !refuse_duplicates
             && matches!(documents, Documents::Keep | Documents::Auto)
         {
@@ -512,8 +535,9 @@ impl Job<'_> {
         } else {
             // From the writer's end to the reader's.
             let mut chain: Box<dyn Writer + '_> = Box::new(&mut *writer);
-            // A MARC record is checked to be one, so no key of it is taken for the notation.
-            if wrap && !options.to.is_marc() {
+            // A MARC record is checked to be one, so no key of it is taken for the notation; and
+            // Extended JSON is a notation of its own.
+            if wrap && !options.to.is_marc() && options.writes_extended_json().is_none() {
                 chain = Box::new(Escape::new(chain));
             }
             match documents {
@@ -526,6 +550,9 @@ impl Job<'_> {
             }
             if wrap && self.unwraps && !options.from.is_marc() {
                 chain = Box::new(Unwrap::new(chain, &options.limits));
+            }
+            if extended {
+                chain = Box::new(FromExtended::new(chain, &options.limits));
             }
             if self.tracked {
                 let mut tracker = Tracker::new(chain);

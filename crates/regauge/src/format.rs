@@ -130,6 +130,11 @@ impl Format {
         }
     }
 
+    /// Tells whether the format is JSON of any content, in one document or in lines.
+    pub const fn is_json(self) -> bool {
+        matches!(self, Format::Json | Format::Ndjson)
+    }
+
     /// Tells whether the format carries MARC records and nothing else.
     pub const fn is_marc(self) -> bool {
         matches!(self, Format::Marc | Format::MarcXml | Format::MarcJson)
@@ -163,7 +168,17 @@ impl Format {
                 "classes",
                 "text that is not UTF-8",
             ],
-            Format::Yaml | Format::Bson | Format::Marshal | Format::Pickle => &[],
+            Format::Bson => &[
+                "documents but maps",
+                "integers beyond 64 bits, and unsigned ones",
+                "keys that are not text, or hold a zero byte",
+                "points in time finer than a millisecond",
+                "extension types",
+                "classes and tags",
+                "shared references",
+                "text that is not UTF-8",
+            ],
+            Format::Yaml | Format::Marshal | Format::Pickle => &[],
             Format::Marc | Format::MarcXml | Format::MarcJson => &["anything but MARC records"],
         }
     }
@@ -189,6 +204,10 @@ impl Format {
     pub fn from_magic(head: &[u8]) -> Option<Format> {
         if looks_like_marc(head) {
             return Some(Format::Marc);
+        }
+        // Before the others: a length can begin as they do.
+        if crate::bson::is_likely(head) {
+            return Some(Format::Bson);
         }
         match head {
             // The version (marshal.c) with a type behind it; the protocol (PEP 3154).

@@ -35,6 +35,14 @@ impl<'a> ShortText<'a> {
             .then_some(ShortText { window, length })
     }
 
+    /// The bytes before the first zero byte of the window; `None` where there is no zero byte, or not
+    /// all of them are ASCII.
+    #[inline(always)]
+    pub fn until_zero(window: &'a [u8; 32]) -> Option<ShortText<'a>> {
+        let length = zero_bytes(window).trailing_zeros() as usize;
+        ShortText::ascii(window, length)
+    }
+
     /// The text and what stands behind it, which can be anything.
     #[inline(always)]
     pub fn window(self) -> &'a [u8; 32] {
@@ -79,6 +87,29 @@ fn high_bits(chunk: &[u8; 32]) -> u32 {
         let low = _mm_movemask_epi8(_mm_loadu_si128(chunk.as_ptr().cast())) as u32;
         let high = _mm_movemask_epi8(_mm_loadu_si128(chunk.as_ptr().add(16).cast())) as u32;
         low | high << 16
+    }
+}
+
+/// A bit for every byte that is zero, the first lowest.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn zero_bytes(chunk: &[u8; 32]) -> u32 {
+    chunk.iter().rev().fold(0, |bits, byte| bits << 1 | u32::from(*byte == 0))
+}
+
+/// A bit for every byte that is zero, the first lowest.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn zero_bytes(chunk: &[u8; 32]) -> u32 {
+    use std::arch::x86_64::{
+        _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_setzero_si128,
+    };
+    // SAFETY: both halves lie in the chunk; SSE2 is part of x86-64.
+    unsafe {
+        let zero = _mm_setzero_si128();
+        let low = _mm_cmpeq_epi8(_mm_loadu_si128(chunk.as_ptr().cast()), zero);
+        let high = _mm_cmpeq_epi8(_mm_loadu_si128(chunk.as_ptr().add(16).cast()), zero);
+        _mm_movemask_epi8(low) as u32 | (_mm_movemask_epi8(high) as u32) << 16
     }
 }
 
@@ -149,6 +180,22 @@ mod tests {
                     assert_eq!(from_utf8(&bytes), std::str::from_utf8(&bytes).ok());
                     bytes[place..place + 2].copy_from_slice(&pair);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn text_until_a_zero_byte() {
+        for length in 0..=32 {
+            let mut window = [b'a'; 32];
+            window[length..].fill(0);
+            let text = ShortText::until_zero(&window);
+            assert_eq!(text.map(|text| text.len()), (length < 32).then_some(length));
+            for place in 0..32 {
+                let before = std::mem::replace(&mut window[place], 0xC3);
+                let text = ShortText::until_zero(&window);
+                assert_eq!(text.is_some(), length < place, "{length} {place}");
+                window[place] = before;
             }
         }
     }

@@ -247,7 +247,14 @@ const WORDS: &[&str] = &[
 
 /// The formats that hold any document.
 fn formats() -> Vec<Format> {
-    vec![Format::Json, Format::Ndjson, Format::Msgpack, Format::Cbor, Format::Marshal, Format::Pickle]
+    vec![
+        Format::Json,
+        Format::Ndjson,
+        Format::Msgpack,
+        Format::Cbor,
+        Format::Marshal,
+        Format::Pickle,
+    ]
 }
 
 fn options(from: Format, to: Format, on_loss: OnLoss) -> Options {

@@ -1,14 +1,38 @@
 //! Options of BSON and Extended JSON.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use regauge::Options;
+use regauge::bson::ExtendedJson;
 
 /// What `convert` and `inspect` take for BSON.
 #[derive(Debug, Args)]
 #[group(skip)]
-pub struct Flags {}
+pub struct Flags {
+    /// Read and write JSON as MongoDB's Extended JSON v2, in this form.
+    #[arg(long, value_name = "FORM", help_heading = "BSON")]
+    extended_json: Option<Form>,
+
+    /// Refuse to write a document of more bytes: MongoDB takes 16777216.
+    #[arg(long, value_name = "BYTES", help_heading = "BSON")]
+    bson_document_bytes: Option<u64>,
+}
+
+/// The forms of Extended JSON.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Form {
+    /// Every number with its type.
+    Canonical,
+    /// Numbers as JSON has them, dates as text.
+    Relaxed,
+}
 
 impl Flags {
     /// Takes over what was said.
-    pub fn apply(&self, _options: &mut Options) {}
+    pub fn apply(&self, options: &mut Options) {
+        options.bson.document_bytes = self.bson_document_bytes;
+        options.bson.extended_json = self.extended_json.map(|form| match form {
+            Form::Canonical => ExtendedJson::Canonical,
+            Form::Relaxed => ExtendedJson::Relaxed,
+        });
+    }
 }

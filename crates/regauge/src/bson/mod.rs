@@ -1,76 +1,111 @@
-//! BSON.
+//! BSON: the binary documents of MongoDB.
+//!
+//! The specification is <https://bsonspec.org/spec.html>, with the types that MongoDB has deprecated
+//! and the subtypes of binary data that it has added. A file is any number of documents, one behind
+//! the other, as mongodump writes them. Between a reader or writer of JSON and the others stands
+//! MongoDB's Extended JSON v2, where it is asked for: see [`extended`].
+//!
+//! # Deviations
+//! - Text that is not UTF-8 is read as [`Ext::BrokenText`](crate::Ext::BrokenText); in code, symbols,
+//!   namespaces and regular expressions it is an error.
+//! - The names of an array's elements are not looked at: their order is what counts.
+//! - An `int64` that 32 bits would hold is an integer like any other, unless BSON or canonical
+//!   Extended JSON is written.
+//!
+//! # What a round trip loses
+//! The names of an array's elements, where they are not its indexes, and the order of a regular
+//! expression's options, which becomes that of the alphabet.
 
-use crate::event::Sink;
-use crate::fidelity::Fidelity;
-use crate::format::Format;
+pub mod extended;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod types;
+mod writer;
+
+pub use extended::ExtendedJson;
+pub use reader::Parser;
+pub use writer::{HOLD_BYTES, Writer};
+
+use crate::event::{Source as _, Writer as _};
 use crate::limits::Limits;
-use crate::out::Out;
-use crate::reader::{Parse, Status};
-use crate::{Error, Result};
+use crate::value::{Builder, Value};
+use crate::{Error, Format, OnLoss, Result};
 
-/// How BSON is read and written.
+/// How BSON and Extended JSON are read and written.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Options {}
+pub struct Options {
+    /// Reading: an `int64` that 32 bits would hold comes as [`Ext::Int64`](crate::Ext::Int64). A
+    /// conversion to BSON or to canonical Extended JSON sets it.
+    pub int64: bool,
+    /// Writing: a document of more bytes is refused. MongoDB takes 16 MiB.
+    pub document_bytes: Option<u64>,
+    /// JSON is read and written as MongoDB's Extended JSON v2.
+    pub extended_json: Option<ExtendedJson>,
+}
 
 /// Reads BSON.
-#[derive(Debug)]
-pub struct Parser {
-    limits: Limits,
+pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
+
+/// The value, a map, as BSON. What the format cannot hold goes by `policy`.
+///
+/// ```
+/// use regauge::{OnLoss, Value, bson};
+/// let value = Value::Map(vec![(Value::Text("a".into()), Value::Int(1))]);
+/// let bytes = bson::to_vec(&value, OnLoss::Refuse)?;
+/// assert_eq!(bytes, b"\x0C\0\0\0\x10a\0\x01\0\0\0\0");
+/// assert_eq!(bson::from_slice(&bytes)?, value);
+/// # Ok::<(), regauge::Error>(())
+/// ```
+///
+/// # Errors
+/// `Refused` by the policy; `Unrepresentable` for what is no map, for keys with a zero byte and for
+/// 2³¹ bytes and more.
+pub fn to_vec(value: &Value, policy: OnLoss) -> Result<Vec<u8>> {
+    let mut writer = Writer::in_memory(Options::default(), policy);
+    value.drive(&mut writer)?;
+    writer.end_document()?;
+    Ok(writer.into_vec())
 }
 
-impl Parser {
-    /// A parser at the start of a stream.
-    pub fn new(_options: Options, limits: Limits) -> Parser {
-        Parser { limits }
+/// The one document that the bytes hold, within the default limits.
+///
+/// # Errors
+/// `Syntax` and `Truncated` with their offset, also where a second document follows; `Limit`.
+pub fn from_slice(bytes: &[u8]) -> Result<Value> {
+    let limits = Limits::default();
+    let mut builder = Builder::new(&limits);
+    let mut reader = Reader::from_slice(Parser::new(Options::default(), limits), bytes);
+    let located = |error: Error| error.in_format(Format::Bson);
+    if !reader.next(&mut builder)? {
+        return Err(located(Error::truncated("found no bytes, expected a document").at(0)));
     }
+    let end = reader.offset();
+    if end < bytes.len() as u64 {
+        let left = bytes.len() as u64 - end;
+        let message = format!("found {left} more bytes behind the document, expected the end");
+        return Err(located(Error::syntax(message).at(end)));
+    }
+    Ok(builder.take().expect("a whole document was read"))
 }
 
-impl Parse for Parser {
-    const FORMAT: Format = Format::Bson;
-
-    fn parse<S: Sink + ?Sized>(
-        &mut self,
-        _bytes: &[u8],
-        _pos: &mut usize,
-        _last: bool,
-        _sink: &mut S,
-    ) -> Result<Status> {
-        Err(Error::syntax("BSON cannot be read yet"))
+/// Whether the first bytes of a file look like a document: a length, a type and a name; a zero byte
+/// at the end, where that is among them.
+pub(crate) fn is_likely(head: &[u8]) -> bool {
+    let Some((length, rest)) = head.split_first_chunk() else { return false };
+    let length = i32::from_le_bytes(*length);
+    // Larger documents than MongoDB takes exist, but not by far.
+    if !(types::DOCUMENT_MIN..1 << 28).contains(&length) {
+        return false;
     }
-
-    fn limits(&self) -> &Limits {
-        &self.limits
+    let last = head.get(length as usize - 1);
+    if length == types::DOCUMENT_MIN {
+        return last == Some(&0);
     }
-}
-
-/// Writes BSON.
-pub struct Writer<'a> {
-    inner: crate::json::Writer<'a>,
-}
-
-impl<'a> Writer<'a> {
-    /// A writer to `out`.
-    pub fn new(out: Out<'a>, _options: Options, fidelity: Fidelity) -> Writer<'a> {
-        Writer { inner: crate::json::Writer::new(out, Default::default(), fidelity) }
-    }
-
-    /// What was written.
-    pub fn into_out(self) -> Out<'a> {
-        self.inner.into_out()
-    }
-}
-
-impl Sink for Writer<'_> {
-    crate::event::forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
-    crate::event::forward!(begin_map key key_value end_map typed text_pair fidelity);
-}
-
-impl crate::event::Writer for Writer<'_> {
-    crate::event::forward!(finish checkpoint rollback);
-
-    fn end_document(&mut self) -> Result {
-        self.inner.end_document()?;
-        Err(Error::syntax("BSON cannot be written yet"))
-    }
+    let Some((&kind, name)) = rest.split_first() else { return false };
+    let name = &name[..name.len().min(256)];
+    let is_name = memchr::memchr(0, name)
+        .is_some_and(|end| !name[..end].iter().any(|byte| byte.is_ascii_control()));
+    types::is_type(kind) && is_name && last.is_none_or(|last| *last == 0)
 }

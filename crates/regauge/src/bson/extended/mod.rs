@@ -1,0 +1,41 @@
+//! MongoDB's Extended JSON v2: BSON's types in JSON, as maps with names that start with `$`.
+//!
+//! The specification is MongoDB's "Extended JSON", version 2. [`ToExtended`] stands in front of the
+//! writer of JSON, [`FromExtended`] behind its reader; both stream. The notation has no way to write
+//! a map of the user's own whose first key is one of its names: such a map is refused.
+
+mod from;
+mod to;
+
+pub use from::FromExtended;
+pub use to::ToExtended;
+
+/// Which of the two forms is written. Both are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtendedJson {
+    /// Every number with its type: `{"$numberInt": "1"}`.
+    Canonical,
+    /// Numbers as JSON has them, dates as text: for people.
+    Relaxed,
+}
+
+/// The keys that open the notation.
+const NAMES: [&str; 17] = [
+    "$oid",
+    "$symbol",
+    "$numberInt",
+    "$numberLong",
+    "$numberDouble",
+    "$numberDecimal",
+    "$binary",
+    "$uuid",
+    "$code",
+    "$scope",
+    "$timestamp",
+    "$regularExpression",
+    "$dbPointer",
+    "$date",
+    "$minKey",
+    "$maxKey",
+    "$undefined",
+];

@@ -1,0 +1,625 @@
+//! Bytes to events.
+//!
+//! Advice for those who change this file: an element is two tokens, its type with its name, and its
+//! value. Each is taken whole or not at all: `at` moves on only when the event has been taken. Every
+//! length is held against the end of the document around it before it is held against the window,
+//! so that a fault is the same however the bytes come.
+
+use super::types::*;
+use crate::event::{Ext, Origin, Sink, Timestamp, Type};
+use crate::limits::Limits;
+use crate::reader::{Parse, Resync, Status};
+use crate::utf8::{ShortText, from_utf8};
+use crate::value::Value;
+use crate::{Error, Format, Result};
+
+/// The most bytes of a regular expression's options. There are six of them, of a byte each.
+const REGEX_OPTIONS: usize = 4096;
+
+/// The state machine of the BSON reader: see [`mod@crate::bson`].
+#[derive(Debug)]
+pub struct Parser {
+    limits: Limits,
+    int64: bool,
+    depth: usize,
+    token_bytes: usize,
+    /// The documents around the one at hand.
+    outer: Vec<Frame>,
+    /// The document at hand; [`CLOSED`] between two.
+    frame: Frame,
+    /// The type of the element whose name has been given, but not its value; 0 for none.
+    kind: u8,
+    /// Where a name or a pattern began whose end has not come yet, and how many bytes of it are known
+    /// not to hold it.
+    scanned: (u64, usize),
+    /// Bytes of input before the window, while one is read; else before the next token.
+    base: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    /// Where the document ends, behind its last byte, counted from the first byte of the input.
+    end: u64,
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Map,
+    Array,
+    /// The map of a code's variables.
+    Scope,
+}
+
+/// Between two documents.
+const CLOSED: Frame = Frame { end: 0, form: Form::Map };
+
+impl Parser {
+    /// A parser at the start of a stream.
+    pub fn new(options: super::Options, limits: Limits) -> Parser {
+        Parser {
+            limits,
+            int64: options.int64,
+            depth: limits.depth.min(Limits::DEPTH_CEILING) as usize,
+            token_bytes: usize::try_from(limits.token_bytes).unwrap_or(usize::MAX),
+            outer: Vec::new(),
+            frame: CLOSED,
+            kind: 0,
+            scanned: (0, 0),
+            base: 0,
+        }
+    }
+}
+
+impl Default for Parser {
+    /// With the default limits.
+    fn default() -> Parser {
+        Parser::new(super::Options::default(), Limits::default())
+    }
+}
+
+impl Parse for Parser {
+    const FORMAT: Format = Format::Bson;
+
+    fn parse<S: Sink + ?Sized>(
+        &mut self,
+        bytes: &[u8],
+        pos: &mut usize,
+        last: bool,
+        sink: &mut S,
+    ) -> Result<Status> {
+        let before = self.base - *pos as u64;
+        self.base = before;
+        let mut at = *pos;
+        let result = self.run(bytes, &mut at, last, sink);
+        *pos = at;
+        self.base = before + at as u64;
+        result
+    }
+
+    fn resync(&mut self, bytes: &[u8], start: usize, pos: usize, last: bool) -> Resync {
+        let window = self.base - pos as u64;
+        self.outer.clear();
+        (self.frame, self.kind) = (CLOSED, 0);
+        // The document's own length tells where the next begins, if a zero byte stands before it.
+        let Some(length) = bytes.get(start..).and_then(|rest| rest.first_chunk()) else {
+            return Resync::Never;
+        };
+        let length = i32::from_le_bytes(*length);
+        if length < DOCUMENT_MIN {
+            return Resync::Never;
+        }
+        let next = start + length as usize;
+        match bytes.get(next - 1) {
+            Some(0) => {
+                self.base = window + next as u64;
+                Resync::At(next)
+            }
+            None if !last => Resync::More,
+            _ => Resync::Never,
+        }
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+impl Parser {
+    fn run<S: Sink + ?Sized>(
+        &mut self,
+        bytes: &[u8],
+        at: &mut usize,
+        last: bool,
+        sink: &mut S,
+    ) -> Result<Status> {
+        let base = self.base;
+        let (mut frame, mut kind) = (self.frame, self.kind);
+        // The end of the document at hand, in the window's terms.
+        let mut end = frame.end.wrapping_sub(base) as usize;
+        let mut rest_at = *at;
+
+        macro_rules! leave {
+            () => {
+                *at = rest_at;
+                (self.frame, self.kind) = (frame, kind);
+            };
+        }
+        // An event; if it fails, the position is that of its token.
+        macro_rules! emit {
+            ($event:expr) => {
+                if let Err(error) = $event {
+                    leave!();
+                    return Err(error);
+                }
+            };
+        }
+        // The token is not whole.
+        macro_rules! cut {
+            () => {{
+                leave!();
+                return self.cut(bytes, rest_at, last);
+            }};
+        }
+        macro_rules! fail {
+            ($error:expr) => {{
+                leave!();
+                return Err($error.at(rest_at as u64));
+            }};
+        }
+        // So many bytes of the value, which have to be in the document.
+        macro_rules! take {
+            ($size:expr) => {{
+                let size: usize = $size;
+                if size >= end.saturating_sub(rest_at) {
+                    fail!(beyond(size, end.saturating_sub(rest_at)));
+                }
+                match bytes[rest_at..].get(..size) {
+                    Some(value) => value,
+                    None => cut!(),
+                }
+            }};
+        }
+        macro_rules! fixed {
+            ($size:literal) => {{
+                let value: &[u8; $size] = take!($size).try_into().expect("so many were taken");
+                *value
+            }};
+        }
+        macro_rules! done {
+            ($size:expr, $event:expr) => {{
+                let size = $size;
+                emit!($event);
+                rest_at += size;
+            }};
+        }
+        // A string's bytes, without the zero byte at its end, and with what stands before them.
+        macro_rules! string {
+            ($before:expr) => {{
+                let length = i32::from_le_bytes(
+                    take!($before + 4)[$before..].try_into().expect("four bytes were taken"),
+                );
+                if length < 1 {
+                    fail!(bad_length("a string", length, 1));
+                }
+                if length as usize > self.token_bytes {
+                    fail!(self.too_long(length as usize));
+                }
+                let string = &take!($before + 4 + length as usize)[$before + 4..];
+                let Some((0, string)) = string.split_last() else { fail!(unterminated(string)) };
+                string
+            }};
+        }
+        macro_rules! utf8 {
+            ($string:expr, $what:literal) => {
+                match from_utf8($string) {
+                    Some(text) => text,
+                    None => fail!(not_utf8($what, $string)),
+                }
+            };
+        }
+        macro_rules! open {
+            ($size:expr, $form:expr, $begin:expr, $length:expr) => {{
+                if self.outer.len() + 1 >= self.depth {
+                    fail!(self.too_deep());
+                }
+                emit!($begin);
+                self.outer.push(frame);
+                frame = Frame {
+                    end: base + (rest_at + $size - 4 + $length as usize) as u64,
+                    form: $form,
+                };
+                end = rest_at + $size - 4 + $length as usize;
+                rest_at += $size;
+            }};
+        }
+        macro_rules! document {
+            ($form:expr, $begin:expr) => {{
+                let length = i32::from_le_bytes(fixed!(4));
+                if length < DOCUMENT_MIN {
+                    fail!(bad_length("a document", length, DOCUMENT_MIN));
+                }
+                if length as usize >= end - rest_at {
+                    fail!(beyond(length as usize, end - rest_at));
+                }
+                open!(4, $form, $begin, length)
+            }};
+        }
+
+        if frame.end == 0 {
+            let Some(length) = bytes[rest_at..].first_chunk() else { cut!() };
+            let length = i32::from_le_bytes(*length);
+            if length < DOCUMENT_MIN {
+                fail!(bad_length("a document", length, DOCUMENT_MIN));
+            }
+            emit!(sink.begin_map(None));
+            frame = Frame { end: base + rest_at as u64 + length as u64, form: Form::Map };
+            end = rest_at + length as usize;
+            rest_at += 4;
+        }
+        loop {
+            if kind == 0 {
+                let Some(&next) = bytes.get(rest_at) else { cut!() };
+                if rest_at + 1 >= end || next == 0 {
+                    if next != 0 || rest_at + 1 != end {
+                        fail!(misplaced_end(next, end - rest_at));
+                    }
+                    emit!(match frame.form {
+                        Form::Map => sink.end_map(),
+                        Form::Array => sink.end_array(),
+                        Form::Scope => sink.end_map().and_then(|()| sink.end_typed()),
+                    });
+                    rest_at += 1;
+                    match self.outer.pop() {
+                        Some(outer) => {
+                            frame = outer;
+                            end = (frame.end - base) as usize;
+                            continue;
+                        }
+                        None => {
+                            frame = CLOSED;
+                            leave!();
+                            return Ok(Status::Document);
+                        }
+                    }
+                }
+                let named = &bytes[rest_at + 1..];
+                if let Some(window) = named.first_chunk()
+                    && let Some(name) = ShortText::until_zero(window)
+                    && rest_at + name.len() + 2 < end
+                {
+                    if frame.form != Form::Array {
+                        emit!(sink.short_key(name));
+                    }
+                    rest_at += name.len() + 2;
+                } else {
+                    let size = match self.zero(named, end - rest_at - 2, rest_at) {
+                        Ok(Some(size)) => size,
+                        Ok(None) => cut!(),
+                        Err(error) => fail!(error),
+                    };
+                    if frame.form != Form::Array {
+                        match from_utf8(&named[..size]) {
+                            Some(name) => emit!(sink.key(name)),
+                            None => {
+                                let name = Value::BrokenText(named[..size].to_vec());
+                                emit!(sink.key_value(&name));
+                            }
+                        }
+                    }
+                    rest_at += size + 2;
+                }
+                kind = next;
+            }
+
+            match kind {
+                STRING => {
+                    // Nearly every text: short, ASCII, and far enough from the end of the bytes.
+                    if let Some([a, b, c, d, window @ ..]) = bytes[rest_at..].first_chunk::<36>()
+                        && let length @ 1..=32 = u32::from_le_bytes([*a, *b, *c, *d])
+                        && window[length as usize - 1] == 0
+                        && let Some(text) = ShortText::ascii(window, length as usize - 1)
+                        && rest_at + 4 + (length as usize) < end
+                        && length as usize <= self.token_bytes
+                    {
+                        done!(4 + length as usize, sink.short_str(text));
+                    } else {
+                        let string = string!(0);
+                        let size = string.len() + 5;
+                        match from_utf8(string) {
+                            Some(text) => done!(size, sink.str(text)),
+                            None => done!(size, sink.ext(Ext::BrokenText(string))),
+                        }
+                    }
+                }
+                INT32 => done!(4, sink.i64(i64::from(i32::from_le_bytes(fixed!(4))))),
+                DOUBLE => done!(8, sink.f64(f64::from_le_bytes(fixed!(8)))),
+                DOCUMENT => document!(Form::Map, sink.begin_map(None)),
+                ARRAY => document!(Form::Array, sink.begin_array(None)),
+                BOOL => match fixed!(1) {
+                    [truth @ (0 | 1)] => done!(1, sink.bool(truth == 1)),
+                    [other] => fail!(bad_bool(other)),
+                },
+                NULL => done!(0, sink.null()),
+                INT64 => {
+                    let value = i64::from_le_bytes(fixed!(8));
+                    if self.int64 && i32::try_from(value).is_ok() {
+                        done!(8, sink.ext(Ext::Int64(value)));
+                    } else {
+                        done!(8, sink.i64(value));
+                    }
+                }
+                OBJECT_ID => done!(12, sink.ext(Ext::ObjectId(fixed!(12)))),
+                DATE_TIME => {
+                    let milliseconds = i64::from_le_bytes(fixed!(8));
+                    let seconds = milliseconds.div_euclid(1000);
+                    let nanoseconds = milliseconds.rem_euclid(1000) as u32 * 1_000_000;
+                    done!(8, sink.ext(Ext::Timestamp(Timestamp { seconds, nanoseconds })));
+                }
+                BINARY => {
+                    let head = fixed!(5);
+                    let length = i32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+                    if length < 0 {
+                        fail!(bad_length("binary data", length, 0));
+                    }
+                    if length as usize > self.token_bytes {
+                        fail!(self.too_long(length as usize));
+                    }
+                    let payload = &take!(5 + length as usize)[5..];
+                    let size = 5 + payload.len();
+                    match (head[4], <[u8; 16]>::try_from(payload)) {
+                        (GENERIC, _) => done!(size, sink.bytes(payload)),
+                        (UUID, Ok(uuid)) => done!(size, sink.ext(Ext::Uuid(uuid))),
+                        (OLD_BINARY, _) => match old_binary(payload) {
+                            Some(inner) => done!(size, sink.ext(Ext::Binary(OLD_BINARY, inner))),
+                            None => fail!(bad_old_binary(payload)),
+                        },
+                        (subtype, _) => done!(size, sink.ext(Ext::Binary(subtype, payload))),
+                    }
+                }
+                UNDEFINED => done!(0, sink.ext(Ext::Undefined)),
+                MIN_KEY => done!(0, sink.ext(Ext::MinKey)),
+                MAX_KEY => done!(0, sink.ext(Ext::MaxKey)),
+                TIMESTAMP => {
+                    let [a, b, c, d, e, f, g, h] = fixed!(8);
+                    let increment = u32::from_le_bytes([a, b, c, d]);
+                    let seconds = u32::from_le_bytes([e, f, g, h]);
+                    done!(8, sink.ext(Ext::BsonTimestamp { seconds, increment }));
+                }
+                DECIMAL128 => done!(16, sink.ext(Ext::Decimal128(fixed!(16)))),
+                CODE => {
+                    let code = string!(0);
+                    let text = utf8!(code, "code");
+                    done!(code.len() + 5, sink.ext(Ext::Code(text)));
+                }
+                SYMBOL => {
+                    let name = string!(0);
+                    let text = utf8!(name, "a symbol");
+                    done!(name.len() + 5, sink.ext(Ext::Symbol(text)));
+                }
+                DB_POINTER => {
+                    let name = string!(0);
+                    let namespace = utf8!(name, "a namespace");
+                    let size = name.len() + 5;
+                    let id = take!(size + 12)[size..].try_into().expect("12 bytes were taken");
+                    done!(size + 12, sink.ext(Ext::DbPointer { namespace, id }));
+                }
+                REGEX => {
+                    let parts = self.regex(&bytes[rest_at..], end - rest_at - 1, rest_at);
+                    let (pattern, options) = match parts {
+                        Ok(Some(parts)) => parts,
+                        Ok(None) => cut!(),
+                        Err(error) => fail!(error),
+                    };
+                    let size = pattern.len() + options.len() + 2;
+                    let pattern = utf8!(pattern, "a regular expression");
+                    let options = utf8!(options, "the options of a regular expression");
+                    let event = if options.bytes().is_sorted() {
+                        sink.ext(Ext::Regex { pattern, options })
+                    } else {
+                        // The specification has them in the order of the alphabet.
+                        let mut sorted: Vec<char> = options.chars().collect();
+                        sorted.sort_unstable();
+                        let options: String = sorted.into_iter().collect();
+                        sink.ext(Ext::Regex { pattern, options: &options })
+                    };
+                    done!(size, event);
+                }
+                SCOPED_CODE => {
+                    let total = i32::from_le_bytes(fixed!(4));
+                    if total < 14 {
+                        fail!(bad_length("code with a scope", total, 14));
+                    }
+                    let total = total as usize;
+                    if total >= end - rest_at {
+                        fail!(beyond(total, end - rest_at));
+                    }
+                    let code = string!(4);
+                    let size = 4 + 5 + code.len();
+                    let length = &take!(size + 4)[size..];
+                    let length = i32::from_le_bytes(length.try_into().expect("4 bytes were taken"));
+                    if length < DOCUMENT_MIN || size + length as usize != total {
+                        fail!(bad_scope(total, size, length));
+                    }
+                    let name = utf8!(code, "code");
+                    let of = Type { origin: Origin::Bson, kind: "scope", name };
+                    open!(
+                        size + 4,
+                        Form::Scope,
+                        sink.begin_typed(&of).and_then(|()| sink.begin_map(None)),
+                        length
+                    );
+                }
+                _ => fail!(bad_type(kind)),
+            }
+            kind = 0;
+        }
+    }
+
+    /// The size of a text that ends with a zero byte, within `most` bytes with it; `None` if it is
+    /// not whole.
+    #[cold]
+    #[inline(never)]
+    fn zero(&mut self, bytes: &[u8], most: usize, at: usize) -> Result<Option<usize>> {
+        let inside = &bytes[..most.min(bytes.len())];
+        let place = self.base + at as u64;
+        let from = if self.scanned.0 == place { self.scanned.1.min(inside.len()) } else { 0 };
+        match memchr::memchr(0, &inside[from..]) {
+            Some(found) => {
+                self.scanned = (place, from + found);
+                Ok(Some(from + found))
+            }
+            None if inside.len() == most => Err(Error::syntax(
+                "found no zero byte at the end of a name before the end of its document",
+            )),
+            None => {
+                self.scanned = (place, inside.len());
+                Ok(None)
+            }
+        }
+    }
+
+    /// Pattern and options.
+    #[cold]
+    #[inline(never)]
+    fn regex<'b>(
+        &mut self,
+        bytes: &'b [u8],
+        most: usize,
+        at: usize,
+    ) -> Result<Option<(&'b [u8], &'b [u8])>> {
+        let Some(size) = self.zero(bytes, most, at)? else { return Ok(None) };
+        let (pattern, behind) = (&bytes[..size], &bytes[size + 1..]);
+        let most = most - size - 1;
+        let options = &behind[..most.min(behind.len()).min(REGEX_OPTIONS)];
+        match memchr::memchr(0, options) {
+            Some(length) => Ok(Some((pattern, &options[..length]))),
+            None if options.len() == most || options.len() == REGEX_OPTIONS => Err(Error::syntax(
+                "found no zero byte at the end of the options of a regular expression",
+            )),
+            None => Ok(None),
+        }
+    }
+
+    /// The token at hand is not whole: more is needed, or the input is truncated, or there was no
+    /// document to come.
+    #[cold]
+    fn cut(&self, bytes: &[u8], at: usize, last: bool) -> Result<Status> {
+        if !last {
+            return Ok(Status::More);
+        }
+        if self.frame.end == 0 {
+            if at == bytes.len() {
+                return Ok(Status::End);
+            }
+            return Err(
+                Error::truncated("the input ends inside the length of a document").at(at as u64)
+            );
+        }
+        let end = self.outer.first().unwrap_or(&self.frame).end;
+        let missing = end - self.base - bytes.len() as u64;
+        Err(Error::truncated(format!("the input ends {missing} bytes before its document does"))
+            .at(at as u64))
+    }
+
+    #[cold]
+    fn too_long(&self, length: usize) -> Error {
+        let bound = self.limits.token_bytes;
+        Error::limit(format!(
+            "found a single value of {length} bytes, more than {bound}, the limit of token_bytes"
+        ))
+        .hint("pass --limit token_bytes=… to raise it")
+    }
+
+    #[cold]
+    fn too_deep(&self) -> Error {
+        let depth = self.limits.depth.min(Limits::DEPTH_CEILING);
+        let error = Error::limit(format!("found more than {depth} nested documents and arrays"));
+        match depth < Limits::DEPTH_CEILING {
+            true => error.hint("pass --limit depth=… to raise the limit"),
+            false => error,
+        }
+    }
+}
+
+/// The bytes of the deprecated subtype, whose own length stands before them.
+fn old_binary(payload: &[u8]) -> Option<&[u8]> {
+    let (length, inner) = payload.split_first_chunk()?;
+    (usize::try_from(i32::from_le_bytes(*length)) == Ok(inner.len())).then_some(inner)
+}
+
+#[cold]
+fn bad_length(what: &str, length: i32, least: i32) -> Error {
+    Error::syntax(format!("found {length} as the length of {what}, expected {least} or more"))
+}
+
+#[cold]
+fn beyond(size: usize, left: usize) -> Error {
+    // The last byte of a document is its own.
+    let left = left.saturating_sub(1);
+    Error::syntax(format!(
+        "found a value of {size} bytes or more where only {left} are left of the document around it"
+    ))
+}
+
+#[cold]
+fn misplaced_end(byte: u8, left: usize) -> Error {
+    match byte {
+        0 => Error::syntax(format!(
+            "found the zero byte that ends a document {} bytes before its length says",
+            left - 1
+        )),
+        _ => Error::syntax(format!(
+            "found the byte {byte:#04X} where the document ends by its length, expected a zero byte"
+        )),
+    }
+}
+
+#[cold]
+fn unterminated(string: &[u8]) -> Error {
+    let byte = string.last().copied().unwrap_or(0);
+    Error::syntax(format!(
+        "found the byte {byte:#04X} at the end of a string, expected a zero byte"
+    ))
+}
+
+#[cold]
+fn not_utf8(what: &str, bytes: &[u8]) -> Error {
+    let shown: String = String::from_utf8_lossy(bytes).chars().take(40).collect();
+    Error::syntax(format!("found {what} that is not UTF-8 ({shown:?}), expected UTF-8"))
+}
+
+#[cold]
+fn bad_bool(byte: u8) -> Error {
+    Error::syntax(format!("found the byte {byte:#04X} as a truth value, expected 0 or 1"))
+}
+
+#[cold]
+fn bad_old_binary(payload: &[u8]) -> Error {
+    match payload.first_chunk() {
+        Some(length) => Error::syntax(format!(
+            "found {} as the inner length of binary data of subtype 2, expected {}",
+            i32::from_le_bytes(*length),
+            payload.len() - 4
+        )),
+        None => Error::syntax(format!(
+            "found binary data of subtype 2 with {} bytes, expected its inner length of 4",
+            payload.len()
+        )),
+    }
+}
+
+#[cold]
+fn bad_scope(total: usize, before: usize, length: i32) -> Error {
+    Error::syntax(format!(
+        "found a scope of {length} bytes in code with a scope of {total}, expected {}",
+        total.saturating_sub(before)
+    ))
+}
+
+#[cold]
+fn bad_type(kind: u8) -> Error {
+    Error::syntax(format!(
+        "found an element of type {kind:#04X}, expected 0x01 to 0x13, 0x7F or 0xFF"
+    ))
+}

@@ -1,0 +1,487 @@
+//! Events to bytes.
+//!
+//! A document begins with its length, which is known when it ends. So its place is reserved, and
+//! filled in then. With an output behind, everything from the outermost open document on waits in
+//! memory; one of more than [`HOLD_BYTES`] is let go, and the lengths are filled in in the output
+//! (see [`Output::hold`](crate::output::Output::hold)).
+//!
+//! An element's type stands before its name, and is known when its value comes: its place is
+//! reserved too, and never leaves memory before.
+
+use super::Options;
+use super::types::*;
+use crate::event::{BigInt, Ext, Origin, Sink, Timestamp, Type};
+use crate::fidelity::{self, Fidelity};
+use crate::out::Out;
+use crate::{Error, Format, OnLoss, Result};
+
+/// The most that an open document may keep in memory. As for MessagePack, of which a conversion may
+/// take half of 64 MiB.
+pub const HOLD_BYTES: u64 = 8 << 20;
+
+/// The longest element in front of whose value there is room after [`Writer::element`]: a type and
+/// the index of an array's value.
+const INDEX_MAX: usize = 22;
+
+/// Turns events into BSON.
+#[derive(Debug)]
+pub struct Writer<'o> {
+    out: Out<'o>,
+    options: Options,
+    fidelity: Fidelity,
+    stack: Vec<Open>,
+    /// The array at hand: the index of its next value. `None` in a map and outside.
+    index: Option<u64>,
+    /// Where the type of the element at hand belongs.
+    kind_at: u64,
+    /// The length of the outermost open document, while it is in memory: nothing from there on may
+    /// leave. `u64::MAX` if there is none.
+    pinned: u64,
+    /// Whether lengths are filled in in the output.
+    held: bool,
+    hold_bytes: u64,
+    /// Where the length of a code with a scope belongs, whose map has not come yet.
+    scope: Option<u64>,
+    /// Depth at the checkpoint.
+    mark: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// Where its length belongs.
+    at: u64,
+    /// The index of the array around.
+    outer_index: Option<u64>,
+    /// Where the length of the code belongs that this is the scope of.
+    scope: Option<u64>,
+}
+
+impl<'o> Writer<'o> {
+    /// A writer into `out`. What BSON cannot hold goes by the policy of `fidelity`.
+    pub fn new(out: Out<'o>, options: Options, fidelity: Fidelity) -> Writer<'o> {
+        Writer {
+            out,
+            options,
+            fidelity,
+            stack: Vec::new(),
+            index: None,
+            kind_at: u64::MAX,
+            pinned: u64::MAX,
+            held: false,
+            hold_bytes: HOLD_BYTES,
+            scope: None,
+            mark: 0,
+        }
+    }
+
+    /// A writer that keeps everything: see [`into_vec`](Writer::into_vec).
+    pub fn in_memory(options: Options, policy: OnLoss) -> Writer<'o> {
+        Writer::new(Out::in_memory(), options, Fidelity::new(policy, Format::Bson))
+    }
+
+    /// Everything that was written and not handed on to an output.
+    pub fn into_vec(self) -> Vec<u8> {
+        self.out.into_vec()
+    }
+
+    /// The buffer, with what has not been handed on to an output.
+    pub fn into_out(self) -> Out<'o> {
+        self.out
+    }
+
+    /// Replaces [`HOLD_BYTES`], for tests.
+    #[cfg(test)]
+    pub(super) fn set_hold_bytes(&mut self, bytes: u64) {
+        self.hold_bytes = bytes;
+    }
+
+    #[inline(always)]
+    fn room(&mut self, n: usize) -> Result {
+        if self.out.has_room(n) { Ok(()) } else { self.make_room(n) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, n: usize) -> Result {
+        let keep_from = self.pinned.min(self.kind_at);
+        if self.out.has_output() && self.pinned != u64::MAX {
+            let checkpoint = self.out.checkpoint_position().unwrap_or(u64::MAX);
+            let pinned = self.out.position() + n as u64 - self.pinned;
+            if pinned > self.hold_bytes && self.pinned < checkpoint {
+                self.out.flush_before(self.pinned)?;
+                self.out.hold()?;
+                (self.held, self.pinned) = (true, u64::MAX);
+                self.out.flush_before(self.kind_at)?;
+                self.out.shrink();
+                return self.out.room(n, self.kind_at);
+            }
+        }
+        self.out.room(n, keep_from)
+    }
+
+    /// Begins a value of this type, with room for `n` bytes of it.
+    #[inline]
+    fn element(&mut self, kind: u8, n: usize) -> Result {
+        if let Some(index) = self.index {
+            self.room(n + INDEX_MAX)?;
+            self.index = Some(index + 1);
+            match index {
+                0..=9 => self.out.push_array([kind, b'0' + index as u8, 0]),
+                10..=99 => {
+                    let [tens, ones] = [index / 10, index % 10].map(|digit| b'0' + digit as u8);
+                    self.out.push_array([kind, tens, ones, 0]);
+                }
+                _ => {
+                    self.out.push(kind);
+                    self.out.extend_short(itoa::Buffer::new().format(index).as_bytes());
+                    self.out.push(0);
+                }
+            }
+            return Ok(());
+        }
+        if self.kind_at == u64::MAX {
+            return Err(if self.scope.is_some() { no_scope() } else { no_document(kind) });
+        }
+        self.room(n)?;
+        let at = (self.kind_at - self.out.base()) as usize;
+        self.out.held_mut()[at] = kind;
+        self.kind_at = u64::MAX;
+        Ok(())
+    }
+
+    /// A value of fixed size.
+    #[inline]
+    fn fixed<const N: usize>(&mut self, kind: u8, bytes: [u8; N]) -> Result {
+        self.element(kind, N)?;
+        self.out.push_array(bytes);
+        Ok(())
+    }
+
+    /// A string: its length with the zero byte at its end, its bytes and that.
+    #[inline]
+    fn string(&mut self, kind: u8, text: &str) -> Result {
+        // A slice is never so long that this overflows.
+        self.element(kind, text.len() + 5)?;
+        self.bare_string(text)
+    }
+
+    /// A string without a type. There must be room.
+    #[inline]
+    fn bare_string(&mut self, text: &str) -> Result {
+        let length = length(text.len() + 1)?;
+        self.out.extend_behind(length.to_le_bytes(), text.as_bytes());
+        self.out.push(0);
+        Ok(())
+    }
+
+    /// The name of an element, whose type is to come.
+    #[inline]
+    fn name(&mut self, name: &str) -> Result {
+        if memchr::memchr(0, name.as_bytes()).is_some() {
+            return Err(zero_byte("a key", name));
+        }
+        self.room(name.len() + 2)?;
+        self.kind_at = self.out.position();
+        self.out.extend_behind([0], name.as_bytes());
+        self.out.push(0);
+        Ok(())
+    }
+
+    #[inline]
+    fn begin(&mut self, array: bool) -> Result {
+        let scope = self.scope.take();
+        if self.stack.is_empty() {
+            if array {
+                return Err(no_document(ARRAY));
+            }
+            self.room(4)?;
+            if !self.held {
+                self.pinned = self.out.position();
+            }
+        } else if scope.is_some() {
+            if array {
+                return Err(no_scope());
+            }
+            self.room(4)?;
+        } else {
+            self.element(if array { ARRAY } else { DOCUMENT }, 4)?;
+        }
+        let at = self.out.position();
+        self.out.push_array([0; 4]);
+        self.stack.push(Open { at, outer_index: self.index, scope });
+        self.index = array.then_some(0);
+        Ok(())
+    }
+
+    #[inline]
+    fn end(&mut self) -> Result {
+        let open = self.stack.pop().expect("begin before end");
+        self.room(1)?;
+        self.out.push(0);
+        self.index = open.outer_index;
+        self.fill_in(open.at)?;
+        if let Some(at) = open.scope {
+            self.fill_in(at)?;
+        }
+        if self.stack.is_empty() {
+            self.end_outermost(open.at)?;
+        }
+        Ok(())
+    }
+
+    /// The length of what ends here and begins with it.
+    #[inline]
+    fn fill_in(&mut self, at: u64) -> Result {
+        let size = self.out.position() - at;
+        let length = i32::try_from(size).map_err(|_| too_large(size))?.to_le_bytes();
+        if at >= self.out.base() {
+            let at = (at - self.out.base()) as usize;
+            self.out.held_mut()[at..at + 4].copy_from_slice(&length);
+            return Ok(());
+        }
+        self.out.patch(at, &length)
+    }
+
+    fn end_outermost(&mut self, at: u64) -> Result {
+        let size = self.out.position() - at;
+        if let Some(most) = self.options.document_bytes
+            && size > most
+        {
+            return Err(Error::unrepresentable(format!(
+                "found a document of {size} bytes of BSON, more than {most}, the largest wanted"
+            ))
+            .hint("pass a higher --bson-document-bytes, or none"));
+        }
+        self.pinned = u64::MAX;
+        if std::mem::take(&mut self.held) {
+            self.out.release()?;
+        }
+        Ok(())
+    }
+
+    fn binary(&mut self, subtype: u8, payload: &[u8]) -> Result {
+        self.element(BINARY, payload.len() + 9)?;
+        if subtype == OLD_BINARY {
+            let inner = length(payload.len())?;
+            self.out.push_array(length(payload.len() + 4)?.to_le_bytes());
+            self.out.push(subtype);
+            self.out.push_array(inner.to_le_bytes());
+        } else {
+            self.out.push_array(length(payload.len())?.to_le_bytes());
+            self.out.push(subtype);
+        }
+        self.out.extend(payload);
+        Ok(())
+    }
+
+    fn timestamp(&mut self, at: Timestamp) -> Result {
+        let milliseconds = (at.nanoseconds.is_multiple_of(1_000_000))
+            .then(|| at.seconds.checked_mul(1000))
+            .flatten()
+            .and_then(|seconds| seconds.checked_add(i64::from(at.nanoseconds / 1_000_000)));
+        match milliseconds {
+            Some(milliseconds) => self.fixed(DATE_TIME, milliseconds.to_le_bytes()),
+            None => fidelity::ext(self, Ext::Timestamp(at)),
+        }
+    }
+
+    fn regex(&mut self, pattern: &str, options: &str) -> Result {
+        for part in [pattern, options] {
+            if part.contains('\0') {
+                return Err(zero_byte("a regular expression", part));
+            }
+        }
+        self.element(REGEX, pattern.len() + options.len() + 2)?;
+        self.out.extend(pattern.as_bytes());
+        self.out.push(0);
+        if options.bytes().is_sorted() {
+            self.out.extend(options.as_bytes());
+        } else {
+            // The specification has them in the order of the alphabet.
+            let mut sorted: Vec<char> = options.chars().collect();
+            sorted.sort_unstable();
+            self.out.extend(sorted.into_iter().collect::<String>().as_bytes());
+        }
+        self.out.push(0);
+        Ok(())
+    }
+}
+
+/// A length that an `int32` holds.
+#[inline]
+fn length(bytes: usize) -> Result<i32> {
+    i32::try_from(bytes).map_err(|_| too_large(bytes as u64))
+}
+
+#[cold]
+fn too_large(bytes: u64) -> Error {
+    Error::unrepresentable(format!(
+        "found a value of {bytes} bytes of BSON, which cannot hold more than {}",
+        i32::MAX
+    ))
+    .hint("make its parts documents of their own with --documents split")
+}
+
+#[cold]
+fn zero_byte(what: &str, text: &str) -> Error {
+    let shown = fidelity::shorten(&text.escape_debug().to_string());
+    Error::unrepresentable(format!(
+        "found {what} with a zero byte in it (\"{shown}\"), which BSON cannot hold"
+    ))
+}
+
+#[cold]
+fn no_document(kind: u8) -> Error {
+    let what = match kind {
+        ARRAY => "an array",
+        STRING => "text",
+        INT32 | INT64 => "an integer",
+        DOUBLE => "a double",
+        BOOL => "a truth value",
+        NULL => "null",
+        _ => "a single value",
+    };
+    Error::unrepresentable(format!(
+        "found {what} as a whole document, expected a map: BSON has no other documents"
+    ))
+}
+
+#[cold]
+fn no_scope() -> Error {
+    Error::unrepresentable("found the scope of JavaScript code that is no map, expected a map")
+}
+
+impl Sink for Writer<'_> {
+    #[inline]
+    fn null(&mut self) -> Result {
+        self.fixed(NULL, [])
+    }
+    #[inline]
+    fn bool(&mut self, v: bool) -> Result {
+        self.fixed(BOOL, [u8::from(v)])
+    }
+    #[inline]
+    fn i64(&mut self, v: i64) -> Result {
+        match i32::try_from(v) {
+            Ok(v) => self.fixed(INT32, v.to_le_bytes()),
+            Err(_) => self.fixed(INT64, v.to_le_bytes()),
+        }
+    }
+    fn u64(&mut self, v: u64) -> Result {
+        match i64::try_from(v) {
+            Ok(v) => self.i64(v),
+            Err(_) => {
+                let mut buffer = itoa::Buffer::new();
+                let digits = buffer.format(v);
+                fidelity::big_int(self, BigInt::Decimal { negative: false, digits })
+            }
+        }
+    }
+    #[inline]
+    fn f64(&mut self, v: f64) -> Result {
+        self.fixed(DOUBLE, v.to_le_bytes())
+    }
+    #[inline]
+    fn str(&mut self, v: &str) -> Result {
+        self.string(STRING, v)
+    }
+    #[inline]
+    fn begin_array(&mut self, _: Option<u64>) -> Result {
+        self.begin(true)
+    }
+    #[inline]
+    fn end_array(&mut self) -> Result {
+        self.end()
+    }
+    #[inline]
+    fn begin_map(&mut self, _: Option<u64>) -> Result {
+        self.begin(false)
+    }
+    #[inline]
+    fn key(&mut self, k: &str) -> Result {
+        self.name(k)
+    }
+    #[inline]
+    fn end_map(&mut self) -> Result {
+        self.end()
+    }
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        self.binary(GENERIC, v)
+    }
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        match v {
+            Ext::Timestamp(at) => self.timestamp(at),
+            Ext::Int64(v) => self.fixed(INT64, v.to_le_bytes()),
+            Ext::Symbol(name) => self.string(SYMBOL, name),
+            Ext::Code(code) => self.string(CODE, code),
+            Ext::Decimal128(v) => self.fixed(DECIMAL128, v),
+            Ext::ObjectId(id) => self.fixed(OBJECT_ID, id),
+            Ext::Uuid(uuid) => self.binary(UUID, &uuid),
+            Ext::Binary(subtype, payload) => self.binary(subtype, payload),
+            Ext::Regex { pattern, options } => self.regex(pattern, options),
+            Ext::BsonTimestamp { seconds, increment } => {
+                let bits = u64::from(seconds) << 32 | u64::from(increment);
+                self.fixed(TIMESTAMP, bits.to_le_bytes())
+            }
+            Ext::MinKey => self.fixed(MIN_KEY, []),
+            Ext::MaxKey => self.fixed(MAX_KEY, []),
+            Ext::Undefined => self.fixed(UNDEFINED, []),
+            Ext::DbPointer { namespace, id } => {
+                self.element(DB_POINTER, namespace.len() + 5 + id.len())?;
+                self.bare_string(namespace)?;
+                self.out.push_array(id);
+                Ok(())
+            }
+            _ => fidelity::ext(self, v),
+        }
+    }
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        if t.origin != Origin::Bson || t.kind != "scope" {
+            return fidelity::begin_typed(self, t);
+        }
+        self.fidelity.hold_typed();
+        self.element(SCOPED_CODE, 4 + 5 + t.name.len())?;
+        self.scope = Some(self.out.position());
+        self.out.push_array([0; 4]);
+        self.bare_string(t.name)
+    }
+    fn end_typed(&mut self) -> Result {
+        if !self.fidelity.end_held() {
+            return fidelity::end_typed(self);
+        }
+        // The map that belongs there would have taken it.
+        if self.scope.is_some() { Err(no_scope()) } else { Ok(()) }
+    }
+}
+
+impl crate::Writer for Writer<'_> {
+    fn end_document(&mut self) -> Result {
+        debug_assert!(self.stack.is_empty(), "a document ends when its containers have");
+        Ok(())
+    }
+    fn finish(&mut self) -> Result {
+        if !self.stack.is_empty() {
+            let open = self.stack.len();
+            return Err(Error::unrepresentable(format!(
+                "the last document is not whole: {open} documents and arrays are open"
+            )));
+        }
+        self.out.finish()
+    }
+    fn checkpoint(&mut self) {
+        self.mark = self.stack.len();
+        self.out.checkpoint();
+    }
+    fn rollback(&mut self) {
+        self.out.rollback();
+        self.stack.truncate(self.mark);
+        (self.index, self.kind_at, self.scope) = (None, u64::MAX, None);
+        if self.stack.is_empty() {
+            self.pinned = u64::MAX;
+        }
+        self.fidelity.close_all();
+    }
+}
