@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use super::text;
+use super::{names, text};
 
 /// The place of a node's opcode: bytes from the beginning of the pickle. Pickles are shorter than
 /// 4 GiB (see [`super::machine`]).
@@ -171,8 +171,8 @@ pub(super) struct Object {
     /// The number of its anchor, where it has one.
     pub anchor: u32,
     pub kind: Kind,
-    /// Whether it was pushed more than once, and so may be referred to more than once.
-    pub pushed_again: bool,
+    /// Whether it is a global that has its name from Python 2.
+    pub old_name: bool,
     /// Whether the walk has come by.
     pub seen: bool,
     /// Whether the walk stands inside of it.
@@ -219,7 +219,7 @@ impl Arena {
             references: 0,
             anchor: NOTHING,
             kind,
-            pushed_again: false,
+            old_name: false,
             seen: false,
             open: false,
         });
@@ -381,8 +381,22 @@ impl Arena {
         }
     }
 
-    /// Module and qualified name of a node that is a global.
+    /// Module and qualified name of a node that is a global, as Python 3 looks for it.
     pub fn global<'i>(&self, node: Node, input: &'i [u8]) -> Option<(Cow<'i, str>, Cow<'i, str>)> {
+        let Node::Object(_, index) = node else { return None };
+        let (module, name) = self.written_global(node, input)?;
+        if self.object(index).old_name {
+            return Some(names::renamed(module, name));
+        }
+        Some((module, name))
+    }
+
+    /// Module and qualified name of a node that is a global, as it is written.
+    pub fn written_global<'i>(
+        &self,
+        node: Node,
+        input: &'i [u8],
+    ) -> Option<(Cow<'i, str>, Cow<'i, str>)> {
         let Node::Object(_, index) = node else { return None };
         if self.object(index).kind != Kind::Global {
             return None;

@@ -217,15 +217,15 @@ impl Walk<'_> {
         self.arena.is_untouched(node?).then(|| self.simple_name(node))?
     }
 
-    /// The class of a call of `copy_reg._reconstructor(class, object, None)` with the names that
-    /// protocols 0 and 1 have for it.
+    /// The class of a call of `copyreg._reconstructor(class, object, None)`, with which protocols 0
+    /// and 1 make objects.
     fn reconstructed(&self, callee: Option<Node>, arguments: Option<Node>) -> Option<String> {
-        if self.plain_name(callee)? != "copy_reg._reconstructor" {
+        if self.plain_name(callee)? != "copyreg._reconstructor" {
             return None;
         }
         let Some(Node::Object(_, arguments)) = arguments else { return None };
         let &[class, base, Node::None(_)] = self.arena.made_of(arguments) else { return None };
-        if self.plain_name(Some(base))? != "__builtin__.object" {
+        if self.plain_name(Some(base))? != "builtins.object" {
             return None;
         }
         self.plain_name(Some(class))

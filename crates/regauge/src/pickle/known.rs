@@ -48,7 +48,7 @@ pub(super) enum What {
 
 /// One row.
 pub(super) struct Known {
-    /// The modules that have it: renamed ones with their name in Python 2.
+    /// The modules that have it, by their names in Python 3.
     pub modules: &'static [&'static str],
     pub names: &'static [&'static str],
     pub what: What,
@@ -56,7 +56,7 @@ pub(super) struct Known {
     pub becomes: &'static str,
 }
 
-const BUILTINS: &[&str] = &["builtins", "__builtin__"];
+const BUILTINS: &[&str] = &["builtins"];
 const MULTIARRAY: &[&str] = &["numpy.core.multiarray", "numpy._core.multiarray"];
 
 const fn row(
@@ -94,12 +94,7 @@ pub(super) static KNOWN: &[Known] = &[
         "`(numerator, denominator)`, `(text)`: kind `fraction` around `\"1/3\"`",
     ),
     row(&["uuid"], &["UUID"], What::Uuid, "an object of one field `int`: a UUID"),
-    row(
-        &["builtins", "__builtin__", "sets"],
-        &["set"],
-        What::Set,
-        "`()`, `(list)`: kind `set` around an array",
-    ),
+    row(BUILTINS, &["set"], What::Set, "`()`, `(list)`: kind `set` around an array"),
     row(BUILTINS, &["frozenset"], What::FrozenSet, "`()`, `(list)`: kind `frozenset`"),
     row(BUILTINS, &["bytes"], What::Bytes, "`()` no bytes"),
     row(
@@ -112,7 +107,7 @@ pub(super) static KNOWN: &[Known] = &[
     row(BUILTINS, &["complex"], What::Complex, "`(real, imaginary)` a complex number"),
     row(
         BUILTINS,
-        &["range", "xrange"],
+        &["range"],
         What::Range,
         "`(start, stop, step)`: kind `range` around an array of three",
     ),
@@ -138,7 +133,7 @@ pub(super) static KNOWN: &[Known] = &[
         "`(parts…)`: kind `path` with the class as name around the path as text",
     ),
     row(
-        &["copyreg", "copy_reg"],
+        &["copyreg"],
         &["_reconstructor"],
         What::Reconstructor,
         "`(class, object, None)` of a class in this table; others as kind `reconstructed`",
@@ -160,10 +155,7 @@ pub(super) static KNOWN: &[Known] = &[
     row(&["numpy"], &["ndarray"], What::Class, "within the above"),
     row(
         BUILTINS,
-        &[
-            "object", "list", "dict", "tuple", "int", "long", "float", "str", "unicode", "bool",
-            "NoneType",
-        ],
+        &["object", "list", "dict", "tuple", "int", "float", "str", "bool", "NoneType"],
         What::Class,
         "named only: by `defaultdict` and `_reconstructor`",
     ),

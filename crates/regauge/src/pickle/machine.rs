@@ -39,7 +39,7 @@ pub(super) struct Machine {
     /// Where the frame at hand ends; 0 where there is none.
     frame_end: usize,
     pub(super) buffers: i64,
-    protocol: u8,
+    pub(super) protocol: u8,
     pub(super) bytes_max: usize,
     pub(super) integer_digits: usize,
     nodes: u64,
@@ -81,7 +81,7 @@ impl Machine {
         self.pos
     }
 
-    /// The highest protocol that a `PROTO` instruction named.
+    /// The protocol that the last `PROTO` instruction named.
     pub fn protocol(&self) -> u8 {
         self.protocol
     }
@@ -302,7 +302,7 @@ impl Machine {
                             ),
                         )));
                     }
-                    self.protocol = self.protocol.max(protocol);
+                    self.protocol = protocol;
                     pos + 2
                 }
                 FRAME => {
@@ -480,9 +480,7 @@ impl Machine {
     #[inline]
     pub(super) fn push_again(&mut self, at: u32, node: Node) {
         let Node::Object(_, index) = node else { return self.stack.push(node) };
-        let object = self.arena.object_mut(index);
-        if object.kind != Kind::Global {
-            object.pushed_again = true;
+        if self.arena.object(index).kind != Kind::Global {
             self.arena.shares = true;
         }
         // Its place is that of the reference: so that a cycle can be shown.

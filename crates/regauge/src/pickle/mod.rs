@@ -22,10 +22,12 @@ mod arena;
 mod describe;
 mod known;
 mod machine;
+mod names;
 mod notorious;
 mod numpy;
 mod rare;
 mod survey;
+mod table_names;
 #[cfg(test)]
 mod tests;
 mod text;

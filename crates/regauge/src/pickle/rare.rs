@@ -167,10 +167,12 @@ impl Machine {
                 if opcode == GLOBAL {
                     let node = self.arena.make(Kind::Global, at, &names);
                     self.stack.push(node);
+                    self.date_name();
                 } else {
                     let from = self.mark()?;
                     self.pop_mark();
                     let class = self.arena.make(Kind::Global, at, &names);
+                    self.date_name();
                     self.instance(at, class, from);
                 }
                 next
@@ -195,6 +197,7 @@ impl Machine {
                     }
                 }
                 self.collect(Kind::Global, at, from);
+                self.date_name();
                 pos + 1
             }
             REDUCE | NEWOBJ => {
@@ -291,6 +294,14 @@ impl Machine {
                 )));
             }
         })
+    }
+
+    /// The global that was made last has its name from Python 2 if the protocol is as old.
+    fn date_name(&mut self) {
+        let old = self.protocol < 3;
+        if let Some(global) = self.arena.objects.last_mut() {
+            global.old_name = old;
+        }
     }
 
     /// An instance of `class` with the arguments from `from` on, which it replaces.

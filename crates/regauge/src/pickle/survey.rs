@@ -218,9 +218,11 @@ impl Survey {
     }
 
     fn import(&mut self, arena: &Arena, index: u32, input: &[u8], offset: u64) {
-        let names = arena.global(Node::Object(0, index), input);
-        let (module, name) = names.unwrap_or_default();
+        let node = Node::Object(0, index);
+        let (module, name) = arena.global(node, input).unwrap_or_default();
         let risk = import_risk(&module, &name);
+        // As it is written, so that it can be found there.
+        let (module, name) = arena.written_global(node, input).unwrap_or((module, name));
         let what = || format!("it imports {}.{}", shorten(&module), shorten(&name));
         self.judge(risk, offset, false, what);
         if self.imports.len() < Survey::LISTED {

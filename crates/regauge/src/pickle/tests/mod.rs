@@ -399,7 +399,7 @@ fn surveys() {
     judged(
         b"cbuiltins\nbytearray\nJ\xff\xff\xff\x7f\x85R.",
         Verdict::UnknownCode,
-        Some("it calls builtins.bytearray at byte 27"),
+        Some("it calls builtins.bytearray at byte 26"),
     );
     judged(
         b"csys\nmodules\n\x8c\x02osNs.",

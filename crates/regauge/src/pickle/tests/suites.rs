@@ -176,9 +176,11 @@ fn is_data(name: &str, shown: &str) -> bool {
             "DATA_SET" => "{1, 2}".to_owned(),
             "DATA_SET2" => "{3}".to_owned(),
             // Two objects: the cookie is a dict with an entry of its own class.
-            "DATA_COOKIE" => return shown.starts_with("new Cookie.SimpleCookie: {'args': []"),
+            "DATA_COOKIE" => {
+                return shown.starts_with("new http.cookies.SimpleCookie: {'args': []");
+            }
             "DATA_UEERR" => {
-                "call exceptions.UnicodeEncodeError: {'args': ['ascii', 'foo', 0, 1, 'bad']}"
+                "call builtins.UnicodeEncodeError: {'args': ['ascii', 'foo', 0, 1, 'bad']}"
                     .to_owned()
             }
             _ => return false,

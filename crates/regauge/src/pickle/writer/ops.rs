@@ -3,6 +3,7 @@
 use super::keys::Found;
 use super::{Open, Shape, Writer, eight};
 use crate::event::BigInt;
+use crate::pickle::names;
 use crate::pickle::text::latin1_text;
 use crate::pickle::types::*;
 use crate::{Error, Result};
@@ -141,6 +142,10 @@ impl Writer<'_> {
 
     /// A class or a function by its name.
     pub(super) fn global(&mut self, module: &str, name: &str) -> Result {
+        let (module, name) = match self.protocol {
+            0..=2 => names::renamed_back(module, name),
+            _ => (module, name),
+        };
         let full = format!("{module}\n{name}");
         if let Some(&number) = self.globals.get(&full) {
             return self.get(number);
@@ -170,14 +175,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// One of Python's own, whose module had another name in Python 2: protocols up to 2 are
-    /// written for both.
+    /// One of Python's own.
     pub(super) fn builtin(&mut self, name: &str) -> Result {
-        match (self.protocol, name) {
-            (0..=2, "range") => self.global("__builtin__", "xrange"),
-            (0..=2, _) => self.global("__builtin__", name),
-            _ => self.global("builtins", name),
-        }
+        self.global("builtins", name)
     }
 
     /// Opens the arguments of a call.

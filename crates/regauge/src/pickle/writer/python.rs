@@ -559,7 +559,7 @@ impl Writer<'_> {
             Held::Object(module, name) => {
                 if self.protocol < 2 {
                     // As `copyreg` does where there is no opcode for it.
-                    self.global("copy_reg", "__newobj__")?;
+                    self.global("copyreg", "__newobj__")?;
                     self.begin_arguments()?;
                     self.global(module, name)?;
                     self.call(1)?;
@@ -576,10 +576,10 @@ impl Writer<'_> {
                 self.out.push(OBJ);
             }
             Held::Reconstructed(module, name) => {
-                self.global("copy_reg", "_reconstructor")?;
+                self.global("copyreg", "_reconstructor")?;
                 self.begin_arguments()?;
                 self.global(module, name)?;
-                self.global("__builtin__", "object")?;
+                self.builtin("object")?;
                 self.room(8)?;
                 self.write_none();
                 self.call(3)?;

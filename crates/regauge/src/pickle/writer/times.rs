@@ -121,10 +121,10 @@ impl Writer<'_> {
 
     fn uuid(&mut self, bytes: [u8; 16]) -> Result {
         if self.protocol < 2 {
-            self.global("copy_reg", "_reconstructor")?;
+            self.global("copyreg", "_reconstructor")?;
             self.begin_arguments()?;
             self.global("uuid", "UUID")?;
-            self.global("__builtin__", "object")?;
+            self.builtin("object")?;
             self.room(8)?;
             self.write_none();
             self.call(3)?;
