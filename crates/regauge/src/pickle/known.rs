@@ -579,11 +579,11 @@ fn path<'i>(call: &Call<'_, '_>, parts: &[Node], input: &[u8]) -> Option<Meaning
     for (index, part) in parts.iter().enumerate() {
         let part = Arena::text(*part, input)?;
         let is_root = index == 0 && part.ends_with(separator);
-        let is_clean = !part.is_empty()
-            && part != "."
-            && !part.contains(['/', '\0'])
-            && !(separator == '\\' && part.contains(['\\', ':']));
-        if !is_root && !is_clean {
+        let is_odd = part.is_empty()
+            || part == "."
+            || part.contains(['/', '\0'])
+            || (separator == '\\' && part.contains(['\\', ':']));
+        if !is_root && is_odd {
             return None;
         }
         if !path.is_empty() && !path.ends_with(separator) {

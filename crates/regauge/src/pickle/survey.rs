@@ -194,10 +194,10 @@ impl Survey {
                 }
                 Kind::PersistentId => self.persistent_ids += 1,
                 Kind::Extension => {
-                    if let &[Node::Int(_, code)] = arena.made_of(index) {
-                        if self.extensions.len() < Survey::LISTED {
-                            self.extensions.push(code);
-                        }
+                    if let &[Node::Int(_, code)] = arena.made_of(index)
+                        && self.extensions.len() < Survey::LISTED
+                    {
+                        self.extensions.push(code);
                     }
                 }
                 Kind::Buffer => self.buffers += 1,
