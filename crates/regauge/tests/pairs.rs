@@ -247,14 +247,8 @@ const WORDS: &[&str] = &[
 
 /// The formats that hold any document.
 fn formats() -> Vec<Format> {
-    vec![
-        Format::Json,
-        Format::Ndjson,
-        Format::Msgpack,
-        Format::Cbor,
-        Format::Marshal,
-        Format::Pickle,
-    ]
+    let general = |format: &Format| !format.is_marc() && *format != Format::Yaml;
+    Format::ALL.into_iter().filter(general).collect()
 }
 
 fn options(from: Format, to: Format, on_loss: OnLoss) -> Options {
