@@ -134,6 +134,7 @@ impl Found<'_> {
             line("types", &counts(types));
         }
         self.tags(&mut text);
+        self.classes(&mut text);
         self.paths(&mut text);
         if !bad.shown.is_empty() {
             let _ = writeln!(text, "\nbroken records:");
@@ -162,6 +163,25 @@ impl Found<'_> {
         let _ = writeln!(text, "\n{}", trimmed(&table));
         if all > self.top {
             let _ = writeln!(text, "… and {} more tags; --top shows them", all - self.top);
+        }
+    }
+
+    /// The classes and tags around values.
+    fn classes(&self, text: &mut String) {
+        let (types, others) = self.shape.types();
+        if types.is_empty() {
+            return;
+        }
+        let mut table = table(["class or tag", "values"]);
+        for (one, count) in types.iter().take(self.top) {
+            table.add_row([one.as_type().to_string(), grouped(*count)]);
+        }
+        let _ = writeln!(text, "\n{}", trimmed(&table));
+        if types.len() > self.top {
+            let _ = writeln!(text, "… and {} more; --top shows them", types.len() - self.top);
+        }
+        if others > 0 {
+            let _ = writeln!(text, "{} values have yet others", grouped(others));
         }
     }
 
@@ -221,6 +241,21 @@ impl Found<'_> {
         json.key("types")?;
         kinds_map(json, &shape.kinds())?;
         self.ranges(json)?;
+        json.key("classes")?;
+        json.begin_array(None)?;
+        for (one, count) in self.shape.types().0.iter().take(self.top) {
+            json.begin_map(None)?;
+            for (key, value) in
+                [("origin", one.origin.name()), ("kind", &one.kind), ("name", &one.name)]
+            {
+                json.key(key)?;
+                json.str(value)?;
+            }
+            json.key("values")?;
+            json.u64_or_i64(*count)?;
+            json.end_map()?;
+        }
+        json.end_array()?;
         if let Some(leaders) = shape.leaders() {
             for (key, map) in [("leader_06", &leaders.types), ("leader_09", &leaders.charsets)] {
                 json.key(key)?;
