@@ -9,6 +9,7 @@ fn documented_matrix_is_the_real_one() {
     let ran = ran.expect("regauge runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let matrix = String::from_utf8(ran.stdout).expect("text");
+    assert!(!matrix.contains('!'), "something changes without a word:\n{matrix}");
     let page = format!(
         "# What every conversion keeps\n\n\
          This is what `regauge formats --matrix` prints. Each entry was found by converting an \

@@ -4,11 +4,12 @@
 //! Nothing here is a list of claims. An example of the kind is written in the one format, converted
 //! to the other, and read back; what came of it is the entry.
 
-use crate::convert::{Options, convert_bytes};
+use crate::convert::{Input, Options, convert, convert_bytes};
 use crate::documents::Documents;
 use crate::ext::{Ext, Origin, Timestamp, Type};
 use crate::fidelity::OnLoss;
 use crate::format::Format;
+use crate::output::StreamOutput;
 use crate::value::Value;
 use crate::values::{read_values, write_values};
 
@@ -17,12 +18,16 @@ use crate::values::{read_values, write_values};
 pub enum Outcome {
     /// It comes back as it was.
     Exact,
+    /// Written with a change, which is counted and reported: a shared value is written again.
+    Reported,
     /// Refused by default; it comes back as it was with `--on-loss wrap`.
     Wrapped,
     /// Refused by default; something near is written, and counted, with `--on-loss approximate`.
     Approximated,
     /// Refused whatever the policy.
     Refused,
+    /// Changed without a word, which must not be.
+    Silent,
     /// The format of the source has no such value.
     Absent,
 }
@@ -32,6 +37,8 @@ impl Outcome {
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Exact => "exact",
+            Outcome::Reported => "reported",
+            Outcome::Silent => "silent",
             Outcome::Wrapped => "wrapped",
             Outcome::Approximated => "approximated",
             Outcome::Refused => "refused",
@@ -39,10 +46,12 @@ impl Outcome {
         }
     }
 
-    /// One letter, for a table: `=`, `w`, `~`, `x`, and nothing.
+    /// One letter, for a table: `=`, `+`, `w`, `~`, `x`, and nothing; `!` for what must not be.
     pub fn letter(self) -> char {
         match self {
             Outcome::Exact => '=',
+            Outcome::Reported => '+',
+            Outcome::Silent => '!',
             Outcome::Wrapped => 'w',
             Outcome::Approximated => '~',
             Outcome::Refused => 'x',
@@ -170,13 +179,23 @@ pub fn outcome(kind: &Kind, from: Format, to: Format) -> Outcome {
     if !same(&before, &given) && !is_record(&before) {
         return Outcome::Absent;
     }
-    for (on_loss, outcome) in [(OnLoss::Refuse, Outcome::Exact), (OnLoss::Wrap, Outcome::Wrapped)] {
-        if let Ok(bytes) = convert_bytes(&source, &options(from, to, on_loss))
-            && let Some(after) = values(&bytes, to, on_loss)
-            && (same(&before, &after) || is_record(&before) && is_record(&after))
-        {
-            return outcome;
-        }
+    let alike = |after: &[Value]| same(&before, after) || is_record(&before) && is_record(after);
+    let mut output = Vec::new();
+    let mut strict = options(from, to, OnLoss::Refuse);
+    strict.report = true;
+    let stream = StreamOutput::new(&mut output);
+    if let Ok(summary) = convert(Input::Bytes(&source), stream, &strict, &mut |_| Ok(())) {
+        let exact = values(&output, to, OnLoss::Refuse).is_some_and(|after| alike(&after));
+        return match (exact, summary.fidelity.is_exact()) {
+            (true, _) => Outcome::Exact,
+            (false, false) => Outcome::Reported,
+            (false, true) => Outcome::Silent,
+        };
+    }
+    if let Ok(bytes) = convert_bytes(&source, &options(from, to, OnLoss::Wrap))
+        && values(&bytes, to, OnLoss::Wrap).is_some_and(|after| alike(&after))
+    {
+        return Outcome::Wrapped;
     }
     match convert_bytes(&source, &options(from, to, OnLoss::Approximate)) {
         Ok(_) => Outcome::Approximated,

@@ -123,6 +123,7 @@ fn matrix_text() -> String {
         "What becomes of each kind of value on the way from one format to another, found by \
          converting one.\n\n\
          =  exact, and nothing is said\n\
+         +  written with a change, which is counted and reported: a shared value, again in each place\n\
          w  refused; with --on-loss wrap it goes through, and comes back the same\n\
          ~  refused; with --on-loss approximate something near is written, and counted\n\
          x  refused\n",
