@@ -177,7 +177,6 @@ fn options(arguments: &Convert, source: &Source, to: Format) -> Options {
     options.skip_bad = arguments.bad != Bad::Stop;
     options.report = arguments.report.is_some();
     options.json_read.exact_numbers = arguments.numbers == Numbers::Exact;
-    options.yaml.exact_numbers = arguments.numbers == Numbers::Exact;
     options.yaml.exact_numbers = options.json_read.exact_numbers;
     options.json_write.indent = if arguments.pretty { Some(2) } else { arguments.indent };
     options.json_write.escape_non_ascii = arguments.escape_non_ascii;

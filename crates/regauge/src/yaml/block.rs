@@ -67,7 +67,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                 return self.empty_node();
             }
         } else if byte == END && self.is_end(self.at)
-            || indent == 0 && self.line == self.at as isize && self.is_marker(self.at)?
+            || indent == 0 && self.line == self.at as isize && self.is_document_end(self.at)?
         {
             return self.empty_node();
         }
@@ -80,7 +80,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
     pub(super) fn entry(&mut self) -> Step<Option<Status>> {
         self.skip()?;
         let end = self.is_end(self.at)
-            || self.m.fresh && self.line == self.at as isize && self.is_marker(self.at)?;
+            || self.m.fresh && self.line == self.at as isize && self.is_document_end(self.at)?;
         let indent = if end {
             -1
         } else if self.m.fresh {

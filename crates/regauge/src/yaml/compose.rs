@@ -323,8 +323,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         let mut id = None;
         if let Some(name) = props.anchor() {
             let sent = self.c.holds && given;
-            let number = self.c.refs.anchor(name, props.offset, false, sent);
-            id = sent.then_some(number);
+            id = self.c.refs.anchor(name, props.offset, false, sent);
             // Who holds references has no use for the tape, unless keys merge what is on it.
             if !sent || self.c.options.schema == Schema::Yaml11 {
                 self.c.refs.open(self.c.level);

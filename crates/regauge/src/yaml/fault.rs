@@ -80,6 +80,13 @@ pub(super) fn after_dots(found: &str) -> Error {
 }
 
 #[cold]
+pub(super) fn behind_byte_order_mark(found: &str) -> Error {
+    Error::syntax(format!(
+        "found {found} behind a byte order mark that follows a document, expected `---`"
+    ))
+}
+
+#[cold]
 pub(super) fn long_key() -> Error {
     Error::syntax("found a key of more than 1024 characters without `? ` (YAML 1.2.2 §7.4.2)")
         .hint("write `? ` in front of the key, and its value behind `: ` on a line of its own")
@@ -224,6 +231,11 @@ pub(super) fn bracket(found: u8, frame: Option<&Frame>) -> Error {
 }
 
 #[cold]
+pub(super) fn bracket_behind_colon(found: u8) -> Error {
+    Error::syntax(format!("found `{}` right behind a colon, expected a space", char::from(found)))
+}
+
+#[cold]
 pub(super) fn no_name(indicator: u8) -> Error {
     let what = if indicator == b'&' { "anchor" } else { "alias" };
     Error::syntax(format!(
@@ -294,6 +306,12 @@ pub(super) fn handle(handle: &str) -> Error {
         "found `{}` behind %TAG, expected a handle such as `!`, `!!` or `!name!`",
         shown.escape_debug()
     ))
+}
+
+#[cold]
+pub(super) fn tag_prefix() -> Error {
+    Error::syntax("found a %TAG prefix that is no part of a URI, expected one such as tag:x,2000:")
+        .hint("write `%` and two hexadecimal digits for other characters")
 }
 
 #[cold]

@@ -51,7 +51,10 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             if self.line == at as isize && self.is_marker(at)? {
                 return Err(fault::marker_in_flow(self.m.stack.last()).at(at as u64).into());
             }
-            if self.indent() <= self.m.flow_indent {
+            // A bracket may close where the line with the opening one began, as most people
+            // write it and most parsers read it, though the specification does not let it.
+            let closing = matches!(self.bytes[at], b']' | b'}');
+            if self.indent() + i32::from(closing) <= self.m.flow_indent {
                 let fault = fault::indent_in("a flow collection", self.m.flow_indent);
                 return Err(fault.at(at as u64).into());
             }
@@ -71,8 +74,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             b']' | b'}' => return self.end_flow(byte),
             b',' => return Err(fault::empty_entry().at(self.at as u64).into()),
             b'?' => {
-                let next = self.peek(self.at + 1)?;
-                if is_space(next) || is_flow_indicator(next) {
+                if is_space(self.peek(self.at + 1)?) {
                     if !mapping {
                         self.check_depth(self.at)?;
                         self.h.begin_mapping(Props::NONE, true, false)?;
@@ -103,6 +105,9 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
 
     fn flow_content(&mut self, byte: u8) -> Step {
         let start = self.at;
+        if self.m.fresh && self.m.any_props {
+            self.join_props()?;
+        }
         // An entry of a sequence may turn out to be the key of a pair.
         let entry = self.m.stack.last().is_some_and(|frame| frame.kind == Kind::FlowSequence);
         match byte {
@@ -112,6 +117,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             }
             b':' if self.is_colon(false)? => {
                 if entry {
+                    self.check_colon(start + 1)?;
                     self.begin_pair(Phase::Value)?;
                     self.empty_scalar(true)?;
                     self.took(start + 1);
@@ -138,6 +144,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                 let pair = if entry { self.pair_colon(end, false)? } else { None };
                 if let Some(to) = pair {
                     self.check_key(start, end)?;
+                    self.check_colon(to)?;
                     self.begin_pair(Phase::Value)?;
                     self.h.alias(name, true)?;
                     return self.pair_key_done(to);
@@ -205,6 +212,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                 return Err(fault::key_on_lines().at(start as u64).into());
             }
             self.check_key(start, last.end)?;
+            self.check_colon(last.stop + 1)?;
             self.begin_pair(Phase::Value)?;
             self.plain_out(start, last, false, true)?;
             return self.pair_key_done(last.stop + 1);
@@ -234,8 +242,22 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(colon.then_some(at + 1))
     }
 
-    /// Opens the mapping of one pair. The properties at hand are its key's.
+    /// Checks that no bracket stands right behind the colon that ends at `at`: only a key between
+    /// quotes or brackets needs no space there (§7.4.2).
+    fn check_colon(&self, at: usize) -> Step {
+        let byte = self.peek(at)?;
+        if !matches!(byte, b'[' | b'{') {
+            return Ok(());
+        }
+        Err(fault::bracket_behind_colon(byte).at(at as u64).into())
+    }
+
+    /// Opens the mapping of one pair. The properties at hand are its key's, and must stand on one
+    /// line with it.
     fn begin_pair(&mut self, phase: Phase) -> Step {
+        if self.m.any_props && self.m.outer.any() {
+            return Err(fault::key_on_lines().at(self.at as u64).into());
+        }
         self.check_depth(self.at)?;
         self.h.begin_mapping(Props::NONE, true, false)?;
         self.push(Kind::FlowPair, phase, -1);
@@ -252,6 +274,9 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
     pub(super) fn flow_colon(&mut self) -> Step {
         let byte = self.skip_flow()?;
         if byte == b':' && self.is_colon(self.m.json_key)? {
+            if !self.m.json_key {
+                self.check_colon(self.at + 1)?;
+            }
             self.m.set_phase(Phase::Value);
             self.took(self.at + 1);
             self.m.state = State::FlowNode;

@@ -130,7 +130,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                 }
                 break at;
             }
-            if indent == 0 && self.is_marker(at)? {
+            if indent == 0 && self.is_document_end(at)? {
                 break at;
             }
             let line_end = self.line_end(text)?;

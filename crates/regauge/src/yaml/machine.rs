@@ -131,6 +131,8 @@ pub(super) struct Machine {
     /// A `%YAML` directive was there; any directive was.
     pub(super) version: bool,
     pub(super) directives: bool,
+    /// A byte order mark ended the document before: only `---` or `...` may follow.
+    explicit: bool,
     /// Behind `...`, only a comment may follow on the line.
     after_dots: bool,
     /// The text of a scalar that is not in the input as it is.
@@ -163,6 +165,7 @@ impl Machine {
             handles: Vec::new(),
             version: false,
             directives: false,
+            explicit: false,
             after_dots: false,
             scratch: String::new(),
         }
@@ -406,6 +409,21 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         }
     }
 
+    /// Whether `at`, which begins a line, begins something that ends a document: a marker, or the
+    /// byte order mark of another file that was appended.
+    #[inline(always)]
+    pub(super) fn is_document_end(&self, at: usize) -> Step<bool> {
+        match self.bytes.get(at) {
+            Some(b'-' | b'.') => self.is_marker_on(at),
+            Some(0xEF) => Ok(self.is_byte_order_mark(at)),
+            _ => Ok(false),
+        }
+    }
+
+    fn is_byte_order_mark(&self, at: usize) -> bool {
+        self.text[at..].starts_with('\u{FEFF}')
+    }
+
     fn is_marker_on(&self, at: usize) -> Step<bool> {
         let first = self.bytes[at];
         Ok(self.peek(at + 1)? == first
@@ -522,7 +540,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         let at_margin = self.line == self.at as isize;
         if at_margin {
             match self.bytes[self.at] {
-                b'%' => {
+                b'%' if !self.m.explicit => {
                     self.directive()?;
                     return Ok(None);
                 }
@@ -538,15 +556,20 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
                         return Err(fault.at(self.at as u64).into());
                     }
                     self.took(self.at + 3);
-                    self.m.after_dots = true;
+                    (self.m.after_dots, self.m.explicit) = (true, false);
                     return Ok(None);
                 }
-                0xEF if self.text[self.at..].starts_with('\u{FEFF}') => {
+                // Before a document, but not between its directives and `---`.
+                0xEF if !self.m.directives && self.is_byte_order_mark(self.at) => {
                     self.took_line(self.at + 3);
                     return Ok(None);
                 }
                 _ => {}
             }
+        }
+        if self.m.explicit {
+            let found = self.found(self.at)?;
+            return Err(fault::behind_byte_order_mark(&found).at(self.at as u64).into());
         }
         if self.m.directives {
             let found = self.found(self.at)?;
@@ -560,12 +583,15 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
 
     fn open_document(&mut self) {
         (self.m.directives, self.m.version, self.m.compact) = (false, false, false);
+        self.m.explicit = false;
         self.m.state = State::Node;
     }
 
     /// The root is whole, and the input ends or a marker stands at `at`.
     pub(super) fn end_document(&mut self) -> Step<Status> {
-        let dots = self.bytes.get(self.at) == Some(&b'.');
+        let next = self.bytes.get(self.at);
+        let dots = next == Some(&b'.');
+        self.m.explicit = next == Some(&0xEF);
         self.h.end_document(dots)?;
         if dots {
             self.took(self.at + 3);

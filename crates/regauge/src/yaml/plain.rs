@@ -255,7 +255,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             if byte == b'#'
                 || self.is_end(next.text)
                 || next.indent <= least
-                || next.start == next.text && self.is_marker(next.start)?
+                || next.start == next.text && self.is_document_end(next.start)?
             {
                 break;
             }

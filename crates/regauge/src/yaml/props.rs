@@ -109,48 +109,18 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
     /// The end of the characters of a URI (§5.6 ns-uri-char) from `at` on; in a shorthand, those
     /// that would end an entry of a flow collection are none.
     fn uri_end(&self, mut at: usize, verbatim: bool) -> Step<usize> {
-        loop {
-            let is = match self.peek(at)? {
-                b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => true,
-                b'-' | b'#' | b';' | b'/' | b'?' | b':' | b'@' | b'&' | b'=' | b'+' | b'$' => true,
-                b'_' | b'.' | b'~' | b'*' | b'\'' | b'(' | b')' | b'%' => true,
-                b',' | b'[' | b']' | b'!' => verbatim,
-                _ => false,
-            };
-            if !is {
-                return Ok(at);
-            }
+        while is_uri(self.peek(at)?, verbatim) {
             at += 1;
         }
+        Ok(at)
     }
 
     /// The text of a URI whose `%xx` are undone.
     fn unescaped(&self, start: usize, end: usize) -> Step<String> {
-        let text = &self.text[start..end];
-        if !text.contains('%') {
-            return Ok(text.to_owned());
+        match unescape(&self.text[start..end]) {
+            Ok(text) => Ok(text),
+            Err(index) => Err(fault::percent().at((start + index) as u64).into()),
         }
-        let mut bytes = Vec::with_capacity(text.len());
-        let mut rest = text.as_bytes();
-        while let Some((&byte, behind)) = rest.split_first() {
-            rest = behind;
-            if byte != b'%' {
-                bytes.push(byte);
-                continue;
-            }
-            let digits = behind.first_chunk::<2>().and_then(|digits| {
-                let high = char::from(digits[0]).to_digit(16)?;
-                let low = char::from(digits[1]).to_digit(16)?;
-                Some((high << 4 | low) as u8)
-            });
-            let Some(byte) = digits else {
-                let at = end - rest.len() - 1;
-                return Err(fault::percent().at(at as u64).into());
-            };
-            bytes.push(byte);
-            rest = &rest[2..];
-        }
-        String::from_utf8(bytes).map_err(|_| fault::percent().at(start as u64).into())
     }
 
     /// The directive whose line begins at hand (§6.8).
@@ -168,7 +138,7 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
         });
         let line = comment.map_or(line, |(index, _)| &line[..index]);
         let mut words = line.split([' ', '\t']).filter(|word| !word.is_empty());
-        let name = words.next().unwrap_or_default();
+        let name = words.next().filter(|name| line.starts_with(name)).unwrap_or_default();
         let words: Vec<&str> = words.collect();
         let fault = match (name, &words[..]) {
             ("", _) => Some(fault::directive_name()),
@@ -211,11 +181,16 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
         if self.m.handles.iter().any(|(name, _)| name == handle) {
             return Some(fault::directive_twice(&format!("%TAG {handle}")));
         }
+        let fits = prefix.bytes().all(|byte| is_uri(byte, true));
+        let (true, Ok(prefix)) = (fits && !prefix.starts_with([',', '[', ']']), unescape(prefix))
+        else {
+            return Some(fault::tag_prefix());
+        };
         // Hostile input could name handles without end.
         if self.m.handles.len() >= 1000 {
             return Some(fault::many_handles());
         }
-        self.m.handles.push((handle.to_owned(), prefix.to_owned()));
+        self.m.handles.push((handle.to_owned(), prefix));
         None
     }
 
@@ -233,6 +208,43 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
                 format!("`{}` (U+{:04X})", char.escape_debug(), u32::from(char))
             }
         })
+    }
+}
+
+/// The text of a URI whose `%xx` are undone; the index of one that is none, or where UTF-8 is
+/// broken.
+fn unescape(text: &str) -> Result<String, usize> {
+    if !text.contains('%') {
+        return Ok(text.to_owned());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, behind)) = rest.split_first() {
+        let mut byte = byte;
+        if byte == b'%' {
+            let digits = behind.first_chunk::<2>().and_then(|digits| {
+                let high = char::from(digits[0]).to_digit(16)?;
+                let low = char::from(digits[1]).to_digit(16)?;
+                Some((high << 4 | low) as u8)
+            });
+            byte = digits.ok_or(text.len() - rest.len())?;
+            rest = &behind[2..];
+        } else {
+            rest = behind;
+        }
+        bytes.push(byte);
+    }
+    String::from_utf8(bytes).map_err(|_| 0)
+}
+
+/// Whether a byte may stand in a URI, or in what a shorthand leaves of it.
+fn is_uri(byte: u8, verbatim: bool) -> bool {
+    match byte {
+        b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => true,
+        b'-' | b'#' | b';' | b'/' | b'?' | b':' | b'@' | b'&' | b'=' | b'+' | b'$' => true,
+        b'_' | b'.' | b'~' | b'*' | b'\'' | b'(' | b')' | b'%' => true,
+        b',' | b'[' | b']' | b'!' => verbatim,
+        _ => false,
     }
 }
 

@@ -74,13 +74,19 @@ impl References {
 
     /// Names the node that comes next on the tape; gives the number that it has for a sink that
     /// holds references.
-    pub(super) fn anchor(&mut self, name: &str, offset: u64, scalar: bool, sent: bool) -> u64 {
-        self.next_id += 1;
+    pub(super) fn anchor(
+        &mut self,
+        name: &str,
+        offset: u64,
+        scalar: bool,
+        sent: bool,
+    ) -> Option<u64> {
+        self.next_id += u64::from(sent);
         let id = sent.then_some(self.next_id);
         let anchor = Anchor { start: self.tape.len(), end: None, offset, id, scalar };
         self.names.insert(name.to_owned(), self.anchors.len());
         self.anchors.push(anchor);
-        self.next_id
+        id
     }
 
     /// The anchored collection that was named last is recorded until [`close`](Self::close).
