@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SEEDS = {"ndjson": "json", "marc_json": "json", "pairs": "json"}
+SEEDS = {"ndjson": "json", "marc_json": "json", "pairs": "json", "yaml_writer": "msgpack"}
 
 
 def main():

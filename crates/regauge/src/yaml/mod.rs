@@ -28,6 +28,8 @@ mod quote_simd;
 mod quoted;
 mod reader;
 mod references;
+#[cfg(test)]
+mod round_trip_tests;
 mod scalar;
 mod schema;
 mod schema_11;

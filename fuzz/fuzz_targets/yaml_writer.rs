@@ -1,0 +1,25 @@
+//! Any MessagePack as YAML, in any layout: our reader takes what was written, as the same values, and
+//! writes it again alike. So whatever text or key there is, it was quoted as it had to be.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use regauge::{Format, convert_bytes};
+use regauge_fuzz::checks::lossless;
+
+fuzz_target!(|data: &[u8]| {
+    let [layout, data @ ..] = data else { return };
+    let mut there = lossless(Format::Msgpack, Format::Yaml);
+    there.yaml_write.indent = 1 + layout % 9;
+    there.yaml_write.indent_sequences = layout & 16 != 0;
+    there.yaml_write.document_start = layout & 32 != 0;
+    let Ok(written) = convert_bytes(data, &there) else { return };
+    let back = lossless(Format::Yaml, Format::Msgpack);
+    let read = convert_bytes(&written, &back)
+        .unwrap_or_else(|error| panic!("{error}\n{}", String::from_utf8_lossy(&written)));
+    // Singles become doubles, and NaN loses its bits: as it does in this notation.
+    let shown = |bytes: &[u8]| {
+        convert_bytes(bytes, &lossless(Format::Msgpack, Format::Ndjson)).expect("it was read before")
+    };
+    assert!(shown(data) == shown(&read), "{}", String::from_utf8_lossy(&written));
+    assert!(convert_bytes(&read, &there).expect("written before") == written);
+});
