@@ -539,6 +539,8 @@ impl Frame {
                 let end = memchr::memmem::rfind(&empty, b"</").unwrap_or(empty.len());
                 (&empty[..end], b"", &empty[end..])
             }
+            // Every document after the first of a file is marked as one.
+            Format::Yaml if !options.yaml_write.document_start => (b"", b"---\n", b""),
             _ => (b"", b"", b""),
         };
         Ok(Frame { head: head.to_vec(), between, tail: tail.to_vec(), empty })

@@ -94,12 +94,13 @@ fn check(input: &[u8], options: &Options) -> Outcome {
 fn the_same_bytes() {
     let input = lines(40_000);
     assert!(input.len() > 2 << 20, "several parts");
-    for to in [Format::Msgpack, Format::Ndjson, Format::Json] {
+    for to in [Format::Msgpack, Format::Ndjson, Format::Json, Format::Yaml] {
         for indent in [None, Some(2)] {
             let mut options = Options::new(Format::Ndjson, to);
             if to == Format::Json {
                 options.json_write.indent = indent;
             }
+            options.yaml_write.document_start = indent.is_some();
             let (output, done, _) = check(input.as_bytes(), &options);
             assert_eq!(done, Ok((40_000, 0)));
             assert!(!output.is_empty());
@@ -110,7 +111,7 @@ fn the_same_bytes() {
 #[test]
 fn nothing_and_little() {
     for input in ["", "\n\n", "1\n", "1"] {
-        for to in [Format::Msgpack, Format::Ndjson, Format::Json] {
+        for to in [Format::Msgpack, Format::Ndjson, Format::Json, Format::Yaml] {
             let (_, done, _) = check(input.as_bytes(), &Options::new(Format::Ndjson, to));
             assert_eq!(done, Ok((u64::from(input.contains('1')), 0)));
         }
