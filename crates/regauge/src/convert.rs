@@ -482,7 +482,9 @@ impl Job<'_> {
             }
             Format::Msgpack => drive!(msgpack::Writer::new(out, fidelity), Format::Msgpack),
             Format::Yaml => {
-                drive!(yaml::Writer::new(out, options.yaml_write.clone(), fidelity), Format::Yaml)
+                let mut write = options.yaml_write.clone();
+                write.exact_numbers |= options.json_read.exact_numbers;
+                drive!(yaml::Writer::new(out, write, fidelity), Format::Yaml)
             }
             Format::Bson => {
                 drive!(bson::Writer::new(out, options.bson.clone(), fidelity), Format::Bson)
