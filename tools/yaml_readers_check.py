@@ -13,7 +13,8 @@ Psych, and our own. The documents are
   value, an item, a key, between brackets, and alone;
 - values of every kind nested at random, from a seed that is printed;
 - what JSON has no type for: bytes, points in time, infinities, keys that are not text, references;
-- the real files under REGAUGE_DATA (or ../shared/data beside the repository), where they are.
+- the real files under REGAUGE_DATA (or ../shared/data beside the repository), where they are: JSON,
+  and YAML, which is read as PyYAML reads it, written again, and must load as before.
 
 Ends with status 1 when a reader sees another value, and with 2 when one of those that are named is
 not installed.
@@ -123,6 +124,9 @@ BEYOND = [
     ([{"$anchor": 1, "value": {"k": 1}}, {"$anchor": 2, "value": []}, {"$alias": 2}, {"$alias": 1}],
      [{"k": 1}, [], [], {"k": 1}]),
 ]
+
+# The same between brackets.
+BEYOND += [(deepen(notation, 64), deepen(value, 64)) for notation, value in BEYOND]
 
 # Loads every document of a file with Psych, and writes JSON in which what JSON has no type for is a
 # list behind "\0" and its class. No class is found but those that Psych knows by itself.
@@ -318,6 +322,19 @@ class Check:
             if path.stat().st_size <= reader.bytes_max:
                 self.compare(path.name, reader, target, [reader.expected(value)])
 
+    def rewritten(self, path):
+        """A real YAML file, as PyYAML reads it and as it reads what we make of it. Tells whether it
+        can be asked."""
+        reader = next((r for r in self.readers if r.name == "pyyaml-libyaml"), None)
+        try:
+            wanted = reader.load(str(path))
+        except Exception:  # Not every file is one for PyYAML, or there is none.
+            return False
+        target = self.folder / "file.yaml"
+        self.convert(path, target, "--yaml-schema", "1.1", "--from", "yaml")
+        self.compare(str(path), reader, target, wanted)
+        return True
+
     def convert(self, source, target, *flags):
         command = [self.regauge, "convert", "-q", "-f", str(source), str(target), *flags]
         subprocess.run(command, check=True)
@@ -386,6 +403,8 @@ def main():
             print("no real files: REGAUGE_DATA is not there", file=sys.stderr)
         for path in files:
             check.file(path)
+        asked = [check.rewritten(path) for path in sorted((data / "yaml").rglob("*.y*ml"))]
+        print(f"{sum(asked)} of {len(asked)} YAML files load as before")
     for name, count in check.counts.items():
         print(f"{name:16} {count:7} documents")
     if check.failures:
