@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Converts gigabyte files and prints the most memory that each conversion was resident in.
 
-    python3 tools/memory_check.py [--regauge target/release/regauge] [--bytes 1000000000] [--limit-mb 64]
+    python3 tools/memory_check.py [--regauge target/release/regauge] [--bytes 1000000000]
+                                  [--only yaml] [--limit-mb 64]
 
 Makes one JSON array, one NDJSON file, one YAML sequence and one MARC file of that size in the
-temporary folder, out of a sample of documents that is repeated, and takes them away again. Ends with status 1 when a
-conversion fails or takes more than the limit.
+temporary folder, out of a sample of documents that is repeated, and takes them away again. Ends with
+status 1 when a conversion fails or takes more than the limit.
 """
 
 import argparse
@@ -102,6 +103,7 @@ def main():
     parser.add_argument("--regauge", default="target/release/regauge", help="the binary")
     parser.add_argument("--make", metavar="FOLDER", help=argparse.SUPPRESS)
     parser.add_argument("--bytes", type=int, default=1_000_000_000, help="the size of each input")
+    parser.add_argument("--only", default="", help="the cases whose files have this in their names")
     parser.add_argument("--limit-mb", type=float, default=64, help="in units of 10^6 bytes")
     arguments = parser.parse_args()
     regauge = os.path.abspath(arguments.regauge)
@@ -116,6 +118,8 @@ def main():
         _, floor, _, _ = run(["true"])
         print(f"{floor / 1e6:7.1f} MB  of this is what any command is shown with here")
         for name, output, options in CASES:
+            if arguments.only not in f"{name} {output}":
+                continue
             if output is None:
                 command = [regauge, "inspect", paths[name], *options]
                 shown = f"inspect {name}"
