@@ -37,6 +37,9 @@ fn valid_files_are_read_and_come_back() {
             let error = checks::check_reader(format_of(&path), &bytes);
             assert!(error.is_none(), "{}: {}", path.display(), error.unwrap());
             checks::check_cuts(format_of(&path), &bytes, 2000);
+            if format_of(&path) == Format::Pickle {
+                checks::check_pickle(&bytes);
+            }
             count += 1;
         }
     }

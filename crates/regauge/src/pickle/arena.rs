@@ -166,15 +166,19 @@ pub(super) struct Object {
     pub end: u32,
     first_chunk: u32,
     last_chunk: u32,
-    /// How many references to it there are, counted by [`Arena::count_references`].
+    /// How many references to it there are, where the walk has counted them.
     pub references: u32,
     /// The number of its anchor, where it has one.
     pub anchor: u32,
     pub kind: Kind,
     /// Whether it is a global that has its name from Python 2.
     pub old_name: bool,
+    /// Whether it is a part of the value, where the walk has counted.
+    pub reached: bool,
     /// Whether the walk has come by.
     pub seen: bool,
+    /// Whether its nodes have come as those of something else: as arguments, as members of a set.
+    pub consumed: bool,
     /// Whether the walk stands inside of it.
     pub open: bool,
 }
@@ -220,7 +224,9 @@ impl Arena {
             anchor: NOTHING,
             kind,
             old_name: false,
+            reached: false,
             seen: false,
+            consumed: false,
             open: false,
         });
         Node::Object(at, index)
@@ -293,6 +299,11 @@ impl Arena {
         })
     }
 
+    /// The nodes of a chunk.
+    pub fn nodes(&self, chunk: Chunk) -> &[Node] {
+        &self.slots[chunk.start as usize..chunk.end as usize]
+    }
+
     /// The number of the first chunk, for [`chunk`](Arena::chunk).
     #[inline]
     pub fn first_chunk(&self, index: u32) -> u32 {
@@ -320,27 +331,6 @@ impl Arena {
             return first;
         }
         first + self.chunks(index).map(|chunk| u64::from(chunk.end - chunk.start)).sum::<u64>()
-    }
-
-    /// Counts how often each object is referred to from `root` on.
-    pub fn count_references(&mut self, root: Node) {
-        let mut todo = vec![root];
-        while let Some(node) = todo.pop() {
-            let Node::Object(_, index) = node else { continue };
-            let object = self.object_mut(index);
-            object.references += 1;
-            if object.references > 1 {
-                continue;
-            }
-            let is_object = |node: &&Node| matches!(node, Node::Object(..));
-            todo.extend(self.made_of(index).iter().filter(is_object));
-            let mut number = self.first_chunk(index);
-            while let Some(chunk) = self.chunk(number) {
-                let nodes = &self.slots[chunk.start as usize..chunk.end as usize];
-                todo.extend(nodes.iter().filter(is_object));
-                number = chunk.next;
-            }
-        }
     }
 
     /// The text of a node that is text, of whatever opcode; `None` for anything else, and for text

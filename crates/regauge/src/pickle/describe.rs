@@ -86,6 +86,7 @@ impl Walk<'_> {
             });
         }
         if !changed && let Some(Node::Object(_, arguments)) = second {
+            self.consume(arguments)?;
             let tuple = self.arena.object(arguments);
             entries += 1;
             tasks.push(Task::Key("args"));
@@ -238,6 +239,7 @@ impl Walk<'_> {
             return Err(Error::syntax("found a global without a name").at(self.at()));
         };
         let full = format!("{module}.{name}");
+        self.spend_text(full.len())?;
         self.enter()?;
         sink.begin_typed(&Type { origin: Origin::Python, kind: "global", name: &full })?;
         sink.str(&format!("{module}:{name}"))?;

@@ -429,6 +429,19 @@ impl<'a, 'i> Call<'a, 'i> {
     }
 }
 
+/// Whether a call of something in the table is harmless: it is understood as a value, or is a part
+/// of one that would be.
+pub(super) fn is_harmless(arena: &Arena, index: u32, input: &[u8]) -> bool {
+    if understand(arena, index, input).is_some() {
+        return true;
+    }
+    let Some(call) = Call::of(arena, index, input) else { return false };
+    match call.what {
+        What::Dtype | What::Ndarray => numpy::is_harmless(&call, arena, input),
+        _ => false,
+    }
+}
+
 /// No argument, or one list (or dict) by itself.
 fn one_of_kind(arena: &Arena, arguments: &[Node], kind: Kind) -> Option<Option<u32>> {
     match *arguments {
@@ -564,26 +577,15 @@ fn uuid(call: &Call<'_, '_>, arena: &Arena, input: &[u8]) -> Option<[u8; 16]> {
     Some(number.to_be_bytes())
 }
 
-/// A path as its parts say it, the first of which may be a root.
+/// A path as its parts say it, the first of which may be a root; or, from Python 3.14 on, the
+/// whole path as its one part. Only what is read alike in both ways is understood.
 fn path<'i>(call: &Call<'_, '_>, parts: &[Node], input: &[u8]) -> Option<Meaning<'i>> {
     let separator = if call.name.contains("Windows") { '\\' } else { '/' };
     let mut path = String::new();
-    if let &[one] = parts {
-        // Python 3.14 gives the whole path.
-        let text = Arena::text(one, input)?;
-        if is_normal(&text, separator) {
-            let class = format!("{}.{}", call.module, call.name);
-            return Some(Meaning::Path { class, text: text.into_owned() });
-        }
-    }
-    for (index, part) in parts.iter().enumerate() {
+    for part in parts {
         let part = Arena::text(*part, input)?;
-        let is_root = index == 0 && part.ends_with(separator);
-        let is_odd = part.is_empty()
-            || part == "."
-            || part.contains(['/', '\0'])
-            || (separator == '\\' && part.contains(['\\', ':']));
-        if !is_root && is_odd {
+        // A part that begins anew would replace those before it.
+        if !path.is_empty() && (part.starts_with(separator) || part.contains(':')) {
             return None;
         }
         if !path.is_empty() && !path.ends_with(separator) {
@@ -591,19 +593,26 @@ fn path<'i>(call: &Call<'_, '_>, parts: &[Node], input: &[u8]) -> Option<Meaning
         }
         path.push_str(&part);
     }
-    if path.is_empty() {
+    if parts.is_empty() {
         path.push('.');
     }
-    Some(Meaning::Path { class: format!("{}.{}", call.module, call.name), text: path })
+    let class = format!("{}.{}", call.module, call.name);
+    is_normal(&path, separator).then_some(Meaning::Path { class, text: path })
 }
 
 /// Whether Python would show a path as it is written.
 fn is_normal(path: &str, separator: char) -> bool {
-    let inner = path.strip_prefix(separator).unwrap_or(path);
-    let foreign = separator == '\\' && path.contains('/');
-    !foreign
-        && !path.contains('\0')
-        && inner.split(separator).all(|part| !part.is_empty() && part != ".")
-        // A drive by itself, and what begins with two separators, have rules of their own.
-        && !(separator == '\\' && (inner.ends_with(':') || inner.len() < path.len()))
+    let is_root = match separator {
+        '/' => path == "/",
+        _ => matches!(path.as_bytes(), [b'A'..=b'Z' | b'a'..=b'z', b':', b'\\']),
+    };
+    if is_root || path == "." {
+        return true;
+    }
+    let windows = separator == '\\';
+    let inner = if windows { path } else { path.strip_prefix('/').unwrap_or(path) };
+    let is_plain = |part: &str| !part.is_empty() && part != ".";
+    !path.contains('\0')
+        && !(windows && (path.contains('/') || path.ends_with(':')))
+        && inner.split(separator).all(is_plain)
 }

@@ -138,7 +138,10 @@ pub(super) fn array<'i>(
             )
         }
         _ => {
-            let &[class, ..] = call.arguments else { return None };
+            let &[class, ref rest @ ..] = call.arguments else { return None };
+            if !rest.iter().all(|node| is_plain(arena, *node, input)) {
+                return None;
+            }
             let (module, name) = arena.global(class, input)?;
             if module != "numpy" || name != "ndarray" {
                 return None;
@@ -210,14 +213,17 @@ fn plain_dtype(arena: &Arena, node: Node, input: &[u8]) -> Option<(Element, usiz
     if call.what != What::Dtype {
         return None;
     }
-    let &[code, ..] = call.arguments else { return None };
+    let &[code, ref rest @ ..] = call.arguments else { return None };
     let code = Arena::text(code, input)?;
     let Node::Object(_, state) = call.state()? else { return None };
-    let &[Node::Int(_, 3), order, Node::None(_), Node::None(_), Node::None(_), ..] =
+    let &[Node::Int(_, 3), order, Node::None(_), Node::None(_), Node::None(_), ref more @ ..] =
         tuple(arena, state)?
     else {
         return None;
     };
+    if !rest.iter().chain(more).all(|node| is_plain(arena, *node, input)) {
+        return None;
+    }
     let big_endian = match &*Arena::text(order, input)? {
         "<" | "|" | "=" => false,
         ">" => true,
@@ -235,6 +241,16 @@ fn plain_dtype(arena: &Arena, node: Node, input: &[u8]) -> Option<(Element, usiz
     sizes.contains(&size).then_some((element, size, big_endian))
 }
 
+/// Whether a node that says nothing about the value is a scalar, bytes, or a tuple of scalars, and
+/// nothing that would be lost with it.
+fn is_plain(arena: &Arena, node: Node, input: &[u8]) -> bool {
+    let Node::Object(_, index) = node else { return true };
+    match tuple(arena, index) {
+        Some(nodes) => nodes.iter().all(|node| !matches!(node, Node::Object(..))),
+        None => bytes(arena, node, input).is_some(),
+    }
+}
+
 /// Whether a call that is not understood is harmless nevertheless: a dtype, or an array of one,
 /// whose parts are plain data. What objects an array holds is judged by itself.
 pub(super) fn is_harmless(call: &Call<'_, '_>, arena: &Arena, input: &[u8]) -> bool {
@@ -242,7 +258,7 @@ pub(super) fn is_harmless(call: &Call<'_, '_>, arena: &Arena, input: &[u8]) -> b
         Node::Object(_, index) => match arena.object(*index).kind {
             Kind::Tuple | Kind::List | Kind::Dict => true,
             Kind::Call => Call::of(arena, *index, input)
-                .is_some_and(|call| matches!(call.what, What::Dtype | What::Encode)),
+                .is_some_and(|call| matches!(call.what, What::Dtype | What::Encode | What::Bytes)),
             _ => false,
         },
         _ => true,

@@ -5,10 +5,9 @@
 //! payload has run it all the same.
 
 use super::arena::{Arena, Kind, NOTHING, Node, Step};
-use super::known::{self, What};
+use super::known;
 use super::machine::Machine;
 use super::notorious;
-use super::numpy;
 use crate::Error;
 use crate::limits::Limits;
 
@@ -244,7 +243,7 @@ impl Survey {
         let risk = match arena.global(callee, input) {
             Some((module, name)) if notorious::is(&module, &name) => Risk::Notorious,
             Some((module, name)) if known::find(&module, &name).is_some() => {
-                if is_harmless(arena, index, input) { Risk::Harmless } else { Risk::Unknown }
+                if known::is_harmless(arena, index, input) { Risk::Harmless } else { Risk::Unknown }
             }
             _ => Risk::Unknown,
         };
@@ -357,19 +356,6 @@ fn import_risk(module: &str, name: &str) -> Risk {
         Risk::Harmless
     } else {
         Risk::Unknown
-    }
-}
-
-/// Whether a call of something in the table is harmless: it is understood as a value, or is a part
-/// of one that would be.
-fn is_harmless(arena: &Arena, index: u32, input: &[u8]) -> bool {
-    if known::understand(arena, index, input).is_some() {
-        return true;
-    }
-    let Some(call) = known::Call::of(arena, index, input) else { return false };
-    match call.what {
-        What::Dtype | What::Ndarray => numpy::is_harmless(&call, arena, input),
-        _ => false,
     }
 }
 

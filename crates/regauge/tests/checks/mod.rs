@@ -128,3 +128,30 @@ pub fn check_cuts(format: Format, bytes: &[u8], most: usize) {
         }
     }
 }
+
+/// Reads `bytes` as pickles and writes them as pickles, and checks that the result says the same,
+/// and that loading it would import and call the same, as far as that is not harmless.
+pub fn check_pickle(bytes: &[u8]) {
+    use regauge::pickle::{Risk, Verdict, survey};
+    let mut same = Options::new(Format::Pickle, Format::Pickle);
+    same.pickle.protocol = Some(5);
+    let Ok(written) = convert_bytes(bytes, &same) else { return };
+    let neutral = |bytes: &[u8]| convert_bytes(bytes, &lossless(Format::Pickle, Format::Msgpack));
+    let before = neutral(bytes).expect("read once already");
+    let after = neutral(&written).unwrap_or_else(|error| panic!("wrote what is broken: {error}"));
+    assert!(before == after, "from pickle to pickle something changes");
+    let told = |bytes: &[u8]| {
+        let survey = survey(bytes, &Default::default());
+        let calls = survey.calls.iter().filter(|call| call.risk > Risk::Harmless);
+        let mut calls: Vec<_> = calls.map(|call| call.callable.clone()).collect();
+        calls.sort();
+        // Bytes are a call in old protocols, and none in new ones.
+        (
+            survey.verdict().max(Verdict::HarmlessTypes),
+            calls,
+            survey.persistent_ids,
+            survey.extensions.len(),
+        )
+    };
+    assert_eq!(told(bytes), told(&written));
+}

@@ -328,6 +328,8 @@ fn a_call_whose_result_is_dropped_is_refused() {
     // Also below the value, and only in the memo.
     assert!(read(b"cos\nsystem\n(S'id'\ntRN.").is_err());
     assert!(read(b"cos\nsystem\n(S'id'\ntRq\x000N.").is_err());
+    assert!(read(b"cos\nsystem\n0N.").is_err());
+    assert!(read(b"Prow\n0N.").is_err());
     // What is harmless may go.
     check(b"cdatetime\ndate\nC\x04\x07\xe4\x01\x02\x85R0N.", Value::Null);
     check(b"]0N.", Value::Null);
