@@ -247,8 +247,7 @@ const WORDS: &[&str] = &[
 
 /// The formats that hold any document.
 fn formats() -> Vec<Format> {
-    let general = |format: &Format| !format.is_marc() && *format != Format::Yaml;
-    Format::ALL.into_iter().filter(general).collect()
+    Format::ALL.into_iter().filter(|format| !format.is_marc()).collect()
 }
 
 fn options(from: Format, to: Format, on_loss: OnLoss) -> Options {

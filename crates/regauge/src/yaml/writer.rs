@@ -113,6 +113,8 @@ impl Frame {
 pub struct Writer<'o> {
     out: Out<'o>,
     at: At,
+    /// Where the last tag ends.
+    tag_end: u64,
     /// The innermost container.
     frame: Frame,
     /// Those around it.
@@ -135,6 +137,7 @@ impl<'o> Writer<'o> {
         Writer {
             out,
             at,
+            tag_end: u64::MAX,
             frame,
             stack: Vec::new(),
             checkpoint: (at, frame, 0),
@@ -374,6 +377,12 @@ impl<'o> Writer<'o> {
         self.at = At::Key;
         Ok(())
     }
+
+    /// Whether a tag stands right before the value at hand, which then cannot have another, nor
+    /// be a scalar that only its tag or its digits tell from text.
+    fn is_tagged(&self) -> bool {
+        self.at == At::Key && self.tag_end == self.out.position()
+    }
 }
 
 impl Sink for Writer<'_> {
@@ -470,6 +479,9 @@ impl Sink for Writer<'_> {
     }
 
     fn bytes(&mut self, v: &[u8]) -> Result {
+        if self.is_tagged() {
+            return fidelity::bytes(self, v);
+        }
         self.lead(0)?;
         scalar::binary(&mut self.out, v)?;
         room(&mut self.out, 1)?;
@@ -480,6 +492,9 @@ impl Sink for Writer<'_> {
         self.token(&number::big_int_text(v))
     }
     fn ext(&mut self, v: Ext<'_>) -> Result {
+        if self.is_tagged() {
+            return fidelity::ext(self, v);
+        }
         match v {
             Ext::Timestamp(at) => match time::rfc3339(at) {
                 Some(text) => self.tagged("!!timestamp", &text),
@@ -522,12 +537,15 @@ impl Sink for Writer<'_> {
     }
 
     fn begin_typed(&mut self, t: &Type<'_>) -> Result {
-        if t.origin != Origin::Yaml || t.kind != "tag" || t.name.is_empty() {
+        let is_tag = t.origin == Origin::Yaml && t.kind == "tag" && !t.name.is_empty();
+        if !is_tag || self.is_tagged() {
             return fidelity::begin_typed(self, t);
         }
         self.property()?;
         self.fidelity.hold_typed();
-        scalar::tag(&mut self.out, t.name)
+        scalar::tag(&mut self.out, t.name)?;
+        self.tag_end = self.out.position();
+        Ok(())
     }
     fn end_typed(&mut self) -> Result {
         if self.fidelity.end_held() { Ok(()) } else { fidelity::end_typed(self) }
