@@ -38,6 +38,7 @@ fmt:                            ## Format the Rust code
 
 bench: build                    ## Ratios to the peers, in memory and as whole processes
 	$(CARGO) run --release -p regauge-bench --bin codecs
+	$(CARGO) run --release -p regauge-bench --bin binary
 	$(PYTHON) benches/whole.py
 
 fuzz:                           ## Fuzz every target for SECONDS each, or one TARGET (needs cargo-fuzz and nightly)

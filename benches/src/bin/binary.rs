@@ -6,7 +6,9 @@
 
 use std::time::Duration;
 
-use regauge::{Fidelity, Format, OnLoss, Options, cbor, convert_bytes, json, msgpack, out::Out};
+use regauge::{
+    Fidelity, Format, OnLoss, Options, bson, cbor, convert_bytes, json, msgpack, out::Out,
+};
 use regauge::{Source as _, Writer as _};
 use regauge_bench::{Route, data_folder, interleave};
 
@@ -46,6 +48,7 @@ macro_rules! pump {
 fn to_json(name: &str, text: &[u8], rounds: usize) {
     let packed = converted(text, Format::Json, Format::Msgpack);
     let cbor = converted(text, Format::Json, Format::Cbor);
+    let bson = converted(text, Format::Json, Format::Bson);
     let mut routes = vec![
         Route {
             name: "regauge, CBOR",
@@ -69,6 +72,27 @@ fn to_json(name: &str, text: &[u8], rounds: usize) {
                         json::Writer::new(out, json::WriteOptions::default(), fidelity)
                     }
                 )
+            }),
+        },
+        Route {
+            name: "regauge, BSON",
+            run: Box::new(|buffer| {
+                pump!(
+                    buffer,
+                    bson::Reader::from_slice(Default::default(), &bson),
+                    |out, fidelity| {
+                        json::Writer::new(out, json::WriteOptions::default(), fidelity)
+                    }
+                )
+            }),
+        },
+        Route {
+            name: "bson (its Document) + serde_json",
+            run: Box::new(|out| {
+                out.clear();
+                let document = ::bson::Document::from_reader(&bson[..]).expect("valid");
+                let value = ::bson::Bson::Document(document).into_relaxed_extjson();
+                serde_json::to_writer(out, &value).expect("serializable");
             }),
         },
         Route {
@@ -115,14 +139,6 @@ fn from_json(name: &str, text: &[u8], rounds: usize) {
                 ciborium::into_writer(&value, out).expect("serializable");
             }),
         },
-        Route {
-            name: "serde_json (its Value) + cbor4ii",
-            run: Box::new(|out| {
-                out.clear();
-                let value: serde_json::Value = serde_json::from_slice(text).expect("valid");
-                *out = cbor4ii::serde::to_vec(std::mem::take(out), &value).expect("serializable");
-            }),
-        },
     ];
     let expected = converted(text, Format::Json, Format::Cbor);
     check(&mut routes, &expected, |bytes| {
@@ -142,7 +158,33 @@ fn from_json(name: &str, text: &[u8], rounds: usize) {
     check(&mut packed, &converted(text, Format::Json, Format::Msgpack), |bytes| {
         rmp_serde::from_slice(bytes).expect("MessagePack")
     });
+    let mut documents = vec![
+        Route {
+            name: "regauge, BSON",
+            run: Box::new(|buffer| {
+                pump!(
+                    buffer,
+                    json::Reader::from_slice(json::Parser::default(), text),
+                    |out, fidelity| { bson::Writer::new(out, bson::Options::default(), fidelity) }
+                )
+            }),
+        },
+        Route {
+            name: "serde_json (its Value) + bson",
+            run: Box::new(|out| {
+                let value: serde_json::Map<_, _> = serde_json::from_slice(text).expect("valid");
+                let document = ::bson::Document::try_from(value).expect("a document");
+                out.clear();
+                document.to_writer(out).expect("in memory");
+            }),
+        },
+    ];
+    check(&mut documents, &converted(text, Format::Json, Format::Bson), |bytes| {
+        let document = ::bson::Document::from_reader(bytes).expect("BSON");
+        ::bson::Bson::Document(document).into_relaxed_extjson()
+    });
     routes.splice(1..1, packed);
+    routes.extend(documents);
     print(&format!("{name}: from JSON"), text.len(), &mut routes, rounds);
 }
 
