@@ -5,12 +5,14 @@ use std::io::{self, Read};
 
 use comfy_table::{CellAlignment, Table, presets};
 use regauge::convert::{Input, Options, read};
+use regauge::pickle::Survey;
 use regauge::reader::BadRecord;
 use regauge::shape::{Kinds, PATHS_MAX, Shape};
 use regauge::{Error, Format, Sink};
 
 use crate::args::Inspect;
 use crate::commands::convert::{open, read_options};
+use crate::commands::survey;
 use crate::failure::{Failure, Result};
 use crate::input::Source;
 use crate::progress::Meter;
@@ -27,9 +29,27 @@ pub fn run(arguments: &Inspect) -> Result {
     options.report = true;
     let mut bad = Bad { count: 0, shown: Vec::new(), most: arguments.top };
     let mut shape = Shape::new(source.format);
+    // A pickle that cannot be read again has to wait in memory.
+    let waiting = match source.format == Format::Pickle && !source.can_repeat() {
+        true => Some(whole(&source, &options)?),
+        false => None,
+    };
+    let failed = |error: io::Error| Failure::data(&source.name, error.into());
+    let survey = match (source.format, &waiting) {
+        (Format::Pickle, Some(bytes)) => {
+            Some(survey::take(bytes.as_slice(), &options.limits).map_err(failed)?)
+        }
+        (Format::Pickle, None) => {
+            let read = source.again().map_err(failed)?;
+            Some(survey::take(read, &options.limits).map_err(failed)?)
+        }
+        _ => None,
+    };
     let ran = {
         let mut on_bad = |one: BadRecord| bad.take(one);
-        if source.can_repeat() {
+        if let Some(bytes) = &waiting {
+            read(Input::Bytes(bytes), &options, &mut shape, &mut on_bad).map(drop)
+        } else if source.can_repeat() {
             let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
             read(Input::Again(&again), &options, &mut shape, &mut on_bad).map(drop)
         } else {
@@ -37,9 +57,15 @@ pub fn run(arguments: &Inspect) -> Result {
         }
     };
     source.finish_progress();
-    let found = Found { source: &source, shape: &shape, bad: &bad, top: arguments.top };
+    let found = Found {
+        source: &source,
+        shape: &shape,
+        bad: &bad,
+        survey: survey.as_ref(),
+        top: arguments.top,
+    };
     // What came before a fault is worth showing, unless that is nothing.
-    if ran.is_ok() || shape.kinds().total() > 0 {
+    if ran.is_ok() || shape.kinds().total() > 0 || survey.is_some() {
         if arguments.json {
             to_stdout(|json| found.json(json, ran.as_ref().err()))?;
         } else {
@@ -47,6 +73,22 @@ pub fn run(arguments: &Inspect) -> Result {
         }
     }
     ran.map_err(|error| Failure::data(&source.name, error))
+}
+
+/// All bytes of a stream that can be read only once, within the limit for one record.
+fn whole(source: &Source, options: &Options) -> Result<Vec<u8>> {
+    let bound = options.limits.record_bytes;
+    let mut bytes = Vec::new();
+    let read = source.take().take(bound.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::data(&source.name, error.into()))?;
+    if bytes.len() as u64 > bound {
+        let error = Error::limit(format!(
+            "found more than {bound} bytes, the limit of record_bytes, in a stream that is read twice"
+        ))
+        .hint("give a file, or pass --limit record_bytes=… to raise it");
+        return Err(Failure::data(&source.name, error));
+    }
+    Ok(bytes)
 }
 
 /// Broken records: all are counted, the first are kept.
@@ -70,6 +112,7 @@ struct Found<'a> {
     source: &'a Source,
     shape: &'a Shape,
     bad: &'a Bad,
+    survey: Option<&'a Survey>,
     top: usize,
 }
 
@@ -134,6 +177,9 @@ impl Found<'_> {
             line("types", &counts(types));
         }
         self.tags(&mut text);
+        if let Some(survey) = self.survey {
+            text.push_str(&survey::text(survey, self.top));
+        }
         self.classes(&mut text);
         self.paths(&mut text);
         if !bad.shown.is_empty() {
@@ -241,6 +287,10 @@ impl Found<'_> {
         json.key("types")?;
         kinds_map(json, &shape.kinds())?;
         self.ranges(json)?;
+        if let Some(survey) = self.survey {
+            json.key("survey")?;
+            survey::json(survey, json)?;
+        }
         json.key("classes")?;
         json.begin_array(None)?;
         for (one, count) in self.shape.types().0.iter().take(self.top) {

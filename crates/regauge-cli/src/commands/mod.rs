@@ -7,3 +7,4 @@ pub mod inspect;
 pub mod man;
 pub mod measure;
 pub mod sample;
+pub mod survey;

@@ -36,7 +36,7 @@ mod walk;
 mod writer;
 
 pub use known::harmless;
-pub use survey::{Call, Import, Risk, Survey, Verdict, survey};
+pub use survey::{Call, Import, Risk, Survey, Verdict, survey, survey_stream};
 pub use writer::Writer;
 
 use crate::event::Sink;

@@ -4,12 +4,15 @@
 //! before an error: loading runs the calls one by one, and a pickle that breaks off after its
 //! payload has run it all the same.
 
+use std::io::{self, Read};
+
 use super::arena::{Arena, Kind, NOTHING, Node, Step};
 use super::known;
 use super::machine::Machine;
 use super::notorious;
 use crate::Error;
 use crate::limits::Limits;
+use crate::reader::WINDOW_BYTES;
 
 /// What loading would do with one or more pickles.
 #[derive(Debug)]
@@ -148,6 +151,25 @@ impl Verdict {
 }
 
 impl Survey {
+    fn new() -> Survey {
+        Survey {
+            pickles: 0,
+            protocol: 0,
+            instructions: 0,
+            imports: Vec::new(),
+            calls: Vec::new(),
+            persistent_ids: 0,
+            extensions: Vec::new(),
+            buffers: 0,
+            calls_left_out: 0,
+            imports_left_out: 0,
+            error: None,
+            verdict: Verdict::Data,
+            reason: None,
+            called: false,
+        }
+    }
+
     /// How many imports, and how many calls, are listed one by one.
     pub const LISTED: usize = 10_000;
 
@@ -313,38 +335,49 @@ impl Survey {
 ///
 /// An error is part of the result, as what comes before it counts: [`Survey::error`].
 pub fn survey(bytes: &[u8], limits: &Limits) -> Survey {
-    let mut survey = Survey {
-        pickles: 0,
-        protocol: 0,
-        instructions: 0,
-        imports: Vec::new(),
-        calls: Vec::new(),
-        persistent_ids: 0,
-        extensions: Vec::new(),
-        buffers: 0,
-        calls_left_out: 0,
-        imports_left_out: 0,
-        error: None,
-        verdict: Verdict::Data,
-        reason: None,
-        called: false,
-    };
+    survey_stream(bytes, limits).expect("memory can be read")
+}
+
+/// The same of a stream, of which one pickle is in memory at a time.
+///
+/// # Errors
+/// Those of reading. An error in the pickles is part of the result.
+pub fn survey_stream(mut read: impl Read, limits: &Limits) -> io::Result<Survey> {
+    let mut survey = Survey::new();
     let mut machine = Machine::new(limits);
-    let mut start = 0;
-    while start < bytes.len() && survey.error.is_none() {
-        let input = &bytes[start..];
-        let base = start as u64;
-        let ran = machine.run(input, true);
-        survey.add(&machine, input, base);
+    let (mut buffer, mut filled, mut start, mut base, mut last) = (Vec::new(), 0, 0, 0_u64, false);
+    while survey.error.is_none() {
+        let input = &buffer[start..filled];
+        if last && input.is_empty() {
+            break;
+        }
+        let ran = machine.run(input, last);
+        if matches!(ran, Ok(None)) {
+            buffer.copy_within(start..filled, 0);
+            (filled, base, start) = (filled - start, base + start as u64, 0);
+            if buffer.len() < 2 * filled + WINDOW_BYTES {
+                buffer.resize(2 * filled + WINDOW_BYTES, 0);
+            }
+            let got = match read.read(&mut buffer[filled..]) {
+                Ok(got) => got,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            last = got == 0;
+            filled += got;
+            continue;
+        }
+        let pickle = base + start as u64;
+        survey.add(&machine, input, pickle);
         start += machine.pos();
         if let Err(error) = ran {
-            let offset = base + error.offset().unwrap_or_default();
+            let offset = pickle + error.offset().unwrap_or_default();
             survey.error = Some(error.at(offset).in_format(crate::Format::Pickle));
             survey.verdict = survey.verdict.max(Verdict::Incomplete);
         }
         machine.reset();
     }
-    survey
+    Ok(survey)
 }
 
 /// How an import by itself is judged. A class of the table can be named; a function of it too, as
