@@ -438,6 +438,21 @@ pub(super) fn is_harmless(arena: &Arena, index: u32, input: &[u8]) -> bool {
     let Some(call) = Call::of(arena, index, input) else { return false };
     match call.what {
         What::Dtype | What::Ndarray => numpy::is_harmless(&call, arena, input),
+        // A zone with a name, and what it is the zone of.
+        What::TimeZone | What::DateTime | What::Time if call.plain => {
+            let part = |node: &Node| match node {
+                Node::Object(_, index) => {
+                    let what = Call::of(arena, *index, input).map(|call| call.what);
+                    match (call.what, what) {
+                        (What::TimeZone, Some(What::TimeDelta)) => true,
+                        (What::DateTime | What::Time, Some(What::TimeZone | What::Encode)) => true,
+                        _ => false,
+                    }
+                }
+                _ => true,
+            };
+            call.arguments.len() < 3 && call.arguments.iter().all(part)
+        }
         _ => false,
     }
 }
