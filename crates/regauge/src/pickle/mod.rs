@@ -32,6 +32,7 @@ mod table_names;
 mod tests;
 mod text;
 pub mod types;
+mod understand;
 mod walk;
 mod writer;
 

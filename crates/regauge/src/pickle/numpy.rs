@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::arena::{Arena, Kind, Node};
-use super::known::{Call, What, bytes, find};
+use super::known::{What, find};
+use super::understand::{Call, bytes};
 
 /// What one element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

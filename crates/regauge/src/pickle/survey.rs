@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use super::arena::{Arena, Kind, NOTHING, Node, Step};
 use super::known;
 use super::machine::Machine;
-use super::notorious;
+use super::{notorious, understand};
 use crate::Error;
 use crate::limits::Limits;
 use crate::reader::WINDOW_BYTES;
@@ -265,7 +265,11 @@ impl Survey {
         let risk = match arena.global(callee, input) {
             Some((module, name)) if notorious::is(&module, &name) => Risk::Notorious,
             Some((module, name)) if known::find(&module, &name).is_some() => {
-                if known::is_harmless(arena, index, input) { Risk::Harmless } else { Risk::Unknown }
+                if understand::is_harmless(arena, index, input) {
+                    Risk::Harmless
+                } else {
+                    Risk::Unknown
+                }
             }
             _ => Risk::Unknown,
         };

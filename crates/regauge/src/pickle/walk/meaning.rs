@@ -4,8 +4,8 @@ use super::{Run, Task, Walk};
 use crate::Result;
 use crate::event::{Ext, Sink};
 use crate::pickle::arena::{Node, Step};
-use crate::pickle::known::Meaning;
 use crate::pickle::numpy::{Ndarray, Number};
+use crate::pickle::understand::Meaning;
 
 impl Walk<'_> {
     /// A call that is understood.

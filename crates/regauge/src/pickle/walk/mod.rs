@@ -13,7 +13,7 @@ mod shared;
 
 use super::Options;
 use super::arena::{Arena, Kind, NOTHING, Node, Step};
-use super::known;
+use super::understand;
 use crate::event::{Origin, Sink, Type};
 use crate::limits::Limits;
 use crate::{Error, Result};
@@ -344,7 +344,7 @@ impl<'a> Walk<'a> {
                 self.typed("bytearray", "", sink)?;
                 self.value(bytes, sink)
             }
-            Kind::Call | Kind::New => match known::understand(self.arena, index, self.input) {
+            Kind::Call | Kind::New => match understand::understand(self.arena, index, self.input) {
                 Some(meaning) => self.meaning(index, meaning, sink),
                 None => self.describe(index, sink),
             },

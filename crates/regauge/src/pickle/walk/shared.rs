@@ -4,7 +4,8 @@ use super::{Task, Walk};
 use crate::event::Sink;
 use crate::fidelity::LossKind;
 use crate::pickle::arena::{Kind, NOTHING, Node, Step};
-use crate::pickle::known::{self, Meaning};
+use crate::pickle::known;
+use crate::pickle::understand::{self, Meaning};
 use crate::{Error, ErrorKind, Result};
 
 impl Walk<'_> {
@@ -49,7 +50,7 @@ impl Walk<'_> {
         match kind {
             Kind::Dict => {}
             Kind::Call | Kind::New | Kind::NewEx | Kind::Instance => {
-                match known::understand(arena, index, self.input) {
+                match understand::understand(arena, index, self.input) {
                     None => {
                         let made_of = arena.made_of(index);
                         values(&made_of[..1]);
@@ -121,7 +122,7 @@ impl Walk<'_> {
         match self.arena.object(index).kind {
             Kind::Tuple | Kind::FrozenSet => !self.arena.made_of(index).iter().all(is_leaf),
             Kind::Call | Kind::New => !matches!(
-                known::understand(self.arena, index, self.input),
+                understand::understand(self.arena, index, self.input),
                 Some(
                     Meaning::Bytes(_)
                         | Meaning::Date(_)
@@ -240,7 +241,7 @@ impl Walk<'_> {
                 (Kind::Global, Some((module, name))) => {
                     known::find(module, name).is_some() && self.arena.first_chunk(index) == NOTHING
                 }
-                _ => known::is_harmless(self.arena, index, self.input),
+                _ => understand::is_harmless(self.arena, index, self.input),
             };
             if harmless {
                 continue;

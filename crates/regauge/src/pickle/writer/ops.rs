@@ -1,7 +1,8 @@
 //! Single instructions: frames, the memo, globals, payloads.
 
 use super::keys::Found;
-use super::{Open, Shape, Writer, eight};
+use super::scalars::eight;
+use super::{Open, Shape, Writer};
 use crate::event::BigInt;
 use crate::pickle::names;
 use crate::pickle::text::latin1_text;

@@ -1,6 +1,6 @@
 //! Values that Python has classes for: dates and times, decimals, UUIDs, complex numbers.
 
-use super::python::Held;
+use super::held::Held;
 use super::{Form, Open, Shape, Writer};
 use crate::event::{BigInt, Ext, Timestamp};
 use crate::pickle::types::*;

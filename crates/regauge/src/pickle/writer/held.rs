@@ -1,0 +1,197 @@
+//! Which types of Python a pickle holds, and what may stand in them.
+
+use super::Form;
+use crate::event::{Origin, Type};
+use crate::pickle::known;
+use crate::value::Value;
+
+/// A type that pickle holds.
+#[derive(Clone, Debug)]
+pub(super) enum Held {
+    Tuple,
+    Set,
+    FrozenSet,
+    ByteArray,
+    Deque(Option<i64>),
+    OrderedDict,
+    /// Module and name of the factory.
+    DefaultDict(Option<(String, String)>),
+    Counter,
+    Decimal,
+    Fraction,
+    Range,
+    Slice,
+    Path(String, String),
+    Fold,
+    /// The whole name.
+    Global(String),
+    /// `object`: a class without arguments, around its state.
+    Object(String, String),
+    Instance(String, String),
+    Reconstructed(String, String),
+    Described(Description, String),
+    PersistentId,
+    Extension,
+    Buffer,
+    ReadonlyBuffer,
+}
+
+/// What a description is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Description {
+    Call,
+    New,
+    NewEx,
+    Instance,
+    Changed,
+}
+
+/// What comes in the map of a description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// Nothing has come.
+    Start,
+    Callable,
+    /// The callable is there.
+    Called,
+    Arguments,
+    /// Arguments are there that wait for keyword arguments.
+    Argued,
+    Keywords,
+    /// The object is there.
+    Made,
+    Items,
+    Pairs,
+    Members,
+    State,
+    Steps,
+}
+
+impl Held {
+    /// The type of pickle that this is; `None` where it is none, or may not be written.
+    pub fn of(t: &Type<'_>, calls: bool, protocol: u8) -> Option<Held> {
+        if t.origin != Origin::Python {
+            return None;
+        }
+        let split = || {
+            let (module, name) = t.name.rsplit_once('.')?;
+            let known = known::find(module, name).is_some();
+            (!name.is_empty() && (calls || known)).then(|| (module.to_owned(), name.to_owned()))
+        };
+        let empty = |held| t.name.is_empty().then_some(held);
+        // Whatever asks for something of the one who loads it.
+        let calling = |held| calls.then_some(held);
+        let described = |description| {
+            (calls || split().is_some()).then(|| Held::Described(description, t.name.to_owned()))
+        };
+        match t.kind {
+            "tuple" => empty(Held::Tuple),
+            "set" => empty(Held::Set),
+            "frozenset" => empty(Held::FrozenSet),
+            "bytearray" => empty(Held::ByteArray),
+            "ordered_dict" => empty(Held::OrderedDict),
+            "counter" => empty(Held::Counter),
+            "decimal" => empty(Held::Decimal),
+            "fraction" => empty(Held::Fraction),
+            "range" => empty(Held::Range),
+            "slice" => empty(Held::Slice),
+            "fold" => empty(Held::Fold),
+            "deque" if t.name.is_empty() => Some(Held::Deque(None)),
+            "deque" => {
+                let maxlen: i64 = t.name.parse().ok()?;
+                (maxlen >= 0 && maxlen.to_string() == t.name).then_some(Held::Deque(Some(maxlen)))
+            }
+            "defaultdict" if t.name.is_empty() => Some(Held::DefaultDict(None)),
+            "defaultdict" => {
+                let (module, name) = t.name.rsplit_once('.')?;
+                known::find(module, name)?;
+                Some(Held::DefaultDict(Some((module.to_owned(), name.to_owned()))))
+            }
+            "path" => {
+                let (module, name) = t.name.rsplit_once('.')?;
+                (known::find(module, name)?.what == known::What::Path)
+                    .then(|| Held::Path(module.to_owned(), name.to_owned()))
+            }
+            "global" => (calls || split().is_some()).then(|| Held::Global(t.name.to_owned())),
+            "object" => split().map(|(module, name)| Held::Object(module, name)),
+            "instance" => split().map(|(module, name)| Held::Instance(module, name)),
+            "reconstructed" => split().map(|(module, name)| Held::Reconstructed(module, name)),
+            "call" => described(Description::Call),
+            "new" => described(Description::New),
+            "new_ex" => described(Description::NewEx),
+            "instance_call" => described(Description::Instance),
+            "changed" => described(Description::Changed),
+            "persistent_id" => calling(empty(Held::PersistentId)?),
+            "extension" if protocol >= 2 => calling(empty(Held::Extension)?),
+            "buffer" if protocol >= 5 => empty(Held::Buffer),
+            "readonly_buffer" if protocol >= 5 => empty(Held::ReadonlyBuffer),
+            _ => None,
+        }
+    }
+
+    /// What has to stand in it, if not anything.
+    pub fn takes(&self, form: Form) -> bool {
+        match self {
+            Held::Tuple | Held::Set | Held::FrozenSet | Held::Deque(_) => form == Form::Array,
+            Held::Range | Held::Slice => form == Form::Array,
+            Held::OrderedDict | Held::DefaultDict(_) | Held::Counter => form == Form::Map,
+            Held::Described(..) => form == Form::Map,
+            Held::ByteArray => form == Form::Bytes,
+            Held::Decimal | Held::Fraction | Held::Path(..) | Held::Global(_) => form == Form::Text,
+            Held::Extension | Held::Buffer => form == Form::Integer,
+            Held::Fold => form == Form::Time,
+            Held::Object(..) | Held::Instance(..) | Held::Reconstructed(..) => {
+                matches!(form, Form::Null | Form::Map | Form::Other)
+            }
+            Held::PersistentId | Held::ReadonlyBuffer => true,
+        }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Held::Tuple => "tuple",
+            Held::Set => "set",
+            Held::FrozenSet => "frozenset",
+            Held::ByteArray => "bytearray",
+            Held::Deque(_) => "deque",
+            Held::OrderedDict => "ordered_dict",
+            Held::DefaultDict(_) => "defaultdict",
+            Held::Counter => "counter",
+            Held::Decimal => "decimal",
+            Held::Fraction => "fraction",
+            Held::Range => "range",
+            Held::Slice => "slice",
+            Held::Path(..) => "path",
+            Held::Fold => "fold",
+            Held::Global(_) => "global",
+            Held::Object(..) => "object",
+            Held::Instance(..) => "instance",
+            Held::Reconstructed(..) => "reconstructed",
+            Held::Described(..) => "call",
+            Held::PersistentId => "persistent_id",
+            Held::Extension => "extension",
+            Held::Buffer => "buffer",
+            Held::ReadonlyBuffer => "readonly_buffer",
+        }
+    }
+}
+
+/// Whether Python can hash the value, so that it can be a key.
+pub(super) fn is_hashable(k: &Value) -> bool {
+    match k {
+        Value::Map(_) => false,
+        Value::Array(values) => values.iter().all(is_hashable),
+        Value::Anchor(_, value) => is_hashable(value),
+        Value::Typed(t, value) => match (t.origin, t.kind.as_str()) {
+            (
+                Origin::Python,
+                "set" | "bytearray" | "deque" | "ordered_dict" | "defaultdict" | "counter"
+                | "slice",
+            ) => false,
+            (Origin::Python, "tuple") => is_hashable(value),
+            (Origin::Python, _) => true,
+            _ => false,
+        },
+        _ => true,
+    }
+}
