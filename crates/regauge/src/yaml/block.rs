@@ -2,8 +2,9 @@
 
 use super::event::{Handler, Props, Style};
 use super::fault;
-use super::machine::{END, Kind, Phase, Run, State, Step, is_flow_indicator, is_space};
-use super::plain::LineEnd;
+use super::machine::{END, Frame, Kind, Phase, Run, State, Step, is_flow_indicator, is_space};
+use super::plain::{Line, LineEnd};
+use super::simd::skip_spaces;
 use crate::reader::Status;
 
 /// What a node can begin with.
@@ -75,10 +76,156 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.content(byte, may, false)
     }
 
+    /// Lines as most are: `key: value`, `- value`, `- key: value` and `key:` with plain or quoted
+    /// text, and the collections that they open. Stops in front of everything else, which
+    /// [`entry`](Run::entry) and [`node`](Run::node) understand; they know these as well, but take
+    /// half as long again. Wherever this stops, an entry of the innermost collection is at hand, or
+    /// what the state says.
+    #[inline(always)]
+    fn common_lines(&mut self) -> Step {
+        let Some(mut frame) = self.m.stack.last().copied() else { return Ok(()) };
+        if !self.m.fresh || self.m.tab || frame.phase != Phase::Value {
+            return Ok(());
+        }
+        // The key at hand, if it was scanned.
+        let mut scanned = None;
+        while self.column() == frame.indent {
+            let start = self.at;
+            let (key, value) = if frame.kind == Kind::Mapping {
+                let Some(line) = scanned.take().or_else(|| self.common_key(start)) else { break };
+                match self.bytes.get(line.stop + 1) {
+                    Some(b' ') => {}
+                    Some(b'\n') => {
+                        let Some((line_start, text)) = self.next_content(line.stop + 1) else {
+                            break;
+                        };
+                        let span = self.span(start, line.end);
+                        self.h.plain(span, true)?;
+                        (self.at, self.line) = (text, line_start as isize);
+                        self.m.space = true;
+                        let deeper = self.column() - frame.indent;
+                        if self.m.stack.len() < self.m.depth_max {
+                            if deeper > 0
+                                && let Some(line) = self.common_key(text)
+                            {
+                                scanned = Some(line);
+                                frame = self.common_begin(true)?;
+                                continue;
+                            }
+                            if deeper >= 0 && self.bytes[text..].starts_with(b"- ") {
+                                frame = self.common_begin(false)?;
+                                continue;
+                            }
+                        }
+                        (self.m.compact, self.m.state) = (false, State::Node);
+                        return Ok(());
+                    }
+                    _ => break,
+                }
+                (Some(line), line.stop + 2)
+            } else {
+                if !self.bytes[start..].starts_with(b"- ") {
+                    break;
+                }
+                (None, start + 2)
+            };
+            let Some(&first) = self.bytes.get(value) else { break };
+            let (from, end, stop) = match first {
+                b'"' | b'\'' => match self.quoted_run(value + 1, first) {
+                    Ok(stop) if self.bytes.get(stop) == Some(&first) => (value + 1, stop, stop + 1),
+                    _ => break,
+                },
+                _ if CLASSES[usize::from(first)] == Class::Plain => {
+                    match self.plain_line(value, false) {
+                        Ok(Line { end, stop, by: LineEnd::Break }) => (value, end, stop),
+                        Ok(line)
+                            if line.by == LineEnd::Colon
+                                && key.is_none()
+                                && line.end - value <= KEY_CHARS
+                                && self.m.stack.len() < self.m.depth_max =>
+                        {
+                            self.at = value;
+                            scanned = Some(line);
+                            frame = self.common_begin(true)?;
+                            continue;
+                        }
+                        _ => break,
+                    }
+                }
+                _ => break,
+            };
+            if self.bytes.get(stop) != Some(&b'\n')
+                || (end - from) as u64 > self.m.limits.token_bytes
+            {
+                break;
+            }
+            // A line that is indented further would go on with a plain scalar.
+            let Some((line, text)) = self.next_content(stop) else { break };
+            if (text - line) as i32 > frame.indent {
+                break;
+            }
+            if let Some(key) = key {
+                let span = self.span(start, key.end);
+                self.h.plain(span, true)?;
+                self.at = value;
+            }
+            let span = self.span(from, end);
+            match first {
+                b'"' => self.h.quoted(span, Style::Double, false)?,
+                b'\'' => self.h.quoted(span, Style::Single, false)?,
+                _ => self.h.plain(span, false)?,
+            }
+            (self.at, self.line) = (text, line as isize);
+            self.m.space = true;
+        }
+        Ok(())
+    }
+
+    /// The plain key at `at`.
+    #[inline(always)]
+    fn common_key(&self, at: usize) -> Option<Line> {
+        let byte = *self.bytes.get(at)?;
+        // A point may begin the marker `...`.
+        if CLASSES[usize::from(byte)] != Class::Plain || byte == b'.' {
+            return None;
+        }
+        match self.plain_line(at, false) {
+            Ok(line) if line.by == LineEnd::Colon && line.end - at <= KEY_CHARS => Some(line),
+            _ => None,
+        }
+    }
+
+    /// Opens the collection whose first entry stands at hand, as a value.
+    #[inline(always)]
+    fn common_begin(&mut self, mapping: bool) -> Step<Frame> {
+        let kind = if mapping {
+            self.h.begin_mapping(Props::NONE, false, false)?;
+            Kind::Mapping
+        } else {
+            self.h.begin_sequence(Props::NONE, false, false)?;
+            Kind::Sequence
+        };
+        let frame = Frame { kind, phase: Phase::Value, indent: self.column() };
+        self.m.stack.push(frame);
+        Ok(frame)
+    }
+
+    /// Behind the line break at `at`: where the line begins and where its text does, if it is
+    /// neither blank nor a comment, nor begins with a tab.
+    #[inline(always)]
+    fn next_content(&self, at: usize) -> Option<(usize, usize)> {
+        let text = skip_spaces(self.bytes, at + 1);
+        self.bytes.get(text).is_some_and(|byte| *byte > b'#').then_some((at + 1, text))
+    }
+
     /// An entry of the block collection at hand, or its end.
     #[inline(always)]
     pub(super) fn entry(&mut self) -> Step<Option<Status>> {
         self.skip()?;
+        self.common_lines()?;
+        if self.m.state != State::Entry {
+            return Ok(None);
+        }
         let end = self.is_end(self.at)
             || self.m.fresh && self.line == self.at as isize && self.is_document_end(self.at)?;
         let indent = if end {
@@ -90,6 +237,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         };
         let byte = self.peek(self.at)?;
         let innermost = self.m.block_indent();
+        let open = self.m.stack.len();
         loop {
             let Some(frame) = self.m.stack.last().copied() else {
                 if end {
@@ -111,6 +259,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                     self.h.scalar(Props::NONE, Style::Plain, "", false)?;
                     self.m.set_phase(Phase::Value);
                 }
+                // Collections have ended, and lines of an outer one go on.
+                _ if indent == frame.indent && self.m.stack.len() < open => return Ok(None),
                 Kind::Mapping if indent == frame.indent => {
                     if self.m.tab {
                         return Err(fault::tab().at(self.at as u64).into());
@@ -175,7 +325,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             self.open_key(may, key)?;
             let span = self.span(start, line.end);
             if self.m.any_props {
-                self.h.scalar(&self.m.inner, Style::Plain, span.text, true)?;
+                self.h.scalar(&self.m.inner, Style::Plain, span.text(), true)?;
                 self.clear_props();
             } else {
                 self.h.plain(span, true)?;

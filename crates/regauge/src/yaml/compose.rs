@@ -6,7 +6,7 @@ use super::reader::{Options, Schema};
 use super::references::{Raw, References};
 use super::schema::{self, Meaning, Time};
 use super::tags::{self, Content};
-use crate::event::{BigInt, Ext, Origin, Sink, Type};
+use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Type};
 use crate::fidelity::LossKind;
 use crate::value::{Builder, Value};
 use crate::{Error, ErrorKind, Limits, Result, number, time};
@@ -408,20 +408,43 @@ impl<S: Sink + ?Sized> Handler for Compose<'_, S> {
     #[inline(always)]
     fn plain(&mut self, span: Span<'_>, key: bool) -> Result {
         if self.c.rare {
-            return self.rare_scalar(Props::NONE, Style::Plain, span.text, key);
+            return self.rare_scalar(Props::NONE, Style::Plain, span.text(), key);
         }
-        if span.tail.first().is_none_or(|first| schema::may_mean(*first)) {
-            return self.give_scalar(Style::Plain, None, span.text, key);
+        let tail = span.tail();
+        if tail.first().is_none_or(|first| schema::may_mean(*first)) {
+            if !key {
+                // What nearly all of them are.
+                match schema::core(span.text()) {
+                    Meaning::I64(value) => return self.sink.i64(value),
+                    Meaning::Bool(value) => return self.sink.bool(value),
+                    Meaning::Null => return self.sink.null(),
+                    Meaning::Text => return self.sink.str(span.text()),
+                    _ => {}
+                }
+            }
+            return self.give_scalar(Style::Plain, None, span.text(), key);
         }
-        let short = span
-            .tail
-            .first_chunk()
-            .and_then(|tail| crate::event::ShortText::ascii(tail, span.text.len()));
+        let length = span.end - span.start;
+        let short = tail.first_chunk().and_then(|window| ShortText::ascii(window, length));
         match (short, key) {
             (Some(text), true) => self.sink.short_key(text),
             (Some(text), false) => self.sink.short_str(text),
-            (None, true) => self.sink.key(span.text),
-            (None, false) => self.sink.str(span.text),
+            (None, true) => self.sink.key(span.text()),
+            (None, false) => self.sink.str(span.text()),
+        }
+    }
+    #[inline(always)]
+    fn quoted(&mut self, span: Span<'_>, style: Style, key: bool) -> Result {
+        if self.c.rare {
+            return self.rare_scalar(Props::NONE, style, span.text(), key);
+        }
+        let length = span.end - span.start;
+        let short = span.tail().first_chunk().and_then(|tail| ShortText::ascii(tail, length));
+        match (short, key) {
+            (Some(text), true) => self.sink.short_key(text),
+            (Some(text), false) => self.sink.short_str(text),
+            (None, true) => self.sink.key(span.text()),
+            (None, false) => self.sink.str(span.text()),
         }
     }
     #[inline]

@@ -53,12 +53,24 @@ impl Props {
     }
 }
 
-/// Text of the input and what stands behind it in the window.
+/// Text of the input, and the window it stands in.
 #[derive(Clone, Copy)]
 pub(super) struct Span<'a> {
+    pub(super) window: &'a str,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl<'a> Span<'a> {
+    pub(super) fn text(self) -> &'a str {
+        &self.window[self.start..self.end]
+    }
+
     /// The window from the text's start on.
-    pub(super) tail: &'a [u8],
-    pub(super) text: &'a str,
+    #[inline(always)]
+    pub(super) fn tail(self) -> &'a [u8] {
+        &self.window.as_bytes()[self.start..]
+    }
 }
 
 /// Takes the events. `key` says that the node is a mapping's key.
@@ -71,6 +83,10 @@ pub(super) trait Handler {
     fn end_mapping(&mut self) -> Result;
     /// A plain scalar on one line, without anchor and tag: nearly all are.
     fn plain(&mut self, span: Span<'_>, key: bool) -> Result;
+    /// The same between quotes, without anything to undo.
+    fn quoted(&mut self, span: Span<'_>, style: Style, key: bool) -> Result {
+        self.scalar(Props::NONE, style, span.text(), key)
+    }
     fn scalar(&mut self, props: &Props, style: Style, text: &str, key: bool) -> Result;
     fn alias(&mut self, name: &str, key: bool) -> Result;
 }

@@ -3,6 +3,7 @@
 use super::event::{Handler, Style};
 use super::fault;
 use super::machine::{END, Run, Step};
+use super::simd::skip_spaces;
 
 /// What becomes of the line breaks at the end.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,10 +76,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         let mut most = 0;
         let floor = (least + 1) as usize;
         loop {
-            let mut text = at;
-            while self.peek(text)? == b' ' {
-                text += 1;
-            }
+            let text = skip_spaces(self.bytes, at);
             let spaces = text - at;
             match self.peek(text)? {
                 b'\n' | b'\r' => {
@@ -109,10 +107,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         let mut first = true;
         let mut spaced = false;
         let end = loop {
-            let mut text = at;
-            while text - at < indent && self.peek(text)? == b' ' {
-                text += 1;
-            }
+            let text = skip_spaces(self.bytes, at).min(at + indent);
             let byte = self.peek(text)?;
             if matches!(byte, b'\n' | b'\r') {
                 breaks += 1;

@@ -15,6 +15,7 @@
 
 use super::event::{Handler, Props, Span, Style};
 use super::fault;
+use super::simd::skip_spaces;
 use crate::limits::Limits;
 use crate::reader::Status;
 use crate::{Error, Result};
@@ -93,7 +94,7 @@ pub(super) struct Frame {
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) limits: Limits,
-    depth_max: usize,
+    pub(super) depth_max: usize,
     pub(super) state: State,
     pub(super) stack: Vec<Frame>,
     /// The column of `at`.
@@ -370,7 +371,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         loop {
             match self.bytes.get(self.at) {
                 Some(b' ') => {
-                    self.at += 1;
+                    self.at = skip_spaces(self.bytes, self.at);
                     self.m.space = true;
                 }
                 Some(b'\n' | b'\r') => self.took_line(self.at + 1),
@@ -518,7 +519,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
     /// The text of `start..end` with what stands behind it.
     #[inline(always)]
     pub(super) fn span(&self, start: usize, end: usize) -> Span<'a> {
-        Span { tail: &self.bytes[start..], text: &self.text[start..end] }
+        Span { window: self.text, start, end }
     }
 
     /// Between documents.

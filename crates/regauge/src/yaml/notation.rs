@@ -55,7 +55,7 @@ impl Handler for Notation {
         Ok(())
     }
     fn plain(&mut self, span: Span<'_>, key: bool) -> Result {
-        self.scalar(Props::NONE, Style::Plain, span.text, key)
+        self.scalar(Props::NONE, Style::Plain, span.text(), key)
     }
     fn scalar(&mut self, props: &Props, style: Style, text: &str, _key: bool) -> Result {
         self.text.push_str("=VAL");

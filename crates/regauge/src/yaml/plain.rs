@@ -3,7 +3,7 @@
 use super::event::{Handler, Style};
 use super::fault;
 use super::machine::{END, Run, Step, is_flow_indicator, is_space};
-use super::simd::{Block, sixteen};
+use super::simd::{Block, sixteen, skip_spaces};
 
 /// What ended a line of a plain scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,9 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         while let Some(block) = sixteen(self.bytes, at) {
             let block = Block::load(block);
             let mut stops = block.plain_stops();
+            if stops != 0 {
+                stops &= !block.printable_high();
+            }
             if flow {
                 stops |= block.flow_indicators();
             }
@@ -117,7 +120,11 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
     #[inline]
     pub(super) fn line_end(&self, mut at: usize) -> Step<usize> {
         while let Some(block) = sixteen(self.bytes, at) {
-            let mut stops = Block::load(block).unusual();
+            let block = Block::load(block);
+            let mut stops = block.unusual();
+            if stops != 0 {
+                stops &= !block.printable_high();
+            }
             while stops != 0 {
                 let index = at + stops.trailing_zeros() as usize;
                 if matches!(self.bytes[index], b'\n' | b'\r') {
@@ -160,10 +167,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         loop {
             let start = self.after_break(at)?;
             breaks += 1;
-            let mut text = start;
-            while self.peek(text)? == b' ' {
-                text += 1;
-            }
+            let mut text = skip_spaces(self.bytes, start);
             let indent = (text - start) as i32;
             while let b' ' | b'\t' = self.peek(text)? {
                 text += 1;
@@ -182,10 +186,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         // The common case: the next line is not blank, no comment, and not indented further.
         if !self.m.any_props && self.bytes.get(line.stop) == Some(&b'\n') {
             let next = line.stop + 1;
-            let mut text = next;
-            while self.bytes.get(text) == Some(&b' ') {
-                text += 1;
-            }
+            let text = skip_spaces(self.bytes, next);
             if self.bytes.get(text).is_some_and(|byte| *byte > b'#')
                 && (text - next) as i32 <= least
             {

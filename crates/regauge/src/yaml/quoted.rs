@@ -45,7 +45,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
 
     /// The end of the run of characters from `at` on that stand for themselves.
     #[inline(always)]
-    fn quoted_run(&self, mut at: usize, quote: u8) -> Step<usize> {
+    pub(super) fn quoted_run(&self, mut at: usize, quote: u8) -> Step<usize> {
         let stands = |byte: u8| byte == b'\t' || byte == b'\\' && quote == b'\'';
         while let Some(block) = sixteen(self.bytes, at) {
             let mut stops = Block::load(block).quoted_stops(quote);

@@ -21,12 +21,44 @@ pub(super) fn sixteen(bytes: &[u8], at: usize) -> Option<&[u8; 16]> {
     bytes.get(at..)?.first_chunk()
 }
 
+/// The index of the first byte from `at` on that is no space; the end of the bytes if there is none.
+#[inline(always)]
+pub(super) fn skip_spaces(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(block) = sixteen(bytes, at) {
+        let others = Block::load(block).others();
+        if others != 0 {
+            return at + others.trailing_zeros() as usize;
+        }
+        at += 16;
+    }
+    while bytes.get(at) == Some(&b' ') {
+        at += 1;
+    }
+    at
+}
+
 #[cfg(target_arch = "x86_64")]
 impl Block {
     #[inline(always)]
     pub(super) fn load(bytes: &[u8; 16]) -> Block {
         // SAFETY: sixteen bytes are readable behind the reference; SSE2 is always there.
         Block(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+    }
+
+    /// Of characters outside of ASCII, all bytes but the first of those that may not be printable:
+    /// U+0080 to U+00BF, and U+F000 to U+FFFF.
+    #[inline(always)]
+    pub(super) fn printable_high(self) -> u32 {
+        // SAFETY: SSE2 is always there.
+        unsafe {
+            let high = _mm_movemask_epi8(self.0) as u32;
+            if high == 0 {
+                return 0;
+            }
+            let low = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(0xC2_u8 as i8));
+            let last = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(0xEF_u8 as i8));
+            high & !(_mm_movemask_epi8(_mm_or_si128(low, last)) as u32)
+        }
     }
 
     /// Control characters and everything outside of ASCII.
@@ -39,6 +71,15 @@ impl Block {
             let delete = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(0x7F));
             _mm_movemask_epi8(_mm_or_si128(low, delete)) as u32
         }
+    }
+
+    /// Everything but spaces.
+    #[inline(always)]
+    pub(super) fn others(self) -> u32 {
+        // SAFETY: SSE2 is always there.
+        let spaces =
+            unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self.0, _mm_set1_epi8(b' ' as i8))) as u32 };
+        !spaces & 0xFFFF
     }
 
     /// Where a plain scalar may end: colon, hash, and what is [`unusual`](Block::unusual).
@@ -95,10 +136,23 @@ impl Block {
         self.0.iter().rev().fold(0, |mask, byte| mask << 1 | u32::from(is(*byte)))
     }
 
+    /// Of characters outside of ASCII, all bytes but the first of those that may not be printable:
+    /// U+0080 to U+00BF, and U+F000 to U+FFFF.
+    #[inline(always)]
+    pub(super) fn printable_high(self) -> u32 {
+        self.mask(|byte| byte >= 0x80 && byte != 0xC2 && byte != 0xEF)
+    }
+
     /// Control characters and everything outside of ASCII.
     #[inline(always)]
     pub(super) fn unusual(self) -> u32 {
         self.mask(|byte| byte < 0x20 || byte >= 0x7F)
+    }
+
+    /// Everything but spaces.
+    #[inline(always)]
+    pub(super) fn others(self) -> u32 {
+        self.mask(|byte| byte != b' ')
     }
 
     /// Where a plain scalar may end: colon, hash, and what is [`unusual`](Block::unusual).
@@ -136,12 +190,22 @@ mod tests {
                 let unusual = !(0x20..0x7F).contains(&byte);
                 assert_eq!(block.unusual(), bit(unusual));
                 assert_eq!(block.plain_stops(), bit(unusual || byte == b':' || byte == b'#'));
+                let printable = byte >= 0x80 && byte != 0xC2 && byte != 0xEF;
+                assert_eq!(block.printable_high(), bit(printable));
+                let mut spaces = [b' '; 16];
+                spaces[at] = byte;
+                assert_eq!(Block::load(&spaces).others(), bit(byte != b' '));
                 assert_eq!(block.flow_indicators(), bit(b",[]{}".contains(&byte)));
                 assert_eq!(
                     block.quoted_stops(b'"'),
                     bit(byte < 0x20 || byte == b'"' || byte == b'\\')
                 );
             }
+        }
+        for count in 0..70 {
+            let text = format!("{}x{}", " ".repeat(count), " ".repeat(70 - count));
+            assert_eq!(skip_spaces(text.as_bytes(), 0), count);
+            assert_eq!(skip_spaces(&text.as_bytes()[..count], 0), count);
         }
         assert!(sixteen(&[0; 20], 4).is_some() && sixteen(&[0; 20], 5).is_none());
     }

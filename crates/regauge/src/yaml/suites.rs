@@ -1,8 +1,12 @@
 //! yaml-test-suite, whole: the events of every valid case, the refusal of every invalid one.
 
+use std::collections::HashMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::events;
+use super::{Parser, Reader, events};
+use crate::value::{Builder, Value};
+use crate::{Limits, Result, Source, json};
 
 /// The suite's folder, where the data is.
 fn suite() -> Option<PathBuf> {
@@ -61,4 +65,125 @@ fn every_case_of_the_suite() {
     }
     println!("yaml-test-suite: {valid} of 308 valid, {invalid} of 94 invalid");
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The documents of a source as values.
+fn values<S: Source>(mut source: S) -> Result<Vec<Value>> {
+    let mut values = Vec::new();
+    loop {
+        let mut builder = Builder::new(&Limits::default());
+        if !source.next(&mut builder)? {
+            return Ok(values);
+        }
+        values.push(builder.take().expect("a document is one value"));
+    }
+}
+
+/// A value as JSON's data model has it: references written out, types taken away, keys as text.
+fn as_json(value: &Value, anchors: &mut HashMap<u64, Value>) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.iter().map(|v| as_json(v, anchors)).collect()),
+        Value::Map(pairs) => {
+            let pair = |(key, value): &(Value, Value)| {
+                let key = match as_json(key, anchors) {
+                    Value::Null => Value::Text(String::new()),
+                    Value::Text(key) => Value::Text(key),
+                    key => Value::Text(key.to_string()),
+                };
+                (key, as_json(value, anchors))
+            };
+            Value::Map(pairs.iter().map(pair).collect())
+        }
+        Value::Typed(_, value) => as_json(value, anchors),
+        Value::Anchor(id, value) => {
+            let value = as_json(value, anchors);
+            anchors.insert(*id, value.clone());
+            value
+        }
+        Value::Alias(id) => anchors[id].clone(),
+        Value::F64(v) if v.fract() == 0.0 && v.abs() < 1e15 => Value::Int(*v as i64),
+        value => value.clone(),
+    }
+}
+
+/// Cases whose `in.json` differs from what we read, with the reason.
+const OTHER_JSON: [(&str, &str); 2] = [
+    ("565N", "it gives !!binary as the text in the file, we give its bytes"),
+    ("RR7F", "it has the keys in another order than the file"),
+];
+
+#[test]
+fn values_are_those_of_the_suite() {
+    let Some(folder) = suite() else { return };
+    let mut all = Vec::new();
+    cases(&folder, &mut all);
+    let (mut same, mut wrong) = (0, Vec::new());
+    for case in all.iter().filter(|case| !case.join("error").exists()) {
+        let Ok(json) = std::fs::read(case.join("in.json")) else { continue };
+        let name = case.strip_prefix(&folder).unwrap().display().to_string();
+        let options =
+            json::ReadOptions { framing: json::Framing::Concatenated, ..Default::default() };
+        let parser = json::Parser::new(options, Limits::default());
+        let expected = values(json::Reader::from_slice(parser, &json)).unwrap();
+        let input = std::fs::read(case.join("in.yaml")).unwrap();
+        let found = values(Reader::from_slice(Parser::default(), &input)).unwrap();
+        let plain = |values: Vec<Value>| -> Vec<Value> {
+            values.iter().map(|value| as_json(value, &mut HashMap::new())).collect()
+        };
+        let (found, expected) = (plain(found), plain(expected));
+        match OTHER_JSON.iter().any(|(other, _)| *other == name) {
+            true => assert_ne!(found, expected, "{name} does not differ any longer"),
+            false if found == expected => same += 1,
+            false => wrong.push(format!("{name}: {expected:?} but found {found:?}")),
+        }
+    }
+    println!("yaml-test-suite: the values of {same} cases");
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Gives its bytes in pieces of a size that divides nothing.
+struct Pieces<'a>(&'a [u8]);
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = buffer.len().min(self.0.len()).min(4099);
+        buffer[..count].copy_from_slice(&self.0[..count]);
+        self.0 = &self.0[count..];
+        Ok(count)
+    }
+}
+
+#[test]
+fn real_files_are_the_same_in_pieces_and_come_back() {
+    let Some(data) = suite().and_then(|suite| Some(suite.parent()?.parent()?.to_owned())) else {
+        return;
+    };
+    let mut folders = vec![data.join("yaml")];
+    let mut count = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap();
+            let whole = values(Reader::from_slice(Parser::default(), &bytes))
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let pieces = values(Reader::from_read(Parser::default(), Pieces(&bytes))).unwrap();
+            assert!(whole == pieces, "{}", path.display());
+            let options = crate::Options::new(crate::Format::Yaml, crate::Format::Yaml);
+            let written = crate::convert_bytes(&bytes, &options).unwrap();
+            let again = values(Reader::from_slice(Parser::default(), &written)).unwrap();
+            assert!(again == whole, "{}", path.display());
+            count += 1;
+        }
+    }
+    println!("{count} real files");
+    assert!(count > 20);
+    // The same document in both formats.
+    let yaml = std::fs::read(data.join("yaml/senators-48k.yaml")).unwrap();
+    let json = std::fs::read(data.join("json/senators-48k.json")).unwrap();
+    let yaml = values(Reader::from_slice(Parser::default(), &yaml)).unwrap();
+    assert!(yaml == values(json::Reader::from_slice(json::Parser::default(), &json)).unwrap());
 }
