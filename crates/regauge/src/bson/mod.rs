@@ -17,6 +17,7 @@
 //! expression's options, which becomes that of the alphabet.
 
 pub mod extended;
+mod faults;
 mod reader;
 #[cfg(test)]
 mod tests;

@@ -25,6 +25,7 @@
 
 mod diagnostic;
 mod half;
+mod late;
 mod reader;
 mod scalars;
 mod sharing;

@@ -33,16 +33,8 @@ use crate::{Error, Format, OnLoss, Result, number};
 /// half of what a conversion may take; and up to this size every document has shortest heads.
 pub const HOLD_BYTES: u64 = 8 << 20;
 
-/// The largest body that is moved when its head turns out wider or narrower than reserved. A move
-/// of 64 KiB costs a few microseconds, less than an edit of a whole document.
-const MOVE_BYTES: u64 = 64 << 10;
-
-/// Moves may cost this many times the bytes written, all in all. Widths are predicted well, so
-/// that only hostile nesting comes near: a thousand levels, each of which moves the same bytes.
-const MOVE_RATIO: u64 = 4;
-
 /// Depths that have a prediction of their own.
-const PREDICTED_DEPTHS: usize = 64;
+pub(super) const PREDICTED_DEPTHS: usize = 64;
 
 /// Turns events into CBOR.
 #[derive(Debug)]
@@ -55,17 +47,17 @@ pub struct Writer<'o> {
     pub(super) stack: Vec<Open>,
     /// The head of the outermost open container that may yet change its width: nothing from there
     /// on may leave. `u64::MAX` if there is none.
-    pinned: u64,
+    pub(super) pinned: u64,
     /// How many open containers have been committed.
-    committed: usize,
+    pub(super) committed: usize,
     /// The head's width that was right last, by depth.
-    widths: [u8; PREDICTED_DEPTHS],
+    pub(super) widths: [u8; PREDICTED_DEPTHS],
     /// Heads that have to change their width, innermost containers first.
-    edits: Vec<Edit>,
+    pub(super) edits: Vec<Edit>,
     /// The highest position of an edit, counted from 1; 0 if there is none.
-    edits_end: u64,
+    pub(super) edits_end: u64,
     /// Bytes that were moved.
-    moved: u64,
+    pub(super) moved: u64,
     hold_bytes: u64,
     /// Depth and count at the checkpoint.
     mark: (usize, u64),
@@ -80,24 +72,24 @@ pub struct Writer<'o> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
     /// The position of the head.
-    at: u64,
+    pub(super) at: u64,
     /// The count of the container around, this one included.
     pub(super) outer_count: u64,
     /// The count that stands in the head, or [`UNKNOWN`] or [`TO_BREAK`].
-    promised: u64,
+    pub(super) promised: u64,
     /// How many bytes are reserved for a head whose width may change; 0 for all others.
-    width: u8,
+    pub(super) width: u8,
     pub(super) map: bool,
 }
 
 /// No count has been promised.
-const UNKNOWN: u64 = u64::MAX;
+pub(super) const UNKNOWN: u64 = u64::MAX;
 /// No count has been promised, and none will be written: a break ends the container.
-const TO_BREAK: u64 = u64::MAX - 1;
+pub(super) const TO_BREAK: u64 = u64::MAX - 1;
 
 impl Open {
     /// Whether the head may yet change its width.
-    fn is_loose(&self) -> bool {
+    pub(super) fn is_loose(&self) -> bool {
         self.width > 0
     }
 
@@ -173,48 +165,6 @@ impl<'o> Writer<'o> {
         self.out.room(n, self.pinned)
     }
 
-    /// Gives the head of five bytes to every open container of unknown length that began before
-    /// `barrier`, and lets the bytes go.
-    fn commit(&mut self, barrier: u64) -> Result {
-        self.out.flush_before(self.pinned)?;
-        for open in &mut self.stack {
-            if open.is_loose() && open.at < barrier {
-                let old = usize::from(std::mem::take(&mut open.width));
-                self.committed += 1;
-                let header = five_bytes(open.map, 0);
-                self.edits.push(Edit { at: open.at, old, header, length: 5 });
-            }
-        }
-        self.splice();
-        self.find_pin();
-        self.out.hold()?;
-        self.out.flush_before(self.pinned)?;
-        self.out.shrink();
-        Ok(())
-    }
-
-    /// Makes all edits.
-    fn splice(&mut self) {
-        self.edits.sort_unstable_by_key(|edit| edit.at);
-        self.moved += self.out.splice(&self.edits);
-        // Both are in order, so one walk along them finds every shift.
-        let mut edits = self.edits.iter().peekable();
-        let mut growth = 0;
-        for open in &mut self.stack {
-            while let Some(edit) = edits.next_if(|edit| edit.at < open.at) {
-                growth += edit.growth();
-            }
-            open.at = open.at.wrapping_add_signed(growth);
-        }
-        self.edits.clear();
-        self.edits_end = 0;
-    }
-
-    fn find_pin(&mut self) {
-        let loose = self.stack.iter().find(|open| open.is_loose());
-        self.pinned = loose.map_or(u64::MAX, |open| open.at);
-    }
-
     #[inline]
     fn begin(&mut self, map: bool, length: Option<u64>) -> Result {
         if self.options.deterministic {
@@ -271,63 +221,6 @@ impl<'o> Writer<'o> {
             return Ok(());
         }
         self.end_unknown(open, count)
-    }
-
-    /// A container ends whose head is still to be written.
-    #[inline(never)]
-    fn end_unknown(&mut self, open: Open, count: u64) -> Result {
-        if open.promised == TO_BREAK {
-            self.room(1)?;
-            self.out.push(BREAK);
-            return Ok(());
-        }
-        if open.promised != UNKNOWN {
-            return Err(broken_promise(open.map, open.promised, count));
-        }
-        let count = u32::try_from(count).map_err(|_| too_many(open.map, count))?;
-        if open.width == 0 {
-            // It was committed.
-            self.out.patch(open.at, &five_bytes(open.map, count))?;
-            self.committed -= 1;
-            return if self.committed == 0 { self.out.release() } else { Ok(()) };
-        }
-        let (head, needed) = head(container(open.map), u64::from(count));
-        let header = [head[0], head[1], head[2], head[3], head[4]];
-        if needed == usize::from(open.width) {
-            let at = (open.at - self.out.base()) as usize;
-            let held = &mut self.out.held_mut()[at..];
-            match needed {
-                1 => held[0] = header[0],
-                2 => held[..2].copy_from_slice(&header[..2]),
-                3 => held[..3].copy_from_slice(&header[..3]),
-                _ => held[..5].copy_from_slice(&header),
-            }
-        } else {
-            self.widen(open.at, usize::from(open.width), header, needed);
-        }
-        if self.pinned == open.at {
-            self.pinned = u64::MAX;
-            if !self.edits.is_empty() {
-                self.splice();
-            }
-        }
-        Ok(())
-    }
-
-    /// A head of another width than was reserved.
-    #[cold]
-    #[inline(never)]
-    fn widen(&mut self, at: u64, old: usize, header: [u8; 5], length: usize) {
-        self.widths[self.stack.len().min(PREDICTED_DEPTHS - 1)] = length as u8;
-        let edit = Edit { at, old, header, length };
-        let body = self.out.position() - at;
-        let affordable = self.moved + body <= MOVE_BYTES + MOVE_RATIO * self.out.position();
-        if body <= MOVE_BYTES && affordable && self.edits_end <= at {
-            self.moved += self.out.splice(&[edit]);
-        } else {
-            self.edits_end = self.edits_end.max(at + 1);
-            self.edits.push(edit);
-        }
     }
 
     /// A head in as few bytes as it goes. There must be room for [`HEAD_MAX`].
@@ -419,35 +312,12 @@ pub(super) fn container(map: bool) -> u8 {
     if map { major::MAP } else { major::ARRAY }
 }
 
-/// A head of five bytes for any count that it holds.
-fn five_bytes(map: bool, count: u32) -> [u8; 5] {
-    marked(if map { MAP } else { ARRAY } | 26, count.to_be_bytes())
-}
-
 /// An initial byte and the number behind it.
 #[inline(always)]
-fn marked<const N: usize, const M: usize>(initial: u8, number: [u8; N]) -> [u8; M] {
+pub(super) fn marked<const N: usize, const M: usize>(initial: u8, number: [u8; N]) -> [u8; M] {
     let mut bytes = [initial; M];
     bytes[1..].copy_from_slice(&number);
     bytes
-}
-
-#[cold]
-fn too_many(map: bool, count: u64) -> Error {
-    let (what, of) = if map { ("a map", "pairs") } else { ("an array", "values") };
-    Error::unrepresentable(format!(
-        "found {what} of {count} {of} whose length was not known beforehand, expected at most {}",
-        u32::MAX
-    ))
-    .hint("pass --cbor-indefinite")
-}
-
-#[cold]
-fn broken_promise(map: bool, promised: u64, count: u64) -> Error {
-    let what = if map { "a map" } else { "an array" };
-    Error::unrepresentable(format!(
-        "found {what} announced with {promised} entries that ended after {count}"
-    ))
 }
 
 impl Sink for Writer<'_> {
