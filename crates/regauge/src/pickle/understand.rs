@@ -280,11 +280,11 @@ pub(super) fn is_harmless(arena: &Arena, index: u32, input: &[u8]) -> bool {
             let part = |node: &Node| match node {
                 Node::Object(_, index) => {
                     let what = Call::of(arena, *index, input).map(|call| call.what);
-                    match (call.what, what) {
-                        (What::TimeZone, Some(What::TimeDelta)) => true,
-                        (What::DateTime | What::Time, Some(What::TimeZone | What::Encode)) => true,
-                        _ => false,
-                    }
+                    matches!(
+                        (call.what, what),
+                        (What::TimeZone, Some(What::TimeDelta))
+                            | (What::DateTime | What::Time, Some(What::TimeZone | What::Encode))
+                    )
                 }
                 _ => true,
             };

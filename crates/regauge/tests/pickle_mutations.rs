@@ -1,0 +1,98 @@
+//! The pickles of the corpus with something broken in them: bytes changed, taken out, put in, or
+//! taken from one another. Whatever comes of it is read or refused, alike whole and in pieces, and
+//! what is read comes back the same.
+//!
+//! `REGAUGE_MUTATIONS` sets how many there are.
+
+mod checks;
+
+use std::fs;
+use std::path::Path;
+
+use regauge::Format;
+
+/// Mutations in a run without `REGAUGE_MUTATIONS`.
+const MUTATIONS: u64 = 1000;
+
+/// Longer files are left out: a short one has as many ways to be broken.
+const LENGTH_MAX: usize = 4096;
+
+/// xorshift64*: the same mutations on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        ((self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % bound.max(1) as u64) as usize
+    }
+
+    /// A part of some bytes, of up to `most` bytes.
+    fn part<'a>(&mut self, bytes: &'a [u8], most: usize) -> &'a [u8] {
+        let start = self.below(bytes.len() + 1);
+        let length = self.below(most + 1).min(bytes.len() - start);
+        &bytes[start..start + length]
+    }
+}
+
+/// Opcodes that change what is on the stack, which random bytes seldom are.
+const OPCODES: &[u8] =
+    b"(.012NRabdelostu]})h\0h\x01q\0\x81\x82\x01\x85\x86\x87\x8f\x90\x91\x92\x93\x94Q";
+
+fn mutated(random: &mut Random, files: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = files[random.below(files.len())].clone();
+    for _ in 0..=random.below(4) {
+        let at = random.below(bytes.len() + 1);
+        match random.below(6) {
+            0 if at < bytes.len() => bytes[at] = random.below(256) as u8,
+            1 if at < bytes.len() => bytes[at] = OPCODES[random.below(OPCODES.len())],
+            2 => {
+                let end = (at + random.below(8)).min(bytes.len());
+                bytes.drain(at..end);
+            }
+            3 => bytes.insert(at, OPCODES[random.below(OPCODES.len())]),
+            4 => {
+                let other = &files[random.below(files.len())];
+                let part = random.part(other, 40).to_vec();
+                bytes.splice(at..at, part);
+            }
+            _ => {
+                let part = random.part(&bytes, 40).to_vec();
+                bytes.splice(at..at, part);
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn broken_pickles_are_read_or_refused() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/pickle");
+    let mut files = Vec::new();
+    for folder in ["valid", "invalid"] {
+        let mut paths: Vec<_> =
+            fs::read_dir(corpus.join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        files.extend(paths.iter().map(|path| fs::read(path).unwrap()));
+    }
+    files.retain(|bytes| (1..LENGTH_MAX).contains(&bytes.len()));
+    let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let count = variable("REGAUGE_MUTATIONS").unwrap_or(MUTATIONS);
+    let mut random = Random(variable("REGAUGE_SEED").unwrap_or(0x9E37_79B9_7F4A_7C15));
+    let mut read = 0;
+    for _ in 0..count {
+        let bytes = mutated(&mut random, &files);
+        let checked = std::panic::catch_unwind(|| {
+            let error = checks::check_reader(Format::Pickle, &bytes);
+            checks::check_pickle(&bytes);
+            error.is_none()
+        });
+        match checked {
+            Ok(was_read) => read += u64::from(was_read),
+            Err(_) => panic!("see above; the pickle is {}", bytes.escape_ascii()),
+        }
+    }
+    println!("{count} mutations, {read} of them read");
+    assert!(read > 0 && read < count);
+}
