@@ -5,14 +5,13 @@ use std::io::{self, Read};
 
 use comfy_table::{CellAlignment, Table, presets};
 use regauge::convert::{Input, Options, read};
-use regauge::pickle::Survey;
 use regauge::reader::BadRecord;
 use regauge::shape::{Kinds, PATHS_MAX, Shape};
 use regauge::{Error, Format, Sink};
 
 use crate::args::Inspect;
 use crate::commands::convert::{open, read_options};
-use crate::commands::survey;
+use crate::commands::{marshal_survey, pickle_survey};
 use crate::failure::{Failure, Result};
 use crate::input::Source;
 use crate::progress::Meter;
@@ -35,13 +34,13 @@ pub fn run(arguments: &Inspect) -> Result {
         false => None,
     };
     let failed = |error: io::Error| Failure::data(&source.name, error.into());
-    let survey = match (source.format, &waiting) {
+    let pickle = match (source.format, &waiting) {
         (Format::Pickle, Some(bytes)) => {
-            Some(survey::take(bytes.as_slice(), &options.limits).map_err(failed)?)
+            Some(pickle_survey::take(bytes.as_slice(), &options.limits).map_err(failed)?)
         }
         (Format::Pickle, None) => {
             let read = source.again().map_err(failed)?;
-            Some(survey::take(read, &options.limits).map_err(failed)?)
+            Some(pickle_survey::take(read, &options.limits).map_err(failed)?)
         }
         _ => None,
     };
@@ -57,15 +56,21 @@ pub fn run(arguments: &Inspect) -> Result {
         }
     };
     source.finish_progress();
+    let marshal = match source.format {
+        Format::Marshal => marshal_survey::of(&source, &options.limits)
+            .map_err(|error| Failure::data(&source.name, error.into()))?,
+        _ => None,
+    };
     let found = Found {
         source: &source,
         shape: &shape,
         bad: &bad,
-        survey: survey.as_ref(),
+        pickle: pickle.as_ref(),
+        marshal: marshal.as_ref(),
         top: arguments.top,
     };
     // What came before a fault is worth showing, unless that is nothing.
-    if ran.is_ok() || shape.kinds().total() > 0 || survey.is_some() {
+    if ran.is_ok() || shape.kinds().total() > 0 || pickle.is_some() {
         if arguments.json {
             to_stdout(|json| found.json(json, ran.as_ref().err()))?;
         } else {
@@ -112,7 +117,8 @@ struct Found<'a> {
     source: &'a Source,
     shape: &'a Shape,
     bad: &'a Bad,
-    survey: Option<&'a Survey>,
+    pickle: Option<&'a regauge::pickle::Survey>,
+    marshal: Option<&'a regauge::marshal::Survey>,
     top: usize,
 }
 
@@ -177,11 +183,14 @@ impl Found<'_> {
             line("types", &counts(types));
         }
         self.tags(&mut text);
-        if let Some(survey) = self.survey {
-            text.push_str(&survey::text(survey, self.top));
+        if let Some(survey) = self.pickle {
+            text.push_str(&pickle_survey::text(survey, self.top));
         }
         self.classes(&mut text);
         self.paths(&mut text);
+        if let Some(survey) = self.marshal {
+            text.push_str(&marshal_survey::text(survey, self.top));
+        }
         if !bad.shown.is_empty() {
             let _ = writeln!(text, "\nbroken records:");
             for error in &bad.shown {
@@ -287,9 +296,9 @@ impl Found<'_> {
         json.key("types")?;
         kinds_map(json, &shape.kinds())?;
         self.ranges(json)?;
-        if let Some(survey) = self.survey {
+        if let Some(survey) = self.pickle {
             json.key("survey")?;
-            survey::json(survey, json)?;
+            pickle_survey::json(survey, json)?;
         }
         json.key("classes")?;
         json.begin_array(None)?;
@@ -342,6 +351,10 @@ impl Found<'_> {
         json.u64_or_i64(paths.len().saturating_sub(self.top) as u64)?;
         json.key("summed_up")?;
         json.bool(shape.is_summed_up())?;
+        if let Some(survey) = self.marshal {
+            json.key("marshal_load")?;
+            marshal_survey::json(survey, json)?;
+        }
         json.key("bad")?;
         json.begin_array(None)?;
         for error in &bad.shown {
@@ -411,7 +424,7 @@ pub fn trimmed(table: &Table) -> String {
 }
 
 /// A number with a comma every three digits.
-fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

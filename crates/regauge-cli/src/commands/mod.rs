@@ -5,6 +5,7 @@ pub mod convert;
 pub mod formats;
 pub mod inspect;
 pub mod man;
+pub mod marshal_survey;
 pub mod measure;
+pub mod pickle_survey;
 pub mod sample;
-pub mod survey;

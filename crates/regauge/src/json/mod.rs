@@ -15,7 +15,7 @@
 mod escape;
 #[cfg(test)]
 mod framing_tests;
-mod number;
+pub(crate) mod number;
 mod rare;
 mod reader;
 mod simd;

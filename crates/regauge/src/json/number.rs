@@ -11,7 +11,7 @@ use super::table_powers::{POWERS, SMALLEST};
 
 /// A number that [`quick`] understood.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Quick {
+pub(crate) enum Quick {
     /// An integer's magnitude; the sign is the caller's to see.
     Integer(u64),
     /// A double, without its sign.
@@ -22,7 +22,7 @@ pub(super) enum Quick {
 /// for what is unusual: near an end of the window, a leading zero too many, more than 19 digits,
 /// a fault. Then [`scan`] tells.
 #[inline(always)]
-pub(super) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
+pub(crate) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
     let whole = sixteen(bytes, at)?;
     let mut digits = Block::load(whole).digits();
     if digits == 0 || (whole[0] == b'0' && digits != 1) {

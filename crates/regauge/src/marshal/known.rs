@@ -253,7 +253,8 @@ fn decimal(payload: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(payload).ok()?;
     let (room, number) = text.split_once(':')?;
     let digits = number.strip_prefix('-').unwrap_or(number);
-    let (mantissa, exponent) = digits.split_once('e').unwrap_or((digits, "0"));
+    let (mantissa, exponent) =
+        digits.split_once('e').unwrap_or((digits, if digits == "0.0" { "0" } else { "" }));
     let fraction = mantissa.strip_prefix("0.")?;
     let numeric = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !numeric(room) || !numeric(fraction) || !numeric(exponent.trim_start_matches('-')) {

@@ -1,7 +1,8 @@
 //! Links: as anchors and aliases where the sink holds references, else as the value again.
 
 use super::skip;
-use super::walk::{Step, Walk};
+use super::types::*;
+use super::walk::{Common, Step, Walk};
 use crate::event::Sink;
 use crate::fidelity::LossKind;
 use crate::{Error, ErrorKind, Result};
@@ -59,6 +60,29 @@ impl Walk<'_> {
             sink.alias(u64::from(id))?;
             self.at = end;
             return Ok(());
+        }
+        match self.document[target] {
+            FLOAT => {
+                self.at = target;
+                self.float(sink)?;
+                // Where a type is still to end around it, that needs no place.
+                self.at = end;
+                return Ok(());
+            }
+            IVARS => {
+                if let Some((text, _)) = self.common_text(target) {
+                    match text {
+                        Common::Short(text) => sink.short_str(text)?,
+                        Common::Long(text) => {
+                            self.spend(text.len() as u64 / LEAF_BYTES)?;
+                            sink.str(text)?;
+                        }
+                    }
+                    self.at = end;
+                    return Ok(());
+                }
+            }
+            _ => {}
         }
         if self.scanned.is_leaf(target) {
             // Text and numbers are the same wherever they stand; only their bytes count.

@@ -18,6 +18,7 @@ mod read;
 mod reader;
 mod scan;
 mod skip;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod typed;
@@ -26,6 +27,7 @@ mod walk;
 mod writer;
 
 pub use reader::Parser;
+pub use survey::{Call, Class, Risk, Survey, Verdict, survey};
 pub use writer::Writer;
 
 /// Reads Ruby Marshal.

@@ -111,7 +111,7 @@ fn placed(error: Error) -> (Error, usize) {
 }
 
 /// Checks the version. `false` where it is not whole, or nothing is left.
-fn begin(document: &[u8], last: bool) -> Result<bool> {
+pub(super) fn begin(document: &[u8], last: bool) -> Result<bool> {
     let [major, minor] = VERSION;
     match *document {
         [] => Ok(false),

@@ -58,7 +58,7 @@ impl Tables {
         linked
     }
 
-    #[inline]
+    #[inline(always)]
     fn link(&mut self, index: usize) {
         let word = index / 64;
         if self.linked.len() <= word {
@@ -136,10 +136,17 @@ impl Scanner {
     /// `Syntax`, `Truncated` and `Limit`, with a place in the document.
     pub fn run(&mut self, document: &[u8], last: bool, limits: &Limits) -> Result<Option<usize>> {
         self.bound = usize::try_from(limits.record_bytes).unwrap_or(usize::MAX).min(PLACES);
-        while let Some(frame) = self.stack.pop() {
+        while let Some(mut frame) = self.stack.pop() {
             let done = match frame {
                 Frame::Values(0) | Frame::Pairs { left: 0, .. } => true,
-                Frame::Values(left) => {
+                Frame::Values(mut left) => {
+                    while left > 0 && self.leaf(document, limits) {
+                        left -= 1;
+                    }
+                    frame = Frame::Values(left);
+                    if left == 0 {
+                        continue;
+                    }
                     self.stack.push(Frame::Values(left - 1));
                     let start = self.at;
                     self.value(document, start, false, last, limits)?
@@ -214,6 +221,53 @@ impl Scanner {
             _ => {}
         }
         self.stack.push(frame);
+    }
+
+    /// Passes over one of the values that documents have most of, if it is whole and nothing is
+    /// wrong with it; whatever else there is to say, [`value`](Scanner::value) says.
+    #[inline(always)]
+    fn leaf(&mut self, document: &[u8], limits: &Limits) -> bool {
+        let at = self.at;
+        let Some(&kind) = document.get(at) else { return false };
+        let end = match kind {
+            IVARS => match self.text(document, at, limits) {
+                Some(end) => end,
+                None => return false,
+            },
+            LINK => match long(document, at + 1) {
+                Some((index, end)) if (index as u64) < self.tables.objects.len() as u64 => {
+                    if end > self.bound {
+                        return false;
+                    }
+                    self.tables.link(index as usize);
+                    self.at = end;
+                    return true;
+                }
+                _ => return false,
+            },
+            FIXNUM => match long(document, at + 1) {
+                Some((_, end)) if end <= self.bound => {
+                    self.at = end;
+                    return true;
+                }
+                _ => return false,
+            },
+            FLOAT => match long(document, at + 1) {
+                Some((length @ 0..=64, start)) => start + length as usize,
+                _ => return false,
+            },
+            NIL | TRUE | FALSE if at < self.bound => {
+                self.at = at + 1;
+                return true;
+            }
+            _ => return false,
+        };
+        if end > self.bound || end > document.len() || (kind == FLOAT && limits.token_bytes < 64) {
+            return false;
+        }
+        self.tables.objects.push(at as u32);
+        self.at = end;
+        true
     }
 
     /// One value whose wrappers begin at `start`. With `ivars`, the frame on top of the stack
@@ -384,7 +438,7 @@ impl Scanner {
 
     /// Passes over nearly every text: `I"`, the bytes, and `E` as the one instance variable, with
     /// the symbol or a short link to it. `None` for any other, which goes the long way.
-    #[inline]
+    #[inline(always)]
     fn text(&mut self, document: &[u8], at: usize, limits: &Limits) -> Option<usize> {
         if *document.get(at + 1)? != STRING {
             return None;

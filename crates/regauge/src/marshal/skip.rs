@@ -5,6 +5,8 @@ use super::types::*;
 /// What is still to come.
 enum Left {
     Values(u64),
+    /// Keys and values of a hash, together: a key is next where the number is even.
+    Entries(u64),
     Symbol,
     Count,
     Pairs(u64, bool),
@@ -38,12 +40,34 @@ pub(super) fn bytes(document: &[u8], at: usize) -> (&[u8], usize) {
     (&document[start..end], end)
 }
 
-fn walk(document: &[u8], mut at: usize, mut stack: Vec<Left>) -> usize {
+/// Calls `see` with the place of every value in the one at `at`, itself included, and with whether it
+/// is a key of a hash. Gives the place behind.
+pub(super) fn each(document: &[u8], at: usize, mut see: impl FnMut(usize, bool)) -> usize {
+    visit(document, at, vec![Left::Values(1)], &mut see)
+}
+
+fn walk(document: &[u8], at: usize, stack: Vec<Left>) -> usize {
+    visit(document, at, stack, &mut |_, _| {})
+}
+
+#[inline]
+fn visit(
+    document: &[u8],
+    mut at: usize,
+    mut stack: Vec<Left>,
+    see: &mut impl FnMut(usize, bool),
+) -> usize {
     while let Some(left) = stack.pop() {
         match left {
-            Left::Values(0) | Left::Pairs(0, _) => {}
+            Left::Values(0) | Left::Entries(0) | Left::Pairs(0, _) => {}
             Left::Values(count) => {
                 stack.push(Left::Values(count - 1));
+                see(at, false);
+                at = one(document, at, &mut stack);
+            }
+            Left::Entries(count) => {
+                stack.push(Left::Entries(count - 1));
+                see(at, count % 2 == 0);
                 at = one(document, at, &mut stack);
             }
             Left::Pairs(count, false) => {
@@ -52,6 +76,7 @@ fn walk(document: &[u8], mut at: usize, mut stack: Vec<Left>) -> usize {
             }
             Left::Pairs(count, true) => {
                 stack.push(Left::Pairs(count - 1, false));
+                see(at, false);
                 at = one(document, at, &mut stack);
             }
             Left::Count => {
@@ -91,7 +116,8 @@ fn one(document: &[u8], at: usize, stack: &mut Vec<Left>) -> usize {
         }
         kind @ (HASH | HASH_DEFAULT) => {
             let (count, end) = number(document, at + 1);
-            stack.push(Left::Values(2 * count + u64::from(kind == HASH_DEFAULT)));
+            stack.push(Left::Values(u64::from(kind == HASH_DEFAULT)));
+            stack.push(Left::Entries(2 * count));
             end
         }
         OBJECT | STRUCT => {

@@ -57,12 +57,20 @@ pub const DATA: u8 = b'd';
 /// The number at `at` and the place behind it; `None` where the bytes end before. One byte for
 /// -123 to 122, else a byte with the count of bytes that follow, the least significant first
 /// (`marshal.c` `r_long`).
-#[inline]
+#[inline(always)]
 pub fn long(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
     let head = *bytes.get(at)? as i8;
+    match head {
+        5.. => Some((i64::from(head) - 5, at + 1)),
+        _ => other_long(bytes, at, head),
+    }
+}
+
+/// A number that is not one of the positive ones in one byte.
+#[inline(never)]
+fn other_long(bytes: &[u8], at: usize, head: i8) -> Option<(i64, usize)> {
     Some(match head {
         0 => (0, at + 1),
-        5.. => (i64::from(head) - 5, at + 1),
         ..=-5 => (i64::from(head) + 5, at + 1),
         _ => {
             let count = usize::from(head.unsigned_abs());
@@ -70,7 +78,9 @@ pub fn long(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
             // A negative number begins with all bits set, and its bytes replace the lowest.
             let fill: u8 = if head < 0 { 0xFF } else { 0 };
             let mut word = [fill; 8];
-            word[..count].copy_from_slice(tail);
+            for (byte, tail) in word.iter_mut().zip(tail) {
+                *byte = *tail;
+            }
             (i64::from_le_bytes(word), at + 1 + count)
         }
     })
