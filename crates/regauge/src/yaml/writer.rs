@@ -25,6 +25,8 @@
 //! the indentation of each line would otherwise make a document as large as its depth times its
 //! lines. So are keys that are containers.
 
+use std::collections::BTreeMap;
+
 use super::keys::{KEY_BYTES, is_held, is_short};
 use super::quote::{self, Place, Style, is_plain, is_plain_short};
 use super::scalar::{self, NUMBER_BYTES, room, spaces};
@@ -108,13 +110,24 @@ impl Frame {
     }
 }
 
+/// What stands before a value and belongs to it.
+#[derive(Debug, Default)]
+struct Node {
+    /// Where it ends: the value comes next only if nothing was written since.
+    end: Option<u64>,
+    anchor: Option<u64>,
+    tagged: bool,
+}
+
 /// Events to bytes.
 #[derive(Debug)]
 pub struct Writer<'o> {
     out: Out<'o>,
     at: At,
-    /// Where the last tag ends.
-    tag_end: u64,
+    /// The anchor and the tag before the value at hand.
+    node: Node,
+    /// Anchors of the document that were not written, and those that stand for them.
+    same: BTreeMap<u64, u64>,
     /// The innermost container.
     frame: Frame,
     /// Those around it.
@@ -137,7 +150,8 @@ impl<'o> Writer<'o> {
         Writer {
             out,
             at,
-            tag_end: u64::MAX,
+            node: Node::default(),
+            same: BTreeMap::new(),
             frame,
             stack: Vec::new(),
             checkpoint: (at, frame, 0),
@@ -371,17 +385,30 @@ impl<'o> Writer<'o> {
         self.at = self.frame.next;
     }
 
-    /// What stands before a value and belongs to it: an anchor, a tag.
+    /// Writes what stands before an anchor or a tag.
     fn property(&mut self) -> Result {
+        if !self.has_property() {
+            self.node = Node::default();
+        }
         self.lead(32)?;
         self.at = At::Key;
         Ok(())
     }
 
+    /// Whether an anchor or a tag stands right before the value at hand.
+    fn has_property(&self) -> bool {
+        self.at == At::Key && self.node.end == Some(self.out.position())
+    }
+
     /// Whether a tag stands right before the value at hand, which then cannot have another, nor
     /// be a scalar that only its tag or its digits tell from text.
     fn is_tagged(&self) -> bool {
-        self.at == At::Key && self.tag_end == self.out.position()
+        self.has_property() && self.node.tagged
+    }
+
+    /// The anchor that stands right before the value at hand.
+    fn anchor(&self) -> Option<u64> {
+        self.node.anchor.filter(|_| self.has_property())
     }
 }
 
@@ -544,7 +571,8 @@ impl Sink for Writer<'_> {
         self.property()?;
         self.fidelity.hold_typed();
         scalar::tag(&mut self.out, t.name)?;
-        self.tag_end = self.out.position();
+        self.node.tagged = true;
+        self.node.end = Some(self.out.position());
         Ok(())
     }
     fn end_typed(&mut self) -> Result {
@@ -554,16 +582,43 @@ impl Sink for Writer<'_> {
         true
     }
     fn begin_anchor(&mut self, id: u64) -> Result {
+        if let Some(first) = self.anchor() {
+            // A value has one anchor, but two where a type between them was dropped.
+            self.same.insert(id, first);
+            self.fidelity.hold_typed();
+            return Ok(());
+        }
         self.property()?;
         self.fidelity.hold_typed();
         self.out.push(b'&');
         self.out.extend(itoa::Buffer::new().format(id).as_bytes());
+        self.node.anchor = Some(id);
+        self.node.end = Some(self.out.position());
         Ok(())
     }
     fn end_anchor(&mut self) -> Result {
         self.end_typed()
     }
     fn alias(&mut self, id: u64) -> Result {
+        if self.is_tagged() {
+            return fidelity::alias(self, id);
+        }
+        let id = self.same.get(&id).copied().unwrap_or(id);
+        if let Some(anchor) = self.anchor() {
+            // An alias has no anchor: the other name is one for the same value.
+            if anchor == id {
+                return Err(Error::unrepresentable("found a value that is a reference to itself"));
+            }
+            let length = 1 + itoa::Buffer::new().format(anchor).len();
+            let start = self.out_place() - length;
+            self.out.held_mut().truncate(start);
+            self.same.insert(anchor, id);
+            self.out.push(b'*');
+            self.out.extend(itoa::Buffer::new().format(id).as_bytes());
+            room(&mut self.out, 1)?;
+            self.tail();
+            return Ok(());
+        }
         let mut text = [0; 24];
         let mut buffer = itoa::Buffer::new();
         let digits = buffer.format(id).as_bytes();
@@ -584,6 +639,7 @@ impl Writer<'_> {
 impl crate::event::Writer for Writer<'_> {
     fn end_document(&mut self) -> Result {
         debug_assert!(self.stack.is_empty(), "a document ends when its containers have");
+        self.same.clear();
         Ok(())
     }
 

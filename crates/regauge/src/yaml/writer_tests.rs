@@ -296,10 +296,9 @@ fn tags_and_anchors() {
             anchor(3, typed("!x", map())),
             anchor(4, text("x")),
             anchor(5, Value::Map(vec![])),
-            typed("!x", typed("!y", Value::Null)),
             Value::Alias(1),
         ]),
-        "- &1\n  a: 1\n- &2\n  - 1\n- &3 !x\n  a: 1\n- &4 x\n- &5 {}\n- !x !y null\n- *1\n",
+        "- &1\n  a: 1\n- &2\n  - 1\n- &3 !x\n  a: 1\n- &4 x\n- &5 {}\n- *1\n",
     );
     check_value(
         &Value::Map(vec![
@@ -312,8 +311,49 @@ fn tags_and_anchors() {
         ]),
         "a: &1\n  a: 1\nb: &2\n- 1\nc: !x 'yes'\nd: *2\n? &3 [1]\n: *1\n? *3\n: !x\n- 1\n",
     );
+    let twice = typed("!x", typed("!y", Value::Null));
+    assert!(written(OnLoss::Refuse, |writer| twice.drive(writer)).is_err());
     // A cycle.
     check_value(&anchor(1, Value::Array(vec![Value::Alias(1)])), "&1\n- *1\n");
+}
+
+/// What becomes of two anchors at one value, which the data policy leaves of objects in objects.
+#[test]
+fn a_value_has_one_anchor() {
+    let t = Type { origin: Origin::Ruby, kind: "marshal_dump", name: "Foo" };
+    let object = |value| Value::Typed(Box::new((&t).into()), Box::new(value));
+    let list = |values: Vec<Value>| Value::Array(values);
+    let data = |value: &Value| written(OnLoss::Approximate, |writer| value.drive(writer)).unwrap();
+    let nested = || anchor(1, object(anchor(2, list(vec![Value::Int(1)]))));
+    let all = list(vec![nested(), Value::Alias(1), Value::Alias(2)]);
+    assert_eq!(data(&all), "- &1\n  - 1\n- *1\n- *1\n");
+    let map = Value::Map(vec![
+        (text("a"), anchor(1, list(vec![]))),
+        (text("b"), anchor(2, object(Value::Alias(1)))),
+        (text("c"), anchor(3, typed("!x", object(anchor(4, text("x")))))),
+        (
+            text("d"),
+            list(vec![Value::Alias(2), Value::Alias(4), anchor(5, object(Value::Alias(2)))]),
+        ),
+    ]);
+    assert_eq!(data(&map), "a: &1 []\nb: *1\nc: &3 !x x\nd:\n- *1\n- *3\n- *1\n");
+    // Names are those of one document.
+    let two = written(OnLoss::Approximate, |writer| {
+        nested().drive(writer)?;
+        writer.end_document()?;
+        list(vec![anchor(1, text("a")), anchor(2, text("b")), Value::Alias(2)]).drive(writer)
+    });
+    assert_eq!(two.unwrap(), "&1\n- 1\n---\n- &1 a\n- &2 b\n- *2\n");
+    let itself = anchor(1, object(Value::Alias(1)));
+    assert!(written(OnLoss::Approximate, |writer| itself.drive(writer)).is_err());
+}
+
+#[test]
+fn an_alias_has_no_tag() {
+    let tagged = Value::Array(vec![anchor(1, text("a")), typed("!x", Value::Alias(1))]);
+    assert!(written(OnLoss::Refuse, |writer| tagged.drive(writer)).is_err());
+    let wrapped = written(OnLoss::Wrap, |writer| tagged.drive(writer)).unwrap();
+    assert_eq!(wrapped, "- &1 a\n- !x\n  $alias: 1\n");
 }
 
 #[test]
