@@ -83,13 +83,14 @@ pub(super) fn bytes(at: Timestamp, utc: bool) -> Option<Vec<u8>> {
     let (year, month, day) = any_civil_from_days(at.seconds.div_euclid(SECONDS_PER_DAY));
     let second = at.seconds.rem_euclid(SECONDS_PER_DAY) as u32;
     let inside = year.clamp(*YEARS.start(), *YEARS.end());
-    let first = 1 << 31
-        | u32::from(utc) << 30
-        | ((inside - 1900) as u32) << 14
-        | (month as u32 - 1) << 10
-        | (day as u32) << 5
-        | second / 3600;
-    let second = (second / 60 % 60) << 26 | (second % 60) << 20 | at.nanoseconds / 1000;
+    let first = (1 << 31)
+        | (u32::from(utc) << 30)
+        | (((inside - 1900) as u32) << 14)
+        | ((month as u32 - 1) << 10)
+        | ((day as u32) << 5)
+        | (second / 3600);
+    let micro = at.nanoseconds / 1000;
+    let second = ((second / 60 % 60) << 26) | ((second % 60) << 20) | micro;
     let mut bytes = [first.to_le_bytes(), second.to_le_bytes()].concat();
     if inside != year {
         let beyond = year.abs_diff(inside).to_le_bytes();
@@ -105,7 +106,7 @@ pub(super) fn bytes(at: Timestamp, utc: bool) -> Option<Vec<u8>> {
 /// writes for its version 1.9.1.
 pub(super) fn submicro(nanoseconds: u32) -> Vec<u8> {
     let rest = nanoseconds % 1000;
-    let bytes = [(rest / 100 << 4 | rest / 10 % 10) as u8, (rest % 10 << 4) as u8];
+    let bytes = [((rest / 100) << 4 | (rest / 10 % 10)) as u8, ((rest % 10) << 4) as u8];
     bytes[..if bytes[1] == 0 { 1 } else { 2 }].to_vec()
 }
 

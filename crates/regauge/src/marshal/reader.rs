@@ -14,9 +14,10 @@ use crate::{Error, ErrorKind, Result};
 #[derive(Debug)]
 pub struct Parser {
     options: Options,
-    limits: Limits,
-    /// What the driver has to know: a document is one token to it.
-    window: Limits,
+    /// Those of documents and what is in them.
+    inner: Limits,
+    /// Those of the driver, to which a document is one token.
+    outer: Limits,
     scanner: Scanner,
     room: Room,
     /// Whether the version of the document at hand was read.
@@ -29,8 +30,8 @@ impl Parser {
         let token_bytes = limits.token_bytes.max(limits.record_bytes);
         Parser {
             options,
-            limits,
-            window: Limits { token_bytes, ..limits },
+            inner: limits,
+            outer: Limits { token_bytes, ..limits },
             scanner: Scanner::default(),
             room: Room::default(),
             begun: false,
@@ -76,7 +77,7 @@ impl Parse for Parser {
     }
 
     fn limits(&self) -> &Limits {
-        &self.window
+        &self.outer
     }
 }
 
@@ -96,11 +97,11 @@ impl Parser {
             self.scanner.begin();
             self.begun = true;
         }
-        let Some(length) = self.scanner.run(document, last, &self.limits).map_err(placed)? else {
+        let Some(length) = self.scanner.run(document, last, &self.inner).map_err(placed)? else {
             return Ok(None);
         };
-        let Parser { scanner, options, limits, room, .. } = self;
-        Walk::run(&document[..length], &scanner.tables, options, limits, room, sink)?;
+        let Parser { scanner, options, inner, room, .. } = self;
+        Walk::run(&document[..length], &scanner.tables, options, inner, room, sink)?;
         Ok(Some(length))
     }
 }
