@@ -54,16 +54,18 @@ impl Python {
     }
 }
 
-fn ours(data: &[u8], buffer: &mut Vec<u8>) {
+/// The parser and the buffer keep their memory from call to call, as Python keeps its own.
+fn ours(data: &[u8], parser: &mut Option<pickle::Parser>, buffer: &mut Vec<u8>) {
     let out = Out::reusing(std::mem::take(buffer));
     let fidelity = Fidelity::new(OnLoss::Refuse, Format::Json);
     let mut writer = json::Writer::new(out, json::WriteOptions::default(), fidelity);
-    let parser = pickle::Parser::new(pickle::Options::default(), Limits::default());
-    let mut reader = pickle::Reader::from_slice(parser, data);
+    let new = || pickle::Parser::new(pickle::Options::default(), Limits::default());
+    let mut reader = pickle::Reader::from_slice(parser.take().unwrap_or_else(new), data);
     while reader.next(&mut writer).expect("valid") {
         writer.end_document().expect("in memory");
     }
     writer.finish().expect("in memory");
+    *parser = Some(reader.into_parser());
     *buffer = writer.into_out().into_vec();
 }
 
@@ -101,8 +103,8 @@ fn main() {
         let version = python.line();
         let data = std::fs::read(&pickled).expect("Python wrote it");
         // A wrong answer is not timed.
-        let mut buffer = Vec::new();
-        ours(&data, &mut buffer);
+        let (mut parser, mut buffer) = (None, Vec::new());
+        ours(&data, &mut parser, &mut buffer);
         let same: serde_json::Value = serde_json::from_slice(&buffer).expect("JSON");
         let text = std::fs::read(&text).expect("readable");
         assert!(same == serde_json::from_slice::<serde_json::Value>(&text).expect("JSON"));
@@ -110,7 +112,7 @@ fn main() {
 
         let mut samples: [Vec<f64>; 5] = Default::default();
         for _ in 0..rounds {
-            samples[0].push(timed(20, || ours(&data, &mut buffer)));
+            samples[0].push(timed(20, || ours(&data, &mut parser, &mut buffer)));
             samples[1].push(python.time("loads", 10));
             samples[2].push(python.time("loads_gc_off", 10));
             samples[3].push(timed(3, || drop(serde(&data))));

@@ -149,6 +149,12 @@ impl<'a, P: Parse> Reader<'a, P> {
         &self.parser
     }
 
+    /// The parser with the memory that it has, for another reader. It has to be between two
+    /// documents.
+    pub fn into_parser(self) -> P {
+        self.parser
+    }
+
     /// The parser, to set it up.
     pub fn parser_mut(&mut self) -> &mut P {
         &mut self.parser

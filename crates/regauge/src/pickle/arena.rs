@@ -208,11 +208,23 @@ impl Arena {
         self.slots.len() + 2 * self.objects.len() + self.chunks.len()
     }
 
+    /// Few nodes are the rule, and cost less one by one than a call of memcpy.
+    #[inline]
+    fn push_all(&mut self, nodes: &[Node]) {
+        match *nodes {
+            [] => {}
+            [one] => self.slots.push(one),
+            [one, two] => self.slots.extend_from_slice(&[one, two]),
+            [one, two, three] => self.slots.extend_from_slice(&[one, two, three]),
+            _ => self.slots.extend_from_slice(nodes),
+        }
+    }
+
     /// A new object made of these nodes.
     #[inline]
     pub fn make(&mut self, kind: Kind, at: At, nodes: &[Node]) -> Node {
         let start = self.slots.len() as u32;
-        self.slots.extend_from_slice(nodes);
+        self.push_all(nodes);
         let index = self.objects.len() as u32;
         self.objects.push(Object {
             at,
@@ -236,7 +248,7 @@ impl Arena {
     #[inline]
     pub fn add(&mut self, index: u32, step: Step, nodes: &[Node]) {
         let start = self.slots.len() as u32;
-        self.slots.extend_from_slice(nodes);
+        self.push_all(nodes);
         let end = self.slots.len() as u32;
         let object = &mut self.objects[index as usize];
         let plain = matches!(object.kind, Kind::List | Kind::Dict | Kind::Set);

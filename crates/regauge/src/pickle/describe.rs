@@ -28,6 +28,7 @@ struct Group {
 
 impl Walk<'_> {
     /// The description of an object that is no plain container.
+    #[inline(never)]
     pub fn describe<S: Sink + ?Sized>(&mut self, index: u32, sink: &mut S) -> Result {
         let object = *self.arena.object(index);
         let groups = self.groups(index);

@@ -133,8 +133,10 @@ impl Machine {
         if self.pos > self.bytes_max {
             return Err(Stop::Error(self.too_long()));
         }
+        // The place is kept here as well, so that no instruction waits for what the last one stored.
+        let mut place = self.pos;
         for _ in 0..CHECK_EVERY {
-            let pos = self.pos;
+            let pos = place;
             let Some((&opcode, rest)) = input.get(pos..).and_then(|rest| rest.split_first()) else {
                 return Err(Stop::Cut(1));
             };
@@ -320,7 +322,7 @@ impl Machine {
             if self.frame_end != 0 && next >= self.frame_end {
                 self.check_frame(input, pos, next)?;
             }
-            self.pos = next;
+            (place, self.pos) = (next, next);
             self.instructions += 1;
         }
         Ok(None)

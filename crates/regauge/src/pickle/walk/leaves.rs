@@ -12,7 +12,7 @@ use crate::{Error, Result};
 const LONG_TEXT: usize = 64;
 
 impl Walk<'_> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn leaf<S: Sink + ?Sized>(&mut self, node: Node, sink: &mut S) -> Result {
         self.at = node.at();
         match node {
@@ -25,7 +25,7 @@ impl Walk<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn text<S: Sink + ?Sized>(&mut self, span: Span, sink: &mut S) -> Result {
         let (at, length) = (span.at as usize, span.length as usize);
         if let Some(window) = self.input.get(at..).and_then(|rest| rest.first_chunk())
@@ -36,6 +36,7 @@ impl Walk<'_> {
         self.long_text(span.of(self.input), sink)
     }
 
+    #[inline(never)]
     pub(super) fn long_text<S: Sink + ?Sized>(&mut self, bytes: &[u8], sink: &mut S) -> Result {
         self.spend_text(bytes.len())?;
         match from_utf8(bytes) {
@@ -89,8 +90,7 @@ impl Walk<'_> {
                     _ => sink.big_int(BigInt::Decimal { negative: false, digits }),
                 }
             }
-            Node::Hole | Node::Object(..) => unreachable!("neither is a leaf"),
-            other => self.leaf(other, sink),
+            _ => unreachable!("the others are not rare, or no leaves"),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::pickle::understand::Meaning;
 
 impl Walk<'_> {
     /// A call that is understood.
+    #[inline(never)]
     pub(super) fn meaning<S: Sink + ?Sized>(
         &mut self,
         index: u32,

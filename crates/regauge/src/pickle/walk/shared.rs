@@ -148,6 +148,7 @@ impl Walk<'_> {
     }
 
     /// An object that is referred to more than once. Tells whether its value has to come now.
+    #[inline(never)]
     pub(super) fn shared<S: Sink + ?Sized>(
         &mut self,
         at: u32,
