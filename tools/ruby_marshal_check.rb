@@ -93,7 +93,7 @@ def random_value(random, depth = 4)
   when 1 then NUMBERS.sample(random: random)
   when 2 then random.rand(-2**70..2**70) >> random.rand(70)
   when 3 then (random.rand - 0.5) * 10.0**random.rand(-300..300)
-  when 4 then "é€𝄞a\"\\\n".chars.sample(random.rand(7), random: random).join
+  when 4 then "é€𝄞a\"\\\n".chars.sample(random.rand(7), random: random).join.encode("UTF-8")
   when 5 then "x" * random.rand(400)
   when 6 then Array.new(random.rand(130)) { |i| i < 120 ? i : random_value(random, 0) }
   when 7 then Array.new(random.rand(6)) { random_value(random, depth - 1) }

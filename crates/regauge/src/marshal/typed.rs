@@ -349,7 +349,7 @@ impl Writer<'_> {
                 self.counted.count += 1;
                 return Ok(());
             }
-            Expects::Symbol => return self.special_symbol(raw, text),
+            Expects::Symbol => return self.special_symbol(raw, text, own.is_some()),
             Expects::Raw if text.is_none() => return self.raw(raw),
             _ => return Err(self.misfit("text")),
         }
@@ -411,11 +411,13 @@ impl Writer<'_> {
         }
     }
 
-    fn special_symbol(&mut self, raw: &[u8], text: Option<&str>) -> Result {
+    fn special_symbol(&mut self, raw: &[u8], text: Option<&str>, utf8: bool) -> Result {
         let encoding = self.pending.encoding.take();
         self.clear();
         match (&encoding, text) {
             (None, Some(text)) => self.text_symbol(text)?,
+            // UTF-8 by its word, though its bytes are not.
+            (None, None) if utf8 => drop(self.symbol(raw, Spelling::Utf8)?),
             (None, None) => drop(self.symbol(raw, Spelling::Ascii)?),
             (Some(name), text) => {
                 let encoded = match text {
