@@ -323,30 +323,62 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
     /// Whether the flow collection at `start` is an implicit key: on one line, within 1,024
     /// characters, and with a colon behind it.
     ///
+    /// The answers for the collections inside of it are found on the way and remembered, so that
+    /// nothing is looked at again for each level of nesting.
+    #[inline(never)]
+    pub(super) fn is_flow_key(&mut self, start: usize, block: bool) -> Step<bool> {
+        let offset = self.offset(start);
+        if !block && let Ok(index) = self.m.flow_keys.binary_search_by_key(&offset, |(at, _)| *at) {
+            return Ok(self.m.flow_keys[index].1);
+        }
+        let mut keys = std::mem::take(&mut self.m.flow_keys);
+        keys.clear();
+        let end = self.flow_end(start, &mut keys)?;
+        // The first is the one at hand, about which the caller may have to ask again.
+        keys.remove(0);
+        self.m.flow_keys = keys;
+        let Some(end) = end else { return Ok(false) };
+        let colon = match block {
+            true => self.colon_after(end)?,
+            false => self.pair_colon(end, true)?,
+        };
+        Ok(colon.is_some() && self.check_key(start, end).is_ok())
+    }
+
+    /// Behind the flow collection at `start`, if it ends on its line and not too far away. Whether
+    /// those inside of it are keys goes to `keys`, with their offsets.
+    ///
     /// This follows the same tokens as the grammar does; where it meets what is no YAML, the
     /// grammar will as well.
-    #[inline(never)]
-    pub(super) fn is_flow_key(&self, start: usize, block: bool) -> Step<bool> {
-        let most = start + 4 * KEY_CHARS;
-        let mut depth = 0;
+    fn flow_end(&self, start: usize, keys: &mut Vec<(u64, bool)>) -> Step<Option<usize>> {
+        // Characters have four bytes at most, so that what begins in the first half of this and
+        // does not end in it has more than 1,024.
+        let most = start + 8 * KEY_CHARS;
+        // Open collections: where they begin, and their places in `keys`.
+        let mut open: Vec<(usize, usize)> = Vec::new();
         let mut at = start;
         // The token before was quoted or a collection: a colon right behind it is an indicator.
         let mut json = false;
         loop {
             if at > most {
-                return Ok(false);
+                let known = self.offset(start + 4 * KEY_CHARS);
+                keys.retain(|(offset, _)| *offset < known);
+                return Ok(None);
             }
             let byte = self.peek(at)?;
             match byte {
                 b'[' | b'{' => {
-                    depth += 1;
+                    open.push((at, keys.len()));
+                    keys.push((self.offset(at), false));
                     json = false;
                 }
                 b']' | b'}' => {
-                    depth -= 1;
-                    if depth == 0 {
-                        break;
+                    let Some((begin, index)) = open.pop() else { return Ok(None) };
+                    if open.is_empty() {
+                        return Ok(Some(at + 1));
                     }
+                    keys[index].1 = self.pair_colon(at + 1, true)?.is_some()
+                        && self.check_key(begin, at + 1).is_ok();
                     json = true;
                 }
                 b'"' | b'\'' => {
@@ -354,27 +386,27 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                     loop {
                         let inner = self.peek(at)?;
                         match inner {
-                            b'\n' | b'\r' => return Ok(false),
-                            END if self.is_end(at) => return Ok(false),
+                            b'\n' | b'\r' => return Ok(None),
+                            END if self.is_end(at) => return Ok(None),
                             b'\\' if byte == b'"' => at += 1,
                             _ if inner == byte => break,
-                            _ if at > most => return Ok(false),
+                            _ if at > most => break,
                             _ => {}
                         }
                         at += 1;
                     }
                     json = true;
                 }
-                b'\n' | b'\r' => return Ok(false),
-                END if self.is_end(at) => return Ok(false),
-                b'#' if matches!(self.bytes[at - 1], b' ' | b'\t') => return Ok(false),
+                b'\n' | b'\r' => return Ok(None),
+                END if self.is_end(at) => return Ok(None),
+                b'#' if matches!(self.bytes[at - 1], b' ' | b'\t') => return Ok(None),
                 b' ' | b'\t' => {}
                 b',' => json = false,
                 b':' if json => json = false,
                 b'!' if self.peek(at + 1)? == b'<' => {
                     while !matches!(self.peek(at)?, b'>' | b'\n' | b'\r') && at <= most {
                         if self.is_end(at) {
-                            return Ok(false);
+                            return Ok(None);
                         }
                         at += 1;
                     }
@@ -384,7 +416,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                     while !is_space(self.peek(at)?) && !is_flow_indicator(self.bytes[at]) {
                         at += 1;
                         if at > most {
-                            return Ok(false);
+                            break;
                         }
                     }
                     json = false;
@@ -396,7 +428,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                     at = line.stop;
                     json = false;
                     if matches!(line.by, LineEnd::Break | LineEnd::Comment) {
-                        return Ok(false);
+                        return Ok(None);
                     }
                     if line.by == LineEnd::Colon {
                         at += 1;
@@ -407,11 +439,5 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             }
             at += 1;
         }
-        let end = at + 1;
-        let colon = match block {
-            true => self.colon_after(end)?,
-            false => self.pair_colon(end, true)?,
-        };
-        Ok(colon.is_some() && self.check_key(start, end).is_ok())
     }
 }

@@ -127,6 +127,8 @@ pub(super) struct Machine {
     /// The last key in a flow collection was quoted or a collection, so that its colon needs no
     /// space behind it (§7.4.2).
     pub(super) json_key: bool,
+    /// Whether flow collections that a look ahead passed are keys, by their offsets.
+    pub(super) flow_keys: Vec<(u64, bool)>,
     /// `%TAG` handles of the document with their prefixes.
     pub(super) handles: Vec<(String, String)>,
     /// A `%YAML` directive was there; any directive was.
@@ -163,6 +165,7 @@ impl Machine {
             flow: 0,
             flow_indent: -1,
             json_key: false,
+            flow_keys: Vec::new(),
             handles: Vec::new(),
             version: false,
             directives: false,
