@@ -65,7 +65,7 @@ impl Sharing {
     /// The name of the value that a reference means, in a sink that holds references.
     pub(super) fn anchor(&self, index: &Value) -> Result<u64> {
         match index {
-            Value::Int(index) if (*index as u64) < self.anchors => Ok(*index as u64 + 1),
+            Value::Int(index @ 0..) if (*index as u64) < self.anchors => Ok(*index as u64 + 1),
             index => Err(dangling(index, self.anchors)),
         }
     }

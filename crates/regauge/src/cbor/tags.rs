@@ -38,15 +38,21 @@ pub(super) fn capture(number: u64, content: &[u8], keep_tags: bool) -> Capture {
     if (28..INDEFINITE).contains(&info) {
         return Capture::No;
     }
-    let is_integer = major <= major::NEGATIVE && info != INDEFINITE;
+    let is_integer = || match integer_end(content, 0) {
+        // The content of a tag of its own: how an integer is encoded says nothing.
+        _ if major <= major::NEGATIVE => Capture::when(info != INDEFINITE),
+        Some(end) => Capture::when(end.is_some()),
+        None => Capture::More,
+    };
     match number {
         tag::BIG_POSITIVE | tag::BIG_NEGATIVE => Capture::when(major == major::BYTES),
-        tag::REFERENCE => Capture::when(is_integer && major == major::UNSIGNED),
+        tag::REFERENCE => is_integer(),
         _ if keep_tags => Capture::No,
         tag::DATE_TIME | tag::REGEX | tag::IDENTIFIER | tag::DATE => {
             Capture::when(major == major::TEXT)
         }
-        tag::EPOCH => Capture::when(is_integer || (FLOAT16..=FLOAT64).contains(&first)),
+        tag::EPOCH if (FLOAT16..=FLOAT64).contains(&first) => Capture::Yes,
+        tag::EPOCH => is_integer(),
         tag::UUID => Capture::when(major == major::BYTES),
         tag::DECIMAL if major == major::ARRAY => numbers(content, &[2]),
         tag::EXTENDED_TIME | tag::DURATION if major == major::MAP => numbers(content, &[2, 4]),
@@ -134,6 +140,7 @@ fn integer_end(content: &[u8], mut at: usize) -> Option<Option<usize>> {
 /// `Limit` for an integer of more digits than [`Limits::integer_digits`].
 pub(super) fn event(number: u64, content: Value, limits: &Limits) -> Result<Option<Value>> {
     let ext = |ext: Ext<'_>| Some(Value::Ext(ExtBuf::from(ext)));
+    let content = settled(content, limits)?;
     Ok(match (number, &content) {
         (tag::BIG_POSITIVE | tag::BIG_NEGATIVE, Value::Bytes(bytes)) => {
             Some(big_int(number == tag::BIG_NEGATIVE, bytes, limits)?)
@@ -149,7 +156,7 @@ pub(super) fn event(number: u64, content: Value, limits: &Limits) -> Result<Opti
         (tag::EPOCH, Value::F32(seconds)) => timestamp(f64::from(*seconds)).map(Value::Timestamp),
         (tag::EPOCH, Value::F64(seconds)) => timestamp(*seconds).map(Value::Timestamp),
         (tag::DECIMAL, Value::Array(parts)) => match parts.as_slice() {
-            [Value::Int(exponent), mantissa] => integer_text(mantissa, limits)?
+            [Value::Int(exponent), mantissa] => integer_text(mantissa)
                 .map(|mantissa| Value::Decimal(decimal_text(*exponent, &mantissa))),
             _ => None,
         },
@@ -255,22 +262,35 @@ fn integer(negative: bool, magnitude: Vec<u8>) -> Value {
     Value::BigInt { negative, magnitude }
 }
 
+/// The value with its bignums, also those in an array or a map, as integers.
+pub(super) fn settled(value: Value, limits: &Limits) -> Result<Value> {
+    Ok(match value {
+        Value::Typed(of, content) => match (of.name.as_str(), *content) {
+            (name @ ("2" | "3"), Value::Bytes(bytes)) => big_int(name == "3", &bytes, limits)?,
+            (_, content) => Value::Typed(of, Box::new(content)),
+        },
+        Value::Array(values) => {
+            let values = values.into_iter().map(|value| settled(value, limits));
+            Value::Array(values.collect::<Result<_>>()?)
+        }
+        Value::Map(pairs) => {
+            let pairs = pairs.into_iter().map(|(key, value)| Ok((key, settled(value, limits)?)));
+            Value::Map(pairs.collect::<Result<_>>()?)
+        }
+        other => other,
+    })
+}
+
 /// A mantissa in decimal.
-fn integer_text(value: &Value, limits: &Limits) -> Result<Option<String>> {
-    Ok(Some(match value {
+fn integer_text(value: &Value) -> Option<String> {
+    Some(match value {
         Value::Int(v) => v.to_string(),
         Value::UInt(v) => v.to_string(),
         Value::BigInt { negative, magnitude } => {
             number::big_int_text(BigInt::Binary { negative: *negative, magnitude })
         }
-        Value::Typed(of, content) => match (&*of.name, &**content) {
-            (name @ ("2" | "3"), Value::Bytes(bytes)) => {
-                return integer_text(&big_int(name == "3", bytes, limits)?, limits);
-            }
-            _ => return Ok(None),
-        },
-        _ => return Ok(None),
-    }))
+        _ => return None,
+    })
 }
 
 /// As many zeros in front of a decimal's digits are written out; more become an exponent.

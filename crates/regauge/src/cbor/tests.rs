@@ -236,6 +236,9 @@ fn points_in_time() {
     check(text, time(1_363_896_240, 1));
     let map = "d903e9 a2 01 1b000000e8d4a51000 28 01";
     check(map, time(1_000_000_000_000, 1));
+    // A bignum that an integer holds is one, also under a tag.
+    reads("c1c2420001", time(1, 0));
+    reads("c4 82 c34101 c24105", Value::Decimal("0.05".into()));
     // What is no such point in time stays what it is.
     check("c1fb3fb999999999999a", tagged(1, Value::F64(0.1)));
     check("c16131", tagged(1, self::text("1")));

@@ -56,7 +56,8 @@ impl Parser {
         inner.raw = true;
         let value = inner.value(&content[..size], at)?;
         if number == tag::REFERENCE {
-            self.reference(&value, pos, sink)?;
+            let index = tags::settled(value, &self.limits).map_err(|error| error.at(pos as u64))?;
+            self.reference(&index, pos, sink)?;
             return Ok(Tagged::Done(size));
         }
         match tags::event(number, value, &self.limits).map_err(|error| error.at(pos as u64))? {
