@@ -106,8 +106,11 @@ fn json(json: &mut dyn Sink) -> regauge::Result {
     json.end_array()
 }
 
+/// A kind of value, and what becomes of it in each of [`Format::ALL`].
+type Line = (&'static str, Vec<Outcome>);
+
 /// For each source the kinds that it has, and for each target what becomes of them.
-fn matrix() -> Vec<(Format, Vec<(&'static str, Vec<Outcome>)>)> {
+fn matrix() -> Vec<(Format, Vec<Line>)> {
     let kinds = matrix::kinds();
     let line = |from, kind: &matrix::Kind| {
         let outcomes: Vec<_> =

@@ -73,20 +73,18 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         match byte {
             b']' | b'}' => return self.end_flow(byte),
             b',' => return Err(fault::empty_entry().at(self.at as u64).into()),
-            b'?' => {
-                if is_space(self.peek(self.at + 1)?) {
-                    if !mapping {
-                        self.check_depth(self.at)?;
-                        self.h.begin_mapping(Props::NONE, true, false)?;
-                        self.push(Kind::FlowPair, Phase::Explicit, -1);
-                    } else {
-                        self.m.set_phase(Phase::Explicit);
-                    }
-                    self.took(self.at + 1);
-                    self.m.json_key = false;
-                    self.m.state = State::FlowNode;
-                    return Ok(());
+            b'?' if is_space(self.peek(self.at + 1)?) => {
+                if !mapping {
+                    self.check_depth(self.at)?;
+                    self.h.begin_mapping(Props::NONE, true, false)?;
+                    self.push(Kind::FlowPair, Phase::Explicit, -1);
+                } else {
+                    self.m.set_phase(Phase::Explicit);
                 }
+                self.took(self.at + 1);
+                self.m.json_key = false;
+                self.m.state = State::FlowNode;
+                return Ok(());
             }
             _ => {}
         }

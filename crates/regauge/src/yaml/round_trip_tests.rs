@@ -102,7 +102,7 @@ impl Random {
                     "tag:yaml.org,2002:x/y",
                 ]);
                 let t = Type { origin: Origin::Yaml, kind: "tag", name: tag };
-                let value = match self.value(depth - 1) {
+                match self.value(depth - 1) {
                     // A value has one tag at most, which stands behind its anchor.
                     typed @ Value::Typed(..) => return typed,
                     Value::Anchor(id, value) => Value::Anchor(id, value),
@@ -111,8 +111,7 @@ impl Random {
                     // Scalars under a tag of YAML's own that nobody knows are text.
                     value if tag.contains("x/y") && is_number(&value) => value,
                     value => Value::Typed(Box::new((&t).into()), Box::new(value)),
-                };
-                value
+                }
             }
             7 => {
                 self.anchors += 1;
@@ -193,10 +192,12 @@ fn documents_at_random() {
                 random.value(6)
             })
             .collect();
-        let mut options = WriteOptions::default();
-        options.indent = 1 + random.below(5) as u8;
-        options.indent_sequences = random.below(2) == 0;
-        options.document_start = random.below(2) == 0;
+        let options = WriteOptions {
+            indent: 1 + random.below(5) as u8,
+            indent_sequences: random.below(2) == 0,
+            document_start: random.below(2) == 0,
+            ..WriteOptions::default()
+        };
         let bytes = written(&documents, options.clone());
         let again = read(&bytes);
         // Shown, so that NaN equals itself and zeros keep their sign.

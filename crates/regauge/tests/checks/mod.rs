@@ -112,6 +112,7 @@ fn comparable(format: Format, packed: &[u8]) -> Vec<u8> {
 
 /// Cuts `bytes` at every place (at most `most` of them, evenly spread) and reads what is left: no
 /// panic, an error within what is left, and never more documents than there were.
+#[allow(dead_code, reason = "not every test that includes this cuts its inputs")]
 pub fn check_cuts(format: Format, bytes: &[u8], most: usize) {
     let options = lossless(format, Format::Msgpack);
     let documents = |bytes: &[u8]| {
