@@ -148,7 +148,9 @@ impl Writer<'_> {
             _ => (module, name),
         };
         let full = format!("{module}\n{name}");
-        if let Some(&number) = self.globals.get(&full) {
+        // What is changed in place is written anew: from the memo it would be one with another.
+        let anew = self.is_changed_global();
+        if let Some(&number) = self.globals.get(&full).filter(|_| !anew) {
             return self.get(number);
         }
         if self.protocol >= 4 {
@@ -169,7 +171,7 @@ impl Writer<'_> {
             self.out.extend_behind([GLOBAL], full.as_bytes());
             self.out.push(b'\n');
         }
-        if self.globals.len() < GLOBALS {
+        if self.globals.len() < GLOBALS && !anew {
             let number = self.put()?;
             self.globals.insert(full, number);
         }

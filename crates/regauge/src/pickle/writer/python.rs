@@ -122,6 +122,21 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Whether the global that comes is one that is changed in place.
+    pub(super) fn is_changed_global(&self) -> bool {
+        let at = match self.stack.as_slice() {
+            [.., Open { shape: Shape::Typed(Held::Global(_)), .. }] => {
+                self.stack.len().wrapping_sub(2)
+            }
+            _ => self.stack.len().wrapping_sub(1),
+        };
+        let starts = matches!(
+            self.stack.get(at),
+            Some(Open { shape: Shape::Description(Slot::Start | Slot::Callable), .. })
+        );
+        starts && self.described(at) == Some(Description::Changed)
+    }
+
     /// What is described by the description at this place of the stack.
     fn described(&self, at: usize) -> Option<Description> {
         match self.stack.get(at.checked_sub(1)?)?.shape {
