@@ -118,7 +118,14 @@ impl Walk<'_> {
     /// Whether it matters that an object is referred to twice. It does not for what cannot change
     /// and holds nothing else: a tuple of scalars, a date.
     pub(super) fn is_shareable(&self, index: u32) -> bool {
-        let is_leaf = |node: &Node| !matches!(node, Node::Object(..));
+        // Bytes and dates are calls in some protocols, and none in others.
+        let is_leaf = |node: &Node| match node {
+            Node::Object(_, inner) => {
+                matches!(self.arena.object(*inner).kind, Kind::Call | Kind::New)
+                    && !self.is_shareable(*inner)
+            }
+            _ => true,
+        };
         match self.arena.object(index).kind {
             Kind::Tuple | Kind::FrozenSet => !self.arena.made_of(index).iter().all(is_leaf),
             Kind::Call | Kind::New => !matches!(
