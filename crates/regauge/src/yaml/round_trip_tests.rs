@@ -104,7 +104,7 @@ impl Random {
                 let t = Type { origin: Origin::Yaml, kind: "tag", name: tag };
                 match self.value(depth - 1) {
                     // A value has one tag at most, which stands behind its anchor.
-                    typed @ Value::Typed(..) => return typed,
+                    typed @ Value::Typed(..) => typed,
                     Value::Anchor(id, value) => Value::Anchor(id, value),
                     Value::Alias(_) => Value::Null,
                     value if is_tagged(&value) => value,
