@@ -15,6 +15,9 @@ ALLOWED = {
     "BSL-1.0", "bzip2-1.0.6", "CC0-1.0", "ISC", "MIT", "MIT-0", "Unicode-3.0", "Unlicense", "Zlib",
 }
 
+# Peers that the benchmarks are linked with, which nobody ships. Copyleft by file is no matter there.
+BENCHES_ONLY = {"alox-48", "alox-48-derive"}
+
 
 def allowed(expression):
     """Evaluates an SPDX expression of ANDs and ORs against the list."""
@@ -57,6 +60,8 @@ def main():
         if source and not source.startswith("registry+"):
             problems.append(f"{name} comes from {source}, not from the registry")
         licence = package["license"] or ""
+        if package["name"] in BENCHES_ONLY and licence == "MPL-2.0":
+            continue
         if not licence:
             problems.append(f"{name} names no licence")
         elif not allowed(licence):
