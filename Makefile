@@ -26,6 +26,7 @@ test: lint                      ## Everything CI runs: lint, unit, conformance a
 	$(PYTHON) tools/yaml_readers_check.py --regauge target/debug/regauge $(if $(READERS),--readers $(READERS))
 	$(PYTHON) tools/yaml_11_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/python_pickle_check.py --regauge target/debug/regauge
+	$(PYTHON) tools/hostile_check.py --regauge target/debug/regauge
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude regauge-bench --no-deps --quiet
 
 build:                          ## The release binary: target/release/regauge
