@@ -344,6 +344,7 @@ fn no_document(kind: u8) -> Error {
     Error::unrepresentable(format!(
         "found {what} as a whole document, expected a map: BSON has no other documents"
     ))
+    .hint("pass --documents split to write the elements of an array as documents")
 }
 
 #[cold]
