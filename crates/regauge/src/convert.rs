@@ -483,6 +483,7 @@ impl Job<'_> {
             Format::Msgpack => drive!(msgpack::Writer::new(out, fidelity), Format::Msgpack),
             Format::Yaml => {
                 let mut write = options.yaml_write.clone();
+                write.keep_tags |= options.identity;
                 write.exact_numbers |= options.json_read.exact_numbers;
                 drive!(yaml::Writer::new(out, write, fidelity), Format::Yaml)
             }
@@ -490,7 +491,9 @@ impl Job<'_> {
                 drive!(bson::Writer::new(out, options.bson.clone(), fidelity), Format::Bson)
             }
             Format::Cbor => {
-                drive!(cbor::Writer::new(out, options.cbor.clone(), fidelity), Format::Cbor)
+                let mut write = options.cbor.clone();
+                write.keep_tags |= options.identity;
+                drive!(cbor::Writer::new(out, write, fidelity), Format::Cbor)
             }
             Format::Marshal => drive!(
                 marshal::Writer::new(out, options.marshal.clone(), fidelity),

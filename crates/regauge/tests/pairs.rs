@@ -71,17 +71,23 @@ impl Random {
 
     fn typed(&mut self, depth: u32) -> Value {
         let number = self.below(70_000).to_string();
-        let (origin, kind, name) = match self.below(6) {
+        let (origin, kind, name) = match self.below(12) {
             0 => (Origin::Yaml, "tag", "!mine"),
             1 => (Origin::Yaml, "tag", "tag:example.org,2026:thing"),
             2 => (Origin::Cbor, "tag", number.as_str()),
             3 => (Origin::Ruby, "object", "Shop::Order"),
             4 => (Origin::Python, "set", ""),
-            _ => (Origin::Bson, "scope", "f(x)"),
+            5 => (Origin::Bson, "scope", "f(x)"),
+            // Those that the readers of their formats take for more than a type.
+            6 | 7 => (Origin::Cbor, "tag", self.one_of(CBOR_TAGS)),
+            8 | 9 => (Origin::Yaml, "tag", self.one_of(YAML_TAGS)),
+            10 => (Origin::Ruby, self.one_of(&["object", "struct"]), self.one_of(RUBY_CLASSES)),
+            _ => (Origin::Python, "global", self.one_of(&["builtins.set", "datetime.date"])),
         };
         let value = match origin {
             // Those that are defined over one sort of value.
             Origin::Ruby | Origin::Bson => self.map(depth, true),
+            Origin::Python if kind == "global" => Value::Null,
             Origin::Python => self.array(depth),
             _ => self.value(depth - 1),
         };
@@ -244,6 +250,24 @@ const WORDS: &[&str] = &[
     "E",
     "@a",
 ];
+
+const CBOR_TAGS: &[&str] =
+    &["0", "1", "2", "3", "4", "5", "24", "28", "29", "35", "37", "39", "1001", "1004", "55799"];
+
+const YAML_TAGS: &[&str] = &[
+    "!",
+    "tag:yaml.org,2002:int",
+    "tag:yaml.org,2002:float",
+    "tag:yaml.org,2002:str",
+    "tag:yaml.org,2002:null",
+    "tag:yaml.org,2002:binary",
+    "tag:yaml.org,2002:timestamp",
+    "tag:yaml.org,2002:seq",
+    "tag:yaml.org,2002:map",
+    "tag:yaml.org,2002:set",
+];
+
+const RUBY_CLASSES: &[&str] = &["Set", "Range", "Time", "Date", "Complex", "BigDecimal"];
 
 /// The formats that hold any document.
 fn formats() -> Vec<Format> {

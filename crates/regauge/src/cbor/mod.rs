@@ -51,8 +51,10 @@ use crate::{Error, Format, OnLoss, Result};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// Reading: tags stay types, also those that have an event of their own, bignums and references
-    /// aside. So the writer gives back the very tags; a conversion from CBOR to CBOR sets it.
+    /// Tags stay types in reading, also those that have an event of their own, bignums and references
+    /// aside, and the writer gives back the very tags; a conversion from CBOR to CBOR sets it.
+    /// Without, the writer leaves those tags to the policy: who reads them would take what is in
+    /// them for a date, a decimal, ….
     pub keep_tags: bool,
     /// Writing: the core deterministic encoding of RFC 8949 §4.2.1. Lengths are definite, integers,
     /// lengths and floats shortest, the keys of a map in the order of their bytes. A document is

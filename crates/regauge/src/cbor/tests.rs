@@ -11,7 +11,9 @@ use crate::fidelity::Fidelity;
 use crate::{ErrorKind, Origin};
 
 fn written(value: &Value) -> Vec<u8> {
-    to_vec(value, &Options::default(), OnLoss::Refuse).unwrap()
+    // The tags of a source that is CBOR itself.
+    let options = Options { keep_tags: true, ..Options::default() };
+    to_vec(value, &options, OnLoss::Refuse).unwrap()
 }
 
 /// `bytes` (hexadecimal) is the one encoding that we write of `value`, and reads as it.

@@ -133,8 +133,12 @@ pub(super) fn object<S: Sink + ?Sized>(
 fn set(scanned: Scanned<'_>, at: usize) -> Option<(u64, usize, usize)> {
     let document = scanned.document;
     let (fields, at) = skip::number(document, at);
+    // An object without fields has nothing behind it, perhaps not even a byte.
+    if fields != 1 {
+        return None;
+    }
     let (field, at) = scanned.symbol(at);
-    if fields != 1 || field.raw != b"@hash" || document[at] != HASH_DEFAULT {
+    if field.raw != b"@hash" || document[at] != HASH_DEFAULT {
         return None;
     }
     let (count, first) = skip::number(document, at + 1);
@@ -217,7 +221,7 @@ fn time(
         }
         at = skip::value(scanned.document, value);
     }
-    if nano_parts != 1 || offset.is_some_and(|offset: i32| offset.abs() >= 86_400) {
+    if nano_parts != 1 || offset.is_some_and(|offset: i32| offset.unsigned_abs() >= 86_400) {
         return None;
     }
     let at_time = Timestamp { nanoseconds: micro.nanoseconds + nano, ..micro };
@@ -334,7 +338,7 @@ impl<'d> Parts<'d> {
         if period != 0 || reform != 2_299_161.0 || !(0..86_400).contains(&seconds) {
             return None;
         }
-        let offset = i32::try_from(offset).ok().filter(|offset| offset.abs() < 86_400)?;
+        let offset = i32::try_from(offset).ok().filter(|offset| offset.unsigned_abs() < 86_400)?;
         Some((CivilDate { julian_day, seconds, nanoseconds, offset }, end))
     }
 

@@ -105,10 +105,11 @@ pub(super) fn understand<'i>(arena: &Arena, index: u32, input: &'i [u8]) -> Opti
         (What::TimeDelta, &[Node::Int(_, days), Node::Int(_, seconds), Node::Int(_, micros)])
             if plain =>
         {
-            let fits = days.abs() <= 999_999_999
+            let fits = days.unsigned_abs() <= 999_999_999
                 && (0..86_400).contains(&seconds)
                 && (0..1_000_000).contains(&micros);
-            fits.then_some(Meaning::Duration {
+            // Not computed before it is known to fit.
+            fits.then(|| Meaning::Duration {
                 seconds: days * 86_400 + seconds,
                 nanoseconds: micros as u32 * 1000,
             })?
@@ -119,7 +120,9 @@ pub(super) fn understand<'i>(arena: &Arena, index: u32, input: &'i [u8]) -> Opti
                 return None;
             }
             match understand(arena, delta, input)? {
-                Meaning::Duration { seconds, nanoseconds: 0 } if seconds.abs() < 86_400 => {
+                Meaning::Duration { seconds, nanoseconds: 0 }
+                    if seconds.unsigned_abs() < 86_400 =>
+                {
                     Meaning::TimeZone { offset: seconds }
                 }
                 _ => return None,

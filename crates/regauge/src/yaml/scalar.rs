@@ -234,7 +234,8 @@ pub(super) fn binary(out: &mut Out<'_>, bytes: &[u8]) -> Result {
 
 /// A tag, in the shortest notation that it has.
 pub(super) fn tag(out: &mut Out<'_>, tag: &str) -> Result {
-    let (before, name, behind) = match (tag.strip_prefix('!'), tag.strip_prefix(CORE)) {
+    let (before, name, behind) = match (tag.strip_prefix('!'), tag.strip_prefix(super::props::CORE))
+    {
         (Some(""), _) => ("!", "", ""),
         (Some(name), _) if is_shorthand(name) => ("!", name, ""),
         (_, Some(name)) if is_shorthand(name) => ("!!", name, ""),
@@ -256,9 +257,6 @@ pub(super) fn tag(out: &mut Out<'_>, tag: &str) -> Result {
     out.extend(behind.as_bytes());
     Ok(())
 }
-
-/// What tags of YAML's own begin with; `!!` stands for it.
-const CORE: &str = "tag:yaml.org,2002:";
 
 /// What may stand in every tag beside letters and digits (YAML 1.2.2, production 39 and 40).
 const IN_TAGS: &[u8] = b"-#;/?:@&=+$_.~*'()";

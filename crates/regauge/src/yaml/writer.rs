@@ -50,6 +50,10 @@ pub struct WriteOptions {
     /// Who reads this keeps the digits of numbers: so a decimal is written as a number under
     /// [`OnLoss::Wrap`] too, where it would otherwise be wrapped.
     pub exact_numbers: bool,
+    /// Tags of YAML's own (`!!int`, `!!set`, and `!`) are written as they are given: they come from
+    /// YAML. Around a value of any other source they would change what it is read as, so without
+    /// this they go by the policy.
+    pub keep_tags: bool,
 }
 
 impl Default for WriteOptions {
@@ -59,6 +63,7 @@ impl Default for WriteOptions {
             indent_sequences: false,
             document_start: false,
             exact_numbers: false,
+            keep_tags: false,
         }
     }
 }
@@ -138,6 +143,7 @@ pub struct Writer<'o> {
     map_indent: u32,
     sequence_indent: u32,
     exact_numbers: bool,
+    keep_tags: bool,
     fidelity: Fidelity,
 }
 
@@ -158,6 +164,7 @@ impl<'o> Writer<'o> {
             map_indent,
             sequence_indent: if options.indent_sequences { map_indent } else { 0 },
             exact_numbers: options.exact_numbers,
+            keep_tags: options.keep_tags,
             fidelity,
         }
     }
@@ -565,7 +572,8 @@ impl Sink for Writer<'_> {
 
     fn begin_typed(&mut self, t: &Type<'_>) -> Result {
         let is_tag = t.origin == Origin::Yaml && t.kind == "tag" && !t.name.is_empty();
-        if !is_tag || self.is_tagged() {
+        let is_own = t.name == "!" || t.name.starts_with(super::props::CORE);
+        if !is_tag || self.is_tagged() || is_own && !self.keep_tags {
             return fidelity::begin_typed(self, t);
         }
         self.property()?;

@@ -21,7 +21,11 @@ fn check_with(json: &str, yaml: &str, change: impl FnOnce(&mut Options)) {
 /// What a writer makes of these events, in memory.
 fn written(policy: OnLoss, drive: impl FnOnce(&mut Writer<'_>) -> Result) -> Result<String> {
     let fidelity = Fidelity::new(policy, Format::Yaml);
-    let mut writer = Writer::new(Out::in_memory(), WriteOptions::default(), fidelity);
+    let mut writer = Writer::new(
+        Out::in_memory(),
+        WriteOptions { keep_tags: true, ..WriteOptions::default() },
+        fidelity,
+    );
     drive(&mut writer)?;
     writer.end_document()?;
     writer.finish()?;
@@ -456,7 +460,11 @@ fn a_rollback_leaves_no_trace() {
 }
 
 fn new_writer(out: Out<'_>) -> Writer<'_> {
-    Writer::new(out, WriteOptions::default(), Fidelity::new(OnLoss::Refuse, Format::Yaml))
+    Writer::new(
+        out,
+        WriteOptions { keep_tags: true, ..WriteOptions::default() },
+        Fidelity::new(OnLoss::Refuse, Format::Yaml),
+    )
 }
 
 #[test]
