@@ -91,6 +91,11 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         rows: Vec::new(),
         missing: Vec::new(),
         notes: references.notes.clone(),
+        noise: None,
+        costs: None,
+        verdict: None,
+        task: None,
+        interrupted: false,
     };
     Ok(fill(report, contenders, outcomes, runners, &references, options.seed))
 }
@@ -410,6 +415,7 @@ fn report_references(
             bytes: one.bytes,
             gzip_bytes: gzip_of(gzip, one.format),
             written_by: "regauge".to_owned(),
+            compressions: Vec::new(),
         })
         .collect();
     for (contender, outcome) in contenders.iter().zip(outcomes) {
@@ -421,6 +427,7 @@ fn report_references(
                 bytes,
                 gzip_bytes,
                 written_by: format!("{} ({})", contender.name, contender.runtime.name()),
+                compressions: Vec::new(),
             });
         }
     }
@@ -461,6 +468,9 @@ fn fill(
             wrong_documents: 0,
             failure: None,
             timing: None,
+            is_floor: false,
+            cold: None,
+            safety: None,
         };
         match outcome {
             Outcome::Missing(reason) => {

@@ -27,6 +27,9 @@ fn series(samples: &Samples, seed: u64) -> Series {
         samples_ns,
         cpu_share: samples.cpu_share(),
         gc_share: samples.gc_share,
+        gc_count: None,
+        allocations: None,
+        outliers: Vec::new(),
     }
 }
 

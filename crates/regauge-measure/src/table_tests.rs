@@ -12,6 +12,9 @@ fn series(samples: &[f64], gc_share: Option<f64>) -> Series {
         estimate_ns: stats::estimate(samples, 1),
         cpu_share: Some(1.0),
         gc_share,
+        gc_count: None,
+        allocations: None,
+        outliers: Vec::new(),
     }
 }
 
@@ -45,6 +48,9 @@ fn row(contender: &str, format: &str, times: Option<(&[f64], &[f64])>) -> Row {
                 memory: Some(Memory { idle: 10_000_000, decode_peak: 0, peak: 52_000_000 }),
             }
         }),
+        is_floor: false,
+        cold: None,
+        safety: None,
     }
 }
 
@@ -108,6 +114,7 @@ fn report() -> Report {
                 bytes: size * 1_000_000,
                 gzip_bytes: gzip * 100_000,
                 written_by: "regauge".into(),
+                compressions: Vec::new(),
             })
             .collect(),
         rows: vec![
@@ -124,6 +131,11 @@ fn report() -> Report {
             reason: "cannot load such file -- oj\nand more".into(),
         }],
         notes: vec!["3 broken records were left out.".into()],
+        noise: None,
+        costs: None,
+        verdict: None,
+        task: None,
+        interrupted: false,
     };
     summary::rank(&mut report, 1);
     report

@@ -263,7 +263,7 @@ fn the_report_goes_to_json_and_back() {
     let report = measured(&["honest", "wrong", "absent"]);
     let text = report.to_json();
     assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
-    assert!(text.contains("\"schema\": \"regauge-measure/1\""));
+    assert!(text.contains("\"schema\": \"regauge-measure/2\""));
 }
 
 #[test]
