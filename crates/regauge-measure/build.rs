@@ -1,4 +1,4 @@
-//! Puts the files of `lab/contenders` and `lab/runners` into the library, so that an installed
+//! Puts the files of `lab/contenders`, `lab/runners` and `lab/suites` into the library, so that an installed
 //! binary can measure without the repository. `lab` here is a link to the folder at the top:
 //! cargo follows it when it packs the crate.
 
@@ -9,7 +9,7 @@ use std::{env, fs};
 fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("lab");
     let mut files = Vec::new();
-    for folder in ["contenders", "runners"] {
+    for folder in ["contenders", "runners", "suites"] {
         collect(&root.join(folder), &mut files);
     }
     files.sort();
@@ -31,7 +31,8 @@ fn main() {
 /// Adds every file below `folder`, but no caches that an interpreter left there.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     println!("cargo::rerun-if-changed={}", folder.display());
-    for entry in fs::read_dir(folder).expect("lab holds the contenders and the runners") {
+    for entry in fs::read_dir(folder).expect("lab holds the contenders, the runners and the suites")
+    {
         let path = entry.expect("a readable folder").path();
         if path.is_dir() {
             if path.file_name().is_some_and(|name| name != "__pycache__") {

@@ -1,3 +1,14 @@
+# runtime: python
+# name: Python
+# suffix: py
+# command: {data}/python/bin/python -B {runner} {adapter}
+# command: python3 -B {runner} {adapter}
+# environment: PYTHONHASHSEED=0
+# set up: always
+# have: {program} -m ensurepip --version
+# debian: python3 python3-venv
+# step: make a virtual environment: {program} -m venv {data}/python
+# step: install the pinned libraries into it: {data}/python/bin/python -m pip install --disable-pip-version-check --requirement {lab}/contenders/python/requirements.txt
 """Runs one Python contender for `regauge measure`.
 
     python3 python.py ADAPTER.py
@@ -7,7 +18,8 @@ on the descriptor that was standard output at the start. `docs/measure.md` lists
 The parent measures memory and keeps the time limits: here is only what must happen inside the
 process, which is the work and the clock around it.
 
-If you add a command, add it to `ruby.rb` and to the native runner too: the three answer alike.
+If you add a command, add it to the other runners and to the native one too: all answer alike.
+`PYTHONHASHSEED` gives the same order of hashed strings in every process and every run.
 """
 
 import gc

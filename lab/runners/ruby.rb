@@ -1,4 +1,17 @@
 # frozen_string_literal: true
+# runtime: ruby
+# name: Ruby
+# suffix: rb
+# command: {data}/ruby-suite/ruby {runner} {adapter}
+# command: ruby {runner} {adapter}
+# environment: GEM_PATH={data}/ruby:{GEM_PATH}
+# set up: always
+# have: {program} --version
+# debian: ruby
+# suite: ruby ruby-nokogiri ruby-psych
+# missing: {program} {runner} --missing {libraries}
+# each: install a gem: gem install --no-document --install-dir {data}/ruby {library}
+# remark: With Bundler instead of gem: BUNDLE_GEMFILE={lab}/contenders/ruby/Gemfile bundle install
 
 # Runs one Ruby contender for `regauge measure`.
 #
@@ -6,7 +19,22 @@
 #
 # Commands come on standard input, one JSON object per line; each is answered by one line of JSON
 # on the descriptor that was standard output at the start. docs/measure.md lists the commands.
-# If you add a command, add it to python.py and to the native runner too: the three answer alike.
+# If you add a command, add it to the other runners and to the native one too: all answer alike.
+#
+#     ruby ruby.rb --missing GEM…
+#
+# prints those of the gems that cannot be found, for the set-up.
+
+if ARGV.first == "--missing"
+  # The one gem that is required by another name.
+  files = {"yajl-ruby" => "yajl"}
+  ARGV.drop(1).each do |gem|
+    require files.fetch(gem, gem)
+  rescue LoadError
+    puts gem
+  end
+  exit
+end
 
 require "json"
 
@@ -19,6 +47,24 @@ ANSWERS.sync = true
 # Oj may replace methods of the json gem: keep ours from before the adapter is loaded.
 SAY = JSON.method(:generate)
 HEAR = JSON.method(:parse)
+
+# What only the interpreter can tell. Another Ruby has said it before this file is read; see
+# jruby.rb.
+unless defined?(Host)
+  module Host
+    def self.runtime = "MRI Ruby #{RUBY_VERSION}"
+
+    def self.cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
+
+    # Nanoseconds in the collector since the start, or nil before Ruby 3.1.
+    def self.collector_ns = GC.respond_to?(:total_time) ? GC.total_time : nil
+
+    def self.collector
+      jit = defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled? ? "YJIT on" : "no JIT"
+      "generational; #{jit}"
+    end
+  end
+end
 
 # Reference bytes and the objects made of them.
 class Bench
@@ -91,11 +137,6 @@ module Run
   module_function
 
   def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
-
-  def cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
-
-  # Nanoseconds in the collector since the start, or nil before Ruby 3.1.
-  def collector_ns = GC.respond_to?(:total_time) ? GC.total_time : nil
 
   # Decodes the reference and writes what the contender makes of it, one object at a time.
   def check(bench, command)
@@ -208,13 +249,13 @@ module Run
   def sample(bench, command)
     work = bench.method(command["op"] == "decode" ? :decode_all : :encode_all)
     iterations = command["iterations"]
-    collector = collector_ns
-    cpu_began = cpu
+    collector = Host.collector_ns
+    cpu_began = Host.cpu_ns
     began = now
     work.call(iterations)
     spent = now - began
-    cpu_spent = cpu - cpu_began
-    {ns: spent, cpu_ns: cpu_spent, gc_ns: collector && collector_ns - collector}
+    cpu_spent = Host.cpu_ns - cpu_began
+    {ns: spent, cpu_ns: cpu_spent, gc_ns: collector && Host.collector_ns - collector}
   end
 
   def answer(bench, command)
@@ -238,11 +279,10 @@ def say(message) = ANSWERS.write("#{SAY.call(message)}\n")
 # A message of a library may hold any bytes; the protocol is UTF-8.
 def told(error) = "#{error.class}: #{error.message}".dup.force_encoding(Encoding::UTF_8).scrub
 
-runtime = "#{RUBY_ENGINE == "ruby" ? "MRI Ruby" : RUBY_ENGINE} #{RUBY_VERSION}"
+runtime = Host.runtime
 begin
   Kernel.load(ARGV.fetch(0))
-  jit = defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled? ? "YJIT on" : "no JIT"
-  say({ok: true, runtime: runtime, version: Contender.version.to_s, gc: "generational; #{jit}"})
+  say({ok: true, runtime: runtime, version: Contender.version.to_s, gc: Host.collector})
 rescue LoadError => error
   say({ok: false, missing: error.message, runtime: runtime})
   exit

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regauge::documents::Documents;
 use regauge::{Format, Limits, Objects, OnLoss};
+use regauge_measure::setup::Wanted;
 
 use crate::compress::Compression;
 use crate::flags::FormatFlags;
@@ -223,6 +224,9 @@ Examples:
   regauge measure orders.json --only python --budget 60
   regauge measure --setup
       says what it would install, and asks
+  regauge measure --setup node java jruby
+  regauge measure --setup ruby=forky
+      Ruby and its gems as that Debian suite has them, in a folder
 
 Every library runs in a process of its own, on identical bytes. What it gives back is compared with
 the original first, and a library that returns wrong data gets no time.
@@ -258,6 +262,12 @@ pub struct Measure {
     /// Shuffle the rounds otherwise
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Run the adapters of one more language, with this runner; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub runner: Vec<PathBuf>,
+    /// The interpreter of a runtime [default: as its runner says]; may be repeated
+    #[arg(long, value_name = "RUNTIME=FILE", value_parser = interpreter)]
+    pub interpreter: Vec<(String, PathBuf)>,
     /// The Python to run [default: that of --setup, else python3]
     #[arg(long, value_name = "FILE")]
     pub python: Option<PathBuf>,
@@ -273,9 +283,10 @@ pub struct Measure {
     /// Replace the JSON file if it exists
     #[arg(long, short)]
     pub force: bool,
-    /// Install the libraries to measure, after saying what will be done
-    #[arg(long, conflicts_with_all = ["input", "list"])]
-    pub setup: bool,
+    /// Install the libraries to measure, after saying what will be done: of the runtimes named,
+    /// or of all that are here; ruby=SUITE unpacks the Ruby of another Debian suite
+    #[arg(long, value_name = "RUNTIME[=SUITE]", num_args = 0.., conflicts_with_all = ["input", "list"])]
+    pub setup: Option<Vec<Wanted>>,
     /// Do not ask before the set-up
     #[arg(long, short, requires = "setup")]
     pub yes: bool,
@@ -565,6 +576,12 @@ fn size(text: &str) -> Result<u64, String> {
         .parse()
         .map_err(|_| format!("`{text}` is no number, such as 1000 or 64MiB"))?;
     number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is beyond 2^64; use none"))
+}
+
+fn interpreter(text: &str) -> Result<(String, PathBuf), String> {
+    let (runtime, file) =
+        text.split_once('=').ok_or_else(|| format!("found \"{text}\", expected RUNTIME=FILE"))?;
+    Ok((runtime.to_owned(), file.into()))
 }
 
 fn format(text: &str) -> Result<Format, String> {

@@ -1,4 +1,4 @@
-//! The files of `lab/contenders` and `lab/runners`, carried in the binary.
+//! The files of `lab/contenders`, `lab/runners` and `lab/suites`, carried in the binary.
 
 use std::io;
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::path::Path;
 include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
 /// The text of one carried file, named by its path below `lab/`.
+#[cfg(test)]
 pub(crate) fn text(name: &str) -> Option<&'static str> {
     FILES.iter().find(|(path, _)| *path == name).map(|(_, text)| *text)
 }

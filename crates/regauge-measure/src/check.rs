@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use regauge::Format;
 use regauge::compare::{Change, Comparison};
 
-use crate::contender::{Contender, Wire};
+use crate::contender::{Contender, Hindrance, Wire};
 use crate::error::Error;
 use crate::process::{Launch, Process, Trouble};
 use crate::protocol::{Checked, Command, Counted, Hello};
@@ -93,6 +93,13 @@ pub(crate) fn check(
     folder: &Path,
     patience: Duration,
 ) -> Outcome {
+    match &contender.hindrance {
+        Some(Hindrance::Missing(why)) => return Outcome::Missing(why.clone()),
+        Some(Hindrance::Broken(why)) => {
+            return Outcome::Failed { hello: None, why: why.clone() };
+        }
+        None => {}
+    }
     let mut hello = None;
     match try_check(contender, launch, references, reference_gzip, folder, patience, &mut hello) {
         Ok(compared) => Outcome::Compared(Box::new(compared)),

@@ -1,7 +1,7 @@
 //! What takes part: native codecs in this binary, and adapter files for other runtimes.
 //!
 //! An adapter names itself in comment lines at its top, `# key: value`, so that it can be listed
-//! without running it (and without its interpreter). docs/measure.md lists the keys.
+//! without running it (and without its interpreter). docs/contenders.md lists the keys.
 
 use std::path::{Path, PathBuf};
 
@@ -9,34 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::assets;
 use crate::error::Error;
-
-/// Where a contender runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Runtime {
-    /// In a child process of this binary.
-    Native,
-    /// In CPython.
-    Python,
-    /// In MRI Ruby.
-    Ruby,
-}
-
-impl Runtime {
-    /// The name for people.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Runtime::Native => "Rust",
-            Runtime::Python => "Python",
-            Runtime::Ruby => "Ruby",
-        }
-    }
-}
+use crate::runtime::{self, Head, RunnerFile, Runtime, kept};
 
 /// The bytes that a contender reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wire {
     /// JSON: one document, or one a line.
     Json,
@@ -50,6 +26,9 @@ pub enum Wire {
     MarcJson,
     /// Ruby's own format.
     Marshal,
+    /// A format that regauge does not know, by the name that its adapter gives it. Its runtime
+    /// writes the reference bytes (`made from: json`).
+    Own(&'static str),
 }
 
 impl Wire {
@@ -65,6 +44,9 @@ impl Wire {
     /// The name as adapters write it.
     #[must_use]
     pub fn name(self) -> &'static str {
+        if let Wire::Own(name) = self {
+            return name;
+        }
         Wire::ALL.iter().find(|(_, wire)| *wire == self).map_or("", |(name, _)| name)
     }
 }
@@ -118,35 +100,60 @@ pub struct Contender {
     pub unsafe_because: Option<String>,
     /// Where its code is.
     pub source: Source,
+    /// Why it cannot be run here, when that is known before it is tried.
+    pub(crate) hindrance: Option<Hindrance>,
+}
+
+/// Why a contender is not even started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Hindrance {
+    /// Its runtime has no such library, or its interpreter or library is not there.
+    Missing(String),
+    /// Its adapter cannot be translated.
+    Broken(String),
 }
 
 impl Contender {
-    /// Reads the head of an adapter.
+    /// Reads the head of an adapter: one contender for each runtime that it serves. It serves
+    /// those that its line `runtimes` names; else that of its folder, for a carried one, or that
+    /// of its suffix. A runtime that a line `not on ID` names is among them, with the reason.
     ///
     /// # Errors
     /// `Adapter`, when a key is missing or has a value that is not known.
-    pub fn from_adapter(path: &Path, text: &str, source: Source) -> Result<Contender, Error> {
+    pub(crate) fn from_adapter(
+        path: &Path,
+        text: &str,
+        source: &Source,
+        runners: &[RunnerFile],
+    ) -> Result<Vec<Contender>, Error> {
         let fail = |reason: String| Error::Adapter { path: path.to_path_buf(), reason };
-        let runtime = match path.extension().and_then(|suffix| suffix.to_str()) {
-            Some("py") => Runtime::Python,
-            Some("rb") => Runtime::Ruby,
-            _ => return Err(fail("found another suffix, expected .py or .rb".into())),
+        let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or("");
+        let Some(by_suffix) = runners.iter().find(|one| one.has_suffix(suffix)) else {
+            let known: Vec<String> =
+                runners.iter().flat_map(|one| &one.suffixes).map(|one| format!(".{one}")).collect();
+            return Err(fail(format!(
+                "found another suffix, expected one of {}",
+                known.join(", ")
+            )));
         };
-        let head = Head(text);
+        let head = Head::of(text);
         let need = |key: &str| {
             head.get(key).ok_or_else(|| fail(format!("found no line \"# {key}: …\" at its top")))
         };
-        let words = |key: &str| -> Vec<String> {
-            head.get(key).unwrap_or("").split_whitespace().map(str::to_owned).collect()
-        };
+        let made_from_json = head.get("made from") == Some("json");
         let wire = need("format")?;
-        let wire =
-            Wire::ALL.iter().find(|(name, _)| *name == wire).map(|(_, wire)| *wire).ok_or_else(
-                || {
-                    let known: Vec<&str> = Wire::ALL.iter().map(|(name, _)| *name).collect();
-                    fail(format!("found format \"{wire}\", expected one of {}", known.join(", ")))
-                },
-            )?;
+        let wire = match Wire::ALL.iter().find(|(name, _)| *name == wire) {
+            Some((_, wire)) => *wire,
+            None if made_from_json && !wire.is_empty() => Wire::Own(kept(wire)),
+            None => {
+                let known: Vec<&str> = Wire::ALL.iter().map(|(name, _)| *name).collect();
+                return Err(fail(format!(
+                    "found format \"{wire}\", expected one of {}, or another with \"made from: \
+                     json\"",
+                    known.join(", ")
+                )));
+            }
+        };
         let gives = match need("gives")? {
             "data" => Gives::Data,
             "record" => Gives::Record,
@@ -155,37 +162,84 @@ impl Contender {
             }
         };
         let untrusted = need("untrusted")?;
-        Ok(Contender {
+        let of_folder = match source {
+            Source::Carried(path) => path.split('/').nth(1).map(Runtime::of),
+            _ => None,
+        };
+        let runtimes: Vec<Runtime> = match head.get("runtimes") {
+            Some(list) => list.split_whitespace().map(Runtime::of).collect(),
+            None => vec![of_folder.unwrap_or(by_suffix.runtime)],
+        };
+        if let Some(unknown) =
+            runtimes.iter().find(|one| runners.iter().all(|two| two.runtime != **one))
+        {
+            let known: Vec<&str> = runners.iter().map(|one| one.runtime.id()).collect();
+            return Err(fail(format!(
+                "found the runtime \"{}\", expected one of {}",
+                unknown.id(),
+                known.join(", ")
+            )));
+        }
+        let contender = Contender {
             name: need("contender")?.to_owned(),
-            runtime,
+            runtime: by_suffix.runtime,
             library: need("library")?.to_owned(),
             wire,
             gives,
             marc_only: head.get("only") == Some("marc"),
-            made_from_json: head.get("made from") == Some("json"),
+            made_from_json,
             install: need("install")?.to_owned(),
-            gems: words("gem"),
-            debian: words("debian"),
+            gems: head.words("gem"),
+            debian: head.words("debian"),
             unsafe_because: (untrusted != "safe").then(|| untrusted.to_owned()),
-            source,
-        })
+            source: source.clone(),
+            hindrance: None,
+        };
+        let mut list: Vec<Contender> = runtimes
+            .iter()
+            .map(|&runtime| {
+                let mut one = Contender { runtime, ..contender.clone() };
+                // Debian's packages are for the interpreter that the suffix belongs to.
+                if runtime != by_suffix.runtime {
+                    one.debian.clear();
+                }
+                one
+            })
+            .collect();
+        for runner in runners {
+            if let Some(why) = head.get(&format!("not on {}", runner.runtime.id())) {
+                let reason = format!("not available on {}", runner.runtime.name());
+                list.retain(|one| one.runtime != runner.runtime);
+                list.push(Contender {
+                    runtime: runner.runtime,
+                    install: why.to_owned(),
+                    hindrance: Some(Hindrance::Missing(reason)),
+                    ..contender.clone()
+                });
+            } else if let Some(how) = head.get(&format!("install on {}", runner.runtime.id())) {
+                list.iter_mut()
+                    .filter(|one| one.runtime == runner.runtime)
+                    .for_each(|one| how.clone_into(&mut one.install));
+            }
+        }
+        Ok(list)
     }
 
     /// Reads an adapter of the user's own.
     ///
     /// # Errors
     /// `Io`, and those of `from_adapter`.
-    pub fn from_file(path: &Path) -> Result<Contender, Error> {
+    pub(crate) fn from_file(path: &Path, runners: &[RunnerFile]) -> Result<Vec<Contender>, Error> {
         let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
         // The interpreter may be started in another folder.
         let full = path.canonicalize().map_err(Error::io("find", path))?;
-        Contender::from_adapter(path, &text, Source::File(full))
+        Contender::from_adapter(path, &text, &Source::File(full), runners)
     }
 
     fn native(name: &'static str, wire: Wire, gives: Gives) -> Contender {
         Contender {
             name: name.to_owned(),
-            runtime: Runtime::Native,
+            runtime: Runtime::NATIVE,
             library: name.split(' ').next().unwrap_or(name).to_owned(),
             wire,
             gives,
@@ -196,34 +250,28 @@ impl Contender {
             debian: Vec::new(),
             unsafe_because: None,
             source: Source::Native(name),
+            hindrance: None,
         }
     }
 }
 
-/// The comment lines at the top of an adapter.
-struct Head<'t>(&'t str);
-
-impl<'t> Head<'t> {
-    fn get(&self, key: &str) -> Option<&'t str> {
-        self.0.lines().map_while(|line| line.strip_prefix('#')).find_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            (name.trim() == key).then(|| value.trim())
-        })
-    }
-}
-
-/// Every contender that the binary knows, native ones first, then in order of name.
+/// Every contender that the binary knows, native ones first, then in order of their files.
 #[must_use]
 pub fn all() -> Vec<Contender> {
+    with(runtime::carried())
+}
+
+/// Every contender that the binary knows and that one of these runners can run.
+pub(crate) fn with(runners: &[RunnerFile]) -> Vec<Contender> {
     let mut list: Vec<Contender> = crate::native::NAMES
         .iter()
         .map(|(name, wire, gives)| Contender::native(name, *wire, *gives))
         .collect();
     for (path, text) in assets::FILES {
-        let suffix = Path::new(path).extension().and_then(|suffix| suffix.to_str());
-        if path.starts_with("contenders/") && matches!(suffix, Some("py" | "rb")) {
-            list.push(
-                Contender::from_adapter(Path::new(path), text, Source::Carried(path))
+        let suffix = Path::new(path).extension().and_then(|suffix| suffix.to_str()).unwrap_or("");
+        if path.starts_with("contenders/") && runners.iter().any(|one| one.has_suffix(suffix)) {
+            list.extend(
+                Contender::from_adapter(Path::new(path), text, &Source::Carried(path), runners)
                     .expect("a test reads every adapter that is carried"),
             );
         }
@@ -243,23 +291,78 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), list.len());
         let count = |runtime| list.iter().filter(|one| one.runtime == runtime).count();
-        assert!(count(Runtime::Python) >= 13 && count(Runtime::Ruby) >= 12);
+        assert!(count(Runtime::of("python")) >= 13 && count(Runtime::of("ruby")) >= 12);
     }
 
     #[test]
     fn what_runs_code_says_so() {
-        let unsafe_ones: Vec<String> = all()
-            .into_iter()
-            .filter(|one| one.unsafe_because.is_some())
-            .map(|one| one.name)
-            .collect();
-        assert_eq!(unsafe_ones, ["marshal", "ruby-marc (marshal)"]);
+        let list = all();
+        let is_unsafe = |name: &str, runtime: &str| {
+            let mut found =
+                list.iter().filter(|one| one.name == name && one.runtime.id() == runtime);
+            found.next().unwrap_or_else(|| panic!("no {name}")).unsafe_because.is_some()
+        };
+        for (name, runtime) in [
+            ("marshal", "ruby"),
+            ("marshal", "jruby"),
+            ("ruby-marc (marshal)", "ruby"),
+            ("java serialization", "java"),
+            ("v8.serialize", "node"),
+        ] {
+            assert!(is_unsafe(name, runtime), "{name}");
+        }
+        assert!(!is_unsafe("json", "ruby") && !is_unsafe("json", "node"));
+    }
+
+    #[test]
+    fn adapters_are_shared_by_runtimes_that_they_name() {
+        let list = all();
+        let of = |runtime: &str, name: &str| -> &Contender {
+            list.iter()
+                .find(|one| one.runtime.id() == runtime && one.name == name)
+                .unwrap_or_else(|| panic!("no {name} in {runtime}"))
+        };
+        assert_eq!(of("ruby", "json").source, of("jruby", "json").source);
+        assert!(of("ruby", "msgpack").debian.contains(&"ruby-msgpack".to_owned()));
+        assert!(of("jruby", "msgpack").debian.is_empty(), "they are for another interpreter");
+        assert!(of("ruby", "oj").hindrance.is_none());
+        let oj = of("jruby", "oj");
+        assert_eq!(oj.hindrance, Some(Hindrance::Missing("not available on JRuby".into())));
+        assert_eq!(oj.install, "a C extension");
+        let source = Source::File("mine.rb".into());
+        let text = "# contender: mine\n# library: mine\n# format: json\n# gives: data\n# install: no\n\
+                    # untrusted: safe\n";
+        let read = |text: &str| {
+            Contender::from_adapter(Path::new("mine.rb"), text, &source, runtime::carried())
+        };
+        let ids = |text: &str| -> Vec<&str> {
+            read(text).unwrap().iter().map(|one| one.runtime.id()).collect()
+        };
+        assert_eq!(ids(text), ["ruby"]);
+        assert_eq!(ids(&format!("{text}# runtimes: jruby ruby\n")), ["jruby", "ruby"]);
+        let message = read(&format!("{text}# runtimes: truffle\n")).unwrap_err().to_string();
+        assert!(
+            message
+                .starts_with("contender mine.rb: found the runtime \"truffle\", expected one of "),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn a_format_of_its_own_is_made_from_json() {
+        let text = "# contender: mine\n# library: mine\n# format: mine\n# gives: data\n# install: no\n\
+                    # untrusted: safe\n# made from: json\n";
+        let source = Source::File("mine.py".into());
+        let read = Contender::from_adapter(Path::new("mine.py"), text, &source, runtime::carried());
+        let mine = &read.unwrap()[0];
+        assert_eq!((mine.wire, mine.wire.name()), (Wire::Own("mine"), "mine"));
     }
 
     #[test]
     fn an_adapter_that_says_too_little_is_refused() {
         let read = |text: &str| {
-            Contender::from_adapter(Path::new("mine.py"), text, Source::Carried("mine.py"))
+            let source = Source::File("mine.py".into());
+            Contender::from_adapter(Path::new("mine.py"), text, &source, runtime::carried())
                 .unwrap_err()
                 .to_string()
         };
@@ -270,13 +373,15 @@ mod tests {
         assert_eq!(
             read("# format: xml\n"),
             "contender mine.py: found format \"xml\", expected one of json, msgpack, marc, \
-             marcxml, marc-json, marshal"
+             marcxml, marc-json, marshal, or another with \"made from: json\""
         );
-        let message =
-            Contender::from_adapter(Path::new("mine.js"), "", Source::Carried("")).unwrap_err();
-        assert_eq!(
-            message.to_string(),
-            "contender mine.js: found another suffix, expected .py or .rb"
+        let other = Path::new("mine.xyz");
+        let source = Source::File(other.into());
+        let message = Contender::from_adapter(other, "", &source, runtime::carried()).unwrap_err();
+        let message = message.to_string();
+        assert!(
+            message.starts_with("contender mine.xyz: found another suffix, expected one of ."),
+            "{message}"
         );
     }
 
@@ -288,7 +393,7 @@ mod tests {
         let list = all();
         let mut used: Vec<&str> = list
             .iter()
-            .filter(|one| one.runtime == Runtime::Python && one.install.starts_with("pip"))
+            .filter(|one| one.runtime == Runtime::of("python") && one.install.starts_with("pip"))
             .map(|one| one.library.as_str())
             .collect();
         pinned.sort_unstable();

@@ -25,6 +25,13 @@ pub enum Error {
         /// What is missing or wrong in it.
         reason: String,
     },
+    /// A runner file does not say what it must.
+    Runner {
+        /// The runner.
+        path: PathBuf,
+        /// What is missing or wrong in it.
+        reason: String,
+    },
     /// The choice of contenders leaves none.
     NoContender(String),
     /// A step of the set-up failed.
@@ -50,6 +57,7 @@ impl fmt::Display for Error {
             Error::Adapter { path, reason } => {
                 write!(out, "contender {}: {reason}", path.display())
             }
+            Error::Runner { path, reason } => write!(out, "runner {}: {reason}", path.display()),
         }
     }
 }

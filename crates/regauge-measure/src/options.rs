@@ -1,5 +1,6 @@
 //! What a caller says to the engine, and hears from it on the way.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,6 +21,8 @@ pub struct Options {
     pub only: Vec<String>,
     /// Adapter files of the user's own.
     pub adapters: Vec<PathBuf>,
+    /// Runner files of the user's own: more runtimes.
+    pub runners: Vec<PathBuf>,
     /// Leave out the documents of a stream that some contender does not give back, and measure
     /// all of them on the rest.
     pub common: bool,
@@ -34,9 +37,12 @@ pub struct Options {
     pub patience: Duration,
     /// Seed of the shuffles and of the bootstrap.
     pub seed: u64,
-    /// The Python to use, instead of the one that was set up or is found.
+    /// Interpreters to use, by the ids of their runtimes, instead of those that were set up or
+    /// are found.
+    pub interpreters: BTreeMap<String, PathBuf>,
+    /// The Python to use; the same as an entry `python` of `interpreters`.
     pub python: Option<PathBuf>,
-    /// The Ruby to use, instead of the one that is found.
+    /// The Ruby to use; the same as an entry `ruby` of `interpreters`.
     pub ruby: Option<PathBuf>,
     /// Where the set-up keeps its libraries; see [`crate::setup::data_dir`].
     pub data_dir: Option<PathBuf>,
@@ -60,12 +66,14 @@ impl Options {
             from: None,
             only: Vec::new(),
             adapters: Vec::new(),
+            runners: Vec::new(),
             common: false,
             rounds: None,
             budget: Duration::from_secs(120),
             sample_min: Duration::from_millis(10),
             patience: Duration::from_secs(180),
             seed: 1,
+            interpreters: BTreeMap::new(),
             python: None,
             ruby: None,
             data_dir: None,
@@ -82,6 +90,8 @@ impl Options {
 pub enum Stage {
     /// Reference bytes are written.
     References,
+    /// Adapters are translated, for languages that need it.
+    Build,
     /// Contenders are checked, several at a time.
     Check,
     /// Contenders that were not right take the documents one by one.
@@ -102,6 +112,7 @@ impl Stage {
     pub fn name(self) -> &'static str {
         match self {
             Stage::References => "writing reference bytes",
+            Stage::Build => "translating adapters",
             Stage::Check => "checking what comes back",
             Stage::Sift => "looking for documents that all give back",
             Stage::WarmDecode => "warming up to decode",

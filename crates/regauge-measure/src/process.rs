@@ -238,7 +238,7 @@ fn keep_tail(mut errors: impl Read, kept: &Mutex<Vec<u8>>) {
 }
 
 /// Messages of libraries may quote whole documents: the first line, and 300 characters of it.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     let line = text.lines().next().unwrap_or("");
     // What a library quotes of the data must not steer the terminal.
     let line: String =

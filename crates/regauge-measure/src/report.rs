@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contender::{Gives, Runtime};
+use crate::contender::Gives;
 use crate::machine::Machine;
+use crate::runtime::Runtime;
 use crate::stats::Estimate;
 
 /// The name of this shape of JSON. A change that a reader would notice raises the number.

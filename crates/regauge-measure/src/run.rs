@@ -1,6 +1,5 @@
 //! A measurement from beginning to end: references, checks, rounds, report.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,16 +10,17 @@ use regauge::Format;
 
 use crate::assets;
 use crate::check::{self, Compared, Outcome};
-use crate::contender::{self, Contender, Runtime, Source};
+use crate::contender::{self, Contender};
 use crate::error::Error;
+use crate::launch;
 use crate::machine::Machine;
 use crate::options::{Options, Progress, Stage};
 use crate::process::Launch;
 use crate::protocol::Op;
 use crate::reference::{self, References, Shape};
 use crate::report::{self, Input, Method, Missing, Reference, Report, Rounds, Row};
+use crate::runtime::{self, RunnerFile};
 use crate::sampler::{self, Plan, Runner};
-use crate::setup;
 use crate::sift;
 use crate::summary;
 
@@ -42,10 +42,11 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     progress.begin(Stage::References, 1);
     let whole = subfolder(work.path(), "whole")?;
     let mut references = References::write(&options.input, from, &whole)?;
-    let contenders = chosen(options, &references)?;
-    let launches = launches(options, &contenders, work.path());
+    let runners = runtime::with(&options.runners)?;
+    let mut contenders = chosen(options, &runners, &references)?;
     let mut gzip = gzip_all(&references)?;
     progress.step("");
+    let launches = launch::all(options, &runners, &mut contenders, work.path(), progress);
 
     let check = Check { contenders: &contenders, launches: &launches, work: work.path(), options };
     let mut outcomes = check.all(&references, &gzip, progress)?;
@@ -119,10 +120,14 @@ fn subfolder(parent: &Path, name: &str) -> Result<PathBuf, Error> {
 }
 
 /// The contenders that can take part in this shape of data and that the user wants.
-fn chosen(options: &Options, references: &References) -> Result<Vec<Contender>, Error> {
-    let mut list = contender::all();
+fn chosen(
+    options: &Options,
+    runners: &[RunnerFile],
+    references: &References,
+) -> Result<Vec<Contender>, Error> {
+    let mut list = contender::with(runners);
     for path in &options.adapters {
-        list.push(Contender::from_file(path)?);
+        list.extend(Contender::from_file(path, runners)?);
     }
     let catalogue = references.shape == Shape::Catalogue;
     list.retain(|one| {
@@ -150,53 +155,7 @@ fn is_named(contender: &Contender, part: &str) -> bool {
         || contender.library.to_lowercase() == part
         || contender.wire.name() == part
         || contender.runtime.name().to_lowercase() == part
-        || format!("{:?}", contender.runtime).to_lowercase() == part
-}
-
-/// How each contender is started.
-fn launches(options: &Options, contenders: &[Contender], work: &Path) -> Vec<Launch> {
-    let data_dir = options.data_dir.clone().or_else(setup::data_dir);
-    let python = setup::find_python(options.python.as_deref(), data_dir.as_deref());
-    let ruby = options.ruby.clone().unwrap_or_else(|| "ruby".into());
-    let ruby_environment = setup::ruby_environment(data_dir.as_deref());
-    let script = |program: &Path, runner: &str, contender: &Contender, flags: &[&str]| {
-        let adapter = match &contender.source {
-            Source::Carried(path) => work.join(path),
-            Source::File(path) => path.clone(),
-            Source::Native(name) => name.into(),
-        };
-        let mut arguments: Vec<OsString> = flags.iter().map(Into::into).collect();
-        arguments.push(work.join("runners").join(runner).into());
-        arguments.push(adapter.into());
-        (program.as_os_str().to_owned(), arguments)
-    };
-    contenders
-        .iter()
-        .map(|contender| {
-            let mut environment = Vec::new();
-            let (program, arguments) = match contender.runtime {
-                Runtime::Native => {
-                    let (program, rest) = options
-                        .native
-                        .split_first()
-                        .map_or((OsString::new(), &[][..]), |parts| (parts.0.clone(), parts.1));
-                    let mut arguments = rest.to_vec();
-                    arguments.push(contender.name.clone().into());
-                    (program, arguments)
-                }
-                Runtime::Python => {
-                    // The same order of hashed strings in every process and every run.
-                    environment.push(("PYTHONHASHSEED".into(), "0".into()));
-                    script(&python, "python.py", contender, &["-B"])
-                }
-                Runtime::Ruby => {
-                    environment.extend(ruby_environment.iter().cloned());
-                    script(&ruby, "ruby.rb", contender, &[])
-                }
-            };
-            Launch { program, arguments, environment, folder: work.to_path_buf() }
-        })
-        .collect()
+        || contender.runtime.id() == part
 }
 
 /// The gzipped size of each reference, one thread each.

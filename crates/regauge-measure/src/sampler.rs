@@ -8,12 +8,12 @@
 use std::time::{Duration, Instant};
 
 use crate::check::Load;
-use crate::contender::Runtime;
 use crate::options::{Progress, Stage};
 use crate::process::{Launch, Process, Trouble};
 use crate::protocol::{Command, Counted, Op, Sampled};
 use crate::random::Random;
 use crate::report::Memory;
+use crate::runtime::Runtime;
 
 /// Fewer samples give no interval worth the name.
 const ROUNDS_MIN: u64 = 5;
@@ -254,7 +254,7 @@ fn watch_collector(runner: &mut Runner, op: Op, plan: &Plan) {
         samples.gc_share = Some(collector as f64 / clock as f64);
         return;
     }
-    if runner.runtime == Runtime::Native {
+    if runner.runtime == Runtime::NATIVE {
         return;
     }
     // A full collection comes every few samples: one sample would show all of it or nothing.

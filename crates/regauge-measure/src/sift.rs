@@ -7,13 +7,14 @@ use regauge::Format;
 use regauge::compare::Comparison;
 
 use crate::check::Outcome;
-use crate::contender::{Contender, Runtime, Wire};
+use crate::contender::{Contender, Wire};
 use crate::error::Error;
 use crate::options::{Progress, Stage};
 use crate::process::{Launch, Process, Trouble};
 use crate::protocol::{Command, Counted};
 use crate::reference::{self, References, Shape, Values};
 use crate::run::Check;
+use crate::runtime::Runtime;
 
 /// A contender that fails on a larger part is broken, and not waited for.
 const PART_MAX: f64 = 0.05;
@@ -30,7 +31,7 @@ pub(crate) fn disputed(
         .iter()
         .enumerate()
         .filter(|(index, outcome)| {
-            check.contenders[*index].runtime != Runtime::Native
+            check.contenders[*index].runtime != Runtime::NATIVE
                 && match outcome {
                     Outcome::Missing(_) => false,
                     Outcome::Failed { hello, .. } => hello.is_some(),

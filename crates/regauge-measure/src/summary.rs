@@ -1,7 +1,8 @@
 //! From samples to estimates, ratios and an order.
 
-use crate::contender::{Gives, Runtime};
+use crate::contender::Gives;
 use crate::report::{Report, Row, Series, Timing};
+use crate::runtime::Runtime;
 use crate::sampler::{Runner, Samples};
 use crate::stats::{self, Estimate};
 

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use crate::contender::{Gives, Runtime};
+use crate::contender::Gives;
 use crate::report::{Loss, Report, Row, Timing};
+use crate::runtime::Runtime;
 use crate::summary;
 use crate::verdict;
 

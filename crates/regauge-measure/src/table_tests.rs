@@ -3,6 +3,7 @@
 use super::*;
 use crate::machine::Machine;
 use crate::report::{self, Example, Input, Memory, Method, Missing, Reference, Rounds, Series};
+use crate::runtime::Runtime;
 use crate::stats;
 
 fn series(samples: &[f64], gc_share: Option<f64>) -> Series {
@@ -21,7 +22,7 @@ fn series(samples: &[f64], gc_share: Option<f64>) -> Series {
 fn row(contender: &str, format: &str, times: Option<(&[f64], &[f64])>) -> Row {
     Row {
         contender: contender.into(),
-        runtime: Runtime::Python,
+        runtime: Runtime::of("python"),
         runtime_version: "CPython 3.11.7".into(),
         library: contender.into(),
         version: "1.2".into(),
@@ -126,7 +127,7 @@ fn report() -> Report {
         ],
         missing: vec![Missing {
             contender: "oj".into(),
-            runtime: Runtime::Ruby,
+            runtime: Runtime::of("ruby"),
             install: "gem install oj".into(),
             reason: "cannot load such file -- oj\nand more".into(),
         }],

@@ -58,7 +58,7 @@ fn an_honest_contender_is_timed() {
     let report = measured(&["honest", "prints"]);
     for name in ["test honest", "test prints"] {
         let row = row(&report, name);
-        assert_eq!((row.runtime, row.version.as_str()), (Runtime::Python, "1.0"));
+        assert_eq!((row.runtime, row.version.as_str()), (Runtime::of("python"), "1.0"));
         assert!(row.runtime_version.starts_with("CPython 3"), "{}", row.runtime_version);
         assert_eq!((row.losses.len(), row.wrong.len(), &row.failure), (0, 0, &None));
         let timing = row.timing.as_ref().unwrap();

@@ -1,5 +1,6 @@
 # contender: json
 # library: json
+# runtimes: ruby jruby
 # format: json
 # gives: data
 # gem: json

@@ -1,5 +1,6 @@
 # contender: marshal
 # library: Marshal
+# runtimes: ruby jruby
 # format: marshal
 # made from: json
 # gives: data

@@ -1,9 +1,11 @@
 # contender: msgpack
 # library: msgpack
+# runtimes: ruby jruby
 # format: msgpack
 # gives: data
 # gem: msgpack
 # debian: ruby-msgpack
+# install on jruby: jruby -S gem install msgpack
 # install: apt-get install ruby-msgpack, or gem install msgpack
 # untrusted: safe
 # A pool of packers and unpackers from one Factory, the fastest way that the manual shows; before

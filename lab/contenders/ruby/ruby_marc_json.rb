@@ -1,5 +1,6 @@
 # contender: ruby-marc (json)
 # library: marc
+# runtimes: ruby jruby
 # format: marc-json
 # gives: record
 # gem: marc

@@ -1,5 +1,6 @@
 # contender: ruby-marc (marc)
 # library: marc
+# runtimes: ruby jruby
 # format: marc
 # gives: record
 # gem: marc

@@ -1,5 +1,6 @@
 # contender: ruby-marc (marcxml)
 # library: marc
+# runtimes: ruby jruby
 # format: marcxml
 # gives: record
 # gem: marc

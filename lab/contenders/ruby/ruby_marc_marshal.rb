@@ -1,5 +1,6 @@
 # contender: ruby-marc (marshal)
 # library: marc
+# runtimes: ruby jruby
 # format: marshal
 # made from: json
 # gives: record

@@ -1,5 +1,6 @@
 # contender: ruby-marc (msgpack)
 # library: marc
+# runtimes: ruby jruby
 # format: msgpack
 # gives: record
 # only: marc

@@ -1,5 +1,6 @@
 # contender: ruby-marc (oj)
 # library: marc
+# not on jruby: Oj is a C extension
 # format: marc-json
 # gives: record
 # gem: marc oj

@@ -1,5 +1,6 @@
 # contender: yajl
 # library: yajl-ruby
+# not on jruby: a C extension
 # format: json
 # gives: data
 # gem: yajl-ruby

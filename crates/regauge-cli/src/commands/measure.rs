@@ -1,8 +1,9 @@
 //! `regauge measure`: serialization libraries on the user's own data.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, BufRead as _, IsTerminal as _, Read, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use comfy_table::{Table, presets};
@@ -20,8 +21,8 @@ use crate::report::print;
 
 /// Measures, or sets up what measuring needs.
 pub fn run(arguments: &Measure) -> Result {
-    if arguments.setup {
-        return set_up(arguments);
+    if let Some(wanted) = &arguments.setup {
+        return set_up(arguments, wanted);
     }
     if arguments.list {
         return list();
@@ -43,12 +44,12 @@ pub fn run(arguments: &Measure) -> Result {
     options.from = Some(source.format);
     options.only.clone_from(&arguments.only);
     options.adapters.clone_from(&arguments.contender);
+    options.runners.clone_from(&arguments.runner);
+    options.interpreters = interpreters(arguments);
     options.common = arguments.common;
     options.rounds = arguments.rounds;
     options.budget = Duration::from_secs(arguments.budget);
     options.seed = arguments.seed;
-    options.python.clone_from(&arguments.python);
-    options.ruby.clone_from(&arguments.ruby);
     options.data_dir = arguments.dir.clone().or_else(setup::data_dir);
     options.command = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
 
@@ -66,6 +67,13 @@ pub fn run(arguments: &Measure) -> Result {
     let terminal = io::stdout().is_terminal();
     let layout = Layout { width: terminal.then(columns).flatten(), lines: terminal };
     print(render(&report, layout).as_bytes())
+}
+
+/// The interpreters that the user named.
+fn interpreters(arguments: &Measure) -> BTreeMap<String, PathBuf> {
+    let short = [("python", &arguments.python), ("ruby", &arguments.ruby)];
+    let short = short.into_iter().filter_map(|(id, path)| Some((id.to_owned(), path.clone()?)));
+    short.chain(arguments.interpreter.iter().cloned()).collect()
 }
 
 /// The bytes of an input that is compressed or no file, in a temporary file: contenders are given
@@ -95,7 +103,9 @@ fn native() -> Result<Vec<OsString>> {
 
 fn failure(error: Error) -> Failure {
     match error {
-        Error::NoContender(_) | Error::Adapter { .. } => Failure::usage(error),
+        Error::NoContender(_) | Error::Adapter { .. } | Error::Runner { .. } => {
+            Failure::usage(error)
+        }
         other => Failure::Io(other.to_string()),
     }
 }
@@ -105,11 +115,12 @@ fn columns() -> Option<u16> {
 }
 
 /// Says what it will do, asks, and does it.
-fn set_up(arguments: &Measure) -> Result {
+fn set_up(arguments: &Measure, wanted: &[setup::Wanted]) -> Result {
     let mut options = setup::Options::default();
     options.folder.clone_from(&arguments.dir);
-    options.python.clone_from(&arguments.python);
-    options.ruby.clone_from(&arguments.ruby);
+    options.wanted = wanted.to_vec();
+    options.interpreters = interpreters(arguments);
+    options.runners.clone_from(&arguments.runner);
     let plan = setup::plan(&options).map_err(failure)?;
     print(plan.to_string().as_bytes())?;
     if plan.steps.is_empty() {

@@ -1,0 +1,123 @@
+//! Setting up the libraries of other runtimes: first a plan in words, then its steps.
+//!
+//! What a runtime needs stands in the head of its runner (`have`, `debian`, `step`, `missing`,
+//! `each`; see docs/contenders.md). Everything goes into one folder of our own, Debian packages
+//! aside, and those are installed only when we are root. Nothing is done that the plan does not
+//! name. What was set up already is left alone: a stamp beside it says what it was made from.
+
+mod apply;
+mod plan;
+mod suite;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::runtime::Runtime;
+
+pub use apply::{Done, execute};
+pub use plan::{Options, Wanted, plan};
+
+/// Where the set-up keeps what it installs: `regauge` in `XDG_DATA_HOME`, else in
+/// `~/.local/share`. Nothing when there is no home.
+#[must_use]
+pub fn data_dir() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    set("XDG_DATA_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/share")))
+        .map(|base| base.join("regauge"))
+}
+
+/// The name of the file that says what the folder around it was made from.
+const STAMP: &str = ".set-up";
+
+/// The file that says what a runtime was set up from.
+pub(crate) fn stamp(data_dir: &Path, runtime: Runtime) -> PathBuf {
+    data_dir.join(runtime.id()).join(STAMP)
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Runs a program with arguments.
+    Run(Vec<OsString>),
+    /// Writes a small file that can be executed.
+    Script {
+        /// The file.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+    },
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Why.
+    pub purpose: String,
+    /// What.
+    pub action: Action,
+    /// Whom it is for, or nothing for all: the other steps for the same runtime are not done when
+    /// it fails.
+    pub runtime: Option<Runtime>,
+    /// Whether the rest goes on without it.
+    pub optional: bool,
+}
+
+impl Step {
+    /// The command as one would type it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let command = match &self.action {
+            Action::Run(command) => command,
+            Action::Script { path, .. } => return format!("write {}", path.display()),
+        };
+        let words: Vec<String> = command
+            .iter()
+            .map(|word| {
+                let word = word.to_string_lossy();
+                let plain = !word.is_empty()
+                    && word.chars().all(|one| one.is_alphanumeric() || "-_./=:+~@,".contains(one));
+                if plain { word.into_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+            })
+            .collect();
+        words.join(" ")
+    }
+}
+
+/// What will be done, and what cannot be. Displays as the text to agree to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The folder that everything goes into, Debian packages aside.
+    pub folder: PathBuf,
+    /// In this order.
+    pub steps: Vec<Step>,
+    /// What is left out and why, and what only the user can do.
+    pub remarks: Vec<String>,
+    /// What to write where, once the steps of a runtime are done.
+    stamps: Vec<(Runtime, PathBuf, String)>,
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.steps.is_empty() {
+            writeln!(out, "Nothing is to be done.")?;
+        } else {
+            writeln!(out, "This will be done (files go to {}):", self.folder.display())?;
+            for step in &self.steps {
+                let who = step.runtime.map_or(String::new(), |one| format!("{}: ", one.name()));
+                let optional = if step.optional { ", if it can be" } else { "" };
+                writeln!(out, "  {who}{}{optional}:\n    {}", step.purpose, step.line())?;
+            }
+        }
+        for remark in &self.remarks {
+            writeln!(out, "{remark}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,25 @@
+// contender: jackson (msgpack)
+// library: jackson-dataformat-msgpack
+// format: msgpack
+// gives: data
+// install: regauge measure --setup java
+// untrusted: safe
+// The msgpack project's own format for Jackson: one mapper for all calls, with its defaults.
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.msgpack.jackson.dataformat.MessagePackMapper;
+
+final class Contender {
+    private static final ObjectMapper MAPPER = new MessagePackMapper();
+
+    static Object decode(byte[] bytes) throws Exception {
+        return MAPPER.readValue(bytes, Object.class);
+    }
+
+    static byte[] encode(Object value) throws Exception {
+        return MAPPER.writeValueAsBytes(value);
+    }
+
+    static String version() {
+        return org.msgpack.jackson.dataformat.MessagePackMapper.class.getPackage().getImplementationVersion();
+    }
+}

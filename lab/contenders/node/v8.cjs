@@ -1,0 +1,13 @@
+// contender: v8.serialize
+// library: v8
+// format: v8
+// made from: json
+// gives: data
+// install: comes with Node.js
+// untrusted: its manual says so of bytes from strangers: they may crash the process
+// The structured clone format of V8. It is for the same version or a newer one to read.
+const v8 = require("node:v8");
+
+exports.decode = (bytes) => v8.deserialize(bytes);
+exports.encode = (value) => v8.serialize(value);
+exports.version = () => `of V8 ${process.versions.v8}`;

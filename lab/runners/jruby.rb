@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+# runtime: jruby
+# name: JRuby
+# command: jruby {runner} {adapter}
+# command: java -jar {data}/jruby/jruby-complete.jar {runner} {adapter}
+# environment: GEM_PATH={data}/jruby/gems:{GEM_PATH}
+# have: java -version
+# have: mvn --version
+# debian: default-jre-headless maven
+# step: fetch the jar: mvn -B -q org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy -Dartifact=org.jruby:jruby-complete:9.4.15.0 -Dmdep.stripVersion=true -DoutputDirectory={data}/jruby
+# missing: java -jar {data}/jruby/jruby-complete.jar {runner} --missing {libraries}
+# each: install a gem: java -jar {data}/jruby/jruby-complete.jar -S gem install --no-document --install-dir {data}/jruby/gems {library}
+
+# Runs one Ruby contender for `regauge measure` in JRuby: the runner of Ruby, with the clocks of
+# the Java machine. Adapters are those of Ruby that name it (`# runtimes: ruby jruby`), and its own.
+
+require "java"
+
+# What JRuby's Process and GC do not tell.
+module Host
+  MANAGEMENT = java.lang.management.ManagementFactory
+  SYSTEM = MANAGEMENT.operating_system_mx_bean.to_java(com.sun.management.OperatingSystemMXBean)
+  COLLECTORS = MANAGEMENT.garbage_collector_mx_beans.to_a
+
+  def self.runtime
+    "JRuby #{JRUBY_VERSION} (Ruby #{RUBY_VERSION}) on Java #{java.lang.System.get_property("java.version")}"
+  end
+
+  # Of all threads, so that of the compiler and of the collector, too.
+  def self.cpu_ns = SYSTEM.process_cpu_time
+
+  # The Java machine counts milliseconds.
+  def self.collector_ns = COLLECTORS.sum { |bean| [bean.collection_time, 0].max } * 1_000_000
+
+  def self.collector = COLLECTORS.map(&:name).join(", ")
+end
+
+require_relative "ruby"
