@@ -3,16 +3,20 @@
 //! For documents that fit into memory, and for whoever wants to look at them. The way through
 //! readers and writers is the same as in a conversion, policies and limits included.
 
+use std::borrow::Borrow;
+use std::collections::HashMap;
+
 use crate::convert::{Input, Options, Summary, with_reader, write_with};
 use crate::documents::Documents;
-use crate::event::{Sink, Source as _};
+use crate::event::{Sink, Source};
 use crate::format::Format;
 use crate::limits::Limits;
 use crate::out::Out;
+use crate::output::Output;
 use crate::reader::{Parse, Reader, Status};
 use crate::value::{Builder, Value};
 use crate::wrap::Unwrap;
-use crate::{Result, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
+use crate::{Error, ErrorKind, Result, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
 
 /// The documents of `bytes`, a stream of [`Options::from`]. The reversible notation is undone
 /// where the options ask for it.
@@ -21,21 +25,74 @@ use crate::{Result, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
 /// The reader's, with their offset, and `Limit` where a document is larger than
 /// [`Limits::nodes`] and [`Limits::record_bytes`] let it be.
 pub fn read_values(bytes: &[u8], options: &Options) -> Result<Vec<Value>> {
-    with_reader!(Input::Bytes(bytes), options, |reader| {
-        let mut reader = reader;
-        let mut values = Vec::new();
-        loop {
-            let mut builder = Builder::new(&options.limits);
-            let more = match options.wraps() && !options.from.is_marc() {
-                true => reader.next(&mut Unwrap::new(&mut builder, &options.limits))?,
-                false => reader.next(&mut builder)?,
-            };
-            if !more {
-                return Ok(values);
-            }
-            values.push(builder.take().expect("a document is a value"));
-        }
-    })
+    let mut values = Values::open(Input::Bytes(bytes), options)?;
+    let mut list = Vec::new();
+    while let Some(value) = values.next()? {
+        list.push(value);
+    }
+    Ok(list)
+}
+
+/// The documents of a stream, one after the other.
+pub struct Values<'a> {
+    reader: Box<dyn Documented + 'a>,
+    limits: Limits,
+    unwraps: bool,
+}
+
+impl<'a> Values<'a> {
+    /// The documents of a stream of [`Options::from`]; [`Options::to`] should be the same. The
+    /// reversible notation is undone where the options ask for it.
+    ///
+    /// # Errors
+    /// `Io`, when the input cannot be opened.
+    pub fn open(input: Input<'a>, options: &Options) -> Result<Values<'a>> {
+        let unwraps = options.wraps() && !options.from.is_marc();
+        let reader = with_reader!(input, options, |reader| {
+            Ok(Box::new(reader) as Box<dyn Documented + 'a>)
+        })?;
+        Ok(Values { reader, limits: options.limits, unwraps })
+    }
+
+    /// The next document; nothing at a clean end.
+    ///
+    /// # Errors
+    /// As [`read_values`].
+    #[allow(clippy::should_implement_trait, reason = "an iterator would go on after an error")]
+    pub fn next(&mut self) -> Result<Option<Value>> {
+        let mut builder = Builder::new(&self.limits);
+        let more = match self.unwraps {
+            true => self.reader.next_unwrapped(&mut builder, &self.limits)?,
+            false => self.reader.next_plain(&mut builder)?,
+        };
+        Ok(if more { builder.take() } else { None })
+    }
+
+    /// Bytes of input that are behind us.
+    pub fn offset(&self) -> u64 {
+        self.reader.offset()
+    }
+}
+
+/// A reader of any format.
+trait Documented {
+    fn next_plain(&mut self, builder: &mut Builder) -> Result<bool>;
+    fn next_unwrapped(&mut self, builder: &mut Builder, limits: &Limits) -> Result<bool>;
+    fn offset(&self) -> u64;
+}
+
+impl<P: Parse> Documented for Reader<'_, P> {
+    fn next_plain(&mut self, builder: &mut Builder) -> Result<bool> {
+        self.next(builder)
+    }
+
+    fn next_unwrapped(&mut self, builder: &mut Builder, limits: &Limits) -> Result<bool> {
+        self.next(&mut Unwrap::new(builder, limits))
+    }
+
+    fn offset(&self) -> u64 {
+        Source::offset(self)
+    }
 }
 
 /// The bytes of documents in the format [`Options::to`], and what was not kept.
@@ -43,25 +100,45 @@ pub fn read_values(bytes: &[u8], options: &Options) -> Result<Vec<Value>> {
 /// # Errors
 /// Those of the policy and of the writer, with the path.
 pub fn write_values(values: &[Value], options: &Options) -> Result<(Vec<u8>, Summary)> {
+    let mut values = values.iter();
+    let parser = Given { next: || Ok(values.next()), limits: options.limits };
+    let reader = Reader::from_slice(parser, &[]);
+    let (summary, out) = write_with(reader, Out::in_memory(), &taken_as_given(options))?;
+    Ok((out.into_vec(), summary))
+}
+
+/// Writes documents as they come, until `next` gives none, and says what was not kept.
+///
+/// # Errors
+/// Those of `next`, of the policy and of the writer, with the path.
+pub fn write_each<'a>(
+    next: impl FnMut() -> Result<Option<Value>>,
+    output: impl Output + Send + 'a,
+    options: &Options,
+) -> Result<Summary> {
+    let parser = Given { next, limits: options.limits };
+    let out = Out::to_output(output, options.limits.record_bytes);
+    write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options))
+        .map(|(summary, _)| summary)
+}
+
+/// What is given is taken as it is: no part of it is the notation, none a stream to be cut.
+fn taken_as_given(options: &Options) -> Options {
     let mut options = options.clone();
-    // What is given is taken as it is: no part of it is the notation, none a stream to be cut.
     options.from = Format::Msgpack;
     if options.documents == Documents::Auto {
         options.documents = Documents::Keep;
     }
-    let parser = Given { values, next: 0, limits: options.limits };
-    let (summary, out) = write_with(Reader::from_slice(parser, &[]), Out::in_memory(), &options)?;
-    Ok((out.into_vec(), summary))
+    options
 }
 
 /// Values in the place of a parser.
-struct Given<'v> {
-    values: &'v [Value],
-    next: usize,
+struct Given<N> {
+    next: N,
     limits: Limits,
 }
 
-impl Parse for Given<'_> {
+impl<V: Borrow<Value>, N: FnMut() -> Result<Option<V>>> Parse for Given<N> {
     const FORMAT: Format = Format::Msgpack;
 
     fn parse<S: Sink + ?Sized>(
@@ -71,13 +148,147 @@ impl Parse for Given<'_> {
         _last: bool,
         sink: &mut S,
     ) -> Result<Status> {
-        let Some(value) = self.values.get(self.next) else { return Ok(Status::End) };
-        self.next += 1;
-        value.drive(sink)?;
+        let Some(value) = (self.next)()? else { return Ok(Status::End) };
+        value.borrow().drive(sink)?;
         Ok(Status::Document)
     }
 
     fn limits(&self) -> &Limits {
         &self.limits
+    }
+}
+
+/// The value without references: what stands in several places stands there again. Gives it and
+/// how many references were written out.
+///
+/// # Errors
+/// `Refused` for a value that holds itself; `Limit` where what is added is more than
+/// [`Limits::aliases`], or deeper than [`Limits::depth`].
+pub fn without_references(value: &Value, limits: &Limits) -> Result<(Value, u64)> {
+    let depth_left = limits.depth.min(Limits::DEPTH_CEILING);
+    let mut expansion = Expansion {
+        anchors: HashMap::new(),
+        open: Vec::new(),
+        values_left: limits.aliases,
+        references: 0,
+    };
+    let value = expansion.of(value, depth_left)?;
+    Ok((value, expansion.references))
+}
+
+struct Expansion<'v> {
+    anchors: HashMap<u64, &'v Value>,
+    /// Anchors that we are in, and how many of them stand for an alias.
+    open: Vec<u64>,
+    values_left: u64,
+    references: u64,
+}
+
+impl<'v> Expansion<'v> {
+    fn of(&mut self, value: &'v Value, depth_left: u32) -> Result<Value> {
+        let Some(depth) = depth_left.checked_sub(1) else {
+            return Err(Error::limit("found references that nest too deeply when written out"));
+        };
+        if self.references > 0 {
+            self.values_left = self.values_left.checked_sub(1).ok_or_else(|| {
+                Error::limit("found references that stand for too many values when written out")
+            })?;
+        }
+        Ok(match value {
+            Value::Array(values) => {
+                let values = values.iter().map(|value| self.of(value, depth));
+                Value::Array(values.collect::<Result<_>>()?)
+            }
+            Value::Map(pairs) => {
+                let pairs =
+                    pairs.iter().map(|(key, value)| Ok((key.clone(), self.of(value, depth)?)));
+                Value::Map(pairs.collect::<Result<_>>()?)
+            }
+            Value::Typed(t, inside) => Value::Typed(t.clone(), Box::new(self.of(inside, depth)?)),
+            Value::Anchor(id, inside) => {
+                self.anchors.insert(*id, inside);
+                self.opened(*id, inside, depth)?
+            }
+            Value::Alias(id) => {
+                if self.open.contains(id) {
+                    return Err(Error::new(
+                        ErrorKind::Refused,
+                        "found a value that holds itself, which has no end when written out",
+                    ));
+                }
+                let Some(inside) = self.anchors.get(id).copied() else {
+                    return Err(Error::new(
+                        ErrorKind::Syntax,
+                        format!("found the reference {id}, which names no value before it"),
+                    ));
+                };
+                self.references += 1;
+                self.opened(*id, inside, depth)?
+            }
+            leaf => leaf.clone(),
+        })
+    }
+
+    fn opened(&mut self, id: u64, inside: &'v Value, depth: u32) -> Result<Value> {
+        self.open.push(id);
+        let value = self.of(inside, depth);
+        self.open.pop();
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(values: Vec<Value>) -> Value {
+        Value::Array(values)
+    }
+
+    #[test]
+    fn references_are_written_out() {
+        let shared = || list(vec![Value::Int(1)]);
+        let value = list(vec![Value::Anchor(1, Box::new(shared())), Value::Alias(1)]);
+        let limits = Limits::default();
+        assert_eq!(
+            without_references(&value, &limits).unwrap(),
+            (list(vec![shared(), shared()]), 1)
+        );
+        let cycle = Value::Anchor(1, Box::new(list(vec![Value::Alias(1)])));
+        let error = without_references(&cycle, &limits).unwrap_err();
+        assert!(error.to_string().contains("holds itself"), "{error}");
+    }
+
+    #[test]
+    fn references_cannot_grow_without_bound() {
+        let mut values = vec![Value::Anchor(0, Box::new(list(vec![Value::Null; 9])))];
+        for id in 1..9 {
+            values.push(Value::Anchor(id, Box::new(list(vec![Value::Alias(id - 1); 9]))));
+        }
+        let error = without_references(&list(values), &Limits::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit);
+    }
+
+    #[test]
+    fn documents_come_one_after_the_other_in_every_format() {
+        let documents: Vec<Value> = (0..3)
+            .map(|index| Value::Map(vec![(Value::Text("n".into()), Value::Int(index))]))
+            .collect();
+        for format in Format::ALL {
+            if format.is_marc() || format == Format::Json {
+                continue;
+            }
+            let options = Options::new(format, format);
+            let mut given = documents.clone().into_iter();
+            let mut bytes = Vec::new();
+            let output = crate::output::StreamOutput::new(&mut bytes);
+            write_each(|| Ok(given.next()), output, &options).unwrap();
+            let mut values = Values::open(Input::Bytes(&bytes), &options).unwrap();
+            for document in &documents {
+                assert_eq!(values.next().unwrap().as_ref(), Some(document), "{format}");
+                assert!(values.offset() > 0);
+            }
+            assert_eq!(values.next().unwrap(), None);
+        }
     }
 }
