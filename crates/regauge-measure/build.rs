@@ -6,6 +6,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+/// The native libraries that are contenders.
+const MEASURED: &[&str] =
+    &["bson", "ciborium", "rmp-serde", "serde-pickle", "serde-saphyr", "serde_json", "sonic-rs"];
+
 fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("lab");
     let mut files = Vec::new();
@@ -62,7 +66,7 @@ fn locked_versions(root: &Path) -> Vec<(String, String)> {
     while let Some(line) = lines.next() {
         let Some(name) = value(line, "name") else { continue };
         let Some(version) = lines.next().and_then(|line| value(line, "version")) else { continue };
-        if ["serde_json", "sonic-rs", "rmp-serde"].contains(&name.as_str()) {
+        if MEASURED.contains(&name.as_str()) {
             versions.push((name, version));
         }
     }

@@ -222,6 +222,7 @@ Examples:
   regauge measure orders.json
   regauge measure catalog.mrc.gz --json raw.json
   regauge measure orders.json --only python --budget 60
+  regauge measure cache/ --from marshal
   regauge measure --setup
       says what it would install, and asks
   regauge measure --setup node java jruby
@@ -237,7 +238,7 @@ Exit status: 0 done, 1 bad data or a failed step, 2 wrong usage.";
 #[derive(Debug, Args)]
 #[command(after_help = MEASURE_EXAMPLES)]
 pub struct Measure {
-    /// The file to measure on; - is standard input
+    /// The file to measure on, or a folder of files; - is standard input
     #[arg(value_name = "FILE")]
     pub input: Option<PathBuf>,
     /// The format of the file [default: as its name or its first bytes tell]

@@ -10,12 +10,13 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use regauge::Format;
 use regauge::compare::{Change, Comparison};
+use regauge::convert;
 
 use crate::contender::{Contender, Hindrance, Wire};
 use crate::error::Error;
 use crate::process::{Launch, Process, Trouble};
 use crate::protocol::{Checked, Command, Counted, Hello};
-use crate::reference::{References, Shape, Values};
+use crate::reference::{self, Bytes, References, Shape, Values};
 use crate::report::{Example, Loss};
 
 /// What came of trying a contender.
@@ -89,7 +90,7 @@ pub(crate) fn check(
     contender: &Contender,
     launch: &Launch,
     references: &References,
-    reference_gzip: &dyn Fn(Format) -> u64,
+    reference_gzip: &dyn Fn(&str) -> u64,
     folder: &Path,
     patience: Duration,
 ) -> Outcome {
@@ -112,7 +113,7 @@ fn try_check(
     contender: &Contender,
     launch: &Launch,
     references: &References,
-    reference_gzip: &dyn Fn(Format) -> u64,
+    reference_gzip: &dyn Fn(&str) -> u64,
     folder: &Path,
     patience: Duration,
     said: &mut Option<Hello>,
@@ -147,11 +148,12 @@ fn try_check(
     let comparison = if same && !contender.made_from_json {
         Comparison::new()
     } else {
-        compare(&original.path, &readable, original.format, marc).map_err(Trouble::Raised)?
+        let options = reference::options_for(contender, original.format);
+        compare(original, &readable, &options, marc).map_err(Trouble::Raised)?
     };
     let own_gzip = |path: &Path| gzip_bytes(path).map_err(here);
     let output_gzip_bytes = match (same, contender.made_from_json) {
-        (true, false) => reference_gzip(original.format),
+        (true, false) => reference_gzip(&original.name()),
         _ => own_gzip(&out)?,
     };
     let own_reference = if contender.made_from_json {
@@ -163,19 +165,24 @@ fn try_check(
     let wrong_documents = comparison.wrong_documents();
     let (wrong, losses): (Vec<&Change>, Vec<&Change>) =
         comparison.changes().iter().partition(|change| change.kind.is_wrong());
+    let mut losses: Vec<Loss> = losses.into_iter().map(told_change).collect();
+    if contender.writes_yaml_11 && !same && wrong.is_empty() {
+        losses.extend(read_otherwise(original, &readable, marc));
+    }
     Ok(Compared {
         hello,
         checked,
         output_bytes,
         output_gzip_bytes,
-        losses: losses.into_iter().map(told).collect(),
-        wrong: wrong.into_iter().map(told).collect(),
+        losses,
+        wrong: wrong.into_iter().map(told_change).collect(),
         wrong_documents,
         own_reference,
     })
 }
 
-fn told(change: &Change) -> Loss {
+/// A difference as reports have it.
+pub(crate) fn told_change(change: &Change) -> Loss {
     Loss {
         kind: change.kind.name().to_owned(),
         count: change.count,
@@ -192,26 +199,61 @@ fn told(change: &Change) -> Loss {
     }
 }
 
-/// Compares two files of one format, document by document.
-pub(crate) fn compare(
-    before: &Path,
-    after: &Path,
-    format: Format,
+/// Compares what a contender wrote with the reference, document by document.
+fn compare(
+    original: &Bytes,
+    copy: &Path,
+    options: &convert::Options,
     marc: bool,
 ) -> Result<Comparison, String> {
-    let open = |path| Values::open(path, format).map_err(|error| error.to_string());
-    let (mut before, mut after) = (open(before)?, open(after)?);
+    let told = |error: Error| error.to_string();
+    let mut exact = reference::options(original.format);
+    exact.yaml.exact_numbers = options.yaml.exact_numbers;
+    let mut before = Values::open_with(&original.path, &exact).map_err(told)?;
+    // Documents of YAML that were written one by one are no stream before something parts them.
+    let spans = beside(copy);
+    let pieces = match original.format == Format::Yaml && spans.exists() {
+        true => reference::read_spans(&spans).map_err(told)?,
+        false => Vec::new(),
+    };
+    let mut after = match pieces.is_empty() {
+        true => Values::open_with(copy, options),
+        false => Values::open_pieces(copy, pieces, options),
+    }
+    .map_err(told)?;
     let mut comparison = if marc { Comparison::of_marc() } else { Comparison::new() };
     loop {
-        let original = before.next().map_err(|error| format!("the reference: {error}"))?;
-        let copy = after
-            .next()
-            .map_err(|error| format!("wrote what regauge cannot read back: {error}"))?;
+        let original =
+            before.next().map_err(|error| format!("the reference: {}", reference::told(&error)))?;
+        let copy = after.next().map_err(|error| {
+            format!("wrote what regauge cannot read back: {}", reference::told(&error))
+        })?;
         if original.is_none() && copy.is_none() {
             return Ok(comparison);
         }
         comparison.next(original.as_ref(), copy.as_ref());
     }
+}
+
+/// What a reader of YAML 1.2 takes for something else in the output of a library that follows 1.1:
+/// its text `1e3`, which stands plain, is a number there.
+fn read_otherwise(original: &Bytes, copy: &Path, marc: bool) -> Option<Loss> {
+    let mut options = reference::options(original.format);
+    // Text like `3E4415` is a number that is no double.
+    options.yaml.exact_numbers = true;
+    let kind = "read otherwise by YAML 1.2".to_owned();
+    let comparison = match compare(original, copy, &options, marc) {
+        Ok(comparison) => comparison,
+        Err(why) => {
+            let example =
+                Example { document: 1, path: "$".into(), before: "the output".into(), after: why };
+            return Some(Loss { kind, count: 1, examples: vec![example] });
+        }
+    };
+    let mut wrong = comparison.changes().iter().filter(|change| change.kind.is_wrong());
+    let first = told_change(wrong.next()?);
+    let count = first.count + wrong.map(|change| change.count).sum::<u64>();
+    Some(Loss { kind, count, examples: first.examples })
 }
 
 /// The size of `two`, and whether both files hold the same bytes.

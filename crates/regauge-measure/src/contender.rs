@@ -26,19 +26,40 @@ pub enum Wire {
     MarcJson,
     /// Ruby's own format.
     Marshal,
+    /// YAML: one document, or one after the other.
+    Yaml,
+    /// BSON documents, one after the other.
+    Bson,
+    /// CBOR: one document, or one after the other.
+    Cbor,
+    /// Python's own format, in the protocol that Python chooses.
+    Pickle,
+    /// The same in protocol 0, which is text.
+    Pickle0,
+    /// The same in protocol 2.
+    Pickle2,
+    /// The same in protocol 5.
+    Pickle5,
     /// A format that regauge does not know, by the name that its adapter gives it. Its runtime
     /// writes the reference bytes (`made from: json`).
     Own(&'static str),
 }
 
 impl Wire {
-    const ALL: [(&'static str, Wire); 6] = [
+    const ALL: [(&'static str, Wire); 13] = [
         ("json", Wire::Json),
         ("msgpack", Wire::Msgpack),
         ("marc", Wire::Marc),
         ("marcxml", Wire::Marcxml),
         ("marc-json", Wire::MarcJson),
         ("marshal", Wire::Marshal),
+        ("yaml", Wire::Yaml),
+        ("bson", Wire::Bson),
+        ("cbor", Wire::Cbor),
+        ("pickle", Wire::Pickle),
+        ("pickle-0", Wire::Pickle0),
+        ("pickle-2", Wire::Pickle2),
+        ("pickle-5", Wire::Pickle5),
     ];
 
     /// The name as adapters write it.
@@ -98,6 +119,13 @@ pub struct Contender {
     pub debian: Vec<String>,
     /// Why it must not be given bytes of strangers, or nothing where it may.
     pub unsafe_because: Option<String>,
+    /// Whether the YAML that it writes is to be read as YAML 1.1.
+    pub writes_yaml_11: bool,
+    /// Bytes that it reads and writes again in a second, roughly: what would take too long is left
+    /// out, unless it is asked for by name.
+    pub pace: Option<u64>,
+    /// Bytes that name code to it: where they stand in the reference, it takes no part.
+    pub avoids: Option<String>,
     /// Where its code is.
     pub source: Source,
     /// Why it cannot be run here, when that is known before it is tried.
@@ -180,6 +208,18 @@ impl Contender {
                 known.join(", ")
             )));
         }
+        let pace = match head.get("pace") {
+            None => None,
+            Some(text) => Some(
+                text.strip_suffix(" kB/s").and_then(|n| n.parse::<u64>().ok()).ok_or_else(
+                    || {
+                        fail(format!(
+                            "found pace \"{text}\", expected kilobytes a second as \"60 kB/s\""
+                        ))
+                    },
+                )? * 1000,
+            ),
+        };
         let contender = Contender {
             name: need("contender")?.to_owned(),
             runtime: by_suffix.runtime,
@@ -192,6 +232,9 @@ impl Contender {
             gems: head.words("gem"),
             debian: head.words("debian"),
             unsafe_because: (untrusted != "safe").then(|| untrusted.to_owned()),
+            writes_yaml_11: head.get("yaml") == Some("1.1"),
+            pace,
+            avoids: head.get("avoids").map(str::to_owned),
             source: source.clone(),
             hindrance: None,
         };
@@ -249,6 +292,9 @@ impl Contender {
             gems: Vec::new(),
             debian: Vec::new(),
             unsafe_because: None,
+            writes_yaml_11: false,
+            pace: None,
+            avoids: None,
             source: Source::Native(name),
             hindrance: None,
         }
@@ -308,6 +354,7 @@ mod tests {
             ("ruby-marc (marshal)", "ruby"),
             ("java serialization", "java"),
             ("v8.serialize", "node"),
+            ("pickle", "python"),
         ] {
             assert!(is_unsafe(name, runtime), "{name}");
         }
@@ -373,7 +420,8 @@ mod tests {
         assert_eq!(
             read("# format: xml\n"),
             "contender mine.py: found format \"xml\", expected one of json, msgpack, marc, \
-             marcxml, marc-json, marshal, or another with \"made from: json\""
+             marcxml, marc-json, marshal, yaml, bson, cbor, pickle, pickle-0, pickle-2, \
+             pickle-5, or another with \"made from: json\""
         );
         let other = Path::new("mine.xyz");
         let source = Source::File(other.into());

@@ -36,6 +36,7 @@ pub use error::Error;
 pub use machine::Machine;
 pub use native::serve as serve_native;
 pub use options::{Options, Progress, Quiet, Stage};
+pub use reference::{InputFile, files_in, name_in, note_of_unknown};
 pub use report::Report;
 pub use run::run;
 pub use runtime::Runtime;

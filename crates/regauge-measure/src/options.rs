@@ -7,14 +7,21 @@ use std::time::Duration;
 
 use regauge::Format;
 
+use crate::reference::InputFile;
+
 /// What to measure, and how.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// The file to measure on.
+    /// The file to measure on, or a folder of files.
     pub input: PathBuf,
+    /// The files of `input`, where the caller has looked at them already (and taken away their
+    /// compression); empty to look for them.
+    pub files: Vec<InputFile>,
     /// Its name in the report, when the file is only a copy (a decompressed one).
     pub name: Option<String>,
+    /// Sentences for the notes of the report, on what the caller did with the input.
+    pub notes: Vec<String>,
     /// Its format, when neither name nor first bytes tell.
     pub from: Option<Format>,
     /// Parts of names: only contenders whose name, library, format or runtime holds one of them.
@@ -62,7 +69,9 @@ impl Options {
     pub fn new(input: PathBuf, native: Vec<OsString>) -> Options {
         Options {
             input,
+            files: Vec::new(),
             name: None,
+            notes: Vec::new(),
             from: None,
             only: Vec::new(),
             adapters: Vec::new(),

@@ -366,6 +366,9 @@ pub struct Reference {
     pub gzip_bytes: u64,
     /// Who wrote them: regauge, or the contender's runtime.
     pub written_by: String,
+    /// What the format itself cannot hold of the data: the nearest that it can hold was written.
+    #[serde(default)]
+    pub losses: Vec<Loss>,
     /// The same bytes compressed, with times.
     #[serde(default)]
     pub compressions: Vec<Compression>,

@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use regauge::Format;
-
 use crate::assets;
 use crate::check::{self, Compared, Outcome};
 use crate::contender::{self, Contender};
@@ -17,7 +15,7 @@ use crate::machine::Machine;
 use crate::options::{Options, Progress, Stage};
 use crate::process::Launch;
 use crate::protocol::Op;
-use crate::reference::{self, References, Shape};
+use crate::reference::{self, Files, References, Shape};
 use crate::report::{self, Input, Method, Missing, Reference, Report, Rounds, Row};
 use crate::runtime::{self, RunnerFile};
 use crate::sampler::{self, Plan, Runner};
@@ -32,18 +30,15 @@ use crate::summary;
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Error> {
     let began = Instant::now();
     let machine = Machine::here();
-    let from = match options.from {
-        Some(format) => format,
-        None => reference::detect(&options.input)?,
-    };
+    let files = Files::of(options)?;
     let work = work_dir(options)?;
     assets::unpack(work.path()).map_err(Error::io("write", work.path()))?;
 
     progress.begin(Stage::References, 1);
     let whole = subfolder(work.path(), "whole")?;
-    let mut references = References::write(&options.input, from, &whole)?;
+    let mut references = References::write(&files, &whole)?;
     let runners = runtime::with(&options.runners)?;
-    let mut contenders = chosen(options, &runners, &references)?;
+    let mut contenders = chosen(options, &runners, &mut references)?;
     let mut gzip = gzip_all(&references)?;
     progress.step("");
     let launches = launch::all(options, &runners, &mut contenders, work.path(), progress);
@@ -72,10 +67,8 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         command: options.command.clone(),
         input: Input {
             name: options.name.clone().unwrap_or_else(|| file_name(&options.input)),
-            format: from.name().to_owned(),
-            bytes: std::fs::metadata(&options.input)
-                .map_err(Error::io("read", &options.input))?
-                .len(),
+            format: files.format_name(),
+            bytes: files.bytes()?,
             documents: references.documents,
         },
         machine,
@@ -123,7 +116,7 @@ fn subfolder(parent: &Path, name: &str) -> Result<PathBuf, Error> {
 fn chosen(
     options: &Options,
     runners: &[RunnerFile],
-    references: &References,
+    references: &mut References,
 ) -> Result<Vec<Contender>, Error> {
     let mut list = contender::with(runners);
     for path in &options.adapters {
@@ -146,7 +139,62 @@ fn chosen(
             )));
         }
     }
+    leave_out_slow(&mut list, options, references);
+    leave_out_called(&mut list, references)?;
     Ok(list)
+}
+
+/// Leaves out the contenders whose check alone would take a large part of the budget, and says so.
+/// Whoever names one gets it.
+fn leave_out_slow(list: &mut Vec<Contender>, options: &Options, references: &mut References) {
+    const PART: f64 = 0.25;
+    list.retain(|one| {
+        let (Some(pace), Some(reference)) = (one.pace, references.of(one.wire)) else {
+            return true;
+        };
+        let seconds = reference.bytes as f64 / pace as f64;
+        let is_wanted =
+            options.only.iter().any(|part| part.to_lowercase() == one.name.to_lowercase());
+        if is_wanted || seconds <= options.budget.as_secs_f64() * PART {
+            return true;
+        }
+        references.notes.push(format!(
+            "{} ({}) was left out: it would take about {seconds:.0} s for each pass. --only \"{}\" \
+             measures it all the same.",
+            one.name,
+            one.runtime.name(),
+            one.name
+        ));
+        false
+    });
+}
+
+/// Leaves out the contenders that would find names of classes in the data, and says so.
+fn leave_out_called(list: &mut Vec<Contender>, references: &mut References) -> Result<(), Error> {
+    let mut error = None;
+    list.retain(|one| {
+        let (Some(avoided), Some(reference)) = (&one.avoids, references.of(one.wire)) else {
+            return true;
+        };
+        let bytes = match std::fs::read(&reference.path) {
+            Ok(bytes) => bytes,
+            Err(source) => {
+                error.get_or_insert(Error::io("read", &reference.path)(source));
+                return true;
+            }
+        };
+        if memchr::memmem::find(&bytes, avoided.as_bytes()).is_none() {
+            return true;
+        }
+        references.notes.push(format!(
+            "{} ({}) was left out: the data has {avoided} in it, and it would take what follows for \
+             the name of a class.",
+            one.name,
+            one.runtime.name()
+        ));
+        false
+    });
+    error.map_or(Ok(()), Err)
 }
 
 fn is_named(contender: &Contender, part: &str) -> bool {
@@ -159,20 +207,20 @@ fn is_named(contender: &Contender, part: &str) -> bool {
 }
 
 /// The gzipped size of each reference, one thread each.
-fn gzip_all(references: &References) -> Result<Vec<(Format, u64)>, Error> {
+fn gzip_all(references: &References) -> Result<Vec<(String, u64)>, Error> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = references
             .list
             .iter()
-            .map(|one| scope.spawn(|| Ok((one.format, check::gzip_bytes(&one.path)?))))
+            .map(|one| scope.spawn(|| Ok((one.name(), check::gzip_bytes(&one.path)?))))
             .collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     })
 }
 
 /// The gzipped size of one of them.
-fn gzip_of(sizes: &[(Format, u64)], format: Format) -> u64 {
-    sizes.iter().find(|(one, _)| *one == format).map_or(0, |(_, bytes)| *bytes)
+fn gzip_of(sizes: &[(String, u64)], name: &str) -> u64 {
+    sizes.iter().find(|(one, _)| one == name).map_or(0, |(_, bytes)| *bytes)
 }
 
 /// What every check needs.
@@ -188,7 +236,7 @@ impl Check<'_> {
     fn all(
         &self,
         references: &References,
-        gzip: &[(Format, u64)],
+        gzip: &[(String, u64)],
         progress: &mut dyn Progress,
     ) -> Result<Vec<Outcome>, Error> {
         let everybody: Vec<usize> = (0..self.contenders.len()).collect();
@@ -197,7 +245,7 @@ impl Check<'_> {
                 &self.contenders[index],
                 &self.launches[index],
                 references,
-                &|format| gzip_of(gzip, format),
+                &|name| gzip_of(gzip, name),
                 folder,
                 self.options.patience,
             )
@@ -362,7 +410,7 @@ fn time_all(
 /// The sizes: regauge's references, and those that a runtime wrote itself.
 fn report_references(
     references: &References,
-    gzip: &[(Format, u64)],
+    gzip: &[(String, u64)],
     contenders: &[Contender],
     outcomes: &[Outcome],
 ) -> Vec<Reference> {
@@ -370,10 +418,11 @@ fn report_references(
         .list
         .iter()
         .map(|one| Reference {
-            format: one.format.name().to_owned(),
+            format: one.name(),
             bytes: one.bytes,
-            gzip_bytes: gzip_of(gzip, one.format),
+            gzip_bytes: gzip_of(gzip, &one.name()),
             written_by: "regauge".to_owned(),
+            losses: one.losses.clone(),
             compressions: Vec::new(),
         })
         .collect();
@@ -386,6 +435,7 @@ fn report_references(
                 bytes,
                 gzip_bytes,
                 written_by: format!("{} ({})", contender.name, contender.runtime.name()),
+                losses: Vec::new(),
                 compressions: Vec::new(),
             });
         }
@@ -408,8 +458,7 @@ fn fill(
         } else {
             references
                 .of(contender.wire)
-                .map_or(contender.wire.name(), |one| one.format.name())
-                .to_owned()
+                .map_or_else(|| contender.wire.name().to_owned(), reference::Bytes::name)
         };
         let mut row = Row {
             contender: contender.name.clone(),

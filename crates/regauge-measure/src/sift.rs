@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use regauge::Format;
 use regauge::compare::Comparison;
+use regauge::convert;
 
 use crate::check::Outcome;
 use crate::contender::{Contender, Wire};
@@ -107,14 +107,14 @@ fn not_given_back(
     )?;
     process.stop();
     let marc = references.shape == Shape::Catalogue;
-    differing(&reference.path, &out, format, marc).map_err(here)
+    differing(&reference.path, &out, &reference::options_for(contender, format), marc).map_err(here)
 }
 
 /// Compares the documents of a reference with what stands in the spans of a sifted file.
 fn differing(
     reference: &Path,
     sifted: &Path,
-    format: Format,
+    options: &convert::Options,
     marc: bool,
 ) -> Result<Vec<u64>, Error> {
     let read = |path: &Path| std::fs::read(path).map_err(Error::io("read", path));
@@ -123,12 +123,12 @@ fn differing(
     beside.push(".spans");
     let ends: Vec<usize> = serde_json::from_slice(&read(Path::new(&beside))?)
         .map_err(|error| Error::Input(error.to_string()))?;
-    let mut originals = Values::open(reference, format)?;
+    let mut originals = Values::open(reference, options.from)?;
     let mut bad = Vec::new();
     for (index, span) in ends.chunks_exact(2).enumerate() {
-        let original = originals.next().map_err(|error| Error::Input(error.to_string()))?;
+        let original = originals.next().map_err(|error| Error::Input(reference::told(&error)))?;
         let piece = bytes.get(span[0]..span[1]).unwrap_or_default();
-        let mut copies = Values::from_slice(piece, format);
+        let mut copies = Values::from_slice(piece, options)?;
         let mut comparison = if marc { Comparison::of_marc() } else { Comparison::new() };
         let right = match copies.next() {
             Ok(copy) => {

@@ -45,6 +45,7 @@ pub fn render(report: &Report, layout: Layout) -> String {
         text.push('\n');
     }
     text.push_str(LEGEND);
+    format_losses(&mut text, report);
     differences(&mut text, report);
     missing(&mut text, report);
     notes(&mut text, report);
@@ -117,18 +118,27 @@ fn sizes(text: &mut String, report: &Report, layout: Layout) {
         return;
     };
     let against = format!("to {}", base.format);
-    let header = ["format", "size", &against, "gzipped", &against, "written by"];
+    // Most data every format can hold: then a column of "nothing" would say nothing.
+    let any_loss = report.references.iter().any(|one| !one.losses.is_empty());
+    let mut header = vec!["format", "size", &against, "gzipped", &against, "written by"];
+    if any_loss {
+        header.push("the format cannot hold");
+    }
     let mut table = table(layout, &header);
     let percent = |part: u64, whole: u64| format!("{:.0}%", 100.0 * part as f64 / whole as f64);
     for one in &report.references {
-        table.add_row([
+        let mut cells = vec![
             one.format.clone(),
             bytes(one.bytes),
             percent(one.bytes, base.bytes),
             bytes(one.gzip_bytes),
             percent(one.gzip_bytes, base.gzip_bytes),
             one.written_by.clone(),
-        ]);
+        ];
+        if any_loss {
+            cells.push(if one.losses.is_empty() { dash() } else { kinds(&one.losses) });
+        }
+        table.add_row(cells);
     }
     align(&mut table, 1..5);
     let _ = writeln!(text, "Sizes of all documents\n\n{table}\n");
@@ -205,6 +215,24 @@ fn kinds(losses: &[Loss]) -> String {
     let list: Vec<String> =
         losses.iter().map(|loss| format!("{} ×{}", loss.kind, thousands(loss.count))).collect();
     list.join(", ")
+}
+
+/// What the formats themselves cannot hold, with the first cases.
+fn format_losses(text: &mut String, report: &Report) {
+    let mut list = String::new();
+    for one in report.references.iter().filter(|one| !one.losses.is_empty()) {
+        let _ = writeln!(list, "- {}:", one.format);
+        for loss in &one.losses {
+            example(&mut list, loss);
+        }
+    }
+    if !list.is_empty() {
+        let _ = writeln!(
+            text,
+            "What the formats cannot hold of this data: the nearest was written, for all \
+             contenders alike\n\n{list}"
+        );
+    }
 }
 
 /// What each contender lost or got wrong, with the first cases; what stopped it; what is unsafe.

@@ -115,6 +115,7 @@ fn report() -> Report {
                 bytes: size * 1_000_000,
                 gzip_bytes: gzip * 100_000,
                 written_by: "regauge".into(),
+                losses: Vec::new(),
                 compressions: Vec::new(),
             })
             .collect(),

@@ -2,11 +2,10 @@
 # library: Marshal
 # runtimes: ruby jruby
 # format: marshal
-# made from: json
 # gives: data
 # install: comes with Ruby
 # untrusted: runs code: never load bytes that you did not write
-# Ruby's own format. This process writes the reference bytes itself, from the JSON.
+# Ruby's own format.
 module Contender
   def self.decode(data) = Marshal.load(data)
   def self.encode(value) = Marshal.dump(value)

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, BufRead as _, IsTerminal as _, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use comfy_table::{Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
-use regauge::Limits;
-use regauge_measure::{Error, Layout, Options, Progress, Stage, render, run as measure, setup};
+use regauge::{Format, Limits};
+use regauge_measure::{
+    Error, InputFile, Layout, Options, Progress, Stage, files_in, name_in, note_of_unknown, render,
+    run as measure, setup,
+};
 
 use crate::args::{Contender, Measure, When};
 use crate::commands::inspect::trimmed;
@@ -30,18 +34,19 @@ pub fn run(arguments: &Measure) -> Result {
     let Some(input) = &arguments.input else {
         return Err(Failure::usage("name a FILE to measure on, or pass --setup"));
     };
-    let wanted =
-        Wanted { format: arguments.from, compression: None, limits: Limits::default(), jobs: 1 };
-    let source = Source::open(input, &wanted, Meter::new(When::Never, true))?;
+    let inputs = match input.is_dir() {
+        true => Inputs::of_folder(input, arguments.from)?,
+        false => Inputs::of_file(input, arguments.from)?,
+    };
     let json = match &arguments.json {
         Some(path) => Some(Destination::open(path, arguments.force)?),
         None => None,
     };
-    let copy = plain_copy(&source, input)?;
-    let path = copy.as_ref().map_or(input.as_path(), |file| file.path());
-    let mut options = Options::new(path.to_owned(), native()?);
-    options.name = copy.is_some().then(|| source.name.clone());
-    options.from = Some(source.format);
+    let mut options = Options::new(input.clone(), native()?);
+    options.name = Some(inputs.name);
+    options.files = inputs.files;
+    options.notes = inputs.notes;
+    options.from = arguments.from;
     options.only.clone_from(&arguments.only);
     options.adapters.clone_from(&arguments.contender);
     options.runners.clone_from(&arguments.runner);
@@ -74,6 +79,70 @@ fn interpreters(arguments: &Measure) -> BTreeMap<String, PathBuf> {
     let short = [("python", &arguments.python), ("ruby", &arguments.ruby)];
     let short = short.into_iter().filter_map(|(id, path)| Some((id.to_owned(), path.clone()?)));
     short.chain(arguments.interpreter.iter().cloned()).collect()
+}
+
+/// What is measured on, in files without compression.
+struct Inputs {
+    name: String,
+    files: Vec<InputFile>,
+    notes: Vec<String>,
+    /// What is there only as long as this is.
+    _copies: Vec<tempfile::NamedTempFile>,
+}
+
+impl Inputs {
+    fn of_file(path: &Path, from: Option<Format>) -> Result<Inputs> {
+        let source = open(path, from)?;
+        let name = match path.file_name() {
+            Some(name) if path.as_os_str() != "-" => name.to_string_lossy().into_owned(),
+            _ => source.name.clone(),
+        };
+        let copy = plain_copy(&source, path)?;
+        let files = vec![input_file(&source, path, source.name.clone(), copy.as_ref())];
+        Ok(Inputs { name, files, notes: Vec::new(), _copies: copy.into_iter().collect() })
+    }
+
+    /// Every file of a folder that is of some format, each without its compression.
+    fn of_folder(folder: &Path, from: Option<Format>) -> Result<Inputs> {
+        let (mut files, mut copies, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+        for path in files_in(folder).map_err(failure)? {
+            let name = name_in(folder, &path);
+            let failed = |error: &io::Error| Failure::io(path.display(), error);
+            drop(File::open(&path).map_err(|error| failed(&error))?);
+            match open(&path, from) {
+                Ok(source) => {
+                    let copy = plain_copy(&source, &path)?;
+                    files.push(input_file(&source, &path, name, copy.as_ref()));
+                    copies.extend(copy);
+                }
+                // It could be opened: then its format is what cannot be told.
+                Err(Failure::Usage(_)) => unknown.push(name),
+                Err(other) => return Err(other),
+            }
+        }
+        let name = folder.display().to_string();
+        if files.is_empty() {
+            return Err(Failure::usage(format!(
+                "{name}: found no file in this folder whose format can be told; name it with --from"
+            )));
+        }
+        Ok(Inputs { name, files, notes: note_of_unknown(&unknown), _copies: copies })
+    }
+}
+
+fn open(path: &Path, format: Option<Format>) -> Result<Source> {
+    let wanted = Wanted { format, compression: None, limits: Limits::default(), jobs: 1 };
+    Source::open(path, &wanted, Meter::new(When::Never, true))
+}
+
+fn input_file(
+    source: &Source,
+    path: &Path,
+    name: String,
+    copy: Option<&tempfile::NamedTempFile>,
+) -> InputFile {
+    let path = copy.map_or(path, |file| file.path()).to_owned();
+    InputFile { path, name, format: source.format }
 }
 
 /// The bytes of an input that is compressed or no file, in a temporary file: contenders are given

@@ -58,9 +58,18 @@ macro_rules! contenders {
 contenders! {
     "regauge (json)", Json, Data, ours::Json::default();
     "regauge (msgpack)", Msgpack, Data, ours::Msgpack;
+    "regauge (yaml)", Yaml, Data, ours::Yaml::default();
+    "regauge (bson)", Bson, Data, ours::Bson;
+    "regauge (cbor)", Cbor, Data, ours::Cbor;
+    "regauge (marshal)", Marshal, Data, ours::Marshal;
+    "regauge (pickle)", Pickle, Data, ours::Pickle;
     "regauge (marc)", Marc, Data, ours::Marc;
     "regauge (marcxml)", Marcxml, Data, ours::MarcXml;
+    "bson", Bson, Data, codecs::Bson;
+    "ciborium", Cbor, Data, codecs::Ciborium;
     "rmp-serde", Msgpack, Data, codecs::RmpSerde;
+    "serde-pickle", Pickle, Data, codecs::SerdePickle;
+    "serde-saphyr", Yaml, Data, codecs::SerdeSaphyr;
     "serde_json", Json, Data, codecs::SerdeJson;
     "sonic-rs", Json, Data, codecs::SonicRs;
 }
@@ -137,6 +146,8 @@ impl<C: Codec> Bench<C> {
         let told = |error: io::Error| format!("cannot write {}: {error}", path.display());
         let mut file = BufWriter::new(File::create(path).map_err(told)?);
         let mut checked = Checked { decode_ns: 0, encode_ns: 0 };
+        let mut spans: Vec<u64> = Vec::new();
+        let mut position = 0;
         for document in &self.documents {
             let mut objects = Vec::new();
             let began = Instant::now();
@@ -145,12 +156,20 @@ impl<C: Codec> Bench<C> {
             let began = Instant::now();
             let mut out = self.codec.encode(&objects)?;
             checked.encode_ns += nanoseconds(began);
+            if !C::STREAM {
+                spans.extend([position, position + out.len() as u64]);
+            }
             if lines && !C::STREAM {
                 out.push(b'\n');
             }
+            position += out.len() as u64;
             file.write_all(&out).map_err(told)?;
         }
         file.flush().map_err(told)?;
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".spans");
+        let text = serde_json::to_vec(&spans).map_err(|error| error.to_string())?;
+        std::fs::write(beside, text).map_err(told)?;
         Ok(checked)
     }
 

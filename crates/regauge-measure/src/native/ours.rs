@@ -7,7 +7,8 @@
 use regauge::out::Out;
 use regauge::reader::{Parse, Reader};
 use regauge::tape::Tape;
-use regauge::{Fidelity, Format, Limits, OnLoss, Writer, json, marc, msgpack};
+use regauge::{Fidelity, Format, Limits, OnLoss, Writer};
+use regauge::{bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
 
 use super::Codec;
 
@@ -91,6 +92,88 @@ impl Codec for Msgpack {
         Ok(writer.into_out().into_vec())
     }
 }
+
+/// YAML, several documents of which begin with `---` each.
+#[derive(Default)]
+pub(super) struct Yaml {
+    many: bool,
+}
+
+impl Codec for Yaml {
+    type Object = Tape;
+    const STREAM: bool = true;
+
+    fn version() -> String {
+        version_text()
+    }
+
+    fn many(&mut self, many: bool) {
+        self.many = many;
+    }
+
+    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Tape)) -> Result<(), String> {
+        read_all(yaml::Parser::new(yaml::Options::default(), Limits::default()), data, each)
+    }
+
+    fn encode(&mut self, tapes: &[Tape]) -> Result<Vec<u8>, String> {
+        let mut options = yaml::WriteOptions::default();
+        options.document_start = self.many;
+        let fidelity = Fidelity::new(OnLoss::Refuse, Format::Yaml);
+        let mut writer = yaml::Writer::new(Out::in_memory(), options, fidelity);
+        write_all(&mut writer, tapes)?;
+        Ok(writer.into_out().into_vec())
+    }
+}
+
+/// A format whose documents stand one behind the other, and whose options are the usual ones.
+macro_rules! plain_stream {
+    ($(#[$doc:meta])* $name:ident, $module:ident, $read:expr) => {
+        $(#[$doc])*
+        pub(super) struct $name;
+
+        impl Codec for $name {
+            type Object = Tape;
+            const STREAM: bool = true;
+
+            fn version() -> String {
+                version_text()
+            }
+
+            fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Tape)) -> Result<(), String> {
+                read_all($module::Parser::new($read, Limits::default()), data, each)
+            }
+
+            fn encode(&mut self, tapes: &[Tape]) -> Result<Vec<u8>, String> {
+                let fidelity = Fidelity::new(OnLoss::Refuse, Format::$name);
+                let options = $module::Options::default();
+                let mut writer = $module::Writer::new(Out::in_memory(), options, fidelity);
+                write_all(&mut writer, tapes)?;
+                Ok(writer.into_out().into_vec())
+            }
+        }
+    };
+}
+
+plain_stream!(
+    /// BSON.
+    Bson, bson, bson::Options::default()
+);
+plain_stream!(
+    /// CBOR.
+    Cbor, cbor, cbor::Options::default()
+);
+plain_stream!(
+    /// Ruby's Marshal.
+    Marshal, marshal, marshal::Options::default()
+);
+plain_stream!(
+    /// Python's pickle, tuples told apart from lists.
+    Pickle, pickle, {
+        let mut options = pickle::Options::default();
+        options.exact = true;
+        options
+    }
+);
 
 /// MARC 21.
 pub(super) struct Marc;

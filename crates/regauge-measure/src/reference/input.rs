@@ -1,0 +1,192 @@
+//! What the user names: a file, or a folder of files, in any of the formats.
+
+use std::cmp::Ordering;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use regauge::Format;
+
+use crate::error::Error;
+use crate::options::Options;
+
+/// A file of the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputFile {
+    /// Where it is: the file itself, or a copy of it without its compression.
+    pub path: PathBuf,
+    /// As reports and messages name it.
+    pub name: String,
+    /// What it holds.
+    pub format: Format,
+}
+
+/// The files of the input, in their order.
+#[derive(Debug, Clone)]
+pub(crate) struct Files {
+    pub list: Vec<InputFile>,
+    /// What a reader of the figures must know of the choice.
+    pub notes: Vec<String>,
+}
+
+impl Files {
+    /// The files that the options name.
+    ///
+    /// # Errors
+    /// `Io`, and `Input` where no format can be told, or a folder holds nothing to measure on.
+    pub(crate) fn of(options: &Options) -> Result<Files, Error> {
+        if !options.files.is_empty() {
+            return Ok(Files { list: options.files.clone(), notes: options.notes.clone() });
+        }
+        if !options.input.is_dir() {
+            let format = match options.from {
+                Some(format) => format,
+                None => detect(&options.input)?.ok_or_else(|| {
+                    Error::Input(format!(
+                        "{}: neither its name nor its first bytes tell a format; name it with \
+                         --from",
+                        options.input.display()
+                    ))
+                })?,
+            };
+            let (path, name) = (options.input.clone(), options.input.display().to_string());
+            return Ok(Files { list: vec![InputFile { path, name, format }], notes: Vec::new() });
+        }
+        let mut list = Vec::new();
+        let mut unknown = Vec::new();
+        for path in files_in(&options.input)? {
+            let name = name_in(&options.input, &path);
+            match options.from.map_or_else(|| detect(&path), |format| Ok(Some(format)))? {
+                Some(format) => list.push(InputFile { path, name, format }),
+                None => unknown.push(name),
+            }
+        }
+        if list.is_empty() {
+            return Err(Error::Input(format!(
+                "{}: found no file whose name or first bytes tell a format; name it with --from",
+                options.input.display()
+            )));
+        }
+        Ok(Files { list, notes: note_of_unknown(&unknown) })
+    }
+
+    /// The format, or all of them: `json`, `json, yaml`.
+    pub(crate) fn format_name(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for file in &self.list {
+            if !names.contains(&file.format.name()) {
+                names.push(file.format.name());
+            }
+        }
+        names.join(", ")
+    }
+
+    /// Bytes of all files, without their compression.
+    pub(crate) fn bytes(&self) -> Result<u64, Error> {
+        let size =
+            |path: &Path| Ok(std::fs::metadata(path).map_err(Error::io("read", path))?.len());
+        self.list.iter().map(|file| size(&file.path)).sum()
+    }
+
+    /// Whether all of it is MARC.
+    pub(crate) fn are_marc(&self) -> bool {
+        self.list.iter().all(|file| file.format.is_marc())
+    }
+}
+
+/// What to say of files that were passed over.
+pub fn note_of_unknown(names: &[String]) -> Vec<String> {
+    let Some(first) = names.first() else { return Vec::new() };
+    vec![format!(
+        "{} files of the folder were passed over, because neither their name nor their first \
+         bytes tell a format; the first is {first}.",
+        names.len()
+    )]
+}
+
+/// All files below a folder, hidden ones aside, in natural order: `b2` before `b10`.
+///
+/// # Errors
+/// `Io`.
+pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut list = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).map_err(Error::io("read", &folder))?;
+        for entry in entries {
+            let entry = entry.map_err(Error::io("read", &folder))?;
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                continue;
+            }
+            let kind = entry.file_type().map_err(Error::io("read", &entry.path()))?;
+            // A link to a folder could lead round in a circle; one to a file is that file.
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if entry.path().is_file() {
+                list.push(entry.path());
+            }
+        }
+    }
+    list.sort_by(|one, other| natural(&one.to_string_lossy(), &other.to_string_lossy()));
+    Ok(list)
+}
+
+/// A file's name below the folder.
+pub fn name_in(folder: &Path, path: &Path) -> String {
+    path.strip_prefix(folder).unwrap_or(path).display().to_string()
+}
+
+/// Compares names as people do: runs of digits by their value.
+fn natural(one: &str, other: &str) -> Ordering {
+    let (mut left, mut right) = (one, other);
+    loop {
+        let (Some(a), Some(b)) = (left.chars().next(), right.chars().next()) else {
+            return left.len().cmp(&right.len()).then_with(|| one.cmp(other));
+        };
+        if a.is_ascii_digit() && b.is_ascii_digit() {
+            let digits =
+                |text: &str| text.find(|one: char| !one.is_ascii_digit()).unwrap_or(text.len());
+            let (number_a, rest_a) = left.split_at(digits(left));
+            let (number_b, rest_b) = right.split_at(digits(right));
+            let (a, b) = (number_a.trim_start_matches('0'), number_b.trim_start_matches('0'));
+            let order = a.len().cmp(&b.len()).then_with(|| a.cmp(b));
+            if order != Ordering::Equal {
+                return order;
+            }
+            (left, right) = (rest_a, rest_b);
+        } else if a == b {
+            (left, right) = (&left[a.len_utf8()..], &right[b.len_utf8()..]);
+        } else {
+            return a.cmp(&b);
+        }
+    }
+}
+
+/// Tells the format of a file: by name, then by its first bytes.
+fn detect(path: &Path) -> Result<Option<Format>, Error> {
+    let mut head = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(4096).read_to_end(&mut head))
+        .map_err(Error::io("read", path))?;
+    let by_bytes = Format::from_magic(&head);
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let by_name = name.as_deref().and_then(Format::from_name);
+    Ok(match (by_name, by_bytes) {
+        // A suffix says JSON of a catalogue, too.
+        (Some(Format::Json | Format::Ndjson), Some(Format::MarcJson)) => Some(Format::MarcJson),
+        (Some(format), _) => Some(format),
+        (None, by_bytes) => by_bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_natural_order() {
+        let mut names = ["b10", "b2", "a", "b2a", "b02", "b", "c/1", "c/x"];
+        names.sort_by(|one, other| natural(one, other));
+        assert_eq!(names, ["a", "b", "b02", "b2", "b2a", "b10", "c/1", "c/x"]);
+    }
+}

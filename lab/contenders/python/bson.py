@@ -1,0 +1,17 @@
+# contender: bson
+# library: pymongo
+# format: bson
+# gives: data
+# install: pip install pymongo
+# untrusted: safe
+"""The codec of MongoDB's own driver. Its C extension is used where it was built, as it is in the
+wheels."""
+import bson
+import pymongo
+
+decode = bson.decode
+encode = bson.encode
+
+
+def version():
+    return f"of pymongo {pymongo.version}" + ("" if bson.has_c() else ", without C")

@@ -1,0 +1,16 @@
+# contender: pickle
+# library: pickle
+# format: pickle
+# gives: data
+# install: comes with Python
+# untrusted: runs code: never load bytes that you did not write
+"""The C implementation of the standard library, with the protocol that it chooses itself."""
+import pickle
+import platform
+
+decode = pickle.loads
+encode = pickle.dumps
+
+
+def version():
+    return f"protocol {pickle.DEFAULT_PROTOCOL} of Python {platform.python_version()}"

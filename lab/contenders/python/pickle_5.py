@@ -1,0 +1,17 @@
+# contender: pickle (protocol 5)
+# library: pickle
+# format: pickle-5
+# gives: data
+# install: comes with Python
+# untrusted: runs code: never load bytes that you did not write
+"""Protocol 5, the newest: out-of-band buffers apart, it writes as protocol 4 does."""
+import pickle
+import platform
+from functools import partial
+
+decode = pickle.loads
+encode = partial(pickle.dumps, protocol=5)
+
+
+def version():
+    return f"protocol 5 of Python {platform.python_version()}"

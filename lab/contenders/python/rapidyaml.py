@@ -1,0 +1,21 @@
+# contender: rapidyaml (tree)
+# library: rapidyaml
+# format: yaml
+# gives: data
+# install: pip install rapidyaml
+# untrusted: safe
+"""To rapidyaml's own tree and back: it has no way to Python's values. Text in the tree is as it
+stands in the file, so a number is not read as one."""
+import ryml
+
+
+def decode(data):
+    return ryml.parse_in_arena(data)
+
+
+def encode(tree):
+    return ryml.emit_yaml(tree).encode("utf-8")
+
+
+def version():
+    return f"{ryml.__version__} to its own tree"

@@ -1,0 +1,20 @@
+# contender: regauge (cbor)
+# library: regauge
+# format: cbor
+# gives: data
+# install: the Python package of regauge (bindings/python)
+# untrusted: safe
+"""`loads` and `dumps` with their defaults."""
+import regauge
+
+decode = regauge.cbor.loads
+_dumps = regauge.cbor.dumps
+
+
+def encode(value):
+    encoded = _dumps(value)
+    return encoded.encode("utf-8") if isinstance(encoded, str) else encoded
+
+
+def version():
+    return regauge.__version__

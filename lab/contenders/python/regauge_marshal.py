@@ -1,0 +1,20 @@
+# contender: regauge (marshal)
+# library: regauge
+# format: marshal
+# gives: data
+# install: the Python package of regauge (bindings/python)
+# untrusted: safe
+"""`loads` and `dumps` with their defaults."""
+import regauge
+
+decode = regauge.marshal.loads
+_dumps = regauge.marshal.dumps
+
+
+def encode(value):
+    encoded = _dumps(value)
+    return encoded.encode("utf-8") if isinstance(encoded, str) else encoded
+
+
+def version():
+    return regauge.__version__

@@ -1,0 +1,20 @@
+# contender: yyjson
+# library: yyjson
+# format: json
+# gives: data
+# install: pip install yyjson
+# untrusted: safe
+"""`loads` and `dumps`, which read into a document and make Python's values of it."""
+from importlib.metadata import version as installed_version
+
+import yyjson
+
+decode = yyjson.loads
+
+
+def encode(value):
+    return yyjson.dumps(value).encode("utf-8")
+
+
+def version():
+    return installed_version("yyjson")

@@ -1,0 +1,16 @@
+# contender: cbor
+# library: cbor
+# format: cbor
+# gives: data
+# gem: cbor
+# debian: ruby-cbor
+# install: apt-get install ruby-cbor, or gem install cbor
+# untrusted: safe
+# `decode` and `encode` of the gem by the author of the format.
+require "cbor"
+
+module Contender
+  def self.decode(data) = CBOR.decode(data)
+  def self.encode(value) = CBOR.encode(value)
+  def self.version = CBOR::VERSION
+end

@@ -1,0 +1,16 @@
+# contender: oj (compat)
+# library: oj
+# format: json
+# gives: data
+# gem: oj
+# debian: ruby-oj
+# install: apt-get install ruby-oj, or gem install oj
+# untrusted: safe
+# Oj in the mode that behaves as the json gem does, which is what Rails and others ask it for.
+require "oj"
+
+module Contender
+  def self.decode(data) = Oj.load(data, mode: :compat, create_additions: false)
+  def self.encode(value) = Oj.dump(value, mode: :compat)
+  def self.version = Oj::VERSION
+end

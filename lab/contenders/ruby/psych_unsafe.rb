@@ -1,0 +1,19 @@
+# contender: psych (unsafe_load)
+# library: psych
+# format: yaml
+# yaml: 1.1
+# pace: 800 kB/s
+# gives: data
+# install: comes with Ruby
+# untrusted: runs code: tags name classes, whose objects it makes
+# The loader that builds objects of any class: `YAML.load` before Psych 4.
+require "date"
+require "yaml"
+
+module Contender
+  LOAD = YAML.respond_to?(:unsafe_load) ? YAML.method(:unsafe_load) : YAML.method(:load)
+
+  def self.decode(data) = LOAD.call(data)
+  def self.encode(value) = YAML.dump(value)
+  def self.version = "#{Psych::VERSION} with libyaml #{Psych::LIBYAML_VERSION}"
+end

@@ -1,0 +1,14 @@
+# contender: regauge (cbor)
+# library: regauge
+# format: cbor
+# gives: data
+# install: the Ruby gem of regauge (bindings/ruby)
+# untrusted: safe
+# `load` and `dump` with their defaults.
+require "regauge"
+
+module Contender
+  def self.decode(data) = Regauge::CBOR.load(data)
+  def self.encode(value) = Regauge::CBOR.dump(value)
+  def self.version = Regauge::VERSION
+end

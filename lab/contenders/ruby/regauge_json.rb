@@ -1,0 +1,14 @@
+# contender: regauge (json)
+# library: regauge
+# format: json
+# gives: data
+# install: the Ruby gem of regauge (bindings/ruby)
+# untrusted: safe
+# `load` and `dump` with their defaults.
+require "regauge"
+
+module Contender
+  def self.decode(data) = Regauge::JSON.load(data)
+  def self.encode(value) = Regauge::JSON.dump(value)
+  def self.version = Regauge::VERSION
+end

@@ -1,0 +1,14 @@
+# contender: regauge (marshal)
+# library: regauge
+# format: marshal
+# gives: data
+# install: the Ruby gem of regauge (bindings/ruby)
+# untrusted: safe
+# `load` and `dump` with their defaults.
+require "regauge"
+
+module Contender
+  def self.decode(data) = Regauge::Marshal.load(data)
+  def self.encode(value) = Regauge::Marshal.dump(value)
+  def self.version = Regauge::VERSION
+end

@@ -1,0 +1,14 @@
+# contender: regauge (msgpack)
+# library: regauge
+# format: msgpack
+# gives: data
+# install: the Ruby gem of regauge (bindings/ruby)
+# untrusted: safe
+# `load` and `dump` with their defaults.
+require "regauge"
+
+module Contender
+  def self.decode(data) = Regauge::MessagePack.load(data)
+  def self.encode(value) = Regauge::MessagePack.dump(value)
+  def self.version = Regauge::VERSION
+end

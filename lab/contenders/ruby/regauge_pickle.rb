@@ -1,0 +1,14 @@
+# contender: regauge (pickle)
+# library: regauge
+# format: pickle
+# gives: data
+# install: the Ruby gem of regauge (bindings/ruby)
+# untrusted: safe
+# `load` and `dump` with their defaults.
+require "regauge"
+
+module Contender
+  def self.decode(data) = Regauge::Pickle.load(data)
+  def self.encode(value) = Regauge::Pickle.dump(value)
+  def self.version = Regauge::VERSION
+end

@@ -1,0 +1,14 @@
+# contender: regauge (yaml)
+# library: regauge
+# format: yaml
+# gives: data
+# install: the Ruby gem of regauge (bindings/ruby)
+# untrusted: safe
+# `load` and `dump` with their defaults.
+require "regauge"
+
+module Contender
+  def self.decode(data) = Regauge::YAML.load(data)
+  def self.encode(value) = Regauge::YAML.dump(value)
+  def self.version = Regauge::VERSION
+end

@@ -1,0 +1,21 @@
+# contender: ruby-marc (bson)
+# library: marc
+# format: bson
+# gives: record
+# only: marc
+# gem: marc bson
+# debian: ruby-bson
+# install: gem install marc bson
+# untrusted: safe
+# The gem's hash form through BSON.
+require "marc"
+require "bson"
+
+module Contender
+  def self.decode(data)
+    MARC::Record.new_from_hash(BSON::Document.from_bson(BSON::ByteBuffer.new(data)))
+  end
+
+  def self.encode(record) = record.to_hash.to_bson.to_s
+  def self.version = "#{MARC::VERSION}, bson #{BSON::VERSION}"
+end

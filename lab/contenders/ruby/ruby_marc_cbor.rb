@@ -1,0 +1,18 @@
+# contender: ruby-marc (cbor)
+# library: marc
+# format: cbor
+# gives: record
+# only: marc
+# gem: marc cbor
+# debian: ruby-cbor
+# install: gem install marc cbor
+# untrusted: safe
+# The gem's hash form through CBOR.
+require "marc"
+require "cbor"
+
+module Contender
+  def self.decode(data) = MARC::Record.new_from_hash(CBOR.decode(data))
+  def self.encode(record) = CBOR.encode(record.to_hash)
+  def self.version = "#{MARC::VERSION}, cbor #{CBOR::VERSION}"
+end

@@ -1,0 +1,16 @@
+# contender: ruby-marc (marshal of hash)
+# library: marc
+# format: marshal
+# gives: record
+# only: marc
+# gem: marc
+# install: gem install marc
+# untrusted: runs code: never load bytes that you did not write
+# The gem's hash form through Ruby's own format: bytes that do not depend on the gem's classes.
+require "marc"
+
+module Contender
+  def self.decode(data) = MARC::Record.new_from_hash(Marshal.load(data))
+  def self.encode(record) = Marshal.dump(record.to_hash)
+  def self.version = "#{MARC::VERSION}, Marshal of Ruby #{RUBY_VERSION}"
+end

@@ -1,0 +1,19 @@
+# contender: ruby-marc (yaml)
+# library: marc
+# format: yaml
+# yaml: 1.1
+# pace: 800 kB/s
+# gives: record
+# only: marc
+# gem: marc
+# install: gem install marc
+# untrusted: safe
+# The gem's hash form through Psych.
+require "marc"
+require "yaml"
+
+module Contender
+  def self.decode(data) = MARC::Record.new_from_hash(YAML.safe_load(data, aliases: true))
+  def self.encode(record) = YAML.dump(record.to_hash)
+  def self.version = "#{MARC::VERSION}, psych #{Psych::VERSION}"
+end
