@@ -1,0 +1,56 @@
+//! What `regauge measure` takes as its input. The measuring itself is tested in `regauge-measure`.
+
+mod common;
+
+use std::path::Path;
+
+use common::Folder;
+
+const MEASURE: &str = "measure --rounds 1 --only rust --progress never";
+
+#[test]
+fn a_folder_of_files_in_any_format_and_compression() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("cache")).unwrap();
+    folder.write("one.json", r#"{"n": 1}"#);
+    folder.run("convert one.json cache/b.yaml.gz").silent();
+    folder.run("convert one.json cache/a10.pickle.zst").silent();
+    folder.run("convert one.json cache/a9.cbor").silent();
+    folder.write("cache/notes.txt", "nothing that could be measured");
+    let text = folder.run(&format!("{MEASURE} cache")).status(0).text();
+    let head = text.lines().next().unwrap();
+    assert!(head.starts_with("cache: cbor, pickle, yaml, 3 documents, "), "{text}");
+    assert!(text.contains("| ndjson "), "{text}");
+    assert!(
+        text.contains(
+            "Note: 1 files of the folder were passed over, because neither their name nor their \
+             first bytes tell a format; the first is notes.txt."
+        ),
+        "{text}"
+    );
+    assert!(!Path::new("cache/b.yaml").exists());
+}
+
+#[test]
+fn a_compressed_file_has_its_own_name_in_the_report() {
+    let folder = Folder::new();
+    folder.write("in.json", r#"{"when": [1, 2]}"#);
+    folder.run("convert in.json in.bson.gz").silent();
+    let text = folder.run(&format!("{MEASURE} in.bson.gz")).status(0).text();
+    assert!(text.starts_with("in.bson.gz: bson, one document, "), "{text}");
+}
+
+#[test]
+fn what_cannot_be_measured_on() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    let told = |arguments: &str, status| folder.run(arguments).status(status).stderr;
+    assert_eq!(
+        told(&format!("{MEASURE} empty"), 2),
+        "regauge: empty: found no file in this folder whose format can be told; name it with --from\n"
+    );
+    // What the library advises elsewhere are flags of `convert`.
+    folder.write("broken.json", r#"{"a": 1e999}"#);
+    let message = told(&format!("{MEASURE} broken.json"), 1);
+    assert!(message.contains("1e999") && !message.contains("--"), "{message}");
+}
