@@ -223,6 +223,9 @@ Examples:
   regauge measure catalog.mrc.gz --json raw.json
   regauge measure orders.json --only python --budget 60
   regauge measure cache/ --from marshal
+  regauge measure orders.json --bandwidth 10MB/s --reads-per-write 100
+  regauge measure orders.json --safety only
+      gives every library hostile documents, and times nothing
   regauge measure --setup
       says what it would install, and asks
   regauge measure --setup node java jruby
@@ -288,6 +291,8 @@ pub struct Measure {
     /// or of all that are here; ruby=SUITE unpacks the Ruby of another Debian suite
     #[arg(long, value_name = "RUNTIME[=SUITE]", num_args = 0.., conflicts_with_all = ["input", "list"])]
     pub setup: Option<Vec<Wanted>>,
+    #[command(flatten)]
+    pub verdict: crate::flags::verdict::VerdictFlags,
     /// Do not ask before the set-up
     #[arg(long, short, requires = "setup")]
     pub yes: bool,

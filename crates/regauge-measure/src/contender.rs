@@ -126,6 +126,8 @@ pub struct Contender {
     pub pace: Option<u64>,
     /// Bytes that name code to it: where they stand in the reference, it takes no part.
     pub avoids: Option<String>,
+    /// What its documentation says of its limits, beside those that are found by trying.
+    pub limits: Option<String>,
     /// Where its code is.
     pub source: Source,
     /// Why it cannot be run here, when that is known before it is tried.
@@ -231,6 +233,7 @@ impl Contender {
             install: need("install")?.to_owned(),
             gems: head.words("gem"),
             debian: head.words("debian"),
+            limits: head.get("limits").map(str::to_owned),
             unsafe_because: (untrusted != "safe").then(|| untrusted.to_owned()),
             writes_yaml_11: head.get("yaml") == Some("1.1"),
             pace,
@@ -295,6 +298,7 @@ impl Contender {
             writes_yaml_11: false,
             pace: None,
             avoids: None,
+            limits: None,
             source: Source::Native(name),
             hindrance: None,
         }
@@ -323,6 +327,14 @@ pub(crate) fn with(runners: &[RunnerFile]) -> Vec<Contender> {
         }
     }
     list
+}
+
+/// Those whose library comes with its runtime.
+pub(crate) fn bundled(list: &[Contender]) -> Vec<(Runtime, String)> {
+    list.iter()
+        .filter(|one| one.install.starts_with("comes with"))
+        .map(|one| (one.runtime, one.name.clone()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 mod assets;
 mod check;
 mod contender;
+pub mod cost;
 mod error;
 mod launch;
 mod machine;
@@ -22,6 +23,7 @@ mod reference;
 pub mod report;
 mod run;
 mod runtime;
+pub mod safety;
 pub mod sample;
 mod sampler;
 pub mod setup;
@@ -29,6 +31,8 @@ mod sift;
 pub mod stats;
 mod summary;
 mod table;
+#[cfg(test)]
+mod test_report;
 mod verdict;
 
 pub use contender::{Contender, Gives, Source, Wire, all as contenders};
@@ -40,4 +44,5 @@ pub use reference::{InputFile, files_in, name_in, note_of_unknown};
 pub use report::Report;
 pub use run::run;
 pub use runtime::Runtime;
-pub use table::{Layout, render};
+pub use table::{Layout, render, render_safety};
+pub use verdict::Allow;

@@ -8,6 +8,9 @@ use std::time::Duration;
 use regauge::Format;
 
 use crate::reference::InputFile;
+use crate::report::Assumptions;
+use crate::safety;
+use crate::verdict::Allow;
 
 /// What to measure, and how.
 #[derive(Debug, Clone)]
@@ -58,6 +61,15 @@ pub struct Options {
     /// The command that serves a native contender, whose name is appended: this binary, and what
     /// leads it to [`crate::serve_native`].
     pub native: Vec<OsString>,
+    /// What the cost figures assume.
+    pub assumed: Assumptions,
+    /// Whether hostile documents are tried.
+    pub safety: safety::When,
+    /// Where to keep what they did, for the next run; nothing for nowhere. See
+    /// [`safety::cache_dir`].
+    pub cache_dir: Option<PathBuf>,
+    /// What may be recommended although it is unsafe or lossy.
+    pub allow: Allow,
     /// The command line, for the report.
     pub command: Vec<String>,
 }
@@ -88,6 +100,10 @@ impl Options {
             data_dir: None,
             work_dir: None,
             native,
+            assumed: Assumptions::default(),
+            safety: safety::When::Off,
+            cache_dir: None,
+            allow: Allow::default(),
             command: Vec::new(),
         }
     }
@@ -105,6 +121,8 @@ pub enum Stage {
     Check,
     /// Contenders that were not right take the documents one by one.
     Sift,
+    /// Contenders are given hostile documents, several at a time.
+    Safety,
     /// Contenders warm up for decoding.
     WarmDecode,
     /// Rounds of decoding.
@@ -124,6 +142,7 @@ impl Stage {
             Stage::Build => "translating adapters",
             Stage::Check => "checking what comes back",
             Stage::Sift => "looking for documents that all give back",
+            Stage::Safety => "giving them hostile documents",
             Stage::WarmDecode => "warming up to decode",
             Stage::Decode => "decoding, round by round",
             Stage::WarmEncode => "warming up to encode",

@@ -74,12 +74,35 @@ pub(crate) struct Process {
     lines: Receiver<String>,
     tail: Arc<Mutex<Vec<u8>>>,
     readers: Vec<JoinHandle<()>>,
+    /// Whether it leads a process group, which ends with it.
+    apart: bool,
 }
 
 impl Process {
     /// Starts it and waits for its first line.
     pub(crate) fn start(launch: &Launch, patience: Duration) -> Result<(Process, Hello), Trouble> {
-        let mut child = std::process::Command::new(&launch.program)
+        Process::spawn(launch, patience, false)
+    }
+
+    /// The same in a process group of its own, so that whatever it starts ends with it.
+    pub(crate) fn start_apart(
+        launch: &Launch,
+        patience: Duration,
+    ) -> Result<(Process, Hello), Trouble> {
+        Process::spawn(launch, patience, true)
+    }
+
+    fn spawn(
+        launch: &Launch,
+        patience: Duration,
+        apart: bool,
+    ) -> Result<(Process, Hello), Trouble> {
+        let mut command = std::process::Command::new(&launch.program);
+        #[cfg(unix)]
+        if apart {
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        }
+        let mut child = command
             .args(&launch.arguments)
             .envs(launch.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(&launch.folder)
@@ -116,7 +139,7 @@ impl Process {
             }),
             std::thread::spawn(move || keep_tail(errors, &kept)),
         ];
-        let mut process = Process { child, commands, lines, tail, readers };
+        let mut process = Process { child, commands, lines, tail, readers, apart };
         let hello = process.hear(patience)?;
         Ok((process, hello))
     }
@@ -141,23 +164,69 @@ impl Process {
         self.hear(patience)
     }
 
+    fn understand<T: DeserializeOwned>(&mut self, line: &str) -> Result<T, Trouble> {
+        match Answer::read(line) {
+            Some(Answer::Done(value)) => Ok(value),
+            Some(Answer::Missing(message)) => Err(Trouble::Missing(message)),
+            Some(Answer::Raised(message)) => Err(Trouble::Raised(shortened(&message))),
+            None => {
+                self.kill();
+                Err(Trouble::Junk(shortened(line.trim_end())))
+            }
+        }
+    }
+
     fn hear<T: DeserializeOwned>(&mut self, patience: Duration) -> Result<T, Trouble> {
         match self.lines.recv_timeout(patience) {
-            Ok(line) => match Answer::read(&line) {
-                Some(Answer::Done(value)) => Ok(value),
-                Some(Answer::Missing(message)) => Err(Trouble::Missing(message)),
-                Some(Answer::Raised(message)) => Err(Trouble::Raised(shortened(&message))),
-                None => {
-                    self.kill();
-                    Err(Trouble::Junk(shortened(line.trim_end())))
-                }
-            },
+            Ok(line) => self.understand(&line),
             Err(RecvTimeoutError::Timeout) => {
                 self.kill();
                 Err(Trouble::Silent(patience))
             }
             Err(RecvTimeoutError::Disconnected) => Err(self.post_mortem()),
         }
+    }
+
+    /// The same, while `watch` is asked every few milliseconds whether the process may go on; if
+    /// not, it is stopped, and has died.
+    pub(crate) fn ask_watched<T: DeserializeOwned>(
+        &mut self,
+        command: &Command,
+        patience: Duration,
+        watch: &mut dyn FnMut(&Process) -> bool,
+    ) -> Result<T, Trouble> {
+        const GLANCE: Duration = Duration::from_millis(4);
+        let mut line =
+            serde_json::to_vec(command).map_err(|error| Trouble::Raised(error.to_string()))?;
+        line.push(b'\n');
+        let sent = self
+            .commands
+            .as_mut()
+            .is_some_and(|pipe| pipe.write_all(&line).and_then(|()| pipe.flush()).is_ok());
+        if !sent {
+            return Err(self.post_mortem());
+        }
+        let until = Instant::now() + patience;
+        loop {
+            match self.lines.recv_timeout(GLANCE) {
+                Ok(line) => return self.understand(&line),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.post_mortem()),
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= until => {
+                    self.kill();
+                    return Err(Trouble::Silent(patience));
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if !watch(self) {
+                        return Err(self.post_mortem());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// What the memory of the process is now, in bytes: (resident, highest resident so far).
@@ -189,6 +258,12 @@ impl Process {
     }
 
     fn kill(&mut self) {
+        #[cfg(unix)]
+        if self.apart
+            && let Some(group) = rustix::process::Pid::from_raw(self.child.id().cast_signed())
+        {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
         let _ = self.child.kill();
     }
 

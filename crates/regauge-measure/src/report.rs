@@ -91,12 +91,31 @@ pub struct Safety {
     /// Whether a harmless payload that was hidden in a document ran while it was decoded; nothing
     /// where the format has no means to name code and none was tried.
     pub runs_code: Option<bool>,
+    /// How far the documents that were tried reached into the runtime.
+    #[serde(default)]
+    pub reach: Reach,
     /// What proved it, in words.
     pub proof: String,
     /// What became of each small document that asks for much.
     pub bombs: Vec<Bomb>,
     /// The limits that the library has by default, in words.
     pub limits: String,
+}
+
+/// How far a document reaches into the runtime that decodes it: what was seen, not what may be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reach {
+    /// Nothing but data came of what was tried.
+    #[default]
+    Data,
+    /// Objects of a class that the document names were made; no method of it was seen to run.
+    Objects,
+    /// A method of a class that the document names ran, with what the document gave it.
+    Methods,
+    /// A function of the document's choice ran, with its arguments, by the runtime's own library
+    /// alone: the document can do what the program can do.
+    Code,
 }
 
 /// A small document that asks a decoder for much.
@@ -110,6 +129,10 @@ pub struct Bomb {
     pub outcome: BombOutcome,
     /// In words: the error it raised, the memory it took.
     pub detail: String,
+    /// The memory that it took above what the process had before, in bytes, where the system
+    /// tells.
+    #[serde(default)]
+    pub peak_bytes: Option<u64>,
 }
 
 /// What a bomb did.
@@ -135,7 +158,8 @@ pub struct Costs {
     pub assumed: Assumptions,
     /// One for each timed row and compression ("none" among them).
     pub rows: Vec<Cost>,
-    /// Where the cheapest changes as the bandwidth grows, for each runtime.
+    /// Where the cheapest changes as the bandwidth grows, for each runtime and kind of objects,
+    /// among what the verdict may choose from.
     pub crossings: Vec<Crossing>,
 }
 
@@ -148,6 +172,8 @@ pub struct Assumptions {
     pub reads_per_write: f64,
     /// How many months it is stored.
     pub store_months: f64,
+    /// How many gigabytes stored for a month are worth one hour of a core.
+    pub gigabyte_months_per_core_hour: f64,
 }
 
 /// What a document costs with one library, format and compression.
@@ -157,6 +183,8 @@ pub struct Cost {
     pub contender: String,
     /// Where it ran.
     pub runtime: Runtime,
+    /// What it decodes to: only equals are compared.
+    pub gives: Gives,
     /// The format.
     pub format: String,
     /// The compressor, or "none".
@@ -182,6 +210,8 @@ pub struct Cost {
 pub struct Crossing {
     /// Where.
     pub runtime: Runtime,
+    /// What both decode to.
+    pub gives: Gives,
     /// Bytes a second at which the two cost the same.
     pub bandwidth: f64,
     /// The cheapest below.
@@ -204,6 +234,8 @@ pub struct Verdict {
 pub struct Choice {
     /// Where.
     pub runtime: Runtime,
+    /// What they decode to.
+    pub gives: Gives,
     /// "storage", "wire" or "cache".
     pub purpose: String,
     /// The winner, or all that are too close to call, the best first.

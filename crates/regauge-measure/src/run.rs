@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::assets;
 use crate::check::{self, Compared, Outcome};
 use crate::contender::{self, Contender};
+use crate::cost;
 use crate::error::Error;
 use crate::launch;
 use crate::machine::Machine;
@@ -17,10 +18,12 @@ use crate::process::Launch;
 use crate::protocol::Op;
 use crate::reference::{self, Files, References, Shape};
 use crate::report::{self, Input, Method, Missing, Reference, Report, Rounds, Row};
-use crate::runtime::{self, RunnerFile};
+use crate::runtime::{self, RunnerFile, Runtime};
+use crate::safety;
 use crate::sampler::{self, Plan, Runner};
 use crate::sift;
 use crate::summary;
+use crate::verdict;
 
 /// Measures, and gives the report. Contenders that are missing, broken or wrong are part of it.
 ///
@@ -55,8 +58,12 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         outcomes = check.all(&references, &gzip, progress)?;
     }
 
-    let (timed, every, slice) =
+    let tried = check.safety(&outcomes, began, progress)?;
+    let (mut timed, every, slice) =
         slice(&contenders, &outcomes, &references, options, began, work.path())?;
+    if options.safety == safety::When::Only {
+        timed.clear();
+    }
     let mut runners =
         start_all(&contenders, &launches, &timed, &slice, work.path(), options.patience)?;
     let rounds = time_all(&mut runners, &outcomes, options, began, progress);
@@ -91,7 +98,57 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         task: None,
         interrupted: false,
     };
-    Ok(fill(report, contenders, outcomes, runners, &references, options.seed))
+    let bundled = contender::bundled(&contenders);
+    let names: Vec<(Runtime, String)> =
+        contenders.iter().map(|one| (one.runtime, one.name.clone())).collect();
+    let mut report = fill(report, contenders, outcomes, runners, &references, options.seed);
+    note_safety(&mut report, &names, tried);
+    judge(&mut report, options, &bundled);
+    Ok(report)
+}
+
+/// Puts what hostile documents did into the rows; what was not tried is noted.
+fn note_safety(
+    report: &mut Report,
+    names: &[(Runtime, String)],
+    tried: Vec<Option<safety::Found>>,
+) {
+    let mut no_time = 0;
+    for ((runtime, name), found) in names.iter().zip(tried) {
+        match found {
+            None => {}
+            Some(safety::Found::NoTime) => no_time += 1,
+            Some(safety::Found::Failed(why)) => report.notes.push(format!(
+                "{name} ({}) could not be given hostile documents: {why}",
+                runtime.name()
+            )),
+            Some(safety::Found::Safety(safety)) => {
+                let row = report
+                    .rows
+                    .iter_mut()
+                    .find(|row| row.runtime == *runtime && row.contender == *name);
+                if let Some(row) = row {
+                    row.safety = Some(*safety);
+                }
+            }
+        }
+    }
+    if no_time > 0 {
+        report.notes.push(format!(
+            "{no_time} contenders were not given hostile documents, for lack of time: the next run \
+             goes on with them, and --safety all tries all."
+        ));
+    }
+}
+
+/// What the figures cost in use, and what to take.
+fn judge(report: &mut Report, options: &Options, bundled: &[(Runtime, String)]) {
+    let may_win = |row: &Row| verdict::refusal(row, options.allow).is_none();
+    report.costs = Some(cost::costs(report, &options.assumed, &may_win));
+    let bundled = |row: &Row| {
+        bundled.iter().any(|(runtime, name)| *runtime == row.runtime && *name == row.contender)
+    };
+    report.verdict = Some(verdict::decide(report, &options.assumed, options.allow, &bundled));
 }
 
 fn file_name(path: &Path) -> String {
@@ -250,6 +307,42 @@ impl Check<'_> {
                 self.options.patience,
             )
         })
+    }
+
+    /// Gives hostile documents to every contender that runs, as many at a time as there are
+    /// cores. In the order of the contenders; nothing for those that do not run.
+    fn safety(
+        &self,
+        outcomes: &[Outcome],
+        began: Instant,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<Option<safety::Found>>, Error> {
+        let mut found = vec![None; outcomes.len()];
+        if self.options.safety == safety::When::Off {
+            return Ok(found);
+        }
+        let hello = |index: usize| match &outcomes[index] {
+            Outcome::Compared(compared) => Some(&compared.hello),
+            Outcome::Failed { hello, .. } => hello.as_ref(),
+            Outcome::Missing(_) => None,
+        };
+        let which: Vec<usize> =
+            (0..outcomes.len()).filter(|index| hello(*index).is_some()).collect();
+        let trial = safety::Trial {
+            when: self.options.safety,
+            deadline: self.options.safety.deadline(began, self.options.budget),
+            cache: self.options.cache_dir.as_deref(),
+            gadgets: self.work.join("payloads"),
+            patience: self.options.patience,
+        };
+        let results = self.each(&which, Stage::Safety, progress, &|index, folder| {
+            let hello = hello(index).expect("those without were left out");
+            trial.of(&self.contenders[index], &self.launches[index], hello, folder)
+        })?;
+        for (index, result) in which.into_iter().zip(results) {
+            found[index] = Some(result);
+        }
+        Ok(found)
     }
 
     /// Does something for each of these contenders, in a folder of its own, on as many threads as

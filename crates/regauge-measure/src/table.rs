@@ -6,8 +6,10 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::contender::Gives;
+use crate::cost;
 use crate::report::{Loss, Report, Row, Timing};
 use crate::runtime::Runtime;
+use crate::safety;
 use crate::summary;
 use crate::verdict;
 
@@ -46,7 +48,20 @@ pub fn render(report: &Report, layout: Layout) -> String {
     }
     text.push_str(LEGEND);
     format_losses(&mut text, report);
+    cost::section(&mut text, report, layout);
+    safety::section(&mut text, report, layout);
     differences(&mut text, report);
+    missing(&mut text, report);
+    verdict::section(&mut text, report);
+    notes(&mut text, report);
+    text
+}
+
+/// The safety section alone, for a run that timed nothing.
+#[must_use]
+pub fn render_safety(report: &Report, layout: Layout) -> String {
+    let mut text = String::new();
+    safety::section(&mut text, report, layout);
     missing(&mut text, report);
     notes(&mut text, report);
     text
@@ -84,7 +99,7 @@ fn head(text: &mut String, report: &Report) {
     text.push_str("\n\n");
 }
 
-fn table(layout: Layout, header: &[&str]) -> Table {
+pub(crate) fn table(layout: Layout, header: &[&str]) -> Table {
     let mut table = Table::new();
     table
         .load_preset(if layout.lines {
@@ -100,7 +115,7 @@ fn table(layout: Layout, header: &[&str]) -> Table {
 }
 
 /// Numbers stand at the right of their columns, from `first` on.
-fn align(table: &mut Table, columns: std::ops::Range<usize>) {
+pub(crate) fn align(table: &mut Table, columns: std::ops::Range<usize>) {
     for index in columns {
         if let Some(column) = table.column_mut(index) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -338,7 +353,7 @@ pub(crate) fn time(ns: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
-fn time_with_margin(estimate: crate::stats::Estimate) -> String {
+pub(crate) fn time_with_margin(estimate: crate::stats::Estimate) -> String {
     let margin = (estimate.high - estimate.median).max(estimate.median - estimate.low);
     let percent = 100.0 * margin / estimate.median.max(1.0);
     let percent = if percent < 1.0 { format!("{percent:.1}") } else { format!("{percent:.0}") };

@@ -3,9 +3,29 @@
 //! Two contenders are too close to call when the 95% interval of the ratio of their times holds
 //! 1: another run might well turn them round.
 
-use crate::report::{Row, Series, Timing};
+mod choose;
+
+use std::fmt::Write as _;
+
+use crate::report::{Report, Row, Series, Timing};
 use crate::summary;
 use crate::table;
+
+pub use choose::Allow;
+pub(crate) use choose::{decide, refusal};
+
+/// The section "What to take" of the text.
+pub(crate) fn section(text: &mut String, report: &Report) {
+    let Some(verdict) = &report.verdict else { return };
+    if verdict.summary.is_empty() {
+        return;
+    }
+    text.push_str("What to take\n\n");
+    for sentence in &verdict.summary {
+        let _ = writeln!(text, "- {sentence}");
+    }
+    text.push('\n');
+}
 
 /// One sentence each for decoding, encoding and both together; nothing when fewer than two rows
 /// have times.

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use regauge::{Format, Limits};
 use regauge_measure::{
     Error, InputFile, Layout, Options, Progress, Stage, files_in, name_in, note_of_unknown, render,
-    run as measure, setup,
+    render_safety, run as measure, safety, setup,
 };
 
 use crate::args::{Contender, Measure, When};
@@ -56,6 +56,7 @@ pub fn run(arguments: &Measure) -> Result {
     options.budget = Duration::from_secs(arguments.budget);
     options.seed = arguments.seed;
     options.data_dir = arguments.dir.clone().or_else(setup::data_dir);
+    arguments.verdict.apply(&mut options, arguments.dir.as_deref());
     options.command = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
 
     let mut shown = Shown::new(arguments.progress);
@@ -71,7 +72,11 @@ pub fn run(arguments: &Measure) -> Result {
     }
     let terminal = io::stdout().is_terminal();
     let layout = Layout { width: terminal.then(columns).flatten(), lines: terminal };
-    print(render(&report, layout).as_bytes())
+    let text = match options.safety {
+        safety::When::Only => render_safety(&report, layout),
+        _ => render(&report, layout),
+    };
+    print(text.as_bytes())
 }
 
 /// The interpreters that the user named.

@@ -1,9 +1,10 @@
-//! The options that belong to one format each.
+//! The options that belong to one format each, and groups of those of `measure`.
 
 pub mod bson;
 pub mod cbor;
 pub mod marshal;
 pub mod pickle;
+pub mod verdict;
 pub mod yaml;
 pub mod yaml_write;
 

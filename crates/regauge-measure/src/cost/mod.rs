@@ -1,0 +1,279 @@
+//! Size and time as one figure: what it costs to write a document, to move it and to read it.
+//!
+//! Everything here is linear. A *way* is a contender with a compression; it has a time to write
+//! (encode and compress), a time to read (decompress and decode) and a size, each for one
+//! document. A *use* weighs the three. Over the inverse of the bandwidth the cost of a way is a
+//! straight line, so the cheapest way at each bandwidth is the lower envelope of straight lines,
+//! and the bandwidths where it changes are exact ([`envelope`]).
+//!
+//! Intervals: the times of encoding and decoding are drawn from their samples, as everywhere. Of
+//! compression the report has the ends of the interval alone; three samples (low, median, high)
+//! stand for it, whose bootstrap gives back just these ends.
+
+mod envelope;
+mod table;
+mod units;
+
+use crate::contender::Gives;
+use crate::report::{Assumptions, Compression, Cost, Costs, Crossing, Report, Row};
+use crate::runtime::Runtime;
+use crate::stats::{self, Estimate};
+use crate::summary;
+
+pub(crate) use table::{plain, section};
+pub use units::{bandwidth_text, parse_bandwidth};
+
+/// Hours of a core in nanoseconds.
+const HOUR_NS: f64 = 3.6e12;
+/// How the figures are given: for so many documents.
+const MILLION: f64 = 1e6;
+
+impl Default for Assumptions {
+    /// A gigabit a second, ten readings for each writing, kept for a year. Two gigabytes kept for
+    /// a month for an hour of a core is about what both cost to rent.
+    fn default() -> Assumptions {
+        Assumptions {
+            bandwidth: 125e6,
+            reads_per_write: 10.0,
+            store_months: 12.0,
+            gigabyte_months_per_core_hour: 2.0,
+        }
+    }
+}
+
+/// How much writing, reading and size count in one use of a document.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Weights {
+    /// Times that it is written.
+    pub writes: f64,
+    /// Times that it is read.
+    pub reads: f64,
+    /// Nanoseconds that one byte of it costs.
+    pub byte_ns: f64,
+}
+
+impl Weights {
+    /// One writing, and as many moves and readings as assumed.
+    pub(crate) fn total(assumed: &Assumptions) -> Weights {
+        Weights {
+            writes: 1.0,
+            reads: assumed.reads_per_write,
+            byte_ns: assumed.reads_per_write * 1e9 / assumed.bandwidth,
+        }
+    }
+
+    /// One message: written, moved and read once.
+    pub(crate) fn wire(assumed: &Assumptions) -> Weights {
+        Weights { writes: 1.0, reads: 1.0, byte_ns: 1e9 / assumed.bandwidth }
+    }
+
+    /// Kept for the assumed months. A byte kept for a month costs what the assumed part of a
+    /// core's hour costs.
+    pub(crate) fn storage(assumed: &Assumptions) -> Weights {
+        let byte_month_ns = HOUR_NS / (assumed.gigabyte_months_per_core_hour * 1e9);
+        Weights {
+            writes: 1.0,
+            reads: assumed.reads_per_write,
+            byte_ns: assumed.store_months * byte_month_ns,
+        }
+    }
+
+    /// Within one process: nothing is moved or kept.
+    pub(crate) fn cache(assumed: &Assumptions) -> Weights {
+        Weights { writes: 1.0, reads: assumed.reads_per_write, byte_ns: 0.0 }
+    }
+}
+
+/// A contender with a compression: samples in nanoseconds for one document.
+#[derive(Debug, Clone)]
+pub(crate) struct Way<'r> {
+    pub row: &'r Row,
+    /// The compressor, or "none".
+    pub compression: &'r str,
+    /// Bytes of a document.
+    pub bytes: f64,
+    encode: Vec<f64>,
+    decode: Vec<f64>,
+    compress: Vec<f64>,
+    decompress: Vec<f64>,
+}
+
+impl Way<'_> {
+    /// What people call it: the library, its format unless the name says it, the compressor.
+    pub(crate) fn label(&self) -> String {
+        let (name, format) = (self.row.contender.as_str(), self.row.format.as_str());
+        let lower = name.to_lowercase();
+        let told = lower.contains(format) || format.contains(&lower);
+        let format = if told { String::new() } else { format!(" ({format})") };
+        match self.compression {
+            "none" => format!("{name}{format}"),
+            codec => format!("{name}{format} + {codec}"),
+        }
+    }
+
+    fn lists(&self) -> [&[f64]; 4] {
+        [&self.encode, &self.decode, &self.compress, &self.decompress]
+    }
+
+    /// Nanoseconds to write it once.
+    pub(crate) fn write_ns(&self) -> f64 {
+        stats::median(&self.encode) + stats::median(&self.compress)
+    }
+
+    /// Nanoseconds to read it once.
+    pub(crate) fn read_ns(&self) -> f64 {
+        stats::median(&self.decode) + stats::median(&self.decompress)
+    }
+
+    /// What one document costs, in nanoseconds.
+    pub(crate) fn cost(&self, weights: Weights) -> f64 {
+        weights.writes * self.write_ns()
+            + weights.reads * self.read_ns()
+            + weights.byte_ns * self.bytes
+    }
+
+    /// The same with its interval.
+    fn estimate(&self, weights: Weights, seed: u64) -> Estimate {
+        let bytes = self.bytes;
+        stats::estimate_of(&self.lists(), seed, |medians| weigh(medians, bytes, weights))
+    }
+
+    /// How many times as much this costs as `other`.
+    pub(crate) fn against(&self, other: &Way, weights: Weights, seed: u64) -> Estimate {
+        let lists: Vec<&[f64]> = self.lists().into_iter().chain(other.lists()).collect();
+        stats::estimate_of(&lists, seed, |medians| {
+            weigh(&medians[..4], self.bytes, weights) / weigh(&medians[4..], other.bytes, weights)
+        })
+    }
+}
+
+/// Medians of encoding, decoding, compressing and decompressing, as one figure.
+fn weigh(medians: &[f64], bytes: f64, weights: Weights) -> f64 {
+    weights.writes * (medians[0] + medians[2])
+        + weights.reads * (medians[1] + medians[3])
+        + weights.byte_ns * bytes
+}
+
+/// Every way that was timed, floors left out: each row as it is, and with each compression that
+/// its format's reference was tried with.
+pub(crate) fn ways(report: &Report) -> Vec<Way<'_>> {
+    let timed = report.method.timed_documents.max(1) as f64;
+    let all = report.input.documents.max(1) as f64;
+    let each = |samples: &[f64]| -> Vec<f64> { samples.iter().map(|ns| ns / timed).collect() };
+    let mut list = Vec::new();
+    for row in report.rows.iter().filter(|row| !row.is_floor) {
+        let (Some(timing), Some(output)) = (&row.timing, row.output_bytes) else { continue };
+        let way = |compression, bytes: f64, compress: Vec<f64>, decompress: Vec<f64>| Way {
+            row,
+            compression,
+            bytes: bytes / all,
+            encode: each(&timing.encode.samples_ns),
+            decode: each(&timing.decode.samples_ns),
+            compress,
+            decompress,
+        };
+        let output = output as f64;
+        list.push(way("none", output, Vec::new(), Vec::new()));
+        let Some((reference_bytes, compressions)) = compressions_of(report, row) else { continue };
+        // The library's own output may be a little longer or shorter than the reference: it is
+        // taken to compress as well, and to take time by its length.
+        let longer = output / reference_bytes.max(1.0);
+        for one in compressions {
+            let spread = |estimate: Estimate| -> Vec<f64> {
+                [estimate.low, estimate.median, estimate.high]
+                    .iter()
+                    .map(|ns| ns * longer / all)
+                    .collect()
+            };
+            list.push(way(
+                &one.codec,
+                one.bytes as f64 * longer,
+                spread(one.compress_ns),
+                spread(one.decompress_ns),
+            ));
+        }
+    }
+    list
+}
+
+/// The bytes of the reference that a row read, and its compressions. Where runtimes wrote the
+/// format themselves, there are several; a row reads its own.
+fn compressions_of<'r>(report: &'r Report, row: &Row) -> Option<(f64, &'r [Compression])> {
+    let own = format!("{} ({})", row.contender, row.runtime.name());
+    let mut fitting: Vec<_> =
+        report.references.iter().filter(|one| one.format == row.format).collect();
+    fitting.sort_by_key(|one| one.written_by != own);
+    fitting.first().map(|one| (one.bytes as f64, one.compressions.as_slice()))
+}
+
+/// The cost figures of a report; `may_win` says which rows the crossings are among.
+pub(crate) fn costs(
+    report: &Report,
+    assumed: &Assumptions,
+    may_win: &dyn Fn(&Row) -> bool,
+) -> Costs {
+    let ways = ways(report);
+    let weights = Weights::total(assumed);
+    let rows = ways
+        .iter()
+        .map(|way| {
+            let (write_ns, read_ns) = (way.write_ns(), way.read_ns());
+            let core_ns = write_ns + assumed.reads_per_write * read_ns;
+            Cost {
+                contender: way.row.contender.clone(),
+                runtime: way.row.runtime,
+                gives: way.row.gives,
+                format: way.row.format.clone(),
+                compression: way.compression.to_owned(),
+                write_ns,
+                move_ns: way.bytes * 1e9 / assumed.bandwidth,
+                read_ns,
+                bytes: way.bytes,
+                total_ns: way.estimate(weights, report.method.seed),
+                core_hours_per_million: core_ns * MILLION / HOUR_NS,
+                byte_months_per_million: way.bytes * MILLION * assumed.store_months,
+            }
+        })
+        .collect();
+    let crossings = summary::groups(report)
+        .into_iter()
+        .flat_map(|group| crossings(&ways, group, assumed, may_win))
+        .collect();
+    Costs { assumed: assumed.clone(), rows, crossings }
+}
+
+/// Where the cheapest way of one group changes, the narrowest bandwidth first.
+fn crossings(
+    ways: &[Way],
+    (runtime, gives): (Runtime, Gives),
+    assumed: &Assumptions,
+    may_win: &dyn Fn(&Row) -> bool,
+) -> Vec<Crossing> {
+    let group: Vec<&Way> = ways
+        .iter()
+        .filter(|way| summary::is_in(way.row, runtime, gives) && may_win(way.row))
+        .collect();
+    // Nanoseconds are the constant part; each unit of the inverse of the bandwidth (seconds a
+    // byte) adds what is moved.
+    let lines: Vec<envelope::Line> = group
+        .iter()
+        .map(|way| envelope::Line {
+            constant: way.write_ns() + assumed.reads_per_write * way.read_ns(),
+            slope: assumed.reads_per_write * way.bytes * 1e9,
+        })
+        .collect();
+    let lowest = envelope::lowest(&lines);
+    lowest
+        .windows(2)
+        .map(|pair| Crossing {
+            runtime,
+            gives,
+            bandwidth: 1.0 / pair[1].until,
+            below: group[pair[0].line].label(),
+            above: group[pair[1].line].label(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

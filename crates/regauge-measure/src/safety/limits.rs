@@ -1,0 +1,169 @@
+//! What a library's limits are, found by trying: the greatest depth and the most digits that it
+//! takes.
+
+use std::time::Instant;
+
+use super::bombs::{self, BombDocument, Scale};
+use super::probe::{Prober, Tried};
+use crate::process::Trouble;
+use crate::report::BombOutcome;
+use crate::table::thousands;
+
+/// Where a limit is, as closely as it was looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The greatest size that was taken.
+    pub taken: usize,
+    /// The smallest that was not.
+    pub not: usize,
+    /// What became of that.
+    pub tried: Tried,
+}
+
+/// Halves the distance between a size that is taken and one that is not, down to neighbours. Where
+/// a process ends each time, a tenth is close enough: starting others costs more than it tells.
+pub(crate) fn bisect(
+    full: usize,
+    at_full: Tried,
+    give_up: Instant,
+    mut attempt: impl FnMut(usize) -> Result<Tried, Trouble>,
+) -> Result<Option<Found>, Trouble> {
+    /// Every library that takes nested data takes this.
+    const SMALL: usize = 8;
+    if attempt(SMALL)?.outcome != BombOutcome::Decoded {
+        // What is refused is not the size.
+        return Ok(None);
+    }
+    let (mut taken, mut not, mut tried) = (SMALL, full, at_full);
+    while not - taken > 1 && Instant::now() < give_up {
+        if tried.outcome != BombOutcome::Refused && not - taken <= not / 10 {
+            break;
+        }
+        // The geometric mean: limits are anywhere between ten and a million.
+        let middle = ((taken as f64 * not as f64).sqrt() as usize).clamp(taken + 1, not - 1);
+        let next = attempt(middle)?;
+        if next.outcome == BombOutcome::Decoded {
+            taken = middle;
+        } else {
+            (not, tried) = (middle, next);
+        }
+    }
+    Ok(Some(Found { taken, not, tried }))
+}
+
+/// Looks for the limits that the bombs of a format let one see. `outcomes` are of `documents`, in
+/// their order.
+pub(crate) fn find(
+    prober: &mut Prober,
+    documents: &[BombDocument],
+    outcomes: &[Tried],
+    give_up: Instant,
+) -> Result<Vec<String>, Trouble> {
+    let mut found = Vec::new();
+    for (bomb, tried) in documents.iter().zip(outcomes) {
+        let Some((scale, make)) = bomb.scaled else { continue };
+        // Each kind of nesting may have a limit of its own; digits have one.
+        let what = bomb.kind.split(" 100,000").next().unwrap_or(bomb.kind);
+        let full = match scale {
+            Scale::Depth => bombs::DEPTH,
+            Scale::Digits => bombs::DIGITS,
+        };
+        match tried.outcome {
+            BombOutcome::Decoded => found.push(match scale {
+                Scale::Depth => format!("{what}: no limit up to {} deep", thousands(full as u64)),
+                Scale::Digits => {
+                    format!("integers: no limit up to {} digits", thousands(full as u64))
+                }
+            }),
+            // How far one comes in time is the machine's limit.
+            BombOutcome::OutOfTime => {}
+            _ => {
+                let give = |size: usize| prober.bomb(&make(size));
+                if let Some(limit) = bisect(full, tried.clone(), give_up, give)? {
+                    found.push(sentence(what, scale, &limit));
+                }
+            }
+        }
+    }
+    found.dedup();
+    Ok(found)
+}
+
+/// "arrays: at most 994 deep".
+fn sentence(what: &str, scale: Scale, found: &Found) -> String {
+    let (what, unit) = match scale {
+        Scale::Depth => (what, "deep"),
+        Scale::Digits => ("integers", "digits"),
+    };
+    let (taken, not) = (thousands(found.taken as u64), thousands(found.not as u64));
+    let does = match found.tried.outcome {
+        BombOutcome::Refused | BombOutcome::Decoded => {
+            if found.not - found.taken == 1 {
+                return format!("{what}: at most {taken} {unit}");
+            }
+            return format!("{what}: a limit between {taken} and {not} {unit}");
+        }
+        BombOutcome::Crashed => "crashes",
+        BombOutcome::OutOfMemory => "runs out of memory",
+        BombOutcome::OutOfTime => "takes too long",
+    };
+    format!("{what}: {does} somewhere between {taken} and {not} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn tried(outcome: BombOutcome) -> Tried {
+        Tried { outcome, words: String::new(), peak: None }
+    }
+
+    /// What is found for a library that takes up to `limit`, and in how many attempts.
+    fn found(limit: usize, beyond: BombOutcome) -> (Option<Found>, usize) {
+        let mut attempts = 0;
+        let give_up = Instant::now() + Duration::from_secs(60);
+        let found = bisect(100_000, tried(beyond), give_up, |size| {
+            attempts += 1;
+            Ok(tried(if size <= limit { BombOutcome::Decoded } else { beyond }))
+        });
+        (found.unwrap(), attempts)
+    }
+
+    #[test]
+    fn a_limit_is_found_exactly() {
+        for limit in [8, 9, 100, 128, 994, 1_024, 10_000, 99_999] {
+            let (found, attempts) = found(limit, BombOutcome::Refused);
+            let found = found.unwrap();
+            assert_eq!((found.taken, found.not), (limit, limit + 1));
+            assert!(attempts <= 40, "{limit}: {attempts}");
+        }
+    }
+
+    #[test]
+    fn a_crash_is_found_nearly() {
+        for limit in [100, 21_345] {
+            let (found, attempts) = found(limit, BombOutcome::Crashed);
+            let found = found.unwrap();
+            assert!(found.taken <= limit && limit < found.not, "{found:?}");
+            assert!(found.not - found.taken <= found.not / 10 && attempts <= 10, "{attempts}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_for_another_reason_has_no_limit() {
+        assert_eq!(found(0, BombOutcome::Refused), (None, 1));
+    }
+
+    #[test]
+    fn sentences() {
+        let text = |taken, not, outcome| {
+            sentence("arrays", Scale::Depth, &Found { taken, not, tried: tried(outcome) })
+        };
+        assert_eq!(text(994, 995, BombOutcome::Refused), "arrays: at most 994 deep");
+        assert_eq!(
+            text(21_000, 22_000, BombOutcome::Crashed),
+            "arrays: crashes somewhere between 21,000 and 22,000 deep"
+        );
+    }
+}

@@ -1,0 +1,310 @@
+//! What decoding bytes of a stranger would risk, tried out: documents that name code
+//! ([`payloads`]), and small documents that ask for much ([`bombs`]), each given to a contender in
+//! a process with bounds ([`bounds`]) in a sandbox folder ([`probe`]).
+//!
+//! `docs/safety.md` says what is tried, and what it does not prove. What was found is kept in a
+//! cache, by the versions of everything that took part, so that it costs time once.
+
+mod bombs;
+mod bounds;
+mod limits;
+mod payloads;
+mod probe;
+mod table;
+
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::assets;
+use crate::contender::{Contender, Source};
+use crate::process::{Launch, Trouble};
+use crate::protocol::Hello;
+use crate::report::{Bomb, BombOutcome, Reach, Safety};
+use crate::table::bytes;
+use bounds::Bounds;
+use payloads::Payload;
+use probe::{Prober, Tried};
+
+pub(crate) use table::section;
+
+/// Goes up when a payload, a bomb or a bound changes: what was found before counts no more.
+const TRIALS: u32 = 1;
+
+/// Whether hostile documents are tried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum When {
+    /// Not at all.
+    #[default]
+    Off,
+    /// As many contenders as a quarter of the budget allows, those that the cache knows at once.
+    Auto,
+    /// All contenders anew, whatever time it takes.
+    All,
+    /// The same, and nothing is timed.
+    Only,
+}
+
+impl When {
+    /// The time until which a trial may begin.
+    pub(crate) fn deadline(self, began: Instant, budget: Duration) -> Option<Instant> {
+        (self == When::Auto).then(|| began.max(Instant::now()) + budget / 4)
+    }
+
+    fn reads_cache(self) -> bool {
+        self == When::Auto
+    }
+}
+
+/// What a trial needs to know, the contender aside.
+pub(crate) struct Trial<'t> {
+    pub when: When,
+    /// No trial begins after it.
+    pub deadline: Option<Instant>,
+    /// Where the cache is.
+    pub cache: Option<&'t Path>,
+    /// The folder of `lab/payloads`, as it was unpacked.
+    pub gadgets: PathBuf,
+    /// How long a process may take to start.
+    pub patience: Duration,
+}
+
+/// What became of a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Found {
+    Safety(Box<Safety>),
+    /// There was no time left.
+    NoTime,
+    /// The contender could not be tried.
+    Failed(String),
+}
+
+impl Trial<'_> {
+    /// Tries one contender in `folder`, which is its own and is left to the caller.
+    pub(crate) fn of(
+        &self,
+        contender: &Contender,
+        launch: &Launch,
+        hello: &Hello,
+        folder: &Path,
+    ) -> Found {
+        let key = key(contender, launch, hello);
+        let file = self.cache.map(|folder| folder.join(file_name(contender, &key)));
+        if let Some(file) = file.as_ref().filter(|_| self.when.reads_cache())
+            && let Some(safety) = remembered(file, &key)
+        {
+            return Found::Safety(Box::new(safety));
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Found::NoTime;
+        }
+        match self.try_out(contender, launch, folder, Bounds::default()) {
+            Ok(safety) => {
+                if let Some(file) = &file {
+                    remember(file, &key, &safety);
+                }
+                Found::Safety(Box::new(safety))
+            }
+            Err(trouble) => Found::Failed(trouble.to_string()),
+        }
+    }
+
+    fn try_out(
+        &self,
+        contender: &Contender,
+        launch: &Launch,
+        folder: &Path,
+        bounds: Bounds,
+    ) -> Result<Safety, Trouble> {
+        let format = contender.wire.name();
+        let mut safety = self.try_format(format, launch, folder, bounds)?;
+        if let Some(told) = &contender.limits {
+            let found = std::mem::take(&mut safety.limits);
+            safety.limits =
+                if found.is_empty() { told.clone() } else { format!("{found}; {told}") };
+        }
+        Ok(safety)
+    }
+
+    fn try_format(
+        &self,
+        format: &str,
+        launch: &Launch,
+        folder: &Path,
+        bounds: Bounds,
+    ) -> Result<Safety, Trouble> {
+        let failed = |error: std::io::Error| {
+            Trouble::Raised(format!("cannot make a sandbox in {}: {error}", folder.display()))
+        };
+        let mut prober = Prober::new(launch, format, folder, &self.gadgets, self.patience, bounds)
+            .map_err(failed)?;
+        let payloads = payloads::of(format);
+        let mut results = Vec::with_capacity(payloads.len());
+        for payload in &payloads {
+            results.push(prober.payload(payload)?);
+        }
+        let documents = bombs::of(format);
+        let mut outcomes = Vec::with_capacity(documents.len());
+        for bomb in &documents {
+            outcomes.push(prober.bomb(&bomb.document)?);
+        }
+        // What a library does with the greatest tells most; where its limit is takes tries.
+        let give_up = Instant::now() + Duration::from_secs(15);
+        let limits = limits::find(&mut prober, &documents, &outcomes, give_up)?;
+        prober.stop();
+        let (reach, proof) = proof(&payloads, &results, format);
+        let runs_code = (!payloads.is_empty()).then_some(reach >= Reach::Methods);
+        let bombs = documents
+            .iter()
+            .zip(outcomes)
+            .map(|(bomb, tried)| Bomb {
+                kind: bomb.kind.to_owned(),
+                bytes: bomb.document.len() as u64,
+                outcome: tried.outcome,
+                detail: detail(&tried),
+                peak_bytes: tried.peak,
+            })
+            .collect();
+        Ok(Safety { runs_code, reach, proof, bombs, limits: limits.join("; ") })
+    }
+}
+
+/// The memory from which on it is worth a word.
+const MUCH: u64 = 64 << 20;
+
+/// What it said, and the memory that it took.
+fn detail(tried: &Tried) -> String {
+    let mut text = match tried.outcome {
+        BombOutcome::Decoded => "decoded".to_owned(),
+        _ => tried.words.clone(),
+    };
+    if let Some(peak) = tried.peak.filter(|peak| *peak >= MUCH) {
+        let _ = write!(text, ", with {} of memory", bytes(peak));
+    }
+    text
+}
+
+/// How far the payloads reached, and what proves it.
+fn proof(payloads: &[Payload], results: &[(bool, Tried)], format: &str) -> (Reach, String) {
+    if payloads.is_empty() {
+        return (Reach::Data, format!("nothing was tried: {format} has no means to name code"));
+    }
+    let reached = payloads
+        .iter()
+        .zip(results)
+        .filter(|(_, (worked, _))| *worked)
+        // Of those that prove as much, the first: it is the plainest.
+        .rev()
+        .max_by_key(|(payload, _)| payload.proves);
+    let Some((payload, (_, tried))) = reached else {
+        let mut text = format!("{} documents that name code left no trace", payloads.len());
+        let refused = results.iter().filter(|(_, one)| one.outcome == BombOutcome::Refused);
+        let (refused, crashed) = (
+            refused.clone().count(),
+            results.iter().filter(|(_, one)| one.outcome == BombOutcome::Crashed).count(),
+        );
+        if refused > 0 {
+            let words = results
+                .iter()
+                .find(|(_, one)| one.outcome == BombOutcome::Refused)
+                .map_or("", |(_, one)| one.words.as_str());
+            let _ = write!(text, "; {refused} were refused, such as with {words:?}");
+        }
+        if crashed > 0 {
+            let _ = write!(text, "; {crashed} ended the process");
+        }
+        return (Reach::Data, text);
+    };
+    let proved = match payload.proves {
+        Reach::Code => "made its mark: the document chose a function and its arguments",
+        Reach::Methods if tried.words.is_empty() => {
+            "ran: the document chose the class, and a method of it was called"
+        }
+        Reach::Methods => "ran, as its error tells: the document chose the class and the text",
+        Reach::Objects => "made an object of the class; no method of it was seen to run",
+        Reach::Data => "left a trace",
+    };
+    (payload.proves, format!("{} {proved}", payload.name))
+}
+
+/// Everything that decides what would be found.
+fn key(contender: &Contender, launch: &Launch, hello: &Hello) -> String {
+    let mut key = format!(
+        "{TRIALS} regauge {} {} {} {} {} {}",
+        env!("CARGO_PKG_VERSION"),
+        contender.runtime.name(),
+        hello.runtime,
+        contender.name,
+        hello.version,
+        contender.limits.as_deref().unwrap_or("")
+    );
+    match &contender.source {
+        // The version stays while regauge is worked on: the binary itself has to tell.
+        Source::Native(_) => {
+            if let Ok(data) = std::fs::metadata(&launch.program) {
+                let modified = data.modified().ok().map(|time| format!("{time:?}"));
+                let _ = write!(key, " {} {}", data.len(), modified.unwrap_or_default());
+            }
+        }
+        Source::Carried(path) => key.push_str(assets::text(path).unwrap_or("")),
+        Source::File(path) => key.push_str(&std::fs::read_to_string(path).unwrap_or_default()),
+    }
+    key
+}
+
+fn file_name(contender: &Contender, key: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    let plain = |text: &str| -> String {
+        text.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '-' }).collect()
+    };
+    format!(
+        "{}-{}-{:016x}.json",
+        plain(&contender.runtime.name().to_lowercase()),
+        plain(&contender.name.to_lowercase()),
+        hasher.finish()
+    )
+}
+
+/// A file of the cache.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    key: String,
+    safety: Safety,
+}
+
+fn remembered(file: &Path, key: &str) -> Option<Safety> {
+    let kept: Kept = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+    (kept.key == key).then_some(kept.safety)
+}
+
+/// Whole or not at all; a cache that cannot be written is none.
+fn remember(file: &Path, key: &str, safety: &Safety) {
+    let kept = Kept { key: key.to_owned(), safety: safety.clone() };
+    let Some(folder) = file.parent() else { return };
+    if std::fs::create_dir_all(folder).is_err() {
+        return;
+    }
+    let Ok(temporary) = tempfile::NamedTempFile::new_in(folder) else { return };
+    if serde_json::to_writer_pretty(&temporary, &kept).is_ok() {
+        let _ = temporary.persist(file);
+    }
+}
+
+/// Where the cache is by default: `regauge/safety` in `XDG_CACHE_HOME`, else in `~/.cache`.
+/// Nothing when there is no home.
+#[must_use]
+pub fn cache_dir() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    set("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".cache")))
+        .map(|base| base.join("regauge/safety"))
+}
+
+#[cfg(test)]
+mod tests;

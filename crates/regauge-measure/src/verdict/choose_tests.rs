@@ -1,0 +1,218 @@
+//! Verdicts over fixed figures.
+
+use super::*;
+use crate::report::{Bomb, Compression, Loss, Noise, Reference, Safety};
+use crate::test_report;
+
+const STEADY: [f64; 7] = [1.00e6, 1.01e6, 1.02e6, 1.03e6, 1.04e6, 1.05e6, 1.06e6];
+
+fn times(factor: f64) -> Vec<f64> {
+    STEADY.iter().map(|ns| ns * factor).collect()
+}
+
+fn row(name: &str, format: &str, bytes: u64, factor: f64) -> Row {
+    test_report::row(name, format, bytes, &times(factor), &times(factor))
+}
+
+/// json is large and slow, packed is small and middling, quick is large and fast.
+fn report() -> Report {
+    let mut report = test_report::empty();
+    report.rows = vec![
+        row("quick", "msgpack", 900_000, 1.0),
+        row("packed", "cbor", 300_000, 3.0),
+        row("json", "json", 1_000_000, 10.0),
+    ];
+    report
+}
+
+fn verdict(report: &Report, allow: Allow) -> Verdict {
+    decide(report, &Assumptions::default(), allow, &|row| row.contender == "json")
+}
+
+fn choice<'v>(verdict: &'v Verdict, purpose: &str) -> &'v Choice {
+    verdict.choices.iter().find(|one| one.purpose == purpose).unwrap()
+}
+
+fn tried(runs_code: Option<bool>, bombs: Vec<Bomb>) -> Option<Safety> {
+    Some(Safety {
+        runs_code,
+        reach: crate::report::Reach::Data,
+        proof: String::new(),
+        bombs,
+        limits: String::new(),
+    })
+}
+
+#[test]
+fn each_use_has_its_winner() {
+    let verdict = verdict(&report(), Allow::default());
+    assert_eq!(choice(&verdict, "storage").winners, ["packed (cbor)"]);
+    // 0.9 MB take 7.2 ms at 125 MB/s: 2.06 + 7.2 is more than 6.18 + 2.4.
+    assert_eq!(choice(&verdict, "wire").winners, ["packed (cbor)"]);
+    assert_eq!(choice(&verdict, "cache").winners, ["quick (msgpack)"]);
+    assert!(verdict.choices.iter().all(|one| !one.too_close));
+    assert_eq!(
+        verdict.summary[0],
+        "Python: to store take packed (cbor); to send take packed (cbor); to cache in the process \
+         take quick (msgpack)."
+    );
+    assert!(
+        verdict.summary[1].starts_with(
+            "Python, against json as it is, uncompressed: storing costs 30% (30–30%), sending"
+        ),
+        "{:?}",
+        verdict.summary
+    );
+    assert!(verdict.summary[1].contains("caching costs 10% ("), "{:?}", verdict.summary);
+    let because = &choice(&verdict, "storage").because;
+    assert!(because.contains("10 readings") && because.contains("for 12 months"), "{because}");
+}
+
+#[test]
+fn a_wide_road_prefers_the_quick_and_a_narrow_one_the_small() {
+    let report = report();
+    let wire = |bandwidth: f64| {
+        let assumed = Assumptions { bandwidth, ..Assumptions::default() };
+        let verdict = decide(&report, &assumed, Allow::default(), &|_| false);
+        choice(&verdict, "wire").winners.clone()
+    };
+    assert_eq!(wire(1e6), ["packed (cbor)"]);
+    assert_eq!(wire(1e10), ["quick (msgpack)"]);
+}
+
+#[test]
+fn overlapping_intervals_are_too_close_to_call() {
+    let mut report = report();
+    report.rows.push(row("twin", "msgpack", 900_000, 1.005));
+    let verdict = verdict(&report, Allow::default());
+    let cache = choice(&verdict, "cache");
+    assert!(cache.too_close);
+    assert_eq!(cache.winners, ["quick (msgpack)", "twin (msgpack)"]);
+    assert!(cache.because.contains("Too close to call"), "{}", cache.because);
+    assert!(
+        verdict.summary[0].contains("quick (msgpack) or twin (msgpack) (too close to call)"),
+        "{:?}",
+        verdict.summary
+    );
+}
+
+#[test]
+fn what_runs_code_is_refused_unless_allowed() {
+    let mut report = report();
+    report.rows[0].safety = tried(Some(true), Vec::new());
+    let strict = verdict(&report, Allow::default());
+    let cache = choice(&strict, "cache");
+    assert_eq!(cache.winners, ["packed (cbor)"]);
+    assert!(
+        cache.because.contains(
+            "Left out: quick (msgpack): decoding ran code that a document named. quick (msgpack) \
+             would cost 33% ("
+        ),
+        "{}",
+        cache.because
+    );
+    assert!(strict.summary.iter().any(|one| one.contains("--allow unsafe")), "{strict:?}");
+    let allowed = verdict(&report, Allow { unsafe_ones: true, lossy: false });
+    assert_eq!(choice(&allowed, "cache").winners, ["quick (msgpack)"]);
+    assert!(allowed.summary.iter().any(|one| one.starts_with("Unsafe ones were allowed")));
+    // What an adapter says of its library counts without a trial, too.
+    report.rows[0].safety = None;
+    report.rows[0].unsafe_because = Some("runs code".into());
+    let told = verdict(&report, Allow::default());
+    assert_eq!(choice(&told, "cache").winners, ["packed (cbor)"]);
+}
+
+#[test]
+fn what_a_small_document_stops_is_refused() {
+    for (outcome, words) in [
+        (BombOutcome::Crashed, "crashes it"),
+        (BombOutcome::OutOfMemory, "takes all memory"),
+        (BombOutcome::OutOfTime, "takes endless time"),
+    ] {
+        let mut report = report();
+        let bomb = Bomb {
+            kind: "depth 100,000".into(),
+            bytes: 200_000,
+            outcome,
+            detail: String::new(),
+            peak_bytes: None,
+        };
+        report.rows[0].safety = tried(Some(false), vec![bomb]);
+        let strict = verdict(&report, Allow::default());
+        assert_eq!(choice(&strict, "cache").winners, ["packed (cbor)"]);
+        let because = &choice(&strict, "cache").because;
+        let told = format!("a hostile 200 kB (depth 100,000) {words}");
+        assert!(because.contains(&told), "{because}");
+        report.rows[0].safety.as_mut().unwrap().bombs[0].outcome = BombOutcome::Refused;
+        assert_eq!(
+            choice(&verdict(&report, Allow::default()), "cache").winners[0],
+            "quick (msgpack)"
+        );
+    }
+}
+
+#[test]
+fn what_loses_data_is_refused_unless_allowed() {
+    let mut report = report();
+    report.rows[1].losses = vec![Loss { kind: "key order".into(), count: 3, examples: Vec::new() }];
+    let strict = verdict(&report, Allow::default());
+    assert_eq!(choice(&strict, "storage").winners, ["quick (msgpack)"]);
+    assert!(choice(&strict, "storage").because.contains("packed (cbor): loses key order"));
+    let allowed = verdict(&report, Allow { unsafe_ones: false, lossy: true });
+    assert_eq!(choice(&allowed, "storage").winners, ["packed (cbor)"]);
+}
+
+#[test]
+fn where_all_are_refused_nobody_wins() {
+    let mut report = report();
+    for row in &mut report.rows {
+        row.safety = tried(Some(true), Vec::new());
+    }
+    let verdict = verdict(&report, Allow::default());
+    assert!(verdict.choices.iter().all(|one| one.winners.is_empty() && !one.too_close));
+    assert!(verdict.choices[0].because.contains("Nobody is left"), "{verdict:?}");
+    assert!(verdict.summary[0].contains("nothing can be recommended"), "{verdict:?}");
+}
+
+#[test]
+fn a_noisy_machine_gets_no_ranking() {
+    let mut report = report();
+    report.noise = Some(Noise {
+        probes_ns: Vec::new(),
+        spread: 0.12,
+        limit: 0.05,
+        advice: Some("Close what else is running.".into()),
+    });
+    let noisy = verdict(&report, Allow::default());
+    assert!(noisy.choices.is_empty());
+    assert_eq!(
+        noisy.summary,
+        ["Nothing is recommended: the machine was too noisy (a fixed piece of work varied by \
+          12.0%, at most 5.0% is borne). Close what else is running."]
+    );
+    report.noise.as_mut().unwrap().spread = 0.05;
+    assert_eq!(verdict(&report, Allow::default()).choices.len(), 3);
+}
+
+#[test]
+fn compression_takes_part_but_not_in_the_cache() {
+    let mut report = report();
+    let exact = |ns: f64| Estimate { median: ns, low: ns, high: ns };
+    report.references = vec![Reference {
+        format: "json".into(),
+        bytes: 1_000_000,
+        gzip_bytes: 0,
+        written_by: "regauge".into(),
+        losses: Vec::new(),
+        compressions: vec![Compression {
+            codec: "zstd -3".into(),
+            bytes: 50_000,
+            compress_ns: exact(1e6),
+            decompress_ns: exact(0.5e6),
+        }],
+    }];
+    let verdict = verdict(&report, Allow::default());
+    assert_eq!(choice(&verdict, "storage").winners, ["json + zstd -3"]);
+    assert_eq!(choice(&verdict, "cache").winners, ["quick (msgpack)"]);
+    assert!(!verdict.summary.iter().any(|one| one.contains("Compression was not measured")));
+}
