@@ -18,7 +18,7 @@ demo: build                     ## Set up the contenders, make the catalogue, me
 	$(REGAUGE) measure --setup --yes --dir build/contenders
 	@mkdir -p $(DEMO)
 	$(REGAUGE) sample catalog $(DEMO)/catalog.mrc --force
-	$(REGAUGE) measure $(DEMO)/catalog.mrc --dir build/contenders --json $(DEMO)/catalog.json --force
+	$(REGAUGE) measure $(DEMO)/catalog.mrc --dir build/contenders --out $(DEMO)/report --force
 
 test: lint                      ## Everything CI runs: lint, unit, conformance and command tests, other readers, documentation
 	$(CARGO) test --workspace --exclude regauge-bench --quiet
@@ -27,6 +27,7 @@ test: lint                      ## Everything CI runs: lint, unit, conformance a
 	$(PYTHON) tools/yaml_11_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/python_pickle_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/hostile_check.py --regauge target/debug/regauge
+	$(PYTHON) tools/report_check.py --regauge target/debug/regauge
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude regauge-bench --no-deps --quiet
 
 build:                          ## The release binary: target/release/regauge

@@ -28,6 +28,7 @@ pub enum Command {
     Convert(Box<Convert>),
     Inspect(Inspect),
     Measure(Box<Measure>),
+    Report(Report),
     Sample(Sample),
     Formats(Formats),
     Completions(Completions),
@@ -284,7 +285,11 @@ pub struct Measure {
     /// Write everything as JSON, raw samples included (- is standard output, in place of tables)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Replace the JSON file if it exists
+    /// Write a report into this folder: report.html (one page that works offline), results.json,
+    /// tables as CSV, charts as SVG and PNG
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    /// Replace the JSON file, or the report in the folder, if it exists
     #[arg(long, short)]
     pub force: bool,
     /// Install the libraries to measure, after saying what will be done: of the runtimes named,
@@ -302,6 +307,33 @@ pub struct Measure {
     /// Show a progress bar
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
     pub progress: When,
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  regauge measure orders.json --out report
+  regauge report report/results.json --out again
+  regauge report results.json --out report --force
+
+The folder appears whole or not at all. With --force it replaces a report, and never a folder that
+holds anything else.
+
+Exit status: 0 done, 1 a bad file or a failed read or write, 2 wrong usage (a folder that is not
+empty).";
+
+/// Make the report of a measurement again, from its results.json
+#[derive(Debug, Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub struct Report {
+    /// What `regauge measure --json` or `--out` wrote; - is standard input
+    #[arg(value_name = "RESULTS")]
+    pub input: PathBuf,
+    /// The folder to write: report.html, results.json, tables, charts
+    #[arg(long, value_name = "FOLDER")]
+    pub out: PathBuf,
+    /// Replace the report in the folder, if there is one
+    #[arg(long, short)]
+    pub force: bool,
 }
 
 /// Serve a native contender over the standard streams.

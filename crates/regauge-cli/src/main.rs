@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => commands::convert::run(arguments),
         Command::Inspect(arguments) => commands::inspect::run(arguments),
         Command::Measure(arguments) => commands::measure::run(arguments),
+        Command::Report(arguments) => commands::report::run(arguments),
         Command::Sample(arguments) => commands::sample::run(arguments),
         Command::Contender(arguments) => commands::measure::serve(arguments),
         Command::Formats(arguments) => commands::formats::run(arguments),

@@ -44,5 +44,6 @@ pub use reference::{InputFile, files_in, name_in, note_of_unknown};
 pub use report::Report;
 pub use run::run;
 pub use runtime::Runtime;
-pub use table::{Layout, render, render_safety};
-pub use verdict::Allow;
+pub use summary::{groups, is_in};
+pub use table::{Layout, bytes, render, render_safety, thousands, time};
+pub use verdict::{Allow, sentences};

@@ -64,7 +64,8 @@ pub(crate) fn rank(report: &mut Report, seed: u64) {
 }
 
 /// Runtime and kind of every group of rows that may be compared, in the order of the rows.
-pub(crate) fn groups(report: &Report) -> Vec<(Runtime, Gives)> {
+#[must_use]
+pub fn groups(report: &Report) -> Vec<(Runtime, Gives)> {
     let mut groups: Vec<(Runtime, Gives)> =
         report.rows.iter().map(|row| (row.runtime, row.gives)).collect();
     groups.dedup();
@@ -72,7 +73,8 @@ pub(crate) fn groups(report: &Report) -> Vec<(Runtime, Gives)> {
 }
 
 /// Whether a row belongs to a group.
-pub(crate) fn is_in(row: &Row, runtime: Runtime, gives: Gives) -> bool {
+#[must_use]
+pub fn is_in(row: &Row, runtime: Runtime, gives: Gives) -> bool {
     row.runtime == runtime && row.gives == gives
 }
 

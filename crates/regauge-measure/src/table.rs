@@ -343,7 +343,8 @@ fn notes(text: &mut String, report: &Report) {
 }
 
 /// Three digits and a unit: `1.23 ms`.
-pub(crate) fn time(ns: f64) -> String {
+#[must_use]
+pub fn time(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns >= 1e9 => (ns / 1e9, "s"),
         ns if ns >= 1e6 => (ns / 1e6, "ms"),
@@ -369,7 +370,8 @@ fn three_digits(value: f64) -> String {
 }
 
 /// Decimal units, as the posts have them: 1 MB is 10^6 bytes.
-pub(crate) fn bytes(count: u64) -> String {
+#[must_use]
+pub fn bytes(count: u64) -> String {
     let value = count as f64;
     match count {
         1_000_000_000.. => format!("{} GB", three_digits(value / 1e9)),
@@ -379,7 +381,9 @@ pub(crate) fn bytes(count: u64) -> String {
     }
 }
 
-pub(crate) fn thousands(count: u64) -> String {
+/// Digits in groups of three: `1,234`.
+#[must_use]
+pub fn thousands(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -29,7 +29,8 @@ pub(crate) fn section(text: &mut String, report: &Report) {
 
 /// One sentence each for decoding, encoding and both together; nothing when fewer than two rows
 /// have times.
-pub(crate) fn sentences(rows: &[&Row], seed: u64) -> Vec<String> {
+#[must_use]
+pub fn sentences(rows: &[&Row], seed: u64) -> Vec<String> {
     let timed: Vec<(&str, &Timing)> = rows
         .iter()
         .filter_map(|row| Some((row.contender.as_str(), row.timing.as_ref()?)))

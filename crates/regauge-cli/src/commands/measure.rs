@@ -17,6 +17,7 @@ use regauge_measure::{
 
 use crate::args::{Contender, Measure, When};
 use crate::commands::inspect::trimmed;
+use crate::commands::report;
 use crate::failure::{Failure, Result, complain};
 use crate::input::{Source, Wanted};
 use crate::output::Destination;
@@ -42,6 +43,7 @@ pub fn run(arguments: &Measure) -> Result {
         Some(path) => Some(Destination::open(path, arguments.force)?),
         None => None,
     };
+    let out = arguments.out.as_deref().map(|out| report::open(out, arguments.force)).transpose()?;
     let mut options = Options::new(input.clone(), native()?);
     options.name = Some(inputs.name);
     options.files = inputs.files;
@@ -67,6 +69,7 @@ pub fn run(arguments: &Measure) -> Result {
         file.write_all(report.to_json().as_bytes())?;
         file.commit()?;
     }
+    let page = out.map(|out| report::put(&out, &report)).transpose()?;
     if arguments.json.as_deref() == Some(Path::new("-")) {
         return Ok(());
     }
@@ -76,7 +79,11 @@ pub fn run(arguments: &Measure) -> Result {
         safety::When::Only => render_safety(&report, layout),
         _ => render(&report, layout),
     };
-    print(text.as_bytes())
+    print(text.as_bytes())?;
+    match page {
+        Some(page) => print(format!("\nReport: {}\n", page.display()).as_bytes()),
+        None => Ok(()),
+    }
 }
 
 /// The interpreters that the user named.

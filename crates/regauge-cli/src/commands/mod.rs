@@ -8,4 +8,5 @@ pub mod man;
 pub mod marshal_survey;
 pub mod measure;
 pub mod pickle_survey;
+pub mod report;
 pub mod sample;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use regauge_measure::cost::{bandwidth_text, parse_bandwidth};
+use regauge_measure::cost::parse_bandwidth;
 use regauge_measure::report::Assumptions;
 use regauge_measure::{Allow, Options, safety};
 

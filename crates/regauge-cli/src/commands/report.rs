@@ -1,0 +1,90 @@
+//! `regauge report`: a measurement that was kept, as page, tables and charts.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use regauge_measure::report::SCHEMA;
+use regauge_report::{Destination, Error, PAGE};
+use serde_json::Value;
+
+use crate::args::Report;
+use crate::failure::{Failure, Result};
+use crate::report::print;
+
+/// Reads what was measured, and writes the report.
+pub fn run(arguments: &Report) -> Result {
+    let name = arguments.input.display().to_string();
+    let out = open(&arguments.out, arguments.force)?;
+    let text = if arguments.input == Path::new("-") {
+        let mut text = String::new();
+        io::stdin().lock().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(&arguments.input)
+    };
+    let text = text.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::usage(format!("{name}: there is no such file")),
+        _ => Failure::io(&name, &error),
+    })?;
+    let report = read(&text).map_err(|reason| Failure::Io(format!("{name}: {reason}")))?;
+    let page = put(&out, &report)?;
+    print(format!("{}\n", page.display()).as_bytes())
+}
+
+/// A folder that a report may go to.
+pub fn open(folder: &Path, force: bool) -> Result<Destination> {
+    Destination::open(folder, force).map_err(failure)
+}
+
+/// Writes the report; gives the path of its page.
+pub fn put(out: &Destination, report: &regauge_measure::Report) -> Result<PathBuf> {
+    let files = regauge_report::files(report).map_err(failure)?;
+    out.put(&files).map_err(failure)?;
+    Ok(out.folder().join(PAGE))
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::NotEmpty(_) | Error::Foreign { .. } | Error::NotAFolder(_) => Failure::usage(error),
+        other => Failure::Io(other.to_string()),
+    }
+}
+
+/// Results of this version, or of another whose shape is the same as far as we look.
+fn read(text: &str) -> std::result::Result<regauge_measure::Report, String> {
+    let wrong = match serde_json::from_str(text) {
+        Ok(report) => return Ok(report),
+        Err(wrong) => wrong,
+    };
+    let what_to_do = "name what `regauge measure --json FILE` wrote";
+    let schema = match serde_json::from_str::<Value>(text) {
+        Err(wrong) => return Err(format!("found no JSON ({wrong}); {what_to_do}")),
+        Ok(value) => value.get("schema").and_then(Value::as_str).map(str::to_owned),
+    };
+    match schema.as_deref() {
+        Some(SCHEMA) => Err(format!("{wrong}; it was changed since it was written")),
+        Some(other) if other.starts_with("regauge-measure/") => Err(format!(
+            "found schema {other}, expected {SCHEMA} ({wrong}); measure again, or use the version \
+             of regauge that wrote it"
+        )),
+        _ => Err(format!("found JSON that is no measurement; {what_to_do}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_measurement_is_refused_with_what_to_do() {
+        let check = |text: &str, expected: &str| {
+            let message = read(text).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        };
+        check("{\"a\": 1", "found no JSON");
+        check("[1]", "found JSON that is no measurement; name what");
+        check("{\"schema\": 1}", "found JSON that is no measurement");
+        check("{\"schema\": \"regauge-measure/1\"}", "found schema regauge-measure/1, expected");
+        check(&format!("{{\"schema\": \"{SCHEMA}\"}}"), "missing field");
+    }
+}

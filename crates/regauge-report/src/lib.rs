@@ -1,0 +1,52 @@
+//! A measurement as something to look at: a page, tables for a spreadsheet, charts.
+//!
+//! [`files`] makes everything in memory, [`Destination`] puts it into a folder. The page is one
+//! file that asks nothing of any server: style, script and charts are in it. All foreign text
+//! (names of files and contenders, values of documents) goes through `text::visible` and through
+//! the escaping of maud or plotters; a content security policy that allows the page's own style
+//! and script, by their hashes, and nothing else, stands behind that.
+
+#![forbid(unsafe_code)]
+
+mod canvas;
+mod charts;
+mod folder;
+mod names;
+mod page;
+mod png;
+mod scale;
+mod table;
+mod tables;
+mod text;
+
+use regauge_measure::Report;
+
+pub use folder::{Destination, Error};
+
+/// The name of the page in the folder.
+pub const PAGE: &str = "report.html";
+
+/// Every file of a report: its path inside the folder, and its content.
+///
+/// # Errors
+/// `Chart`, when a chart could not be made a PNG.
+pub fn files(report: &Report) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let figures = charts::all(report);
+    let tables = tables::all(report);
+    let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
+    let mut files = vec![
+        (PAGE.to_owned(), page::html(report, &figures, &names).into_bytes()),
+        ("results.json".to_owned(), report.to_json().into_bytes()),
+    ];
+    for (name, content) in tables {
+        files.push((format!("tables/{name}"), content.into_bytes()));
+    }
+    for figure in &figures {
+        let svg = figure.svg();
+        let png =
+            png::render(&svg).map_err(|reason| Error::Chart { id: figure.id.clone(), reason })?;
+        files.push((format!("charts/{}.svg", figure.id), svg.into_bytes()));
+        files.push((format!("charts/{}.png", figure.id), png));
+    }
+    Ok(files)
+}

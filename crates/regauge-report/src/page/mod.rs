@@ -1,0 +1,184 @@
+//! The page.
+
+mod costs;
+mod machine;
+mod speed;
+mod summary;
+mod task;
+mod trust;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use regauge_measure::{Report, bytes, thousands};
+use sha2::{Digest as _, Sha256};
+
+use crate::charts::{Figure, Part};
+use crate::text::visible;
+
+pub use trust::outcome;
+
+const STYLE: &str = include_str!("style.css");
+/// The fonts of the charts, so that labels are as wide as they were when they were placed.
+const REGULAR: &[u8] = include_bytes!("../fonts/Inter-Regular.woff2");
+const SEMIBOLD: &[u8] = include_bytes!("../fonts/Inter-SemiBold.woff2");
+const SCRIPT: &str = include_str!("script.js");
+
+/// A part of the page with a heading, reached from the list at the top.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    body: Markup,
+}
+
+impl Section {
+    fn new(id: &'static str, title: &'static str, body: Markup) -> Option<Section> {
+        Some(Section { id, title, body })
+    }
+}
+
+/// The whole page. `tables` are the names of the CSV files beside it.
+pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
+    let sections: Vec<Section> = [
+        summary::section(report),
+        task::section(report, figures),
+        speed::sizes(report, figures),
+        speed::section(report, figures),
+        costs::section(report, figures),
+        trust::fidelity(report),
+        trust::safety(report),
+        machine::cold(report),
+        machine::noise(report, figures),
+        machine::missing(report),
+        machine::method(report),
+        files(figures, tables),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let style = style();
+    let policy = format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; font-src data:; base-uri 'none'; \
+         form-action 'none'",
+        hash(&style),
+        hash(SCRIPT)
+    );
+    let title = visible(&report.input.name);
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="referrer" content="no-referrer";
+                meta name="generator" content={ "regauge " (visible(&report.regauge)) };
+                title { (title) " – measured by regauge" }
+                style { (PreEscaped(&style)) }
+            }
+            body {
+                a.skip href="#summary" { "Skip to the summary" }
+                (head(report, &title))
+                nav aria-label="Parts of this report" {
+                    ul {
+                        @for section in &sections {
+                            li { a href={ "#" (section.id) } { (section.title) } }
+                        }
+                    }
+                }
+                main {
+                    @for section in &sections {
+                        section id=(section.id) aria-labelledby={ "h-" (section.id) } tabindex="-1" {
+                            h2 id={ "h-" (section.id) } { (section.title) }
+                            (section.body)
+                        }
+                    }
+                }
+                footer {
+                    p {
+                        "Made by regauge " (visible(&report.regauge)) " from results.json, schema "
+                        (visible(&report.schema)) ". This page is whole: it asks nothing of any server."
+                    }
+                }
+                p #said.unseen role="status" aria-live="polite" {}
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+    .into_string()
+}
+
+fn head(report: &Report, title: &str) -> Markup {
+    let input = &report.input;
+    let documents = match (input.documents, input.format.as_str()) {
+        (1, _) => "one document".to_owned(),
+        (count, "marc" | "marcxml" | "marc-json") => format!("{} records", thousands(count)),
+        (count, _) => format!("{} documents", thousands(count)),
+    };
+    html! {
+        header {
+            div {
+                p.kind {
+                    @match &report.task {
+                        Some(task) => { "regauge measure · task " (visible(&task.name)) }
+                        None => { "regauge measure" }
+                    }
+                }
+                h1 { (title) }
+                p.facts {
+                    span { (visible(&input.format)) } " "
+                    span { (documents) } " "
+                    span { (bytes(input.bytes)) } " "
+                    span { (visible(&report.machine.processor)) } " "
+                    span { (thousands(report.machine.cores)) " cores" }
+                }
+            }
+            button #theme type="button" hidden { "Theme: as the system" }
+        }
+    }
+}
+
+/// The style sheet with its fonts.
+fn style() -> String {
+    let face = |weight: &str, font: &[u8]| {
+        format!(
+            "@font-face {{ font-family: Inter; font-weight: {weight}; font-display: block; \
+             src: url(data:font/woff2;base64,{}) format(\"woff2\"); }}\n",
+            STANDARD.encode(font)
+        )
+    };
+    format!("{}{}{STYLE}", face("400", REGULAR), face("600 700", SEMIBOLD))
+}
+
+/// `sha256-…` of a style or script, as a content security policy names it.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
+}
+
+/// The charts of one part.
+fn charts(figures: &[Figure], part: Part) -> Markup {
+    html! {
+        @for figure in figures.iter().filter(|figure| figure.part == part) { (figure.html()) }
+    }
+}
+
+fn files(figures: &[Figure], tables: &[&str]) -> Option<Section> {
+    let body = html! {
+        p { "In the folder of this page. Numbers in the tables are in nanoseconds and bytes." }
+        ul.files {
+            li { a href="results.json" { "results.json" } " – everything, raw samples included; "
+                code { "regauge report results.json --out FOLDER" } " makes this page again" }
+            @for name in tables {
+                li { a href={ "tables/" (name) } { "tables/" (name) } }
+            }
+            @for figure in figures {
+                li {
+                    (figure.title) ": "
+                    a href={ "charts/" (figure.id) ".svg" } { "charts/" (figure.id) ".svg" } ", "
+                    a href={ "charts/" (figure.id) ".png" } { ".png" }
+                }
+            }
+        }
+    };
+    Section::new("files", "Files", body)
+}

@@ -1,0 +1,101 @@
+//! A founding comparison: the published figures beside today's.
+
+use maud::html;
+use regauge_measure::Report;
+use regauge_measure::report::{Cell as Figures, TaskTable};
+
+use super::{Section, charts};
+use crate::charts::{Figure, Part};
+use crate::table::{Cell, Column, Table, Tone};
+use crate::text::{Unit, visible};
+
+/// The section.
+pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
+    let task = report.task.as_ref()?;
+    let body = html! {
+        p.lead { (visible(&task.question)) }
+        p.source { "Published in: " (visible(&task.source)) }
+        @if !task.changed.is_empty() {
+            h3 { "What has changed since" }
+            ul { @for sentence in &task.changed { li { (visible(sentence)) } } }
+        }
+        @for (index, one) in task.tables.iter().enumerate() {
+            (table(one).html(&format!("c-task-{index}")))
+        }
+        @if !task.tables.is_empty() {
+            p.legend { "Published times are those of another machine: compare the ratios, which stand beside the figures where there is a row to refer to." }
+        }
+        (charts(figures, Part::Task))
+    };
+    Section::new("task", "Then and now", body)
+}
+
+/// A column for what was published and one for today, as far as either has anything.
+fn table(of: &TaskTable) -> Table {
+    let mut columns = vec![Column::text("contender")];
+    let mut shown: Vec<(usize, bool)> = Vec::new();
+    for (index, column) in of.columns.iter().enumerate() {
+        let any = |has: fn(&Figures) -> bool| {
+            of.rows.iter().filter_map(|row| row.cells.get(index)).any(has)
+        };
+        let sorted = |head: String| {
+            let head = Column::number(head);
+            if column.less_is_better { head } else { head.more_is_better() }
+        };
+        if any(|cell| cell.published.is_some() || cell.published_ratio.is_some()) {
+            columns.push(sorted(format!("{}, published", column.name)));
+            shown.push((index, true));
+        }
+        if any(|cell| cell.today.is_some() || cell.today_ratio.is_some()) {
+            columns.push(sorted(format!("{}, today", column.name)));
+            shown.push((index, false));
+        }
+    }
+    let notes = of.rows.iter().any(|row| row.note.is_some());
+    if notes {
+        columns.push(Column::text("note"));
+    }
+    let caption = match &of.baseline {
+        Some(baseline) => format!("{} (ratios to {baseline})", of.title),
+        None => of.title.clone(),
+    };
+    let mut table = Table::new(caption, columns);
+    for row in &of.rows {
+        let mut name = Cell::text(&row.name);
+        if !row.published {
+            name = name.tag("new", Tone::Plain);
+        }
+        if of.baseline.as_deref() == Some(row.name.as_str()) {
+            name = name.tag("baseline", Tone::Plain);
+        }
+        let mut cells = vec![name];
+        for (index, published) in &shown {
+            let unit = Unit::of(&of.columns[*index].unit);
+            cells.push(
+                row.cells
+                    .get(*index)
+                    .map_or_else(Cell::none, |cell| figure(cell, *published, &unit)),
+            );
+        }
+        if notes {
+            cells.push(row.note.as_ref().map_or_else(Cell::none, Cell::text));
+        }
+        table.push(cells);
+    }
+    table
+}
+
+fn figure(cell: &Figures, published: bool, unit: &Unit) -> Cell {
+    let (value, ratio) = if published {
+        (cell.published.map(|value| Cell::figure(value, unit)), cell.published_ratio)
+    } else {
+        let today = cell.today.as_ref().map(|today| Cell::estimate(today, unit));
+        (today, cell.today_ratio.map(|ratio| ratio.median))
+    };
+    match (value, ratio) {
+        (Some(value), Some(ratio)) => value.emphasis(Unit::Ratio.figure(ratio)),
+        (Some(value), None) => value,
+        (None, Some(ratio)) => Cell::figure(ratio, &Unit::Ratio),
+        (None, None) => Cell::none(),
+    }
+}

@@ -1,0 +1,171 @@
+//! What came back otherwise than it went in, and what hostile bytes can do.
+
+use maud::html;
+use regauge_measure::Report;
+use regauge_measure::report::{BombOutcome, Loss, Row, Safety};
+use regauge_measure::thousands;
+
+use super::Section;
+use crate::table::{Cell, Column, Table, Tone};
+use crate::text::{Unit, visible};
+
+/// What every contender lost or got wrong.
+pub fn fidelity(report: &Report) -> Option<Section> {
+    let columns = vec![
+        Column::text("library"),
+        Column::text("runtime"),
+        Column::text("what"),
+        Column::number("how often"),
+        Column::text("first at"),
+        Column::text("before"),
+        Column::text("after"),
+    ];
+    let mut table =
+        Table::new("Differences between the original and what a library wrote", columns);
+    let contenders = || report.rows.iter().filter(|row| !row.is_floor);
+    for row in contenders() {
+        for loss in &row.wrong {
+            table.push(difference(row, loss, "wrong", Tone::Bad));
+        }
+        for loss in &row.losses {
+            table.push(difference(row, loss, "lost", Tone::Care));
+        }
+    }
+    let failed: Vec<&Row> = contenders().filter(|row| row.failure.is_some()).collect();
+    let faithful: Vec<String> = contenders()
+        .filter(|row| row.failure.is_none() && row.wrong.is_empty() && row.losses.is_empty())
+        .map(|row| format!("{} ({})", row.contender, row.runtime.name()))
+        .collect();
+    let wrong: Vec<&Row> = contenders().filter(|row| !row.wrong.is_empty()).collect();
+    let body = html! {
+        p {
+            "Every library decoded the whole file and encoded it again, and regauge compared what it wrote with the original, value by value. "
+            em { "Lost" } " is a difference that a format or a library brings about and that leaves the data recognizable; "
+            em { "wrong" } " is anything else, and then there are no times."
+        }
+        @if !faithful.is_empty() {
+            p { strong { "Lost nothing: " } (visible(&faithful.join(", "))) "." }
+        }
+        @for row in wrong {
+            p { strong { (visible(&row.contender)) " (" (visible(row.runtime.name())) ")" }
+                " gave wrong data in " (thousands(row.wrong_documents)) " of " (thousands(report.input.documents)) " documents." }
+        }
+        @if !table.rows.is_empty() { (table.html("c-fidelity")) }
+        @if !failed.is_empty() {
+            h3 { "Failed" }
+            ul { @for row in failed {
+                li { strong { (visible(&row.contender)) " (" (visible(row.runtime.name())) ")" } ": "
+                    (visible(row.failure.as_deref().unwrap_or_default())) }
+            } }
+        }
+    };
+    Section::new("fidelity", "What was kept", body)
+}
+
+fn difference(row: &Row, loss: &Loss, word: &str, tone: Tone) -> Vec<Cell> {
+    let mut cells = vec![
+        Cell::text(&row.contender).below(&row.format),
+        Cell::text(row.runtime.name()),
+        Cell::text(&loss.kind).tag(word, tone),
+        Cell::count(loss.count),
+    ];
+    match loss.examples.first() {
+        Some(example) => cells.extend([
+            Cell::code(&example.path).below(format!("document {}", thousands(example.document))),
+            side(&example.before, "was not there"),
+            side(&example.after, "is gone"),
+        ]),
+        None => cells.extend([Cell::none(), Cell::none(), Cell::none()]),
+    }
+    cells
+}
+
+fn side(value: &str, if_empty: &str) -> Cell {
+    if value.is_empty() { Cell::text(if_empty) } else { Cell::code(value) }
+}
+
+/// What decoding bytes of a stranger would risk.
+pub fn safety(report: &Report) -> Option<Section> {
+    let is_of_interest = |row: &&Row| row.safety.is_some() || row.unsafe_because.is_some();
+    let rows: Vec<&Row> =
+        report.rows.iter().filter(|row| !row.is_floor).filter(is_of_interest).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let columns = ["library", "runtime", "runs code", "hostile documents", "limits by default"];
+    let mut table =
+        Table::new("Bytes of strangers", columns.into_iter().map(Column::text).collect());
+    let columns = vec![
+        Column::text("library"),
+        Column::text("runtime"),
+        Column::text("document"),
+        Column::number("its size"),
+        Column::text("outcome"),
+        Column::text("in words"),
+    ];
+    let mut bombs = Table::new("Small documents that ask for much", columns);
+    for row in &rows {
+        table.push(risk(row));
+        for bomb in row.safety.iter().flat_map(|safety| &safety.bombs) {
+            let (word, tone) = outcome(bomb.outcome);
+            bombs.push(vec![
+                Cell::text(&row.contender).below(&row.format),
+                Cell::text(row.runtime.name()),
+                Cell::text(&bomb.kind),
+                Cell::figure(bomb.bytes as f64, &Unit::Bytes),
+                Cell::text(word).tone(tone),
+                Cell::text(&bomb.detail),
+            ]);
+        }
+    }
+    let body = html! {
+        p { "Tried out in a child process with bounds on time and memory, in an empty folder: a payload that would leave a mark if the library ran it, and small documents that ask for much." }
+        (table.html("c-safety"))
+        @if !bombs.rows.is_empty() { (bombs.html("c-bombs")) }
+    };
+    Section::new("safety", "Safety", body)
+}
+
+fn risk(row: &Row) -> Vec<Cell> {
+    let name = Cell::text(&row.contender).below(&row.format);
+    let runs = match row.safety.as_ref().map(|safety| (safety.runs_code, &safety.proof)) {
+        Some((Some(true), proof)) => Cell::text("yes").tone(Tone::Bad).below(proof),
+        Some((Some(false), proof)) => Cell::text("no").tone(Tone::Good).below(proof),
+        Some((None, proof)) => Cell::text("has no means to").tone(Tone::Good).below(proof),
+        None => Cell::text("not tried"),
+    };
+    let runs = match &row.unsafe_because {
+        Some(reason) => runs.tag("unsafe", Tone::Bad).also(reason),
+        None => runs,
+    };
+    let limits = row.safety.as_ref().map_or_else(Cell::none, |safety| Cell::text(&safety.limits));
+    vec![name, Cell::text(row.runtime.name()), runs, withstood(row.safety.as_ref()), limits]
+}
+
+fn withstood(safety: Option<&Safety>) -> Cell {
+    let Some(bombs) = safety.map(|safety| &safety.bombs).filter(|bombs| !bombs.is_empty()) else {
+        return Cell::none();
+    };
+    let is_well =
+        |outcome: BombOutcome| matches!(outcome, BombOutcome::Refused | BombOutcome::Decoded);
+    let well = bombs.iter().filter(|bomb| is_well(bomb.outcome)).count();
+    let text = format!("{well} of {} withstood", bombs.len());
+    let failed: Vec<String> = bombs
+        .iter()
+        .filter(|bomb| !is_well(bomb.outcome))
+        .map(|bomb| format!("{}: {}", bomb.kind, outcome(bomb.outcome).0))
+        .collect();
+    let tone = if well == bombs.len() { Tone::Good } else { Tone::Bad };
+    Cell::text(text).key(well as f64 / bombs.len() as f64).tone(tone).below(failed.join(", "))
+}
+
+/// What a bomb did, in words.
+pub fn outcome(outcome: BombOutcome) -> (&'static str, Tone) {
+    match outcome {
+        BombOutcome::Refused => ("refused", Tone::Good),
+        BombOutcome::Decoded => ("decoded without harm", Tone::Good),
+        BombOutcome::OutOfMemory => ("took too much memory", Tone::Bad),
+        BombOutcome::OutOfTime => ("took too long", Tone::Bad),
+        BombOutcome::Crashed => ("the process died", Tone::Bad),
+    }
+}

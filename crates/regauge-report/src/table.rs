@@ -1,0 +1,291 @@
+//! A table as the page shows it: sortable, with a caption, in a box that scrolls.
+
+use maud::{Markup, html};
+use regauge_measure::stats::Estimate;
+use regauge_measure::thousands;
+
+use crate::text::{Unit, margin, visible};
+
+/// A table.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// What it shows.
+    pub caption: String,
+    /// Its columns; the first names the row.
+    pub columns: Vec<Column>,
+    /// Its rows, each with a cell for every column.
+    pub rows: Vec<Row>,
+    /// Whether the caption is for screen readers alone, since a heading says the same.
+    pub headed: bool,
+}
+
+/// A column.
+#[derive(Debug, Clone)]
+pub struct Column {
+    head: String,
+    numeric: bool,
+    more_is_better: bool,
+}
+
+/// A row.
+#[derive(Debug, Clone)]
+pub struct Row {
+    cells: Vec<Cell>,
+    /// Whether it is a row to compare with, and not one that takes part.
+    quiet: bool,
+}
+
+/// A cell.
+#[derive(Debug, Clone, Default)]
+pub struct Cell {
+    text: String,
+    /// As important, behind.
+    beside: Option<String>,
+    /// Smaller, below.
+    below: Option<String>,
+    /// Marks behind the text: a word and how it is meant.
+    tags: Vec<(String, Tone)>,
+    /// What it is sorted by, instead of its text.
+    key: Option<f64>,
+    /// A bar of this share of the column's width.
+    bar: Option<f64>,
+    code: bool,
+    tone: Option<Tone>,
+}
+
+/// How something is meant. It is never said by colour alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// As it should be.
+    Good,
+    /// To be looked at.
+    Care,
+    /// As it should not be.
+    Bad,
+    /// By the way.
+    Plain,
+}
+
+impl Tone {
+    fn class(self) -> &'static str {
+        match self {
+            Tone::Good => "good",
+            Tone::Care => "care",
+            Tone::Bad => "bad",
+            Tone::Plain => "plain",
+        }
+    }
+}
+
+/// A mark behind a word: `<span class="tag …">`.
+pub fn tag(text: &str, tone: Tone) -> Markup {
+    html! { span class={ "tag " (tone.class()) } { (text) } }
+}
+
+impl Cell {
+    /// Foreign or own text.
+    pub fn text(text: impl AsRef<str>) -> Cell {
+        Cell { text: visible(text.as_ref()), ..Cell::default() }
+    }
+
+    /// A path or a value of a document.
+    pub fn code(text: impl AsRef<str>) -> Cell {
+        Cell { code: true, ..Cell::text(text) }
+    }
+
+    /// Nothing to show.
+    pub fn none() -> Cell {
+        Cell { text: "–".to_owned(), key: Some(f64::INFINITY), ..Cell::default() }
+    }
+
+    /// A figure.
+    pub fn figure(value: f64, unit: &Unit) -> Cell {
+        Cell { text: unit.figure(value), key: Some(value), ..Cell::default() }
+    }
+
+    /// A number of things.
+    pub fn count(count: u64) -> Cell {
+        Cell { text: thousands(count), key: Some(count as f64), ..Cell::default() }
+    }
+
+    /// A figure, or nothing.
+    pub fn maybe(value: Option<f64>, unit: &Unit) -> Cell {
+        value.map_or_else(Cell::none, |value| Cell::figure(value, unit))
+    }
+
+    /// A median with its margin below.
+    pub fn estimate(estimate: &Estimate, unit: &Unit) -> Cell {
+        Cell::figure(estimate.median, unit).below(margin(estimate))
+    }
+
+    /// A ratio with its interval below.
+    pub fn ratio(ratio: &Estimate) -> Cell {
+        let cell = Cell::figure(ratio.median, &Unit::Ratio);
+        if ratio.low == ratio.high {
+            return cell;
+        }
+        cell.below(format!("{:.2}–{:.2}", ratio.low, ratio.high))
+    }
+
+    /// With smaller text below.
+    pub fn below(mut self, text: impl AsRef<str>) -> Cell {
+        self.below = Some(visible(text.as_ref())).filter(|text| !text.is_empty());
+        self
+    }
+
+    /// With more of the smaller text.
+    pub fn also(self, text: impl AsRef<str>) -> Cell {
+        let below = match &self.below {
+            Some(below) => format!("{below}, {}", text.as_ref()),
+            None => text.as_ref().to_owned(),
+        };
+        self.below(below)
+    }
+
+    /// With a figure of equal weight beside it.
+    pub fn emphasis(mut self, text: impl AsRef<str>) -> Cell {
+        self.beside = Some(visible(text.as_ref()));
+        self
+    }
+
+    /// Sorted by this.
+    pub fn key(mut self, key: f64) -> Cell {
+        self.key = Some(key);
+        self
+    }
+
+    /// With a mark behind.
+    pub fn tag(mut self, text: impl AsRef<str>, tone: Tone) -> Cell {
+        self.tags.push((visible(text.as_ref()), tone));
+        self
+    }
+
+    /// With a bar of this share, 0 to 1.
+    pub fn bar(mut self, share: f64) -> Cell {
+        self.bar = share.is_finite().then(|| share.clamp(0.0, 1.0));
+        self
+    }
+
+    /// Meant so.
+    pub fn tone(mut self, tone: Tone) -> Cell {
+        self.tone = Some(tone);
+        self
+    }
+
+    fn inner(&self) -> Markup {
+        html! {
+            @if self.code { code { (self.text) } } @else { (self.text) }
+            @if let Some(beside) = &self.beside { " " b { (beside) } }
+            @for (text, tone) in &self.tags { " " (tag(text, *tone)) }
+            @if let Some(below) = &self.below { " " small { (below) } }
+            @if let Some(share) = self.bar {
+                svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" {
+                    rect width="100" height="4" {}
+                    rect width=(format!("{:.1}", share * 100.0)) height="4" {}
+                }
+            }
+        }
+    }
+}
+
+/// The class of a cell.
+fn class(numeric: bool, tone: Option<Tone>) -> Option<String> {
+    match (numeric, tone) {
+        (false, None) => None,
+        (true, None) => Some("n".to_owned()),
+        (false, Some(tone)) => Some(tone.class().to_owned()),
+        (true, Some(tone)) => Some(format!("n {}", tone.class())),
+    }
+}
+
+impl Column {
+    /// A column of text.
+    pub fn text(head: impl AsRef<str>) -> Column {
+        Column { head: visible(head.as_ref()), numeric: false, more_is_better: false }
+    }
+
+    /// A column of figures, of which the small ones come first.
+    pub fn number(head: impl AsRef<str>) -> Column {
+        Column { numeric: true, ..Column::text(head) }
+    }
+
+    /// The large ones come first.
+    pub fn more_is_better(mut self) -> Column {
+        self.more_is_better = true;
+        self
+    }
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(caption: impl AsRef<str>, columns: Vec<Column>) -> Table {
+        Table { caption: visible(caption.as_ref()), columns, rows: Vec::new(), headed: false }
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, cells: Vec<Cell>) {
+        debug_assert_eq!(cells.len(), self.columns.len(), "{}", self.caption);
+        self.rows.push(Row { cells, quiet: false });
+    }
+
+    /// Adds a row to compare with.
+    pub fn push_quiet(&mut self, cells: Vec<Cell>) {
+        self.push(cells);
+        if let Some(row) = self.rows.last_mut() {
+            row.quiet = true;
+        }
+    }
+
+    /// Leaves out the columns in which every cell is empty.
+    pub fn without_empty_columns(mut self) -> Table {
+        for index in (1..self.columns.len()).rev() {
+            let is_empty =
+                |row: &Row| row.cells[index].text == "–" && row.cells[index].tags.is_empty();
+            if self.rows.iter().all(is_empty) {
+                self.columns.remove(index);
+                for row in &mut self.rows {
+                    row.cells.remove(index);
+                }
+            }
+        }
+        self
+    }
+
+    /// The table in its box. `id` is that of the caption.
+    pub fn html(&self, id: &str) -> Markup {
+        let tall = self.rows.len() > 16;
+        let sortable = self.rows.len() > 1;
+        html! {
+            div.box.tall[tall] role="region" tabindex="0" aria-labelledby=(id) {
+                table {
+                    caption.unseen[self.headed] id=(id) { (self.caption) }
+                    thead { tr {
+                        @for column in &self.columns {
+                            th.n[column.numeric] scope="col" aria-sort=[sortable.then_some("none")] {
+                                @if sortable {
+                                    button type="button" data-down[column.more_is_better] { (column.head) }
+                                } @else { (column.head) }
+                            }
+                        }
+                    } }
+                    tbody {
+                        @for row in &self.rows {
+                            tr.quiet[row.quiet] {
+                                @for (index, (cell, column)) in row.cells.iter().zip(&self.columns).enumerate() {
+                                    @let key = cell.key.filter(|key| key.is_finite()).map(|key| format!("{key}"));
+                                    @let empty = (cell.key == Some(f64::INFINITY)).then_some("");
+                                    @let class = class(column.numeric, cell.tone);
+                                    @if index == 0 {
+                                        th scope="row" class=[class] data-k=[key] data-none=[empty] { (cell.inner()) }
+                                    } @else {
+                                        td class=[class] data-k=[key] data-none=[empty] { (cell.inner()) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Text that came from somewhere else (names of files and libraries, values of documents), and
+//! figures with their units.
+
+use regauge_measure::{bytes, thousands, time};
+
+/// The most characters of one foreign string that are shown; the whole of it is in `results.json`.
+const SHOWN_MAX: usize = 600;
+
+/// Foreign text as it can be shown in a page or a chart: characters that cannot be seen, turn the
+/// direction of what follows, or are not allowed in XML stand as their code points, and what is
+/// beyond [`SHOWN_MAX`] is counted. (Escaping for HTML and SVG comes after, and is not our part.)
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for (index, character) in text.chars().enumerate() {
+        if index == SHOWN_MAX {
+            let more = thousands((text.chars().count() - SHOWN_MAX) as u64);
+            shown.push_str(&format!("… ({more} more characters)"));
+            break;
+        }
+        match character {
+            '\n' | '\t' => shown.push(' '),
+            hidden if is_hidden(hidden) => {
+                shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(hidden)));
+            }
+            other => shown.push(other),
+        }
+    }
+    shown
+}
+
+/// Controls, separators of lines, marks of direction, what has no width, and what is no character.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}'
+            | '\u{E0000}'..='\u{E007F}')
+        || u32::from(character) & 0xFFFE == 0xFFFE
+}
+
+/// The same with at most so many characters, for the labels of a chart.
+pub fn label(text: &str, characters_max: usize) -> String {
+    let shown = visible(text);
+    if shown.chars().count() <= characters_max {
+        return shown;
+    }
+    let mut cut: String = shown.chars().take(characters_max - 1).collect();
+    cut.push('…');
+    cut
+}
+
+/// A part of a file's name: letters and digits in lower case, and hyphens.
+pub fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for character in text.chars() {
+        if slug.len() >= 40 {
+            break;
+        }
+        if character.is_ascii_alphanumeric() {
+            slug.push(character.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.trim_end_matches('-').to_owned()
+}
+
+/// What a number counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Time,
+    /// Bytes.
+    Bytes,
+    /// Bytes a second.
+    Bandwidth,
+    /// So often a second.
+    PerSecond,
+    /// So many times as much.
+    Ratio,
+    /// Things, or a unit that is only written behind the number.
+    Other(String),
+}
+
+impl Unit {
+    /// The unit of a task's column or axis.
+    pub fn of(name: &str) -> Unit {
+        match name {
+            "ns" => Unit::Time,
+            "bytes" => Unit::Bytes,
+            "bytes per second" | "bytes/s" | "B/s" => Unit::Bandwidth,
+            "per second" => Unit::PerSecond,
+            "ratio" => Unit::Ratio,
+            other => Unit::Other(visible(other)),
+        }
+    }
+
+    /// A figure in a table: three digits.
+    pub fn figure(&self, value: f64) -> String {
+        if !value.is_finite() {
+            return "–".to_owned();
+        }
+        match self {
+            Unit::Time if value < 0.0 => format!("−{}", time(-value)),
+            Unit::Time => time(value),
+            Unit::Bytes if value < 0.0 => format!("−{}", bytes(-value as u64)),
+            Unit::Bytes => bytes(value.round() as u64),
+            Unit::Bandwidth => format!("{}/s", bytes(value.max(0.0).round() as u64)),
+            Unit::PerSecond => format!("{}/s", digits(value)),
+            Unit::Ratio => format!("{}×", ratio_digits(value)),
+            Unit::Other(unit) if unit.is_empty() => digits(value),
+            Unit::Other(unit) => format!("{} {unit}", digits(value)),
+        }
+    }
+
+    /// A figure at a tick of an axis: as short as it can be, since ticks are round numbers.
+    pub fn tick(&self, value: f64) -> String {
+        match self {
+            Unit::Time => scaled(value, &[(1e9, " s"), (1e6, " ms"), (1e3, " µs"), (1.0, " ns")]),
+            Unit::Bytes => scaled(value, &BYTES),
+            Unit::Bandwidth => format!("{}/s", scaled(value, &BYTES)),
+            Unit::PerSecond => format!("{}/s", grouped(value)),
+            Unit::Ratio => format!("{}×", plain(value)),
+            Unit::Other(_) => grouped(value),
+        }
+    }
+}
+
+const BYTES: [(f64, &str); 4] = [(1e9, " GB"), (1e6, " MB"), (1e3, " kB"), (1.0, " B")];
+
+fn scaled(value: f64, steps: &[(f64, &str)]) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    // A tick that was computed may lie a rounding error below its unit.
+    let found = steps.iter().find(|(step, _)| value.abs() >= step * 0.999_999);
+    let (step, unit) = found.or(steps.last()).copied().unwrap_or((1.0, ""));
+    format!("{}{unit}", plain(value / step))
+}
+
+/// Without zeros at its end.
+fn plain(value: f64) -> String {
+    let text = format!("{value:.6}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    text.replace('-', "−")
+}
+
+fn grouped(value: f64) -> String {
+    if value >= 1e4 && value < 1e15 && (value - value.round()).abs() < 1e-6 {
+        thousands(value.round() as u64)
+    } else {
+        plain(value)
+    }
+}
+
+fn digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 99.95 && value > 0.0 && size < 1e15 => thousands(value.round() as u64),
+        size if size >= 9.995 => format!("{value:.1}"),
+        size if size >= 0.0995 || size == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+fn ratio_digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// The wider side of an interval, as a share of its middle: `±3%`.
+pub fn margin(estimate: &regauge_measure::stats::Estimate) -> String {
+    let side = (estimate.high - estimate.median).max(estimate.median - estimate.low);
+    if estimate.median <= 0.0 || !side.is_finite() {
+        return String::new();
+    }
+    let percent = 100.0 * side / estimate.median;
+    if percent < 1.0 { format!("±{percent:.1}%") } else { format!("±{percent:.0}%") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_seen_is_shown() {
+        assert_eq!(visible("a\u{202E}b\u{2066}c\0d\ne"), "a⟨U+202E⟩b⟨U+2066⟩c⟨U+0000⟩d e");
+        assert_eq!(visible("naïve 日本 😀"), "naïve 日本 😀");
+        assert_eq!(visible("\u{FFFE}\u{FEFF}\u{7F}"), "⟨U+FFFE⟩⟨U+FEFF⟩⟨U+007F⟩");
+        let long = "x".repeat(SHOWN_MAX + 1_234);
+        assert!(visible(&long).ends_with("x… (1,234 more characters)"));
+        assert_eq!(visible(&"x".repeat(SHOWN_MAX)), "x".repeat(SHOWN_MAX));
+    }
+
+    #[test]
+    fn names_of_files_hold_nothing_but_letters_digits_and_hyphens() {
+        assert_eq!(slug("../../etc: Size & time!"), "etc-size-time");
+        assert_eq!(slug("日本"), "");
+        assert_eq!(slug(&"a b".repeat(100)).len(), 40);
+    }
+
+    #[test]
+    fn labels_are_cut() {
+        assert_eq!(label("abcdef", 4), "abc…");
+        assert_eq!(label("abcd", 4), "abcd");
+    }
+
+    #[test]
+    fn ticks_from_nanoseconds_to_seconds_and_from_bytes_to_gigabytes() {
+        let check = |unit: &Unit, values: &[(f64, &str)]| {
+            for (value, text) in values {
+                assert_eq!(&unit.tick(*value), text, "{value}");
+            }
+        };
+        check(
+            &Unit::Time,
+            &[
+                (0.0, "0"),
+                (0.5, "0.5 ns"),
+                (1.0, "1 ns"),
+                (200.0, "200 ns"),
+                (1e3, "1 µs"),
+                (9.999_999_999e5, "1 ms"),
+                (2.5e6, "2.5 ms"),
+                (1e9, "1 s"),
+                (2e11, "200 s"),
+            ],
+        );
+        check(
+            &Unit::Bytes,
+            &[(0.0, "0"), (5.0, "5 B"), (1e3, "1 kB"), (2.5e6, "2.5 MB"), (1e9, "1 GB")],
+        );
+        check(&Unit::Bandwidth, &[(1e5, "100 kB/s"), (1e9, "1 GB/s")]);
+        check(&Unit::PerSecond, &[(20_000.0, "20,000/s"), (0.5, "0.5/s")]);
+        check(&Unit::Ratio, &[(1.5, "1.5×"), (10.0, "10×")]);
+    }
+
+    #[test]
+    fn figures_have_three_digits() {
+        assert_eq!(Unit::of("ns").figure(1_234_567.0), "1.23 ms");
+        assert_eq!(Unit::of("bytes").figure(31_000_000.0), "31.0 MB");
+        assert_eq!(Unit::of("per second").figure(68.3), "68.3/s");
+        assert_eq!(Unit::of("per second").figure(12_345.6), "12,346/s");
+        assert_eq!(Unit::of("ratio").figure(1.6), "1.60×");
+        assert_eq!(Unit::of("percent").figure(5.3), "5.30 percent");
+        assert_eq!(Unit::of("ns").figure(f64::NAN), "–");
+    }
+}
