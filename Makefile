@@ -10,7 +10,7 @@ SECONDS ?= 60
 READERS ?=
 
 .DEFAULT_GOAL := check
-.PHONY: check demo test help build lint fmt bench fuzz sanitize docs memory clean
+.PHONY: check demo test help build lint fmt bench fuzz sanitize docs memory clean wheel python-test
 
 check: test                     ## What CI runs: the same as `test`
 
@@ -59,9 +59,17 @@ docs:                           ## The library's documentation, in target/doc
 memory: build                   ## Peak memory of converting 1 GB files
 	$(PYTHON) tools/memory_check.py --regauge $(REGAUGE)
 
+wheel: build                    ## The Python wheel, installed into a clean environment and tested there
+	$(PYTHON) tools/python_wheel.py --peers
+
+python-test:                    ## The Python package's tests with what is built now, for work on it
+	cd bindings/python && $(CARGO) build --profile fast
+	cp bindings/python/target/fast/lib_regauge.so bindings/python/python/regauge/_regauge.so
+	cd bindings/python && PYTHONPATH=python $(PYTHON) -m pytest -q tests
+
 clean:                          ## Remove what was built
 	$(CARGO) clean
 	rm -rf build
 
 help:                           ## This list
-	@awk -F ' *## ' '/^[a-z]+:.*## / { split($$1, t, ":"); printf "  make %-8s %s\n", t[1], $$2 }' $(MAKEFILE_LIST)
+	@awk -F ' *## ' '/^[a-z-]+:.*## / { split($$1, t, ":"); printf "  make %-11s %s\n", t[1], $$2 }' $(MAKEFILE_LIST)

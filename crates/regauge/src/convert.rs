@@ -272,9 +272,10 @@ pub fn convert_bytes(input: &[u8], options: &Options) -> Result<Vec<u8>> {
     }
 }
 
-/// Adds to an error what a second reading tells: the path, the line, and how it looks there.
+/// Adds to an error what a second reading of its input tells: the path, the line, and how it looks
+/// there. `options` are those that the input was read with.
 #[cold]
-fn explain(mut error: Error, again: Option<Input<'_>>, options: &Options) -> Error {
+pub fn explain(mut error: Error, again: Option<Input<'_>>, options: &Options) -> Error {
     if error.kind() == ErrorKind::Io {
         return error;
     }

@@ -1,0 +1,145 @@
+"""One API over eleven formats: JSON, NDJSON, YAML, MessagePack, BSON, CBOR, Ruby's Marshal, pickle,
+MARC 21, MARCXML and MARC-in-JSON.
+
+Every format is a module with loads, dumps, load, dump, iter_load and Writer:
+
+>>> import regauge
+>>> regauge.msgpack.dumps(regauge.json.loads('{"a": [1, 2.5]}'))
+b'\\x81\\xa1a\\x92\\x01\\xcb@\\x04\\x00\\x00\\x00\\x00\\x00\\x00'
+
+What a format cannot hold is refused, never lost in silence (on_loss= says otherwise); nothing that
+the data names is imported, constructed or called; every reader has limits.
+"""
+
+from __future__ import annotations
+
+import os as _os
+from typing import Any
+
+from . import _files, _regauge
+from . import bson, cbor, json, marc, marshal, msgpack, ndjson, pickle, yaml
+from ._errors import DecodeError, EncodeError, Error, LimitError
+from ._regauge import FORMATS, Documents, Writer, __version__, detect
+from ._values import (
+    MAX_KEY,
+    MIN_KEY,
+    UNDEFINED,
+    Binary,
+    BrokenText,
+    BsonTimestamp,
+    Code,
+    DbPointer,
+    Decimal128,
+    Duration,
+    ExtType,
+    Moment,
+    Object,
+    ObjectId,
+    Regex,
+    Simple,
+    Symbol,
+    Timestamp,
+)
+
+__all__ = [
+    "FORMATS", "MAX_KEY", "MIN_KEY", "UNDEFINED",
+    "Binary", "BrokenText", "BsonTimestamp", "Code", "DbPointer", "Decimal128", "DecodeError",
+    "Documents", "Duration", "EncodeError", "Error", "ExtType", "LimitError", "Moment", "Object",
+    "ObjectId", "Regex", "Simple", "Symbol", "Timestamp", "Writer", "__version__",
+    "bson", "cbor", "convert", "convert_bytes", "detect", "dump", "dumps", "inspect", "iter_load",
+    "json", "load", "loads", "marc", "marshal", "msgpack", "ndjson", "open_writer", "pickle", "yaml",
+]
+
+
+def loads(data: Any, /, format: str | None = None, **options: Any) -> Any:
+    """The value in `data`; without a format, the one that its first bytes tell.
+
+    >>> import regauge
+    >>> regauge.loads(b'\\x81\\xa1a\\x01')
+    {'a': 1}
+    """
+    if format is None:
+        format = detect(data)
+        if format is None:
+            raise ValueError(f"found no format in the first bytes; pass one of {', '.join(FORMATS)}")
+    return _regauge.loads_as(format, data, options or None)
+
+
+def dumps(value: Any, /, format: str, **options: Any) -> Any:
+    """The value in a format.
+
+    >>> import regauge
+    >>> regauge.dumps([1, 2], 'yaml')
+    b'- 1\\n- 2\\n'
+    """
+    return _regauge.dumps_as(format, value, options or None)
+
+
+def _of(source: Any, format: str | None, reads: bool) -> str:
+    """The format of that name, or the one that a path tells."""
+    if format is not None:
+        return format
+    if isinstance(source, (str, _os.PathLike)):
+        path = _os.fspath(source)
+        found = _regauge.detect_path(path) if reads else _regauge.format_of_name(_os.path.basename(path))
+        if found is not None:
+            return found
+    raise ValueError(f"found no format in the file's name; pass one of {', '.join(FORMATS)}")
+
+
+def load(source: Any, /, format: str | None = None, **options: Any) -> Any:
+    """The value in a file; without a format, the one that its name or its first bytes tell."""
+    data = _files.read(source)
+    if format is None and isinstance(source, (str, _os.PathLike)):
+        format = _regauge.format_of_name(_os.path.basename(_os.fspath(source)))
+    return loads(data, format, **options)
+
+
+def dump(value: Any, target: Any, /, format: str | None = None, **options: Any) -> None:
+    """Writes a value to a file; without a format, the one that the file's name tells."""
+    _files.write(target, dumps(value, _of(target, format, reads=False), **options))
+
+
+def iter_load(source: Any, /, format: str | None = None, **options: Any) -> Documents:
+    """The documents of a file one by one, in bounded memory."""
+    return _regauge.iter_load(_of(source, format, reads=True), source, options or None)
+
+
+def open_writer(target: Any, /, format: str | None = None, **options: Any) -> Writer:
+    """A writer of documents to a file."""
+    return _regauge.writer(_of(target, format, reads=False), target, options or None)
+
+
+def convert(
+    source: str | _os.PathLike[str],
+    target: str | _os.PathLike[str],
+    /,
+    *,
+    from_: str | None = None,
+    to: str | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Converts a file to another format, in bounded memory and without Python objects.
+
+    Other threads run meanwhile. Gives what happened: documents, bad_records, exact, losses. The
+    options are those of loads and dumps, and documents= ('keep', 'split', 'join'), bad= ('stop',
+    'skip'), jobs= (threads), report=.
+    """
+    return _regauge.convert_file(source, target, from_, to, options or None)
+
+
+def convert_bytes(data: Any, /, from_: str, to: str, **options: Any) -> bytes:
+    """Converts bytes to another format.
+
+    >>> import regauge
+    >>> regauge.convert_bytes(b'{"a": [1, 2]}', 'json', 'yaml')
+    b'a:\\n- 1\\n- 2\\n'
+    """
+    return _regauge.convert_bytes(data, from_, to, options or None)
+
+
+def inspect(
+    path: str | _os.PathLike[str], /, format: str | None = None, **options: Any
+) -> dict[str, Any]:
+    """What is in a file: documents, depth, kinds, types, and every path with its kinds and size."""
+    return _regauge.inspect_file(path, format, options or None)

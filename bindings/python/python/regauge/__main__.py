@@ -1,0 +1,37 @@
+"""`python -m regauge`: the whole command, as it is installed beside the interpreter."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+
+
+def _command() -> str | None:
+    """The path of the command that came with this package."""
+    name = "regauge.exe" if os.name == "nt" else "regauge"
+    schemes = [None, sysconfig.get_preferred_scheme("user")]
+    for scheme in schemes:
+        folder = sysconfig.get_path("scripts", scheme) if scheme else sysconfig.get_path("scripts")
+        path = os.path.join(folder, name)
+        if os.access(path, os.X_OK):
+            return path
+    return shutil.which(name)
+
+
+def main() -> int:
+    """Runs the command with the arguments of this process."""
+    path = _command()
+    if path is None:
+        print("regauge: the command is not installed; reinstall the package", file=sys.stderr)
+        return 127
+    arguments = [path, *sys.argv[1:]]
+    if os.name == "nt":
+        return subprocess.run(arguments).returncode
+    os.execv(path, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

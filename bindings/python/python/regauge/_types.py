@@ -1,0 +1,30 @@
+"""Types that the signatures share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol, Union
+
+
+class Readable(Protocol):
+    """A file opened in binary mode for reading."""
+
+    def read(self, size: int = ..., /) -> bytes: ...
+
+
+class Writable(Protocol):
+    """A file opened in binary mode for writing."""
+
+    def write(self, data: bytes, /) -> Any: ...
+
+
+Data = Union[bytes, bytearray, memoryview, str]
+Source = Union[str, "os.PathLike[str]", Readable]
+Target = Union[str, "os.PathLike[str]", Writable]
+Limits = Mapping[str, Union[int, None]]
+OnLoss = Literal["refuse", "wrap", "approximate"]
+Charset = Literal["auto", "utf8", "marc8"]
+PairsHook = Callable[["list[tuple[Any, Any]]"], Any]
+Types = Mapping[str, Callable[..., Any]]
+OnBad = Callable[[Exception, bytes], Any]

@@ -1,0 +1,611 @@
+"""Values that are no plain data: what they become on the way in, and what they are on the way out.
+
+The native part calls the functions here. Nothing in this module looks up a class by a name that
+stands in the data: every class that is ever made is named in the source below.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import datetime as _datetime
+import decimal as _decimal
+import enum
+import fractions
+import os
+import pathlib
+import sys
+import uuid as _uuid
+from typing import Any, NamedTuple
+
+_UTC = _datetime.timezone.utc
+_EPOCH = _datetime.datetime(1970, 1, 1, tzinfo=_UTC)
+
+
+class Object:
+    """A value with a type around it that nothing was built for: names and data, and no behaviour.
+
+    origin -- whose type: "python", "ruby", "yaml", "cbor", "bson"
+    kind -- what sort of type, as docs/formats has it: "object", "call", "tag"
+    name -- the class or the tag; "" where the kind says everything
+    value -- what is inside
+    """
+
+    __slots__ = ("origin", "kind", "name", "value")
+    __match_args__ = ("origin", "kind", "name", "value")
+
+    def __init__(self, origin: str, kind: str, name: str, value: Any) -> None:
+        self.origin = origin
+        self.kind = kind
+        self.name = name
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"Object({self.origin!r}, {self.kind!r}, {self.name!r}, {self.value!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Object):
+            return NotImplemented
+        mine = (self.origin, self.kind, self.name, self.value)
+        return mine == (other.origin, other.kind, other.name, other.value)
+
+    # As a list, it can change.
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Symbol(str):
+    """A symbol: Ruby's, BSON's. Equal to the str of the same text."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Symbol({str.__repr__(self)})"
+
+
+class Code(str):
+    """JavaScript code, as BSON stores it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Code({str.__repr__(self)})"
+
+
+class BrokenText(bytes):
+    """Text whose bytes are not UTF-8."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"BrokenText({bytes.__repr__(self)})"
+
+
+class ExtType(NamedTuple):
+    """A MessagePack extension: its code, -128 to 127, and its payload."""
+
+    code: int
+    data: bytes
+
+
+class Timestamp(NamedTuple):
+    """A point in time that datetime cannot hold: finer than a microsecond, or far away."""
+
+    seconds: int
+    nanoseconds: int
+
+
+class Duration(NamedTuple):
+    """A length of time that timedelta cannot hold."""
+
+    seconds: int
+    nanoseconds: int
+
+
+class Moment(NamedTuple):
+    """A date or a time that Python's types cannot hold, as its text.
+
+    kind -- "date", "time", "datetime", "offset_datetime"
+    """
+
+    kind: str
+    text: str
+
+
+class Binary(bytes):
+    """Binary data with a subtype, as BSON stores it."""
+
+    subtype: int
+
+    def __new__(cls, data: bytes, subtype: int) -> Binary:
+        made = super().__new__(cls, data)
+        made.subtype = subtype
+        return made
+
+    def __repr__(self) -> str:
+        return f"Binary({bytes.__repr__(self)}, {self.subtype})"
+
+    def __eq__(self, other: object) -> bool:
+        mine = getattr(other, "subtype", 0)
+        return isinstance(other, bytes) and bytes.__eq__(self, other) and mine == self.subtype
+
+    def __hash__(self) -> int:
+        return hash((bytes(self), self.subtype))
+
+    def __reduce__(self) -> Any:
+        return Binary, (bytes(self), self.subtype)
+
+
+class Decimal128(NamedTuple):
+    """A decimal of 128 bits that decimal.Decimal would not give back: a NaN with a payload."""
+
+    bid: bytes
+
+
+class ObjectId:
+    """A BSON ObjectId: twelve bytes, or their hexadecimal digits."""
+
+    __slots__ = ("binary",)
+
+    def __init__(self, value: bytes | str) -> None:
+        binary = bytes.fromhex(value) if isinstance(value, str) else bytes(value)
+        if len(binary) != 12:
+            raise ValueError(f"found {len(binary)} bytes as an ObjectId, expected 12")
+        self.binary = binary
+
+    @property
+    def generation_time(self) -> _datetime.datetime:
+        """When it was made, in UTC, to the second."""
+        return _EPOCH + _datetime.timedelta(seconds=int.from_bytes(self.binary[:4], "big"))
+
+    def __str__(self) -> str:
+        return self.binary.hex()
+
+    def __repr__(self) -> str:
+        return f"ObjectId('{self.binary.hex()}')"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ObjectId) and other.binary == self.binary
+
+    def __lt__(self, other: ObjectId) -> bool:
+        return self.binary < other.binary
+
+    def __hash__(self) -> int:
+        return hash(self.binary)
+
+
+class Regex(NamedTuple):
+    """A regular expression and its options in letters."""
+
+    pattern: str
+    options: str
+
+
+class BsonTimestamp(NamedTuple):
+    """A BSON timestamp, which MongoDB keeps for itself."""
+
+    seconds: int
+    increment: int
+
+
+class DbPointer(NamedTuple):
+    """A BSON DBPointer."""
+
+    namespace: str
+    id: ObjectId
+
+
+class Simple(NamedTuple):
+    """A CBOR simple value without a meaning of its own."""
+
+    value: int
+
+
+class Special(enum.Enum):
+    """Values that BSON and CBOR have one each of."""
+
+    MIN_KEY = "min_key"
+    MAX_KEY = "max_key"
+    UNDEFINED = "undefined"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+MIN_KEY = Special.MIN_KEY
+MAX_KEY = Special.MAX_KEY
+UNDEFINED = Special.UNDEFINED
+
+
+# --- On the way in: what the events become.
+
+
+def timestamp(seconds: int, nanoseconds: int) -> Any:
+    """A point in time: datetime in UTC where that holds it."""
+    if nanoseconds % 1000 == 0:
+        try:
+            return _EPOCH + _datetime.timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
+        except OverflowError:
+            pass
+    return Timestamp(seconds, nanoseconds)
+
+
+def duration(seconds: int, nanoseconds: int) -> Any:
+    """A length of time: timedelta where that holds it."""
+    if nanoseconds % 1000 == 0:
+        try:
+            return _datetime.timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
+        except OverflowError:
+            pass
+    return Duration(seconds, nanoseconds)
+
+
+def _iso(text: str) -> str:
+    """A text of RFC 3339 as Python 3.10 reads it: six digits of a second, or none."""
+    head, point, tail = text.partition(".")
+    if not point:
+        return text.replace("Z", "+00:00")
+    digits = len(tail) - len(tail.lstrip("0123456789"))
+    fraction, zone = tail[:digits], tail[digits:]
+    if len(fraction) > 6 and fraction[6:].strip("0"):
+        raise ValueError(text)
+    return f"{head}.{fraction[:6]:0<6}{zone}".replace("Z", "+00:00")
+
+
+def date(text: str) -> Any:
+    """A day."""
+    try:
+        return _datetime.date.fromisoformat(text)
+    except ValueError:
+        return Moment("date", text)
+
+
+def time(text: str) -> Any:
+    """A time of day."""
+    try:
+        return _datetime.time.fromisoformat(_iso(text))
+    except ValueError:
+        return Moment("time", text)
+
+
+def datetime(text: str) -> Any:
+    """A day and a time, with an offset or without."""
+    try:
+        return _datetime.datetime.fromisoformat(_iso(text).replace(" ", "T"))
+    except ValueError:
+        zone = text[10:]
+        offset = "+" in zone or "-" in zone or "Z" in zone
+        return Moment("offset_datetime" if offset else "datetime", text)
+
+
+def decimal(text: str) -> _decimal.Decimal:
+    """A decimal with its digits."""
+    return _decimal.Decimal(text)
+
+
+def uuid(data: bytes) -> _uuid.UUID:
+    """A UUID."""
+    return _uuid.UUID(bytes=data)
+
+
+# The factories of a defaultdict that are harmless, by their names.
+_FACTORIES = {
+    f"builtins.{one.__name__}": one for one in (bool, bytes, dict, float, int, list, set, str, tuple)
+}
+_PATHS = {
+    "PurePosixPath": pathlib.PurePosixPath,
+    "PureWindowsPath": pathlib.PureWindowsPath,
+    "PosixPath": pathlib.PurePosixPath if os.name == "nt" else pathlib.PosixPath,
+    "WindowsPath": pathlib.PureWindowsPath,
+    "PurePath": pathlib.PurePath,
+    "Path": pathlib.Path,
+}
+_SET_TAG = "tag:yaml.org,2002:set"
+_OMAP_TAG = "tag:yaml.org,2002:omap"
+# https://www.iana.org/assignments/cbor-tags: 258 is a set.
+_CBOR_SET = "258"
+
+
+def typed(origin: str, kind: str, name: str, value: Any, early: Object | None) -> Any:
+    """What a value with a type around it becomes."""
+    if early is not None:
+        early.value = value
+        return early
+    try:
+        if origin == "python":
+            made = _python(kind, name, value)
+        elif origin == "yaml":
+            made = _yaml(name, value)
+        elif origin == "cbor" and name == _CBOR_SET and type(value) is list:
+            made = set(value)
+        elif origin == "ruby" and kind == "set" and name == "Set":
+            made = set(value)
+        else:
+            made = None
+    except (TypeError, ValueError, ArithmeticError):
+        made = None
+    return Object(origin, kind, name, value) if made is None else made
+
+
+def _yaml(name: str, value: Any) -> Any:
+    if name == _SET_TAG and type(value) is dict:
+        return set(value) if all(one is None for one in value.values()) else None
+    if name == _OMAP_TAG and type(value) is list:
+        pairs = [next(iter(one.items())) for one in value if type(one) is dict and len(one) == 1]
+        return collections.OrderedDict(pairs) if len(pairs) == len(value) else None
+    return None
+
+
+def _python(kind: str, name: str, value: Any) -> Any:
+    if kind == "tuple":
+        return tuple(value)
+    if kind == "set":
+        return set(value)
+    if kind == "frozenset":
+        return frozenset(value)
+    if kind == "bytearray":
+        return bytearray(value)
+    if kind == "ordered_dict":
+        return collections.OrderedDict(value)
+    if kind == "counter":
+        return collections.Counter(value)
+    if kind == "deque":
+        return collections.deque(value, int(name) if name else None)
+    if kind == "defaultdict":
+        if not name or name in _FACTORIES:
+            return collections.defaultdict(_FACTORIES.get(name), value)
+        return None
+    if kind == "decimal":
+        return _decimal.Decimal(value)
+    if kind == "fraction":
+        return fractions.Fraction(value)
+    if kind == "range":
+        return range(*value)
+    if kind == "slice":
+        return slice(*value)
+    if kind == "path":
+        return _PATHS[name.rpartition(".")[2]](value) if name.rpartition(".")[2] in _PATHS else None
+    if kind == "fold":
+        return value.replace(fold=1)
+    return None
+
+
+def construct(constructor: Any, kind: str, value: Any) -> Any:
+    """Calls a constructor of the caller's: with the arguments of a call, else with what is inside."""
+    if kind in ("call", "new", "new_ex", "instance_call") and type(value) is dict:
+        if set(value) <= {"args", "kwargs"}:
+            return constructor(*value.get("args", ()), **value.get("kwargs", {}))
+    return constructor(value)
+
+
+# --- On the way out: what an object is, in the words that the native part knows.
+
+# Formats that have a type for each of these.
+_HOLD_DATE = {"yaml", "cbor", "pickle"}
+_HOLD_DATETIME = {"yaml", "pickle"}
+_HOLD_OFFSET = {"yaml", "cbor", "pickle", "marshal"}
+_HOLD_TIMESTAMP = {"yaml", "cbor", "pickle", "marshal", "msgpack", "bson"}
+_HOLD_TIME = {"pickle"}
+_HOLD_UUID = {"cbor", "pickle", "bson"}
+_HOLD_DECIMAL = {"json", "ndjson", "yaml", "cbor", "pickle", "bson", "marshal"}
+_HOLD_COMPLEX = {"pickle", "marshal"}
+
+_SECOND = _datetime.timedelta(seconds=1)
+_MICROSECOND = _datetime.timedelta(microseconds=1)
+
+
+def _lower_datetime(value: _datetime.datetime, format: str) -> tuple[Any, ...]:
+    offset = value.utcoffset()
+    if offset is None:
+        if format in _HOLD_DATETIME:
+            if format == "pickle" and value.fold:
+                return "typed", "python", "fold", "", value.replace(fold=0)
+            return "datetime", value.isoformat()
+        if format == "bson":
+            value = value.replace(tzinfo=_UTC)
+        else:
+            return "text", value.isoformat()
+    elif offset and format in _HOLD_OFFSET:
+        return "offset_datetime", value.isoformat()
+    if format in _HOLD_TIMESTAMP:
+        seconds, rest = divmod(value - _EPOCH, _SECOND)
+        return "timestamp", seconds, rest // _MICROSECOND * 1000
+    text = value.isoformat()
+    return "text", text[:-6] + "Z" if not offset and text.endswith("+00:00") else text
+
+
+def _lower_time(value: _datetime.time, format: str) -> tuple[Any, ...]:
+    kind = "time" if format in _HOLD_TIME and value.tzinfo is None else "text"
+    return kind, value.isoformat()
+
+
+def _lower_timedelta(value: _datetime.timedelta, format: str) -> tuple[Any, ...]:
+    seconds, rest = divmod(value, _SECOND)
+    return "duration", seconds, rest // _MICROSECOND * 1000
+
+
+def _lower_decimal(value: _decimal.Decimal, format: str) -> tuple[Any, ...]:
+    if not value.is_finite():
+        if format == "pickle":
+            return "typed", "python", "decimal", "", str(value)
+        if format == "bson":
+            return "decimal", str(value)
+        return ("value", float(value)) if not value.is_snan() else ("unknown",)
+    if format in _HOLD_DECIMAL:
+        return "decimal", str(value)
+    return "text", str(value)
+
+
+def _lower_set(value: Any, format: str) -> tuple[Any, ...]:
+    if format == "pickle":
+        return "typed", "python", "set" if isinstance(value, set) else "frozenset", "", list(value)
+    if format == "yaml":
+        return "typed", "yaml", "tag", _SET_TAG, dict.fromkeys(value)
+    if format == "cbor":
+        return "typed", "cbor", "tag", _CBOR_SET, list(value)
+    if format == "marshal":
+        return "typed", "ruby", "set", "Set", list(value)
+    return "value", list(value)
+
+
+def _lower_uuid(value: _uuid.UUID, format: str) -> tuple[Any, ...]:
+    return ("uuid", value.bytes) if format in _HOLD_UUID else ("text", str(value))
+
+
+def _lower_complex(value: complex, format: str) -> tuple[Any, ...]:
+    return "complex", value.real, value.imag
+
+
+def _lower_bytearray(value: bytearray, format: str) -> tuple[Any, ...]:
+    if format == "pickle":
+        return "typed", "python", "bytearray", "", bytes(value)
+    return "bytes", bytes(value)
+
+
+def _lower_object(value: Object, format: str) -> tuple[Any, ...]:
+    return "typed", value.origin, value.kind, value.name, value.value
+
+
+def _lower_mapping(kind: str) -> Any:
+    def lower_mapping(value: Any, format: str) -> tuple[Any, ...]:
+        if format != "pickle":
+            return ("dict",)
+        name = ""
+        if kind == "defaultdict" and value.default_factory is not None:
+            factory = value.default_factory
+            name = f"builtins.{factory.__name__}"
+            if _FACTORIES.get(name) is not factory:
+                return ("unknown",)
+        return "typed", "python", kind, name, dict(value)
+
+    return lower_mapping
+
+
+def _lower_deque(value: Any, format: str) -> tuple[Any, ...]:
+    if format != "pickle":
+        return "value", list(value)
+    name = "" if value.maxlen is None else str(value.maxlen)
+    return "typed", "python", "deque", name, list(value)
+
+
+def _lower_path(value: pathlib.PurePath, format: str) -> tuple[Any, ...]:
+    if format == "pickle":
+        return "typed", "python", "path", f"pathlib.{type(value).__name__}", str(value)
+    return "text", str(value)
+
+
+# By the type itself: these are what most objects are.
+_EXACT: dict[type, Any] = {
+    _datetime.datetime: _lower_datetime,
+    _datetime.date: lambda value, format: (
+        "date" if format in _HOLD_DATE else "text",
+        value.isoformat(),
+    ),
+    _datetime.time: _lower_time,
+    _datetime.timedelta: _lower_timedelta,
+    _decimal.Decimal: _lower_decimal,
+    _uuid.UUID: _lower_uuid,
+    set: _lower_set,
+    frozenset: _lower_set,
+    bytearray: _lower_bytearray,
+    memoryview: lambda value, format: ("bytes", value.tobytes()),
+    complex: _lower_complex,
+    Object: _lower_object,
+    Symbol: lambda value, format: ("symbol", str(value)),
+    Code: lambda value, format: ("code", str(value)),
+    BrokenText: lambda value, format: ("broken_text", bytes(value)),
+    ExtType: lambda value, format: ("ext", *value),
+    Timestamp: lambda value, format: ("timestamp", *value),
+    Duration: lambda value, format: ("exact_duration", *value),
+    Moment: lambda value, format: tuple(value),
+    Binary: lambda value, format: ("binary", bytes(value), value.subtype),
+    Decimal128: lambda value, format: ("decimal128", value.bid),
+    ObjectId: lambda value, format: ("objectid", value.binary),
+    Regex: lambda value, format: ("regex", *value),
+    BsonTimestamp: lambda value, format: ("bson_timestamp", *value),
+    DbPointer: lambda value, format: ("dbpointer", value.namespace, value.id.binary),
+    Simple: lambda value, format: ("simple", *value),
+    Special: lambda value, format: (value.value,),
+    collections.OrderedDict: _lower_mapping("ordered_dict"),
+    collections.Counter: _lower_mapping("counter"),
+    collections.defaultdict: _lower_mapping("defaultdict"),
+    collections.deque: _lower_deque,
+    fractions.Fraction: lambda value, format: (
+        ("typed", "python", "fraction", "", str(value)) if format == "pickle" else ("unknown",)
+    ),
+    range: lambda value, format: (
+        ("typed", "python", "range", "", [value.start, value.stop, value.step])
+        if format == "pickle"
+        else ("value", list(value))
+    ),
+}
+
+
+def _fields(cls: type) -> tuple[str, ...] | None:
+    """The names of the fields of a dataclass or an attrs class."""
+    if dataclasses.is_dataclass(cls):
+        return tuple(field.name for field in dataclasses.fields(cls))
+    attributes = getattr(cls, "__attrs_attrs__", None)
+    if attributes is not None:
+        return tuple(attribute.name for attribute in attributes)
+    return None
+
+
+def _lower_numpy(value: Any, format: str) -> tuple[Any, ...]:
+    numpy = sys.modules["numpy"]
+    kind = value.dtype.kind
+    if kind in "biufUSO":
+        if kind == "f" and value.dtype.itemsize > 8:
+            return ("unknown",)
+        if isinstance(value, numpy.ndarray):
+            return "value", value.tolist()
+        return "value", value.item()
+    if kind == "c" and value.dtype.itemsize <= 16:
+        return "value", value.tolist()
+    if kind in "mM":
+        # Finer than a microsecond, numpy itself would give a bare integer.
+        unit = numpy.datetime_data(value.dtype)[0]
+        if unit in ("us", "ms", "s", "m", "h", "D", "W") and not numpy.isnat(value).any():
+            return "value", value.tolist()
+        if unit == "ns" and value.ndim == 0 and not numpy.isnat(value):
+            seconds, rest = divmod(int(value.astype("int64")), 1_000_000_000)
+            made = timestamp(seconds, rest) if kind == "M" else duration(seconds, rest)
+            return "value", made
+        if value.ndim:
+            return "value", list(value)
+    return ("unknown",)
+
+
+def lower(value: Any, format: str) -> tuple[Any, ...]:
+    """What an object is: a word, and what belongs to it. ("unknown",) is left to `default`."""
+    cls = type(value)
+    found = _EXACT.get(cls)
+    if found is not None:
+        done = found(value, format)
+        return done if done[0] != "unknown" else ()
+    if isinstance(value, enum.Enum):
+        return "value", value.value
+    names = _fields(cls)
+    if names is not None:
+        return "fields", names
+    # Subclasses: a named tuple is an array, as json writes it.
+    for base, word in ((str, "str"), (int, "int"), (float, "float"), (dict, "dict")):
+        if isinstance(value, base):
+            return (word,) if word != "int" or cls is not bool else ()
+    if isinstance(value, list):
+        return ("list",)
+    if isinstance(value, tuple):
+        return ("tuple",)
+    if isinstance(value, bytes):
+        return "bytes", bytes(value)
+    if isinstance(value, pathlib.PurePath):
+        return _lower_path(value, format)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray)):
+        done = _lower_numpy(value, format)
+        return done if done[0] != "unknown" else ()
+    for parent in cls.__mro__[1:]:
+        found = _EXACT.get(parent)
+        if found is not None:
+            done = found(value, format)
+            return done if done[0] != "unknown" else ()
+    return ()

@@ -1,0 +1,1 @@
+"""Drop-in replacements: `from regauge.compat import pymarc`."""

@@ -1,0 +1,5 @@
+"""pymarc's leader."""
+
+from ...marc._leader import Leader
+
+__all__ = ["Leader"]

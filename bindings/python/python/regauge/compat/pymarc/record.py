@@ -1,0 +1,14 @@
+"""pymarc's record."""
+
+from ...marc import _record
+from ...marc._record import map_marc8_record, normalize_subfield_code
+
+__all__ = ["Record", "map_marc8_record", "normalize_subfield_code"]
+
+
+class Record(_record.Record):
+    """A record that is always written in UTF-8."""
+
+    __slots__ = ()
+
+    _keeps_bytes = False

@@ -1,0 +1,80 @@
+"""MARC 21, MARCXML and MARC-in-JSON: records with methods, and records as dicts.
+
+>>> from regauge.marc import Field, MARCReader, Record, Subfield
+>>> record = Record(fields=[Field('245', ['0', '0'], [Subfield('a', 'A title')])])
+>>> [one.title for one in MARCReader(record.as_marc())]
+['A title']
+
+Records are read and edited as in pymarc. One that was read keeps its bytes: its fields are made
+when somebody asks for them, and an unchanged record is written as it was read. loads, dumps,
+iter_load and Writer deal in dicts of the shape of MARC-in-JSON; the modules regauge.marc.xml and
+regauge.marc.json are the same for the other two serialisations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _files, _regauge
+from . import json, xml
+from ._exceptions import (
+    BadLeaderValue,
+    BadSubfieldCodeWarning,
+    BaseAddressInvalid,
+    BaseAddressNotFound,
+    EndOfRecordNotFound,
+    FatalReaderError,
+    FieldNotFound,
+    MarcError,
+    MissingLinkedFields,
+    NoActiveFile,
+    NoFieldsFound,
+    RecordDirectoryInvalid,
+    RecordLeaderInvalid,
+    RecordLengthInvalid,
+    TruncatedRecord,
+    WriteNeedsRecord,
+)
+from ._field import Field, Indicators, RawField, Subfield, marc8_to_unicode
+from ._leader import Leader
+from ._readers import JSONReader, MARCMakerReader, MARCReader, Reader, XMLReader, map_records
+from ._record import Record
+from ._writers import JSONWriter, MARCWriter, TextWriter, XMLWriter
+from ._writers import Writer as RecordWriter
+
+__all__ = [
+    "BadLeaderValue", "BadSubfieldCodeWarning", "BaseAddressInvalid", "BaseAddressNotFound",
+    "EndOfRecordNotFound", "FatalReaderError", "Field", "FieldNotFound", "Indicators", "JSONReader",
+    "JSONWriter", "Leader", "MARCMakerReader", "MARCReader", "MARCWriter", "MarcError",
+    "MissingLinkedFields", "NoActiveFile", "NoFieldsFound", "RawField", "Reader", "Record",
+    "RecordDirectoryInvalid", "RecordLeaderInvalid", "RecordLengthInvalid", "RecordWriter",
+    "Subfield", "TextWriter", "TruncatedRecord", "WriteNeedsRecord", "Writer", "XMLReader",
+    "XMLWriter", "dump", "dumps", "iter_load", "json", "load", "loads", "map_records",
+    "marc8_to_unicode", "xml",
+]
+
+loads = _regauge.marc.loads
+dumps = _regauge.marc.dumps
+
+
+def load(source: Any, /, **options: Any) -> Any:
+    """The records in a file as a list of dicts; options are those of loads."""
+    return loads(_files.read(source), **options)
+
+
+def dump(value: Any, target: Any, /, **options: Any) -> None:
+    """Writes records, dicts, to a file; options are those of dumps."""
+    _files.write(target, dumps(value, **options))
+
+
+def iter_load(source: Any, /, **options: Any) -> _regauge.Documents:
+    """The records of a file as dicts, one by one.
+
+    bad='skip' passes over broken ones, and on_bad(error, data) is told of each.
+    """
+    return _regauge.iter_load("marc", source, options or None)
+
+
+def Writer(target: Any, /, **options: Any) -> _regauge.Writer:  # noqa: N802
+    """A writer of records as dicts: `with Writer(path) as writer: writer.write(record)`."""
+    return _regauge.writer("marc", target, options or None)

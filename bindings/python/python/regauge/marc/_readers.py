@@ -1,0 +1,235 @@
+"""Readers of records."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .. import _regauge
+from .. import json as _json
+from ._exceptions import (
+    EndOfRecordNotFound,
+    FatalReaderError,
+    MarcError,
+    RecordLengthInvalid,
+    TruncatedRecord,
+)
+from ._field import Field, Indicators, Subfield
+from ._leader import Leader
+from ._record import Record
+
+_END = 0x1D
+
+
+class Reader:
+    """What all readers are."""
+
+    record_class: type[Record] = Record
+
+
+class MARCReader(Reader):
+    """The records of MARC 21 in ISO 2709, out of a file opened in binary mode or of bytes.
+
+    A broken record comes as None, with what is wrong in current_exception and its bytes in
+    current_chunk; bad_records has counted them.
+
+    to_unicode -- False gives the bytes of each value, in fields of the class RawField
+    force_utf8 -- reads UTF-8 whatever the leader says
+    hide_utf8_warnings -- says nothing of characters that are not MARC-8
+    utf8_handling -- "strict", "replace" or "ignore"
+    file_encoding -- another charset than MARC-8, for records that are in it against the standard
+    permissive -- of no effect, as in pymarc: a broken record never raises
+    """
+
+    def __init__(
+        self,
+        marc_target: Any,
+        to_unicode: bool = True,
+        force_utf8: bool = False,
+        hide_utf8_warnings: bool = False,
+        utf8_handling: str = "strict",
+        file_encoding: str = "iso8859-1",
+        permissive: bool = False,
+    ) -> None:
+        self.to_unicode = to_unicode
+        self.force_utf8 = force_utf8
+        self.hide_utf8_warnings = hide_utf8_warnings
+        self.utf8_handling = utf8_handling
+        self.file_encoding = file_encoding
+        self.permissive = permissive
+        self.bad_records = 0
+        self.current_chunk: bytes | None = None
+        self.current_exception: Exception | None = None
+        if isinstance(marc_target, (bytes, bytearray, memoryview)):
+            marc_target = io.BytesIO(marc_target)
+        self.file_handle = marc_target
+
+    def close(self) -> None:
+        """Closes the file."""
+        self.file_handle.close()
+
+    def __iter__(self) -> MARCReader:
+        return self
+
+    def __next__(self) -> Any:
+        if isinstance(self.current_exception, FatalReaderError):
+            raise StopIteration
+        self.current_exception = None
+        read = self.file_handle.read
+        head = read(5)
+        if not head:
+            self.current_chunk = None
+            raise StopIteration
+        try:
+            if len(head) < 5:
+                self.current_chunk = head
+                raise TruncatedRecord
+            try:
+                length = int(head)
+            except ValueError:
+                self.current_chunk = head
+                raise RecordLengthInvalid from None
+            chunk = self.current_chunk = head + read(length - 5)
+            if len(chunk) < length:
+                raise TruncatedRecord
+            if chunk[-1] != _END:
+                raise EndOfRecordNotFound
+            return self.record_class(
+                chunk,
+                None,
+                self.to_unicode,
+                self.force_utf8,
+                self.hide_utf8_warnings,
+                self.utf8_handling,
+                file_encoding=self.file_encoding,
+            )
+        except Exception as error:
+            self.bad_records += 1
+            self.current_exception = error
+            return None
+
+
+def map_records(f: Callable[[Any], Any], *files: Any) -> None:
+    """Calls a function with each record of these files."""
+    for file in files:
+        for record in MARCReader(file):
+            f(record)
+
+
+def _text(target: Any, encoding: str) -> Any:
+    """What stands in a file, in a text, or in the file of that name."""
+    if hasattr(target, "read"):
+        return target.read()
+    if isinstance(target, str) and os.path.exists(target):
+        with open(target, encoding=encoding) as file:
+            return file.read()
+    return target
+
+
+class JSONReader(Reader):
+    """The records of MARC-in-JSON: one, an array of them, or one a line."""
+
+    def __init__(self, marc_target: Any, encoding: str = "utf-8", stream: bool = False) -> None:
+        self.encoding = encoding
+        self.records = self._records(_text(marc_target, encoding))
+        self.iter: Iterator[Any] = iter(self.records)
+
+    @staticmethod
+    def _records(data: Any) -> Any:
+        try:
+            value = _json.loads(data)
+        except ValueError as error:
+            # Control characters within text, which JSON does not allow, and records have.
+            import json
+
+            try:
+                value = json.loads(data, strict=False)
+            except ValueError:
+                try:
+                    value = _regauge.ndjson.loads(data)
+                except ValueError:
+                    raise error from None
+        return value if isinstance(value, list) else [value]
+
+    def __iter__(self) -> JSONReader:
+        self.iter = iter(self.records)
+        return self
+
+    def __next__(self) -> Record:
+        return self.record_class.from_dict(next(self.iter))
+
+
+class MARCMakerReader(Reader):
+    """The records of MARCMaker, which str(record) writes: a line a field, a blank line between."""
+
+    def __init__(self, target: Any, encoding: str | None = "utf-8") -> None:
+        text = _text(target, encoding or "utf-8")
+        if hasattr(target, "close"):
+            target.close()
+        self.records = text.split("\n\n")
+        self.iter = iter(self.records)
+
+    def _parse_line(self, line: str) -> Leader | Field:
+        if line[0] != "=":
+            raise ValueError('Line should start with a "=".')
+        if line[4:6] != "  ":
+            raise ValueError("Tag should be separated from the rest of the field by two spaces.")
+        tag, content = line[1:4], line[6:]
+        if tag == "LDR":
+            return Leader(content)
+        if tag < "010":
+            return Field(tag, data=content)
+        # What stands before the first "$" are the indicators.
+        parts = [Subfield(part[:1], part[1:]) for part in content[3:].split("$")]
+        return Field(tag, Indicators(content[0], content[1]), parts)
+
+    def __iter__(self) -> MARCMakerReader:
+        return self
+
+    def __next__(self) -> Record:
+        record = self.record_class()
+        for line in next(self.iter).splitlines():
+            try:
+                field = self._parse_line(line)
+            except Exception as error:
+                raise MarcError(f'Unable to parse line "{line}"') from error
+            if isinstance(field, Leader):
+                record.leader = field
+            else:
+                record.add_field(field)
+        return record
+
+
+class XMLReader(Reader):
+    """The records of MARCXML, out of a path, a file opened in binary mode, or bytes.
+
+    permissive -- a broken record comes as None, with what is wrong in current_exception, instead
+        of raising DecodeError
+    """
+
+    def __init__(self, target: Any, permissive: bool = False) -> None:
+        self.permissive = permissive
+        self.bad_records = 0
+        self.current_exception: Exception | None = None
+        self._documents = _regauge.iter_load("marcxml", target, None)
+
+    def __iter__(self) -> XMLReader:
+        return self
+
+    def __next__(self) -> Any:
+        self.current_exception = None
+        try:
+            return self.record_class.from_dict(next(self._documents))
+        except ValueError as error:
+            if not self.permissive:
+                raise
+            self.bad_records += 1
+            self.current_exception = error
+            return None
+
+
+def parse_json_to_array(json_file: Any) -> list[Record]:
+    """The records of MARC-in-JSON as a list."""
+    return list(JSONReader(json_file))

@@ -1,0 +1,105 @@
+"""Writers of records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import json as _json
+from ._exceptions import NoActiveFile, WriteNeedsRecord
+from ._record import Record
+from ._xml import record_to_xml
+
+
+class Writer:
+    """What all writers are: write(record), then close()."""
+
+    def __init__(self, file_handle: Any) -> None:
+        self.file_handle: Any = file_handle
+
+    def write(self, record: Record) -> None:
+        """Writes a record."""
+        if not isinstance(record, Record):
+            raise WriteNeedsRecord
+        if self.file_handle is None:
+            raise NoActiveFile
+
+    def close(self, close_fh: bool = True) -> None:
+        """Ends the output, and closes the file unless close_fh is False."""
+        if close_fh and self.file_handle:
+            self.file_handle.close()
+        self.file_handle = None
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+
+class MARCWriter(Writer):
+    """Writes ISO 2709 to a file opened in binary mode."""
+
+    def write(self, record: Record) -> None:
+        """Writes a record: with the bytes that it was read from, if nobody has changed it."""
+        super().write(record)
+        self.file_handle.write(record.as_marc())
+
+
+class JSONWriter(Writer):
+    """Writes an array of MARC-in-JSON to a file opened in text mode. It has to be closed."""
+
+    def __init__(self, file_handle: Any) -> None:
+        super().__init__(file_handle)
+        self.write_count = 0
+        if file_handle:
+            file_handle.write("[")
+
+    def write(self, record: Record) -> None:
+        """Writes a record."""
+        super().write(record)
+        text = _json.dumps(record.as_dict(), text=True, ascii=True)
+        self.file_handle.write("," + text if self.write_count else text)
+        self.write_count += 1
+
+    def close(self, close_fh: bool = True) -> None:
+        """Ends the array, and closes the file unless close_fh is False."""
+        if self.file_handle:
+            self.file_handle.write("]")
+        super().close(close_fh)
+
+
+class TextWriter(Writer):
+    """Writes MARCMaker to a file opened in text mode, a blank line between records."""
+
+    def __init__(self, file_handle: Any) -> None:
+        super().__init__(file_handle)
+        self.write_count = 0
+
+    def write(self, record: Record) -> None:
+        """Writes a record."""
+        super().write(record)
+        self.file_handle.write("\n" + str(record) if self.write_count else str(record))
+        self.write_count += 1
+
+
+class XMLWriter(Writer):
+    """Writes MARCXML to a file opened in binary mode. It has to be closed."""
+
+    def __init__(self, file_handle: Any) -> None:
+        super().__init__(file_handle)
+        if file_handle:
+            file_handle.write(
+                b'<?xml version="1.0" encoding="UTF-8"?>'
+                b'<collection xmlns="http://www.loc.gov/MARC21/slim">'
+            )
+
+    def write(self, record: Record) -> None:
+        """Writes a record."""
+        super().write(record)
+        self.file_handle.write(record_to_xml(record, encoding="utf-8"))
+
+    def close(self, close_fh: bool = True) -> None:
+        """Ends the collection, and closes the file unless close_fh is False."""
+        if self.file_handle:
+            self.file_handle.write(b"</collection>")
+        super().close(close_fh)

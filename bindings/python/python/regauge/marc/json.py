@@ -1,0 +1,32 @@
+"""MARC-in-JSON: records as dicts in the shape of MARC-in-JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _files, _regauge
+
+__all__ = ["Writer", "dump", "dumps", "iter_load", "load", "loads"]
+
+loads = _regauge.marcjson.loads
+dumps = _regauge.marcjson.dumps
+
+
+def load(source: Any, /, **options: Any) -> Any:
+    """The records in a file as a list of dicts; options are those of loads."""
+    return loads(_files.read(source), **options)
+
+
+def dump(value: Any, target: Any, /, **options: Any) -> None:
+    """Writes records, dicts, to a file; options are those of dumps."""
+    _files.write(target, dumps(value, **options))
+
+
+def iter_load(source: Any, /, **options: Any) -> _regauge.Documents:
+    """The records of a file as dicts, one by one."""
+    return _regauge.iter_load("marc-json", source, options or None)
+
+
+def Writer(target: Any, /, **options: Any) -> _regauge.Writer:  # noqa: N802
+    """A writer of records as dicts."""
+    return _regauge.writer("marc-json", target, options or None)

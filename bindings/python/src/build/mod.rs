@@ -1,0 +1,433 @@
+//! Events to Python objects: the sink of `loads`.
+//!
+//! Values gather on one stack, and a container takes what came since it began: so it does not
+//! matter whether its length was known. Nothing but data is built: a type that stands around a
+//! value becomes what `regauge._values` has for it, or an inert `regauge.Object`.
+
+mod hooks;
+mod keys;
+mod values;
+
+use std::collections::HashMap;
+
+use pyo3::prelude::*;
+use regauge::event::{BigInt, Ext, ShortText, Sink, Type, TypeBuf};
+use regauge::{Error, ErrorKind, Fidelity, Format, OnLoss, Result, Value};
+
+pub use hooks::Hooks;
+pub use keys::Keys;
+
+use crate::raw::{container, number, text};
+
+type Object<'py> = Bound<'py, PyAny>;
+
+/// An open container.
+struct Frame {
+    /// Where its values begin on the stack.
+    start: usize,
+    /// Whether the container stands on the stack already, just before its values: because an alias
+    /// in it may name it.
+    made: bool,
+}
+
+/// An open type.
+struct Open<'py> {
+    name: TypeBuf,
+    /// The anchor that it stands in, if that was just begun.
+    anchor: Option<u64>,
+    /// The object that an alias in it asked for.
+    early: Option<Object<'py>>,
+}
+
+/// Builds the value of one document after the other.
+pub struct Builder<'py> {
+    py: Python<'py>,
+    stack: Vec<Object<'py>>,
+    frames: Vec<Frame>,
+    keys: Option<Keys>,
+    hooks: Option<Box<Hooks<'py>>>,
+    /// Whether a key that stands twice in a map is refused.
+    unique: bool,
+    fidelity: Fidelity,
+    /// What Python raised, where a method failed because of that.
+    raised: Option<PyErr>,
+    types: Vec<Open<'py>>,
+    /// Anchors that are open, innermost last.
+    anchors: Vec<u64>,
+    /// The anchor that was begun last, until its value begins.
+    fresh: Option<u64>,
+    named: HashMap<u64, Object<'py>>,
+}
+
+impl<'py> Builder<'py> {
+    /// A builder of values that come out of `format`.
+    pub fn new(py: Python<'py>, format: Format, hooks: Option<Box<Hooks<'py>>>) -> Builder<'py> {
+        Builder {
+            py,
+            stack: Vec::with_capacity(64),
+            frames: Vec::with_capacity(16),
+            keys: Some(Keys::take()),
+            hooks,
+            unique: false,
+            fidelity: Fidelity::new(OnLoss::Refuse, format),
+            raised: None,
+            types: Vec::new(),
+            anchors: Vec::new(),
+            fresh: None,
+            named: HashMap::new(),
+        }
+    }
+
+    /// Refuses keys that stand twice in a map, instead of taking the last.
+    pub fn unique_keys(&mut self, unique: bool) {
+        self.unique = unique;
+    }
+
+    /// Whether Python code may run while a document is built.
+    pub fn runs_python(&self) -> bool {
+        self.hooks.is_some()
+    }
+
+    /// The value of the document that has just ended.
+    pub fn take(&mut self) -> Option<Object<'py>> {
+        self.frames.clear();
+        self.types.clear();
+        self.anchors.clear();
+        self.named.clear();
+        let value = self.stack.pop();
+        self.stack.clear();
+        value
+    }
+
+    /// The value of the document that has just ended, or `None` where there was none.
+    pub fn take_or_none(&mut self) -> Object<'py> {
+        self.take().unwrap_or_else(|| number::none(self.py))
+    }
+
+    /// The thread's token.
+    pub fn py(&self) -> Python<'py> {
+        self.py
+    }
+
+    /// Forgets a document that failed, and gives what Python raised, if that was why.
+    pub fn fail(&mut self) -> Option<PyErr> {
+        self.take();
+        self.fresh = None;
+        self.raised.take()
+    }
+
+    /// Python has raised something.
+    #[cold]
+    #[inline(never)]
+    fn python(&mut self) -> Error {
+        let raised = PyErr::take(self.py);
+        self.raise(raised.unwrap_or_else(|| {
+            pyo3::exceptions::PySystemError::new_err("found a failure without an exception")
+        }))
+    }
+
+    #[cold]
+    fn raise(&mut self, raised: PyErr) -> Error {
+        // An object without a hash is a fault of the document.
+        let unhashable =
+            raised.is_instance_of::<pyo3::exceptions::PyTypeError>(self.py) && self.hooks.is_none();
+        if unhashable {
+            let shown = raised.value(self.py).to_string();
+            return Error::new(
+                ErrorKind::Unsupported,
+                format!("found a key that no dict can have ({shown}), expected one with a hash"),
+            )
+            .hint("pass object_pairs_hook=list to get the pairs");
+        }
+        self.raised = Some(raised);
+        Error::new(ErrorKind::Io, "Python raised an exception")
+    }
+
+    #[inline(always)]
+    fn push(&mut self, value: Option<Object<'py>>) -> Result {
+        match value {
+            Some(value) => {
+                self.stack.push(value);
+                Ok(())
+            }
+            None => Err(self.python()),
+        }
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, map: bool) -> Result {
+        if self.fresh.is_some() {
+            return self.begin_named(map);
+        }
+        self.frames.push(Frame { start: self.stack.len(), made: false });
+        Ok(())
+    }
+
+    /// A container that an alias in it may name: it has to be there from the beginning.
+    #[cold]
+    fn begin_named(&mut self, map: bool) -> Result {
+        let mut nothing = Vec::new();
+        let made = match map {
+            true => container::dict(self.py, &mut nothing, 0),
+            false => container::list(self.py, &mut nothing, 0),
+        };
+        self.push(made)?;
+        if let (Some(id), Some(object)) = (self.fresh.take(), self.stack.last()) {
+            // A hook gives another object in its place, which is named when it is there.
+            if self.hooks.as_ref().is_none_or(|hooks| !map || !hooks.takes_maps()) {
+                self.named.insert(id, object.clone());
+            }
+        }
+        self.frames.push(Frame { start: self.stack.len(), made: true });
+        Ok(())
+    }
+
+    /// The end of a container that is on the stack already.
+    #[cold]
+    fn end_made(&mut self, map: bool, start: usize) -> Result {
+        let Some(object) = start.checked_sub(1).and_then(|at| self.stack.get(at)).cloned() else {
+            return Ok(());
+        };
+        if map {
+            if container::fill(&object, &mut self.stack, start).is_none() {
+                return Err(self.python());
+            }
+            return Ok(());
+        }
+        let values: Vec<_> = self.stack.drain(start..).collect();
+        for value in values {
+            let done = object.cast::<pyo3::types::PyList>().map(|list| list.append(value));
+            if let Ok(Err(error)) = done {
+                return Err(self.raise(error));
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of a map that a hook or a check wants to see.
+    #[cold]
+    #[inline(never)]
+    fn end_map_with_care(&mut self, frame: Frame) -> Result {
+        let pairs = self.stack.len().saturating_sub(frame.start) / 2;
+        if let Some(hooks) = &self.hooks
+            && let Some(hook) = hooks.pairs.clone()
+        {
+            let made = self.pairs(frame.start).and_then(|list| hook.call1((list,)));
+            return self.replace(frame.made, made);
+        }
+        let keys = match self.unique {
+            true => self.stack[frame.start..].iter().step_by(2).cloned().collect(),
+            false => Vec::new(),
+        };
+        let start = frame.start;
+        if frame.made {
+            self.end_made(true, start)?;
+        } else {
+            let dict = container::dict(self.py, &mut self.stack, start);
+            self.push(dict)?;
+        }
+        let Some(dict) = self.stack.last().cloned() else { return Ok(()) };
+        if self.unique && container::dict_len(&dict) < pairs {
+            return Err(self.twice(&keys));
+        }
+        if let Some(hooks) = &self.hooks
+            && let Some(hook) = hooks.object.clone()
+        {
+            let made = hook.call1((dict,));
+            self.stack.pop();
+            self.push_called(made)?;
+        }
+        Ok(())
+    }
+
+    /// Puts what a hook gave into the place of the container that is on the stack.
+    fn replace(&mut self, made: bool, value: PyResult<Object<'py>>) -> Result {
+        if made {
+            self.stack.pop();
+        }
+        self.push_called(value)
+    }
+
+    fn push_called(&mut self, value: PyResult<Object<'py>>) -> Result {
+        match value {
+            Ok(value) => {
+                self.stack.push(value);
+                Ok(())
+            }
+            Err(raised) => Err(self.raise(raised)),
+        }
+    }
+
+    /// The keys and values from `start` on as a list of tuples of two.
+    fn pairs(&mut self, start: usize) -> PyResult<Object<'py>> {
+        let values: Vec<_> = self.stack.drain(start..).collect();
+        let pairs = values.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
+        Ok(pyo3::types::PyList::new(self.py, pairs.collect::<Vec<_>>())?.into_any())
+    }
+
+    #[cold]
+    fn twice(&self, keys: &[Object<'py>]) -> Error {
+        let seen = pyo3::types::PySet::empty(self.py).ok();
+        let key = keys.iter().find(|key| {
+            let Some(seen) = &seen else { return false };
+            seen.contains(*key).unwrap_or(true) || seen.add(*key).is_err()
+        });
+        let shown = key.and_then(|key| key.repr().ok()).map(|repr| repr.to_string());
+        let shown = shown.unwrap_or_default();
+        Error::new(ErrorKind::Refused, format!("found the key {shown} a second time in one map"))
+            .hint("pass --duplicate-keys last to take the last")
+    }
+}
+
+impl Drop for Builder<'_> {
+    fn drop(&mut self) {
+        if let Some(keys) = self.keys.take() {
+            keys.give_back();
+        }
+    }
+}
+
+impl<'py> Sink for Builder<'py> {
+    #[inline(always)]
+    fn null(&mut self) -> Result {
+        self.stack.push(number::none(self.py));
+        Ok(())
+    }
+    #[inline(always)]
+    fn bool(&mut self, v: bool) -> Result {
+        self.stack.push(number::bool(self.py, v));
+        Ok(())
+    }
+    #[inline(always)]
+    fn i64(&mut self, v: i64) -> Result {
+        let v = number::i64(self.py, v);
+        self.push(v)
+    }
+    fn u64(&mut self, v: u64) -> Result {
+        let v = number::u64(self.py, v);
+        self.push(v)
+    }
+    #[inline(always)]
+    fn f64(&mut self, v: f64) -> Result {
+        let v = number::f64(self.py, v);
+        self.push(v)
+    }
+    #[inline(always)]
+    fn str(&mut self, v: &str) -> Result {
+        let v = text::new(self.py, v);
+        self.push(v)
+    }
+    #[inline(always)]
+    fn short_str(&mut self, v: ShortText<'_>) -> Result {
+        #[cfg(not(Py_LIMITED_API))]
+        if v.len() > 1 {
+            let v = text::ascii(self.py, v.as_str().as_bytes());
+            return self.push(v);
+        }
+        self.str(v.as_str())
+    }
+    #[inline(always)]
+    fn begin_array(&mut self, _len: Option<u64>) -> Result {
+        self.begin(false)
+    }
+    #[inline(always)]
+    fn end_array(&mut self) -> Result {
+        let Some(frame) = self.frames.pop() else { return Ok(()) };
+        if frame.made {
+            return self.end_made(false, frame.start);
+        }
+        let list = container::list(self.py, &mut self.stack, frame.start);
+        self.push(list)
+    }
+    #[inline(always)]
+    fn begin_map(&mut self, _len: Option<u64>) -> Result {
+        self.begin(true)
+    }
+    #[inline(always)]
+    fn key(&mut self, k: &str) -> Result {
+        let key = match &mut self.keys {
+            Some(keys) => keys.get(self.py, k),
+            None => text::new(self.py, k),
+        };
+        self.push(key)
+    }
+    #[inline(always)]
+    fn end_map(&mut self) -> Result {
+        let Some(frame) = self.frames.pop() else { return Ok(()) };
+        if frame.made || self.unique || self.hooks.is_some() {
+            return self.end_map_with_care(frame);
+        }
+        let dict = container::dict(self.py, &mut self.stack, frame.start);
+        self.push(dict)
+    }
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        self.stack.push(pyo3::types::PyBytes::new(self.py, v).into_any());
+        Ok(())
+    }
+    fn big_int(&mut self, v: BigInt<'_>) -> Result {
+        let made = values::big_int(self.py, v);
+        self.push_called(made)
+    }
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        let made = self.ext_value(v);
+        self.push_called(made)
+    }
+    fn key_value(&mut self, k: &Value) -> Result {
+        // The values of a key go the same way as others, and it is made of what cannot change.
+        k.drive(self)?;
+        let Some(key) = self.stack.pop() else { return Ok(()) };
+        let made = values::as_key(self.py, key);
+        self.push_called(made)
+    }
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        self.types.push(Open { name: t.into(), anchor: self.fresh.take(), early: None });
+        Ok(())
+    }
+    fn end_typed(&mut self) -> Result {
+        let (Some(open), Some(value)) = (self.types.pop(), self.stack.pop()) else { return Ok(()) };
+        let made = self.typed_value(open.name.as_type(), value, open.early.as_ref());
+        self.push_called(made)
+    }
+    fn holds_references(&mut self) -> bool {
+        true
+    }
+    fn begin_anchor(&mut self, id: u64) -> Result {
+        self.anchors.push(id);
+        self.fresh = Some(id);
+        Ok(())
+    }
+    fn end_anchor(&mut self) -> Result {
+        self.fresh = None;
+        if let (Some(id), Some(value)) = (self.anchors.pop(), self.stack.last()) {
+            self.named.insert(id, value.clone());
+        }
+        Ok(())
+    }
+    fn alias(&mut self, id: u64) -> Result {
+        if let Some(value) = self.named.get(&id) {
+            self.stack.push(value.clone());
+            return Ok(());
+        }
+        // A value that holds itself, and is not made before what is in it: only an inert object
+        // can be there before.
+        let Some(open) = self.types.iter().position(|open| open.anchor == Some(id)) else {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "found a value that holds itself, and is neither a list, a dict nor an object",
+            ));
+        };
+        let made = values::object(self.py, self.types[open].name.as_type());
+        match made {
+            Ok(object) => {
+                self.types[open].early = Some(object.clone());
+                self.named.insert(id, object.clone());
+                self.stack.push(object);
+                Ok(())
+            }
+            Err(raised) => Err(self.raise(raised)),
+        }
+    }
+}

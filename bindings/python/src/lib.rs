@@ -1,0 +1,73 @@
+//! The Python package's native part: Python objects from events, and events from Python objects.
+//!
+//! [`build`] is the sink of `loads`, [`walk`] the source of `dumps`; both are generic over the
+//! core's readers and writers. `unsafe` stands in [`raw`] and nowhere else.
+
+#![deny(unsafe_code)]
+
+mod build;
+mod dump;
+mod errors;
+mod formats;
+mod load;
+mod marc;
+mod options;
+mod python;
+#[allow(unsafe_code, reason = "the C API")]
+mod raw;
+mod stream;
+mod tools;
+mod walk;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The value of bytes in a format of this name.
+#[pyfunction]
+#[pyo3(signature = (format, data, options = None))]
+fn loads_as<'py>(
+    format: &str,
+    data: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    load::loads(stream::format(format)?, data, options)
+}
+
+/// The bytes of a value in a format of this name.
+#[pyfunction]
+#[pyo3(signature = (format, value, options = None))]
+fn dumps_as<'py>(
+    format: &str,
+    value: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    dump::dumps(stream::format(format)?, value, options)
+}
+
+/// The format that a file's name tells, or `None`.
+#[pyfunction]
+fn format_of_name(name: &str) -> Option<&'static str> {
+    regauge::Format::from_name(name).map(regauge::Format::name)
+}
+
+/// The native part of the package `regauge`.
+#[pymodule(gil_used = false)]
+fn _regauge(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("FORMATS", regauge::Format::ALL.map(regauge::Format::name).to_vec())?;
+    formats::add(module)?;
+    marc::add(module)?;
+    module.add_function(wrap_pyfunction!(loads_as, module)?)?;
+    module.add_function(wrap_pyfunction!(dumps_as, module)?)?;
+    module.add_function(wrap_pyfunction!(format_of_name, module)?)?;
+    module.add_function(wrap_pyfunction!(stream::iter_load, module)?)?;
+    module.add_function(wrap_pyfunction!(stream::writer, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::detect, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::detect_path, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::convert_file, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::convert_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::inspect_file, module)?)?;
+    module.add_class::<stream::PyDocuments>()?;
+    module.add_class::<stream::PyWriter>()?;
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! `loads`: bytes to one object.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use regauge::convert::{self, Input as CoreInput};
+use regauge::event::{Sink, Source as _};
+use regauge::format::Framing;
+use regauge::reader::{Parse, Reader};
+use regauge::wrap::Unwrap;
+use regauge::{Error, Format, Options, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
+
+use crate::build::Builder;
+use crate::errors::{self, Way};
+use crate::options::{For, Given};
+use crate::raw::bytes::Input;
+use crate::raw::collector::Pause;
+
+/// Below this many bytes a document makes too few objects to set the collector off.
+const PAUSE_BYTES: usize = 256;
+
+/// The object in `data`; for a stream of records the list of them.
+///
+/// # Errors
+/// `DecodeError` and `LimitError`; what a hook raises.
+pub fn loads<'py>(
+    format: Format,
+    data: &Bound<'py, PyAny>,
+    arguments: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = data.py();
+    let input = Input::new(data)?;
+    let given = Given::parse(format, format, For::Loading, arguments)?;
+    loads_with(py, input.as_slice(), given)
+}
+
+/// The same with options that are known.
+pub fn loads_with<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    given: Given<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let unique = given.unique();
+    let Given { options, hooks, .. } = given;
+    let mut builder = Builder::new(py, options.from, hooks.some());
+    builder.unique_keys(unique);
+    let pause = Pause::new(py, !builder.runs_python() && bytes.len() > PAUSE_BYTES);
+    let done = parse(bytes, &options, &mut builder);
+    drop(pause);
+    match done {
+        Ok(value) => Ok(value),
+        Err(Failed::Python(raised)) => Err(raised),
+        Err(Failed::Core(error)) => match builder.fail() {
+            Some(raised) => Err(raised),
+            None => {
+                let error = convert::explain(error, Some(CoreInput::Bytes(bytes)), &options);
+                Err(errors::exception(py, &error, Way::Decode))
+            }
+        },
+    }
+}
+
+enum Failed {
+    Core(Error),
+    Python(PyErr),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Failed {
+        Failed::Core(error)
+    }
+}
+
+/// Makes the parser that the options ask for, and does something with it.
+macro_rules! with_parser {
+    ($options:expr, |$parser:ident| $act:expr) => {{
+        let options: &Options = $options;
+        let limits = options.limits;
+        match options.from {
+            Format::Json | Format::Ndjson | Format::MarcJson => {
+                let mut read = options.json_read;
+                read.framing = match options.from {
+                    Format::Ndjson => json::Framing::Lines,
+                    Format::MarcJson => json::Framing::Concatenated,
+                    _ => json::Framing::Single,
+                };
+                let $parser = json::Parser::new(read, limits);
+                $act
+            }
+            Format::Yaml => {
+                let $parser = yaml::Parser::new(options.yaml.clone(), limits);
+                $act
+            }
+            Format::Msgpack => {
+                let $parser = msgpack::Parser::new(limits);
+                $act
+            }
+            Format::Bson => {
+                let $parser = bson::Parser::new(options.bson.clone(), limits);
+                $act
+            }
+            Format::Cbor => {
+                let $parser = cbor::Parser::new(options.cbor.clone(), limits);
+                $act
+            }
+            Format::Marshal => {
+                let $parser = marshal::Parser::new(options.marshal.clone(), limits);
+                $act
+            }
+            Format::Pickle => {
+                let $parser = pickle::Parser::new(options.pickle.clone(), limits);
+                $act
+            }
+            Format::Marc => {
+                let mut read = options.marc.clone();
+                read.references |= options.wraps();
+                let $parser = marc::iso2709::Parser::new(read, limits);
+                $act
+            }
+            Format::MarcXml => {
+                let $parser = marc::xml::Parser::new(options.marc.clone(), limits);
+                $act
+            }
+            other => Err(unknown(other).into()),
+        }
+    }};
+}
+pub(crate) use with_parser;
+
+/// A format that the core knows and this package does not.
+#[cold]
+pub fn unknown(format: Format) -> Error {
+    let message = format!("{} is not in this version of the package", format.title());
+    Error::new(regauge::ErrorKind::Unsupported, message)
+}
+
+fn parse<'py>(
+    bytes: &[u8],
+    options: &Options,
+    builder: &mut Builder<'py>,
+) -> Result<Bound<'py, PyAny>, Failed> {
+    with_parser!(options, |parser| one(Reader::from_slice(parser, bytes), bytes, options, builder))
+}
+
+/// The next document: `Ok(false)` at the end of the stream.
+pub fn next<P: Parse>(
+    reader: &mut Reader<'_, P>,
+    options: &Options,
+    builder: &mut Builder<'_>,
+) -> regauge::Result<bool> {
+    if options.wraps() && !options.from.is_marc() {
+        let mut unwrap = Unwrap::new(builder, &options.limits);
+        let sink: &mut dyn Sink = &mut unwrap;
+        return reader.next(sink);
+    }
+    reader.next(builder)
+}
+
+fn one<'py, P: Parse>(
+    mut reader: Reader<'_, P>,
+    bytes: &[u8],
+    options: &Options,
+    builder: &mut Builder<'py>,
+) -> Result<Bound<'py, PyAny>, Failed> {
+    let format = options.from;
+    let more = next(&mut reader, options, builder)?;
+    if format.framing() == Framing::Records && format != Format::Bson {
+        return all(reader, more, options, builder);
+    }
+    if !more {
+        if format == Format::Yaml {
+            // An empty stream has no document; loaders of YAML give None for it.
+            return Ok(builder.take_or_none());
+        }
+        let error = Error::truncated("found no bytes, expected a value").at(0).in_format(format);
+        return Err(error.into());
+    }
+    let value = builder.take_or_none();
+    let end = reader.offset();
+    if end < bytes.len() as u64 {
+        let one_document = |at: u64| {
+            let left = bytes.len() as u64 - at;
+            let message = format!("found {left} more bytes behind the value, expected the end");
+            let error = Error::syntax(message).at(at).in_format(format);
+            error.hint("take iter_load for a stream of documents")
+        };
+        if !format.is_text() {
+            return Err(one_document(end).into());
+        }
+        if next(&mut reader, options, builder)? {
+            builder.fail();
+            return Err(one_document(end).into());
+        }
+    }
+    Ok(value)
+}
+
+/// All records as a list.
+fn all<'py, P: Parse>(
+    mut reader: Reader<'_, P>,
+    mut more: bool,
+    options: &Options,
+    builder: &mut Builder<'py>,
+) -> Result<Bound<'py, PyAny>, Failed> {
+    let list = PyList::empty(builder.py());
+    while more {
+        list.append(builder.take_or_none()).map_err(Failed::Python)?;
+        more = next(&mut reader, options, builder)?;
+    }
+    Ok(list.into_any())
+}

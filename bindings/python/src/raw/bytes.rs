@@ -1,0 +1,83 @@
+//! `bytes` and whatever else has bytes in it.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// The bytes of an object, held for as long as this lives.
+///
+/// A `str` gives its UTF-8, `bytes` themselves; anything else goes by the buffer protocol. While a
+/// buffer is held its owner cannot resize it. Who changes the bytes of a `bytearray` from another
+/// thread at the same time gets whatever comes of it as a value or an error: readers check every
+/// index.
+pub struct Input<'py> {
+    object: Bound<'py, PyAny>,
+    held: Held,
+}
+
+enum Held {
+    Bytes,
+    /// The UTF-8 that Python keeps with the text.
+    Text(*const u8, usize),
+    /// A copy of what another thread might change meanwhile.
+    Copy(Vec<u8>),
+}
+
+impl<'py> Input<'py> {
+    /// The bytes of `object`.
+    ///
+    /// # Errors
+    /// `TypeError` for what has none.
+    pub fn new(object: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
+        let object = object.clone();
+        if object.is_instance_of::<PyBytes>() {
+            return Ok(Input { object, held: Held::Bytes });
+        }
+        if let Ok(text) = object.cast::<pyo3::types::PyString>() {
+            let text = text.to_str()?;
+            let held = Held::Text(text.as_ptr(), text.len());
+            return Ok(Input { object, held });
+        }
+        let copy = copy(&object)?;
+        Ok(Input { object, held: Held::Copy(copy) })
+    }
+
+    /// The bytes.
+    #[inline]
+    pub fn as_slice(&self) -> &[u8] {
+        match &self.held {
+            Held::Copy(bytes) => bytes,
+            // SAFETY: Python keeps the UTF-8 for as long as the text lives, and does not change it.
+            Held::Text(start, length) => unsafe { std::slice::from_raw_parts(*start, *length) },
+            Held::Bytes => match self.object.cast::<PyBytes>() {
+                Ok(bytes) => bytes.as_bytes(),
+                Err(_) => &[],
+            },
+        }
+    }
+}
+
+/// A copy of the bytes of a buffer. `bytearray`, `memoryview`, `mmap` and the like can change while
+/// a hook or another thread runs, and a reader must not see that.
+pub fn copy(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    // SAFETY: a view that is all zeros is what the function asks for; it is released on every way
+    // out. A contiguous view has `len` bytes at `buf`, which nobody can free until then.
+    unsafe {
+        let mut view: ffi::Py_buffer = std::mem::zeroed();
+        if ffi::PyObject_GetBuffer(object.as_ptr(), &mut view, ffi::PyBUF_SIMPLE) != 0 {
+            let _ = PyErr::take(object.py());
+            let name = object.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "found {name}, expected bytes, str, bytearray, memoryview or another contiguous \
+                 buffer"
+            )));
+        }
+        let mut bytes = vec![0; view.len as usize];
+        if view.len > 0 {
+            bytes.as_mut_ptr().copy_from_nonoverlapping(view.buf.cast(), view.len as usize);
+        }
+        ffi::PyBuffer_Release(&mut view);
+        Ok(bytes)
+    }
+}

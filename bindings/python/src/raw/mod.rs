@@ -1,0 +1,12 @@
+//! The leaf modules that speak to the C API: the only ones with `unsafe`.
+//!
+//! What is outside of the stable ABI stands beside a plain form of the same function, which the
+//! `abi3` wheel is built with.
+
+pub mod bytes;
+pub mod collector;
+pub mod container;
+pub mod marc;
+pub mod number;
+pub mod text;
+pub mod view;

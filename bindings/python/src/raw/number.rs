@@ -1,0 +1,143 @@
+//! Numbers and the three singletons.
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// An integer.
+#[inline(always)]
+pub fn i64(py: Python<'_>, v: i64) -> Option<Bound<'_, PyAny>> {
+    // SAFETY: the thread is attached; a null pointer becomes `None`.
+    unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyLong_FromLongLong(v)) }
+}
+
+/// An integer without sign.
+pub fn u64(py: Python<'_>, v: u64) -> Option<Bound<'_, PyAny>> {
+    // SAFETY: as above.
+    unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyLong_FromUnsignedLongLong(v)) }
+}
+
+/// A double.
+#[inline(always)]
+pub fn f64(py: Python<'_>, v: f64) -> Option<Bound<'_, PyAny>> {
+    // SAFETY: as above.
+    unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyFloat_FromDouble(v)) }
+}
+
+/// `None`.
+#[inline(always)]
+pub fn none(py: Python<'_>) -> Bound<'_, PyAny> {
+    // SAFETY: `None` is always there.
+    unsafe { Bound::from_borrowed_ptr(py, ffi::Py_None()) }
+}
+
+/// `True` or `False`.
+#[inline(always)]
+pub fn bool(py: Python<'_>, v: bool) -> Bound<'_, PyAny> {
+    // SAFETY: both are always there.
+    unsafe { Bound::from_borrowed_ptr(py, if v { ffi::Py_True() } else { ffi::Py_False() }) }
+}
+
+/// A whole number as it lies in an `int`.
+pub enum Whole {
+    /// It fits.
+    Int(i64),
+    /// Only without a sign.
+    UInt(u64),
+    /// Larger than both.
+    Big,
+    /// Python has an error.
+    Failed,
+}
+
+/// The number of an `int`, or of one of its subclasses.
+#[inline(always)]
+pub fn whole(object: &Bound<'_, PyAny>) -> Whole {
+    #[cfg(all(not(Py_LIMITED_API), target_pointer_width = "64"))]
+    if let Some(v) = small(object) {
+        return Whole::Int(v);
+    }
+    called(object)
+}
+
+/// The head of an `int`: how many digits of 30 bits it has and its sign, and the first digit.
+#[cfg(all(not(Py_LIMITED_API), target_pointer_width = "64"))]
+#[repr(C)]
+struct Head {
+    _object: ffi::PyObject,
+    tag: isize,
+    digit: u32,
+}
+
+/// The number of an `int` of no more than one digit: below 2^30 on both sides of zero.
+#[cfg(all(not(Py_LIMITED_API), target_pointer_width = "64"))]
+#[inline(always)]
+fn small(object: &Bound<'_, PyAny>) -> Option<i64> {
+    // SAFETY: the caller knows the object to be an int, which begins like this in every version
+    // that this is built for: up to 3.11 the tag is the count of digits with the number's sign, and
+    // from 3.12 on the count stands above three bits, of which the lowest two are the sign (0 is
+    // plus, 1 zero, 2 minus). Zero has the place of a digit too, but it need not be set.
+    unsafe {
+        let head = object.as_ptr().cast::<Head>();
+        let tag = (*head).tag;
+        if cfg!(Py_3_12) {
+            match (tag >> 3, tag & 3) {
+                (_, 1) => Some(0),
+                (1, 0) => Some(i64::from((*head).digit)),
+                (1, 2) => Some(-i64::from((*head).digit)),
+                _ => None,
+            }
+        } else {
+            match tag {
+                0 => Some(0),
+                1 => Some(i64::from((*head).digit)),
+                -1 => Some(-i64::from((*head).digit)),
+                _ => None,
+            }
+        }
+    }
+}
+
+#[inline(never)]
+fn called(object: &Bound<'_, PyAny>) -> Whole {
+    let mut overflow = 0;
+    // SAFETY: a live object, and a place for the second result.
+    let v = unsafe { ffi::PyLong_AsLongLongAndOverflow(object.as_ptr(), &mut overflow) };
+    if v != -1 {
+        return Whole::Int(v);
+    }
+    larger(object, overflow)
+}
+
+#[cold]
+fn larger(object: &Bound<'_, PyAny>, overflow: i32) -> Whole {
+    // SAFETY: a live object; the error that an overflow leaves is cleared.
+    unsafe {
+        if overflow == 0 {
+            return if ffi::PyErr_Occurred().is_null() { Whole::Int(-1) } else { Whole::Failed };
+        }
+        if overflow < 0 {
+            return Whole::Big;
+        }
+        let v = ffi::PyLong_AsUnsignedLongLong(object.as_ptr());
+        if v == u64::MAX && !ffi::PyErr_Occurred().is_null() {
+            ffi::PyErr_Clear();
+            return Whole::Big;
+        }
+        Whole::UInt(v)
+    }
+}
+
+/// The number of a `float`, or of one of its subclasses.
+#[inline(always)]
+pub fn double(object: &Bound<'_, PyAny>) -> f64 {
+    // SAFETY: a live object that the caller knows to be a float.
+    #[cfg(not(Py_LIMITED_API))]
+    unsafe {
+        ffi::PyFloat_AS_DOUBLE(object.as_ptr())
+    }
+    // SAFETY: the same.
+    #[cfg(Py_LIMITED_API)]
+    unsafe {
+        ffi::PyFloat_AsDouble(object.as_ptr())
+    }
+}

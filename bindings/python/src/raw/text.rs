@@ -1,0 +1,181 @@
+//! Text of UTF-8 to `str`, written straight into the object.
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// A new `str`; `None` where memory ran out, and Python has the error.
+#[inline(always)]
+pub fn new<'py>(py: Python<'py>, v: &str) -> Option<Bound<'py, PyAny>> {
+    #[cfg(not(Py_LIMITED_API))]
+    {
+        let bytes = v.as_bytes();
+        // The empty text and the single characters are objects that are there already.
+        if bytes.len() > 1 {
+            return match is_ascii(bytes) {
+                true => ascii(py, bytes),
+                false => wide(py, bytes),
+            };
+        }
+    }
+    plain(py, v)
+}
+
+#[cold]
+#[inline(never)]
+fn plain<'py>(py: Python<'py>, v: &str) -> Option<Bound<'py, PyAny>> {
+    // SAFETY: the pointer and the length are those of text; a null pointer becomes `None`.
+    unsafe {
+        let object = ffi::PyUnicode_FromStringAndSize(v.as_ptr().cast(), v.len() as isize);
+        Bound::from_owned_ptr_or_opt(py, object)
+    }
+}
+
+/// Text with lone surrogates, in generalized UTF-8; `None` with Python's error where it is not.
+pub fn surrogates<'py>(py: Python<'py>, v: &[u8]) -> Option<Bound<'py, PyAny>> {
+    // SAFETY: pointer and length are those of the bytes, the name ends with a zero byte.
+    unsafe {
+        let how = c"surrogatepass".as_ptr();
+        let object = ffi::PyUnicode_DecodeUTF8(v.as_ptr().cast(), v.len() as isize, how);
+        Bound::from_owned_ptr_or_opt(py, object)
+    }
+}
+
+/// Whether no byte has its highest bit set. Up to 32 bytes by loads that overlap.
+#[cfg(not(Py_LIMITED_API))]
+#[inline(always)]
+fn is_ascii(bytes: &[u8]) -> bool {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let word = |at: usize| -> u64 {
+        bytes[at..].first_chunk().map_or(0, |chunk| u64::from_ne_bytes(*chunk))
+    };
+    match bytes.len() {
+        0..8 => bytes.iter().fold(0, |all, byte| all | byte) < 0x80,
+        8..=16 => (word(0) | word(bytes.len() - 8)) & HIGH == 0,
+        17..=32 => {
+            let tail = bytes.len() - 16;
+            (word(0) | word(8) | word(tail) | word(tail + 8)) & HIGH == 0
+        }
+        _ => bytes.is_ascii(),
+    }
+}
+
+/// A `str` of bytes below 0x80.
+#[cfg(not(Py_LIMITED_API))]
+#[inline(always)]
+pub fn ascii<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
+    debug_assert!(bytes.is_ascii());
+    // SAFETY: a compact ASCII object has its characters, one byte each and a zero byte behind,
+    // directly behind its header, and nobody else has seen it yet.
+    unsafe {
+        let object = ffi::PyUnicode_New(bytes.len() as isize, 0x7F);
+        if object.is_null() {
+            return None;
+        }
+        let data = object.cast::<ffi::PyASCIIObject>().add(1).cast::<u8>();
+        data.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        Some(Bound::from_owned_ptr(py, object))
+    }
+}
+
+/// A `str` of bytes that are UTF-8 and not all ASCII. The highest byte tells how wide the
+/// characters are, the bytes that continue none tell how many there are.
+#[cfg(not(Py_LIMITED_API))]
+#[inline(never)]
+fn wide<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
+    let mut highest = 0;
+    let mut count = 0;
+    for chunk in bytes.chunks(128) {
+        // Counted in a byte, so that sixteen are counted at once.
+        let mut begins = 0u8;
+        for &byte in chunk {
+            highest = highest.max(byte);
+            begins += u8::from((byte as i8) >= -0x40);
+        }
+        count += usize::from(begins);
+    }
+    let most = match highest {
+        0xF0.. => 0x10_FFFF,
+        0xC4.. => 0xFFFF,
+        _ => 0xFF,
+    };
+    // SAFETY: behind the header of a compact object that is not ASCII stand `count` characters of
+    // one, two or four bytes, as `most` says, and a zero character; nobody else has seen it yet.
+    unsafe {
+        let object = ffi::PyUnicode_New(count as isize, most);
+        if object.is_null() {
+            return None;
+        }
+        let data = object.cast::<ffi::PyCompactUnicodeObject>().add(1);
+        match most {
+            0xFF => latin(bytes, std::slice::from_raw_parts_mut(data.cast(), count)),
+            0xFFFF => two(bytes, std::slice::from_raw_parts_mut(data.cast(), count)),
+            _ => four(bytes, std::slice::from_raw_parts_mut(data.cast(), count)),
+        }
+        Some(Bound::from_owned_ptr(py, object))
+    }
+}
+
+/// The low six bits of the byte at an index: those of a byte that continues a character.
+#[cfg(not(Py_LIMITED_API))]
+#[inline(always)]
+fn more(bytes: &[u8], at: usize) -> u32 {
+    u32::from(bytes.get(at).copied().unwrap_or(0)) & 0x3F
+}
+
+/// Characters below U+0100.
+#[cfg(not(Py_LIMITED_API))]
+fn latin(bytes: &[u8], out: &mut [u8]) {
+    let mut at = 0;
+    for out in out {
+        let Some(&head) = bytes.get(at) else { return };
+        if head < 0x80 {
+            *out = head;
+            at += 1;
+        } else {
+            *out = ((u32::from(head) & 3) << 6 | more(bytes, at + 1)) as u8;
+            at += 2;
+        }
+    }
+}
+
+/// Characters below U+10000.
+#[cfg(not(Py_LIMITED_API))]
+fn two(bytes: &[u8], out: &mut [u16]) {
+    let mut at = 0;
+    for out in out {
+        let Some(&head) = bytes.get(at) else { return };
+        if head >= 0xE0 {
+            let high = (u32::from(head) & 0xF) << 12;
+            *out = (high | more(bytes, at + 1) << 6 | more(bytes, at + 2)) as u16;
+            at += 3;
+        } else if head < 0x80 {
+            *out = u16::from(head);
+            at += 1;
+        } else {
+            *out = ((u32::from(head) & 0x1F) << 6 | more(bytes, at + 1)) as u16;
+            at += 2;
+        }
+    }
+}
+
+/// All characters.
+#[cfg(not(Py_LIMITED_API))]
+fn four(bytes: &[u8], out: &mut [u32]) {
+    let mut at = 0;
+    for out in out {
+        let Some(&head) = bytes.get(at) else { return };
+        let head = u32::from(head);
+        (*out, at) = match head {
+            0..0x80 => (head, at + 1),
+            0x80..0xE0 => ((head & 0x1F) << 6 | more(bytes, at + 1), at + 2),
+            0xE0..0xF0 => {
+                let high = (head & 0xF) << 12;
+                (high | more(bytes, at + 1) << 6 | more(bytes, at + 2), at + 3)
+            }
+            _ => {
+                let high = (head & 7) << 18 | more(bytes, at + 1) << 12;
+                (high | more(bytes, at + 2) << 6 | more(bytes, at + 3), at + 4)
+            }
+        };
+    }
+}

@@ -1,0 +1,214 @@
+//! What an object is, and what is in it, without a copy.
+
+use std::marker::PhantomData;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// The types that are told apart by their pointer alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `str` itself.
+    Text,
+    /// `int` itself.
+    Int,
+    /// `float` itself.
+    Float,
+    /// `dict` itself.
+    Dict,
+    /// `list` itself.
+    List,
+    /// `tuple` itself.
+    Tuple,
+    /// `True` or `False`.
+    Bool,
+    /// `None`.
+    Null,
+    /// `bytes` itself.
+    Bytes,
+    /// Anything else, subclasses of these included.
+    Other,
+}
+
+/// What the object is.
+#[inline(always)]
+pub fn kind(object: &Bound<'_, PyAny>) -> Kind {
+    // SAFETY: a live object has a type; the addresses of the types are only compared.
+    unsafe {
+        let object = object.as_ptr();
+        let of = ffi::Py_TYPE(object);
+        if of == &raw mut ffi::PyUnicode_Type {
+            Kind::Text
+        } else if of == &raw mut ffi::PyLong_Type {
+            Kind::Int
+        } else if of == &raw mut ffi::PyFloat_Type {
+            Kind::Float
+        } else if of == &raw mut ffi::PyDict_Type {
+            Kind::Dict
+        } else if of == &raw mut ffi::PyList_Type {
+            Kind::List
+        } else if object == ffi::Py_None() {
+            Kind::Null
+        } else if of == &raw mut ffi::PyBool_Type {
+            Kind::Bool
+        } else if of == &raw mut ffi::PyTuple_Type {
+            Kind::Tuple
+        } else if of == &raw mut ffi::PyBytes_Type {
+            Kind::Bytes
+        } else {
+            Kind::Other
+        }
+    }
+}
+
+/// The text of a `str`; `None` where it holds lone surrogates.
+#[inline(always)]
+pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
+    #[cfg(not(Py_LIMITED_API))]
+    // SAFETY: the caller knows the object to be a `str`. A compact ASCII object has its characters
+    // behind its header, and ASCII is UTF-8.
+    unsafe {
+        let pointer = object.as_ptr();
+        if ffi::PyUnicode_IS_COMPACT_ASCII(pointer) != 0 {
+            let header = pointer.cast::<ffi::PyASCIIObject>();
+            let length = (*header).length as usize;
+            let bytes = std::slice::from_raw_parts(header.add(1).cast::<u8>(), length);
+            return Some(std::str::from_utf8_unchecked(bytes));
+        }
+    }
+    wide_text(object)
+}
+
+/// The UTF-8 that Python makes of a text, and keeps with it.
+#[inline(never)]
+fn wide_text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
+    let mut length = 0;
+    // SAFETY: a live `str`; what Python gives is UTF-8 and lives as long as the object.
+    unsafe {
+        let start = ffi::PyUnicode_AsUTF8AndSize(object.as_ptr(), &mut length);
+        if start.is_null() {
+            ffi::PyErr_Clear();
+            return None;
+        }
+        let bytes = std::slice::from_raw_parts(start.cast::<u8>(), length as usize);
+        Some(std::str::from_utf8_unchecked(bytes))
+    }
+}
+
+/// The bytes of a compact ASCII `str`, which the caller knows it to be.
+#[cfg(not(Py_LIMITED_API))]
+#[inline(always)]
+pub fn ascii<'a>(object: &'a Py<PyAny>) -> &'a [u8] {
+    // SAFETY: as in `text`.
+    unsafe {
+        let header = object.as_ptr().cast::<ffi::PyASCIIObject>();
+        std::slice::from_raw_parts(header.add(1).cast::<u8>(), (*header).length as usize)
+    }
+}
+
+/// Whether two references are to one object that is `True`.
+#[inline(always)]
+pub fn is_true(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: `True` is always there.
+    object.as_ptr() == unsafe { ffi::Py_True() }
+}
+
+/// How many references there are to an object, or more than one where that cannot be told.
+#[inline(always)]
+pub fn references(object: &Bound<'_, PyAny>) -> isize {
+    // SAFETY: a live object.
+    unsafe { ffi::Py_REFCNT(object.as_ptr()) }
+}
+
+/// The pairs of a dict, one after the other. Python code may run between two of them: whoever
+/// changes the dict gets fewer or other pairs, and the count at the end tells.
+pub struct Pairs<'a, 'py> {
+    dict: Bound<'py, PyAny>,
+    at: isize,
+    _dict: PhantomData<&'a ()>,
+}
+
+impl<'a, 'py> Pairs<'a, 'py> {
+    /// The pairs of `dict`, and how many there are.
+    #[inline(always)]
+    pub fn new(dict: &'a Bound<'py, PyAny>) -> Option<(Pairs<'a, 'py>, usize)> {
+        // Without the global lock another thread may change it, so that one is a copy.
+        #[cfg(Py_GIL_DISABLED)]
+        // SAFETY: a live dict, as the caller knows; a null pointer becomes `None`.
+        let dict =
+            &unsafe { Bound::from_owned_ptr_or_opt(dict.py(), ffi::PyDict_Copy(dict.as_ptr()))? };
+        let count = super::container::dict_len(dict);
+        Some((Pairs { dict: dict.clone(), at: 0, _dict: PhantomData }, count))
+    }
+
+    /// The next pair. Both are good until Python code runs: whoever lets it run holds them before.
+    #[inline(always)]
+    pub fn next(&mut self) -> Option<(Borrowed<'a, 'py, PyAny>, Borrowed<'a, 'py, PyAny>)> {
+        let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: a live dict and three places for the results, which are borrowed from it.
+        unsafe {
+            let (dict, py) = (self.dict.as_ptr(), self.dict.py());
+            if ffi::PyDict_Next(dict, &mut self.at, &mut key, &mut value) == 0 {
+                return None;
+            }
+            Some((Borrowed::from_ptr(py, key), Borrowed::from_ptr(py, value)))
+        }
+    }
+}
+
+/// How many values a list or tuple has.
+#[inline(always)]
+pub fn count(object: &Bound<'_, PyAny>, of: Kind) -> usize {
+    // SAFETY: the caller knows the object to be a list or a tuple, whose length is at one place.
+    #[cfg(not(Py_LIMITED_API))]
+    unsafe {
+        let _ = of;
+        ffi::Py_SIZE(object.as_ptr()) as usize
+    }
+    // SAFETY: the same.
+    #[cfg(Py_LIMITED_API)]
+    unsafe {
+        match of {
+            Kind::List => ffi::PyList_Size(object.as_ptr()) as usize,
+            _ => ffi::PyTuple_Size(object.as_ptr()) as usize,
+        }
+    }
+}
+
+/// The value at an index of a list or tuple, if there still is one. It is good until Python code
+/// runs: whoever lets it run holds it before.
+#[cfg(all(not(Py_GIL_DISABLED), not(Py_LIMITED_API)))]
+#[inline(always)]
+pub fn item<'a, 'py>(
+    object: &'a Bound<'py, PyAny>,
+    of: Kind,
+    index: usize,
+) -> Option<Borrowed<'a, 'py, PyAny>> {
+    // SAFETY: the caller knows the object to be a list or a tuple; the index is checked against
+    // the length that it has now.
+    unsafe {
+        if index >= count(object, of) {
+            return None;
+        }
+        let (pointer, at) = (object.as_ptr(), index as isize);
+        let item = match of {
+            Kind::List => ffi::PyList_GET_ITEM(pointer, at),
+            _ => ffi::PyTuple_GET_ITEM(pointer, at),
+        };
+        Some(Borrowed::from_ptr(object.py(), item))
+    }
+}
+
+/// The same where others may change the list meanwhile, or its parts cannot be seen.
+#[cfg(any(Py_GIL_DISABLED, Py_LIMITED_API))]
+pub fn item<'py>(object: &Bound<'py, PyAny>, _of: Kind, index: usize) -> Option<Bound<'py, PyAny>> {
+    // SAFETY: a live sequence; an index that is none any more gives a null pointer and an error.
+    unsafe {
+        let item = ffi::PySequence_GetItem(object.as_ptr(), index as isize);
+        if item.is_null() {
+            ffi::PyErr_Clear();
+            return None;
+        }
+        Some(Bound::from_owned_ptr(object.py(), item))
+    }
+}

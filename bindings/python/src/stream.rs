@@ -1,0 +1,478 @@
+//! Streams: documents out of a file one by one, and documents into a file.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read, Write};
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyString};
+use regauge::convert::{self, Input as CoreInput, Options};
+use regauge::event::Writer as CoreWriter;
+use regauge::fidelity::Fidelity;
+use regauge::out::Out;
+use regauge::output::{FileOutput, Output, StreamOutput};
+use regauge::reader::{BadRecord, Parse, Reader};
+use regauge::{Error, Format, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
+
+use crate::build::{Builder, Hooks};
+use crate::dump::{self, Nothing, with_writer};
+use crate::errors::{self, Way};
+use crate::load::{self, unknown, with_parser};
+use crate::options::{For, Given};
+use crate::raw::bytes::Input;
+use crate::raw::collector::Pause;
+
+/// The format of a name that Python passes.
+pub fn format(name: &str) -> PyResult<Format> {
+    name.parse().map_err(PyValueError::new_err)
+}
+
+/// A path, if that is what the object is.
+pub fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+    if object.is_instance_of::<PyString>() || object.hasattr("__fspath__")? {
+        return object.extract().map(Some);
+    }
+    Ok(None)
+}
+
+/// A file object of Python's, read by its `read`.
+struct PyRead(Py<PyAny>);
+
+impl Read for PyRead {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Python::attach(|py| {
+            let mut read = || -> PyResult<usize> {
+                let part = self.0.bind(py).call_method1("read", (buffer.len(),))?;
+                if part.is_instance_of::<PyString>() {
+                    return Err(PyTypeError::new_err(
+                        "found a file opened in text mode, expected one in binary mode ('rb')",
+                    ));
+                }
+                let part = Input::new(&part)?;
+                let part = part.as_slice();
+                // A `read` that gives more than it was asked for is broken.
+                let Some(room) = buffer.get_mut(..part.len()) else {
+                    return Err(PyValueError::new_err("read() gave more than it was asked for"));
+                };
+                room.copy_from_slice(part);
+                Ok(part.len())
+            };
+            read().map_err(io::Error::other)
+        })
+    }
+}
+
+/// A file object of Python's, written by its `write`.
+struct PyWrite(Py<PyAny>);
+
+impl Write for PyWrite {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Python::attach(|py| {
+            let written = self.0.bind(py).call_method1("write", (PyBytes::new(py, bytes),));
+            let written = written.map_err(io::Error::other)?;
+            // None is what files give that write all of it.
+            match written.extract::<Option<usize>>() {
+                Ok(Some(count)) => Ok(count.min(bytes.len())),
+                _ => Ok(bytes.len()),
+            }
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Where bytes come from: a path, the bytes themselves, or a file object.
+pub enum From {
+    /// A file by its name.
+    Path(PathBuf),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// Anything with a `read`.
+    File(Py<PyAny>),
+}
+
+impl From {
+    /// What the caller passed.
+    ///
+    /// # Errors
+    /// `TypeError` for anything else.
+    pub fn new(object: &Bound<'_, PyAny>) -> PyResult<From> {
+        if let Some(path) = path(object)? {
+            return Ok(From::Path(path));
+        }
+        if object.hasattr("read")? {
+            return Ok(From::File(object.clone().unbind()));
+        }
+        match Input::new(object) {
+            Ok(input) => Ok(From::Bytes(input.as_slice().to_vec())),
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "found {}, expected a path, a file opened in binary mode, or bytes",
+                object.get_type().name()?
+            ))),
+        }
+    }
+
+    /// The stream.
+    ///
+    /// # Errors
+    /// Those of opening the file.
+    pub fn open(self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match self {
+            From::Path(path) => Box::new(File::open(path)?),
+            From::Bytes(bytes) => Box::new(Cursor::new(bytes)),
+            From::File(file) => Box::new(PyRead(file)),
+        })
+    }
+}
+
+/// A reader of any format.
+trait Documents: Send {
+    fn next(&mut self, options: &Options, builder: &mut Builder<'_>) -> regauge::Result<bool>;
+    fn skip(&mut self, error: Error) -> regauge::Result<BadRecord>;
+    fn offset(&self) -> u64;
+}
+
+impl<P: Parse + Send> Documents for Reader<'static, P> {
+    fn next(&mut self, options: &Options, builder: &mut Builder<'_>) -> regauge::Result<bool> {
+        load::next(self, options, builder)
+    }
+    fn skip(&mut self, error: Error) -> regauge::Result<BadRecord> {
+        self.skip_bad(error)
+    }
+    fn offset(&self) -> u64 {
+        regauge::event::Source::offset(self)
+    }
+}
+
+struct Stream {
+    documents: Box<dyn Documents>,
+    options: Options,
+    hooks: [Option<Py<PyAny>>; 5],
+    on_bad: Option<Py<PyAny>>,
+    unique: bool,
+    /// The file, to read it again for the path of a fault.
+    path: Option<PathBuf>,
+    bad: u64,
+}
+
+/// The documents of a stream, one by one: what `iter_load` gives.
+#[pyclass(module = "regauge", name = "Documents")]
+pub struct PyDocuments {
+    stream: Mutex<Option<Stream>>,
+}
+
+/// `iter_load` of every format.
+#[pyfunction]
+#[pyo3(signature = (format, source, arguments = None))]
+pub fn iter_load<'py>(
+    format: &str,
+    source: &Bound<'py, PyAny>,
+    arguments: Option<&Bound<'py, PyDict>>,
+) -> PyResult<PyDocuments> {
+    let py = source.py();
+    let format = self::format(format)?;
+    let given = Given::parse(format, format, For::Loading, arguments)?;
+    let unique = given.unique();
+    let Given { options, hooks, on_bad, .. } = given;
+    let from = From::new(source)?;
+    let path = match &from {
+        From::Path(path) => Some(path.clone()),
+        _ => None,
+    };
+    let read = from.open()?;
+    let documents: regauge::Result<Box<dyn Documents>> = with_parser!(&options, |parser| {
+        let mut reader = Reader::from_read(parser, read);
+        reader.keep_records(options.skip_bad);
+        Ok(Box::new(reader) as Box<dyn Documents>)
+    });
+    let documents = documents.map_err(|error| errors::exception(py, &error, Way::Decode))?;
+    let hooks = [hooks.object, hooks.pairs, hooks.ext, hooks.tag, hooks.types];
+    let hooks = hooks.map(|hook| hook.map(Bound::unbind));
+    let on_bad = on_bad.map(Bound::unbind);
+    let stream = Stream { documents, options, hooks, on_bad, unique, path, bad: 0 };
+    Ok(PyDocuments { stream: Mutex::new(Some(stream)) })
+}
+
+impl Stream {
+    fn next<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let bound = |index: usize| self.hooks[index].as_ref().map(|hook| hook.bind(py).clone());
+        let hooks = Hooks {
+            object: bound(0),
+            pairs: bound(1),
+            ext: bound(2),
+            tag: bound(3),
+            types: bound(4),
+        };
+        let mut builder = Builder::new(py, self.options.from, hooks.some());
+        builder.unique_keys(self.unique);
+        loop {
+            // Reading may run Python code: a file object's. Only its own objects are made there.
+            let pause = Pause::new(py, !builder.runs_python() && self.path.is_some());
+            let done = self.documents.next(&self.options, &mut builder);
+            drop(pause);
+            let error = match done {
+                Ok(false) => return Ok(None),
+                Ok(true) => return Ok(Some(builder.take_or_none())),
+                Err(error) => error,
+            };
+            if let Some(raised) = builder.fail() {
+                return Err(raised);
+            }
+            let error = if self.options.skip_bad {
+                match self.documents.skip(error) {
+                    Ok(bad) => {
+                        self.bad += 1;
+                        if let Some(on_bad) = &self.on_bad {
+                            let told = errors::exception(py, &bad.error, Way::Decode);
+                            on_bad
+                                .call1(py, (told.into_value(py), PyBytes::new(py, &bad.bytes)))?;
+                        }
+                        continue;
+                    }
+                    Err(error) => error,
+                }
+            } else {
+                error
+            };
+            return Err(self.explained(py, error));
+        }
+    }
+
+    #[cold]
+    fn explained(&self, py: Python<'_>, error: Error) -> PyErr {
+        let error = match &self.path {
+            Some(path) => {
+                let open =
+                    || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(path)?)) };
+                convert::explain(error, Some(CoreInput::Again(&open)), &self.options)
+            }
+            None => error,
+        };
+        errors::exception(py, &error, Way::Decode)
+    }
+}
+
+#[pymethods]
+impl PyDocuments {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        // Taken out, so that a hook that asks for the next document finds nothing to lock up on.
+        let taken = self.lock().take();
+        let Some(mut stream) = taken else { return Ok(None) };
+        let next = stream.next(py);
+        // Behind a fault, or the end, there is no more.
+        if matches!(next, Ok(Some(_))) {
+            *self.lock() = Some(stream);
+        }
+        next
+    }
+
+    /// Bytes of input that are behind us; `None` after the end.
+    #[getter]
+    fn offset(&self) -> Option<u64> {
+        self.lock().as_ref().map(|stream| stream.documents.offset())
+    }
+
+    /// How many records were passed over so far (with `bad="skip"`).
+    #[getter]
+    fn bad_records(&self) -> u64 {
+        self.lock().as_ref().map_or(0, |stream| stream.bad)
+    }
+
+    /// Ends the stream and closes what was opened.
+    fn close(&self) {
+        self.lock().take();
+    }
+
+    fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __exit__(&self, _args: &Bound<'_, PyAny>) {
+        self.close();
+    }
+}
+
+impl PyDocuments {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Stream>> {
+        self.stream.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// A writer of any format that is written to from Python.
+trait Target: Send {
+    fn write<'py>(
+        &mut self,
+        object: &Bound<'py, PyAny>,
+        options: &Options,
+        walker: &mut crate::walk::Walker<'py>,
+    ) -> regauge::Result;
+    fn finish(&mut self) -> regauge::Result;
+}
+
+impl<W: CoreWriter + Send> Target for W {
+    fn write<'py>(
+        &mut self,
+        object: &Bound<'py, PyAny>,
+        options: &Options,
+        walker: &mut crate::walk::Walker<'py>,
+    ) -> regauge::Result {
+        // A document that turns out to have shared values is written again from its beginning; and
+        // one that fails leaves no trace.
+        self.checkpoint();
+        let references = dump::holds_references(options);
+        if references {
+            walker.want_references();
+        }
+        let mut done = dump::document(self, object, options, walker);
+        if done.is_err() && walker.is_counting() {
+            self.rollback();
+            self.fidelity().set_record(0);
+            done = walker.document(object, &mut Nothing::new(options.to)).and_then(|()| {
+                walker.starts_again();
+                dump::document(self, object, options, walker)
+            });
+        }
+        if done.is_err() {
+            self.rollback();
+            self.fidelity().set_record(0);
+        }
+        done
+    }
+
+    fn finish(&mut self) -> regauge::Result {
+        CoreWriter::finish(self)
+    }
+}
+
+struct Sending {
+    target: Box<dyn Target>,
+    options: Options,
+    default: Option<Py<PyAny>>,
+    sort_keys: bool,
+}
+
+/// Writes documents to a file, one by one.
+#[pyclass(module = "regauge", name = "Writer")]
+pub struct PyWriter {
+    sending: Mutex<Option<Sending>>,
+    /// A file object that is ours to flush, not to close.
+    file: Option<Py<PyAny>>,
+}
+
+/// `Writer` of every format.
+#[pyfunction]
+#[pyo3(signature = (format, target, arguments = None))]
+pub fn writer<'py>(
+    format: &str,
+    target: &Bound<'py, PyAny>,
+    arguments: Option<&Bound<'py, PyDict>>,
+) -> PyResult<PyWriter> {
+    let py = target.py();
+    let format = self::format(format)?;
+    let given = Given::parse(format, format, For::Dumping, arguments)?;
+    let (output, file): (Box<dyn Output + Send>, _) = match path(target)? {
+        Some(path) => (Box::new(FileOutput::new(File::create(path)?)?), None),
+        None if target.hasattr("write")? => {
+            let file = target.clone().unbind();
+            (Box::new(StreamOutput::new(PyWrite(file.clone_ref(py)))), Some(file))
+        }
+        None => {
+            return Err(PyTypeError::new_err(format!(
+                "found {}, expected a path, or a file opened in binary mode for writing",
+                target.get_type().name()?
+            )));
+        }
+    };
+    let Given { options, default, sort_keys, .. } = given;
+    let out = Out::to_output(Boxed(output), options.limits.record_bytes);
+    let target: regauge::Result<Box<dyn Target>> =
+        with_writer!(&options, out, |writer| Ok(Box::new(writer) as Box<dyn Target>));
+    let target = target.map_err(|error| errors::exception(py, &error, Way::Encode))?;
+    let sending = Sending { target, options, default: default.map(Bound::unbind), sort_keys };
+    Ok(PyWriter { sending: Mutex::new(Some(sending)), file })
+}
+
+/// An output behind a pointer.
+struct Boxed(Box<dyn Output + Send>);
+
+impl Output for Boxed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write(bytes)
+    }
+    fn hold(&mut self) -> io::Result<()> {
+        self.0.hold()
+    }
+    fn patch(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.patch(offset, bytes)
+    }
+    fn release(&mut self) -> io::Result<()> {
+        self.0.release()
+    }
+}
+
+#[pymethods]
+impl PyWriter {
+    /// Writes one document. One that fails leaves no trace in the file.
+    fn write(&self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = object.py();
+        let taken = self.lock().take();
+        let Some(mut sending) = taken else {
+            return Err(PyValueError::new_err("found a closed writer, expected an open one"));
+        };
+        let mut given = Given::new(sending.options.from, sending.options.to);
+        given.options.limits = sending.options.limits;
+        given.sort_keys = sending.sort_keys;
+        given.default = sending.default.as_ref().map(|default| default.bind(py).clone());
+        let mut walker = dump::walker(py, &given);
+        let done = sending.target.write(object, &sending.options, &mut walker);
+        *self.lock() = Some(sending);
+        done.map_err(|error| match walker.raised() {
+            Some(raised) => raised,
+            None => errors::exception(py, &error, Way::Encode),
+        })
+    }
+
+    /// Writes what is still in memory, and closes the file if the writer opened it.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let taken = self.lock().take();
+        let Some(mut sending) = taken else { return Ok(()) };
+        let done = sending.target.finish();
+        done.map_err(|error| errors::exception(py, &error, Way::Encode))?;
+        drop(sending);
+        if let Some(file) = &self.file
+            && file.bind(py).hasattr("flush")?
+        {
+            file.call_method0(py, "flush")?;
+        }
+        Ok(())
+    }
+
+    fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*args))]
+    fn __exit__(&self, py: Python<'_>, args: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<()> {
+        let failed = args.get_item(0).is_ok_and(|raised| !raised.is_none());
+        match self.close(py) {
+            // What went wrong first is what the caller should see.
+            Err(_) if failed => Ok(()),
+            done => done,
+        }
+    }
+}
+
+impl PyWriter {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Sending>> {
+        self.sending.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,221 @@
+//! What goes without Python objects: conversion, the shape of a file, detection. The global lock is
+//! given up meanwhile.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use regauge::Format;
+use regauge::convert::{self, Input as CoreInput, Options, Summary};
+use regauge::output::FileOutput;
+use regauge::shape::{self, Shape};
+
+use crate::errors::{self, Way};
+use crate::options::{For, Given};
+use crate::raw::bytes::Input;
+use crate::stream;
+
+/// How much of a file tells its format.
+const HEAD_BYTES: u64 = 4096;
+
+/// The name of the format that these bytes are in, or `None`.
+#[pyfunction]
+pub fn detect(data: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+    let input = Input::new(data)?;
+    let bytes = input.as_slice();
+    let head = &bytes[..bytes.len().min(HEAD_BYTES as usize)];
+    Ok(Format::from_magic(head).map(Format::name))
+}
+
+/// The name of the format that a file's name or its first bytes tell, or `None`.
+#[pyfunction]
+pub fn detect_path(path: std::path::PathBuf) -> PyResult<Option<&'static str>> {
+    Ok(of_path(&path)?.map(Format::name))
+}
+
+fn of_path(path: &Path) -> io::Result<Option<Format>> {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    if let Some(format) = Format::from_name(&name) {
+        return Ok(Some(format));
+    }
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    Ok(Format::from_magic(&head))
+}
+
+/// The format of this name, or the one that the file tells.
+fn chosen(name: Option<&str>, path: &Path, reads: bool) -> PyResult<Format> {
+    if let Some(name) = name {
+        return stream::format(name);
+    }
+    let shown = path.display();
+    let found = if reads {
+        of_path(path)?
+    } else {
+        Format::from_name(&path.file_name().unwrap_or_default().to_string_lossy())
+    };
+    found.ok_or_else(|| {
+        let argument = if reads { "from_" } else { "to" };
+        PyValueError::new_err(format!(
+            "found no format in the name of {shown}; pass {argument}= with one of {}",
+            Format::ALL.map(Format::name).join(", ")
+        ))
+    })
+}
+
+/// Converts a file, and says what happened: a dict with `documents`, `bad_records` and `losses`.
+#[pyfunction]
+#[pyo3(signature = (source, target, from_, to, arguments = None))]
+pub fn convert_file<'py>(
+    py: Python<'py>,
+    source: std::path::PathBuf,
+    target: std::path::PathBuf,
+    from_: Option<&str>,
+    to: Option<&str>,
+    arguments: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (from, to) = (chosen(from_, &source, true)?, chosen(to, &target, false)?);
+    let given = Given::parse(from, to, For::Converting, arguments)?;
+    let options = as_converted(given.options);
+    if source.canonicalize().ok() == target.canonicalize().ok() && target.exists() {
+        return Err(PyValueError::new_err("found the same file as source and target"));
+    }
+    let done = py.detach(|| {
+        let open = || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(&source)?)) };
+        // Seen before the target is made.
+        open()?;
+        let output = FileOutput::new(File::create(&target)?)?;
+        convert::convert(CoreInput::Again(&open), output, &options, &mut |_| Ok(()))
+    });
+    match done {
+        Ok(summary) => report(py, &summary),
+        Err(error) => {
+            // A part of a file is of no use to anybody.
+            let _ = std::fs::remove_file(&target);
+            Err(errors::exception(py, &error, way(&error)))
+        }
+    }
+}
+
+/// What a conversion does is what the command does, not what Python objects ask for.
+fn as_converted(mut options: Options) -> Options {
+    options.pickle.exact = false;
+    options.json_write.exact_numbers = options.json_read.exact_numbers;
+    options.yaml_write.exact_numbers = options.json_read.exact_numbers;
+    options.yaml_write.keep_tags = false;
+    options
+}
+
+fn way(error: &regauge::Error) -> Way {
+    match error.kind() {
+        regauge::ErrorKind::Refused | regauge::ErrorKind::Unrepresentable => Way::Encode,
+        _ => Way::Decode,
+    }
+}
+
+/// Converts bytes.
+#[pyfunction]
+#[pyo3(signature = (data, from_, to, arguments = None))]
+pub fn convert_bytes<'py>(
+    data: &Bound<'py, PyAny>,
+    from_: &str,
+    to: &str,
+    arguments: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let py = data.py();
+    let (from, to) = (stream::format(from_)?, stream::format(to)?);
+    let options = as_converted(Given::parse(from, to, For::Converting, arguments)?.options);
+    // A copy, as nobody may hold on to Python's memory while others run.
+    let bytes = Input::new(data)?.as_slice().to_vec();
+    let done = py.detach(|| convert::convert_bytes(&bytes, &options));
+    match done {
+        Ok(bytes) => Ok(PyBytes::new(py, &bytes)),
+        Err(error) => Err(errors::exception(py, &error, way(&error))),
+    }
+}
+
+fn report<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let losses = PyDict::new(py);
+    for loss in summary.fidelity.losses() {
+        losses.set_item(loss.kind.name(), loss.count)?;
+    }
+    let report = PyDict::new(py);
+    report.set_item("documents", summary.documents)?;
+    report.set_item("bad_records", summary.bad_records)?;
+    report.set_item("exact", summary.fidelity.is_exact())?;
+    report.set_item("losses", losses)?;
+    Ok(report)
+}
+
+/// What is in a file: its types, paths, sizes and depth, as a dict.
+#[pyfunction]
+#[pyo3(signature = (path, format = None, arguments = None))]
+pub fn inspect_file<'py>(
+    py: Python<'py>,
+    path: std::path::PathBuf,
+    format: Option<&str>,
+    arguments: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let format = chosen(format, &path, true)?;
+    let mut options = as_converted(Given::parse(format, format, For::Loading, arguments)?.options);
+    // A look at a file goes on where it can: one broken record is what one wants to know.
+    options.skip_bad =
+        matches!(format, Format::Ndjson | Format::Marc | Format::MarcXml | Format::MarcJson);
+    options.report = true;
+    let mut shape = Shape::new(format);
+    let mut bad = Vec::new();
+    let ran = py.detach(|| {
+        let open = || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(&path)?)) };
+        open()?;
+        convert::read(CoreInput::Again(&open), &options, &mut shape, &mut |one| {
+            if bad.len() < BAD_SHOWN {
+                bad.push(one.error.to_string());
+            }
+            Ok(())
+        })
+    });
+    let summary = ran.map_err(|error| errors::exception(py, &error, Way::Decode))?;
+    let found = PyDict::new(py);
+    found.set_item("format", format.name())?;
+    found.set_item("documents", shape.documents())?;
+    found.set_item("bad_records", summary.bad_records)?;
+    found.set_item("errors", bad)?;
+    found.set_item("depth", shape.depth())?;
+    found.set_item("bytes_as_json", shape.bytes())?;
+    found.set_item("kinds", kinds(py, &shape.kinds())?)?;
+    found.set_item("longest_key", shape.longest_key())?;
+    found.set_item("duplicate_keys", shape.duplicate_keys())?;
+    let tags = PyDict::new(py);
+    for (tag, count) in shape.tags() {
+        tags.set_item(tag, count)?;
+    }
+    found.set_item("tags", tags)?;
+    let types = PyDict::new(py);
+    for (of, count) in shape.types().0 {
+        types.set_item(of.as_type().to_string(), count)?;
+    }
+    found.set_item("types", types)?;
+    let paths = PyDict::new(py);
+    for path in shape.paths() {
+        let one = PyDict::new(py);
+        one.set_item("kinds", kinds(py, &path.kinds)?)?;
+        one.set_item("bytes", path.bytes)?;
+        paths.set_item(path.path, one)?;
+    }
+    found.set_item("paths", paths)?;
+    Ok(found)
+}
+
+/// Errors of broken records that are shown; the others are counted.
+const BAD_SHOWN: usize = 20;
+
+fn kinds<'py>(py: Python<'py>, kinds: &shape::Kinds) -> PyResult<Bound<'py, PyDict>> {
+    let counts = PyDict::new(py);
+    for (kind, count) in kinds.seen() {
+        counts.set_item(kind.name(), count)?;
+    }
+    Ok(counts)
+}

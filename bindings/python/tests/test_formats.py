@@ -1,0 +1,268 @@
+"""Every format: there and back, the values that it holds, and what it refuses."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import datetime as dt
+import decimal
+import enum
+import io
+import json
+import pathlib
+import pickle
+import typing
+import uuid
+
+import pytest
+
+import regauge
+
+PLAIN = {
+    "null": None,
+    "truth": [True, False],
+    "integers": [0, 1, -1, 255, 256, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63)],
+    "doubles": [0.0, -0.0, 1.5, 1e300, 5e-324, 0.1],
+    "text": ["", "a", "abc", "é", "ÿ" * 40, "日本語", "😀 mixed é 日", "x" * 1000, "\x00\n\"\\"],
+    "nested": {"a": {"b": [[], {}, [{}]]}},
+}
+MODULES = [
+    regauge.json, regauge.msgpack, regauge.bson, regauge.cbor, regauge.yaml, regauge.marshal,
+    regauge.pickle,
+]
+NAMES = [module.__name__.rpartition(".")[2] for module in MODULES]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=NAMES)
+def test_plain_data_there_and_back(module):
+    back = module.loads(module.dumps(PLAIN))
+    assert back == PLAIN
+    assert str(back["doubles"][1]) == "-0.0"
+    assert [type(one) for one in back["integers"]] == [int] * len(PLAIN["integers"])
+
+
+@pytest.mark.parametrize("module", MODULES, ids=NAMES)
+def test_every_kind_of_buffer(module):
+    written = module.dumps({"a": [1]})
+    for data in (written, bytearray(written), memoryview(written)):
+        assert module.loads(data) == {"a": [1]}
+    with pytest.raises(TypeError, match="found int, expected bytes"):
+        module.loads(1)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=NAMES)
+def test_files_and_streams(module, tmp_path):
+    path = tmp_path / "file"
+    module.dump({"a": 1}, path)
+    assert module.load(path) == {"a": 1}
+    with open(path, "rb") as file:
+        assert module.load(file) == {"a": 1}
+    buffer = io.BytesIO()
+    module.dump({"a": 1}, buffer)
+    assert buffer.getvalue() == path.read_bytes()
+    if module is not regauge.json:
+        with module.Writer(path) as writer:
+            for number in range(1000):
+                writer.write({"number": number})
+        numbers = [one["number"] for one in module.iter_load(path)]
+        assert numbers == list(range(1000))
+        with open(path, "rb") as file:
+            assert sum(1 for _ in module.iter_load(file)) == 1000
+        assert sum(1 for _ in module.iter_load(path.read_bytes())) == 1000
+
+
+def test_json_is_what_json_reads():
+    assert json.loads(regauge.json.dumps(PLAIN)) == PLAIN
+    assert regauge.json.loads(json.dumps(PLAIN)) == PLAIN
+    assert regauge.json.dumps({"b": 1, "a": 2}, sort_keys=True, text=True) == '{"a":2,"b":1}'
+    assert regauge.json.dumps([1, {"a": []}], indent=2, text=True) == (
+        '[\n  1,\n  {\n    "a": []\n  }\n]'
+    )
+
+
+def test_pickle_is_what_pickle_reads():
+    for protocol in range(6):
+        assert pickle.loads(regauge.pickle.dumps(PLAIN, protocol=protocol)) == PLAIN
+        assert regauge.pickle.loads(pickle.dumps(PLAIN, protocol)) == PLAIN
+
+
+RICH = [
+    (1, 2, (3,)),
+    {1, 2},
+    frozenset({"a"}),
+    bytearray(b"ab"),
+    b"bytes",
+    2**200,
+    -(2**64),
+    complex(1, -2),
+    decimal.Decimal("1.10"),
+    decimal.Decimal("Infinity"),
+    dt.datetime(2026, 11, 21, 12, 30, 15, 123456),
+    dt.datetime(2026, 11, 21, tzinfo=dt.timezone.utc),
+    dt.datetime(2026, 11, 21, tzinfo=dt.timezone(dt.timedelta(hours=2))),
+    dt.date(1, 1, 1),
+    dt.time(23, 59, 59, 1),
+    dt.timedelta(days=-1, microseconds=5),
+    uuid.UUID(int=2**127),
+    collections.OrderedDict(a=1),
+    collections.Counter("aab"),
+    collections.defaultdict(list, a=[1]),
+    collections.deque([1, 2], maxlen=3),
+    range(1, 10, 2),
+    pathlib.PurePosixPath("/a/b"),
+    float("inf"),
+    {(1, 2): "tuple", 3: "three", None: "none", b"b": 1},
+    "\ud800 alone",
+]
+
+
+@pytest.mark.parametrize("value", RICH, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("protocol", [0, 2, 4, 5])
+def test_pickle_holds_all_of_it(value, protocol):
+    written = regauge.pickle.dumps(value, protocol=protocol)
+    for back in (pickle.loads(written), regauge.pickle.loads(written),
+                 regauge.pickle.loads(pickle.dumps(value, protocol))):
+        assert back == value
+        assert type(back) is type(value)
+
+
+UTC = dt.timezone.utc
+HELD = {
+    "msgpack": [b"b", {1: "a"}, float("inf"), dt.datetime(2026, 1, 1, 0, 0, 0, 5, tzinfo=UTC),
+                2**64 - 1, regauge.ExtType(5, b"ab"), {(1, 2): 3}],
+    "cbor": [b"b", {1: "a"}, 2**64, 2**200, -(2**100), uuid.UUID(int=5), dt.date(2026, 1, 1),
+             dt.datetime(2026, 1, 1, tzinfo=UTC), decimal.Decimal("1.10"), {1, 2},
+             dt.timedelta(seconds=5), regauge.UNDEFINED, regauge.Simple(99),
+             regauge.Object("cbor", "tag", "1234", [1])],
+    "yaml": [b"b", {1: "a", None: 2}, 2**64, 2**200, dt.date(2026, 1, 1), {"a", "b"},
+             dt.datetime(2026, 1, 1, 5), dt.datetime(2026, 1, 1, tzinfo=UTC), float("inf"),
+             regauge.Object("yaml", "tag", "!foo", {"a": 1})],
+    "bson": [{"a": value} for value in
+             [b"b", dt.datetime(2026, 1, 1, tzinfo=UTC), decimal.Decimal("1.10"),
+              regauge.ObjectId("00" * 12), regauge.Regex("a", "i"), regauge.Code("f()"),
+              regauge.Symbol("s"), regauge.BsonTimestamp(1, 2), regauge.MIN_KEY, regauge.MAX_KEY,
+              regauge.UNDEFINED, regauge.Binary(b"x", 5), uuid.UUID(int=5), float("inf")]],
+    "marshal": [b"b", {1: "a"}, 2**200, regauge.Symbol("s"), {regauge.Symbol("k"): 1},
+                dt.datetime(2026, 1, 1, tzinfo=UTC), {1, 2}, complex(1.0, 2.0),
+                regauge.Object("ruby", "object", "Foo", {"@a": 1})],
+}
+
+
+@pytest.mark.parametrize("name,value", [(name, one) for name in HELD for one in HELD[name]],
+                         ids=lambda value: str(value)[:30])
+def test_what_a_format_holds(name, value):
+    module = getattr(regauge, name)
+    back = module.loads(module.dumps(value))
+    assert back == value
+    assert type(back) is type(value)
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+class Number(enum.IntEnum):
+    ONE = 1
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: "list[Point] | None" = None
+
+
+class Pair(typing.NamedTuple):
+    a: int
+    b: int
+
+
+class Text(str):
+    pass
+
+
+def test_types_of_the_library():
+    value = [
+        Color.RED, Number.ONE, Point(1, [Point(2)]), Pair(1, 2), pathlib.PurePosixPath("a/b"),
+        uuid.UUID(int=0), decimal.Decimal("1.50"), dt.date(2026, 1, 2), dt.time(1, 2),
+        dt.datetime(2026, 1, 2, 3, tzinfo=UTC), dt.datetime(2026, 1, 2, 3), {1}, Text("t"),
+        dt.timedelta(seconds=90), collections.OrderedDict(a=1),
+    ]
+    assert regauge.json.dumps(value, text=True) == (
+        '["red",1,{"x":1,"y":[{"x":2,"y":null}]},[1,2],"a/b",'
+        '"00000000-0000-0000-0000-000000000000",1.50,"2026-01-02","01:02:00",'
+        '"2026-01-02T03:00:00Z","2026-01-02T03:00:00",[1],"t","PT90S",{"a":1}]'
+    )
+
+
+def test_attrs_and_numpy():
+    attr = pytest.importorskip("attr")
+    numpy = pytest.importorskip("numpy")
+
+    @attr.s(auto_attribs=True)
+    class Thing:
+        a: int
+
+    assert regauge.json.dumps(Thing(1)) == b'{"a":1}'
+    value = [numpy.int64(5), numpy.float32(0.5), numpy.bool_(True), numpy.str_("s"),
+             numpy.arange(4).reshape(2, 2), numpy.array([1.5, 2.5]),
+             numpy.datetime64("2026-01-02T03:04:05")]
+    assert regauge.json.dumps(value) == (
+        b'[5,0.5,true,"s",[[0,1],[2,3]],[1.5,2.5],"2026-01-02T03:04:05"]'
+    )
+    with pytest.raises(regauge.EncodeError):
+        regauge.json.dumps(numpy.array(["NaT"], dtype="datetime64[s]")[0])
+
+
+def test_numpy_is_not_imported():
+    import subprocess
+    import sys
+
+    code = "import regauge, sys; regauge.json.dumps([{1}]); assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_pydantic_by_default():
+    pydantic = pytest.importorskip("pydantic")
+
+    class Model(pydantic.BaseModel):
+        a: int
+
+    written = regauge.json.dumps([Model(a=1)], default=lambda model: model.model_dump())
+    assert written == b'[{"a":1}]'
+
+
+def test_shared_values_and_cycles():
+    shared = [1]
+    value = {"a": shared, "b": shared}
+    value["self"] = value
+    for module in (regauge.yaml, regauge.pickle, regauge.cbor, regauge.marshal):
+        back = module.loads(module.dumps(value))
+        assert back["a"] is back["b"]
+        assert back["self"] is back
+    assert regauge.yaml.dumps({"a": shared, "b": shared}) == b"a: &1\n- 1\nb: *1\n"
+    assert regauge.json.dumps([shared, shared]) == b"[[1],[1]]"
+    with pytest.raises(regauge.LimitError, match="may hold itself"):
+        regauge.json.dumps(value)
+
+
+def test_an_object_that_holds_itself():
+    class Node:
+        pass
+
+    node = Node()
+    node.me = node
+    Node.__qualname__ = "Node"
+    globals()["Node"] = Node
+    back = regauge.pickle.loads(pickle.dumps(node))
+    assert isinstance(back, regauge.Object)
+    assert back.value["me"] is back
+
+
+def test_ndjson_and_detection():
+    written = regauge.ndjson.dumps([{"a": 1}, [2]])
+    assert written == b'{"a":1}\n[2]\n'
+    assert regauge.loads(written) == [{"a": 1}, [2]]
+    assert regauge.loads(regauge.msgpack.dumps({"a": 1})) == {"a": 1}
+    assert regauge.loads(b"\x80\x04K\x01.") == 1
+    with pytest.raises(ValueError, match="found no format"):
+        regauge.loads(b"hello")

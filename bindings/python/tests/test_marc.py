@@ -1,0 +1,117 @@
+"""Records: read, touched, edited, written."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+import regauge
+from regauge import marc
+from regauge.compat import pymarc
+
+RECORD = marc.Record(
+    fields=[
+        marc.Field("001", data="ocm00123"),
+        marc.Field("245", ["1", "0"], [marc.Subfield("a", "Kön :"), marc.Subfield("b", "more")]),
+        marc.Field("650", [" ", "0"], [marc.Subfield("a", "Topic"), marc.Subfield("x", "Aspect")]),
+    ]
+).as_marc()
+
+
+def test_read_edit_write():
+    record = marc.Record(RECORD)
+    assert record.title == "Kön : more"
+    assert record["001"].data == "ocm00123"
+    assert record["650"].format_field() == "Topic -- Aspect"
+    assert record.subjects[0].get_subfields("a", "x") == ["Topic", "Aspect"]
+    record["245"]["a"] = "Other"
+    record.add_ordered_field(marc.Field("500", subfields=[marc.Subfield("a", "Note")]))
+    assert [field.tag for field in record] == ["001", "245", "500", "650"]
+    again = marc.Record(record.as_marc())
+    assert again.title == "Other more"
+    assert again.as_dict() == record.as_dict()
+    with pytest.raises(KeyError):
+        record["999"]
+
+
+def test_as_the_core_reads_it():
+    assert regauge.marc.loads(RECORD) == [marc.Record(RECORD).as_dict()]
+    assert regauge.marc.dumps([marc.Record(RECORD).as_dict()]) == RECORD
+    xml = regauge.marc.xml.dumps([marc.Record(RECORD).as_dict()])
+    [record] = marc.XMLReader(xml)
+    assert record.as_dict()["fields"] == marc.Record(RECORD).as_dict()["fields"]
+    [record] = marc.JSONReader(marc.Record(RECORD).as_json())
+    assert record.as_marc() == RECORD
+
+
+def test_broken_records_are_told():
+    broken = b"00026x" + b"x" * 19 + b"\x1d"
+    reader = marc.MARCReader(RECORD + broken + RECORD)
+    first, second, third = reader
+    assert first.title == third.title and second is None
+    assert reader.bad_records == 1
+    told = []
+    records = list(regauge.marc.iter_load(
+        RECORD + b"00030" + RECORD[5:] + RECORD, bad="skip",
+        on_bad=lambda error, data: told.append((error.kind, data)),
+    ))
+    assert len(records) + len(told) >= 2
+    assert records[0] == marc.Record(RECORD).as_dict()
+
+
+def test_writers():
+    record = marc.Record(RECORD)
+    out = io.BytesIO()
+    with marc.XMLWriter(out) as writer:
+        writer.write(record)
+        writer.file_handle = writer.file_handle
+        data = out.getvalue() + b"</collection>"
+    [again] = regauge.marc.xml.loads(data)
+    assert again["fields"] == record.as_dict()["fields"]
+    with pytest.raises(marc.WriteNeedsRecord):
+        marc.MARCWriter(io.BytesIO()).write("record")
+
+
+def test_byte_identical_round_trips_of_real_records(data):
+    """Every record that is read comes back with its bytes, touched or not."""
+    read = kept = touched = 0
+    for path in sorted((data / "marc" / "binary").rglob("*")):
+        if not path.is_file():
+            continue
+        reader = marc.MARCReader(path.read_bytes(), hide_utf8_warnings=True)
+        for record in reader:
+            if record is None:
+                continue
+            read += 1
+            chunk = reader.current_chunk
+            kept += record.as_marc() == chunk
+            for field in record.fields:
+                for subfield in field.subfields:
+                    assert isinstance(subfield.value, str)
+            touched += record.as_marc() == chunk
+    print(f"{read} records read, {kept} kept untouched, {touched} kept touched")
+    assert read > 15_000
+    assert kept == touched == read
+
+
+def test_lazy_and_eager_agree_on_real_records(data):
+    """The native fields are those that the code in Python makes."""
+    compared = 0
+    for path in sorted((data / "marc" / "binary").rglob("*"))[:60]:
+        if not path.is_file():
+            continue
+        for record in marc.MARCReader(path.read_bytes(), hide_utf8_warnings=True):
+            if record is None or record._fields is not None:
+                continue
+            slow = marc.Record()
+            slow.decode_marc(bytearray(record.as_marc()), hide_utf8_warnings=True)
+            assert slow.as_dict() == record.as_dict()
+            compared += 1
+    assert compared > 500
+
+
+def test_compat_writes_utf8():
+    record = pymarc.Record(RECORD)
+    assert record.leader.coding_scheme == "a"
+    assert isinstance(next(iter(pymarc.MARCReader(RECORD))), pymarc.Record)
