@@ -230,7 +230,7 @@ b'\\x04\\x08[\\x07i\\x06i\\x07'
 >>> regauge.pickle.loads(pickle.dumps({'a': (1, 2)}))
 {'a': (1, 2)}
 >>> regauge.pickle.loads(b'cos\\nsystem\\n(S\\'true\\'\\ntR.')
-Object('python', 'call', 'posix.system', {'args': ['true']})
+Object('python', 'call', 'os.system', {'args': ['true']})
 
 Dates, decimals, sets, paths and the like are what they were; any other object is an inert
 regauge.Object. types gives constructors of your own by the name of the class ('shop.Order'),

@@ -1,5 +1,7 @@
 //! `loads`: bytes to one object.
 
+use std::cell::Cell;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use regauge::convert::{self, Input as CoreInput};
@@ -7,7 +9,9 @@ use regauge::event::{Sink, Source as _};
 use regauge::format::Framing;
 use regauge::reader::{Parse, Reader};
 use regauge::wrap::Unwrap;
-use regauge::{Error, Format, Options, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
+use regauge::{
+    Error, Format, Limits, Options, bson, cbor, json, marc, marshal, msgpack, pickle, yaml,
+};
 
 use crate::build::Builder;
 use crate::errors::{self, Way};
@@ -138,7 +142,39 @@ fn parse<'py>(
     options: &Options,
     builder: &mut Builder<'py>,
 ) -> Result<Bound<'py, PyAny>, Failed> {
-    with_parser!(options, |parser| one(Reader::from_slice(parser, bytes), bytes, options, builder))
+    if options.from == Format::Pickle && options.limits == Limits::default() {
+        return pickled(bytes, options, builder);
+    }
+    with_parser!(options, |parser| {
+        one(&mut Reader::from_slice(parser, bytes), bytes, options, builder)
+    })
+}
+
+thread_local! {
+    /// The parser of the last pickle of this thread, with the memory that it grew to.
+    static IDLE: Cell<Option<pickle::Parser>> = const { Cell::new(None) };
+}
+
+/// A parser of a larger pickle is not kept: it has up to eight times the memory.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// A pickle, with the parser that was left by the one before. To get its memory anew takes a tenth
+/// of the time of a small one.
+fn pickled<'py>(
+    bytes: &[u8],
+    options: &Options,
+    builder: &mut Builder<'py>,
+) -> Result<Bound<'py, PyAny>, Failed> {
+    let plain = options.pickle.strings == pickle::Strings::default();
+    let parser = IDLE.take().filter(|_| plain);
+    let parser =
+        parser.unwrap_or_else(|| pickle::Parser::new(options.pickle.clone(), options.limits));
+    let mut reader = Reader::from_slice(parser, bytes);
+    let value = one(&mut reader, bytes, options, builder)?;
+    if plain && bytes.len() <= KEPT_BYTES {
+        IDLE.set(Some(reader.into_parser()));
+    }
+    Ok(value)
 }
 
 /// The next document: `Ok(false)` at the end of the stream.
@@ -156,13 +192,13 @@ pub fn next<P: Parse>(
 }
 
 fn one<'py, P: Parse>(
-    mut reader: Reader<'_, P>,
+    reader: &mut Reader<'_, P>,
     bytes: &[u8],
     options: &Options,
     builder: &mut Builder<'py>,
 ) -> Result<Bound<'py, PyAny>, Failed> {
     let format = options.from;
-    let more = next(&mut reader, options, builder)?;
+    let more = next(reader, options, builder)?;
     if format.framing() == Framing::Records && format != Format::Bson {
         return all(reader, more, options, builder);
     }
@@ -186,7 +222,7 @@ fn one<'py, P: Parse>(
         if !format.is_text() {
             return Err(one_document(end).into());
         }
-        if next(&mut reader, options, builder)? {
+        if next(reader, options, builder)? {
             builder.fail();
             return Err(one_document(end).into());
         }
@@ -196,7 +232,7 @@ fn one<'py, P: Parse>(
 
 /// All records as a list.
 fn all<'py, P: Parse>(
-    mut reader: Reader<'_, P>,
+    reader: &mut Reader<'_, P>,
     mut more: bool,
     options: &Options,
     builder: &mut Builder<'py>,
@@ -204,7 +240,7 @@ fn all<'py, P: Parse>(
     let list = PyList::empty(builder.py());
     while more {
         list.append(builder.take_or_none()).map_err(Failed::Python)?;
-        more = next(&mut reader, options, builder)?;
+        more = next(reader, options, builder)?;
     }
     Ok(list.into_any())
 }

@@ -75,6 +75,16 @@ pub fn is_regular(record: &[u8], utf8: bool) -> bool {
     if !record[..LEADER_BYTES].is_ascii() {
         return false;
     }
+    // What is written anew has its fields in order, without gaps, and says its length.
+    let mut next = 0;
+    let in_order = parts.directory.chunks_exact(ENTRY_BYTES).all(|entry| {
+        let start = next;
+        next += digits(&entry[3..7]).unwrap_or(0);
+        digits(&entry[7..12]) == Some(start)
+    });
+    if !in_order || next != parts.data.len() || digits(&record[..5]) != Some(record.len()) {
+        return false;
+    }
     let text = match utf8 {
         true => std::str::from_utf8(parts.data).is_ok(),
         false => parts.data.is_ascii() && !parts.data.contains(&0x1B),

@@ -30,7 +30,7 @@ def test_read_edit_write():
     assert [field.tag for field in record] == ["001", "245", "500", "650"]
     again = marc.Record(record.as_marc())
     assert again.title == "Other more"
-    assert again.as_dict() == record.as_dict()
+    assert again.as_dict()["fields"] == record.as_dict()["fields"]
     with pytest.raises(KeyError):
         record["999"]
 
@@ -104,8 +104,8 @@ def test_lazy_and_eager_agree_on_real_records(data):
         for record in marc.MARCReader(path.read_bytes(), hide_utf8_warnings=True):
             if record is None or record._fields is not None:
                 continue
-            slow = marc.Record()
-            slow.decode_marc(bytearray(record.as_marc()), hide_utf8_warnings=True)
+            slow = marc.Record(record.as_marc(), file_encoding="utf-8")
+            assert slow._fields is not None
             assert slow.as_dict() == record.as_dict()
             compared += 1
     assert compared > 500

@@ -36,3 +36,7 @@ class EncodeError(Error, TypeError, ValueError):
 
 class LimitError(DecodeError, EncodeError):
     """A limit was reached. The message names it and how to raise it."""
+
+
+for _one in (Error, DecodeError, EncodeError, LimitError):
+    _one.__module__ = "regauge"

@@ -48,7 +48,7 @@ impl Keys {
                 // The table has ASCII only, so equal bytes say that the key is ASCII too.
                 if slot.hash == hash
                     && let Some(found) = &slot.key
-                    && crate::raw::view::ascii(found) == bytes
+                    && same(crate::raw::view::ascii(found), bytes)
                 {
                     return Some(found.bind(py).clone());
                 }
@@ -69,6 +69,26 @@ impl Keys {
             self.0[(hash >> 32) as usize % SLOTS] = Slot { hash, key: kept };
         }
         Some(text)
+    }
+}
+
+/// Whether the bytes are the same, without a call for so few of them.
+#[cfg(not(Py_LIMITED_API))]
+#[inline(always)]
+fn same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let word = |bytes: &[u8], at: usize| -> u64 {
+        bytes[at..].first_chunk().map_or(0, |chunk| u64::from_ne_bytes(*chunk))
+    };
+    match one.len() {
+        0..8 => one.iter().zip(other).all(|(one, other)| one == other),
+        8..=16 => {
+            let tail = one.len() - 8;
+            word(one, 0) == word(other, 0) && word(one, tail) == word(other, tail)
+        }
+        _ => one == other,
     }
 }
 

@@ -3,12 +3,6 @@
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-#[cfg(not(any(Py_LIMITED_API, Py_3_13)))]
-unsafe extern "C" {
-    /// A dict with room for so many pairs. Exported by Python up to 3.12.
-    fn _PyDict_NewPresized(pairs: isize) -> *mut ffi::PyObject;
-}
-
 /// A list of the values from `start` on, which leave the stack; `None` with Python's error.
 #[inline(always)]
 pub fn list<'py>(
@@ -48,19 +42,9 @@ pub fn dict<'py>(
     stack: &mut Vec<Bound<'py, PyAny>>,
     start: usize,
 ) -> Option<Bound<'py, PyAny>> {
-    // A dict that begins with room for its pairs is not copied while it grows.
-    // SAFETY: the thread is attached; the count is at least that of the pairs.
-    #[cfg(not(any(Py_LIMITED_API, Py_3_13)))]
-    let dict = unsafe {
-        let pairs = (stack.len() - start) / 2;
-        let made = match pairs {
-            0..6 => ffi::PyDict_New(),
-            _ => _PyDict_NewPresized(pairs as isize),
-        };
-        Bound::from_owned_ptr_or_opt(py, made)
-    }?;
+    // Without room for its pairs from the beginning: the function for that makes a table for keys
+    // of any type, in which text is found more slowly.
     // SAFETY: the thread is attached.
-    #[cfg(any(Py_LIMITED_API, Py_3_13))]
     let dict = unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyDict_New()) }?;
     fill(&dict, stack, start)?;
     Some(dict)

@@ -75,6 +75,15 @@ pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
             let bytes = std::slice::from_raw_parts(header.add(1).cast::<u8>(), length);
             return Some(std::str::from_utf8_unchecked(bytes));
         }
+        // The UTF-8 that an earlier call has left with the text.
+        if ffi::PyUnicode_IS_COMPACT(pointer) != 0 {
+            let header = pointer.cast::<ffi::PyCompactUnicodeObject>();
+            if !(*header).utf8.is_null() {
+                let length = (*header).utf8_length as usize;
+                let bytes = std::slice::from_raw_parts((*header).utf8.cast::<u8>(), length);
+                return Some(std::str::from_utf8_unchecked(bytes));
+            }
+        }
     }
     wide_text(object)
 }
@@ -145,6 +154,16 @@ impl<'a, 'py> Pairs<'a, 'py> {
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Borrowed<'a, 'py, PyAny>, Borrowed<'a, 'py, PyAny>)> {
         let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
+        #[cfg(all(
+            Py_3_11,
+            not(Py_3_15),
+            not(Py_LIMITED_API),
+            not(Py_GIL_DISABLED),
+            target_pointer_width = "64"
+        ))]
+        if let Some(pair) = self.next_inline() {
+            return pair;
+        }
         // SAFETY: a live dict and three places for the results, which are borrowed from it.
         unsafe {
             let (dict, py) = (self.dict.as_ptr(), self.dict.py());
@@ -152,6 +171,95 @@ impl<'a, 'py> Pairs<'a, 'py> {
                 return None;
             }
             Some((Borrowed::from_ptr(py, key), Borrowed::from_ptr(py, value)))
+        }
+    }
+}
+
+/// A dict as it lies in memory, from 3.11 to 3.14 with the global lock (`cpython/dictobject.h`).
+#[cfg(all(
+    Py_3_11,
+    not(Py_3_15),
+    not(Py_LIMITED_API),
+    not(Py_GIL_DISABLED),
+    target_pointer_width = "64"
+))]
+#[repr(C)]
+struct Dict {
+    _object: ffi::PyObject,
+    _used: isize,
+    _version: u64,
+    keys: *const DictKeys,
+    /// Null but for the attributes of instances.
+    values: *const std::ffi::c_void,
+}
+
+/// The head of a dict's table (`internal/pycore_dict.h`). Behind it stand indexes and the entries.
+#[cfg(all(
+    Py_3_11,
+    not(Py_3_15),
+    not(Py_LIMITED_API),
+    not(Py_GIL_DISABLED),
+    target_pointer_width = "64"
+))]
+#[repr(C)]
+struct DictKeys {
+    _references: isize,
+    _log2_size: u8,
+    log2_index_bytes: u8,
+    kind: u8,
+    _version: u32,
+    _usable: isize,
+    entries: isize,
+}
+
+/// All keys are `str`, and an entry is a key and a value.
+#[cfg(all(
+    Py_3_11,
+    not(Py_3_15),
+    not(Py_LIMITED_API),
+    not(Py_GIL_DISABLED),
+    target_pointer_width = "64"
+))]
+const UNICODE_KEYS: u8 = 1;
+
+#[cfg(all(
+    Py_3_11,
+    not(Py_3_15),
+    not(Py_LIMITED_API),
+    not(Py_GIL_DISABLED),
+    target_pointer_width = "64"
+))]
+impl<'a, 'py> Pairs<'a, 'py> {
+    /// What [`next`](Pairs::next) gives, without a call: that was a sixth of the time of `dumps`.
+    /// `None` for a dict of another make, which only Python itself knows.
+    #[allow(clippy::type_complexity)]
+    #[inline(always)]
+    fn next_inline(
+        &mut self,
+    ) -> Option<Option<(Borrowed<'a, 'py, PyAny>, Borrowed<'a, 'py, PyAny>)>> {
+        // SAFETY: a live dict of a version that has this layout. The table is looked up anew each
+        // time, as Python code may have replaced it, and the index is checked against the entries
+        // that it has now; an entry that was deleted has no value.
+        unsafe {
+            let dict = self.dict.as_ptr().cast::<Dict>();
+            let keys = (*dict).keys;
+            if !(*dict).values.is_null() || (*keys).kind != UNICODE_KEYS {
+                return None;
+            }
+            let indexes = 1usize << (*keys).log2_index_bytes;
+            let entries = keys.add(1).cast::<u8>().add(indexes).cast::<[*mut ffi::PyObject; 2]>();
+            while self.at < (*keys).entries {
+                let [key, value] = *entries.offset(self.at);
+                self.at += 1;
+                if !value.is_null() {
+                    let py = self.dict.py();
+                    return Some(Some((
+                        Borrowed::from_ptr(py, key),
+                        Borrowed::from_ptr(py, value),
+                    )));
+                }
+            }
+            Some(None)
         }
     }
 }

@@ -145,7 +145,7 @@ class Field:
         """The field as a line of MARCMaker."""
         if self.control_field:
             return f"={self.tag}  {(self.data or '').replace(' ', chr(92))}"
-        marks = "".join("\\" if one in " \\" else str(one) for one in self._indicators or ())
+        marks = "".join("\\" if one in (" ", "\\") else str(one) for one in self._indicators or ())
         parts = "".join(f"${code}{value}" for code, value in self.subfields)
         return f"={self.tag}  {marks}{parts}"
 
@@ -261,10 +261,10 @@ class RawField(Field):
     as_marc21 = as_marc
 
 
-def marc8_to_unicode(marc8: bytes, hide_utf8_warnings: bool = False) -> str:
+def marc8_to_unicode(marc8: bytes | str, hide_utf8_warnings: bool = False) -> str:
     """The text of MARC-8. What is none becomes U+FFFD, and is told to the log."""
-    if not marc8:
-        return ""
+    if isinstance(marc8, str):
+        return marc8
     text, bad = _regauge._marc.marc8_decode(marc8)
     if bad and not hide_utf8_warnings:
         _logger.warning("found %d characters that are not MARC-8 in %r", bad, marc8)
@@ -277,7 +277,7 @@ def map_marc8_field(field: Field) -> Field:
         field.data = marc8_to_unicode(field.data)  # type: ignore[arg-type]
     else:
         field.subfields = [
-            Subfield(code, marc8_to_unicode(value))  # type: ignore[arg-type]
+            Subfield(code, marc8_to_unicode(value))
             for code, value in field.subfields
         ]
     return field

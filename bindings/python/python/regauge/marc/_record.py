@@ -54,10 +54,11 @@ class Record:
     nobody changed is written with the very bytes that it was read from.
     """
 
-    __slots__ = ("leader", "_fields", "_raw", "_first", "pos", "force_utf8", "to_unicode", "_at")
+    __slots__ = ("leader", "_fields", "_raw", "_first", "_regular", "pos", "force_utf8", "to_unicode", "_at")
 
     # Whether the bytes of a record that nobody changed are kept whatever their charset is.
     _keeps_bytes = True
+    _from_marc8 = staticmethod(marc8_to_unicode)
 
     leader: Leader
 
@@ -75,6 +76,7 @@ class Record:
         self._fields: list[Field] | None = None
         self._raw: bytes | None = None
         self._first: str | None = None
+        self._regular = False
         self.pos = 0
         self.force_utf8 = force_utf8
         self.to_unicode = to_unicode
@@ -195,13 +197,15 @@ class Record:
         encoding: str = "iso8859-1",
     ) -> None:
         """Fills the record from its bytes in ISO 2709."""
-        if type(marc) is bytes and to_unicode and encoding == "iso8859-1":
+        marc = bytes(marc)
+        if to_unicode and encoding == "iso8859-1":
             utf8 = force_utf8 or marc[9:10] == b"a"
             if _native.is_regular(marc, utf8):
-                self._first = marc[:LEADER_LEN].decode("ascii")
-                self.leader = Leader(self._first)
+                self.leader = Leader(marc[:LEADER_LEN].decode("ascii"))
+                self._first = self.leader.leader
                 self._raw = marc
                 self._fields = None
+                self._regular = True
                 return
         leader = marc[:LEADER_LEN].decode("ascii")
         if len(leader) != LEADER_LEN:
@@ -223,7 +227,7 @@ class Record:
                     if utf8:
                         text = value.decode("utf-8", utf8_handling)
                     elif encoding == "iso8859-1":
-                        text = marc8_to_unicode(value, hide_utf8_warnings)
+                        text = self._from_marc8(value, hide_utf8_warnings)
                     else:
                         text = value.decode(encoding)
                     subfields.append(Subfield(code, text))
@@ -232,7 +236,7 @@ class Record:
             raise NoFieldsFound
         self._fields = fields
         # What these fields were made from, to see later whether anybody has changed them.
-        if type(marc) is bytes and to_unicode:
+        if to_unicode:
             self._raw = marc
             self._first = leader
 
@@ -253,7 +257,7 @@ class Record:
         if raw is not None and (self._keeps_bytes or self.leader.leader[9] == "a"):
             if self._fields is None and self.leader.leader == self._first:
                 return raw
-            if self._keeps_bytes and (not raw.isascii() or b"\x1b" in raw) and self._is_unchanged():
+            if self._keeps_bytes and not self._regular and self._is_unchanged():
                 return raw
         if self.to_unicode:
             if not isinstance(self.leader, Leader):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from ...marc._field import marc8_to_unicode
+from ...marc import _field
 
 __all__ = ["MARC8ToUnicode", "marc8_to_unicode"]
+
+
+def marc8_to_unicode(marc8: bytes | str, hide_utf8_warnings: bool = False) -> str:
+    """The text of MARC-8. What is none becomes a blank, as in pymarc."""
+    return _field.marc8_to_unicode(marc8, hide_utf8_warnings).replace("\ufffd", " ")
 
 
 class MARC8ToUnicode:

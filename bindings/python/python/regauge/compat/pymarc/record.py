@@ -2,6 +2,7 @@
 
 from ...marc import _record
 from ...marc._record import map_marc8_record, normalize_subfield_code
+from .marc8 import marc8_to_unicode
 
 __all__ = ["Record", "map_marc8_record", "normalize_subfield_code"]
 
@@ -12,3 +13,4 @@ class Record(_record.Record):
     __slots__ = ()
 
     _keeps_bytes = False
+    _from_marc8 = staticmethod(marc8_to_unicode)

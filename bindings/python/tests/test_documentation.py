@@ -1,0 +1,88 @@
+"""The examples of the documentation run, and `help` shows them; the types hold."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import pathlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import regauge
+
+FORMATS = ["json", "ndjson", "msgpack", "bson", "cbor", "yaml", "marshal", "pickle"]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("function", ["loads", "dumps"])
+def test_examples_of_formats(name, function):
+    import datetime
+
+    one = getattr(getattr(regauge, name), function)
+    assert ">>>" in one.__doc__ and one.__text_signature__.startswith("(")
+    test = doctest.DocTestParser().get_doctest(
+        one.__doc__, {"datetime": datetime, "posix": os}, f"{name}.{function}", None, 0
+    )
+    assert test.examples
+    results = doctest.DocTestRunner().run(test)
+    assert results.failed == 0
+
+
+def test_examples_of_modules():
+    tried = 0
+    for module in [regauge, *(
+        importlib.import_module(found.name)
+        for found in pkgutil.walk_packages(regauge.__path__, "regauge.")
+        if not found.name.endswith("__main__") and "_regauge" not in found.name
+        and "spark" not in found.name
+    )]:
+        results = doctest.testmod(module)
+        assert results.failed == 0, module.__name__
+        tried += results.attempted
+    assert tried > 20
+
+
+def test_examples_of_the_guide():
+    path = ROOT / "docs" / "python.md"
+    if not path.exists():
+        pytest.skip("the guide is not here")
+    results = doctest.testfile(str(path), module_relative=False)
+    assert results.failed == 0 and results.attempted > 10
+
+
+def test_help_shows_an_example():
+    import pydoc
+
+    shown = pydoc.render_doc(regauge.yaml.loads, renderer=pydoc.plaintext)
+    assert "loads(data, /, *, limits=None" in shown
+    assert ">>> regauge.yaml.loads(" in shown
+
+
+def test_mypy_and_pyright(tmp_path):
+    package = pathlib.Path(regauge.__file__).parent
+    assert (package / "py.typed").exists()
+    pytest.importorskip("mypy")
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(package)],
+                          capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    use = tmp_path / "use.py"
+    use.write_text(
+        "import regauge\n"
+        "data: bytes = regauge.yaml.dumps({'a': 1}, indent=4)\n"
+        "text: str = regauge.json.dumps([1], text=True)\n"
+        "for one in regauge.msgpack.iter_load('path'):\n    print(one)\n"
+        "with regauge.cbor.Writer('path', deterministic=True) as writer:\n    writer.write(1)\n"
+        "regauge.json.loads(b'1', colour=1)  # type: ignore[call-arg]\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(use)],
+                          capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    pytest.importorskip("pyright")
+    done = subprocess.run([sys.executable, "-m", "pyright", str(package)],
+                          capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,61 @@
+"""Conversion, inspection, detection, and the command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import regauge
+from regauge.__main__ import _command
+
+
+def test_convert(tmp_path):
+    source, target = tmp_path / "a.ndjson", tmp_path / "a.msgpack"
+    source.write_bytes(b'{"a": 1}\n{"a": [2.5]}\n')
+    report = regauge.convert(source, target)
+    assert report == {"documents": 2, "bad_records": 0, "exact": True, "losses": {}}
+    assert list(regauge.iter_load(target)) == [{"a": 1}, {"a": [2.5]}]
+    assert regauge.load(source) == [{"a": 1}, {"a": [2.5]}]
+    (tmp_path / "b.yaml").write_text("a: !foo 1\n")
+    with pytest.raises(regauge.EncodeError, match="on_loss|objects") as caught:
+        regauge.convert(tmp_path / "b.yaml", tmp_path / "b.json")
+    assert caught.value.path == "$.a"
+    assert not (tmp_path / "b.json").exists()
+    report = regauge.convert(tmp_path / "b.yaml", tmp_path / "b.json", objects="data")
+    assert report["losses"] == {"type": 1}
+    with pytest.raises(ValueError, match="the same file"):
+        regauge.convert(source, source, to="json")
+    with pytest.raises(FileNotFoundError):
+        regauge.convert(tmp_path / "none.json", tmp_path / "b.json")
+
+
+def test_convert_lets_others_run(tmp_path):
+    source = tmp_path / "a.ndjson"
+    source.write_bytes(b'{"a": [1, 2, 3, "text"]}\n' * 200_000)
+    worker = threading.Thread(target=regauge.convert, args=(source, tmp_path / "a.cbor"))
+    worker.start()
+    turns = 0
+    while worker.is_alive():
+        turns += 1
+    worker.join()
+    assert turns > 1000
+
+
+def test_inspect(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_bytes(b'{"items": [{"a": 1}, {"a": null}]}')
+    found = regauge.inspect(path)
+    assert found["format"] == "json" and found["documents"] == 1 and found["depth"] == 3
+    assert found["paths"]["$.items[*].a"]["kinds"] == {"null": 1, "integer": 1}
+
+
+def test_the_command():
+    if _command() is None:
+        pytest.skip("the command is not installed beside this interpreter")
+    for command in ([_command()], [sys.executable, "-m", "regauge"]):
+        done = subprocess.run([*command, "convert", "-", "-", "--from", "json", "--to", "yaml"],
+                              input=b'{"a": [1]}', capture_output=True)
+        assert done.stdout == b"a:\n- 1\n", done.stderr
