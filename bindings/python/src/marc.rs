@@ -1,13 +1,27 @@
 //! What `regauge.marc` does with a record's bytes natively: checks them, makes its fields, writes
 //! them again. Records that are odd in any way are left to the Python code, which says how.
 
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple, PyType};
-use regauge::marc::{
-    FIELD_TERMINATOR, RECORD_TERMINATOR, SUBFIELD_DELIMITER, is_control_tag, marc8,
-};
+use std::sync::Mutex;
 
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple, PyType};
+use regauge::event::Writer as _;
+use regauge::fidelity::Fidelity;
+use regauge::marc::{
+    self, FIELD_TERMINATOR, Field, RECORD_TERMINATOR, Record, RecordBuilder, SUBFIELD_DELIMITER,
+    is_control_tag, marc8,
+};
+use regauge::out::Out;
+use regauge::reader::{BadRecord, Parse, Reader};
+use regauge::{Error, Format, Limits, OnLoss, json};
+
+use crate::build::Keys;
+use crate::errors::{self, Way};
+use crate::raw::collector::Pause;
 use crate::raw::{container, marc as raw, number, text};
+use crate::stream;
 
 const LEADER_BYTES: usize = 24;
 const ENTRY_BYTES: usize = 12;
@@ -57,13 +71,9 @@ fn is_regular_field(field: &[u8]) -> bool {
     if field.len() > 2 && field[2] != SUBFIELD_DELIMITER {
         return false;
     }
-    memchr(field).all(|at| {
+    memchr::memchr_iter(SUBFIELD_DELIMITER, field).all(|at| {
         field.get(at + 1).is_some_and(|code| code.is_ascii() && *code != SUBFIELD_DELIMITER)
     })
-}
-
-fn memchr(field: &[u8]) -> impl Iterator<Item = usize> {
-    field.iter().enumerate().filter(|(_, byte)| **byte == SUBFIELD_DELIMITER).map(|(at, _)| at)
 }
 
 /// Whether a record can be kept as its bytes, and made into fields when somebody asks for them,
@@ -97,6 +107,147 @@ pub fn is_regular(record: &[u8], utf8: bool) -> bool {
     })
 }
 
+/// Makes fields: what is looked up once for all fields of a record.
+struct Maker<'py> {
+    field: Bound<'py, PyType>,
+    subfield: Bound<'py, PyType>,
+    indicators: Bound<'py, PyType>,
+    slots: [raw::Slot<'py>; 5],
+    keys: Option<Keys>,
+    /// The indicators of most fields are the same few, and cannot change.
+    last: Option<(String, Bound<'py, PyAny>)>,
+    none: Bound<'py, PyAny>,
+    /// Subfields of the field at hand.
+    parts: Vec<Bound<'py, PyAny>>,
+    made: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'py> Maker<'py> {
+    fn new(
+        field: &Bound<'py, PyType>,
+        subfield: &Bound<'py, PyType>,
+        indicators: &Bound<'py, PyType>,
+    ) -> PyResult<Maker<'py>> {
+        static TUPLES: PyOnceLock<[Py<PyType>; 2]> = PyOnceLock::new();
+        let py = field.py();
+        // Asked once: these are the classes of regauge.marc, and never others.
+        let checked = TUPLES.get_or_try_init(py, || {
+            if !raw::is_tuple(subfield)? || !raw::is_tuple(indicators)? {
+                return Err(PyTypeError::new_err("found a class that is no plain tuple"));
+            }
+            Ok([subfield.clone().unbind(), indicators.clone().unbind()])
+        })?;
+        if !checked[0].is(subfield) || !checked[1].is(indicators) {
+            return Err(PyTypeError::new_err("found other classes than those of regauge.marc"));
+        }
+        let slot = |name: &str| raw::Slot::new(field, name);
+        let slots = [
+            slot("tag")?,
+            slot("data")?,
+            slot("_indicators")?,
+            slot("subfields")?,
+            slot("control_field")?,
+        ];
+        Ok(Maker {
+            field: field.clone(),
+            subfield: subfield.clone(),
+            indicators: indicators.clone(),
+            slots,
+            keys: Some(Keys::take()),
+            last: None,
+            none: number::none(py),
+            parts: Vec::with_capacity(16),
+            made: Vec::with_capacity(32),
+        })
+    }
+
+    fn memory(&self) -> PyErr {
+        PyErr::fetch(self.none.py())
+    }
+
+    /// A text that comes again and again.
+    #[inline(always)]
+    fn key(&mut self, v: &str) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.none.py();
+        let made = match &mut self.keys {
+            Some(keys) => keys.get(py, v),
+            None => text::new(py, v),
+        };
+        made.ok_or_else(|| PyErr::fetch(py))
+    }
+
+    #[inline(always)]
+    fn field(
+        &mut self,
+        tag: &str,
+        data: Bound<'py, PyAny>,
+        indicators: Bound<'py, PyAny>,
+        control: bool,
+    ) -> PyResult<()> {
+        let py = self.none.py();
+        let tag = self.key(tag)?;
+        let list = container::list(py, &mut self.parts, 0).ok_or_else(|| self.memory())?;
+        let one = raw::empty(&self.field).ok_or_else(|| self.memory())?;
+        let [tags, datas, pairs, lists, controls] = &self.slots;
+        tags.fill(&one, tag);
+        datas.fill(&one, data);
+        pairs.fill(&one, indicators);
+        lists.fill(&one, list);
+        controls.fill(&one, number::bool(py, control));
+        self.made.push(one);
+        Ok(())
+    }
+
+    fn control(&mut self, tag: &str, data: &str) -> PyResult<()> {
+        let data = text::new(self.none.py(), data).ok_or_else(|| self.memory())?;
+        let none = self.none.clone();
+        self.field(tag, data, none, true)
+    }
+
+    #[inline(always)]
+    fn subfield(&mut self, code: &str, value: &str) -> PyResult<()> {
+        let code = self.key(code)?;
+        let value = text::new(self.none.py(), value).ok_or_else(|| self.memory())?;
+        let pair = raw::pair(&self.subfield, code, value).ok_or_else(|| self.memory())?;
+        self.parts.push(pair);
+        Ok(())
+    }
+
+    /// The data field of the subfields so far. `head` are both indicators.
+    fn data(&mut self, tag: &str, head: &str, middle: usize) -> PyResult<()> {
+        let pair = match &self.last {
+            Some((text, pair)) if text == head => pair.clone(),
+            _ => {
+                let (first, second) = head.split_at(middle);
+                let (first, second) = (self.key(first)?, self.key(second)?);
+                let pair = raw::pair(&self.indicators, first, second);
+                let pair = pair.ok_or_else(|| self.memory())?;
+                self.last = Some((head.to_owned(), pair.clone()));
+                pair
+            }
+        };
+        let none = self.none.clone();
+        self.field(tag, none, pair, false)
+    }
+
+    fn list(&mut self) -> PyResult<Bound<'py, PyAny>> {
+        container::list(self.none.py(), &mut self.made, 0).ok_or_else(|| self.memory())
+    }
+}
+
+impl Drop for Maker<'_> {
+    fn drop(&mut self) {
+        if let Some(keys) = self.keys.take() {
+            keys.give_back();
+        }
+    }
+}
+
+/// Whether a tag is one of a control field in the eyes of `regauge.marc`: `001` to `009`.
+fn is_control(tag: &str) -> bool {
+    tag.starts_with("00") && tag.len() == 3 && tag.as_bytes()[2].is_ascii_digit()
+}
+
 /// The fields of a record that is regular, as a list of `field`, whose subfields are `subfield` and
 /// whose indicators are `indicators`.
 #[pyfunction]
@@ -106,82 +257,55 @@ pub fn fields<'py>(
     subfield: &Bound<'py, PyType>,
     indicators: &Bound<'py, PyType>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = record.py();
-    if !raw::is_tuple(subfield)? || !raw::is_tuple(indicators)? {
-        return Err(pyo3::exceptions::PyTypeError::new_err("found a class that is not a tuple"));
-    }
-    let parts = parts(record.as_bytes());
-    let parts = parts.ok_or_else(irregular)?;
-    let names = [
-        pyo3::intern!(py, "tag"),
-        pyo3::intern!(py, "data"),
-        pyo3::intern!(py, "_indicators"),
-        pyo3::intern!(py, "subfields"),
-        pyo3::intern!(py, "control_field"),
-    ];
-    let (none, yes, no) = (number::none(py), number::bool(py, true), number::bool(py, false));
-    let mut keys = crate::build::Keys::take();
-    let mut made = Vec::with_capacity(parts.directory.len() / ENTRY_BYTES);
-    let mut stack = Vec::with_capacity(16);
-    let memory = || PyErr::fetch(py);
-    // The indicators of most fields are the same few, and cannot change.
-    let mut last: Option<([u8; 2], Bound<'py, PyAny>)> = None;
+    let _pause = Pause::new(record.py(), true);
+    let parts = parts(record.as_bytes()).ok_or_else(irregular)?;
+    let mut maker = Maker::new(field, subfield, indicators)?;
     for entry in entries(&parts) {
         let (tag, content) = entry.ok_or_else(irregular)?;
-        let one = raw::empty(field).ok_or_else(memory)?;
-        let control = tag.starts_with("00") && tag.as_bytes()[2].is_ascii_digit();
-        let tag = keys.get(py, tag).ok_or_else(memory)?;
-        let mut all = raw::set(&one, names[0], &tag);
-        if control {
-            let data = std::str::from_utf8(content).map_err(|_| irregular())?;
-            let data = text::new(py, data).ok_or_else(memory)?;
-            let list = container::list(py, &mut stack, 0).ok_or_else(memory)?;
-            all &= raw::set(&one, names[1], &data);
-            all &= raw::set(&one, names[2], &none);
-            all &= raw::set(&one, names[3], &list);
-            all &= raw::set(&one, names[4], &yes);
-        } else {
-            let content = std::str::from_utf8(content).map_err(|_| irregular())?;
-            let mut pieces = content.split(char::from(SUBFIELD_DELIMITER));
-            let first = pieces.next().and_then(|head| head.as_bytes().first_chunk::<2>());
-            let first = *first.ok_or_else(irregular)?;
-            let pair = match &last {
-                Some((bytes, pair)) if *bytes == first => pair.clone(),
-                _ => {
-                    let one = |byte: u8| {
-                        let mut buffer = [0; 4];
-                        text::new(py, char::from(byte).encode_utf8(&mut buffer))
-                    };
-                    let (ind1, ind2) = (one(first[0]), one(first[1]));
-                    let pair =
-                        raw::pair(indicators, ind1.ok_or_else(memory)?, ind2.ok_or_else(memory)?);
-                    let pair = pair.ok_or_else(memory)?;
-                    last = Some((first, pair.clone()));
-                    pair
-                }
-            };
-            for piece in pieces {
-                if piece.is_empty() || !piece.is_char_boundary(1) {
-                    return Err(irregular());
-                }
-                let (code, value) = piece.split_at(1);
-                let code = text::new(py, code).ok_or_else(memory)?;
-                let value = text::new(py, value).ok_or_else(memory)?;
-                stack.push(raw::pair(subfield, code, value).ok_or_else(memory)?);
+        let content = std::str::from_utf8(content).map_err(|_| irregular())?;
+        if is_control(tag) {
+            maker.control(tag, content)?;
+            continue;
+        }
+        let bytes = content.as_bytes();
+        let mut ends = memchr::memchr_iter(SUBFIELD_DELIMITER, bytes).skip(1);
+        let mut start = 3;
+        while start <= bytes.len() {
+            let end = ends.next().unwrap_or(bytes.len());
+            let piece = content.get(start..end).ok_or_else(irregular)?;
+            if piece.is_empty() || !piece.is_char_boundary(1) {
+                return Err(irregular());
             }
-            let list = container::list(py, &mut stack, 0).ok_or_else(memory)?;
-            all &= raw::set(&one, names[1], &none);
-            all &= raw::set(&one, names[2], &pair);
-            all &= raw::set(&one, names[3], &list);
-            all &= raw::set(&one, names[4], &no);
+            let (code, value) = piece.split_at(1);
+            maker.subfield(code, value)?;
+            start = end + 1;
         }
-        if !all {
-            return Err(PyErr::fetch(py));
-        }
-        made.push(one);
+        let head = content.get(..2).ok_or_else(irregular)?;
+        maker.data(tag, head, 1)?;
     }
-    keys.give_back();
-    container::list(py, &mut made, 0).ok_or_else(memory)
+    maker.list()
+}
+
+/// The same of a record that the core has read.
+fn fields_of<'py>(record: &Record, maker: &mut Maker<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let _pause = Pause::new(maker.none.py(), true);
+    for field in record.fields() {
+        match field {
+            Field::Text { tag, text } if is_control(tag) => maker.control(tag, text)?,
+            // A field that is text, with a tag that is not: its text is where subfields would be.
+            Field::Text { tag, text } => {
+                maker.subfield("", text)?;
+                maker.data(tag, "  ", 1)?;
+            }
+            Field::Data { tag, ind1, ind2, subfields } => {
+                for (code, value) in subfields {
+                    maker.subfield(code, value)?;
+                }
+                maker.data(tag, &format!("{ind1}{ind2}"), ind1.len())?;
+            }
+        }
+    }
+    maker.list()
 }
 
 #[cold]
@@ -294,6 +418,167 @@ pub fn marc8_decode(data: &[u8]) -> (String, usize) {
     (marc8::compose(&out).into_owned(), bad)
 }
 
+/// Gives records one by one.
+trait Records: Send {
+    fn next(&mut self, builder: &mut RecordBuilder) -> regauge::Result<bool>;
+    fn skip(&mut self, error: Error) -> regauge::Result<BadRecord>;
+}
+
+impl<P: Parse + Send> Records for Reader<'static, P> {
+    fn next(&mut self, builder: &mut RecordBuilder) -> regauge::Result<bool> {
+        regauge::event::Source::next(self, builder)
+    }
+    fn skip(&mut self, error: Error) -> regauge::Result<BadRecord> {
+        self.skip_bad(error)
+    }
+}
+
+/// The records of a file as leader and fields.
+#[pyclass(module = "regauge._marc", name = "Records")]
+pub struct PyRecords {
+    reading: Mutex<Option<(Box<dyn Records>, RecordBuilder)>>,
+    classes: [Py<PyType>; 3],
+}
+
+#[pymethods]
+impl PyRecords {
+    /// Of a path, a file object or bytes, in the format of this name.
+    #[new]
+    fn new(
+        format: &str,
+        source: &Bound<'_, PyAny>,
+        field: Py<PyType>,
+        subfield: Py<PyType>,
+        indicators: Py<PyType>,
+    ) -> PyResult<PyRecords> {
+        let read = stream::From::new(source)?.open()?;
+        let limits = Limits::default();
+        let options = marc::Options::default();
+        let records: Box<dyn Records> = match stream::format(format)? {
+            Format::MarcXml => {
+                keeping(Reader::from_read(marc::xml::Parser::new(options, limits), read))
+            }
+            Format::Marc => {
+                keeping(Reader::from_read(marc::iso2709::Parser::new(options, limits), read))
+            }
+            _ => {
+                let framing = json::Framing::Concatenated;
+                let read_options = json::ReadOptions { framing, ..json::ReadOptions::default() };
+                keeping(Reader::from_read(json::Parser::new(read_options, limits), read))
+            }
+        };
+        let builder = RecordBuilder::new(&limits, Fidelity::new(OnLoss::Refuse, Format::MarcJson));
+        let classes = [field, subfield, indicators];
+        Ok(PyRecords { reading: Mutex::new(Some((records, builder))), classes })
+    }
+
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    /// Leader and fields of the next record; a broken one raises, and the one behind it is next.
+    fn __next__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+        let lock = || self.reading.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let taken = lock().take();
+        let Some((mut records, mut builder)) = taken else { return Ok(None) };
+        match records.next(&mut builder) {
+            Ok(false) => Ok(None),
+            Ok(true) => {
+                let class = |index: usize| self.classes[index].bind(py);
+                let mut maker = Maker::new(class(0), class(1), class(2))?;
+                let record = builder.record();
+                let leader = text::new(py, record.leader()).ok_or_else(|| PyErr::fetch(py))?;
+                let fields = fields_of(record, &mut maker)?;
+                *lock() = Some((records, builder));
+                Ok(Some((leader, fields)))
+            }
+            Err(error) => {
+                let limits = Limits::default();
+                let error = match records.skip(error) {
+                    Ok(bad) => {
+                        let fidelity = Fidelity::new(OnLoss::Refuse, Format::MarcJson);
+                        *lock() = Some((records, RecordBuilder::new(&limits, fidelity)));
+                        bad.error
+                    }
+                    Err(error) => error,
+                };
+                Err(errors::exception(py, &error, Way::Decode))
+            }
+        }
+    }
+}
+
+fn keeping<P: Parse + Send + 'static>(mut reader: Reader<'static, P>) -> Box<dyn Records> {
+    reader.keep_records(true);
+    Box::new(reader)
+}
+
+/// The bytes of one record, without what stands around records: MARCXML or MARC-in-JSON.
+#[pyfunction]
+pub fn write_xml<'py>(
+    py: Python<'py>,
+    leader: &str,
+    fields: &Bound<'py, PyList>,
+    head: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let record = record_of(leader, fields)?;
+    let options = marc::Options { compact: true, ..marc::Options::default() };
+    let fidelity = Fidelity::new(OnLoss::Refuse, Format::MarcXml);
+    let mut writer = marc::xml::Writer::new(Out::in_memory(), options, fidelity);
+    let done = record.drive(&mut writer).and_then(|()| writer.end_document());
+    done.map_err(|error| errors::exception(py, &error, Way::Encode))?;
+    let bytes = writer.into_out().into_vec();
+    // The collection is begun by whoever writes the first record, and ended by whoever closes it.
+    let start = match head {
+        true => 0,
+        false => memchr::memmem::find(&bytes, b"<record").unwrap_or(0),
+    };
+    Ok(PyBytes::new(py, &bytes[start..]))
+}
+
+/// The record that Python's objects say.
+fn record_of(leader: &str, fields: &Bound<'_, PyList>) -> PyResult<Record> {
+    let py = fields.py();
+    let (tag, data, indicators, subfields, control) = (
+        pyo3::intern!(py, "tag"),
+        pyo3::intern!(py, "data"),
+        pyo3::intern!(py, "_indicators"),
+        pyo3::intern!(py, "subfields"),
+        pyo3::intern!(py, "control_field"),
+    );
+    let mut record = Record::new();
+    record.set_leader(leader);
+    for one in fields.iter() {
+        let name = one.getattr(tag)?;
+        let name = name.cast::<PyString>()?.to_str()?;
+        if one.getattr(control)?.is_truthy()? {
+            let data = one.getattr(data)?;
+            if data.is_none() {
+                record.add_text(name, "");
+            } else {
+                record.add_text(name, data.cast::<PyString>()?.to_str()?);
+            }
+            continue;
+        }
+        let pair = one.getattr(indicators)?;
+        let pair = pair.cast::<PyTuple>()?;
+        let (first, second) = (pair.get_item(0)?, pair.get_item(1)?);
+        let first = first.cast::<PyString>()?.to_str()?;
+        record.add_data(name, first, second.cast::<PyString>()?.to_str()?);
+        let list = one.getattr(subfields)?;
+        for part in list.cast::<PyList>()?.iter() {
+            let part = part.cast_into::<PyTuple>()?;
+            let (code, value) = (part.get_item(0)?, part.get_item(1)?);
+            let code = code.cast::<PyString>()?.to_str()?;
+            record.add_subfield(code, value.cast::<PyString>()?.to_str()?);
+        }
+    }
+    Ok(record)
+}
+
 /// The functions in a module of their own.
 pub fn add(parent: &Bound<'_, PyModule>) -> PyResult<()> {
     let module = PyModule::new(parent.py(), "regauge._marc")?;
@@ -301,5 +586,7 @@ pub fn add(parent: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fields, &module)?)?;
     module.add_function(wrap_pyfunction!(encode, &module)?)?;
     module.add_function(wrap_pyfunction!(marc8_decode, &module)?)?;
+    module.add_function(wrap_pyfunction!(write_xml, &module)?)?;
+    module.add_class::<PyRecords>()?;
     parent.add("_marc", module)
 }

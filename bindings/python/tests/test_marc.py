@@ -63,12 +63,16 @@ def test_broken_records_are_told():
 def test_writers():
     record = marc.Record(RECORD)
     out = io.BytesIO()
-    with marc.XMLWriter(out) as writer:
-        writer.write(record)
-        writer.file_handle = writer.file_handle
-        data = out.getvalue() + b"</collection>"
-    [again] = regauge.marc.xml.loads(data)
-    assert again["fields"] == record.as_dict()["fields"]
+    writer = marc.XMLWriter(out)
+    writer.write(record)
+    writer.write(record)
+    writer.close(close_fh=False)
+    for again in regauge.marc.xml.loads(out.getvalue()):
+        assert again["fields"] == record.as_dict()["fields"]
+    assert [one.title for one in marc.XMLReader(out.getvalue())] == [record.title] * 2
+    out = io.BytesIO()
+    marc.XMLWriter(out).close(close_fh=False)
+    assert regauge.marc.xml.loads(out.getvalue()) == []
     with pytest.raises(marc.WriteNeedsRecord):
         marc.MARCWriter(io.BytesIO()).write("record")
 

@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from typing import Any
 
 __version__: str
@@ -28,6 +29,12 @@ class _Marc:
     def fields(record: bytes | None, field: type, subfield: type, indicators: type) -> list[Any]: ...
     @staticmethod
     def encode(leader: str, fields: list[Any], field: type) -> bytes | None: ...
+    @staticmethod
+    def write_xml(leader: str, fields: list[Any], head: bool) -> bytes: ...
+    @staticmethod
+    def Records(
+        format: str, source: Any, field: type, subfield: type, indicators: type
+    ) -> Iterator[tuple[str, list[Any]]]: ...
     @staticmethod
     def marc8_decode(data: bytes) -> tuple[str, int]: ...
 

@@ -5,19 +5,14 @@ use std::cell::Cell;
 
 use pyo3::prelude::*;
 
-/// How many keys are remembered: 32 KiB beside the texts. A key that falls on another's place
-/// replaces it.
+/// How many keys are remembered: 16 KiB beside the texts, so that the first-level cache has room for
+/// others. A key that falls on another's place replaces it.
 const SLOTS: usize = 2048;
 /// The longest key that is remembered, in bytes.
 const KEY_BYTES: usize = 64;
 
-struct Slot {
-    hash: u64,
-    key: Option<Py<PyAny>>,
-}
-
 /// The table: direct mapped, keys of ASCII only.
-pub struct Keys(Box<[Slot]>);
+pub struct Keys(Box<[Option<Py<PyAny>>]>);
 
 thread_local! {
     /// The table of this thread, when nobody uses it.
@@ -27,8 +22,7 @@ thread_local! {
 impl Keys {
     /// This thread's table; a new one if it is in use further down the stack.
     pub fn take() -> Keys {
-        IDLE.take()
-            .unwrap_or_else(|| Keys((0..SLOTS).map(|_| Slot { hash: 0, key: None }).collect()))
+        IDLE.take().unwrap_or_else(|| Keys((0..SLOTS).map(|_| None).collect()))
     }
 
     /// Leaves the table for the next who asks.
@@ -43,16 +37,14 @@ impl Keys {
         {
             let bytes = key.as_bytes();
             if bytes.len().wrapping_sub(1) < KEY_BYTES {
-                let hash = hash(bytes);
-                let slot = &self.0[(hash >> 32) as usize % SLOTS];
+                let place = place(bytes);
                 // The table has ASCII only, so equal bytes say that the key is ASCII too.
-                if slot.hash == hash
-                    && let Some(found) = &slot.key
+                if let Some(found) = &self.0[place]
                     && same(crate::raw::view::ascii(found), bytes)
                 {
                     return Some(found.bind(py).clone());
                 }
-                return self.add(py, key, hash);
+                return self.add(py, key, place);
             }
         }
         crate::raw::text::new(py, key)
@@ -60,13 +52,12 @@ impl Keys {
 
     #[cfg(not(Py_LIMITED_API))]
     #[inline(never)]
-    fn add<'py>(&mut self, py: Python<'py>, key: &str, hash: u64) -> Option<Bound<'py, PyAny>> {
+    fn add<'py>(&mut self, py: Python<'py>, key: &str, place: usize) -> Option<Bound<'py, PyAny>> {
         let text = crate::raw::text::new(py, key)?;
         if key.is_ascii() {
             // Python keeps a text's hash with it: this computes it once for all maps.
             text.hash().ok()?;
-            let kept = Some(text.clone().unbind());
-            self.0[(hash >> 32) as usize % SLOTS] = Slot { hash, key: kept };
+            self.0[place] = Some(text.clone().unbind());
         }
         Some(text)
     }
@@ -92,38 +83,36 @@ fn same(one: &[u8], other: &[u8]) -> bool {
     }
 }
 
-/// A number that keys of up to 64 bytes are told apart by; who finds a key compares its bytes.
+/// The place of a key of 1 to 64 bytes.
 #[cfg(not(Py_LIMITED_API))]
 #[inline(always)]
-fn hash(bytes: &[u8]) -> u64 {
+fn place(bytes: &[u8]) -> usize {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let length = bytes.len();
     let fold = |hash: u64, word: u64| {
         let wide = u128::from(hash ^ word) * u128::from(ODD);
         wide as u64 ^ (wide >> 64) as u64
     };
-    let seed = (length as u64).wrapping_mul(ODD);
-    if length >= 8 {
-        let mut hash = seed;
-        let mut rest = bytes;
-        while let Some((chunk, tail)) = rest.split_first_chunk::<8>()
-            && !tail.is_empty()
+    let seed = length as u64;
+    let hash = if let (Some(first), Some(last)) =
+        (bytes.first_chunk::<8>(), bytes.last_chunk::<8>())
+    {
+        let mut hash = fold(seed, u64::from_le_bytes(*first));
+        let mut rest = &bytes[8..];
+        // All but the last eight, which overlap with what is before them.
+        while rest.len() > 8
+            && let Some((chunk, tail)) = rest.split_first_chunk::<8>()
         {
             hash = fold(hash, u64::from_le_bytes(*chunk));
             rest = tail;
         }
-        let last = bytes.last_chunk::<8>().map_or(0, |chunk| u64::from_le_bytes(*chunk));
-        fold(fold(hash, last), ODD)
+        fold(hash, u64::from_le_bytes(*last))
+    } else if let (Some(head), Some(tail)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let (head, tail) = (u32::from_le_bytes(*head), u32::from_le_bytes(*tail));
+        fold(seed, u64::from(head) | u64::from(tail) << 32)
     } else {
-        let word = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-            (Some(head), Some(tail)) => {
-                u64::from(u32::from_le_bytes(*head)) | u64::from(u32::from_le_bytes(*tail)) << 32
-            }
-            _ => {
-                let middle = bytes[length / 2];
-                u64::from(bytes[0]) | u64::from(middle) << 8 | u64::from(bytes[length - 1]) << 16
-            }
-        };
-        fold(fold(seed, word), ODD)
-    }
+        let middle = u64::from(bytes[length / 2]);
+        fold(seed, u64::from(bytes[0]) | middle << 8 | u64::from(bytes[length - 1]) << 16)
+    };
+    (hash >> 32) as usize % SLOTS
 }

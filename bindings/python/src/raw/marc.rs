@@ -5,7 +5,7 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::PyType;
 
 /// A tuple of two in a class of its own.
 #[inline(always)]
@@ -37,6 +37,70 @@ pub fn is_tuple(class: &Bound<'_, PyType>) -> PyResult<bool> {
     Ok(class.is_subclass(&tuple)? && same("__basicsize__")? && same("__itemsize__")?)
 }
 
+/// The head of a descriptor of a slot (`descrobject.h`).
+#[cfg(not(Py_LIMITED_API))]
+#[repr(C)]
+struct Member {
+    _object: ffi::PyObject,
+    _of: *mut ffi::PyTypeObject,
+    _name: *mut ffi::PyObject,
+    _qualified: *mut ffi::PyObject,
+    member: *const ffi::PyMemberDef,
+}
+
+/// A slot of a class: where its value lies in an instance.
+pub struct Slot<'py> {
+    #[cfg(not(Py_LIMITED_API))]
+    offset: isize,
+    #[cfg(Py_LIMITED_API)]
+    name: Bound<'py, PyAny>,
+    _py: Python<'py>,
+}
+
+impl<'py> Slot<'py> {
+    /// The slot of this name.
+    ///
+    /// # Errors
+    /// `TypeError` where the class has no such slot.
+    pub fn new(class: &Bound<'py, PyType>, name: &str) -> PyResult<Slot<'py>> {
+        let member = class.getattr(name)?;
+        #[cfg(not(Py_LIMITED_API))]
+        // SAFETY: a descriptor of this very type has this head, and a definition that lives as
+        // long as its class.
+        unsafe {
+            if ffi::Py_TYPE(member.as_ptr()) != &raw mut ffi::PyMemberDescr_Type {
+                return Err(pyo3::exceptions::PyTypeError::new_err(format!(
+                    "found no slot {name} in {class}"
+                )));
+            }
+            let offset = (*(*member.as_ptr().cast::<Member>()).member).offset;
+            Ok(Slot { offset, _py: class.py() })
+        }
+        #[cfg(Py_LIMITED_API)]
+        {
+            let _ = member;
+            let name = pyo3::types::PyString::intern(class.py(), name).into_any();
+            Ok(Slot { name, _py: class.py() })
+        }
+    }
+
+    /// Fills the slot of an instance that [`empty`] has just made.
+    #[inline(always)]
+    pub fn fill(&self, object: &Bound<'py, PyAny>, v: Bound<'py, PyAny>) {
+        #[cfg(not(Py_LIMITED_API))]
+        // SAFETY: the instance is one of the class that the offset was read from, as the caller
+        // makes it so; the slot is empty, and takes the reference over.
+        unsafe {
+            let at = object.as_ptr().cast::<u8>().offset(self.offset);
+            at.cast::<*mut ffi::PyObject>().write(v.into_ptr());
+        }
+        #[cfg(Py_LIMITED_API)]
+        {
+            let _ = object.setattr(self.name.cast::<pyo3::types::PyString>().expect("text"), v);
+        }
+    }
+}
+
 /// An instance of a class with slots, all of them empty.
 #[inline(always)]
 pub fn empty<'py>(class: &Bound<'py, PyType>) -> Option<Bound<'py, PyAny>> {
@@ -46,11 +110,4 @@ pub fn empty<'py>(class: &Bound<'py, PyType>) -> Option<Bound<'py, PyAny>> {
         let made = ffi::PyType_GenericAlloc(class.as_ptr().cast(), 0);
         Bound::from_owned_ptr_or_opt(class.py(), made)
     }
-}
-
-/// Sets an attribute by a name that is interned.
-#[inline(always)]
-pub fn set(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, v: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: three live objects.
-    unsafe { ffi::PyObject_SetAttr(object.as_ptr(), name.as_ptr(), v.as_ptr()) == 0 }
 }

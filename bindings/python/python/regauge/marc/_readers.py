@@ -21,6 +21,8 @@ from ._leader import Leader
 from ._record import Record
 
 _END = 0x1D
+_UTF8 = ord("a")
+_is_regular = _regauge._marc.is_regular
 
 
 class Reader:
@@ -60,6 +62,8 @@ class MARCReader(Reader):
         self.file_encoding = file_encoding
         self.permissive = permissive
         self.bad_records = 0
+        # What most files are read as; anything else goes the long way.
+        self._plain = to_unicode and file_encoding == "iso8859-1"
         self.current_chunk: bytes | None = None
         self.current_exception: Exception | None = None
         if isinstance(marc_target, (bytes, bytearray, memoryview)):
@@ -96,6 +100,8 @@ class MARCReader(Reader):
                 raise TruncatedRecord
             if chunk[-1] != _END:
                 raise EndOfRecordNotFound
+            if self._plain and _is_regular(chunk, self.force_utf8 or chunk[9] == _UTF8):
+                return self.record_class._of_bytes(chunk, self.force_utf8)
             return self.record_class(
                 chunk,
                 None,
@@ -213,7 +219,7 @@ class XMLReader(Reader):
         self.permissive = permissive
         self.bad_records = 0
         self.current_exception: Exception | None = None
-        self._documents = _regauge.iter_load("marcxml", target, None)
+        self._records = _regauge._marc.Records("marcxml", target, Field, Subfield, Indicators)
 
     def __iter__(self) -> XMLReader:
         return self
@@ -221,7 +227,8 @@ class XMLReader(Reader):
     def __next__(self) -> Any:
         self.current_exception = None
         try:
-            return self.record_class.from_dict(next(self._documents))
+            leader, fields = next(self._records)
+            return self.record_class._of_fields(leader, fields)
         except ValueError as error:
             if not self.permissive:
                 raise

@@ -92,6 +92,29 @@ class Record:
             self.leader = Leader(made[0:9] + "a" + made[10:] if force_utf8 else made)
             self._fields = []
 
+    @classmethod
+    def _of_bytes(cls, raw: bytes, force_utf8: bool) -> Record:
+        """The record of bytes that are known to be regular."""
+        record = cls.__new__(cls)
+        leader = raw[:LEADER_LEN].decode("ascii")
+        record.leader = Leader(leader)
+        record._first = leader
+        record._raw = raw
+        record._fields = None
+        record._regular = True
+        record.pos = 0
+        record.force_utf8 = force_utf8
+        record.to_unicode = True
+        return record
+
+    @classmethod
+    def _of_fields(cls, leader: str, fields: list[Field]) -> Record:
+        """The record of fields that were just made."""
+        record = cls()
+        record.leader = Leader(leader)
+        record._fields = fields
+        return record
+
     @property
     def fields(self) -> list[Field]:
         """The fields, made from the record's bytes when they are asked for first."""

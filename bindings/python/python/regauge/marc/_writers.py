@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import _regauge
 from .. import json as _json
 from ._exceptions import NoActiveFile, WriteNeedsRecord
 from ._record import Record
-from ._xml import record_to_xml
 
 
 class Writer:
@@ -83,23 +83,30 @@ class TextWriter(Writer):
 
 
 class XMLWriter(Writer):
-    """Writes MARCXML to a file opened in binary mode. It has to be closed."""
+    """Writes MARCXML to a file opened in binary mode. It has to be closed.
+    """
 
     def __init__(self, file_handle: Any) -> None:
         super().__init__(file_handle)
-        if file_handle:
-            file_handle.write(
-                b'<?xml version="1.0" encoding="UTF-8"?>'
-                b'<collection xmlns="http://www.loc.gov/MARC21/slim">'
-            )
+        self.write_count = 0
 
     def write(self, record: Record) -> None:
         """Writes a record."""
         super().write(record)
-        self.file_handle.write(record_to_xml(record, encoding="utf-8"))
+        first = self.write_count == 0
+        self.file_handle.write(_regauge._marc.write_xml(str(record.leader), record.fields, first))
+        self.write_count += 1
 
     def close(self, close_fh: bool = True) -> None:
         """Ends the collection, and closes the file unless close_fh is False."""
         if self.file_handle:
-            self.file_handle.write(b"</collection>")
+            if not self.write_count:
+                self.file_handle.write(_EMPTY)
+            self.file_handle.write(b"</collection>\n")
         super().close(close_fh)
+
+
+_EMPTY = (
+    b'<?xml version="1.0" encoding="UTF-8"?>'
+    b'<collection xmlns="http://www.loc.gov/MARC21/slim">'
+)

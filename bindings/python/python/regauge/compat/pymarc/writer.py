@@ -1,5 +1,34 @@
 """pymarc's writers."""
 
-from ...marc._writers import JSONWriter, MARCWriter, TextWriter, Writer, XMLWriter
+from __future__ import annotations
+
+from typing import Any
+
+from ...marc._record import Record
+from ...marc._writers import JSONWriter, MARCWriter, TextWriter, Writer
+from ...marc._xml import record_to_xml
 
 __all__ = ["JSONWriter", "MARCWriter", "TextWriter", "Writer", "XMLWriter"]
+
+
+class XMLWriter(Writer):
+    """Writes MARCXML with the very characters that pymarc writes. It has to be closed."""
+
+    def __init__(self, file_handle: Any) -> None:
+        super().__init__(file_handle)
+        if file_handle:
+            file_handle.write(
+                b'<?xml version="1.0" encoding="UTF-8"?>'
+                b'<collection xmlns="http://www.loc.gov/MARC21/slim">'
+            )
+
+    def write(self, record: Record) -> None:
+        """Writes a record."""
+        super().write(record)
+        self.file_handle.write(record_to_xml(record, encoding="utf-8"))
+
+    def close(self, close_fh: bool = True) -> None:
+        """Ends the collection, and closes the file unless close_fh is False."""
+        if self.file_handle:
+            self.file_handle.write(b"</collection>")
+        super().close(close_fh)
