@@ -127,6 +127,9 @@ pub struct Bomb {
     pub bytes: u64,
     /// What happened.
     pub outcome: BombOutcome,
+    /// Whether the process ended by it, or had to be stopped: one document ends a server then.
+    #[serde(default)]
+    pub ended: bool,
     /// In words: the error it raised, the memory it took.
     pub detail: String,
     /// The memory that it took above what the process had before, in bytes, where the system
@@ -143,7 +146,7 @@ pub enum BombOutcome {
     Refused,
     /// It was decoded without harm.
     Decoded,
-    /// It took more memory than the probe allows.
+    /// It took more memory than the probe allows, or was refused what it asked for.
     OutOfMemory,
     /// It took longer than the probe allows.
     OutOfTime,

@@ -53,12 +53,12 @@ fn hostile_documents_alone() {
     assert!(report.rows.iter().all(|row| !row.is_timed()), "nothing is timed");
     let honest = row(&report, "test honest").safety.as_ref().unwrap();
     assert_eq!((honest.runs_code, honest.reach), (Some(false), Reach::Data));
-    assert!(honest.limits.contains("arrays: "), "{honest:?}");
+    assert!(honest.limits.contains("arrays and maps: "), "{honest:?}");
     let native = row(&report, "serde_json").safety.as_ref().unwrap();
     let deep = native.bombs.iter().find(|bomb| bomb.kind.starts_with("arrays")).unwrap();
     assert_eq!(deep.outcome, BombOutcome::Refused);
     assert!(deep.detail.contains("recursion limit exceeded"), "{deep:?}");
-    assert!(native.limits.contains("arrays: at most 127 deep"), "{native:?}");
+    assert!(native.limits.contains("arrays and maps: at most 127 deep"), "{native:?}");
     let text = render_safety(&report, Layout::default());
     assert!(text.starts_with("Safety: what hostile documents did"), "{text}");
     assert!(text.contains("hold data only"), "{text}");

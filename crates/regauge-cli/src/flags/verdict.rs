@@ -87,6 +87,7 @@ impl VerdictFlags {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use regauge_measure::cost::bandwidth_text;
 
     /// The help says the defaults in words; they live in the engine.
     #[test]

@@ -55,7 +55,7 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
         if rows.len() > SHOWN {
             table.add_row([
                 runtime.name().to_owned(),
-                format!("… {} dearer ways", rows.len() - SHOWN),
+                format!("… and {} dearer", rows.len() - SHOWN),
             ]);
         }
     }

@@ -57,7 +57,7 @@ fn nested(head: &[u8], one: &[u8], middle: &[u8], other: &[u8], times: usize) ->
 /// The bombs of a format, by its name as adapters write it.
 pub(crate) fn of(format: &str) -> Vec<BombDocument> {
     match format {
-        "json" | "ndjson" | "marc-json" => vec![
+        "json" => vec![
             deep("arrays 100,000 deep", |n| nested(b"", b"[", b"", b"]", n)),
             deep("maps 100,000 deep", |n| nested(b"", b"{\"a\":", b"1", b"}", n)),
             digits("an integer of 10^6 digits", |n| vec![b'7'; n]),
@@ -122,7 +122,7 @@ pub(crate) fn of(format: &str) -> Vec<BombDocument> {
                 nested(b"<collection>", b"<record>", b"", b"</record>", n)
             }),
         ],
-        "java" | "java-serialization" => vec![
+        "java-serialization" => vec![
             deep("arrays 100,000 deep", java_deep),
             plain("an int[] of 2^31 without content", java_length()),
         ],
@@ -140,12 +140,15 @@ pub(crate) fn of(format: &str) -> Vec<BombDocument> {
 /// The smallest document of a format: it makes a process let go of the one before.
 pub(crate) fn smallest(format: &str) -> Option<&'static [u8]> {
     Some(match format {
-        "json" | "ndjson" | "yaml" => b"[]",
+        "json" | "yaml" => b"[]",
         "msgpack" => b"\x90",
         "cbor" => b"\x80",
         "bson" => b"\x05\0\0\0\0",
         "marshal" => b"\x04\x080",
         "pickle" => b"N.",
+        "java-serialization" => b"\xac\xed\0\x05p",
+        "v8" => b"\xff\x0f0",
+        "smile" => b":)\n\0\x21",
         _ => return None,
     })
 }
@@ -269,7 +272,16 @@ mod tests {
     use super::*;
 
     const FORMATS: [&str; 11] = [
-        "json", "yaml", "msgpack", "cbor", "bson", "marshal", "pickle", "marc", "marcxml", "java",
+        "json",
+        "yaml",
+        "msgpack",
+        "cbor",
+        "bson",
+        "marshal",
+        "pickle",
+        "marc",
+        "marcxml",
+        "java-serialization",
         "v8",
     ];
 

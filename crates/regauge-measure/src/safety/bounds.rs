@@ -6,6 +6,11 @@ use std::time::Duration;
 
 use crate::process::Process;
 
+/// So many times the memory that a document may fill may be reserved for it. Reserving costs
+/// nothing, and libraries that do so for a length that is not there fail soon after, without harm;
+/// but nobody should reserve what no machine has.
+pub(crate) const RESERVED: u64 = 5;
+
 /// What one document may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
@@ -28,9 +33,9 @@ const CORE_SECONDS: u64 = 120;
 #[cfg(target_os = "linux")]
 const FILE_BYTES: u64 = 64 << 20;
 
-/// Sets the limits of the system on a running process. Its address space may grow by `memory`
-/// above what it has mapped now: some runtimes map many gigabytes that they never use. Elsewhere
-/// than on Linux the looks alone bound it.
+/// Sets the limits of the system on a running process. Its address space may grow by [`RESERVED`]
+/// times `memory` above what it has mapped now: some runtimes map many gigabytes that they never
+/// use. Elsewhere than on Linux the looks alone bound it.
 #[cfg(target_os = "linux")]
 pub(crate) fn bind(process: &Process, memory: u64) {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
@@ -40,7 +45,7 @@ pub(crate) fn bind(process: &Process, memory: u64) {
         let _ = prlimit(Some(pid), resource, Rlimit { current: Some(limit), maximum: Some(limit) });
     };
     if let Some(mapped) = mapped(process) {
-        set(Resource::As, mapped + memory);
+        set(Resource::As, mapped + RESERVED * memory);
     }
     set(Resource::Core, 0);
     set(Resource::Cpu, CORE_SECONDS);

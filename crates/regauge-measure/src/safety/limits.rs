@@ -59,55 +59,60 @@ pub(crate) fn find(
     outcomes: &[Tried],
     give_up: Instant,
 ) -> Result<Vec<String>, Trouble> {
-    let mut found = Vec::new();
+    // What, and how far: the same of several kinds is told once.
+    let mut found: Vec<(&str, String)> = Vec::new();
     for (bomb, tried) in documents.iter().zip(outcomes) {
         let Some((scale, make)) = bomb.scaled else { continue };
         // Each kind of nesting may have a limit of its own; digits have one.
-        let what = bomb.kind.split(" 100,000").next().unwrap_or(bomb.kind);
-        let full = match scale {
-            Scale::Depth => bombs::DEPTH,
-            Scale::Digits => bombs::DIGITS,
+        let (what, unit, full) = match scale {
+            Scale::Depth => {
+                (bomb.kind.split(" 100,000").next().unwrap_or(bomb.kind), "deep", bombs::DEPTH)
+            }
+            Scale::Digits => ("integers", "digits", bombs::DIGITS),
         };
         match tried.outcome {
-            BombOutcome::Decoded => found.push(match scale {
-                Scale::Depth => format!("{what}: no limit up to {} deep", thousands(full as u64)),
-                Scale::Digits => {
-                    format!("integers: no limit up to {} digits", thousands(full as u64))
-                }
-            }),
+            BombOutcome::Decoded => {
+                found.push((what, format!("no limit up to {} {unit}", thousands(full as u64))));
+            }
             // How far one comes in time is the machine's limit.
             BombOutcome::OutOfTime => {}
             _ => {
                 let give = |size: usize| prober.bomb(&make(size));
                 if let Some(limit) = bisect(full, tried.clone(), give_up, give)? {
-                    found.push(sentence(what, scale, &limit));
+                    found.push((what, sentence(unit, &limit)));
                 }
             }
         }
     }
-    found.dedup();
-    Ok(found)
+    Ok(joined(&found))
 }
 
-/// "arrays: at most 994 deep".
-fn sentence(what: &str, scale: Scale, found: &Found) -> String {
-    let (what, unit) = match scale {
-        Scale::Depth => (what, "deep"),
-        Scale::Digits => ("integers", "digits"),
-    };
+/// "arrays and maps: at most 994 deep".
+fn joined(found: &[(&str, String)]) -> Vec<String> {
+    found
+        .chunk_by(|one, other| one.1 == other.1)
+        .map(|chunk| {
+            let names: Vec<&str> = chunk.iter().map(|(what, _)| *what).collect();
+            format!("{}: {}", names.join(" and "), chunk[0].1)
+        })
+        .collect()
+}
+
+/// "at most 994 deep".
+fn sentence(unit: &str, found: &Found) -> String {
     let (taken, not) = (thousands(found.taken as u64), thousands(found.not as u64));
     let does = match found.tried.outcome {
         BombOutcome::Refused | BombOutcome::Decoded => {
             if found.not - found.taken == 1 {
-                return format!("{what}: at most {taken} {unit}");
+                return format!("at most {taken} {unit}");
             }
-            return format!("{what}: a limit between {taken} and {not} {unit}");
+            return format!("a limit between {taken} and {not} {unit}");
         }
         BombOutcome::Crashed => "crashes",
         BombOutcome::OutOfMemory => "runs out of memory",
         BombOutcome::OutOfTime => "takes too long",
     };
-    format!("{what}: {does} somewhere between {taken} and {not} {unit}")
+    format!("{does} somewhere between {taken} and {not} {unit}")
 }
 
 #[cfg(test)]
@@ -116,7 +121,7 @@ mod tests {
     use std::time::Duration;
 
     fn tried(outcome: BombOutcome) -> Tried {
-        Tried { outcome, words: String::new(), peak: None }
+        Tried { outcome, ended: false, words: String::new(), peak: None }
     }
 
     /// What is found for a library that takes up to `limit`, and in how many attempts.
@@ -157,13 +162,20 @@ mod tests {
 
     #[test]
     fn sentences() {
-        let text = |taken, not, outcome| {
-            sentence("arrays", Scale::Depth, &Found { taken, not, tried: tried(outcome) })
-        };
-        assert_eq!(text(994, 995, BombOutcome::Refused), "arrays: at most 994 deep");
+        let text =
+            |taken, not, outcome| sentence("deep", &Found { taken, not, tried: tried(outcome) });
+        assert_eq!(text(994, 995, BombOutcome::Refused), "at most 994 deep");
         assert_eq!(
             text(21_000, 22_000, BombOutcome::Crashed),
-            "arrays: crashes somewhere between 21,000 and 22,000 deep"
+            "crashes somewhere between 21,000 and 22,000 deep"
         );
+    }
+
+    #[test]
+    fn the_same_limit_is_told_once() {
+        let found =
+            [("arrays", "at most 9 deep"), ("maps", "at most 9 deep"), ("integers", "none")];
+        let found = found.map(|(what, far)| (what, far.to_owned()));
+        assert_eq!(joined(&found), ["arrays and maps: at most 9 deep", "integers: none"]);
     }
 }

@@ -32,7 +32,7 @@ use probe::{Prober, Tried};
 pub(crate) use table::section;
 
 /// Goes up when a payload, a bomb or a bound changes: what was found before counts no more.
-const TRIALS: u32 = 1;
+const TRIALS: u32 = 2;
 
 /// Whether hostile documents are tried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -98,11 +98,12 @@ impl Trial<'_> {
         {
             return Found::Safety(Box::new(safety));
         }
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if self.is_over() {
             return Found::NoTime;
         }
         match self.try_out(contender, launch, folder, Bounds::default()) {
-            Ok(safety) => {
+            Ok(None) => Found::NoTime,
+            Ok(Some(safety)) => {
                 if let Some(file) = &file {
                     remember(file, &key, &safety);
                 }
@@ -112,21 +113,28 @@ impl Trial<'_> {
         }
     }
 
+    fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Nothing when the time ran out on the way.
     fn try_out(
         &self,
         contender: &Contender,
         launch: &Launch,
         folder: &Path,
         bounds: Bounds,
-    ) -> Result<Safety, Trouble> {
-        let format = contender.wire.name();
-        let mut safety = self.try_format(format, launch, folder, bounds)?;
+    ) -> Result<Option<Safety>, Trouble> {
+        let format = kind_of(contender.wire.name());
+        let Some(mut safety) = self.try_format(format, launch, folder, bounds)? else {
+            return Ok(None);
+        };
         if let Some(told) = &contender.limits {
             let found = std::mem::take(&mut safety.limits);
             safety.limits =
                 if found.is_empty() { told.clone() } else { format!("{found}; {told}") };
         }
-        Ok(safety)
+        Ok(Some(safety))
     }
 
     fn try_format(
@@ -135,7 +143,7 @@ impl Trial<'_> {
         launch: &Launch,
         folder: &Path,
         bounds: Bounds,
-    ) -> Result<Safety, Trouble> {
+    ) -> Result<Option<Safety>, Trouble> {
         let failed = |error: std::io::Error| {
             Trouble::Raised(format!("cannot make a sandbox in {}: {error}", folder.display()))
         };
@@ -144,17 +152,27 @@ impl Trial<'_> {
         let payloads = payloads::of(format);
         let mut results = Vec::with_capacity(payloads.len());
         for payload in &payloads {
+            if self.is_over() {
+                return Ok(None);
+            }
             results.push(prober.payload(payload)?);
         }
         let documents = bombs::of(format);
         let mut outcomes = Vec::with_capacity(documents.len());
         for bomb in &documents {
+            if self.is_over() {
+                return Ok(None);
+            }
             outcomes.push(prober.bomb(&bomb.document)?);
         }
         // What a library does with the greatest tells most; where its limit is takes tries.
         let give_up = Instant::now() + Duration::from_secs(15);
+        let give_up = self.deadline.map_or(give_up, |deadline| deadline.min(give_up));
         let limits = limits::find(&mut prober, &documents, &outcomes, give_up)?;
         prober.stop();
+        if self.is_over() {
+            return Ok(None);
+        }
         let (reach, proof) = proof(&payloads, &results, format);
         let runs_code = (!payloads.is_empty()).then_some(reach >= Reach::Methods);
         let bombs = documents
@@ -164,11 +182,22 @@ impl Trial<'_> {
                 kind: bomb.kind.to_owned(),
                 bytes: bomb.document.len() as u64,
                 outcome: tried.outcome,
+                ended: tried.ended,
                 detail: detail(&tried),
                 peak_bytes: tried.peak,
             })
             .collect();
-        Ok(Safety { runs_code, reach, proof, bombs, limits: limits.join("; ") })
+        Ok(Some(Safety { runs_code, reach, proof, bombs, limits: limits.join("; ") }))
+    }
+}
+
+/// The format whose payloads and bombs these are: the protocols of pickle are read by one reader,
+/// and a line of NDJSON is JSON.
+fn kind_of(format: &str) -> &str {
+    match format {
+        "ndjson" | "marc-json" => "json",
+        format if format.starts_with("pickle") => "pickle",
+        format => format,
     }
 }
 

@@ -42,13 +42,13 @@ pub(crate) struct Payload {
 /// to name code, and no library is known to give it one.
 pub(crate) fn of(format: &str) -> Vec<Payload> {
     match format {
-        "json" | "ndjson" | "marc-json" => json(),
+        "json" => json(),
         "yaml" => yaml(),
         "pickle" => pickle(),
         "marshal" => marshal(),
         "bson" => bson(),
         "cbor" => cbor(),
-        "java" | "java-serialization" => java(),
+        "java-serialization" => java(),
         _ => Vec::new(),
     }
 }
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn payloads_are_small_and_named_once() {
-        for format in ["json", "yaml", "pickle", "marshal", "bson", "cbor", "java"] {
+        for format in ["json", "yaml", "pickle", "marshal", "bson", "cbor", "java-serialization"] {
             let list = of(format);
             assert!(!list.is_empty(), "{format}");
             let mut names: Vec<&str> = list.iter().map(|one| one.name).collect();

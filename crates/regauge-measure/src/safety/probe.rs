@@ -27,6 +27,8 @@ const MEMORY_WORDS: [&str; 9] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tried {
     pub outcome: BombOutcome,
+    /// Whether the process ended, or had to be stopped.
+    pub ended: bool,
     /// In the library's words, where it said any.
     pub words: String,
     /// Bytes above what the process had before.
@@ -179,12 +181,13 @@ impl Prober {
         } else {
             drop(process);
         }
+        let ended = !alive(&result);
         let peak = before.map(|before| highest.max(told_peak).saturating_sub(before));
         let (outcome, mut words) = told(result, too_much, bounds.memory);
         if late {
             words = format!("while it let go of what it had decoded: {words}");
         }
-        Ok(Tried { outcome, words, peak })
+        Ok(Tried { outcome, ended, words, peak })
     }
 
     /// Ends the process, if there is one, in its own way.
@@ -209,11 +212,11 @@ fn smaller(
 
 /// The outcome in one word, and the words of the library.
 fn told(result: Result<(), Trouble>, too_much: bool, memory: u64) -> (BombOutcome, String) {
-    let limit = || format!("{} MB more", memory >> 20);
     match result {
         Ok(()) => (BombOutcome::Decoded, String::new()),
         _ if too_much => {
-            (BombOutcome::OutOfMemory, format!("took more than {} and was stopped", limit()))
+            let words = format!("took more than {} MB more and was stopped", memory >> 20);
+            (BombOutcome::OutOfMemory, words)
         }
         Err(Trouble::Silent(after)) => (
             BombOutcome::OutOfTime,
@@ -228,7 +231,7 @@ fn told(result: Result<(), Trouble>, too_much: bool, memory: u64) -> (BombOutcom
             };
             match outcome {
                 BombOutcome::OutOfMemory => {
-                    (outcome, format!("asked for more than {}: {words}", limit()))
+                    (outcome, format!("was refused the memory that it asked for: {words}"))
                 }
                 outcome => (outcome, words),
             }
@@ -251,14 +254,14 @@ mod tests {
                 raised("MemoryError: "),
                 false,
                 BombOutcome::OutOfMemory,
-                "asked for more than 512 MB more: MemoryError: ",
+                "was refused the memory that it asked for: MemoryError: ",
             ),
             (
                 died("ended by itself (signal: 6), saying: memory allocation of 8 bytes failed"),
                 false,
                 BombOutcome::OutOfMemory,
-                "asked for more than 512 MB more: ended by itself (signal: 6), saying: memory \
-                 allocation of 8 bytes failed",
+                "was refused the memory that it asked for: ended by itself (signal: 6), saying: \
+                 memory allocation of 8 bytes failed",
             ),
             (
                 died("ended by itself (signal: 9)"),

@@ -16,7 +16,7 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
     if rows.is_empty() {
         return;
     }
-    text.push_str("Safety: what hostile documents did, each in a process of 512 MB and 5 s\n\n");
+    text.push_str("Safety: what hostile documents did, each with at most 512 MB and 5 s\n\n");
     let header = ["library", "runtime", "format", "a document can", "bombs", "limits found"];
     let mut table = table::table(layout, &header);
     for (row, safety) in &rows {

@@ -93,7 +93,7 @@ pub(crate) fn refusal(row: &Row, allow: Allow) -> Option<String> {
             return Some(reason.clone());
         }
         let bombs = safety.map_or(&[][..], |safety| &safety.bombs);
-        let stopped = bombs.iter().find_map(|bomb| {
+        let stopped = bombs.iter().filter(|bomb| bomb.ended).find_map(|bomb| {
             let does = match bomb.outcome {
                 BombOutcome::Crashed => "crashes it",
                 BombOutcome::OutOfMemory => "takes all memory",
@@ -272,7 +272,8 @@ impl<'g> Group<'g> {
     }
 
     /// What the user has now: the input's own format, uncompressed, with the library that comes
-    /// with the runtime; else the one that is named like the format; else the cheapest.
+    /// with the runtime; else the one that is named like the format, or whose name holds the
+    /// format's (serde_json); else the cheapest.
     fn now(&self, bundled: &dyn Fn(&Row) -> bool) -> Option<&'g Way<'g>> {
         let format = self.report.input.format.as_str();
         let same = || {
@@ -283,7 +284,8 @@ impl<'g> Group<'g> {
         };
         same()
             .find(|way| bundled(way.row))
-            .or_else(|| same().find(|way| way.row.contender == format || way.row.library == format))
+            .or_else(|| same().find(|way| way.row.library == format))
+            .or_else(|| same().find(|way| way.row.library.to_lowercase().contains(format)))
             .or_else(|| {
                 let weights = Weights { writes: 1.0, reads: 1.0, byte_ns: 0.0 };
                 same().min_by(|one, other| one.cost(weights).total_cmp(&other.cost(weights)))
@@ -311,7 +313,7 @@ impl<'g> Group<'g> {
                     return Some(format!("{} is as cheap already", purpose.figure));
                 }
                 let ratio = best.against(now, purpose.weights, seed);
-                Some(format!("{} costs {}", purpose.figure, percent(ratio)))
+                Some(format!("{} costs {} of that", purpose.figure, percent(ratio)))
             })
             .collect();
         if parts.is_empty() {
