@@ -70,11 +70,11 @@ fn scale(mut value: f64, mut exponent: i32) -> f64 {
 }
 
 /// The longest text that [`text`] gives: sign, 17 digits, point, three zeros or an exponent.
-pub(super) const TEXT_BYTES: usize = 32;
+pub const TEXT_BYTES: usize = 32;
 
 /// The text of a double (`marshal.c` `w_float`): the shortest digits that give it, with an exponent
 /// where the point would stand more than three places before them or anywhere behind them.
-pub(super) fn text(value: f64, buffer: &mut [u8; TEXT_BYTES]) -> &[u8] {
+pub fn text(value: f64, buffer: &mut [u8; TEXT_BYTES]) -> &[u8] {
     if value.is_nan() {
         return b"nan";
     }

@@ -26,6 +26,7 @@ pub mod types;
 mod walk;
 mod writer;
 
+pub use float::{TEXT_BYTES as FLOAT_BYTES, text as float_text};
 pub use reader::Parser;
 pub use survey::{Call, Class, Risk, Survey, Verdict, survey};
 pub use writer::Writer;

@@ -1,0 +1,622 @@
+//! Events to objects.
+//!
+//! Values wait on a stack until their container ends, and then become an array or a hash in one
+//! call: to append them one by one costs about twice as much. A container that an alias may name
+//! while it is still open is made when it begins, and filled when it ends.
+//!
+//! Advice for those who change this file: whatever waits must lie on the stack, where the
+//! collector sees it, before the next call of Ruby. Rare kinds of values are made by the Ruby side
+//! (`lib/regauge/build.rb`), which gets plain values only.
+
+use regauge::event::ShortText;
+use regauge::fidelity::Fidelity;
+use regauge::{BigInt, Error, ErrorKind, Ext, OnLoss, Origin, Result, Sink, Type, Value};
+
+use crate::names::names;
+use crate::options::Settings;
+use crate::ruby::{self, Jump, NIL, VALUE};
+use crate::scratch::Scratch;
+
+/// What is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Array,
+    Map,
+    /// A map whose pairs are left on the stack for the type around it.
+    Pairs,
+    /// An array or map that was made when it began: it lies below its values.
+    Early,
+    /// An anchor of this number.
+    Anchor(u64),
+    /// A type: its name lies below its value.
+    Typed(Typed),
+}
+
+/// What stands around a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Typed {
+    /// An object with instance variables, which lies on the stack behind its name where an alias
+    /// may name it.
+    Object { early: bool },
+    /// The encoding of a string.
+    Encoding,
+    /// Instance variables of a value that is no object.
+    Variables,
+    /// Anything else: its origin; the kind lies on the stack behind the name.
+    Other(Origin),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    kind: Kind,
+    /// The number of values below those of the container.
+    base: u32,
+    /// Whether all keys are strings and symbols.
+    plain: bool,
+}
+
+/// Makes the objects of one document after the other.
+pub struct Build<'a> {
+    scratch: &'a Scratch,
+    settings: &'a Settings,
+    frames: Vec<Frame>,
+    /// Whether the next container is to be made at its beginning.
+    early: bool,
+    /// A jump that a method of Ruby made.
+    pub jump: Option<Jump>,
+    /// Whether no method of Ruby is to be called: the document is read for its error's path.
+    pub quiet: bool,
+    fidelity: Fidelity,
+}
+
+impl<'a> Build<'a> {
+    /// At the beginning of a document.
+    pub fn new(scratch: &'a Scratch, settings: &'a Settings) -> Build<'a> {
+        Build {
+            scratch,
+            settings,
+            frames: Vec::new(),
+            early: false,
+            jump: None,
+            quiet: false,
+            fidelity: Fidelity::new(OnLoss::Approximate, settings.core.from),
+        }
+    }
+
+    /// The object of the document that is whole.
+    pub fn take(&mut self) -> VALUE {
+        let value = self.scratch.values.at(0);
+        self.reset();
+        value
+    }
+
+    /// Forgets the document at hand.
+    pub fn reset(&mut self) {
+        self.scratch.values.truncate(0);
+        self.scratch.anchors.truncate(0);
+        self.frames.clear();
+        self.early = false;
+    }
+
+    #[inline(always)]
+    fn push(&mut self, value: VALUE) -> Result {
+        self.scratch.values.push(value);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn open(&mut self, kind: Kind) {
+        let base = self.scratch.values.len() as u32;
+        self.frames.push(Frame { kind, base, plain: true });
+    }
+
+    #[inline(always)]
+    fn string(&mut self, string: VALUE) -> Result {
+        if self.settings.freeze {
+            ruby::freeze(string);
+        }
+        self.push(string)
+    }
+
+    /// The result of a call of Ruby, put on the stack in the place of what lies there from `base`
+    /// on.
+    fn called(&mut self, base: usize, result: std::result::Result<VALUE, Jump>) -> Result {
+        match result {
+            Ok(value) => {
+                self.scratch.values.truncate(base);
+                self.push(value)
+            }
+            Err(jump) => self.jumped(jump),
+        }
+    }
+
+    #[cold]
+    fn jumped<T>(&mut self, jump: Jump) -> Result<T> {
+        self.jump = Some(jump);
+        Err(Error::new(ErrorKind::Io, "a method raised an exception"))
+    }
+
+    /// A value that the Ruby side makes.
+    #[cold]
+    fn special(&mut self, kind: &str, arguments: &[VALUE]) -> Result {
+        if self.quiet {
+            return self.push(NIL);
+        }
+        let values = &self.scratch.values;
+        let base = values.len();
+        values.push(ruby::interned(kind));
+        arguments.iter().for_each(|argument| values.push(*argument));
+        let names = names();
+        let result = ruby::call(names.build, names.id_ext, values.from(base));
+        self.called(base, result)
+    }
+
+    /// The hash of the pairs from `base` on.
+    #[inline]
+    fn hash(&mut self, hash: VALUE, base: usize, plain: bool) -> Result {
+        let pairs = self.scratch.values.from(base);
+        if let Err(jump) = ruby::hash_insert(hash, pairs, plain) {
+            return self.jumped(jump);
+        }
+        if self.settings.core.duplicate_keys == regauge::convert::DuplicateKeys::Refuse
+            && ruby::hash_size(hash) != pairs.len() / 2
+        {
+            return Err(self.duplicate(base));
+        }
+        if self.settings.freeze {
+            ruby::freeze(hash);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn duplicate(&self, base: usize) -> Error {
+        let pairs = self.scratch.values.from(base);
+        let text = |key: VALUE| crate::options::word(key);
+        let keys: Vec<_> = pairs.iter().step_by(2).map(|key| text(*key)).collect();
+        let twice = keys.iter().enumerate().find(|(at, key)| keys[..*at].contains(key));
+        let shown = twice.and_then(|(_, key)| key.clone()).unwrap_or_default();
+        Error::new(ErrorKind::Refused, format!("found the key {shown:?} a second time in one map"))
+            .hint("pass --duplicate-keys keep to have the last")
+    }
+
+    /// The class of this name, if it may be built.
+    pub fn permitted(&self, name: VALUE) -> VALUE {
+        let permit = self.settings.permit;
+        if permit == NIL || self.quiet {
+            return NIL;
+        }
+        let wanted = ruby::bytes_of(name);
+        for index in 0..ruby::array_length(permit) {
+            let class = ruby::array_at(permit, index);
+            use rb_sys::ruby_value_type as kind;
+            if !matches!(ruby::kind_of(class), kind::RUBY_T_CLASS | kind::RUBY_T_MODULE) {
+                continue;
+            }
+            let known = ruby::module_name(class);
+            if known != NIL && ruby::bytes_of(known) == wanted {
+                return class;
+            }
+        }
+        NIL
+    }
+
+    /// An object of a class that may be built, or an inert one.
+    fn new_object(&mut self, name: VALUE) -> Result<VALUE> {
+        let class = self.permitted(name);
+        let names = names();
+        let class = if class == NIL { names.object } else { class };
+        match ruby::allocate(class) {
+            Ok(object) if ruby::is_heap(object) && ruby::heap_kind(object) == T_OBJECT => {
+                Ok(object)
+            }
+            Ok(_) => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "found an object of {} with instance variables, but such objects are none \
+                     that can simply have them",
+                    crate::options::word(name).unwrap_or_default()
+                ),
+            )),
+            Err(jump) => self.jumped(jump),
+        }
+    }
+
+    /// The end of an object: its name lies at `base - 1`, or before the object, and then its pairs.
+    fn end_object(&mut self, base: usize, early: bool) -> Result {
+        let values = &self.scratch.values;
+        let start = base - 1 - usize::from(early);
+        let name = values.at(start);
+        let object = if early { values.at(base - 1) } else { self.new_object(name)? };
+        // Below its pairs, where the collector sees it.
+        let values = &self.scratch.values;
+        values.set(base - 1, object);
+        let names = names();
+        if ruby::heap_class(object) == names.object {
+            let hash = ruby::hash();
+            values.push(hash);
+            let end = values.len() - 1;
+            let pairs = &values.from(base)[..end - base];
+            if let Err(jump) = ruby::hash_insert(hash, pairs, true) {
+                return self.jumped(jump);
+            }
+            if self.settings.freeze {
+                ruby::freeze(hash);
+            }
+            ruby::set_variable(object, names.id_class_name, name);
+            ruby::set_variable(object, names.id_kind, ruby::symbol("object"));
+            ruby::set_variable(object, names.id_value, hash);
+        } else {
+            for index in (base..values.len()).step_by(2) {
+                match self.scratch.keys.id(values.at(index)) {
+                    Ok(id) => ruby::set_variable(object, id, values.at(index + 1)),
+                    Err(jump) => return self.jumped(jump),
+                }
+            }
+        }
+        if self.settings.freeze {
+            ruby::freeze(object);
+        }
+        self.scratch.values.truncate(start);
+        self.push(object)
+    }
+
+    /// The end of a value with instance variables: `value`, the value, `ivars`, a hash.
+    #[cold]
+    fn end_variables(&mut self, base: usize) -> Result {
+        let values = &self.scratch.values;
+        let (value, variables) = (values.at(base + 1), values.at(base + 3));
+        let mut failed = None;
+        ruby::each_pair(variables, |key, variable| {
+            let set = ruby::id_of(key).and_then(|id| {
+                ruby::protect(|| {
+                    ruby::set_variable(value, id, variable);
+                    NIL
+                })
+            });
+            failed = set.err();
+            failed.is_none()
+        });
+        match failed {
+            Some(jump) => self.jumped(jump),
+            None => {
+                self.scratch.values.truncate(base - 1);
+                self.push(value)
+            }
+        }
+    }
+
+    /// The end of any other type: its name, its kind and the value lie from `base - 2` on.
+    #[cold]
+    fn end_other(&mut self, base: usize, origin: Origin) -> Result {
+        let start = base - 2;
+        if self.quiet {
+            self.scratch.values.truncate(start);
+            return self.push(NIL);
+        }
+        let values = &self.scratch.values;
+        let (name, kind, value) = (values.at(start), values.at(start + 1), values.at(base));
+        // The classes and numbers in odd notation of a Marshal document.
+        let origin = ruby::interned(origin.name());
+        values.push(origin);
+        let names = names();
+        let arguments = [origin, kind, name, value, self.settings.permit];
+        let result = ruby::call(names.build, names.id_typed, &arguments);
+        self.called(start, result)
+    }
+}
+
+/// `T_OBJECT`.
+const T_OBJECT: u32 = 1;
+
+impl Sink for Build<'_> {
+    #[inline]
+    fn null(&mut self) -> Result {
+        self.push(NIL)
+    }
+    #[inline]
+    fn bool(&mut self, v: bool) -> Result {
+        self.push(if v { ruby::TRUE } else { ruby::FALSE })
+    }
+    #[inline]
+    fn i64(&mut self, v: i64) -> Result {
+        self.push(ruby::integer(v))
+    }
+    fn u64(&mut self, v: u64) -> Result {
+        self.push(ruby::unsigned(v))
+    }
+    #[inline]
+    fn f64(&mut self, v: f64) -> Result {
+        self.push(ruby::float(v))
+    }
+    #[inline]
+    fn str(&mut self, v: &str) -> Result {
+        self.string(ruby::text(v))
+    }
+    #[inline]
+    fn short_str(&mut self, v: ShortText<'_>) -> Result {
+        self.string(ruby::utf8_string(v.as_str(), true))
+    }
+    #[inline]
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        self.string(ruby::binary(v))
+    }
+    fn big_int(&mut self, v: BigInt<'_>) -> Result {
+        let value = match v {
+            BigInt::Decimal { negative, digits } => {
+                if digits.len() > self.settings.core.limits.integer_digits as usize {
+                    return Err(Error::limit(format!(
+                        "found an integer of {} digits, more than the limit of integer_digits",
+                        digits.len()
+                    ))
+                    .hint("pass --limit integer_digits=… to raise it"));
+                }
+                ruby::decimal_integer(negative, digits)
+            }
+            BigInt::Binary { negative, magnitude } => ruby::big_integer(negative, magnitude),
+        };
+        self.push(value)
+    }
+
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        let date = |v: &str| ruby::text(v);
+        match v {
+            Ext::Symbol(v) => self.push(self.scratch.keys.symbol(v)),
+            Ext::Int64(v) => self.i64(v),
+            Ext::Timestamp(at) => self.push(ruby::time(at.seconds, at.nanoseconds)),
+            Ext::BrokenText(v) | Ext::Surrogates(v) => self.string(ruby::broken_text(v)),
+            Ext::Decimal(v) => self.special("decimal", &[ruby::text(v)]),
+            Ext::MsgpackExt(kind, v) => {
+                self.special("msgpack", &[ruby::integer(kind.into()), ruby::binary(v)])
+            }
+            Ext::Date(v) => self.special("date", &[date(v)]),
+            Ext::Time(v) => self.special("local_time", &[date(v)]),
+            Ext::DateTime(v) => self.special("local_date_time", &[date(v)]),
+            Ext::OffsetDateTime(v) => self.special("offset_date_time", &[date(v)]),
+            Ext::Duration { seconds, nanoseconds } => self
+                .special("duration", &[ruby::integer(seconds), ruby::integer(nanoseconds.into())]),
+            Ext::Decimal128(v) => match regauge::decimal128::to_text(&v) {
+                Some(text) => self.special("decimal128", &[ruby::text(&text), ruby::binary(&v)]),
+                None => self.special("decimal128", &[NIL, ruby::binary(&v)]),
+            },
+            Ext::ObjectId(v) => self.special("object_id", &[ruby::binary(&v)]),
+            Ext::Uuid(v) => self.special("uuid", &[ruby::binary(&v)]),
+            Ext::Binary(subtype, v) => {
+                self.special("binary", &[ruby::integer(subtype.into()), ruby::binary(v)])
+            }
+            Ext::Regex { pattern, options } => {
+                self.special("regex", &[ruby::text(pattern), ruby::text(options)])
+            }
+            Ext::BsonTimestamp { seconds, increment } => self.special(
+                "timestamp",
+                &[ruby::integer(seconds.into()), ruby::integer(increment.into())],
+            ),
+            Ext::MinKey => self.special("min_key", &[]),
+            Ext::MaxKey => self.special("max_key", &[]),
+            Ext::Undefined => self.special("undefined", &[]),
+            Ext::Code(v) => self.special("code", &[ruby::text(v)]),
+            Ext::DbPointer { namespace, id } => {
+                self.special("db_pointer", &[ruby::text(namespace), ruby::binary(&id)])
+            }
+            Ext::Simple(v) => self.special("simple", &[ruby::integer(v.into())]),
+            Ext::Complex(real, imaginary) => {
+                self.special("complex", &[ruby::float(real), ruby::float(imaginary)])
+            }
+            other => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("found {}, which has no object in Ruby", other.type_name()),
+            )),
+        }
+    }
+
+    #[inline]
+    fn begin_array(&mut self, _len: Option<u64>) -> Result {
+        if self.early {
+            return self.begin_early(ruby::array(&[]));
+        }
+        self.open(Kind::Array);
+        Ok(())
+    }
+
+    #[inline]
+    fn end_array(&mut self) -> Result {
+        let Frame { kind, base, .. } = self.frames.pop().expect("a reader begins before it ends");
+        let base = base as usize;
+        let values = &self.scratch.values;
+        let array = if kind == Kind::Array {
+            ruby::array(values.from(base))
+        } else {
+            let array = values.at(base - 1);
+            ruby::array_extend(array, values.from(base));
+            array
+        };
+        values.truncate(base - usize::from(kind != Kind::Array));
+        if self.settings.freeze {
+            ruby::freeze(array);
+        }
+        self.push(array)
+    }
+
+    #[inline]
+    fn begin_map(&mut self, _len: Option<u64>) -> Result {
+        if self.early {
+            return self.begin_early(ruby::hash());
+        }
+        let pairs = matches!(
+            self.frames.last(),
+            Some(Frame { kind: Kind::Typed(Typed::Object { .. } | Typed::Variables), .. })
+        );
+        self.open(if pairs { Kind::Pairs } else { Kind::Map });
+        Ok(())
+    }
+
+    #[inline]
+    fn key(&mut self, k: &str) -> Result {
+        let keys = &self.scratch.keys;
+        let key = if self.settings.symbolize
+            && !matches!(self.frames.last(), Some(Frame { kind: Kind::Pairs, .. }))
+        {
+            keys.symbol(k)
+        } else {
+            keys.string(k)
+        };
+        self.push(key)
+    }
+
+    fn key_value(&mut self, k: &Value) -> Result {
+        if let Value::Ext(name) = k
+            && let Ext::Symbol(name) = name.as_ext()
+        {
+            return self.push(self.scratch.keys.symbol(name));
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.plain = false;
+        }
+        k.drive(self)
+    }
+
+    #[inline]
+    fn end_map(&mut self) -> Result {
+        let frame = self.frames.pop().expect("a reader begins before it ends");
+        let base = frame.base as usize;
+        match frame.kind {
+            Kind::Pairs => Ok(()),
+            Kind::Early => {
+                let hash = self.scratch.values.at(base - 1);
+                self.hash(hash, base, frame.plain)?;
+                self.scratch.values.truncate(base);
+                Ok(())
+            }
+            _ => {
+                let hash = ruby::hash();
+                if frame.plain {
+                    self.hash(hash, base, true)?;
+                } else {
+                    // Where methods run, the hash has to be seen too: by this thread's stack.
+                    self.hash(hash, base, false)?;
+                    ruby::keep(hash);
+                }
+                self.scratch.values.truncate(base);
+                self.push(hash)
+            }
+        }
+    }
+
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        let early = std::mem::take(&mut self.early);
+        let name = self.scratch.keys.string(t.name);
+        self.push(name)?;
+        let typed = match (t.origin, t.kind) {
+            (Origin::Ruby, "object") if !is_structural(t.name) => {
+                if early {
+                    let object = self.new_object(name)?;
+                    self.name_early(object);
+                    self.push(object)?;
+                }
+                Typed::Object { early }
+            }
+            (Origin::Ruby, "encoding") => Typed::Encoding,
+            (Origin::Ruby, "ivars") => Typed::Variables,
+            (origin, kind) => {
+                self.push(self.scratch.keys.string(kind))?;
+                Typed::Other(origin)
+            }
+        };
+        self.open(Kind::Typed(typed));
+        Ok(())
+    }
+
+    fn end_typed(&mut self) -> Result {
+        let frame = self.frames.pop().expect("a reader begins before it ends");
+        let base = frame.base as usize;
+        match frame.kind {
+            Kind::Typed(Typed::Object { early }) => self.end_object(base, early),
+            Kind::Typed(Typed::Encoding) => {
+                let values = &self.scratch.values;
+                let (name, string) = (values.at(base - 1), values.at(base));
+                let text = ruby::binary(ruby::bytes_of(string));
+                ruby::keep(string);
+                let encoding = std::ffi::CString::new(ruby::bytes_of(name)).unwrap_or_default();
+                if !ruby::set_encoding(text, &encoding) {
+                    return Err(Error::new(
+                        ErrorKind::Unsupported,
+                        format!(
+                            "found text in the encoding {encoding:?}, which Ruby does not know"
+                        ),
+                    ));
+                }
+                self.scratch.values.truncate(base - 1);
+                self.string(text)
+            }
+            Kind::Typed(Typed::Variables) => self.end_variables(base),
+            Kind::Typed(Typed::Other(origin)) => self.end_other(base, origin),
+            _ => unreachable!("a reader ends what it began"),
+        }
+    }
+
+    fn holds_references(&mut self) -> bool {
+        true
+    }
+
+    fn begin_anchor(&mut self, id: u64) -> Result {
+        self.open(Kind::Anchor(id));
+        self.early = true;
+        Ok(())
+    }
+
+    fn end_anchor(&mut self) -> Result {
+        self.early = false;
+        if let Some(Frame { kind: Kind::Anchor(id), .. }) = self.frames.pop() {
+            let value = self.scratch.values.at(self.scratch.values.len() - 1);
+            self.remember(id, value);
+        }
+        Ok(())
+    }
+
+    fn alias(&mut self, id: u64) -> Result {
+        let anchors = &self.scratch.anchors;
+        let at = id as usize;
+        if at < anchors.len() && anchors.at(at) != ruby::UNDEF {
+            return self.push(anchors.at(at));
+        }
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            "found a value that stands in itself where Ruby has to make it as a whole",
+        ))
+    }
+
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+}
+
+/// Objects that Marshal writes as such, but that are none with simple instance variables.
+fn is_structural(name: &str) -> bool {
+    name == "Range"
+}
+
+impl Build<'_> {
+    /// Begins a container that an alias may name.
+    #[cold]
+    fn begin_early(&mut self, container: VALUE) -> Result {
+        self.early = false;
+        self.name_early(container);
+        self.push(container)?;
+        self.open(Kind::Early);
+        Ok(())
+    }
+
+    fn name_early(&mut self, value: VALUE) {
+        if let Some(Frame { kind: Kind::Anchor(id), .. }) = self.frames.last() {
+            self.remember(*id, value);
+        }
+    }
+
+    fn remember(&mut self, id: u64, value: VALUE) {
+        let anchors = &self.scratch.anchors;
+        while anchors.len() <= id as usize {
+            anchors.push(ruby::UNDEF);
+        }
+        anchors.set(id as usize, value);
+    }
+}

@@ -1,0 +1,190 @@
+//! From bytes to bytes: no object is built, so other threads run meanwhile.
+
+use regauge::convert::{Input, Summary, convert};
+use regauge::output::StreamOutput;
+use regauge::shape::Shape;
+use regauge::{Error, Format, Options};
+
+use crate::errors::{Phase, exception};
+use crate::options::{Settings, word};
+use crate::ruby::{self, Raise, VALUE};
+
+/// The format of a name.
+///
+/// # Errors
+/// An `ArgumentError` with the names that there are.
+pub fn format_of(value: VALUE) -> Result<Format, Raise> {
+    let name = word(value).unwrap_or_default();
+    name.replace('_', "-")
+        .parse()
+        .or_else(|_| name.parse())
+        .map_err(|message: String| ruby::argument_error(&message))
+}
+
+fn settings(from: VALUE, to: VALUE, keywords: VALUE) -> Result<Settings, Raise> {
+    let (from, to) = (format_of(from)?, format_of(to)?);
+    let mut settings = Settings::parse(from, keywords)?;
+    settings.core.to = to;
+    // Between formats objects are understood where they can be.
+    settings.core.marshal.exact = false;
+    Ok(settings)
+}
+
+/// `Native.convert(string, from, to, keywords)`: the bytes, and what was not kept.
+pub fn convert_string(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[string, from, to, keywords] = arguments else {
+        return Err(ruby::argument_error("convert takes a string, two formats and keywords"));
+    };
+    let options = settings(from, to, keywords)?.core;
+    let string = ruby::frozen_string(string);
+    let bytes = ruby::bytes_of(string);
+    let result = ruby::without_lock(|| {
+        let mut output = Vec::new();
+        let stream = StreamOutput::new(&mut output);
+        let mut bad = Vec::new();
+        let summary = convert(Input::Bytes(bytes), stream, &options, &mut |record| {
+            bad.push(record);
+            Ok(())
+        })?;
+        Ok::<_, Error>((output, summary, bad))
+    });
+    ruby::keep(string);
+    let (output, summary, bad) = result.map_err(|error| exception(&error, Phase::Decode))?;
+    let output = ruby::output(&output, options.to.is_text());
+    let report = report(&summary, &bad)?;
+    Ok(ruby::array(&[output, report]))
+}
+
+/// `Native.convert_file(input path, output path, from, to, keywords)`: what was not kept.
+pub fn convert_file(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[input, output, from, to, keywords] = arguments else {
+        return Err(ruby::argument_error("convert_file takes two paths, two formats and keywords"));
+    };
+    let options = settings(from, to, keywords)?.core;
+    let (input, output) = (word(input).unwrap_or_default(), word(output).unwrap_or_default());
+    let result = ruby::without_lock(|| files(&input, &output, &options));
+    let (summary, bad) = result.map_err(|error| exception(&error, Phase::Decode))?;
+    report(&summary, &bad)
+}
+
+type Converted = (Summary, Vec<regauge::reader::BadRecord>);
+
+fn files(input: &str, output: &str, options: &Options) -> regauge::Result<Converted> {
+    let file = regauge::output::FileOutput::new(std::fs::File::create(output)?)?;
+    let open = || -> std::io::Result<Box<dyn std::io::Read + Send>> {
+        Ok(Box::new(std::fs::File::open(input)?))
+    };
+    let mut bad = Vec::new();
+    let summary = convert(Input::Again(&open), file, options, &mut |record| {
+        bad.push(record);
+        Ok(())
+    })?;
+    Ok((summary, bad))
+}
+
+/// `{ documents:, bad_records:, losses: [{ kind:, count:, examples: […] }] }`.
+fn report(summary: &Summary, bad: &[regauge::reader::BadRecord]) -> Result<VALUE, Raise> {
+    let list = ruby::array(&[]);
+    for loss in summary.fidelity.losses() {
+        let examples = ruby::array(&[]);
+        for example in loss.examples.iter().take(10) {
+            let path =
+                example.path.as_ref().map_or(ruby::NIL, |path| ruby::text(&path.to_string()));
+            let found = ruby::text(&example.found);
+            let written = ruby::text(&example.written);
+            let record = example.record.map_or(ruby::NIL, |v| ruby::integer(v as i64));
+            let entry = table(&[
+                ("path", path),
+                ("record", record),
+                ("found", found),
+                ("written", written),
+            ])?;
+            ruby::array_extend(examples, &[entry]);
+        }
+        let entry = table(&[
+            ("kind", ruby::symbol(loss.kind.name())),
+            ("count", ruby::integer(loss.count as i64)),
+            ("examples", examples),
+        ])?;
+        ruby::array_extend(list, &[entry]);
+    }
+    let skipped = ruby::array(&[]);
+    for record in bad {
+        ruby::array_extend(skipped, &[crate::stream::bad_record(record)?]);
+    }
+    table(&[
+        ("documents", ruby::integer(summary.documents as i64)),
+        ("bad_records", skipped),
+        ("losses", list),
+    ])
+}
+
+/// A hash with symbols as keys.
+fn table(pairs: &[(&str, VALUE)]) -> Result<VALUE, Raise> {
+    let hash = ruby::hash();
+    for (name, value) in pairs {
+        ruby::hash_insert(hash, &[ruby::symbol(name), *value], true)?;
+    }
+    Ok(hash)
+}
+
+/// `Native.inspect(string, format, keywords)`: what is in it.
+pub fn inspect(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[string, format, keywords] = arguments else {
+        return Err(ruby::argument_error("inspect takes a string, a format and keywords"));
+    };
+    let options = settings(format, format, keywords)?.core;
+    let string = ruby::frozen_string(string);
+    let bytes = ruby::bytes_of(string);
+    let result = ruby::without_lock(|| {
+        let mut shape = Shape::new(options.from);
+        let mut none = |_| Ok(());
+        regauge::convert::read(Input::Bytes(bytes), &options, &mut shape, &mut none)?;
+        Ok::<_, Error>(shape)
+    });
+    ruby::keep(string);
+    let shape = result.map_err(|error| exception(&error, Phase::Decode))?;
+    let paths = ruby::array(&[]);
+    for path in shape.paths() {
+        let kinds = ruby::hash();
+        for (kind, count) in path.kinds.seen() {
+            let pair = [ruby::symbol(kind.name()), ruby::integer(count as i64)];
+            ruby::hash_insert(kinds, &pair, true)?;
+        }
+        let entry = table(&[
+            ("path", ruby::text(&path.path)),
+            ("types", kinds),
+            ("bytes", ruby::integer(path.bytes as i64)),
+        ])?;
+        ruby::array_extend(paths, &[entry]);
+    }
+    let types = ruby::array(&[]);
+    for (kind, count) in shape.types().0 {
+        let entry = table(&[
+            ("type", ruby::text(&kind.as_type().to_string())),
+            ("count", ruby::integer(count as i64)),
+        ])?;
+        ruby::array_extend(types, &[entry]);
+    }
+    table(&[
+        ("format", ruby::symbol(options.from.name())),
+        ("documents", ruby::integer(shape.documents() as i64)),
+        ("depth", ruby::integer(shape.depth() as i64)),
+        ("bytes", ruby::integer(shape.bytes() as i64)),
+        ("duplicate_keys", ruby::integer(shape.duplicate_keys() as i64)),
+        ("types", types),
+        ("paths", paths),
+    ])
+}
+
+/// `Native.detect(string, name)`: the format that a file's name or its first bytes tell, or `nil`.
+pub fn detect(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[string, name] = arguments else {
+        return Err(ruby::argument_error("detect takes a string and a name"));
+    };
+    let by_name = word(name).and_then(|name| Format::from_name(&name));
+    let format = by_name.or_else(|| {
+        (string != ruby::NIL).then(|| Format::from_magic(ruby::bytes_of(string))).flatten()
+    });
+    Ok(format.map_or(ruby::NIL, |format| ruby::symbol(format.name())))
+}

@@ -1,0 +1,187 @@
+//! The extension of the gem regauge: the library's readers and writers for Ruby's objects.
+//!
+//! | module | |
+//! |---|---|
+//! | [`ruby`], [`data`], [`scratch`] | Ruby's C API, objects that hold values of Rust, values that the collector has to see: the only modules with `unsafe` |
+//! | [`build`], [`load`], [`stream`] | events to objects |
+//! | [`walk`], [`dump`] | objects to events |
+//! | [`convert`] | bytes to bytes, without the interpreter's lock |
+//! | [`options`], [`errors`], [`names`] | keyword arguments, exceptions, classes |
+
+#![deny(unsafe_code)]
+
+mod build;
+mod convert;
+#[allow(unsafe_code, reason = "Ruby's C API")]
+mod data;
+mod dump;
+mod errors;
+mod load;
+mod marc;
+mod marshal_dump;
+mod names;
+mod options;
+#[allow(unsafe_code, reason = "Ruby's C API")]
+mod ruby;
+#[allow(unsafe_code, reason = "memory that the collector reads")]
+mod scratch;
+mod stream;
+mod walk;
+
+use regauge::Format;
+
+use options::Settings;
+use ruby::{NIL, Raise, VALUE, method};
+
+/// The arguments in their places, and the keywords: a hash, or `nil`.
+fn keywords(arguments: &[VALUE]) -> (&[VALUE], VALUE) {
+    match arguments {
+        [rest @ .., keywords] if ruby::keywords_given() => (rest, *keywords),
+        _ => (arguments, NIL),
+    }
+}
+
+/// `Regauge::JSON.load(source, **keywords)` and the like.
+fn load<const FORMAT: usize>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let (arguments, keywords) = keywords(arguments);
+    let &[source] = arguments else {
+        return Err(ruby::argument_error("load takes one argument, and keywords"));
+    };
+    let settings = Settings::parse(Format::ALL[FORMAT], keywords)?;
+    let string = load::source_string(source)?;
+    let value = load::load(string, &settings)?;
+    ruby::keep(keywords);
+    Ok(value)
+}
+
+/// `Regauge::JSON.dump(object, io = nil, **keywords)` and the like: the string, or the `io` that it
+/// was written to.
+fn dump<const FORMAT: usize>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let (arguments, keywords) = keywords(arguments);
+    let (object, io) = match *arguments {
+        [object] => (object, NIL),
+        [object, io] => (object, io),
+        _ => return Err(ruby::argument_error("dump takes an object, an io and keywords")),
+    };
+    let settings = Settings::parse(Format::ALL[FORMAT], keywords)?;
+    let string = dump::dump(object, &settings)?;
+    ruby::keep(keywords);
+    if io == NIL {
+        return Ok(string);
+    }
+    ruby::call(io, names::names().id_write, &[string])?;
+    Ok(io)
+}
+
+/// `Regauge::Marshal.dump(object, io = nil)`: the bytes of Ruby's own.
+fn dump_marshal(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let (arguments, keywords) = keywords(arguments);
+    let (object, io) = match *arguments {
+        [object] => (object, NIL),
+        [object, io] => (object, io),
+        _ => return Err(ruby::argument_error("dump takes an object and an io")),
+    };
+    Settings::parse(Format::Marshal, keywords)?;
+    let scratch = scratch::take();
+    let mut dumper = scratch.dumper.take().unwrap_or_else(|| Box::new(marshal_dump::Dumper::new()));
+    let string = dumper.document(object).map(ruby::binary);
+    let jump = dumper.jump;
+    scratch.dumper.set(Some(dumper));
+    drop(scratch);
+    let string = match (string, jump) {
+        (_, Some(jump)) => return Err(jump.into()),
+        (Ok(string), None) => string,
+        (Err(marshal_dump::Unusual), None) => {
+            let names = names::names();
+            ruby::call(names.ruby_marshal, names.id_own_dump, &[object])?
+        }
+    };
+    if io == NIL {
+        return Ok(string);
+    }
+    ruby::call(io, names::names().id_write, &[string])?;
+    Ok(io)
+}
+
+/// `Native.marshal_number(bytes)`: a number of Marshal in a notation that Ruby does not write.
+fn marshal_number(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[string] = arguments else {
+        return Err(ruby::argument_error("marshal_number takes a string"));
+    };
+    let mut settings = Settings::new(Format::Marshal);
+    settings.core.marshal.exact = false;
+    settings.usual = false;
+    let document = [&[4, 8], ruby::bytes_of(string)].concat();
+    let document = ruby::binary(&document);
+    let value = load::load(document, &settings)?;
+    ruby::keep(document);
+    Ok(value)
+}
+
+/// Defines `load` and `dump` of each format.
+macro_rules! formats {
+    ($module:expr; $($index:literal)*) => {
+        $({
+            let name = std::ffi::CString::new(module_name(Format::ALL[$index])).expect("a name");
+            let module = ruby::module(&name, $module);
+            ruby::define(module, c"load", method!(load::<$index>));
+            if Format::ALL[$index] != Format::Marshal {
+                ruby::define(module, c"dump", method!(dump::<$index>));
+            }
+        })*
+    };
+}
+
+/// The name of a format's module.
+fn module_name(format: Format) -> &'static str {
+    match format {
+        Format::Json => "JSON",
+        Format::Ndjson => "NDJSON",
+        Format::Yaml => "YAML",
+        Format::Msgpack => "MessagePack",
+        Format::Bson => "BSON",
+        Format::Cbor => "CBOR",
+        Format::Marshal => "Marshal",
+        Format::Pickle => "Pickle",
+        Format::Marc => "MARC21Hash",
+        Format::MarcXml => "MARCXMLHash",
+        Format::MarcJson => "MARCJSONHash",
+        other => other.title(),
+    }
+}
+
+fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let regauge = ruby::top_module(c"Regauge");
+    let native = ruby::module(c"Native", regauge);
+    let stream = ruby::class(c"Stream", native);
+    ruby::no_allocator(stream);
+    let records = ruby::class(c"RecordStream", native);
+    ruby::no_allocator(records);
+    ruby::no_allocator(ruby::class(c"RecordSource", native));
+    ruby::find_hash_default()?;
+    names::init()?;
+    scratch::init(native);
+    formats!(regauge; 0 1 2 3 4 5 6 7 8 9 10);
+    let marshal = ruby::module(c"Marshal", regauge);
+    ruby::define(marshal, c"dump", method!(dump_marshal));
+    ruby::define(native, c"marshal_number", method!(marshal_number));
+    ruby::define(native, c"stream", method!(stream::open));
+    ruby::define_method(stream, c"advance", method!(stream::advance));
+    ruby::define(native, c"records", method!(marc::open));
+    ruby::define_method(records, c"advance", method!(marc::advance));
+    ruby::define(native, c"fill", method!(marc::fill));
+    ruby::define(native, c"dump_records", method!(marc::dump));
+    ruby::define(native, c"convert", method!(convert::convert_string));
+    ruby::define(native, c"convert_file", method!(convert::convert_file));
+    ruby::define(native, c"inspect", method!(convert::inspect));
+    ruby::define(native, c"detect", method!(convert::detect));
+    Ok(NIL)
+}
+
+/// What Ruby calls when the extension is required.
+#[allow(unsafe_code, reason = "the name that Ruby looks for")]
+#[unsafe(no_mangle)]
+pub extern "C" fn Init_native() {
+    ruby::declare_ractor_safe();
+    ruby::enter(init, &[], NIL);
+}

@@ -1,0 +1,307 @@
+//! Bytes to objects.
+
+use regauge::path::Tracker;
+use regauge::reader::{Parse, Reader};
+use regauge::wrap::Unwrap;
+use regauge::{Error, Format, Sink, Source as _, excerpt, json, marc, pickle};
+use regauge::{bson, cbor, marshal, msgpack, yaml};
+
+use crate::build::Build;
+use crate::errors::{Phase, exception};
+use crate::options::Settings;
+use crate::ruby::{self, NIL, Raise, VALUE};
+use crate::scratch::{self, Scratch};
+
+/// The object of the one document that the string holds; of NDJSON an array of all.
+///
+/// # Errors
+/// A `DecodeError` or `LimitError` with its place; what a method of Ruby raised.
+pub fn load(string: VALUE, settings: &Settings) -> Result<VALUE, Raise> {
+    let string = ruby::frozen_string(string);
+    let bytes = ruby::bytes_of(string);
+    let scratch = scratch::take();
+    let mut build = Build::new(&scratch, settings);
+    let result = documents(bytes, settings, &scratch, &mut build);
+    if let Some(jump) = build.jump {
+        return Err(jump.into());
+    }
+    let value = match result {
+        Ok(()) => build.take(),
+        Err(error) => {
+            return Err(exception(&explain(error, bytes, settings, build), Phase::Decode));
+        }
+    };
+    ruby::keep(string);
+    Ok(value)
+}
+
+/// Makes the parser that the settings ask for, and does something with it, which is compiled anew
+/// for each.
+macro_rules! with_parser {
+    ($settings:expr, |$parser:ident| $act:expr) => {{
+        let core = &$settings.core;
+        let limits = core.limits;
+        match core.from {
+            Format::Json | Format::Ndjson | Format::MarcJson => {
+                let mut read = core.json_read;
+                read.framing = match core.from {
+                    Format::Ndjson => json::Framing::Lines,
+                    Format::MarcJson => json::Framing::Concatenated,
+                    _ => json::Framing::Single,
+                };
+                let $parser = json::Parser::new(read, limits);
+                $act
+            }
+            Format::Msgpack => {
+                let $parser = msgpack::Parser::new(limits);
+                $act
+            }
+            Format::Yaml => {
+                let $parser = yaml::Parser::new(core.yaml.clone(), limits);
+                $act
+            }
+            Format::Bson => {
+                let $parser = bson::Parser::new(core.bson.clone(), limits);
+                $act
+            }
+            Format::Cbor => {
+                let $parser = cbor::Parser::new(core.cbor.clone(), limits);
+                $act
+            }
+            Format::Marshal => {
+                let $parser = marshal::Parser::new(core.marshal.clone(), limits);
+                $act
+            }
+            Format::Pickle => {
+                let $parser = pickle::Parser::new(core.pickle.clone(), limits);
+                $act
+            }
+            Format::Marc => {
+                let $parser = marc::iso2709::Parser::new(core.marc.clone(), limits);
+                $act
+            }
+            Format::MarcXml => {
+                let $parser = marc::xml::Parser::new(core.marc.clone(), limits);
+                $act
+            }
+            other => unreachable!("{other} has no parser here"),
+        }
+    }};
+}
+pub(crate) use with_parser;
+
+/// Reads into the build: the formats that are worth it by code of their own.
+fn documents(
+    bytes: &[u8],
+    settings: &Settings,
+    scratch: &Scratch,
+    build: &mut Build<'_>,
+) -> regauge::Result {
+    let core = &settings.core;
+    let limits = core.limits;
+    if core.wraps() {
+        return slowly(bytes, settings, &mut Unwrap::new(build, &limits));
+    }
+    match core.from {
+        Format::Json => {
+            let parser = json::Parser::new(core.json_read, limits);
+            one(&mut Reader::from_slice(parser, bytes), bytes, build)
+        }
+        Format::Ndjson => {
+            let read = json::ReadOptions { framing: json::Framing::Lines, ..core.json_read };
+            all(&mut Reader::from_slice(json::Parser::new(read, limits), bytes), build)
+        }
+        Format::Msgpack => {
+            one(&mut Reader::from_slice(msgpack::Parser::new(limits), bytes), bytes, build)
+        }
+        Format::Bson => {
+            let parser = bson::Parser::new(core.bson.clone(), limits);
+            one(&mut Reader::from_slice(parser, bytes), bytes, build)
+        }
+        Format::Cbor => {
+            let parser = cbor::Parser::new(core.cbor.clone(), limits);
+            one(&mut Reader::from_slice(parser, bytes), bytes, build)
+        }
+        Format::Yaml => {
+            let kept = if settings.usual { scratch.yaml.take() } else { None };
+            let parser = kept.unwrap_or_else(|| yaml::Parser::new(core.yaml.clone(), limits));
+            let mut reader = Reader::from_slice(parser, bytes);
+            one(&mut reader, bytes, build)?;
+            if settings.usual {
+                scratch.yaml.set(Some(reader.into_parser()));
+            }
+            Ok(())
+        }
+        Format::Marshal => {
+            let kept = if settings.usual { scratch.marshal.take() } else { None };
+            let parser = kept.unwrap_or_else(|| marshal::Parser::new(core.marshal.clone(), limits));
+            let mut reader = Reader::from_slice(parser, bytes);
+            one(&mut reader, bytes, build)?;
+            if settings.usual {
+                scratch.marshal.set(Some(reader.into_parser()));
+            }
+            Ok(())
+        }
+        _ => slowly(bytes, settings, build),
+    }
+}
+
+/// Reads into any sink, through a table of functions.
+fn slowly(bytes: &[u8], settings: &Settings, sink: &mut dyn Sink) -> regauge::Result {
+    with_parser!(settings, |parser| {
+        let mut reader = Reader::from_slice(parser, bytes);
+        match settings.core.from {
+            Format::Ndjson => all(&mut reader, sink),
+            _ => one(&mut reader, bytes, sink),
+        }
+    })
+}
+
+/// Reads the one document of the bytes.
+fn one<P: Parse, S: Sink + ?Sized>(
+    reader: &mut Reader<'_, P>,
+    bytes: &[u8],
+    sink: &mut S,
+) -> regauge::Result {
+    if !reader.next(sink)? {
+        // An empty file of YAML is a document all the same.
+        if P::FORMAT == Format::Yaml {
+            return sink.null();
+        }
+        let error = Error::truncated("found no bytes, expected a value");
+        return Err(error.at(0).in_format(P::FORMAT));
+    }
+    let end = reader.offset();
+    if end == bytes.len() as u64 {
+        return Ok(());
+    }
+    // Text may have white space behind its document, or what is none.
+    if P::FORMAT.is_text() && !reader.next(&mut Nothing::new())? {
+        return Ok(());
+    }
+    let left = bytes.len() as u64 - end;
+    Err(Error::syntax(format!("found {left} more bytes behind the value, expected the end"))
+        .hint("call each to read several documents")
+        .at(end)
+        .in_format(P::FORMAT))
+}
+
+/// Reads all documents into an array.
+fn all<P: Parse, S: Sink + ?Sized>(reader: &mut Reader<'_, P>, sink: &mut S) -> regauge::Result {
+    sink.begin_array(None)?;
+    while reader.next(sink)? {}
+    sink.end_array()
+}
+
+/// The error with what a second reading tells: the path, the line and how it looks there.
+#[cold]
+fn explain(mut error: Error, bytes: &[u8], settings: &Settings, mut build: Build<'_>) -> Error {
+    if error.path().is_none() {
+        build.reset();
+        build.quiet = true;
+        let mut tracker = Tracker::new(&mut build);
+        if settings.core.wraps() {
+            let mut unwrap = Unwrap::new(&mut tracker, &settings.core.limits);
+            let _ = slowly(bytes, settings, &mut unwrap);
+        } else {
+            let _ = slowly(bytes, settings, &mut tracker);
+        }
+        error = error.at_path(tracker.path());
+    }
+    located(error, bytes, settings.core.from)
+}
+
+/// The error with line, column and excerpt.
+pub fn located(error: Error, bytes: &[u8], format: Format) -> Error {
+    let Some(offset) = error.offset() else { return error };
+    match excerpt::place(bytes, offset, format.is_text()) {
+        Ok(place) => {
+            let error = error.with_excerpt(place.excerpt);
+            match place.line_column {
+                Some((line, column)) => error.at_line(line, column),
+                None => error,
+            }
+        }
+        Err(_) => error,
+    }
+}
+
+/// The string that a source is or gives: a string itself, all of what `read` gives, what `to_str`
+/// gives.
+///
+/// # Errors
+/// A `TypeError`; what the methods raise.
+pub fn source_string(source: VALUE) -> Result<VALUE, Raise> {
+    use rb_sys::ruby_value_type::RUBY_T_STRING;
+    let is_string = |value| ruby::kind_of(value) == RUBY_T_STRING;
+    if is_string(source) {
+        return Ok(source);
+    }
+    let names = crate::names::names();
+    if source != NIL {
+        for method in [names.id_read, names.id_to_str] {
+            if ruby::responds(source, method)? {
+                let string = ruby::call(source, method, &[])?;
+                if is_string(string) {
+                    return Ok(string);
+                }
+            }
+        }
+    }
+    Err(ruby::type_error("load takes a String, or an IO or the like that has a method read"))
+}
+
+/// Takes events and does nothing with them.
+pub struct Nothing(regauge::Fidelity);
+
+impl Nothing {
+    /// A sink.
+    pub fn new() -> Nothing {
+        Nothing(regauge::Fidelity::new(regauge::OnLoss::Approximate, Format::Json))
+    }
+}
+
+impl Sink for Nothing {
+    fn null(&mut self) -> regauge::Result {
+        Ok(())
+    }
+    fn bool(&mut self, _: bool) -> regauge::Result {
+        Ok(())
+    }
+    fn i64(&mut self, _: i64) -> regauge::Result {
+        Ok(())
+    }
+    fn u64(&mut self, _: u64) -> regauge::Result {
+        Ok(())
+    }
+    fn f64(&mut self, _: f64) -> regauge::Result {
+        Ok(())
+    }
+    fn str(&mut self, _: &str) -> regauge::Result {
+        Ok(())
+    }
+    fn big_int(&mut self, _: regauge::BigInt<'_>) -> regauge::Result {
+        Ok(())
+    }
+    fn begin_array(&mut self, _: Option<u64>) -> regauge::Result {
+        Ok(())
+    }
+    fn end_array(&mut self) -> regauge::Result {
+        Ok(())
+    }
+    fn begin_map(&mut self, _: Option<u64>) -> regauge::Result {
+        Ok(())
+    }
+    fn key(&mut self, _: &str) -> regauge::Result {
+        Ok(())
+    }
+    fn key_value(&mut self, _: &regauge::Value) -> regauge::Result {
+        Ok(())
+    }
+    fn end_map(&mut self) -> regauge::Result {
+        Ok(())
+    }
+    fn fidelity(&mut self) -> &mut regauge::Fidelity {
+        &mut self.0
+    }
+}

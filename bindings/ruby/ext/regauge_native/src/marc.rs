@@ -1,0 +1,419 @@
+//! MARC records: read as they are, and made into objects of Ruby when somebody looks at them.
+//!
+//! A record that was read holds the library's own [`Record`] in `@source`; its fields become
+//! objects all at once when they are first asked for. A record whose fields nobody asked for is
+//! written straight from there. The objects have the instance variables of ruby-marc, so real
+//! `MARC::Record`s can be built and written by the same code.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use regauge::fidelity::Fidelity;
+use regauge::marc::{Field, Record, RecordBuilder};
+use regauge::out::Out;
+use regauge::reader::{BadRecord, Parse, Reader};
+use regauge::{Error, Format, OnLoss, Sink, Source, Writer, json, marc};
+
+use crate::data::{DataType, Held};
+use crate::errors::{Phase, exception};
+use crate::load::located;
+use crate::names::names;
+use crate::options::{Settings, word};
+use crate::ruby::{self, Jump, NIL, Raise, Text, VALUE};
+use crate::scratch::{self, Keys};
+use crate::stream::{FromRead, bad_record};
+
+/// `Regauge::Native::RecordSource`: what was read of one record.
+pub struct RecordSource(Record);
+
+impl Held for RecordSource {
+    const NAME: &'static std::ffi::CStr = c"Regauge::Native::RecordSource";
+    fn mark(&self) {}
+    fn size(&self) -> usize {
+        size_of::<Record>() + 2 * self.0.leader().len()
+    }
+}
+
+static SOURCE: DataType<RecordSource> = DataType::new();
+
+/// `Regauge::Native::RecordStream`.
+pub struct RecordStream {
+    inner: Option<Inner>,
+    held: [VALUE; 2],
+}
+
+struct Inner {
+    reader: Box<dyn Records>,
+    builder: RecordBuilder,
+    settings: Settings,
+    jump: Arc<AtomicI32>,
+    string: VALUE,
+}
+
+impl Held for RecordStream {
+    const NAME: &'static std::ffi::CStr = c"Regauge::Native::RecordStream";
+    fn mark(&self) {
+        self.held.iter().for_each(|value| ruby::mark(*value));
+    }
+}
+
+static STREAM: DataType<RecordStream> = DataType::new();
+
+/// A reader of records in any of the three formats.
+trait Records {
+    fn next(&mut self, builder: &mut RecordBuilder) -> regauge::Result<bool>;
+    fn skip(&mut self, error: Error) -> regauge::Result<BadRecord>;
+}
+
+impl<P: Parse> Records for Reader<'static, P> {
+    fn next(&mut self, builder: &mut RecordBuilder) -> regauge::Result<bool> {
+        builder.reset();
+        Source::next(self, builder)
+    }
+    fn skip(&mut self, error: Error) -> regauge::Result<BadRecord> {
+        self.skip_bad(error)
+    }
+}
+
+/// `Native.records(format, source, keywords, kit)`: the records of a string, or of what `read`
+/// gives. The kit is the classes of a record, its list of fields, control field, data field and
+/// subfield, and whether the fields are made at once.
+pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[format, source, keywords, kit] = arguments else {
+        return Err(ruby::argument_error("records takes a format, a source, keywords and a kit"));
+    };
+    let format = crate::convert::format_of(format)?;
+    let settings = Settings::parse(format, keywords)?;
+    let limits = settings.core.limits;
+    let jump = Arc::new(AtomicI32::new(0));
+    let is_string = ruby::kind_of(source) == rb_sys::ruby_value_type::RUBY_T_STRING;
+    let string = if is_string { ruby::frozen_string(source) } else { NIL };
+    // Frozen, and marked by the object that holds the reader, so the bytes stay where they are.
+    let bytes: &'static [u8] = if is_string { ruby::bytes_of(string) } else { &[] };
+    fn reader<P: Parse + 'static>(
+        parser: P,
+        bytes: &'static [u8],
+        from_read: Option<FromRead>,
+        keep: bool,
+    ) -> Box<dyn Records> {
+        let mut reader = match from_read {
+            None => Reader::from_slice(parser, bytes),
+            Some(read) => Reader::from_read(parser, read),
+        };
+        reader.keep_records(keep);
+        Box::new(reader)
+    }
+    let from_read = (!is_string).then(|| FromRead { io: source, jump: Arc::clone(&jump) });
+    let (keep, options) = (settings.core.skip_bad, settings.core.marc.clone());
+    let reader = match format {
+        Format::Marc => reader(marc::iso2709::Parser::new(options, limits), bytes, from_read, keep),
+        Format::MarcXml => reader(marc::xml::Parser::new(options, limits), bytes, from_read, keep),
+        Format::MarcJson => {
+            let framing = json::Framing::Concatenated;
+            let read = json::ReadOptions { framing, ..settings.core.json_read };
+            reader(json::Parser::new(read, limits), bytes, from_read, keep)
+        }
+        _ => return Err(ruby::argument_error("records takes marc, marcxml or marc-json")),
+    };
+    let builder = RecordBuilder::new(&limits, Fidelity::new(OnLoss::Approximate, format));
+    let inner = Inner { reader, builder, settings, jump, string };
+    let held = [if is_string { string } else { source }, kit];
+    let stream = STREAM.wrap(names().record_stream, RecordStream { inner: Some(inner), held });
+    ruby::keep(string);
+    Ok(stream)
+}
+
+/// `stream.advance`: the next record; the stream itself at the end; a `Regauge::BadRecord` with
+/// `skip_bad`.
+pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
+    let stream = STREAM.get(receiver)?;
+    let kit = stream.held[1];
+    let Some(mut inner) = stream.inner.take() else {
+        return Err(ruby::argument_error("the stream is being read already, or has failed"));
+    };
+    let result = inner.reader.next(&mut inner.builder);
+    if let Some(jump) = Jump::from_state(inner.jump.swap(0, Ordering::Relaxed)) {
+        return Err(jump.into());
+    }
+    let skip = inner.settings.core.skip_bad;
+    let value = match result {
+        Ok(true) => new_record(inner.builder.record(), kit)?,
+        Ok(false) => receiver,
+        Err(error) if skip => match inner.reader.skip(error) {
+            Ok(bad) => bad_record(&bad)?,
+            Err(error) => return Err(exception(&error, Phase::Decode)),
+        },
+        Err(error) => {
+            let error = match inner.string {
+                NIL => error,
+                string => located(error, ruby::bytes_of(string), inner.settings.core.from),
+            };
+            return Err(exception(&error, Phase::Decode));
+        }
+    };
+    STREAM.get(receiver)?.inner = Some(inner);
+    ruby::keep(receiver);
+    Ok(value)
+}
+
+/// The classes of a kit.
+struct Kit {
+    record: VALUE,
+    list: VALUE,
+    control: VALUE,
+    data: VALUE,
+    subfield: VALUE,
+    eager: bool,
+}
+
+impl Kit {
+    fn of(kit: VALUE) -> Result<Kit, Raise> {
+        if ruby::kind_of(kit) != rb_sys::ruby_value_type::RUBY_T_ARRAY
+            || ruby::array_length(kit) != 6
+        {
+            return Err(ruby::argument_error("a kit has five classes and whether to make fields"));
+        }
+        let at = |index| ruby::array_at(kit, index);
+        let eager = at(5) == ruby::TRUE;
+        Ok(Kit { record: at(0), list: at(1), control: at(2), data: at(3), subfield: at(4), eager })
+    }
+}
+
+fn new_record(record: &Record, kit: VALUE) -> Result<VALUE, Raise> {
+    let names = names();
+    let kit = Kit::of(kit)?;
+    let object = ruby::allocate(kit.record)?;
+    ruby::set_variable(object, names.id_leader, ruby::text(record.leader()));
+    if kit.eager {
+        ruby::set_variable(object, names.id_fields, fields(record, &kit)?);
+    } else {
+        let source = SOURCE.wrap(names.record_source, RecordSource(record.clone()));
+        ruby::set_variable(object, names.id_source, source);
+    }
+    Ok(object)
+}
+
+/// `Native.fill(record, kit)`: makes the fields of a record that was read, in `@fields`.
+pub fn fill(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[object, kit] = arguments else {
+        return Err(ruby::argument_error("fill takes a record and a kit"));
+    };
+    let names = names();
+    let source = ruby::variable(object, names.id_source);
+    let record = &SOURCE.get(source)?.0;
+    let list = fields(record, &Kit::of(kit)?)?;
+    ruby::keep(source);
+    if let Some(charset) = record.charset_key() {
+        ruby::set_variable(object, names.id_charset, ruby::symbol(charset.name()));
+    }
+    ruby::set_variable(object, names.id_fields, list);
+    ruby::set_variable(object, names.id_source, NIL);
+    Ok(list)
+}
+
+/// The fields as objects. Every value is on the stack, or in an object that is, before the next is
+/// made.
+fn fields(record: &Record, kit: &Kit) -> Result<VALUE, Raise> {
+    let names = names();
+    let scratch = scratch::take();
+    let (stack, keys) = (&scratch.values, &scratch.keys);
+    // One look at a class's allocator and layout is enough: they are plain objects.
+    for class in [kit.control, kit.data, kit.subfield] {
+        if !ruby::has_simple_allocator(class) {
+            return Err(ruby::type_error("the classes of fields have to be plain ones"));
+        }
+    }
+    for field in record.fields() {
+        match field {
+            Field::Text { tag, text } => {
+                let object = ruby::new_plain(kit.control);
+                stack.push(object);
+                ruby::set_variable(object, names.id_tag, small(keys, tag));
+                ruby::set_variable(object, names.id_value, ruby::text(text));
+            }
+            Field::Data { tag, ind1, ind2, subfields } => {
+                let object = ruby::new_plain(kit.data);
+                stack.push(object);
+                ruby::set_variable(object, names.id_tag, small(keys, tag));
+                ruby::set_variable(object, names.id_indicator1, small(keys, ind1));
+                ruby::set_variable(object, names.id_indicator2, small(keys, ind2));
+                let start = stack.len();
+                for (code, value) in subfields {
+                    let subfield = ruby::new_plain(kit.subfield);
+                    stack.push(subfield);
+                    ruby::set_variable(subfield, names.id_code, small(keys, code));
+                    ruby::set_variable(subfield, names.id_value, ruby::text(value));
+                }
+                let list = ruby::array(stack.from(start));
+                ruby::set_variable(object, names.id_subfields, list);
+                stack.truncate(start);
+            }
+        }
+    }
+    let list = ruby::allocate(kit.list)?;
+    ruby::array_extend(list, stack.from(0));
+    ruby::set_variable(list, names.id_tags, ruby::hash());
+    ruby::set_variable(list, names.id_clean, ruby::FALSE);
+    Ok(list)
+}
+
+/// Tags, indicators and codes are few, and frozen: one string does for all.
+#[inline]
+fn small(keys: &Keys, text: &str) -> VALUE {
+    keys.string(text)
+}
+
+/// `Native.dump_records(format, records, keywords)`: the bytes of records, ours or ruby-marc's.
+pub fn dump(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[format, records, keywords] = arguments else {
+        return Err(ruby::argument_error("dump_records takes a format, records and keywords"));
+    };
+    let format = crate::convert::format_of(format)?;
+    let settings = Settings::parse(format, keywords)?;
+    let core = &settings.core;
+    let scratch = scratch::take();
+    let out = Out::reusing(scratch.out.take());
+    let fidelity = Fidelity::new(core.on_loss, format);
+    let ran = match format {
+        Format::Marc => {
+            let writer = marc::iso2709::Writer::new(out, core.marc.clone(), fidelity);
+            let mut writer = writer.with_limits(&core.limits);
+            write(records, &mut writer).map(|()| writer.into_out())
+        }
+        Format::MarcXml => {
+            let writer = marc::xml::Writer::new(out, core.marc.clone(), fidelity);
+            let mut writer = writer.with_limits(&core.limits);
+            write(records, &mut writer).map(|()| writer.into_out())
+        }
+        _ => {
+            let options = json::WriteOptions { lines: true, ..core.json_write };
+            let mut writer = json::Writer::new(out, options, fidelity);
+            write(records, &mut writer).map(|()| writer.into_out())
+        }
+    };
+    match ran {
+        Ok(out) => {
+            let bytes = out.into_vec();
+            let string = ruby::output(&bytes, format != Format::Marc);
+            scratch.out.set(bytes);
+            Ok(string)
+        }
+        Err(error) => Err(exception(&error.in_format(format), Phase::Encode)),
+    }
+}
+
+fn write<W: Writer>(records: VALUE, writer: &mut W) -> regauge::Result {
+    let mut index = 0;
+    while let Some(object) = ruby::array_get(records, index) {
+        index += 1;
+        let located = |error: Error| error.in_record(index as u64);
+        record(object, writer).map_err(located)?;
+        writer.end_document().map_err(located)?;
+    }
+    writer.finish()
+}
+
+/// Gives the events of one record.
+fn record<S: Sink>(object: VALUE, sink: &mut S) -> regauge::Result {
+    let names = names();
+    let leader = ruby::variable(object, names.id_leader);
+    let source = ruby::variable(object, names.id_source);
+    if source != NIL {
+        let Ok(RecordSource(record)) = SOURCE.get(source) else { return Err(no_record(object)) };
+        let text = text_of(leader, "a leader")?;
+        if text != record.leader() {
+            record.set_leader(text);
+        }
+        return record.drive(sink);
+    }
+    let fields = ruby::variable(object, names.id_fields);
+    if !is_array(fields) {
+        return Err(no_record(object));
+    }
+    let leader = text_of(leader, "a leader")?;
+    let ours = ruby::class_of(object) == names.marc_record;
+    let charset = match ruby::variable(object, names.id_charset) {
+        NIL if ours => None,
+        // What ruby-marc does: UTF-8 goes out, whatever the leader says.
+        NIL => (leader.as_bytes().get(9) != Some(&b'a')).then(|| "utf-8".to_owned()),
+        charset => word(charset),
+    };
+    sink.begin_map(Some(2 + u64::from(charset.is_some())))?;
+    sink.key("leader")?;
+    sink.str(leader)?;
+    if let Some(charset) = charset {
+        sink.key("charset")?;
+        sink.str(&charset)?;
+    }
+    sink.key("fields")?;
+    let count = ruby::array_length(fields);
+    sink.begin_array(Some(count as u64))?;
+    for index in 0..count {
+        let Some(field) = ruby::array_get(fields, index) else { return Err(no_record(object)) };
+        let tag = text_of(ruby::variable(field, names.id_tag), "a tag")?;
+        let subfields = ruby::variable(field, names.id_subfields);
+        if !is_array(subfields) {
+            sink.text_pair(tag, content_of(ruby::variable(field, names.id_value), tag)?)?;
+            continue;
+        }
+        sink.begin_map(Some(1))?;
+        sink.key(tag)?;
+        sink.begin_map(Some(3))?;
+        sink.key("ind1")?;
+        sink.str(content_of(ruby::variable(field, names.id_indicator1), tag)?)?;
+        sink.key("ind2")?;
+        sink.str(content_of(ruby::variable(field, names.id_indicator2), tag)?)?;
+        sink.key("subfields")?;
+        let count = ruby::array_length(subfields);
+        sink.begin_array(Some(count as u64))?;
+        for index in 0..count {
+            let Some(subfield) = ruby::array_get(subfields, index) else {
+                return Err(no_record(object));
+            };
+            let code = content_of(ruby::variable(subfield, names.id_code), tag)?;
+            sink.text_pair(code, content_of(ruby::variable(subfield, names.id_value), tag)?)?;
+        }
+        sink.end_array()?;
+        sink.end_map()?;
+        sink.end_map()?;
+    }
+    sink.end_array()?;
+    sink.end_map()
+}
+
+fn is_array(value: VALUE) -> bool {
+    ruby::kind_of(value) == rb_sys::ruby_value_type::RUBY_T_ARRAY
+}
+
+/// Text, or nothing for `nil`.
+#[inline]
+fn content_of<'a>(value: VALUE, tag: &str) -> regauge::Result<&'a str> {
+    if value == NIL { Ok("") } else { text_of(value, tag) }
+}
+
+#[inline]
+fn text_of<'a>(value: VALUE, what: &str) -> regauge::Result<&'a str> {
+    if ruby::is_heap(value) && ruby::kind_of(value) == rb_sys::ruby_value_type::RUBY_T_STRING {
+        if ruby::text_kind(value) == Text::Utf8 {
+            return Ok(ruby::utf8_of(value));
+        }
+        // Bytes of a file that was read without an encoding.
+        if ruby::text_kind(value) == Text::Binary
+            && let Ok(text) = std::str::from_utf8(ruby::bytes_of(value))
+        {
+            return Ok(text);
+        }
+    }
+    Err(not_text(what))
+}
+
+#[cold]
+fn not_text(what: &str) -> Error {
+    Error::unrepresentable(format!("found no text of UTF-8 in {what}, expected a String of it"))
+}
+
+#[cold]
+fn no_record(object: VALUE) -> Error {
+    let class = word(ruby::module_name(ruby::class_of(object))).unwrap_or_default();
+    Error::unrepresentable(format!("found an object of the class {class}, expected a MARC record"))
+}

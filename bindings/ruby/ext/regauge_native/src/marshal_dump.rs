@@ -1,0 +1,561 @@
+//! Objects to Marshal, with the very bytes of Ruby's own.
+//!
+//! What most documents consist of is written here: plain data, objects with instance variables,
+//! structs, all with the links and symbol links that `marshal.c` writes. Anything else (a class
+//! with a `_dump`, a string in another encoding, a singleton, an object of a C extension) ends the
+//! attempt, and Ruby writes the whole document itself: so the bytes are Ruby's in every case.
+//!
+//! Advice for those who change this file: nothing here may run a method of Ruby or make an object
+//! while it writes, since objects are told apart by their addresses, which a collection could
+//! change. Whatever Ruby counts as an object has to call `remember`, in Ruby's order.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use regauge::marshal::types::{
+    ARRAY, BIGNUM, FALSE, FIXNUM, FLOAT, HASH, HASH_DEFAULT, IVARS, LINK, NIL, OBJECT, STRING,
+    STRUCT, SYMBOL, SYMLINK, TRUE, USER_MARSHAL, long_bytes,
+};
+
+use crate::names::names;
+use crate::ruby::{self, Text, VALUE};
+
+const T_OBJECT: u32 = 1;
+const T_FLOAT: u32 = 4;
+const T_STRING: u32 = 5;
+const T_ARRAY: u32 = 7;
+const T_HASH: u32 = 8;
+const T_STRUCT: u32 = 9;
+const T_BIGNUM: u32 = 10;
+const T_SYMBOL: u32 = 20;
+
+/// Ruby itself goes deeper.
+const DEPTH: u32 = 500;
+
+/// What cannot be written here: Ruby has to.
+#[derive(Debug)]
+pub struct Unusual;
+
+type Written = Result<(), Unusual>;
+
+/// Hashes addresses, which are well spread but for their lowest bits.
+#[derive(Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+    fn write_u64(&mut self, v: u64) {
+        self.0 = (self.0 ^ v).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26);
+    }
+    fn write_usize(&mut self, v: usize) {
+        self.write_u64(v as u64);
+    }
+    fn write_u8(&mut self, v: u8) {
+        self.write_u64(v.into());
+    }
+}
+
+type Addresses = BuildHasherDefault<AddressHasher>;
+
+/// The numbers of objects by their address: open addressing, never more than half full.
+struct Objects {
+    slots: Vec<(VALUE, u32)>,
+    count: u32,
+}
+
+impl Objects {
+    fn new() -> Objects {
+        Objects { slots: vec![(0, 0); 64], count: 0 }
+    }
+
+    /// The number of an object, or none after giving it the next one.
+    #[inline(always)]
+    fn find_or_add(&mut self, object: VALUE) -> Option<u32> {
+        let mask = self.slots.len() - 1;
+        let mut at = (object.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as usize & mask;
+        loop {
+            let (known, number) = self.slots[at];
+            if known == object {
+                return Some(number);
+            }
+            if known == 0 {
+                self.slots[at] = (object, self.count);
+                self.count += 1;
+                if self.count as usize * 2 > self.slots.len() {
+                    self.grow();
+                }
+                return None;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let larger = vec![(0, 0); self.slots.len() * 4];
+        let old = std::mem::replace(&mut self.slots, larger);
+        let mask = self.slots.len() - 1;
+        for (object, number) in old.into_iter().filter(|(object, _)| *object != 0) {
+            let mut at = (object.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as usize & mask;
+            while self.slots[at].0 != 0 {
+                at = (at + 1) & mask;
+            }
+            self.slots[at] = (object, number);
+        }
+    }
+
+    /// Forgets everything, and memory that a large document took.
+    fn clear(&mut self) {
+        if self.slots.len() > 1 << 16 {
+            *self = Objects::new();
+        } else if self.count > 0 {
+            self.slots.fill((0, 0));
+            self.count = 0;
+        }
+    }
+}
+
+/// Writes one document after the other.
+pub struct Dumper {
+    out: Vec<u8>,
+    objects: Objects,
+    /// The numbers of symbols that were written, by their text.
+    symbols: HashMap<Box<[u8]>, u32, Addresses>,
+    /// The numbers of names of instance variables that were written.
+    names: HashMap<u64, u32, Addresses>,
+    /// Classes that are known to write their objects in no way of their own.
+    plain: Vec<VALUE>,
+    /// What the symbol `E` became: none before it was written.
+    encoding: Option<u32>,
+    /// The depth that is left.
+    depth: u32,
+    /// An interrupt that came meanwhile.
+    pub jump: Option<ruby::Jump>,
+}
+
+impl Dumper {
+    /// A writer.
+    pub fn new() -> Dumper {
+        Dumper {
+            out: Vec::new(),
+            objects: Objects::new(),
+            symbols: HashMap::default(),
+            names: HashMap::default(),
+            plain: Vec::new(),
+            encoding: None,
+            depth: DEPTH,
+            jump: None,
+        }
+    }
+
+    /// The bytes of a document, which are good until the next.
+    ///
+    /// # Errors
+    /// [`Unusual`] where Ruby has to write it.
+    pub fn document(&mut self, value: VALUE) -> Result<&[u8], Unusual> {
+        const KEPT: usize = 4 << 20;
+        self.out.clear();
+        self.out.shrink_to(KEPT);
+        self.objects.clear();
+        self.symbols.clear();
+        self.names.clear();
+        self.plain.clear();
+        self.encoding = None;
+        self.depth = DEPTH;
+        self.jump = None;
+        self.out.extend_from_slice(&[4, 8]);
+        self.value(value)?;
+        Ok(&self.out)
+    }
+
+    #[inline(always)]
+    fn long(&mut self, v: i64) -> Written {
+        if (1..=122).contains(&v) {
+            self.out.push(v as u8 + 5);
+            return Ok(());
+        }
+        let v = i32::try_from(v).map_err(|_| Unusual)?;
+        let (bytes, count) = long_bytes(v);
+        self.out.extend_from_slice(&bytes[..count]);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn sized(&mut self, bytes: &[u8]) -> Written {
+        self.long(bytes.len() as i64)?;
+        self.out.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Gives an object its number; `true` if it has one and a link was written.
+    #[inline(always)]
+    fn remember(&mut self, object: VALUE) -> Result<bool, Unusual> {
+        match self.objects.find_or_add(object) {
+            None => Ok(false),
+            Some(number) => {
+                self.out.push(LINK);
+                self.long(number.into())?;
+                Ok(true)
+            }
+        }
+    }
+
+    #[inline]
+    fn value(&mut self, value: VALUE) -> Written {
+        if let Some(v) = ruby::small_integer(value) {
+            return self.integer(v);
+        }
+        if value & 3 == 2 {
+            if !self.remember(value)? {
+                self.float(ruby::float_value(value))?;
+            }
+            return Ok(());
+        }
+        if !ruby::is_heap(value) {
+            match value {
+                ruby::NIL => self.out.push(NIL),
+                ruby::TRUE => self.out.push(TRUE),
+                ruby::FALSE => self.out.push(FALSE),
+                symbol => return self.symbol_value(symbol),
+            }
+            return Ok(());
+        }
+        let kind = ruby::heap_kind(value);
+        if kind == T_SYMBOL {
+            return self.symbol_value(value);
+        }
+        // An object has its number before it is known whether it can be written here; where it
+        // cannot, nothing of this is used.
+        if self.remember(value)? {
+            return Ok(());
+        }
+        self.is_plain(value)?;
+        match kind {
+            T_STRING => self.string(value),
+            T_ARRAY => self.array(value),
+            T_HASH => self.hash(value),
+            T_FLOAT => self.float(ruby::float_value(value)),
+            T_BIGNUM => {
+                let (negative, magnitude) = ruby::big_parts(value);
+                self.big_integer(negative, &magnitude)
+            }
+            T_OBJECT => self.object(value),
+            T_STRUCT => self.structure(value),
+            _ => Err(Unusual),
+        }
+    }
+
+    #[inline]
+    fn integer(&mut self, v: i64) -> Written {
+        if (-(1 << 30)..1 << 30).contains(&v) {
+            self.out.push(FIXNUM);
+            return self.long(v);
+        }
+        // Rubies differ in how they count these.
+        Err(Unusual)
+    }
+
+    #[inline(never)]
+    fn float(&mut self, v: f64) -> Written {
+        let mut buffer = [0; regauge::marshal::FLOAT_BYTES];
+        let text = regauge::marshal::float_text(v, &mut buffer);
+        self.out.push(FLOAT);
+        self.sized(text)
+    }
+
+    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Written {
+        self.out.push(BIGNUM);
+        self.out.push(if negative { b'-' } else { b'+' });
+        self.long(magnitude.len().div_ceil(2) as i64)?;
+        self.out.extend_from_slice(magnitude);
+        if magnitude.len() % 2 == 1 {
+            self.out.push(0);
+        }
+        Ok(())
+    }
+
+    /// Checks that the object's class writes its objects in no way of its own, and that nothing is
+    /// attached to this one.
+    #[inline]
+    fn is_plain(&mut self, object: VALUE) -> Written {
+        let class = ruby::heap_class(object);
+        if self.plain.last() == Some(&class) || self.plain.contains(&class) {
+            return Ok(());
+        }
+        self.learn(class, object)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn learn(&mut self, class: VALUE, object: VALUE) -> Written {
+        let names = names();
+        let kind = ruby::heap_kind(object);
+        let core = match kind {
+            T_STRING => ruby::core_class(kind),
+            T_ARRAY | T_HASH | T_FLOAT | T_BIGNUM => ruby::core_class(kind),
+            T_OBJECT | T_STRUCT => class,
+            _ => return Err(Unusual),
+        };
+        if class != core || ruby::class_of(object) != class {
+            return Err(Unusual);
+        }
+        if class == names.object {
+            self.plain.push(class);
+            return Ok(());
+        }
+        let plain = !ruby::has_method(object, names.id_marshal_dump)
+            && !ruby::has_method(object, names.id_dump)
+            && (kind != T_STRUCT || ruby::is_a(object, ruby::struct_class()))
+            && (kind != T_OBJECT || ruby::has_simple_allocator(class));
+        if !plain {
+            return Err(Unusual);
+        }
+        self.plain.push(class);
+        Ok(())
+    }
+
+    #[inline]
+    fn string(&mut self, string: VALUE) -> Written {
+        if ruby::has_extra_variables(string) {
+            return Err(Unusual);
+        }
+        self.string_body(string)
+    }
+
+    fn string_body(&mut self, string: VALUE) -> Written {
+        let utf8 = match ruby::raw_encoding(string) {
+            Some(Text::Utf8) => TRUE,
+            Some(Text::Other) => FALSE,
+            Some(Text::Binary) => {
+                self.out.push(STRING);
+                return self.sized(ruby::bytes_of(string));
+            }
+            _ => return Err(Unusual),
+        };
+        let bytes = ruby::bytes_of(string);
+        self.out.reserve(bytes.len() + 16);
+        self.out.extend_from_slice(&[IVARS, STRING]);
+        self.sized(bytes)?;
+        self.out.push(6);
+        self.encoding_symbol()?;
+        self.out.push(utf8);
+        Ok(())
+    }
+
+    #[inline]
+    fn encoding_symbol(&mut self) -> Written {
+        match self.encoding {
+            Some(number) => {
+                self.out.push(SYMLINK);
+                self.long(number.into())
+            }
+            None => {
+                self.symbol(b"E")?;
+                self.encoding = self.symbols.get(&b"E"[..]).copied();
+                Ok(())
+            }
+        }
+    }
+
+    fn symbol_value(&mut self, symbol: VALUE) -> Written {
+        let text = ruby::symbol_text(symbol);
+        if !ruby::is_ascii(text) {
+            return Err(Unusual);
+        }
+        self.symbol(ruby::bytes_of(text))
+    }
+
+    /// A symbol, or a link to it.
+    fn symbol(&mut self, text: &[u8]) -> Written {
+        if let Some(number) = self.symbols.get(text) {
+            let number = *number;
+            self.out.push(SYMLINK);
+            return self.long(number.into());
+        }
+        let number = self.symbols.len() as u32;
+        self.symbols.insert(text.into(), number);
+        self.out.push(SYMBOL);
+        self.sized(text)
+    }
+
+    /// The name of an instance variable or member.
+    #[inline]
+    fn name(&mut self, id: ruby::ID) -> Written {
+        if let Some(number) = self.names.get(&id) {
+            let number = *number;
+            self.out.push(SYMLINK);
+            return self.long(number.into());
+        }
+        let text = ruby::name_of(id);
+        // Without a text it is a variable of the interpreter's own; and some have a meaning.
+        if !ruby::is_heap(text) || !ruby::is_ascii(text) {
+            return Err(Unusual);
+        }
+        let bytes = ruby::bytes_of(text);
+        if matches!(bytes, b"E" | b"K" | b"encoding") {
+            return Err(Unusual);
+        }
+        self.symbol(bytes)?;
+        if let Some(number) = self.symbols.get(bytes) {
+            self.names.insert(id, *number);
+        }
+        Ok(())
+    }
+
+    fn deeper<R>(
+        &mut self,
+        act: impl FnOnce(&mut Dumper) -> Result<R, Unusual>,
+    ) -> Result<R, Unusual> {
+        self.depth = self.depth.checked_sub(1).ok_or(Unusual)?;
+        let result = act(self);
+        self.depth += 1;
+        result
+    }
+
+    fn array(&mut self, array: VALUE) -> Written {
+        if ruby::has_extra_variables(array) {
+            return Err(Unusual);
+        }
+        self.deeper(|dumper| {
+            let length = ruby::array_length(array);
+            dumper.out.push(ARRAY);
+            dumper.long(length as i64)?;
+            for index in 0..length {
+                dumper.value(ruby::array_get(array, index).ok_or(Unusual)?)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn hash(&mut self, hash: VALUE) -> Written {
+        match ruby::is_unusual_hash(hash) {
+            Ok(unusual) if !unusual && !ruby::has_extra_variables(hash) => {}
+            Ok(_) => return Err(Unusual),
+            Err(jump) => {
+                self.jump = Some(jump);
+                return Err(Unusual);
+            }
+        }
+        self.deeper(|dumper| {
+            let default = ruby::hash_default(hash).ok_or(Unusual)?;
+            dumper.out.push(if default == ruby::NIL { HASH } else { HASH_DEFAULT });
+            dumper.long(ruby::hash_size(hash) as i64)?;
+            let mut result = Ok(());
+            ruby::each_pair(hash, |key, value| {
+                result = dumper.value(key).and_then(|()| dumper.value(value));
+                result.is_ok()
+            });
+            result?;
+            if default == ruby::NIL { Ok(()) } else { dumper.value(default) }
+        })
+    }
+
+    fn object(&mut self, object: VALUE) -> Written {
+        if ruby::heap_class(object) == names().object {
+            return self.inert(object);
+        }
+        self.class(OBJECT, object)?;
+        self.variables(object)
+    }
+
+    /// An object that was not built when it was read: as it was.
+    #[cold]
+    fn inert(&mut self, object: VALUE) -> Written {
+        let names = names();
+        let name = ruby::variable(object, names.id_class_name);
+        let kind = ruby::variable(object, names.id_kind);
+        let value = ruby::variable(object, names.id_value);
+        let is_string = ruby::is_heap(name) && ruby::heap_kind(name) == T_STRING;
+        if !is_string || !ruby::is_ascii(name) {
+            return Err(Unusual);
+        }
+        let kind = crate::options::word(kind).unwrap_or_default();
+        match kind.as_str() {
+            "object" | "struct" if ruby::is_heap(value) && ruby::heap_kind(value) == T_HASH => {
+                self.out.push(if kind == "object" { OBJECT } else { STRUCT });
+                self.symbol(ruby::bytes_of(name))?;
+                self.long(ruby::hash_size(value) as i64)?;
+                self.deeper(|dumper| {
+                    let mut result = Ok(());
+                    ruby::each_pair(value, |key, value| {
+                        let is_text = ruby::is_heap(key) && ruby::heap_kind(key) == T_STRING;
+                        result = match is_text && ruby::is_ascii(key) {
+                            true => dumper.symbol(ruby::bytes_of(key)),
+                            false => Err(Unusual),
+                        };
+                        result = std::mem::replace(&mut result, Ok(()))
+                            .and_then(|()| dumper.value(value));
+                        result.is_ok()
+                    });
+                    result
+                })
+            }
+            "marshal_dump" => {
+                self.out.push(USER_MARSHAL);
+                self.symbol(ruby::bytes_of(name))?;
+                self.deeper(|dumper| dumper.value(value))
+            }
+            _ => Err(Unusual),
+        }
+    }
+
+    /// How it is written, and the class's name.
+    fn class(&mut self, kind: u8, object: VALUE) -> Written {
+        self.out.push(kind);
+        let class = ruby::heap_class(object);
+        // A class is remembered among the names, whose numbers are smaller.
+        if let Some(number) = self.names.get(&class) {
+            let number = *number;
+            self.out.push(SYMLINK);
+            return self.long(number.into());
+        }
+        let name = ruby::permanent_name(class).ok_or(Unusual)?;
+        self.symbol(name)?;
+        if let Some(number) = self.symbols.get(name) {
+            self.names.insert(class, *number);
+        }
+        Ok(())
+    }
+
+    fn variables(&mut self, object: VALUE) -> Written {
+        let count = ruby::variable_count(object);
+        self.long(count as i64)?;
+        self.deeper(|dumper| {
+            let (mut result, mut written) = (Ok(()), 0);
+            ruby::each_variable(object, |name, value| {
+                written += 1;
+                result = dumper.name(name).and_then(|()| dumper.value(value));
+                result.is_ok()
+            });
+            result?;
+            if written == count { Ok(()) } else { Err(Unusual) }
+        })
+    }
+
+    fn structure(&mut self, structure: VALUE) -> Written {
+        if ruby::has_extra_variables(structure) {
+            return Err(Unusual);
+        }
+        self.class(STRUCT, structure)?;
+        let members = ruby::struct_members(structure);
+        let length = ruby::array_length(members);
+        self.long(length as i64)?;
+        self.deeper(|dumper| {
+            for index in 0..length {
+                dumper.symbol_value(ruby::array_get(members, index).ok_or(Unusual)?)?;
+                dumper.value(ruby::struct_value(structure, index))?;
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! The classes and method names of the Ruby side, looked up once.
+
+use std::sync::OnceLock;
+
+use crate::ruby::{self, ID, Jump, VALUE};
+
+macro_rules! names {
+    ($($field:ident: $path:literal,)* ; $($id:ident: $name:literal,)*) => {
+        /// See the module.
+        pub struct Names {
+            $(#[doc = concat!("`", stringify!($path), "`")] pub $field: VALUE,)*
+            $(#[doc = concat!("`", stringify!($name), "`")] pub $id: ID,)*
+        }
+
+        impl Names {
+            fn find() -> Result<Names, Jump> {
+                Ok(Names {
+                    $($field: {
+                        let value = ruby::constant($path)?;
+                        ruby::keep_for_good(value);
+                        value
+                    },)*
+                    $($id: ruby::id($name),)*
+                })
+            }
+        }
+    };
+}
+
+names! {
+    build: c"Regauge::Build",
+    simplify_module: c"Regauge::Simplify",
+    object: c"Regauge::Marshal::Object",
+    typed: c"Regauge::Typed",
+    special: c"Regauge::Special",
+    decode_error: c"Regauge::DecodeError",
+    encode_error: c"Regauge::EncodeError",
+    limit_error: c"Regauge::LimitError",
+    record_stream: c"Regauge::Native::RecordStream",
+    record_source: c"Regauge::Native::RecordSource",
+    marc_record: c"Regauge::MARC::Record",
+    time: c"Time",
+    ruby_marshal: c"Marshal",
+    bad_record: c"Regauge::BadRecord",
+    stream_class: c"Regauge::Native::Stream",
+    ;
+    id_ext: c"ext",
+    id_typed: c"typed",
+    id_simplify: c"simplify",
+    id_new: c"new",
+    id_read: c"read",
+    id_write: c"write",
+    id_to_str: c"to_str",
+    id_utc_offset: c"utc_offset",
+    id_class_name: c"@class_name",
+    id_kind: c"@kind",
+    id_value: c"@value",
+    id_origin: c"@origin",
+    id_name: c"@name",
+    id_arguments: c"@arguments",
+    id_offset: c"@offset",
+    id_path: c"@path",
+    id_record: c"@record",
+    id_record_id: c"@record_id",
+    id_error_kind: c"@kind",
+    id_format: c"@format",
+    id_line: c"@line",
+    id_column: c"@column",
+    id_excerpt: c"@excerpt",
+    id_marshal_dump: c"marshal_dump",
+    id_dump: c"_dump",
+    id_own_dump: c"dump",
+    id_leader: c"@leader",
+    id_fields: c"@fields",
+    id_tag: c"@tag",
+    id_indicator1: c"@indicator1",
+    id_indicator2: c"@indicator2",
+    id_subfields: c"@subfields",
+    id_code: c"@code",
+    id_source: c"@source",
+    id_charset: c"@charset",
+    id_tags: c"@tags",
+    id_clean: c"@clean",
+}
+
+static NAMES: OnceLock<Names> = OnceLock::new();
+
+/// Looks everything up.
+///
+/// # Errors
+/// Where the Ruby side was not loaded before.
+pub fn init() -> Result<(), Jump> {
+    let names = Names::find()?;
+    NAMES.get_or_init(|| names);
+    Ok(())
+}
+
+/// All of them.
+#[inline]
+pub fn names() -> &'static Names {
+    NAMES.get().expect("looked up when the extension was loaded")
+}

@@ -1,0 +1,275 @@
+//! Keyword arguments.
+
+use regauge::convert::DuplicateKeys;
+use regauge::fidelity::Objects;
+use regauge::marc::{Charset, CharsetChoice};
+use regauge::{Format, Limits, OnLoss, Options, bson, marshal, pickle, yaml};
+
+use crate::ruby::{self, Raise, VALUE};
+
+/// What the keyword arguments of one call ask for.
+pub struct Settings {
+    /// What the library knows of it.
+    pub core: Options,
+    /// Keys become symbols.
+    pub symbolize: bool,
+    /// Everything that is loaded is frozen.
+    pub freeze: bool,
+    /// The classes that Marshal may build: an array, or `nil`.
+    pub permit: VALUE,
+    /// Is called with each object that has no place in the format; `nil` for none.
+    pub default: VALUE,
+    /// Whether an object that has no place is asked for its `to_h`.
+    pub to_h: bool,
+    /// Symbols stay symbols where the format has them.
+    pub symbols: bool,
+    /// Whether the readers are set up as ever, so that one that was used before will do.
+    pub usual: bool,
+}
+
+impl Settings {
+    /// Without keyword arguments.
+    pub fn new(format: Format) -> Settings {
+        let mut core = Options::new(format, format);
+        // What Psych reads, and what Rails' files are written for.
+        core.yaml.schema = yaml::Schema::Yaml11;
+        core.marshal.exact = true;
+        Settings {
+            core,
+            symbolize: false,
+            freeze: false,
+            permit: ruby::NIL,
+            default: ruby::NIL,
+            to_h: false,
+            symbols: false,
+            usual: true,
+        }
+    }
+
+    /// With these keyword arguments: a hash, or `nil`.
+    ///
+    /// # Errors
+    /// An `ArgumentError` for a name or a value that is not known.
+    pub fn parse(format: Format, keywords: VALUE) -> Result<Settings, Raise> {
+        let mut settings = Settings::new(format);
+        if keywords == ruby::NIL {
+            return Ok(settings);
+        }
+        let mut result = Ok(());
+        ruby::each_pair(keywords, |key, value| {
+            result = settings.set(key, value);
+            result.is_ok()
+        });
+        result.map(|()| settings)
+    }
+
+    fn set(&mut self, key: VALUE, value: VALUE) -> Result<(), Raise> {
+        let name = word(key).ok_or_else(|| ruby::argument_error("a keyword is no symbol"))?;
+        let truth = value != ruby::NIL && value != ruby::FALSE;
+        match name.as_str() {
+            "symbolize_names" => self.symbolize = truth,
+            "freeze" => self.freeze = truth,
+            "permit" => self.permit = array_or_nil(value, "permit")?,
+            "default" => self.default = value,
+            "to_h" => self.to_h = truth,
+            _ => {
+                self.usual = false;
+                return self.set_core(&name, value, truth);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_core(&mut self, name: &str, value: VALUE, truth: bool) -> Result<(), Raise> {
+        let core = &mut self.core;
+        match name {
+            "limits" => core.limits = limits(value)?,
+            "on_loss" => {
+                core.on_loss = choice(
+                    name,
+                    value,
+                    &[
+                        ("refuse", OnLoss::Refuse),
+                        ("wrap", OnLoss::Wrap),
+                        ("approximate", OnLoss::Approximate),
+                    ],
+                )?;
+            }
+            "objects" => {
+                core.objects = Some(choice(
+                    name,
+                    value,
+                    &[
+                        ("refuse", Objects::Refuse),
+                        ("data", Objects::Data),
+                        ("wrap", Objects::Wrap),
+                    ],
+                )?);
+            }
+            "duplicate_keys" => {
+                core.duplicate_keys = choice(
+                    name,
+                    value,
+                    &[
+                        ("last", DuplicateKeys::Keep),
+                        ("keep", DuplicateKeys::Keep),
+                        ("refuse", DuplicateKeys::Refuse),
+                    ],
+                )?;
+            }
+            "symbols" => self.symbols = choice(name, value, &[("text", false), ("keep", true)])?,
+            "numbers" => {
+                let exact = choice(name, value, &[("float", false), ("exact", true)])?;
+                core.json_read.exact_numbers = exact;
+                core.yaml.exact_numbers = exact;
+            }
+            "comments" => core.json_read.comments = truth,
+            "trailing_commas" => core.json_read.trailing_commas = truth,
+            "allow_nan" => core.json_read.non_finite = truth,
+            "pretty" => core.json_write.indent = truth.then_some(2),
+            "indent" => {
+                let indent = number(name, value, 16)? as u8;
+                core.json_write.indent = Some(indent);
+                core.yaml_write.indent = indent.max(1);
+            }
+            "ascii_only" => core.json_write.escape_non_ascii = truth,
+            "document_start" => core.yaml_write.document_start = truth,
+            "schema" => {
+                core.yaml.schema = choice(
+                    name,
+                    value,
+                    &[
+                        ("1.1", yaml::Schema::Yaml11),
+                        ("core", yaml::Schema::Core),
+                        ("1.2", yaml::Schema::Core),
+                        ("json", yaml::Schema::Json),
+                        ("failsafe", yaml::Schema::Failsafe),
+                    ],
+                )?;
+            }
+            "deterministic" => core.cbor.deterministic = truth,
+            "keep_tags" => core.cbor.keep_tags = truth,
+            "extended_json" => {
+                core.bson.extended_json = Some(choice(
+                    name,
+                    value,
+                    &[
+                        ("canonical", bson::ExtendedJson::Canonical),
+                        ("relaxed", bson::ExtendedJson::Relaxed),
+                    ],
+                )?);
+            }
+            "document_bytes" => {
+                core.bson.document_bytes = Some(number(name, value, i64::MAX)? as u64)
+            }
+            "binary" => {
+                core.marshal.binary = choice(
+                    name,
+                    value,
+                    &[("bytes", marshal::Binary::Bytes), ("text", marshal::Binary::Text)],
+                )?;
+            }
+            "protocol" => core.pickle.protocol = Some(number(name, value, 5)? as u8),
+            "strings" => {
+                core.pickle.strings = choice(
+                    name,
+                    value,
+                    &[
+                        ("ascii", pickle::Strings::Ascii),
+                        ("utf8", pickle::Strings::Utf8),
+                        ("latin1", pickle::Strings::Latin1),
+                        ("bytes", pickle::Strings::Bytes),
+                    ],
+                )?;
+            }
+            "charset" => core.marc.charset = charset(name, value)?,
+            "write_charset" => core.marc.write_charset = charset(name, value)?,
+            "repair" => core.marc.repair = truth,
+            "oversize" => core.marc.oversize = truth,
+            "compact" => core.marc.compact = truth,
+            "skip_bad" => core.skip_bad = truth,
+            "jobs" | "threads" => core.jobs = number(name, value, 256)?.max(1) as usize,
+            _ => return Err(ruby::argument_error(&format!("unknown keyword: :{name}"))),
+        }
+        Ok(())
+    }
+}
+
+fn charset(name: &str, value: VALUE) -> Result<CharsetChoice, Raise> {
+    choice(
+        name,
+        value,
+        &[
+            ("auto", CharsetChoice::Auto),
+            ("utf8", CharsetChoice::Always(Charset::Utf8)),
+            ("marc8", CharsetChoice::Always(Charset::Marc8)),
+        ],
+    )
+}
+
+fn limits(value: VALUE) -> Result<Limits, Raise> {
+    let mut limits = Limits::default();
+    if value == ruby::NIL {
+        return Ok(limits);
+    }
+    if word(value).as_deref() == Some("none") {
+        return Ok(Limits::NONE);
+    }
+    if ruby::kind_of(value) != rb_sys::ruby_value_type::RUBY_T_HASH {
+        return Err(ruby::argument_error("limits: takes a hash such as { depth: 100 }, or :none"));
+    }
+    let mut wrong = None;
+    ruby::each_pair(value, |key, value| {
+        let name = word(key).unwrap_or_default();
+        let bound = match ruby::small_integer(value) {
+            Some(bound) => u64::try_from(bound).map(Some).ok(),
+            None if value == ruby::NIL => Some(None),
+            None => None,
+        };
+        if !bound.is_some_and(|bound| limits.set(&name, bound)) {
+            wrong = Some(name);
+        }
+        wrong.is_none()
+    });
+    match wrong {
+        None => Ok(limits),
+        Some(name) => Err(ruby::argument_error(&format!(
+            "unknown limit {name}, or a bound that is no number: known are {}",
+            Limits::NAMES.join(", ")
+        ))),
+    }
+}
+
+/// The text of a symbol or string.
+pub fn word(value: VALUE) -> Option<String> {
+    use rb_sys::ruby_value_type as kind;
+    let string = match ruby::kind_of(value) {
+        kind::RUBY_T_SYMBOL => ruby::symbol_text(value),
+        kind::RUBY_T_STRING => value,
+        _ => return None,
+    };
+    let text = String::from_utf8_lossy(ruby::bytes_of(string)).into_owned();
+    ruby::keep(string);
+    Some(text)
+}
+
+fn choice<T: Copy>(name: &str, value: VALUE, known: &[(&str, T)]) -> Result<T, Raise> {
+    let given = word(value).unwrap_or_default();
+    known.iter().find(|(word, _)| *word == given).map(|(_, v)| *v).ok_or_else(|| {
+        let words: Vec<String> = known.iter().map(|(word, _)| format!(":{word}")).collect();
+        ruby::argument_error(&format!("{name}: takes {}", words.join(", ")))
+    })
+}
+
+fn number(name: &str, value: VALUE, most: i64) -> Result<i64, Raise> {
+    ruby::small_integer(value)
+        .filter(|v| (0..=most).contains(v))
+        .ok_or_else(|| ruby::argument_error(&format!("{name}: takes a number from 0 to {most}")))
+}
+
+fn array_or_nil(value: VALUE, name: &str) -> Result<VALUE, Raise> {
+    if value == ruby::NIL || ruby::kind_of(value) == rb_sys::ruby_value_type::RUBY_T_ARRAY {
+        return Ok(value);
+    }
+    Err(ruby::argument_error(&format!("{name}: takes an array of classes")))
+}

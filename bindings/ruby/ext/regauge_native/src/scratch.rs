@@ -1,0 +1,364 @@
+//! Memory that loads and dumps use again and again, and in which the collector finds the values of
+//! Ruby that are not yet part of any object.
+//!
+//! A value of Ruby in a `Vec` is invisible to the collector: it would be freed, or moved away. So
+//! values that wait for their container lie on a [`Stack`], and one object, which lives for good,
+//! shows all stacks to the collector whenever it marks. That object has no write barrier, so it is
+//! marked in every collection, also a young one, and again at the end of an incremental one.
+//!
+//! The collector runs inside of calls of Ruby's C API and reads the stacks there. So they are
+//! changed through shared references and cells only: the compiler must not hold a change back
+//! over such a call, as it could with a `&mut`.
+//!
+//! A leaf module: it may use `unsafe`, each block with its reason.
+
+use std::cell::{Cell, UnsafeCell};
+use std::sync::Mutex;
+
+use crate::data::{DataType, Held};
+use crate::ruby::{self, ID, VALUE};
+
+/// Values of Ruby, the last on top.
+pub struct Stack {
+    first: Cell<*mut VALUE>,
+    length: Cell<usize>,
+    capacity: Cell<usize>,
+}
+
+impl Stack {
+    const fn new() -> Stack {
+        Stack {
+            first: Cell::new(std::ptr::dangling_mut()),
+            length: Cell::new(0),
+            capacity: Cell::new(0),
+        }
+    }
+
+    /// How many values there are.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.length.get()
+    }
+
+    /// Puts a value on top.
+    #[inline(always)]
+    pub fn push(&self, value: VALUE) {
+        let length = self.length.get();
+        if length == self.capacity.get() {
+            self.grow();
+        }
+        // SAFETY: the length is below the capacity, which `grow` saw to.
+        unsafe { self.first.get().add(length).write(value) };
+        self.length.set(length + 1);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&self) {
+        // SAFETY: pointer, length and capacity are those of a vector that was forgotten.
+        let mut values = unsafe {
+            Vec::from_raw_parts(self.first.get(), self.length.get(), self.capacity.get())
+        };
+        values.reserve(1024.max(values.len()));
+        self.capacity.set(values.capacity());
+        self.first.set(values.as_mut_ptr());
+        std::mem::forget(values);
+    }
+
+    /// The values from `start` on. Pushing makes the slice invalid.
+    #[inline(always)]
+    pub fn from(&self, start: usize) -> &[VALUE] {
+        debug_assert!(start <= self.len());
+        // SAFETY: the values up to the length are initialised; callers push nothing while they
+        // hold the slice, and the interpreter's lock keeps others away.
+        unsafe {
+            std::slice::from_raw_parts(self.first.get().add(start), self.length.get() - start)
+        }
+    }
+
+    /// The value at an index.
+    #[inline(always)]
+    pub fn at(&self, index: usize) -> VALUE {
+        self.from(0)[index]
+    }
+
+    /// Replaces the value at an index.
+    pub fn set(&self, index: usize, value: VALUE) {
+        assert!(index < self.len(), "a value is there to be replaced");
+        // SAFETY: the index is below the length, checked just above.
+        unsafe { self.first.get().add(index).write(value) };
+    }
+
+    /// Drops the values from `length` on.
+    #[inline(always)]
+    pub fn truncate(&self, length: usize) {
+        debug_assert!(length <= self.len());
+        self.length.set(length);
+    }
+
+    /// Gives back memory that a large document took.
+    fn shrink(&self) {
+        const KEPT: usize = 1 << 16;
+        if self.capacity.get() > KEPT {
+            self.release();
+        }
+    }
+
+    fn release(&self) {
+        // SAFETY: pointer and capacity are those of a vector that was forgotten; values need no
+        // drop.
+        drop(unsafe { Vec::from_raw_parts(self.first.get(), 0, self.capacity.get()) });
+        self.first.set(std::ptr::dangling_mut());
+        self.length.set(0);
+        self.capacity.set(0);
+    }
+
+    fn mark(&self) {
+        self.from(0).iter().for_each(|value| ruby::mark(*value));
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// How many bytes a key may have to be remembered.
+const KEY_BYTES: usize = 39;
+/// How many keys are remembered.
+const KEYS: usize = 1024;
+
+/// A key that came before, as a string and, once it was asked for, as a symbol and a name.
+pub struct Key {
+    string: Cell<VALUE>,
+    symbol: Cell<VALUE>,
+    id: Cell<ID>,
+    length: Cell<u8>,
+    bytes: UnsafeCell<[u8; KEY_BYTES]>,
+}
+
+impl Key {
+    const fn new() -> Key {
+        Key {
+            string: Cell::new(0),
+            symbol: Cell::new(0),
+            id: Cell::new(0),
+            length: Cell::new(0),
+            bytes: UnsafeCell::new([0; KEY_BYTES]),
+        }
+    }
+
+    #[inline(always)]
+    fn is(&self, text: &[u8]) -> bool {
+        // SAFETY: nobody writes while this is read: the lock.
+        let bytes = unsafe { &*self.bytes.get() };
+        self.length.get() as usize == text.len()
+            && bytes.get(..text.len()) == Some(text)
+            && self.string.get() != 0
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fill(&self, text: &str) {
+        let string = ruby::interned(text);
+        // SAFETY: as above; the text fits, which `Keys::find` saw to.
+        let bytes = unsafe { &mut *self.bytes.get() };
+        bytes[..text.len()].copy_from_slice(text.as_bytes());
+        self.length.set(text.len() as u8);
+        self.symbol.set(0);
+        self.id.set(0);
+        self.string.set(string);
+    }
+}
+
+/// Keys that came before: documents repeat theirs, and to find one here is cheaper than to look it
+/// up in Ruby's table of strings. Direct mapped.
+pub struct Keys(Box<[Key; KEYS]>);
+
+impl Keys {
+    fn new() -> Keys {
+        Keys(Box::new([const { Key::new() }; KEYS]))
+    }
+
+    /// The place of a key; `None` for a long one.
+    #[inline(always)]
+    fn find(&self, text: &str) -> Option<&Key> {
+        let bytes = text.as_bytes();
+        if bytes.len() > KEY_BYTES {
+            return None;
+        }
+        let key = &self.0[place(bytes)];
+        if !key.is(bytes) {
+            key.fill(text);
+        }
+        Some(key)
+    }
+
+    /// The key as a string that is frozen and interned.
+    #[inline(always)]
+    pub fn string(&self, text: &str) -> VALUE {
+        match self.find(text) {
+            Some(key) => key.string.get(),
+            None => ruby::interned(text),
+        }
+    }
+
+    /// The key as a symbol.
+    #[inline]
+    pub fn symbol(&self, text: &str) -> VALUE {
+        let Some(key) = self.find(text) else { return ruby::symbol(text) };
+        if key.symbol.get() == 0 {
+            let symbol = ruby::symbol(text);
+            // Making the symbol can run the collector, but nobody else who would take the place.
+            key.symbol.set(symbol);
+        }
+        key.symbol.get()
+    }
+
+    /// The name of a string that [`string`](Keys::string) gave.
+    pub fn id(&self, string: VALUE) -> Result<ID, ruby::Jump> {
+        let bytes = ruby::bytes_of(string);
+        if bytes.len() > KEY_BYTES {
+            return ruby::id_of(string);
+        }
+        let key = &self.0[place(bytes)];
+        if key.string.get() != string {
+            return ruby::id_of(string);
+        }
+        if key.id.get() == 0 {
+            key.id.set(ruby::id_of(string)?);
+        }
+        Ok(key.id.get())
+    }
+
+    fn mark(&self) {
+        for key in self.0.iter().filter(|key| key.string.get() != 0) {
+            ruby::mark(key.string.get());
+            if key.symbol.get() != 0 {
+                ruby::mark(key.symbol.get());
+            }
+        }
+    }
+}
+
+/// Where a key is kept: a mix of its first and last bytes and its length.
+#[inline(always)]
+fn place(bytes: &[u8]) -> usize {
+    let (a, b) = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(head), Some(tail)) => (u64::from_le_bytes(*head), u64::from_le_bytes(*tail)),
+        _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+            (Some(head), Some(tail)) => {
+                (u32::from_le_bytes(*head).into(), u32::from_le_bytes(*tail).into())
+            }
+            _ => {
+                let at = |index: usize| u64::from(bytes.get(index).copied().unwrap_or(0));
+                (at(0) | at(1) << 8, at(2))
+            }
+        },
+    };
+    let mixed = (a ^ b.rotate_left(29) ^ (bytes.len() as u64) << 56).wrapping_mul(MIX);
+    (mixed >> (64 - KEYS.trailing_zeros())) as usize
+}
+
+/// The fraction of the golden ratio in 64 bits, odd.
+const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// What one load or dump works with.
+pub struct Scratch {
+    /// Values that wait for their container.
+    pub values: Stack,
+    /// Values that aliases name, by the number of their anchor.
+    pub anchors: Stack,
+    /// Keys that came before.
+    pub keys: Keys,
+    /// A buffer for output.
+    pub out: Cell<Vec<u8>>,
+    /// A parser of YAML with the usual options, and the memory that it has.
+    pub yaml: Cell<Option<regauge::yaml::Parser>>,
+    /// A parser of Marshal likewise.
+    pub marshal: Cell<Option<regauge::marshal::Parser>>,
+    /// A writer of Marshal.
+    pub dumper: Cell<Option<Box<crate::marshal_dump::Dumper>>>,
+}
+
+impl Scratch {
+    fn mark(&self) {
+        self.values.mark();
+        self.anchors.mark();
+        self.keys.mark();
+    }
+}
+
+/// The addresses of every scratch that was ever made; none is ever freed.
+static ALL: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+/// Those that nobody uses.
+static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// A scratch that is in use. It goes back to the others when this is dropped.
+pub struct Lease(&'static Scratch);
+
+impl std::ops::Deref for Lease {
+    type Target = Scratch;
+    fn deref(&self) -> &Scratch {
+        self.0
+    }
+}
+
+/// Takes a scratch that nobody uses, or a new one. There are as many as loads were ever under way
+/// at the same time, in one another, in other threads or in Ractors.
+pub fn take() -> Lease {
+    // Neither lock is held over a call of Ruby, so none waits for a collection.
+    let free = FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
+    // SAFETY: an address in FREE is that of a scratch that is never freed, and that nobody else
+    // holds, since it was taken out.
+    if let Some(address) = free {
+        return Lease(unsafe { &*(address as *const Scratch) });
+    }
+    let scratch: &'static Scratch = Box::leak(Box::new(Scratch {
+        values: Stack::new(),
+        anchors: Stack::new(),
+        keys: Keys::new(),
+        out: Cell::new(Vec::new()),
+        yaml: Cell::new(None),
+        marshal: Cell::new(None),
+        dumper: Cell::new(None),
+    }));
+    let mut all = ALL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    all.push(&raw const *scratch as usize);
+    Lease(scratch)
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.0.values.truncate(0);
+        self.0.anchors.truncate(0);
+        self.0.values.shrink();
+        self.0.anchors.shrink();
+        let mut free = FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        free.push(&raw const *self.0 as usize);
+    }
+}
+
+/// The object that shows every scratch to the collector.
+struct Marker;
+
+impl Held for Marker {
+    const NAME: &'static std::ffi::CStr = c"Regauge::Native::Marker";
+    fn mark(&self) {
+        let all = ALL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for address in all.iter() {
+            // SAFETY: an address in ALL is that of a scratch that is never freed; while the
+            // collector marks, no other thread changes it, and this one is in a call of Ruby.
+            unsafe { (*(*address as *const Scratch)).mark() };
+        }
+    }
+}
+
+static MARKER: DataType<Marker> = DataType::new();
+
+/// Makes the object that marks.
+pub fn init(native: VALUE) {
+    let class = ruby::class(c"Marker", native);
+    ruby::keep_for_good(MARKER.wrap(class, Marker));
+}

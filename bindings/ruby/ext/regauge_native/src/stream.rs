@@ -1,0 +1,181 @@
+//! Documents one by one, from a string or from whatever has a method `read`.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use regauge::reader::{BadRecord, Parse, Reader};
+use regauge::wrap::Unwrap;
+use regauge::{Error, Format, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
+
+use crate::build::Build;
+use crate::data::{DataType, Held};
+use crate::errors::{Phase, exception};
+use crate::load::{located, with_parser};
+use crate::names::names;
+use crate::options::Settings;
+use crate::ruby::{self, Jump, NIL, Raise, VALUE};
+use crate::scratch;
+
+/// `Regauge::Native::Stream`.
+pub struct Stream {
+    /// Taken out while a document is read, since methods of Ruby may run meanwhile.
+    inner: Option<Inner>,
+    /// What the reader and the settings refer to.
+    held: [VALUE; 3],
+    class: VALUE,
+}
+
+struct Inner {
+    reader: Box<dyn Documents>,
+    settings: Settings,
+    jump: Arc<AtomicI32>,
+    string: VALUE,
+}
+
+impl Held for Stream {
+    const NAME: &'static std::ffi::CStr = c"Regauge::Native::Stream";
+    fn mark(&self) {
+        self.held.iter().for_each(|value| ruby::mark(*value));
+        ruby::mark(self.class);
+    }
+}
+
+static STREAM: DataType<Stream> = DataType::new();
+
+/// A reader of any format.
+trait Documents {
+    fn next(&mut self, build: &mut Build<'_>, wraps: bool) -> regauge::Result<bool>;
+    fn skip(&mut self, error: Error) -> regauge::Result<BadRecord>;
+}
+
+impl<P: Parse> Documents for Reader<'static, P> {
+    fn next(&mut self, build: &mut Build<'_>, wraps: bool) -> regauge::Result<bool> {
+        if wraps {
+            let limits = *self.parser().limits();
+            let mut unwrap = Unwrap::new(build, &limits);
+            return regauge::Source::next(self, &mut unwrap as &mut dyn regauge::Sink);
+        }
+        regauge::Source::next(self, build as &mut dyn regauge::Sink)
+    }
+    fn skip(&mut self, error: Error) -> regauge::Result<BadRecord> {
+        self.skip_bad(error)
+    }
+}
+
+/// Bytes from a method `read`.
+pub struct FromRead {
+    /// Whatever has the method.
+    pub io: VALUE,
+    /// The jump that the method made, or 0.
+    pub jump: Arc<AtomicI32>,
+}
+
+impl Read for FromRead {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let wanted = ruby::integer(buffer.len().min(1 << 20) as i64);
+        match ruby::call(self.io, names().id_read, &[wanted]) {
+            Ok(NIL) => Ok(0),
+            Ok(string) if ruby::kind_of(string) == rb_sys::ruby_value_type::RUBY_T_STRING => {
+                let bytes = ruby::bytes_of(string);
+                let Some(room) = buffer.get_mut(..bytes.len()) else {
+                    return Err(std::io::Error::other(
+                        "read gave more bytes than it was asked for",
+                    ));
+                };
+                room.copy_from_slice(bytes);
+                let count = bytes.len();
+                ruby::keep(string);
+                Ok(count)
+            }
+            Ok(_) => Err(std::io::Error::other("read gave something that is no string")),
+            Err(jump) => {
+                self.jump.store(jump.state(), Ordering::Relaxed);
+                Err(std::io::Error::other("read raised an exception"))
+            }
+        }
+    }
+}
+
+/// `Native.stream(format, source, keywords)`: the documents of a string, or of what `read` gives.
+pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[format, source, keywords] = arguments else {
+        return Err(ruby::argument_error("stream takes a format, a source and keywords"));
+    };
+    let format = crate::convert::format_of(format)?;
+    let settings = Settings::parse(format, keywords)?;
+    let jump = Arc::new(AtomicI32::new(0));
+    let is_string = ruby::kind_of(source) == rb_sys::ruby_value_type::RUBY_T_STRING;
+    let (string, held) = match is_string {
+        true => {
+            let frozen = ruby::frozen_string(source);
+            (frozen, frozen)
+        }
+        false => (NIL, source),
+    };
+    let held = [held, settings.permit, settings.default];
+    // The string is frozen, and held by the object that holds the reader; it is marked, so it does
+    // not move.
+    let bytes: &'static [u8] = if is_string { ruby::bytes_of(string) } else { &[] };
+    let keep = settings.core.skip_bad;
+    let reader: Box<dyn Documents> = with_parser!(&settings, |parser| {
+        let mut reader = match is_string {
+            true => Reader::from_slice(parser, bytes),
+            false => Reader::from_read(parser, FromRead { io: source, jump: Arc::clone(&jump) }),
+        };
+        reader.keep_records(keep);
+        Box::new(reader)
+    });
+    let class = names().stream_class;
+    let inner = Inner { reader, settings, jump, string };
+    let object = STREAM.wrap(class, Stream { inner: Some(inner), held, class });
+    ruby::keep(string);
+    Ok(object)
+}
+
+/// `stream.advance`: the next document's object, or the stream itself at the end. With
+/// `skip_bad` a broken record gives a `Regauge::BadRecord`.
+pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
+    let Some(mut inner) = STREAM.get(receiver)?.inner.take() else {
+        return Err(ruby::argument_error("the stream is being read already, or has failed"));
+    };
+    let scratch = scratch::take();
+    let mut build = Build::new(&scratch, &inner.settings);
+    let result = inner.reader.next(&mut build, inner.settings.core.wraps());
+    let jump = build.jump.or(Jump::from_state(inner.jump.swap(0, Ordering::Relaxed)));
+    if let Some(jump) = jump {
+        return Err(jump.into());
+    }
+    let value = match result {
+        Ok(true) => build.take(),
+        Ok(false) => receiver,
+        Err(error) if inner.settings.core.skip_bad => match inner.reader.skip(error) {
+            Ok(bad) => bad_record(&bad)?,
+            Err(error) => return Err(exception(&error, Phase::Decode)),
+        },
+        Err(error) => {
+            let bytes = match inner.string {
+                NIL => &[][..],
+                string => ruby::bytes_of(string),
+            };
+            let error = match bytes {
+                [] => error,
+                bytes => located(error, bytes, inner.settings.core.from),
+            };
+            return Err(exception(&error, Phase::Decode));
+        }
+    };
+    STREAM.get(receiver)?.inner = Some(inner);
+    ruby::keep(receiver);
+    Ok(value)
+}
+
+/// A `Regauge::BadRecord` with the error and the bytes.
+pub fn bad_record(bad: &BadRecord) -> Result<VALUE, Raise> {
+    let error = match exception(&bad.error, Phase::Decode) {
+        Raise::Exception(error) => error,
+        jump => return Err(jump),
+    };
+    let bytes = ruby::binary(&bad.bytes);
+    Ok(ruby::call(names().bad_record, names().id_new, &[error, bytes])?)
+}

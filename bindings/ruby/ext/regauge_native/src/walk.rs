@@ -1,0 +1,407 @@
+//! Objects to events.
+//!
+//! Advice for those who change this file: methods of Ruby run in [`Walk::object`] only, and may
+//! change what is being walked; so an array is asked for each element anew, and a hash cannot
+//! change while it is walked, which Ruby itself sees to. A jump is kept until everything of Rust's
+//! is dropped. The walk recurses, within the limit on depth.
+
+use regauge::fidelity::LossKind;
+use regauge::path::{Path, Step};
+use regauge::{
+    BigInt, Error, ErrorKind, Ext, Format, Origin, Result, Sink, Timestamp, Type, Value,
+};
+
+use crate::names::names;
+use crate::options::{Settings, word};
+use crate::ruby::{self, Jump, NIL, Text, VALUE};
+
+const T_FLOAT: u32 = 4;
+const T_STRING: u32 = 5;
+const T_ARRAY: u32 = 7;
+const T_HASH: u32 = 8;
+const T_BIGNUM: u32 = 10;
+const T_SYMBOL: u32 = 20;
+
+/// Gives the events of objects to a sink.
+pub struct Walk<'a, S: ?Sized> {
+    sink: &'a mut S,
+    settings: &'a Settings,
+    /// A jump that a method of Ruby made.
+    pub jump: Option<Jump>,
+    /// The steps to the value that failed, the last first.
+    steps: Vec<Step>,
+}
+
+impl<'a, S: Sink + ?Sized> Walk<'a, S> {
+    /// A walk with these settings.
+    pub fn new(sink: &'a mut S, settings: &'a Settings) -> Walk<'a, S> {
+        Walk { sink, settings, jump: None, steps: Vec::new() }
+    }
+
+    /// Walks one document.
+    ///
+    /// # Errors
+    /// The sink's, with the path; one without meaning where there is a [`jump`](Walk::jump).
+    pub fn document(&mut self, value: VALUE) -> Result {
+        self.value(value, self.settings.core.limits.depth).map_err(|error| {
+            self.steps.reverse();
+            error.at_path(Path(std::mem::take(&mut self.steps)))
+        })
+    }
+
+    #[inline]
+    fn value(&mut self, value: VALUE, depth: u32) -> Result {
+        if let Some(v) = ruby::small_integer(value) {
+            return self.sink.i64(v);
+        }
+        if value & 3 == 2 {
+            return self.sink.f64(ruby::float_value(value));
+        }
+        if !ruby::is_heap(value) {
+            return match value {
+                NIL => self.sink.null(),
+                ruby::TRUE => self.sink.bool(true),
+                ruby::FALSE => self.sink.bool(false),
+                symbol => self.symbol(symbol),
+            };
+        }
+        match ruby::heap_kind(value) {
+            T_STRING => self.string(value),
+            T_ARRAY => self.array(value, depth),
+            T_HASH => self.hash(value, depth),
+            T_FLOAT => self.sink.f64(ruby::float_value(value)),
+            T_BIGNUM => self.big_integer(value),
+            T_SYMBOL => self.symbol(value),
+            _ => self.object(value, depth),
+        }
+    }
+
+    #[inline]
+    fn string(&mut self, string: VALUE) -> Result {
+        match ruby::text_kind(string) {
+            Text::Utf8 => self.sink.str(ruby::utf8_of(string)),
+            Text::Binary => self.sink.bytes(ruby::bytes_of(string)),
+            Text::Broken => self.sink.ext(Ext::BrokenText(ruby::bytes_of(string))),
+            Text::Other => {
+                let utf8 = self.transcoded(string)?;
+                let result = self.sink.str(ruby::utf8_of(utf8));
+                ruby::keep(utf8);
+                result
+            }
+        }
+    }
+
+    #[cold]
+    fn transcoded(&mut self, string: VALUE) -> Result<VALUE> {
+        match ruby::to_utf8(string) {
+            Ok(utf8) if ruby::text_kind(utf8) == Text::Utf8 => Ok(utf8),
+            Ok(_) => Err(not_utf8(string)),
+            Err(jump) => {
+                ruby::rescue(jump);
+                Err(not_utf8(string))
+            }
+        }
+    }
+
+    fn symbol(&mut self, symbol: VALUE) -> Result {
+        let text = ruby::symbol_text(symbol);
+        if self.settings.symbols && ruby::text_kind(text) == Text::Utf8 {
+            return self.sink.ext(Ext::Symbol(ruby::utf8_of(text)));
+        }
+        self.string(text)
+    }
+
+    fn big_integer(&mut self, value: VALUE) -> Result {
+        let (negative, magnitude) = ruby::big_parts(value);
+        if let Some(bytes) = magnitude.first_chunk::<8>().filter(|_| magnitude.len() == 8) {
+            let v = u64::from_le_bytes(*bytes);
+            match (negative, i64::try_from(v)) {
+                (false, Ok(v)) => return self.sink.i64(v),
+                (false, Err(_)) => return self.sink.u64(v),
+                (true, _) if v <= 1 << 63 => return self.sink.i64((v as i64).wrapping_neg()),
+                (true, _) => {}
+            }
+        }
+        self.sink.big_int(BigInt::Binary { negative, magnitude: &magnitude })
+    }
+
+    fn deeper(&self, depth: u32) -> Result<u32> {
+        depth.checked_sub(1).ok_or_else(|| {
+            Error::limit(format!(
+                "found values nested more than {} deep, the limit of depth: perhaps one that \
+                 stands in itself",
+                self.settings.core.limits.depth
+            ))
+            .hint("pass --limit depth=… to raise it, up to 1024")
+        })
+    }
+
+    fn array(&mut self, array: VALUE, depth: u32) -> Result {
+        let depth = self.deeper(depth)?;
+        let length = ruby::array_length(array);
+        self.sink.begin_array(Some(length as u64))?;
+        for index in 0..length {
+            let Some(value) = ruby::array_get(array, index) else { return Err(changed()) };
+            if let Err(error) = self.value(value, depth) {
+                self.steps.push(Step::Index(index as u64));
+                return Err(error);
+            }
+        }
+        if ruby::array_length(array) != length {
+            return Err(changed());
+        }
+        self.sink.end_array()
+    }
+
+    fn hash(&mut self, hash: VALUE, depth: u32) -> Result {
+        let depth = self.deeper(depth)?;
+        self.sink.begin_map(Some(ruby::hash_size(hash) as u64))?;
+        let mut result = Ok(());
+        ruby::each_pair(hash, |key, value| {
+            result = self.key(key, depth).and_then(|()| self.value(value, depth));
+            if result.is_err() {
+                self.steps.push(Step::Key(word(key).unwrap_or_default().into()));
+            }
+            result.is_ok()
+        });
+        result?;
+        self.sink.end_map()
+    }
+
+    #[inline]
+    fn key(&mut self, key: VALUE, depth: u32) -> Result {
+        let mut text = key;
+        if !ruby::is_heap(key) {
+            if key & 0xFF != 0x0C {
+                return self.rare_key(key, depth);
+            }
+            text = ruby::symbol_text(key);
+        } else if ruby::heap_kind(key) == T_SYMBOL {
+            text = ruby::symbol_text(key);
+        } else if ruby::heap_kind(key) != T_STRING {
+            return self.rare_key(key, depth);
+        }
+        if text != key && self.settings.symbols {
+            return self.rare_key(key, depth);
+        }
+        match ruby::text_kind(text) {
+            Text::Utf8 => self.sink.key(ruby::utf8_of(text)),
+            _ => self.rare_key(text, depth),
+        }
+    }
+
+    /// A key that is not text: it is small, so it is taken whole.
+    #[cold]
+    fn rare_key(&mut self, key: VALUE, depth: u32) -> Result {
+        let mut builder = regauge::value::Builder::new(&self.settings.core.limits);
+        let mut walk = Walk::new(&mut builder, self.settings);
+        let result = walk.value(key, depth);
+        self.jump = walk.jump;
+        result?;
+        match builder.take() {
+            Some(Value::Text(text)) => self.sink.key(&text),
+            Some(value) => {
+                value.check_key()?;
+                self.sink.key_value(&value)
+            }
+            None => Err(changed()),
+        }
+    }
+
+    #[cold]
+    fn jumped<T>(&mut self, jump: Jump) -> Result<T> {
+        self.jump = Some(jump);
+        Err(Error::new(ErrorKind::Io, "a method raised an exception"))
+    }
+
+    /// Everything that is not plain data: times, what the Ruby side made of a value that only some
+    /// formats have, and whatever it makes plain data of.
+    #[inline(never)]
+    fn object(&mut self, object: VALUE, depth: u32) -> Result {
+        let names = names();
+        let class = ruby::class_of(object);
+        if class == names.special {
+            return self.special(object);
+        }
+        if class == names.typed {
+            return self.typed(object, depth);
+        }
+        if ruby::is_a(object, names.time) {
+            return self.time(object);
+        }
+        let format = ruby::symbol(self.settings.core.to.name());
+        let to_h = if self.settings.to_h { ruby::TRUE } else { ruby::FALSE };
+        let arguments = [object, format, to_h, self.settings.default];
+        let simple = match ruby::call(names.simplify_module, names.id_simplify, &arguments) {
+            Ok(simple) => simple,
+            Err(jump) => return self.jumped(jump),
+        };
+        if simple == ruby::UNDEF || simple == names.simplify_module {
+            let name = word(ruby::module_name(class)).unwrap_or_else(|| "no name".to_owned());
+            return Err(Error::new(
+                ErrorKind::Refused,
+                format!("found an object of the class {name}, which has no value in {}", {
+                    self.settings.core.to.title()
+                }),
+            )
+            .hint(
+                "register the class with Regauge.register, give it a method to_regauge, or pass \
+                 default: or to_h: true",
+            ));
+        }
+        let depth = self.deeper(depth)?;
+        let result = self.value(simple, depth);
+        ruby::keep(simple);
+        result
+    }
+
+    /// A point in time where the format has nothing else, and otherwise with its offset.
+    fn time(&mut self, time: VALUE) -> Result {
+        let names = names();
+        let offset = match ruby::call(time, names.id_utc_offset, &[]) {
+            Ok(offset) => ruby::small_integer(offset).unwrap_or(0),
+            Err(jump) => return self.jumped(jump),
+        };
+        let (seconds, nanoseconds) = match ruby::time_parts(time) {
+            Ok(parts) => parts,
+            Err(jump) => return self.jumped(jump),
+        };
+        let at = Timestamp { seconds, nanoseconds };
+        let points = matches!(self.settings.core.to, Format::Msgpack | Format::Bson);
+        if offset != 0
+            && !points
+            && let Some(text) = with_offset(at, offset)
+        {
+            return self.sink.ext(Ext::OffsetDateTime(&text));
+        }
+        self.sink.ext(Ext::Timestamp(at))
+    }
+
+    /// A type around a value: `Regauge::Typed`.
+    fn typed(&mut self, object: VALUE, depth: u32) -> Result {
+        let names = names();
+        let text = |name| word(ruby::variable(object, name)).unwrap_or_default();
+        let (origin, kind, name) =
+            (text(names.id_origin), text(names.id_kind), text(names.id_name));
+        let Some(origin) = Origin::ALL.into_iter().find(|known| known.name() == origin) else {
+            return Err(Error::new(
+                ErrorKind::Unrepresentable,
+                format!("found a type of the origin {origin:?}, expected ruby, python, yaml, …"),
+            ));
+        };
+        let depth = self.deeper(depth)?;
+        self.sink.begin_typed(&Type { origin, kind: &kind, name: &name })?;
+        self.value(ruby::variable(object, names.id_value), depth)?;
+        self.sink.end_typed()
+    }
+
+    /// A value that only some formats have: `Regauge::Special`.
+    fn special(&mut self, object: VALUE) -> Result {
+        let names = names();
+        let kind = word(ruby::variable(object, names.id_kind)).unwrap_or_default();
+        let arguments = ruby::variable(object, names.id_arguments);
+        if ruby::kind_of(arguments) != rb_sys::ruby_value_type::RUBY_T_ARRAY {
+            return Err(changed());
+        }
+        let at = |index| ruby::array_get(arguments, index).unwrap_or(NIL);
+        let bytes = |index| match ruby::kind_of(at(index)) {
+            rb_sys::ruby_value_type::RUBY_T_STRING => ruby::bytes_of(at(index)).to_vec(),
+            _ => Vec::new(),
+        };
+        let text = |index| String::from_utf8_lossy(&bytes(index)).into_owned();
+        let number = |index| ruby::small_integer(at(index)).unwrap_or(0);
+        let fixed = |index| bytes(index);
+        let wrong = || {
+            Error::new(
+                ErrorKind::Unrepresentable,
+                format!("found a Regauge::Special of the kind {kind} with other arguments"),
+            )
+        };
+        let result = match kind.as_str() {
+            "decimal" if regauge::json::is_number(&text(0)) => {
+                self.sink.ext(Ext::Decimal(&text(0)))
+            }
+            "msgpack" => {
+                let kind = i8::try_from(number(0)).map_err(|_| wrong())?;
+                self.sink.ext(Ext::MsgpackExt(kind, &bytes(1)))
+            }
+            "date" => self.sink.ext(Ext::Date(&text(0))),
+            "local_time" => self.sink.ext(Ext::Time(&text(0))),
+            "local_date_time" => self.sink.ext(Ext::DateTime(&text(0))),
+            "offset_date_time" => self.sink.ext(Ext::OffsetDateTime(&text(0))),
+            "duration" => self.sink.ext(Ext::Duration {
+                seconds: number(0),
+                nanoseconds: u32::try_from(number(1)).map_err(|_| wrong())?,
+            }),
+            "decimal128" => {
+                self.sink.ext(Ext::Decimal128(fixed(1).try_into().map_err(|_| wrong())?))
+            }
+            "object_id" => self.sink.ext(Ext::ObjectId(fixed(0).try_into().map_err(|_| wrong())?)),
+            "uuid" => self.sink.ext(Ext::Uuid(fixed(0).try_into().map_err(|_| wrong())?)),
+            "binary" => {
+                let subtype = u8::try_from(number(0)).map_err(|_| wrong())?;
+                self.sink.ext(Ext::Binary(subtype, &bytes(1)))
+            }
+            "regex" => self.sink.ext(Ext::Regex { pattern: &text(0), options: &text(1) }),
+            "timestamp" => {
+                let seconds = u32::try_from(number(0)).map_err(|_| wrong())?;
+                let increment = u32::try_from(number(1)).map_err(|_| wrong())?;
+                self.sink.ext(Ext::BsonTimestamp { seconds, increment })
+            }
+            "min_key" => self.sink.ext(Ext::MinKey),
+            "max_key" => self.sink.ext(Ext::MaxKey),
+            "undefined" => self.sink.ext(Ext::Undefined),
+            "code" => self.sink.ext(Ext::Code(&text(0))),
+            "db_pointer" => {
+                let id = fixed(1).try_into().map_err(|_| wrong())?;
+                self.sink.ext(Ext::DbPointer { namespace: &text(0), id })
+            }
+            "simple" => self.sink.ext(Ext::Simple(u8::try_from(number(0)).map_err(|_| wrong())?)),
+            "complex" => {
+                let part = |index| match ruby::kind_of(at(index)) {
+                    rb_sys::ruby_value_type::RUBY_T_FLOAT => Ok(ruby::float_value(at(index))),
+                    _ => Err(wrong()),
+                };
+                self.sink.ext(Ext::Complex(part(0)?, part(1)?))
+            }
+            // A value with its nearest one, counted as lost: `[kind, value]`.
+            "nearest" => {
+                self.sink.fidelity().note(LossKind::Special, text(0), "the nearest value");
+                self.value(at(1), 8)
+            }
+            _ => Err(wrong()),
+        };
+        ruby::keep(arguments);
+        result
+    }
+}
+
+#[cold]
+fn changed() -> Error {
+    Error::new(ErrorKind::Unrepresentable, "found a value that a method changed while it was read")
+}
+
+#[cold]
+fn not_utf8(string: VALUE) -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        format!(
+            "found text in the encoding {} that has no UTF-8",
+            ruby::encoding_name(string).to_string_lossy()
+        ),
+    )
+}
+
+/// A time with its offset, as RFC 3339 has it; nothing for years without four digits.
+fn with_offset(at: Timestamp, offset: i64) -> Option<String> {
+    let seconds = at.seconds.checked_add(offset)?;
+    let mut text = regauge::time::rfc3339(Timestamp { seconds, ..at })?;
+    text.pop();
+    let sign = if offset < 0 { '-' } else { '+' };
+    let minutes = offset.unsigned_abs() / 60;
+    text.push_str(&format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60));
+    if offset % 60 != 0 {
+        text.push_str(&format!(":{:02}", offset.unsigned_abs() % 60));
+    }
+    Some(text)
+}

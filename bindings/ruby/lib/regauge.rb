@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+# Fast, safe codecs for eleven formats, a Marshal that runs nothing, and MARC records.
+#
+# Every format is a module with `load`, `dump`, `load_file`, `each` and `Writer`, so each of them is
+# a coder where Ruby expects one:
+#
+#   Regauge::JSON.load('{"a":1}')              # => {"a"=>1}
+#   Regauge::MessagePack.dump({ "a" => 1 })    # => "\x81\xA1a\x01"
+#   Regauge::YAML.load_file("config.yml")
+#   Regauge::NDJSON.each("events.ndjson") { |event| … }
+#   Regauge.convert(bytes, from: :bson, to: :json)
+#
+# See docs/ruby.md for the options, the types and what is refused.
+module Regauge
+  # The interpreter decides how the work is done: by the extension, or by the executable.
+  BACKEND = RUBY_ENGINE == "jruby" ? :command : :extension
+end
+
+require "regauge/version"
+require "regauge/errors"
+require "regauge/types"
+
+if Regauge::BACKEND == :command
+  require "regauge/command"
+else
+  require "regauge/build"
+  require "regauge/simplify"
+  require "regauge/marshal"
+  require "regauge/marc/fields"
+  require "regauge/marc/record"
+  require "regauge/native"
+  require "regauge/codec"
+  require "regauge/formats"
+  require "regauge/marc"
+end

@@ -1,0 +1,141 @@
+# frozen_string_literal: true
+
+module Regauge
+  # What every format has beside `load` and `dump`, which are in the extension.
+  module Codec
+    # The object of a file.
+    #
+    # @param path [String]
+    # @return [Object]
+    def load_file(path, **options)
+      load(File.binread(path), **options)
+    end
+
+    # The documents of a file, an IO or a String one by one, in bounded memory.
+    #
+    # @param source [String, #read, #to_path] bytes; a path as a Pathname or with `path: true`;
+    #   or whatever has a method `read`
+    # @yieldparam document [Object]
+    # @return [Enumerator] without a block
+    def each(source, path: false, **options, &block)
+      return enum_for(:each, source, path: path, **options) unless block
+
+      if path || source.respond_to?(:to_path) && !source.respond_to?(:read)
+        return File.open(source, "rb") { |file| each(file, **options, &block) }
+      end
+
+      stream = Native.stream(self::FORMAT, source, options)
+      until (document = stream.advance).equal?(stream)
+        yield document
+      end
+      self
+    end
+
+    # The documents of a file one by one.
+    #
+    # @param path [String]
+    # @return [Enumerator] without a block
+    def each_file(path, **options, &block)
+      each(path, path: true, **options, &block)
+    end
+
+    # The same with options of its own: a coder.
+    #
+    # @return [Coder]
+    def with(**options)
+      Coder.new(self, **options)
+    end
+
+    # @api private
+    def writer_class
+      codec = self
+      Class.new(Writer) do
+        define_singleton_method(:codec) { codec }
+      end
+    end
+  end
+
+  # A format with options, wherever Ruby expects something with `dump` and `load`.
+  class Coder
+    # @param codec [Module] a format
+    # @param fallback [#load, nil] reads what the format does not: old entries of a cache
+    # @param nil_as_nil [Boolean] whether `nil` and an empty string load as `nil`, as Active Record
+    #   wants it
+    def initialize(codec, fallback: nil, nil_as_nil: true, **options)
+      @codec = codec
+      @fallback = fallback
+      @nil_as_nil = nil_as_nil
+      @options = options.freeze
+      freeze
+    end
+
+    # @return [String]
+    def dump(object, io = nil)
+      only = @options.reject { |name, _| LOAD_ONLY.include?(name) }
+      io ? @codec.dump(object, io, **only) : @codec.dump(object, **only)
+    end
+
+    # @param bytes [String, nil]
+    # @return [Object]
+    def load(bytes)
+      return nil if @nil_as_nil && (bytes.nil? || bytes.respond_to?(:empty?) && bytes.empty?)
+
+      begin
+        @codec.load(bytes, **@options)
+      rescue DecodeError
+        raise unless @fallback && bytes.is_a?(String)
+
+        @fallback.load(bytes)
+      end
+    end
+
+    LOAD_ONLY = %i[permit symbolize_names freeze duplicate_keys].freeze
+    private_constant :LOAD_ONLY
+  end
+
+  # Writes documents one by one to an IO.
+  #
+  #   File.open("events.ndjson", "wb") do |file|
+  #     writer = Regauge::NDJSON::Writer.new(file)
+  #     events.each { |event| writer << event }
+  #   end
+  class Writer
+    # @param io [#write]
+    def initialize(io, **options)
+      @io = io
+      @options = options
+      @documents = 0
+    end
+
+    # @return [Integer] how many documents were written
+    attr_reader :documents
+
+    # Writes one document.
+    #
+    # @return [self]
+    def write(object)
+      object = [object] if self.class.codec::FORMAT == :ndjson
+      @io.write(separated(self.class.codec.dump(object, **@options)))
+      @documents += 1
+      self
+    end
+    alias << write
+
+    # Closes the IO.
+    #
+    # @return [void]
+    def close
+      @io.close
+    end
+
+    private
+
+    def separated(bytes)
+      case self.class.codec::FORMAT
+      when :yaml then @documents.zero? || bytes.start_with?("---") ? bytes : "---\n#{bytes}"
+      when :json then @documents.zero? ? bytes : "\n#{bytes}"
+      else bytes
+      end
+    end
+  end
+end

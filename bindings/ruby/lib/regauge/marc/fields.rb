@@ -1,0 +1,264 @@
+# frozen_string_literal: true
+
+module Regauge
+  module MARC
+    # A code and a text.
+    class Subfield
+      # @return [String] one character
+      attr_accessor :code
+      # @return [String]
+      attr_accessor :value
+
+      # @param code [String]
+      # @param value [String]
+      def initialize(code = "", value = "")
+        @code = code
+        @value = value
+      end
+
+      # @return [Boolean]
+      def ==(other)
+        other.respond_to?(:code) && code == other.code && value == other.value
+      end
+
+      # @return [String] `$aTitle`
+      def to_s
+        "$#{code}#{value} "
+      end
+    end
+
+    # A field that is text: 001 to 009, and whatever else has no subfields.
+    class ControlField
+      # Tags outside of 00X that are control fields too, such as Aleph's FMT.
+      @extra_control_fields = []
+
+      class << self
+        # @return [Array<String>]
+        attr_reader :extra_control_fields
+      end
+
+      # @param tag [String]
+      # @return [Boolean]
+      def self.control_tag?(tag)
+        tag.start_with?("00") || ControlField.extra_control_fields.include?(tag)
+      end
+
+      # @return [String]
+      attr_accessor :tag
+      # @return [String]
+      attr_accessor :value
+
+      # @param tag [String]
+      # @param value [String]
+      def initialize(tag, value = "")
+        @tag = tag
+        @value = value
+      end
+
+      # @return [Array<String>] what is wrong with the field
+      def errors
+        return [] if ControlField.control_tag?(tag.to_s)
+
+        ["found the tag #{tag.inspect}, expected one of a control field: 001 to 009"]
+      end
+
+      # @return [Boolean]
+      def valid?
+        errors.empty?
+      end
+
+      # @return [Boolean]
+      def ==(other)
+        other.is_a?(ControlField) && tag == other.tag && value == other.value
+      end
+
+      # @return [Boolean]
+      def =~(pattern)
+        to_s =~ pattern
+      end
+
+      # @return [String]
+      def to_s
+        "#{tag} #{value}"
+      end
+
+      # @return [Array] the tag and the value: the shape of marc-hash
+      def to_marchash
+        [tag, value]
+      end
+
+      # @return [Hash] the shape of MARC-in-JSON
+      def to_hash
+        { tag => value }
+      end
+    end
+
+    # A field with two indicators and subfields.
+    class DataField
+      include Enumerable
+
+      # @return [String]
+      attr_accessor :tag
+      # @return [String] one character
+      attr_accessor :indicator1
+      # @return [String] one character
+      attr_accessor :indicator2
+      # @return [Array<Subfield>]
+      attr_accessor :subfields
+
+      # @param tag [String]
+      # @param indicator1 [String, nil]
+      # @param indicator2 [String, nil]
+      # @param subfields [Array<Subfield, Array(String, String)>]
+      def initialize(tag, indicator1 = " ", indicator2 = " ", *subfields)
+        @tag = tag
+        @indicator1 = indicator1 || " "
+        @indicator2 = indicator2 || " "
+        @subfields = subfields.map { |subfield| DataField.subfield(subfield) }
+      end
+
+      # @api private
+      def self.subfield(subfield)
+        case subfield
+        when Subfield then subfield
+        when Array
+          raise ArgumentError, "a subfield is a code and a value, found #{subfield.inspect}" if subfield.length > 2
+
+          Subfield.new(*subfield)
+        else raise ArgumentError, "a subfield is a Subfield or an Array, found #{subfield.inspect}"
+        end
+      end
+
+      # @return [Array<String>] what is wrong with the field
+      def errors
+        return [] unless ControlField.control_tag?(tag.to_s)
+
+        ["found the tag #{tag.inspect}, expected one of a data field"]
+      end
+
+      # @return [Boolean]
+      def valid?
+        errors.empty?
+      end
+
+      # The value of the first subfield with this code.
+      #
+      # @return [String, nil]
+      def [](code)
+        found = subfields.find { |subfield| subfield.code == code }
+        found&.value
+      end
+
+      # @return [self]
+      def append(subfield)
+        subfields << subfield
+        self
+      end
+      alias << append
+
+      # @yieldparam subfield [Subfield]
+      def each(&block)
+        return enum_for(:each) unless block
+
+        subfields.each(&block)
+      end
+
+      # @param dedup [Boolean]
+      # @return [Array<String>] the codes
+      def codes(dedup = true)
+        codes = subfields.map(&:code)
+        dedup ? codes.uniq : codes
+      end
+
+      # Subfields by code.
+      #
+      # @return [Array<String>] their values
+      def values(code)
+        subfields.filter_map { |subfield| subfield.value if subfield.code == code }
+      end
+
+      # @return [String] all values, one behind the other
+      def value
+        subfields.map(&:value).join
+      end
+
+      # @return [Boolean]
+      def ==(other)
+        other.is_a?(DataField) && tag == other.tag && indicator1 == other.indicator1 &&
+          indicator2 == other.indicator2 && subfields == other.subfields
+      end
+
+      # @return [Boolean]
+      def =~(pattern)
+        to_s =~ pattern
+      end
+
+      # @return [String] `245 10$aTitle $cName`
+      def to_s
+        "#{tag} #{indicator1}#{indicator2} #{subfields.map(&:to_s).join}"
+      end
+
+      # @return [Array] the shape of marc-hash
+      def to_marchash
+        [tag, indicator1, indicator2, subfields.map { |subfield| [subfield.code, subfield.value] }]
+      end
+
+      # @return [Hash] the shape of MARC-in-JSON
+      def to_hash
+        pairs = subfields.map { |subfield| { subfield.code => subfield.value } }
+        { tag => { "ind1" => indicator1, "ind2" => indicator2, "subfields" => pairs } }
+      end
+    end
+
+    # The fields of a record, with an index by tag that is made when it is needed.
+    class FieldMap < Array
+      # @return [Hash{String => Array<Integer>}] where the fields of a tag stand, as of the last
+      #   {#reindex}
+      attr_reader :tags
+      # @return [Boolean] whether the index still holds
+      attr_accessor :clean
+
+      # @param fields [Array]
+      def initialize(*fields)
+        super
+        @tags = {}
+        @clean = false
+      end
+
+      # Makes the index anew.
+      #
+      # @return [Boolean]
+      def reindex
+        @tags = {}
+        each_with_index { |field, index| (@tags[field.tag] ||= []) << index }
+        @clean = true
+      end
+
+      # @return [Array<String>] every tag that there is
+      def tag_list
+        reindex unless clean
+        tags.keys
+      end
+
+      # @param filter [String, Array<String>, Range]
+      # @return [Array] the fields with these tags, in their order
+      def with_tags(filter)
+        reindex unless clean
+        return (tags[filter] || []).map { |index| self[index] } if filter.is_a?(String)
+
+        Array(filter).flat_map { |tag| tags[tag] || [] }.sort.map { |index| self[index] }
+      end
+
+      # @yieldparam field [ControlField, DataField]
+      def each_by_tag(filter, &block)
+        with_tags(filter).each(&block)
+      end
+
+      # @return [self]
+      def freeze
+        reindex unless clean
+        super
+      end
+    end
+  end
+end

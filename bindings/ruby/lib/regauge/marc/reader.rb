@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+module Regauge
+  module MARC
+    # What the three readers have in common: records of a path, an IO or a String of bytes.
+    module Reading
+      include Enumerable
+
+      # @param source [String, Pathname, #read] a path, or whatever has a method `read`
+      # @param as [Class, nil] `::MARC::Record` for real ones
+      # @param threads [Integer] how many threads may parse; the order is kept
+      # @param skip_bad [Boolean] whether broken records are passed over, and kept in {#bad_records}
+      # @param options [Hash] `charset:` (`:auto`, `:utf8`, `:marc8`), `repair:`, `limits:`
+      def initialize(source, as: nil, threads: 1, skip_bad: false, **options)
+        @source = source
+        @options = { as: as, threads: threads, skip_bad: skip_bad, **options }
+        @bad_records = []
+      end
+
+      # @return [Array<BadRecord>] what was passed over, with the error and the bytes
+      attr_reader :bad_records
+
+      # @yieldparam record [Record]
+      # @return [Enumerator] without a block
+      def each(threads: nil, &block)
+        return enum_for(:each, threads: threads) unless block
+
+        options = threads ? @options.merge(threads: threads) : @options
+        options = options.merge(on_bad: ->(bad) { @bad_records << bad }) if options[:skip_bad]
+        path = @source.is_a?(String) || !@source.respond_to?(:read)
+        codec.each(path ? @source.to_s : @source, path: path, **options, &block)
+        self
+      end
+    end
+
+    # Reads MARC 21 and UNIMARC (ISO 2709).
+    class Reader
+      include Reading
+
+      private
+
+      def codec
+        MARC
+      end
+    end
+
+    # Reads MARCXML.
+    class XMLReader
+      include Reading
+
+      private
+
+      def codec
+        XML
+      end
+    end
+
+    # Reads MARC-in-JSON, one record a line or one behind the other.
+    class JSONLReader
+      include Reading
+
+      private
+
+      def codec
+        JSON
+      end
+    end
+  end
+end

@@ -1,0 +1,190 @@
+# frozen_string_literal: true
+
+require "date"
+require "set"
+
+module Regauge
+  # Ruby's Marshal 4.8, read without running it.
+  #
+  # `load` builds plain data: `nil`, truth values, numbers, strings in any encoding, symbols, arrays
+  # and hashes, shared and cyclic as they were. Whatever else a document names becomes an inert
+  # {Object}, which has the name of a class and the data that was there. A class that is listed in
+  # `permit:` is built, and no other: no class is looked up by a name of the document, and
+  # `allocate`, `_load`, `marshal_load` and `hash` of no other class are called.
+  #
+  #   Regauge::Marshal.load(bytes)                       # plain data and inert objects
+  #   Regauge::Marshal.load(bytes, permit: [Time, Set])  # and those two
+  #
+  # `dump` gives the bytes that Ruby's own gives.
+  module Marshal
+    # The classes of Ruby's library that only hold data: for `permit:`.
+    CORE = [::Time, ::Date, ::DateTime, ::Set, ::Rational, ::Complex, ::Range, ::Regexp].freeze
+
+    # An object of a class that was not built.
+    class Object
+      # @return [String] the name of the class or module that the document says
+      attr_reader :class_name
+      # @return [Symbol] how Marshal wrote it: `:object`, `:struct`, `:dump`, `:marshal_dump`,
+      #   `:data`, `:subclass`, `:extended`, `:class`, `:module`, `:regexp`
+      attr_reader :kind
+      # @return [Object] what was in it: of an object or struct a Hash, of a dump a String, and so on
+      attr_reader :value
+
+      # @param class_name [String]
+      # @param kind [Symbol]
+      # @param value [Object]
+      def initialize(class_name, kind, value)
+        @class_name = class_name
+        @kind = kind
+        @value = value
+      end
+
+      # @return [Hash{String => Object}] the instance variables of an object, the members of a struct
+      def ivars
+        value.is_a?(::Hash) ? value : {}
+      end
+
+      # @param name [String, Symbol] `@name`, or the name of a member
+      # @return [Object, nil]
+      def [](name)
+        ivars[name.to_s]
+      end
+
+      # @return [Boolean]
+      def ==(other)
+        Object === other && other.class_name == class_name && other.kind == kind && other.value == value
+      end
+      alias eql? ==
+
+      # @return [Integer]
+      def hash
+        [class_name, kind].hash
+      end
+
+      # Ruby's own Marshal would write the name of this class instead of the one that it stands for.
+      #
+      # @raise [EncodeError]
+      def marshal_dump
+        raise EncodeError, "found an inert object of #{class_name} (#{kind}), which cannot be written back here"
+      end
+
+      # @return [String]
+      def inspect
+        "#<Regauge::Marshal::Object #{kind} #{class_name} #{value.inspect}>"
+      end
+    end
+
+    class << self
+      # A coder with classes that it may build: for `serialize`, `ActiveSupport::Cache` and the like.
+      #
+      # @param classes [Array<Module>]
+      # @return [Coder]
+      def permitting(*classes, **options)
+        Coder.new(self, permit: classes.flatten.freeze, **options)
+      end
+
+      # Makes what a type of a document stands for, as far as it may be made.
+      #
+      # @api private
+      def build(kind, name, value, permit)
+        case kind
+        when "default" then return with_default(value)
+        when "identity" then return value.compare_by_identity
+        when "symbol" then return value.to_sym
+        when "raw" then return Native.marshal_number(value)
+        end
+        type = permitted(name_for(kind, name), permit)
+        return Object.new(name, kind.to_sym, value) unless type
+
+        made(kind, name, type, value)
+      end
+
+      private
+
+      def name_for(kind, name)
+        kind == "regexp" ? "Regexp" : name
+      end
+
+      def permitted(name, permit)
+        permit&.find { |type| type.is_a?(Module) && module_name(type) == name }
+      end
+
+      # The name that a class has in truth, whatever a method `name` of its own says.
+      def module_name(type)
+        ::Module.instance_method(:name).bind_call(type)
+      end
+
+      def made(kind, name, type, value)
+        case kind
+        when "object" then range(type, value)
+        when "struct" then struct(type, value)
+        when "dump" then load_dump(type, value)
+        when "marshal_dump" then load_marshal(type, value)
+        when "set" then type.new(value)
+        when "regexp" then Build.regexp(value, name)
+        when "class", "module", "class_or_module" then type
+        when "subclass" then subclass(type, value)
+        when "extended" then value.extend(type)
+        else raise DecodeError, "found an object of #{name}, which cannot be built: it was written by a C extension"
+        end
+      end
+
+      def range(type, value)
+        raise DecodeError, "found an object of #{type} as a Range" unless type.equal?(::Range)
+
+        ::Range.new(value["begin"], value["end"], value["excl"])
+      end
+
+      def struct(type, value)
+        names = type.members.map(&:to_s)
+        unless names == value.keys
+          raise DecodeError, "found a struct #{type} with the members #{value.keys.join(", ")}, " \
+                             "expected #{names.join(", ")}"
+        end
+        object = type.allocate
+        if object.is_a?(::Struct)
+          value.each { |member, content| ::Struct.instance_method(:[]=).bind_call(object, member, content) }
+        else
+          ::Data.instance_method(:initialize).bind_call(object, **value.transform_keys(&:to_sym))
+        end
+        object
+      end
+
+      def load_dump(type, value)
+        return type._load(value) if type.respond_to?(:_load)
+        return type.send(:_load, value) if type.equal?(::Time)
+
+        raise DecodeError, "found an object of #{type} by its _dump, but the class has no _load"
+      end
+
+      def load_marshal(type, value)
+        return Rational(*value) if type.equal?(::Rational)
+        return Complex(*value) if type.equal?(::Complex)
+
+        object = type.allocate
+        unless object.respond_to?(:marshal_load, true)
+          raise DecodeError, "found an object of #{type} by its marshal_dump, but the class has no marshal_load"
+        end
+        object.send(:marshal_load, value)
+        object
+      end
+
+      def subclass(type, value)
+        base = [::String, ::Array, ::Hash].find { |core| value.instance_of?(core) && type <= core }
+        raise DecodeError, "found a #{value.class} of the class #{type}, which is none" unless base
+
+        object = type.allocate
+        base.instance_method(:replace).bind_call(object, value)
+        value.instance_variables.each do |name|
+          object.instance_variable_set(name, value.instance_variable_get(name))
+        end
+        object
+      end
+
+      def with_default(value)
+        value["hash"].default = value["default"]
+        value["hash"]
+      end
+    end
+  end
+end

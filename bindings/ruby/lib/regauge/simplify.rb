@@ -1,0 +1,137 @@
+# frozen_string_literal: true
+
+require "date"
+require "set"
+
+module Regauge
+  # Makes plain data of objects that are none, for the extension: a value that it can write, or
+  # itself where it knows nothing.
+  #
+  # @api private
+  module Simplify
+    module_function
+
+    # @param object [Object]
+    # @param format [Symbol]
+    # @param to_h [Boolean] whether an object of an unknown class may be asked for its `to_h`
+    # @param default [#call, nil]
+    def simplify(object, format, to_h, default)
+      entry = registered(object)
+      return from_registry(entry, object, format) if entry
+      return object.to_regauge if object.respond_to?(:to_regauge)
+
+      value = known(object, format)
+      return value unless equal?(value)
+      return object.to_h if to_h && object.respond_to?(:to_h)
+      return default.call(object) if default
+
+      self
+    end
+
+    def registered(object)
+      classes = Regauge.registry.classes
+      return if classes.empty?
+
+      classes[object.class] || classes.each_value.find { |entry| entry.type === object }
+    end
+
+    def from_registry(entry, object, format)
+      data = entry.dump.call(object)
+      case format
+      when :msgpack
+        return data unless entry.ext
+
+        payload = data.is_a?(String) && data.encoding == Encoding::BINARY ? data : MessagePack.dump(data)
+        Special.new(:msgpack, entry.ext, payload)
+      when :yaml then entry.yaml_tag ? Typed.new(:yaml, "tag", entry.yaml_tag, data) : data
+      when :cbor then entry.cbor_tag ? Typed.new(:cbor, "tag", entry.cbor_tag.to_s, data) : data
+      else data
+      end
+    end
+
+    # The classes of Ruby's own library.
+    def known(object, format)
+      case object
+      when DateTime then Special.new(:offset_date_time, object.iso8601(nanoseconds(object)))
+      when Date then Special.new(:date, object.strftime("%Y-%m-%d"))
+      when Set then set(object, format)
+      when Rational then rational(object, format)
+      when Complex then complex(object)
+      when Range then Typed.new(:ruby, "object", "Range", range(object))
+      when Regexp then Special.new(:regex, object.source.encode(Encoding::UTF_8), letters(object))
+      when Struct then Typed.new(:ruby, "struct", name_of(object), members(object))
+      when Marshal::Object then Typed.new(:ruby, object.kind.to_s, object.class_name, object.value)
+      when Method, Proc, IO, Thread, Module then self
+      else
+        if decimal?(object)
+          decimal(object)
+        elsif defined?(::Data) && ::Data.respond_to?(:define) && object.is_a?(::Data)
+          Typed.new(:ruby, "struct", name_of(object), object.to_h.transform_keys(&:to_s))
+        else
+          self
+        end
+      end
+    end
+
+    def nanoseconds(moment)
+      digits = format("%09d", moment.sec_fraction * 1_000_000_000).sub(/0+\z/, "")
+      digits.length
+    end
+
+    def set(object, format)
+      case format
+      when :cbor then Typed.new(:cbor, "tag", "258", object.to_a)
+      when :pickle then Typed.new(:python, "set", "", object.to_a)
+      else Typed.new(:ruby, "set", "Set", object.to_a)
+      end
+    end
+
+    def rational(object, format)
+      parts = [object.numerator, object.denominator]
+      return Typed.new(:cbor, "tag", "30", parts) if format == :cbor
+
+      Typed.new(:ruby, "marshal_dump", "Rational", parts)
+    end
+
+    def complex(object)
+      parts = object.rectangular
+      return Special.new(:complex, *parts) if parts.all?(Float)
+
+      Typed.new(:ruby, "marshal_dump", "Complex", parts)
+    end
+
+    def range(object)
+      { "excl" => object.exclude_end?, "begin" => object.begin, "end" => object.end }
+    end
+
+    def letters(regexp)
+      bits = regexp.options
+      [["i", Regexp::IGNORECASE], ["m", Regexp::MULTILINE], ["x", Regexp::EXTENDED]]
+        .filter_map { |letter, bit| letter unless (bits & bit).zero? }.join
+    end
+
+    def members(struct)
+      struct.each_pair.to_h { |name, value| [name.to_s, value] }
+    end
+
+    def name_of(object)
+      object.class.name || raise(EncodeError, "found an object of a class without a name")
+    end
+
+    def decimal?(object)
+      defined?(::BigDecimal) && object.is_a?(::BigDecimal)
+    end
+
+    def decimal(object)
+      return object.to_f unless object.finite?
+
+      sign, digits, _base, exponent = object.split
+      sign = sign.negative? ? "-" : ""
+      return "#{sign}0.0".then { |zero| Special.new(:decimal, zero) } if digits == "0"
+
+      text = object.to_s("F")
+      text = "#{sign}#{digits[0]}.#{digits[1..].then { |rest| rest.empty? ? "0" : rest }}e#{exponent - 1}" if text.length > 60
+      Special.new(:decimal, text)
+    end
+  end
+end
