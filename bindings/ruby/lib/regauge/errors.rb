@@ -25,10 +25,9 @@ module Regauge
     attr_reader :excerpt
 
     # @return [String]
-    def message
+    def to_s
       @value || super
     end
-    alias to_s message
 
     # @return [String]
     def detailed_message(highlight: false, **)

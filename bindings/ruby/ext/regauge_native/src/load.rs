@@ -123,14 +123,8 @@ fn documents(
             one(&mut Reader::from_slice(parser, bytes), bytes, build)
         }
         Format::Yaml => {
-            let kept = if settings.usual { scratch.yaml.take() } else { None };
-            let parser = kept.unwrap_or_else(|| yaml::Parser::new(core.yaml.clone(), limits));
-            let mut reader = Reader::from_slice(parser, bytes);
-            one(&mut reader, bytes, build)?;
-            if settings.usual {
-                scratch.yaml.set(Some(reader.into_parser()));
-            }
-            Ok(())
+            let parser = yaml::Parser::new(core.yaml.clone(), limits);
+            one(&mut Reader::from_slice(parser, bytes), bytes, build)
         }
         Format::Marshal => {
             let kept = if settings.usual { scratch.marshal.take() } else { None };

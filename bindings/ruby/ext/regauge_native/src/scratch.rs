@@ -274,9 +274,7 @@ pub struct Scratch {
     pub keys: Keys,
     /// A buffer for output.
     pub out: Cell<Vec<u8>>,
-    /// A parser of YAML with the usual options, and the memory that it has.
-    pub yaml: Cell<Option<regauge::yaml::Parser>>,
-    /// A parser of Marshal likewise.
+    /// A parser of Marshal with the usual options, and the memory that it has.
     pub marshal: Cell<Option<regauge::marshal::Parser>>,
     /// A writer of Marshal.
     pub dumper: Cell<Option<Box<crate::marshal_dump::Dumper>>>,
@@ -320,7 +318,6 @@ pub fn take() -> Lease {
         anchors: Stack::new(),
         keys: Keys::new(),
         out: Cell::new(Vec::new()),
-        yaml: Cell::new(None),
         marshal: Cell::new(None),
         dumper: Cell::new(None),
     }));

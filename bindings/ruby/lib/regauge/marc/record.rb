@@ -15,7 +15,6 @@ module Regauge
       # A record without fields.
       def initialize
         @leader = +"          22        4500"
-        @leader.insert(12, "  ")
         @fields = FieldMap.new
       end
 

@@ -1,0 +1,110 @@
+# frozen_string_literal: true
+
+require "active_support"
+require "active_support/cache"
+require "zlib"
+require "regauge"
+
+module Regauge
+  # A coder for `ActiveSupport::Cache` stores, by which a cache moves off Marshal without a flush:
+  # what it writes is an array of the value and its times in any format here, and what others wrote
+  # with Marshal it still reads, inertly but for the classes that are listed.
+  #
+  #   config.cache_store = :file_store, "tmp/cache",
+  #                        { coder: Regauge::CacheCoder.new(Regauge::MessagePack, permit: [Time]) }
+  class CacheCoder
+    # Opens every entry, so that no byte of Marshal, Zlib or Rails can be taken for it.
+    MARK = "\x00regauge1".b.freeze
+    # The same, with the rest compressed.
+    MARK_COMPRESSED = "\x00regauge1z".b.freeze
+    ENTRY = "ActiveSupport::Cache::Entry"
+    private_constant :MARK, :MARK_COMPRESSED, :ENTRY
+
+    # @param codec [Module] the format of new entries
+    # @param permit [Array<Module>] the classes that old entries of Marshal may have built
+    # @param options [Hash] those of the format
+    def initialize(codec = MessagePack, permit: [], **options)
+      @codec = codec
+      @old = Marshal.permitting(*permit, nil_as_nil: false)
+      @coder = codec.with(nil_as_nil: false, **options)
+      freeze
+    end
+
+    # @param entry [ActiveSupport::Cache::Entry]
+    # @return [String]
+    def dump(entry)
+      MARK + pack(entry)
+    end
+
+    # @param entry [ActiveSupport::Cache::Entry]
+    # @param threshold [Integer] bytes
+    # @return [String]
+    def dump_compressed(entry, threshold)
+      packed = pack(entry)
+      return MARK + packed if packed.bytesize < threshold
+
+      compressed = Zlib.deflate(packed)
+      compressed.bytesize < packed.bytesize ? MARK_COMPRESSED + compressed : MARK + packed
+    end
+
+    # @param bytes [String, ActiveSupport::Cache::Entry]
+    # @return [ActiveSupport::Cache::Entry]
+    def load(bytes)
+      return bytes if bytes.is_a?(::ActiveSupport::Cache::Entry)
+
+      bytes = bytes.b
+      return unpack(Zlib.inflate(bytes.byteslice(MARK_COMPRESSED.bytesize..))) if bytes.start_with?(MARK_COMPRESSED)
+      return unpack(bytes.byteslice(MARK.bytesize..)) if bytes.start_with?(MARK)
+
+      old(bytes)
+    end
+
+    private
+
+    def pack(entry)
+      expires = entry.expires_at
+      @coder.dump([entry.value, expires&.to_f, entry.version])
+    end
+
+    def unpack(packed)
+      value, expires, version = @coder.load(packed)
+      entry(value, version, expires)
+    end
+
+    def entry(value, version, expires)
+      ::ActiveSupport::Cache::Entry.new(value, version: version, compress: false,
+                                               expires_in: expires && expires - Time.now.to_f)
+    end
+
+    # An entry that Rails wrote: until 6.1 a Marshal of the entry, in 7.0 a byte that says whether
+    # it is compressed and a Marshal of its parts. Whatever else is no entry: a miss.
+    def old(bytes)
+      case bytes.getbyte(0)
+      when 0x04 then from_object(@old.load(bytes))
+      when 0x00, 0x01
+        packed = bytes.byteslice(1..)
+        packed = Zlib.inflate(packed) if bytes.getbyte(0) == 0x01
+        from_parts(@old.load(packed)) if packed.start_with?("\x04\x08".b)
+      end
+    rescue Zlib::Error
+      nil
+    end
+
+    def from_parts(parts)
+      return unless parts.is_a?(Array)
+
+      value, expires, version = parts
+      entry(value, version, expires)
+    end
+
+    def from_object(found)
+      return unless found.is_a?(Marshal::Object) && found.class_name == ENTRY
+
+      parts = found.ivars
+      value = parts["@value"]
+      value = @old.load(Zlib.inflate(value)) if parts["@compressed"]
+      expires = parts["@expires_in"] && parts["@created_at"].to_f + parts["@expires_in"].to_f
+      entry(value, parts["@version"], expires)
+    end
+  end
+end

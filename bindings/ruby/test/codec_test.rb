@@ -1,0 +1,297 @@
+# frozen_string_literal: true
+
+require "helper"
+
+# What all formats have in common.
+class CodecTest < Minitest::Test
+  include Helper
+
+  R = Regauge
+  DATA_FORMATS = (R::FORMATS.keys - [:ndjson]).freeze
+
+  DATA_FORMATS.each do |name|
+    codec = R::FORMATS.fetch(name)
+
+    define_method("test_#{name}_gives_back_plain_values") do
+      assert_same_value PLAIN, codec.load(codec.dump(PLAIN))
+    end
+
+    define_method("test_#{name}_reads_from_io_and_writes_to_io") do
+      io = StringIO.new("".b)
+      assert_same io, codec.dump({ "a" => [1] }, io)
+      io.rewind
+      assert_equal({ "a" => [1] }, codec.load(io))
+      Tempfile.create("regauge") do |file|
+        file.binmode
+        file.write(io.string)
+        file.close
+        assert_equal({ "a" => [1] }, codec.load_file(file.path))
+        assert_equal [{ "a" => [1] }], codec.each(file.path, path: true).to_a
+      end
+    end
+
+    define_method("test_#{name}_gives_symbols_and_frozen_values") do
+      bytes = codec.dump({ "a" => [{ "b" => "text" }] })
+      assert_equal({ a: [{ b: "text" }] }, codec.load(bytes, symbolize_names: true))
+      frozen = codec.load(bytes, freeze: true)
+      assert_predicate frozen, :frozen?
+      assert_predicate frozen["a"], :frozen?
+      assert_predicate frozen["a"][0], :frozen?
+      assert_predicate frozen["a"][0]["b"], :frozen?
+      refute_predicate codec.load(bytes)["a"][0]["b"], :frozen?
+    end
+
+    define_method("test_#{name}_refuses_what_is_cut_off_or_goes_on") do
+      bytes = codec.dump({ "a" => ["text", 1.5, { "b" => nil }] })
+      (0...bytes.bytesize - 1).each do |length|
+        begin
+          value = codec.load(bytes.byteslice(0, length))
+          assert %i[yaml].include?(name), "#{length} bytes gave #{value.inspect}"
+        rescue R::DecodeError => error
+          assert_includes %i[truncated syntax], error.kind
+          assert_operator error.offset, :<=, length
+        end
+      end
+      next if name == :yaml
+
+      error = assert_raises(R::DecodeError) { codec.load(bytes + bytes) }
+      assert_operator error.offset, :>=, bytes.bytesize
+    end
+
+    define_method("test_#{name}_takes_changed_bytes_without_a_crash") do
+      bytes = codec.dump(PLAIN)
+      random = Random.new(7)
+      2000.times do
+        changed = bytes.dup.force_encoding(Encoding::BINARY)
+        random.rand(1..3).times { changed.setbyte(random.rand(changed.bytesize), random.rand(256)) }
+        begin
+          codec.load(changed)
+        rescue R::Error => error
+          assert_kind_of Symbol, error.kind
+        end
+      end
+    end
+
+    define_method("test_#{name}_bounds_the_depth") do
+      next if name == :marshal
+
+      deep = 600.times.inject([]) { |inner, _| [inner] }
+      deep = { "a" => deep } if name == :bson
+      error = assert_raises(R::LimitError) { codec.dump(deep) }
+      assert_equal :limit, error.kind
+      bytes = codec.dump(deep, limits: { depth: 1000 })
+      assert_raises(R::LimitError) { codec.load(bytes) }
+      assert_equal deep, codec.load(bytes, limits: { depth: 1000 })
+      itself = []
+      itself << itself
+      assert_raises(R::LimitError) { codec.dump(name == :bson ? { "a" => itself } : itself) }
+    end
+
+    define_method("test_#{name}_sends_exceptions_of_methods_on") do
+      broken = Object.new
+      def broken.to_regauge = raise(KeyError, "mine")
+      next if name == :marshal
+
+      error = assert_raises(KeyError) { codec.dump({ "a" => [broken] }) }
+      assert_equal "mine", error.message
+      io = Object.new
+      def io.read(*) = raise(IOError, "closed")
+      assert_raises(IOError) { codec.load(io) }
+      assert_raises(IOError) { codec.each(io).to_a }
+      assert_equal :thrown, catch(:out) { codec.dump({ "a" => Object.new }, default: ->(_) { throw :out, :thrown }) }
+    end
+  end
+
+  def test_documents_come_one_by_one
+    [R::MessagePack, R::CBOR, R::Marshal, R::Pickle].each do |codec|
+      bytes = [{ "a" => 1 }, [2], nil].map { |value| codec.dump(value) }.join
+      assert_equal [{ "a" => 1 }, [2], nil], codec.each(bytes).to_a
+      assert_equal({ "a" => 1 }, codec.each(StringIO.new(bytes)).next)
+      assert_equal 1, codec.each(StringIO.new(bytes)).first(1).length
+    end
+    assert_equal [1, 2], R::YAML.each("--- 1\n--- 2\n").to_a
+    assert_equal [[1], {}], R::NDJSON.each(StringIO.new("[1]\n\n{}\n")).to_a
+    assert_equal "[1]\n{}\n", R::NDJSON.dump([[1], {}])
+    assert_equal [[1], {}], R::NDJSON.load("[1]\n{}\n")
+  end
+
+  def test_writers_write_documents_one_by_one
+    R::FORMATS.each do |name, codec|
+      io = StringIO.new("".b)
+      writer = codec::Writer.new(io)
+      writer << { "a" => 1 } << { "a" => 2 }
+      assert_equal 2, writer.documents
+      next if name == :json
+
+      assert_equal [{ "a" => 1 }, { "a" => 2 }], codec.each(io.string).to_a, name
+    end
+  end
+
+  def test_a_stream_is_read_in_small_pieces
+    slow = Object.new
+    bytes = R::MessagePack.dump(PLAIN) * 3
+    slow.define_singleton_method(:read) { |_ = nil| bytes.slice!(0, 7).then { |piece| piece.empty? ? nil : piece } }
+    found = R::MessagePack.each(slow).to_a
+    assert_equal 3, found.length
+    found.each { |value| assert_same_value PLAIN, value }
+  end
+
+  def test_a_broken_document_of_a_stream_says_which
+    error = assert_raises(R::DecodeError) { R::NDJSON.each("{}\n[1\n{}\n").to_a }
+    assert_equal 2, error.record
+    assert_equal :ndjson, error.format
+    seen = R::NDJSON.each("{}\n[1\n[2]\n", skip_bad: true).to_a
+    assert_equal [{}, R::BadRecord, [2]], seen.map { |document| document.is_a?(R::BadRecord) ? R::BadRecord : document }
+    assert_equal "[1\n", seen[1].bytes
+  end
+
+  def test_errors_say_where
+    error = assert_raises(R::DecodeError) { R::JSON.load(%({"items": [1, {"when": x}]})) }
+    assert_equal "$.items[1].when", error.path
+    assert_equal 23, error.offset
+    assert_equal [1, 24], [error.line, error.column]
+    assert_equal :syntax, error.kind
+    assert_match(/expected a value/, error.message)
+    assert_match(/\^/, error.excerpt)
+    error = assert_raises(R::DecodeError) { R::MessagePack.load("\x81\xA1a\xC1".b) }
+    assert_equal ["$.a", 3], [error.path, error.offset]
+    error = assert_raises(R::EncodeError) { R::JSON.dump({ "a" => [Object.new] }) }
+    assert_equal ["$.a[0]", :refused], [error.path, error.kind]
+    refute_match(/--/, error.message)
+  end
+
+  def test_unknown_options_are_refused
+    assert_raises(ArgumentError) { R::JSON.load("1", symbolise: true) }
+    assert_raises(ArgumentError) { R::JSON.dump(1, on_loss: :maybe) }
+    assert_raises(ArgumentError) { R::JSON.load("1", limits: { width: 1 }) }
+    assert_raises(ArgumentError) { R::JSON.load }
+    assert_raises(TypeError) { R::JSON.load(1) }
+    assert_raises(TypeError) { R::JSON.load(nil) }
+  end
+
+  def test_duplicate_keys
+    text = '{"a":1,"b":2,"a":3}'
+    assert_equal({ "a" => 3, "b" => 2 }, R::JSON.load(text))
+    error = assert_raises(R::DecodeError) { R::JSON.load("[#{text}]", duplicate_keys: :refuse) }
+    assert_equal :refused, error.kind
+    assert_match(/"a"/, error.message)
+  end
+
+  def test_numbers_of_any_size
+    digits = "123456789012345678901234567890"
+    assert_equal digits.to_i, R::JSON.load(digits)
+    assert_equal(-digits.to_i, R::JSON.load("-#{digits}"))
+    assert_equal digits, R::JSON.dump(digits.to_i)
+    [R::CBOR, R::YAML, R::Pickle, R::Marshal].each do |codec|
+      assert_equal [digits.to_i, -digits.to_i, 2**64, -2**63 - 1], codec.load(codec.dump([digits.to_i, -digits.to_i, 2**64, -2**63 - 1]))
+    end
+    assert_equal 2**64 - 1, R::MessagePack.load(R::MessagePack.dump(2**64 - 1))
+    assert_raises(R::EncodeError) { R::MessagePack.dump(2**64) }
+    assert_raises(R::LimitError) { R::JSON.load("1" * 5000) }
+    assert_equal BigDecimal("1.10"), R::JSON.load("1.10", numbers: :exact)
+  end
+
+  def test_numbers_that_are_none
+    [R::MessagePack, R::CBOR, R::BSON, R::YAML, R::Marshal, R::Pickle].each do |codec|
+      found = codec.load(codec.dump({ "a" => [Float::NAN, Float::INFINITY, -Float::INFINITY] }))["a"]
+      assert_predicate found[0], :nan?
+      assert_equal [Float::INFINITY, -Float::INFINITY], found[1..]
+    end
+    assert_raises(R::EncodeError) { R::JSON.dump(Float::NAN) }
+    assert_raises(R::DecodeError) { R::JSON.load("NaN") }
+    assert_predicate R::JSON.load("NaN", allow_nan: true), :nan?
+  end
+
+  def test_losses_are_refused_wrapped_or_approximated
+    value = { "binary" => "\xFF\x00".b, "nan" => Float::INFINITY, 1 => "key" }
+    assert_raises(R::EncodeError) { R::JSON.dump(value) }
+    wrapped = R::JSON.dump(value, on_loss: :wrap)
+    assert_equal value, R::JSON.load(wrapped, on_loss: :wrap)
+    assert_equal({ "binary" => "/wA=", "nan" => nil, "1" => "key" }, R::JSON.load(R::JSON.dump(value, on_loss: :approximate)))
+  end
+
+  def test_ways_to_write_json
+    assert_equal "{\n  \"a\": [\n    1\n  ]\n}", R::JSON.dump({ "a" => [1] }, pretty: true)
+    assert_equal '"\u00e9"', R::JSON.dump("é", ascii_only: true).downcase
+    assert_equal [1], R::JSON.load("[1, /* one */ ]", comments: true, trailing_commas: true)
+    assert_equal Encoding::UTF_8, R::JSON.dump("é").encoding
+    assert_equal Encoding::BINARY, R::MessagePack.dump("é").encoding
+  end
+
+  def test_yaml_as_psych_and_rails_write_it
+    text = <<~YAML
+      defaults: &defaults
+        adapter: sqlite3
+        pool: 5
+      development:
+        <<: *defaults
+        database: dev.sqlite3
+      flags: [yes, off, 0o17, 017, 1_000]
+    YAML
+    found = R::YAML.load(text)
+    assert_equal({ "adapter" => "sqlite3", "pool" => 5, "database" => "dev.sqlite3" }, found["development"])
+    assert_equal [true, false], found["flags"][0, 2]
+    assert_equal 15, found["flags"][3]
+    assert_equal %w[yes off], R::YAML.load("[yes, off]", schema: "core")
+    assert_nil R::YAML.load("")
+    shared = R::YAML.load("a: &x [1]\nb: *x\n")
+    assert_same shared["a"], shared["b"]
+    itself = R::YAML.load("&x [*x]")
+    assert_same itself, itself[0]
+  end
+
+  def test_convert_inspect_and_detect
+    bytes = R.convert('{"a":[1,2.5]}', from: :json, to: :msgpack)
+    assert_equal({ "a" => [1, 2.5] }, R::MessagePack.load(bytes))
+    report = nil
+    R.convert(R::MessagePack.dump("\xFF".b), from: :msgpack, to: :json, on_loss: :approximate) { |given| report = given }
+    assert_equal [[:bytes, 1]], report[:losses].map { |loss| [loss[:kind], loss[:count]] }
+    assert_raises(R::DecodeError) { R.convert("[1", from: :json, to: :yaml) }
+    shape = R.inspect('{"a":[1,2.5]}')
+    assert_equal :json, shape[:format]
+    assert_includes shape[:paths].map { |path| path[:path] }, "$.a[*]"
+    assert_equal "Regauge", R.inspect
+    assert_equal :marshal, R.detect("\x04\x08[\x00".b)
+    assert_equal :yaml, R.detect(nil, name: "a.yml")
+    assert_equal [1], R.load("[1]")
+    assert_equal "- 1\n", R.dump([1], to: :yaml)
+    Dir.mktmpdir do |folder|
+      File.write("#{folder}/a.json", '[{"a":1},{"a":2}]')
+      R.convert_file("#{folder}/a.json", "#{folder}/a.ndjson")
+      assert_equal [{ "a" => 1 }, { "a" => 2 }], R.load_file("#{folder}/a.ndjson")
+    end
+  end
+
+  def test_a_conversion_lets_other_threads_run
+    text = "[#{"1.5," * 400_000}2]"
+    ticks = 0
+    ticker = Thread.new { loop { (ticks += 1) && sleep(0.001) } }
+    R.convert(text, from: :json, to: :msgpack)
+    ticker.kill
+    assert_operator ticks, :>, 1
+  end
+
+  def test_real_documents_are_as_the_peers_read_them
+    require "json"
+    %w[twitter canada citm_catalog github gsoc-2018].each do |name|
+      path = data("json/#{name}.json")
+      next unless File.exist?(path)
+
+      text = File.read(path)
+      expected = ::JSON.parse(text)
+      assert_equal expected, R::JSON.load(text), name
+      (R::FORMATS.keys - %i[ndjson]).each do |format|
+        codec = R::FORMATS[format]
+        assert_equal expected, codec.load(codec.dump(expected)), "#{name} #{format}"
+      end
+    end
+  end
+
+  def test_real_yaml_is_as_psych_reads_it
+    require "yaml"
+    %w[legislators-current.yaml languages.yml committees-current.yaml].each do |name|
+      text = File.read(data("yaml/#{name}"))
+      assert_equal ::YAML.safe_load(text, aliases: true), R::YAML.load(text), name
+    end
+  end
+end

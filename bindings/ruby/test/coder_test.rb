@@ -1,0 +1,121 @@
+# frozen_string_literal: true
+
+require "helper"
+
+# The gem where Ruby expects a coder.
+class CoderTest < Minitest::Test
+  include Helper
+
+  R = Regauge
+
+  def test_every_format_is_a_coder
+    R::FORMATS.each do |name, codec|
+      next if name == :ndjson
+
+      coder = codec.with(symbolize_names: true)
+      assert_equal({ a: 1 }, coder.load(coder.dump({ "a" => 1 })), name)
+      assert_nil coder.load(nil)
+      assert_nil coder.load("")
+    end
+    assert_raises(R::DecodeError) { R::JSON.with.load("{") }
+    old = Marshal.dump({ a: [Time.at(0)] })
+    coder = R::MessagePack.with(fallback: R::Marshal.permitting(Time))
+    assert_equal({ a: [Time.at(0)] }, coder.load(old))
+    assert_equal [1], coder.load(coder.dump([1]))
+  end
+
+  def test_active_record_serialize
+    begin
+      require "active_record"
+      require "sqlite3"
+    rescue LoadError
+      skip "no Active Record and sqlite3"
+    end
+    ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: ":memory:")
+    ActiveRecord::Schema.verbose = false
+    ActiveRecord::Schema.define do
+      create_table(:orders) do |table|
+        table.binary :packed
+        table.text :text
+        table.binary :kept
+      end
+    end
+    model = Class.new(ActiveRecord::Base) do
+      self.table_name = "orders"
+      serialize :packed, R::MessagePack.with
+      serialize :text, R::JSON.with(symbolize_names: true)
+      serialize :kept, R::Marshal.permitting(Time, Set)
+    end
+    now = Time.at(1_600_000_000, 5, :microsecond)
+    id = model.create!(packed: { "a" => [1, "é", "\xFF".b] }, text: { "b" => [nil, 1.5] }, kept: { at: now, tags: Set[:x] }).id
+    found = model.find(id)
+    assert_equal({ "a" => [1, "é", "\xFF".b] }, found.packed)
+    assert_equal({ b: [nil, 1.5] }, found.text)
+    assert_equal({ at: now, tags: Set[:x] }, found.kept)
+    found.packed = nil
+    found.save!
+    assert_nil model.find(id).packed
+    found.text["c"] = 2
+    assert_predicate found, :changed?
+    found.save!
+    assert_equal({ b: [nil, 1.5], c: 2 }, model.find(id).text)
+    raw = ActiveRecord::Base.connection.select_value("select text from orders")
+    assert_equal %({"b":[null,1.5],"c":2}), raw
+  end
+
+  def test_a_cache_of_rails_moves_off_marshal
+    begin
+      require "active_support"
+      require "active_support/cache"
+    rescue LoadError
+      skip "no Active Support"
+    end
+    require "regauge/active_support"
+    Dir.mktmpdir do |folder|
+      before = ActiveSupport::Cache::FileStore.new(folder)
+      before.write("old", { "user" => [1, "é"], "at" => Time.at(0) }, expires_in: 3600, version: 3)
+      before.write("plain", "text")
+      before.write("large", "x" * 100_000)
+      after = ActiveSupport::Cache::FileStore.new(folder, coder: R::CacheCoder.new(R::MessagePack, permit: [Time]))
+      assert_equal({ "user" => [1, "é"], "at" => Time.at(0) }, after.read("old", version: 3))
+      assert_equal "text", after.read("plain")
+      assert_equal "x" * 100_000, after.read("large")
+      after.write("new", { "list" => [1.5, nil], "at" => Time.at(5).utc }, expires_in: 3600, version: 7)
+      file = Dir[File.join(folder, "**", "*")].find { |path| File.file?(path) && path.end_with?("new") }
+      refute_equal "\x04\x08".b, File.binread(file, 2)
+      refute_includes File.binread(file), "ActiveSupport"
+      assert_equal({ "list" => [1.5, nil], "at" => Time.at(5).utc }, after.read("new", version: 7))
+      assert_nil after.read("new", version: 8)
+      after.write("gone", 1, expires_in: -1)
+      assert_nil after.read("gone")
+      after.write("large", "y" * 100_000)
+      assert_equal "y" * 100_000, after.read("large")
+      assert_equal 3, after.fetch("missing") { 3 }
+      assert_equal 3, after.read("missing")
+    end
+  end
+
+  def test_a_cache_entry_of_an_attacker_is_inert
+    begin
+      require "active_support"
+      require "active_support/cache"
+    rescue LoadError
+      skip "no Active Support"
+    end
+    require "regauge/active_support"
+    coder = R::CacheCoder.new(R::MessagePack)
+    evil = "\x04\x08o:\x20ActiveSupport::Cache::Entry\x06:\x0b@valueo:\x08ERB\x06:\x09@srcI\"\x09true\x06:\x06ET".b
+    entry = coder.load(evil)
+    assert_instance_of R::Marshal::Object, entry.value
+    assert_equal "ERB", entry.value.class_name
+    assert_nil coder.load("\x00\x11\x01 of a later Rails".b)
+    assert_nil coder.load("neither".b)
+  end
+
+  def test_arguments_of_jobs
+    # What Sidekiq does: arguments have to be the same after JSON.
+    arguments = [1, "a", { "b" => [nil, true, 1.5] }]
+    assert_equal arguments, R::JSON.load(R::JSON.dump(arguments))
+    assert_raises(R::EncodeError) { R::JSON.dump([Object.new]) }
+  end
+end

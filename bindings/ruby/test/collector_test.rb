@@ -1,0 +1,206 @@
+# frozen_string_literal: true
+
+require "helper"
+
+# The collector: it may run at any call of Ruby's, move what is not marked, and everything that is
+# dropped has to go.
+class CollectorTest < Minitest::Test
+  include Helper
+
+  R = Regauge
+  Point = Struct.new(:x, :y)
+  class Plain
+    def initialize(a) = @a = a
+  end
+
+  VALUE = {
+    "a" => [1, 1.5, 1e300, "text", "long " * 20, nil, { "b" => { "c" => [[]] } }, 2**70, :symbol.to_s],
+    "many" => (0..12).to_h { |index| ["key #{index}", [index.to_s]] }, "unlikely key that is longer than forty bytes" => "é"
+  }.freeze
+
+  def stressed
+    GC.stress = true
+    yield
+  ensure
+    GC.stress = false
+  end
+
+  def test_under_stress
+    (R::FORMATS.keys - %i[ndjson]).each do |name|
+      codec = R::FORMATS[name]
+      value = %i[msgpack bson].include?(name) ? VALUE.merge("a" => VALUE["a"].reject { |v| v == 2**70 }) : VALUE
+      bytes = codec.dump(value)
+      found = again = nil
+      stressed do
+        found = codec.load(bytes)
+        again = codec.dump(found)
+      end
+      assert_equal value, found, name
+      assert_equal bytes, again, name
+      symbols = stressed { codec.load(bytes, symbolize_names: true, freeze: true) }
+      assert_equal value["many"].transform_keys(&:to_sym), symbols[:many]
+    end
+  end
+
+  def test_objects_under_stress
+    objects = [Plain.new([1]), Point.new(1, "x"), Time.at(0), Set["a"], 1r, "é".encode("UTF-16LE"), [Plain.new(Plain.new(1))] * 2]
+    bytes = Marshal.dump(objects)
+    inert = permitted = nil
+    stressed do
+      inert = R::Marshal.load(bytes)
+      permitted = R::Marshal.load(bytes, permit: [Plain, Point, Time, Set, Rational])
+    end
+    assert_equal "CollectorTest::Plain", inert[0].class_name
+    assert_equal bytes, Marshal.dump(permitted)
+    text = stressed { R::JSON.dump([Time.at(0), Set[1], 1r, "é".encode("UTF-16LE")], on_loss: :wrap) }
+    found = stressed { R::JSON.load(text, on_loss: :wrap, permit: [Set, Rational]) }
+    assert_equal [Time.at(0), Set[1], 1r, "é"], found
+    yaml = stressed { R::YAML.load("a: &x [1, {b: *y}]\nc: *x\n".sub("*y", "2")) }
+    assert_same yaml["a"], yaml["c"]
+  end
+
+  def test_records_under_stress
+    bytes = stressed do
+      record = R::MARC::Record.new
+      record.append(R::MARC::ControlField.new("001", "1"))
+      record.append(R::MARC::DataField.new("245", "1", "0", ["a", "text"], ["b", "more"]))
+      R::MARC.dump([record, record])
+    end
+    stressed do
+      found = R::MARC.each(StringIO.new(bytes)).to_a
+      assert_equal %w[text text], found.map { |record| record["245"]["a"] }
+      assert_equal bytes, R::MARC.dump(found)
+    end
+  end
+
+  def test_streams_under_stress
+    bytes = R::MessagePack.dump(VALUE.except("a")) * 3
+    found = stressed { R::MessagePack.each(StringIO.new(bytes)).to_a }
+    assert_equal [VALUE.except("a")] * 3, found
+    assert_raises(R::DecodeError) { stressed { R::JSON.load('{"a":[1,{"b":x}]}') } }
+  end
+
+  def test_compaction
+    skip "this Ruby does not compact" unless GC.respond_to?(:compact)
+
+    text = R::JSON.dump(VALUE)
+    held = Array.new(200) { R::JSON.load(text) }
+    stream = R::JSON.each(text)
+    records = R::MARC.each(R::MARC.dump([{ "leader" => "00000nam a2200000 a 4500", "fields" => [{ "001" => "x" }] }]))
+    GC.compact
+    held.each { |value| assert_equal VALUE, value }
+    assert_equal VALUE, R::JSON.load(text)
+    assert_equal VALUE, stream.next
+    assert_equal "x", records.next["001"].value
+    if GC.respond_to?(:verify_compaction_references)
+      arguments = RUBY_VERSION >= "3.2" ? { expand_heap: true } : { double_heap: true }
+      GC.verify_compaction_references(toward: :empty, **arguments)
+      held.each { |value| assert_equal VALUE, value }
+      assert_equal VALUE, R::JSON.load(text)
+      assert_equal Marshal.dump(held), R::Marshal.dump(held)
+    end
+    GC.auto_compact = true if GC.respond_to?(:auto_compact=)
+    20.times { assert_equal VALUE, R::JSON.load(R::JSON.dump(VALUE)) }
+    assert_equal Marshal.dump(held), R::Marshal.dump(held)
+  rescue NotImplementedError
+    skip "this Ruby does not compact"
+  ensure
+    GC.auto_compact = false if GC.respond_to?(:auto_compact=)
+  end
+
+  def resident
+    GC.start
+    File.read("/proc/self/statm").split[1].to_i * 4
+  end
+
+  # Both good and bad input: 100,000 loads, and the memory stays where it was.
+  def test_nothing_leaks
+    skip "no /proc" unless File.exist?("/proc/self/statm")
+
+    good = { R::JSON => '{"a":[1,"x",{"b":1.5}]}', R::YAML => "a: [1, x]", R::Marshal => Marshal.dump([1, "x", Plain.new(1)]) }
+    [R::MessagePack, R::CBOR, R::BSON, R::Pickle].each { |codec| good[codec] = codec.dump({ "a" => [1, "x"] }) }
+    bad = good.transform_values { |bytes| bytes.byteslice(0, bytes.bytesize - 2) }
+    round = lambda do |times|
+      times.times do
+        good.each do |codec, bytes|
+          codec.dump(codec.load(bytes))
+        rescue R::EncodeError
+          nil
+        end
+        bad.each do |codec, bytes|
+          codec.load(bytes)
+        rescue R::DecodeError
+          nil
+        end
+      end
+    end
+    round.call(1500)
+    before = resident
+    round.call(100_000 / good.length / 2 + 1)
+    grown = resident - before
+    assert_operator grown, :<, 8192, "#{grown} KiB more"
+  end
+
+  def test_exceptions_and_abandoned_streams_leak_nothing
+    skip "no /proc" unless File.exist?("/proc/self/statm")
+
+    bytes = R::MessagePack.dump({ "a" => "x" * 1000 }) * 5
+    broken = Object.new
+    def broken.to_regauge = raise("mine")
+    round = lambda do |times|
+      times.times do
+        R::MessagePack.each(bytes).next
+        R::MessagePack.each(StringIO.new(bytes)) { break }
+        begin
+          R::JSON.dump(["x" * 1000, broken])
+        rescue RuntimeError
+          nil
+        end
+        catch(:out) { R::JSON.dump([Object.new], default: ->(_) { throw :out }) }
+      end
+    end
+    round.call(500)
+    before = resident
+    round.call(3000)
+    assert_operator resident - before, :<, 16_384
+  end
+
+  def test_ractors
+    skip "no Ractor" unless defined?(Ractor)
+
+    warning = $VERBOSE
+    $VERBOSE = nil
+    ractors = Array.new(4) do |number|
+      Ractor.new(number) do |mine|
+        300.times.map do |index|
+          value = { "ractor" => mine, "list" => [index, "text #{index}", 1.5, nil, { "b" => [] }] }
+          ok = [Regauge::JSON, Regauge::MessagePack, Regauge::CBOR, Regauge::YAML, Regauge::BSON].all? do |codec|
+            codec.load(codec.dump(value)) == value
+          end
+          ok &&= Regauge::Marshal.load(Regauge::Marshal.dump(value)) == value
+          ok &&= begin
+            Regauge::JSON.load("[1,")
+          rescue Regauge::DecodeError => error
+            error.kind == :truncated
+          end
+          ok
+        end.all?
+      end
+    end
+    assert_equal [true] * 4, ractors.map { |ractor| ractor.respond_to?(:value) ? ractor.value : ractor.take }
+  ensure
+    $VERBOSE = warning
+  end
+
+  def test_threads_and_loads_in_loads
+    inner = Class.new do
+      def to_regauge = Regauge::JSON.load(Regauge::JSON.dump({ "inner" => [1, { "a" => 2 }] }))
+    end
+    text = R::JSON.dump([inner.new, [inner.new]])
+    assert_equal '[{"inner":[1,{"a":2}]},[{"inner":[1,{"a":2}]}]]', text
+    threads = Array.new(8) do
+      Thread.new { 200.times.map { R::MessagePack.load(R::MessagePack.dump(VALUE.except("a"))) == VALUE.except("a") }.all? }
+    end
+    assert threads.all?(&:value)
+  end
+end

@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+require "minitest/autorun"
+require "stringio"
+require "tempfile"
+require "tmpdir"
+require "bigdecimal"
+require "regauge"
+
+# What the tests share.
+module Helper
+  ROOT = File.expand_path("../../..", __dir__)
+
+  # The real data, where it is present.
+  DATA = [ENV["REGAUGE_DATA"], File.join(ROOT, "..", "shared", "data")].compact.find { |path| File.directory?(path) }
+
+  # @return [String] the path of a file of the real data; skips where there is none
+  def data(path)
+    skip "no real data: set REGAUGE_DATA" unless DATA
+    File.join(DATA, path)
+  end
+
+  # Values that every format but MARC holds.
+  PLAIN = {
+    "nothing" => nil, "truths" => [true, false], "small" => 1, "below" => -1,
+    "widths" => [0, 23, 24, 127, 128, 255, 256, 65_535, 65_536, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**53 + 1, 2**63 - 1],
+    "negative" => [-1, -24, -25, -32, -33, -128, -129, -32_768, -32_769, -2**31, -2**31 - 1, -2**63],
+    "floats" => [0.0, -0.0, 1.0, 0.1, -1.5, 1e300, 5e-324, 1.7976931348623157e308, 1.7272337110188893e-77],
+    "text" => ["", "a", "naïve", "\u{1F600}", "a" * 31, "a" * 32, "a" * 1000, "line\nbreak", "\"quoted\"", "tab\t", "\u0000"],
+    "nested" => { "list" => [[], {}, [[[]]]], "map" => { "a" => { "b" => {} } } },
+    "many" => (0..20).to_h { |index| ["key #{index}", index] }
+  }.freeze
+
+  # Whether two values are the same, -0.0 and the types of numbers told apart.
+  def assert_same_value(expected, found)
+    assert_equal expected.inspect, found.inspect
+  end
+end

@@ -1,0 +1,181 @@
+# frozen_string_literal: true
+
+require "helper"
+
+class MARCTest < Minitest::Test
+  include Helper
+
+  MARC = Regauge::MARC
+
+  def record
+    record = MARC::Record.new
+    record.append(MARC::ControlField.new("001", "12883376"))
+    record.append(MARC::DataField.new("245", "1", "0", ["a", "T"], MARC::Subfield.new("b", "é and ü /")))
+    record.append(MARC::DataField.new("650", " ", "0", ["a", "Programming"]))
+    record.append(MARC::DataField.new("650", " ", "1", ["a", "Languages"], ["a", "again"]))
+    record.leader[9] = "a"
+    record
+  end
+
+  def test_a_record_has_the_habits_of_ruby_marc
+    r = record
+    assert_equal 24, r.leader.length
+    assert_equal "T", r["245"]["a"]
+    assert_nil r["999"]
+    assert_nil r["245"]["x"]
+    assert_equal %w[Programming Languages], r.fields("650").map { |field| field["a"] }
+    assert_equal %w[245 650 650], r.fields(%w[650 245]).map(&:tag)
+    assert_equal 2, r.fields("600".."699").length
+    assert_equal %w[001 245 650], r.tags
+    assert_equal %w[001 245 650 650], r.map(&:tag)
+    assert_equal "245 10 $aT $bé and ü / ", r["245"].to_s
+    assert_equal "001 12883376", r["001"].to_s
+    assert_equal %w[a again], [r.fields("650")[1].codes[0], r.fields("650")[1].subfields[1].value]
+    assert_equal "Té and ü /", r["245"].value
+    assert r =~ /Programming/
+    assert_predicate r, :valid?
+    assert_equal r, MARC::Record.new_from_hash(r.to_hash)
+    assert_equal r, MARC::Record.new_from_marchash(r.to_marchash)
+    copy = r.dup
+    copy["245"].subfields[0].value = "other"
+    assert_equal "T", r["245"]["a"]
+  end
+
+  def test_records_go_through_every_format
+    r = record
+    [MARC, MARC::XML, MARC::JSON].each do |codec|
+      bytes = codec.dump([r, r])
+      found = codec.load_all(bytes)
+      assert_equal 2, found.length
+      assert_equal r.fields, found[0].fields
+      assert_equal bytes, codec.dump(found), "read, touched and written"
+      assert_equal bytes, codec.dump(codec.load_all(bytes)), "read and written"
+      assert_equal bytes, codec.dump([r.to_hash, r.to_hash]), "as hashes"
+      assert_equal found, codec.each(StringIO.new(bytes)).to_a
+    end
+    assert_equal r.fields, MARC.load(r.to_marc).fields
+    [Regauge::JSON, Regauge::MessagePack, Regauge::CBOR, Regauge::YAML].each do |codec|
+      assert_equal r, MARC::Record.new_from_hash(codec.load(codec.dump(r)))
+    end
+    assert_equal r, Marshal.load(Marshal.dump(r))
+  end
+
+  def test_a_record_that_was_changed_is_written_changed
+    bytes = record.to_marc
+    found = MARC.load(bytes)
+    found.leader[5] = "c"
+    assert_equal "c", MARC.load(found.to_marc).leader[5]
+    found["245"].subfields[0].value = "changed"
+    found.append(MARC::DataField.new("999", " ", " ", %w[a new]))
+    again = MARC.load(found.to_marc)
+    assert_equal ["changed", "new", "c"], [again["245"]["a"], again["999"]["a"], again.leader[5]]
+  end
+
+  def test_what_cannot_be_a_record_is_refused
+    r = record
+    r["245"].subfields[0].value = 7
+    error = assert_raises(Regauge::EncodeError) { r.to_marc }
+    assert_match(/245/, error.message)
+    assert_raises(Regauge::EncodeError) { MARC.dump(Object.new) }
+    r["245"].subfields[0].value = "x" * 10_000
+    assert_raises(Regauge::EncodeError) { r.to_marc }
+    refute_empty r.to_marc(oversize: true)
+    assert_raises(Regauge::DecodeError) { MARC.load("") }
+  end
+
+  def test_broken_records_stop_or_are_passed_over_and_kept
+    good = record.to_marc
+    broken = good.dup
+    broken.setbyte(12, "x".ord)
+    bytes = good + broken + good
+    error = assert_raises(Regauge::DecodeError) { MARC.each(bytes).to_a }
+    assert_equal 2, error.record
+    assert_operator error.offset, :>=, good.bytesize
+    Tempfile.create("marc") do |file|
+      file.binmode
+      file.write(bytes)
+      file.close
+      reader = MARC::Reader.new(file.path, skip_bad: true)
+      assert_equal 2, reader.to_a.length
+      assert_equal [2], reader.bad_records.map { |bad| bad.error.record }
+      assert_equal broken, reader.bad_records[0].bytes
+    end
+    seen = []
+    assert_equal 2, MARC.each(StringIO.new(bytes), on_bad: ->(bad) { seen << bad }).to_a.length
+    assert_equal [broken], seen.map(&:bytes)
+  end
+
+  def test_writers_write_files
+    Dir.mktmpdir do |folder|
+      { MARC::Writer => MARC::Reader, MARC::XMLWriter => MARC::XMLReader, MARC::JSONLWriter => MARC::JSONLReader }.each do |writer, reader|
+        path = File.join(folder, writer.name.split("::").last)
+        writer.new(path) { |to| 3.times { to.write(record) } }
+        assert_equal [record.fields] * 3, reader.new(path).map(&:fields)
+        File.open(path, "rb") { |io| assert_equal 3, reader.new(io).count }
+        writer.new(path).close
+        assert_equal 0, reader.new(path).count unless writer == MARC::Writer && File.empty?(path)
+      end
+    end
+  end
+
+  def test_parallel_reading_keeps_the_order
+    bytes = (1..2000).map { |number| record.tap { |r| r["001"].value = number.to_s }.to_marc }.join
+    [1, 2, 4].each do |threads|
+      assert_equal (1..2000).map(&:to_s), MARC.each(StringIO.new(bytes), threads: threads).map { |r| r["001"].value }
+      assert_equal (1..2000).map(&:to_s), MARC.each(bytes, threads: threads).map { |r| r["001"].value }
+    end
+    broken = bytes.dup
+    broken.setbyte(bytes.byteslice(0, 5).to_i + 12, "x".ord)
+    assert_equal 1999, MARC.each(broken, threads: 3, skip_bad: true).count
+    assert_raises(Regauge::DecodeError) { MARC.each(broken, threads: 3).count }
+  end
+
+  def test_real_files_come_back_with_the_same_bytes
+    files = Dir[File.join(data("marc/binary"), "{miku,gkearney,traject,edsu,perl4lib,pkiraly}*", "**", "*")].select { |path| File.file?(path) }
+    refute_empty files
+    same = records = 0
+    files.first(60).each do |path|
+      MARC.each(path, path: true, skip_bad: true) do |found|
+        untouched = MARC.dump(found)
+        found.fields
+        assert_equal untouched, MARC.dump(found), path
+        records += 1
+        same += 1
+      rescue Regauge::EncodeError
+        records += 1
+      end
+    end
+    assert_operator records, :>, 100
+    assert_operator same, :>, records * 0.95
+  end
+
+  def test_real_records_of_ruby_marc
+    library = ENV["RUBY_MARC_LIB"] or skip "no ruby-marc: set RUBY_MARC_LIB to its lib"
+    script = <<~'RUBY'
+      require "marc"
+      require "regauge"
+      files = Dir[File.join(ARGV[0], "marc/binary/{miku,gkearney,traject}*", "**", "*")].select { |path| File.file?(path) }
+      count = 0
+      files.each do |path|
+        begin
+          theirs = ::MARC::Reader.new(path, external_encoding: "UTF-8").to_a
+        rescue StandardError
+          next
+        end
+        ours = Regauge::MARC::Reader.new(path, as: ::MARC::Record, skip_bad: true).to_a
+        next unless ours.length == theirs.length
+        theirs.zip(ours) do |their, our|
+          raise path unless our.instance_of?(::MARC::Record) && our.fields.instance_of?(::MARC::FieldMap)
+          next unless their.to_s.valid_encoding? && their.leader.ascii_only? && their.leader[9] == "a"
+          raise "#{path}: #{their.to_hash.inspect} #{our.to_hash.inspect}" unless their == our && their.fields == our.fields
+          raise path unless ::MARC::Writer.encode(our) == ::MARC::Writer.encode(their)
+          raise path unless our.to_hash == their.to_hash
+          count += 1
+        end
+      end
+      print count
+    RUBY
+    output = IO.popen([RbConfig.ruby, "-I#{library}", *$LOAD_PATH.grep(/bindings|regauge/).map { |path| "-I#{path}" }, "-e", script, data("")], err: %i[child out], &:read)
+    assert_operator output.to_i, :>, 100, output
+  end
+end

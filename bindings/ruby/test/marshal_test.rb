@@ -1,0 +1,326 @@
+# frozen_string_literal: true
+
+require "helper"
+require "ostruct"
+
+class MarshalTest < Minitest::Test
+  include Helper
+
+  M = Regauge::Marshal
+  Point = Struct.new(:x, :y)
+  class Plain
+    attr_accessor :a, :b
+
+    def initialize(a, b) = (@a, @b = a, b)
+    def ==(other) = other.class == self.class && other.a == a && other.b == b
+  end
+  class WithDump
+    attr_reader :text
+
+    def initialize(text) = @text = text
+    def _dump(_) = @text
+    def self._load(text) = new(text)
+    def ==(other) = other.is_a?(WithDump) && text == other.text
+  end
+  class WithMarshalDump < WithDump
+    undef_method :_dump
+    def marshal_dump = [@text]
+    def marshal_load(data) = @text = data[0]
+  end
+  class MyString < String; end
+  class MyHash < Hash; end
+  class MyArray < Array; end
+
+  # What a class would do if anybody built it.
+  class Trap
+    @sprung = []
+    class << self
+      attr_reader :sprung
+
+      def allocate = (Trap.sprung << :allocate) && super
+      def _load(_) = Trap.sprung << :_load
+      def new(*) = (Trap.sprung << :new) && super
+    end
+    def initialize_copy(_) = Trap.sprung << :copy
+    def marshal_load(_) = Trap.sprung << :marshal_load
+    def hash = (Trap.sprung << :hash) && 1
+    def eql?(_) = Trap.sprung << :eql?
+    def respond_to_missing?(*) = (Trap.sprung << :respond_to) && true
+    def method_missing(*) = Trap.sprung << :method_missing
+  end
+
+  def values
+    shared = "shared"
+    list = [shared, shared]
+    itself = {}
+    itself["me"] = itself
+    [
+      nil, true, false, 0, 1, -1, 122, 123, -123, -124, 255, 256, -256, -257, 65_535, 65_536, 2**30 - 1, 2**30, -2**30,
+      -2**30 - 1, 2**31, 2**62, -2**62, 2**64, 2**100, -2**100, 0.0, -0.0, 1.5, 1e23, 1e-7, 123456789.123, 1e100, Float::INFINITY,
+      -Float::INFINITY, "", "a", "é", "a".b, "\xFF".b, "a".encode("US-ASCII"), "é".encode("ISO-8859-1"), "x".encode("UTF-16LE"),
+      "\xFF", "a" * 1000, :a, :"two words", :é, [], {}, [[[]]], list, itself, { a: 1, "b" => :a, 3 => nil, nil => 1.5, [1] => 2 },
+      (1..40).to_h { |index| [index.to_s, index] }, Hash.new(7).merge(1 => 2), {}.compare_by_identity.merge!("a" => 1), "a".."b",
+      1.0, [1.0, 1.0, 1.0], %w[a b] * 3, { "key" => [{ "key" => "key" }] }, Plain.new(1, "x"), [Plain.new(1, 2), Plain.new([], {})],
+      Point.new(1, Point.new(2, nil)), Time.at(1_600_000_000, 123_456_789, :nsec).utc, Date.new(2026, 11, 21),
+      Rational(1, 3), Complex(1, 2.5), Set[1, "a"], /a+/mi, 1..3, ("a"...), String, Comparable, MyString.new("s"), MyHash[1, 2],
+      MyArray.new([1]), WithDump.new("d"), WithMarshalDump.new("m"), "s".dup.tap { |s| s.instance_variable_set(:@v, 1) },
+      BigDecimal("1.5"), OpenStruct.new(a: 1), StandardError.new("no"), [Object.new.extend(Comparable)],
+      DateTime.new(2026, 11, 21, 12, 0, 0.5r, "+02:00"), ["x"].tap { |a| a.instance_variable_set(:@b, a) }
+    ]
+  end
+
+  def test_dump_gives_the_bytes_of_ruby
+    values.each { |value| assert_equal Marshal.dump(value), M.dump(value), value.inspect }
+    everything = values
+    assert_equal Marshal.dump(everything), M.dump(everything)
+    assert_equal Marshal.dump([everything, everything]), M.dump([everything, everything])
+    io = StringIO.new("".b)
+    assert_same io, M.dump([1], io)
+    assert_equal Marshal.dump([1]), io.string
+  end
+
+  def test_dump_gives_the_bytes_of_ruby_for_many_values
+    random = Random.new(11)
+    pool = []
+    make = lambda do |depth|
+      return pool.sample(random: random) if pool.any? && random.rand < 0.15
+
+      value =
+        case random.rand(depth.positive? ? 11 : 7)
+        when 0 then random.rand(-300..300)
+        when 1 then random.rand(2**40) - 2**39
+        when 2 then random.rand * 10**random.rand(-20..20)
+        when 3 then random.bytes(random.rand(20))
+        when 4 then "text é #{random.rand(50)}"
+        when 5 then :"sym#{random.rand(20)}"
+        when 6 then [nil, true, false].sample(random: random)
+        when 7 then Array.new(random.rand(6)) { make.(depth - 1) }
+        when 8 then Array.new(random.rand(12)) { [make.(0), make.(depth - 1)] }.to_h
+        when 9 then Plain.new(make.(depth - 1), make.(depth - 1))
+        else Point.new(make.(depth - 1), make.(depth - 1))
+        end
+      pool << value if random.rand < 0.3
+      value
+    end
+    300.times do
+      pool.clear
+      value = make.(5)
+      bytes = Marshal.dump(value)
+      assert_equal bytes, M.dump(value)
+      permitted = M.load(bytes, permit: [Plain, Point])
+      assert_equal bytes, Marshal.dump(permitted), "after load with permit"
+      assert_equal bytes, M.dump(M.load(bytes)) rescue assert_kind_of(Regauge::EncodeError, $!)
+    end
+  end
+
+  def test_dump_refuses_what_ruby_refuses
+    [-> { M.dump(proc {}) }, -> { M.dump(Class.new.new) }, -> { M.dump(Hash.new { 1 }) }].each do |attempt|
+      assert_raises(TypeError, &attempt)
+    end
+    singleton = Object.new
+    def singleton.x = 1
+    assert_raises(TypeError) { M.dump(singleton) }
+    deep = 100_000.times.inject([]) { |inner, _| [inner] }
+    assert_raises(SystemStackError) { M.dump(deep) }
+  end
+
+  def test_plain_data_comes_back_with_what_is_shared
+    shared = "s"
+    found = M.load(Marshal.dump([shared, shared, [shared]]))
+    assert_same found[0], found[1]
+    assert_same found[0], found[2][0]
+    list = []
+    list << list
+    found = M.load(Marshal.dump(list))
+    assert_same found, found[0]
+    hash = { a: "x" }
+    hash[:me] = hash
+    found = M.load(Marshal.dump(hash))
+    assert_same found, found[:me]
+    encodings = ["é", "é".encode("ISO-8859-1"), "x".encode("UTF-16LE"), "\xFF".b, "a".encode("US-ASCII"), "あ".encode("EUC-JP")]
+    found = M.load(Marshal.dump(encodings))
+    assert_equal encodings, found
+    assert_equal encodings.map(&:encoding), found.map(&:encoding)
+    assert_equal 7, M.load(Marshal.dump(Hash.new(7)))[:missing]
+    assert_predicate M.load(Marshal.dump({}.compare_by_identity.merge!("a" => 1))), :compare_by_identity?
+  end
+
+  def test_objects_are_inert
+    found = M.load(Marshal.dump(Plain.new(1, [Point.new(2, 3)])))
+    assert_instance_of M::Object, found
+    assert_equal ["MarshalTest::Plain", :object], [found.class_name, found.kind]
+    assert_equal 1, found[:@a]
+    assert_equal({ "x" => 2, "y" => 3 }, found["@b"][0].ivars)
+    assert_equal :struct, found["@b"][0].kind
+    assert_equal Marshal.dump(Plain.new(1, [Point.new(2, 3)])), M.dump(found)
+    [Time.now, Date.today, 1r, 1i, 1..2, /a/, Set[1], String, Kernel, BigDecimal("1"), StandardError.new].each do |value|
+      assert_instance_of M::Object, M.load(Marshal.dump(value)), value.inspect
+    end
+  end
+
+  def test_listed_classes_are_built_and_no_other
+    time = Time.new(2026, 11, 21, 12, 0, 0.25r, "+02:00")
+    all = [time, time.utc, Date.new(2026, 11, 21), DateTime.new(2026, 1, 2, 3, 4, 5), 1r, 2i, 1..2, ("a"..), /x+/mi, Set[1, 2]]
+    found = M.load(Marshal.dump(all), permit: M::CORE)
+    assert_equal all, found
+    assert_equal all.map(&:class), found.map(&:class)
+    assert_equal time.utc_offset, found[0].utc_offset
+    own = [Plain.new(1, 2), Point.new(3, 4), WithDump.new("d"), WithMarshalDump.new("m"), MyString.new("s"), MyHash[1, 2], MyArray.new([1])]
+    own.each do |value|
+      found = M.load(Marshal.dump(value), permit: [value.class])
+      assert_equal value, found
+      assert_instance_of value.class, found
+      assert_instance_of M::Object, M.load(Marshal.dump(value), permit: [Integer])
+    end
+    mixed = M.load(Marshal.dump([Plain.new(1, Point.new(1, 2))]), permit: [Plain])
+    assert_instance_of Plain, mixed[0]
+    assert_instance_of M::Object, mixed[0].b
+    assert_equal BigDecimal("1.5"), M.load(Marshal.dump(BigDecimal("1.5")), permit: [BigDecimal])
+    assert_equal OpenStruct.new(a: 1), M.load(Marshal.dump(OpenStruct.new(a: 1)), permit: [OpenStruct])
+    assert_equal String, M.load(Marshal.dump(String), permit: [String])
+    cyclic = Plain.new(nil, 1)
+    cyclic.a = cyclic
+    found = M.load(Marshal.dump(cyclic), permit: [Plain])
+    assert_same found, found.a
+    assert_equal Marshal.dump(cyclic), Marshal.dump(found)
+  end
+
+  def test_a_struct_with_other_members_is_refused
+    bytes = Marshal.dump(Point.new(1, 2)).sub(":\x06y", ":\x06z")
+    error = assert_raises(Regauge::DecodeError) { M.load(bytes, permit: [Point]) }
+    assert_match(/expected x, y/, error.message)
+  end
+
+  def test_a_name_of_a_class_is_its_true_name
+    liar = Class.new { def self.name = "MarshalTest::Plain" }
+    assert_instance_of M::Object, M.load(Marshal.dump(Plain.new(1, 2)), permit: [liar])
+  end
+
+  # Every way in which Marshal runs code of a class: none of them is taken.
+  def test_nothing_of_a_class_that_is_not_listed_runs
+    name = "MarshalTest::Trap"
+    symbol = ":#{(name.length + 5).chr}#{name}"
+    documents = [
+      "o#{symbol}\x00", "o#{symbol}\x06:\x07@ai\x06", "u#{symbol}\x06x", "U#{symbol}i\x06", "S#{symbol}\x00", "d#{symbol}0",
+      "C#{symbol}\"\x06x", "C#{symbol}[\x00", "C#{symbol}{\x00", "e#{symbol}[\x00", "c#{(name.length + 5).chr}#{name}",
+      "m#{(name.length + 5).chr}#{name}", "{\x06o#{symbol}\x00i\x06", "{\x07o#{symbol}\x00i\x06o;\x00\x00i\x07", "Iu#{symbol}\x06x\x06:\x06ET",
+      "[\x07o#{symbol}\x00@\x06", "}\x06o#{symbol}\x00i\x06o;\x00\x00", "C#{symbol}/\x06x\x00"
+    ]
+    documents.each do |document|
+      Trap.sprung.clear
+      begin
+        M.load("\x04\x08#{document}".b)
+        M.load("\x04\x08#{document}".b, permit: [Plain, Point])
+      rescue Regauge::DecodeError => error
+        assert_kind_of Symbol, error.kind
+      end
+      assert_empty Trap.sprung, document.inspect
+    end
+  end
+
+  # Published chains of gadgets: what an attacker sends to whoever calls Marshal.load. Harmless here:
+  # the commands are `true`, and nothing is called. Each is a list of the classes that the chain
+  # needs, outermost first, written as the documents write them.
+  CHAINS = {
+    "ActionView/ActiveSupport deprecation proxy to ERB#result (Rails 3 and 4, CVE-2013-0156 and later)" =>
+      ["ActiveSupport::Deprecation::DeprecatedInstanceVariableProxy", "ERB"],
+    "ActiveSupport deprecation proxy to ActiveSupport::ProxyObject" =>
+      ["ActiveSupport::Deprecation::DeprecatedObjectProxy", "ERB"],
+    "ActiveModel attribute method missing to Logger (Rails 5)" =>
+      ["ActiveModel::AttributeMethods::ClassMethods::CodeGenerator", "Logger", "ActiveSupport::Deprecation::DeprecatedInstanceVariableProxy"],
+    "Universal RCE, Ruby 2.x: Gem::Requirement, Gem::DependencyList, Gem::Source::SpecificFile, Gem::StubSpecification (2018)" =>
+      ["Gem::Requirement", "Gem::DependencyList", "Gem::Source::SpecificFile", "Gem::StubSpecification"],
+    "Universal RCE, Ruby 2 and 3.0: Gem::Requirement, Gem::RequestSet, Net::WriteAdapter, Kernel.system (2021)" =>
+      ["Gem::Requirement", "Gem::Package::TarReader", "Net::BufferedIO", "Gem::Package::TarReader::Entry", "Net::WriteAdapter", "Gem::RequestSet"],
+    "Gem::SpecFetcher, Gem::Installer and Gem::Version autoload to Gem::Source::Git (3.1 and later, 2022)" =>
+      ["Gem::SpecFetcher", "Gem::Installer", "Gem::Version", "Gem::RequestSet::Lockfile", "Gem::Resolver::SpecSpecification", "Gem::Source::Git"],
+    "Gem::Resolver::IndexSpecification to Gem::Source with a URI (3.2 to 3.4, 2024)" =>
+      ["Gem::Specification", "Gem::Resolver::IndexSpecification", "Gem::Source", "Gem::RequestSet::Lockfile", "URI::HTTP"],
+    "UncaughtThrowError and Gem::Version to_s (3.4, 2024)" => ["UncaughtThrowError", "Gem::Version", "Gem::RequestSet"],
+    "Oj, Ox and YAML variants that end in Marshal: Gem::Requirement by marshal_load" => ["Gem::Requirement", "Gem::Dependency"],
+    "Rack::Session::Abstract and Rails secrets" => ["Rack::Session::Abstract::SessionHash", "Rails::Secrets"],
+    "DRb::DRbObject, which calls a server" => ["DRb::DRbObject", "DRb::DRbUnknown"],
+    "Rake::FileList and its deferred glob" => ["Rake::FileList"],
+    "Set and Hash with a gadget as key: its hash is called" => ["Set", "ERB"],
+    "PStore, Tempfile and Delegator" => ["PStore", "Tempfile", "SimpleDelegator", "DelegateClass"],
+    "OptionParser, Shell and Process objects" => ["Process::Status", "OptionParser::AC", "Open3"],
+    "OpenStruct and JSON::GenericObject" => ["OpenStruct", "JSON::GenericObject"],
+    "Psych and YAML::Store" => ["YAML::Store", "Psych::Coder"],
+    "Sprockets and Tilt templates" => ["Sprockets::Manifest", "Tilt::ERBTemplate"],
+    "Ripper, RubyVM::InstructionSequence and Binding" => ["RubyVM::InstructionSequence", "Binding"]
+  }.freeze
+
+  # Writes a document as an attacker does: by hand, without the classes.
+  def chain(classes, how)
+    inner = "I\"\x09true\x06:\x06ET"
+    classes.reverse.inject(inner) do |value, name|
+      symbol = ":#{(name.length + 5).chr}#{name}"
+      case how
+      when :object then "o#{symbol}\x06:\x09@src#{value}"
+      when :marshal then "U#{symbol}[\x06#{value}"
+      when :key then "{\x06o#{symbol}\x06:\x09@src#{value}i\x06"
+      when :dump then "[\x07Iu#{symbol}\x06x\x06:\x06ET#{value}"
+      when :extended then "e#{symbol}o#{symbol.sub(/\A:.*/m) { symbol }}\x06:\x09@src#{value}"
+      end
+    end
+  end
+
+  def test_published_chains_are_names_and_data
+    require "erb"
+    require "net/protocol"
+    require "rubygems/package"
+    CHAINS.each do |title, classes|
+      %i[object marshal key dump extended].each do |how|
+        document = "\x04\x08#{chain(classes, how)}".b
+        called = []
+        watch = TracePoint.new(:call, :c_call) do |point|
+          owner = point.defined_class
+          name = owner.singleton_class? ? owner.inspect : owner.to_s
+          next if name.include?("Regauge")
+
+          called << "#{name}##{point.method_id}" if name.match?(/Gem|ERB|Net::|Tempfile|OpenStruct|ActiveSupport|Kernel#system/)
+          called << point.method_id if %i[system exec spawn ` eval instance_eval open load require].include?(point.method_id)
+        end
+        found = watch.enable { M.load(document) }
+        called.reject! { |entry| entry.to_s.match?(/CoreExt|require/) }
+        assert_empty called, "#{title} (#{how})"
+        names = []
+        visit = lambda do |value|
+          case value
+          when M::Object then names << value.class_name && visit.(value.value)
+          when Hash then value.each { |key, content| visit.(key) || visit.(content) }
+          when Array then value.each(&visit)
+          end
+          nil
+        end
+        visit.(found)
+        assert_equal classes.sort.uniq, names.sort.uniq, "#{title} (#{how})"
+        watched = M.load(document, permit: [Time, Plain])
+        refute_nil watched
+      end
+    end
+  end
+
+  def test_numbers_as_old_rubies_wrote_them
+    assert_equal [1.1], M.load("\x04\x08[\x06f\x171.1000000000000001".b.sub("\x171.1000000000000001", "\x171.1000000000000001")).map { |v| v.round(5) }
+    assert_equal 1, M.load("\x04\x08i\x01\x01".b)
+    assert_equal 5, M.load("\x04\x08l+\x06\x05\x00".b)
+  end
+
+  def test_the_index_of_rubygems_and_rdoc
+    require "zlib"
+    path = data("marshal/rubygems/latest_specs.4.8.gz")
+    bytes = Zlib.gunzip(File.binread(path))
+    mine = M.load(bytes, permit: [Gem::Version])
+    theirs = Marshal.load(bytes)
+    assert_equal theirs.length, mine.length
+    assert_equal theirs, mine
+  end
+
+  def test_a_bound_on_hostile_counts
+    ["[\x04\xFF\xFF\xFF\x7F", "{\x04\xFF\xFF\xFF\x7F", "\"\x04\xFF\xFF\xFF\x7Fa", "o:\x06A\x04\xFF\xFF\xFF\x7F", "@\x06", ";\x06"].each do |document|
+      assert_raises(Regauge::DecodeError, Regauge::LimitError) { M.load("\x04\x08#{document}".b) }
+    end
+    assert_raises(Regauge::LimitError) { M.load("\x04\x08#{"[\x06" * 600}0".b) }
+  end
+end
