@@ -1,10 +1,12 @@
 # contender: bson
 # library: bson
 # format: bson
+# runtimes: ruby jruby
 # gives: data
 # gem: bson
 # debian: ruby-bson
 # install: apt-get install ruby-bson, or gem install bson
+# install on jruby: jruby -S gem install bson
 # untrusted: safe
 # MongoDB's own gem: documents become BSON::Document, a Hash.
 require "bson"

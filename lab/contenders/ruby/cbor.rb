@@ -5,6 +5,7 @@
 # gem: cbor
 # debian: ruby-cbor
 # install: apt-get install ruby-cbor, or gem install cbor
+# not on jruby: a C extension
 # untrusted: safe
 # `decode` and `encode` of the gem by the author of the format.
 require "cbor"

@@ -5,6 +5,7 @@
 # gem: oj
 # debian: ruby-oj
 # install: apt-get install ruby-oj, or gem install oj
+# not on jruby: a C extension
 # untrusted: safe
 # Oj in the mode that behaves as the json gem does, which is what Rails and others ask it for.
 require "oj"

@@ -6,6 +6,7 @@
 # debian: ruby-oj
 # install: apt-get install ruby-oj, or gem install oj
 # avoids: "^
+# not on jruby: a C extension
 # untrusted: makes objects: of any class that the document names
 # Oj's default mode, which writes any object and reads it back. Plain data is JSON to it, but for
 # text that begins with ":", which it takes for a symbol, and keys that begin with "^", which name

@@ -3,6 +3,7 @@
 # format: yaml
 # yaml: 1.1
 # pace: 800 kB/s
+# runtimes: ruby jruby
 # gives: data
 # install: comes with Ruby
 # untrusted: safe
@@ -15,5 +16,9 @@ module Contender
 
   def self.decode(data) = YAML.safe_load(data, permitted_classes: CLASSES, aliases: true)
   def self.encode(value) = YAML.dump(value)
-  def self.version = "#{Psych::VERSION} with libyaml #{Psych::LIBYAML_VERSION}"
+
+  def self.version
+    return Psych::VERSION unless defined?(Psych::LIBYAML_VERSION)
+    "#{Psych::VERSION} with libyaml #{Psych::LIBYAML_VERSION}"
+  end
 end

@@ -3,6 +3,7 @@
 # format: yaml
 # yaml: 1.1
 # pace: 800 kB/s
+# runtimes: ruby jruby
 # gives: data
 # install: comes with Ruby
 # untrusted: runs code: tags name classes, whose objects it makes
@@ -15,5 +16,9 @@ module Contender
 
   def self.decode(data) = LOAD.call(data)
   def self.encode(value) = YAML.dump(value)
-  def self.version = "#{Psych::VERSION} with libyaml #{Psych::LIBYAML_VERSION}"
+
+  def self.version
+    return Psych::VERSION unless defined?(Psych::LIBYAML_VERSION)
+    "#{Psych::VERSION} with libyaml #{Psych::LIBYAML_VERSION}"
+  end
 end

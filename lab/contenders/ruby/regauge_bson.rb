@@ -3,6 +3,7 @@
 # format: bson
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)
+# not on jruby: an extension in Rust
 # untrusted: safe
 # `load` and `dump` with their defaults.
 require "regauge"

@@ -1,11 +1,13 @@
 # contender: ruby-marc (bson)
 # library: marc
 # format: bson
+# runtimes: ruby jruby
 # gives: record
 # only: marc
 # gem: marc bson
 # debian: ruby-bson
 # install: gem install marc bson
+# install on jruby: jruby -S gem install bson
 # untrusted: safe
 # The gem's hash form through BSON.
 require "marc"

@@ -6,6 +6,7 @@
 # gem: marc cbor
 # debian: ruby-cbor
 # install: gem install marc cbor
+# not on jruby: a C extension
 # untrusted: safe
 # The gem's hash form through CBOR.
 require "marc"

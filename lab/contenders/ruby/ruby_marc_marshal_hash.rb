@@ -1,6 +1,7 @@
 # contender: ruby-marc (marshal of hash)
 # library: marc
 # format: marshal
+# runtimes: ruby jruby
 # gives: record
 # only: marc
 # gem: marc

@@ -3,6 +3,7 @@
 # format: yaml
 # yaml: 1.1
 # pace: 800 kB/s
+# runtimes: ruby jruby
 # gives: record
 # only: marc
 # gem: marc

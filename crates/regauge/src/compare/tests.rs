@@ -87,6 +87,15 @@ fn arrays() {
 }
 
 #[test]
+fn widths_of_numbers_are_no_order() {
+    let before = Value::Array(vec![Value::F64(0.1), Value::F64(2.0)]);
+    let after = Value::Array(vec![Value::F64(0.1), Value::F32(2.0)]);
+    assert_eq!(kinds(&before, &after), []);
+    let turned = Value::Array(vec![Value::F32(2.0), Value::F64(0.1)]);
+    assert_eq!(kinds(&before, &turned), [(ChangeKind::ItemOrder, 1)]);
+}
+
+#[test]
 fn a_difference_has_its_document_path_and_values() {
     let mut comparison = Comparison::new();
     let document =
