@@ -14,4 +14,4 @@ encode = partial(pickle.dumps, protocol=0)
 
 
 def version():
-    return f"protocol 0 of Python {platform.python_version()}"
+    return f"of Python {platform.python_version()}"

@@ -14,4 +14,4 @@ encode = partial(pickle.dumps, protocol=5)
 
 
 def version():
-    return f"protocol 5 of Python {platform.python_version()}"
+    return f"of Python {platform.python_version()}"
