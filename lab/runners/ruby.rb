@@ -75,6 +75,7 @@ class Bench
     @streams = adapter.respond_to?(:decode_stream)
     @data = ""
     @documents = []
+    @originals = []
     @objects = []
   end
 
@@ -91,6 +92,10 @@ class Bench
         [@data]
       end
     @data = "" unless @streams
+    return unless @adapter.respond_to?(:floor_prepare)
+    # The floor decodes what it has made of the documents, and encodes by copying them.
+    @originals = @documents
+    @documents = @originals.map { |document| @adapter.floor_prepare(document) }
   end
 
   def streams? = @streams
@@ -126,6 +131,9 @@ class Bench
     objects = @objects
     if @streams
       times.times { adapter.encode_stream(objects) }
+    elsif !@originals.empty?
+      originals = @originals
+      times.times { originals.each { |document| adapter.floor_encode(document) } }
     else
       times.times { objects.each { |object| adapter.encode(object) } }
     end
@@ -137,6 +145,9 @@ module Run
   module_function
 
   def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+
+  # Collections and allocated objects since the start, where the interpreter counts them.
+  def counts = [:count, :total_allocated_objects].map { |key| GC.stat[key] }
 
   # Decodes the reference and writes what the contender makes of it, one object at a time.
   def check(bench, command)
@@ -250,12 +261,15 @@ module Run
     work = bench.method(command["op"] == "decode" ? :decode_all : :encode_all)
     iterations = command["iterations"]
     collector = Host.collector_ns
+    counts_began = counts
     cpu_began = Host.cpu_ns
     began = now
     work.call(iterations)
     spent = now - began
     cpu_spent = Host.cpu_ns - cpu_began
-    {ns: spent, cpu_ns: cpu_spent, gc_ns: collector && Host.collector_ns - collector}
+    gc_ns = collector && Host.collector_ns - collector
+    gc_count, allocations = counts.zip(counts_began).map { |now, then_| now && then_ && now - then_ }
+    {ns: spent, cpu_ns: cpu_spent, gc_ns: gc_ns, gc_count: gc_count, allocations: allocations}
   end
 
   def answer(bench, command)

@@ -227,6 +227,9 @@ Examples:
   regauge measure orders.json --bandwidth 10MB/s --reads-per-write 100
   regauge measure orders.json --safety only
       gives every library hostile documents, and times nothing
+  regauge measure orders.json --quick
+  regauge measure orders.json --compare last-week.json
+      what changed, and whether it is more than noise
   regauge measure --setup
       says what it would install, and asks
   regauge measure --setup node java jruby
@@ -258,10 +261,27 @@ pub struct Measure {
     /// all contenders on the rest
     #[arg(long)]
     pub common: bool,
-    /// Take about so many seconds in all
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-    pub budget: u64,
-    /// Run exactly so many rounds, whatever time they take
+    /// Take about so many seconds in all [default: 120, with --quick 18]
+    #[arg(long, value_name = "SECONDS")]
+    pub budget: Option<u64>,
+    /// Look quickly: 20 seconds, short samples; what is slow on this data is left out and named
+    #[arg(long)]
+    pub quick: bool,
+    /// Say what changed since an earlier run whose --json is this FILE, and whether it is more
+    /// than noise
+    #[arg(long, value_name = "FILE")]
+    pub compare: Option<PathBuf>,
+    /// Rank nothing when the machine's own time, measured between the rounds, spreads by more than
+    /// so many percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 10.0, value_parser = percent)]
+    pub noise_limit: f64,
+    /// Rank on a noisy machine, too
+    #[arg(long)]
+    pub rank_anyway: bool,
+    /// Do not bind contenders to one core
+    #[arg(long)]
+    pub no_pin: bool,
+    /// Take exactly so many samples of each, whatever time they take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub rounds: Option<u64>,
     /// Shuffle the rounds otherwise
@@ -634,6 +654,14 @@ fn compression(text: &str) -> Result<Packing, String> {
         let names: Vec<_> = Compression::ALL.iter().map(|one| one.name()).collect();
         format!("unknown compression `{text}`: known are none, {}", names.join(", "))
     })
+}
+
+/// A part in percent, above 0.
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse() {
+        Ok(percent) if percent > 0.0 && percent <= 1e6 => Ok(percent),
+        _ => Err("expected a number above 0, such as 10".to_owned()),
+    }
 }
 
 fn jobs(text: &str) -> Result<usize, String> {

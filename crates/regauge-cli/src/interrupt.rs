@@ -1,32 +1,77 @@
-//! Files to be removed when the process is interrupted.
+//! What happens when the process is interrupted, ended or loses its terminal: files that are not
+//! finished go. A command that can end early with what it has is asked to, first.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Once};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-static FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+use crate::failure::complain;
 
-/// Removes the file when the process is interrupted, ended or loses its terminal, and then lets
-/// the signal do what it does. That the file is gone by then, under this name, does no harm.
+static FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static ASKED: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
+static LISTENING: Once = Once::new();
+
+/// Removes the file or folder when the process is interrupted, ended or loses its terminal, and
+/// then lets the signal do what it does. That it is gone by then, under this name, does no harm.
 ///
 /// # Errors
 /// Those of setting a signal handler.
 pub fn remove_when_interrupted(path: &Path) -> io::Result<()> {
     let Ok(mut files) = FILES.lock() else { return Ok(()) };
-    if files.is_empty() {
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-        std::thread::spawn(move || {
-            if let Some(signal) = signals.forever().next() {
-                for path in FILES.lock().iter().flat_map(|files| files.iter()) {
-                    let _ = std::fs::remove_file(path);
-                }
-                let _ = signal_hook::low_level::emulate_default_handler(signal);
-            }
-        });
-    }
     files.push(path.to_owned());
-    Ok(())
+    drop(files);
+    listen()
+}
+
+/// A flag that the first Ctrl-C sets, in place of ending the process. The second ends it, and the
+/// contenders with it.
+///
+/// # Errors
+/// Those of setting a signal handler.
+pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    if let Ok(mut asked) = ASKED.lock() {
+        *asked = Some(Arc::clone(&flag));
+    }
+    listen()?;
+    Ok(flag)
+}
+
+fn listen() -> io::Result<()> {
+    let mut result = Ok(());
+    LISTENING.call_once(|| {
+        result = Signals::new([SIGINT, SIGTERM, SIGHUP]).map(|mut signals| {
+            std::thread::spawn(move || {
+                for signal in signals.forever() {
+                    if signal != SIGINT || !asks_first() {
+                        end(signal);
+                    }
+                }
+            });
+        });
+    });
+    result
+}
+
+/// Sets the flag, if there is one that is not set; says whether.
+fn asks_first() -> bool {
+    let Ok(asked) = ASKED.lock() else { return false };
+    let first = asked.as_ref().is_some_and(|flag| !flag.swap(true, Ordering::Relaxed));
+    if first {
+        complain("stopping; what was measured is kept (Ctrl-C once more ends at once)");
+    }
+    first
+}
+
+fn end(signal: i32) {
+    regauge_measure::end_all();
+    for path in FILES.lock().iter().flat_map(|files| files.iter()) {
+        let _ = std::fs::remove_file(path);
+        let _ = std::fs::remove_dir_all(path);
+    }
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
 }

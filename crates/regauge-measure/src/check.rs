@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -22,6 +22,8 @@ use crate::report::{Example, Loss};
 /// What came of trying a contender.
 #[derive(Debug)]
 pub(crate) enum Outcome {
+    /// There was no time for it, or the run was stopped before its turn.
+    NotReached,
     /// Its library or its interpreter is not there.
     Missing(String),
     /// It ran, and broke off.
@@ -34,6 +36,8 @@ pub(crate) enum Outcome {
 #[derive(Debug)]
 pub(crate) struct Compared {
     pub hello: Hello,
+    /// From its start to its first word, with other checks at the same time.
+    pub start: Duration,
     pub checked: Checked,
     pub output_bytes: u64,
     pub output_gzip_bytes: u64,
@@ -85,14 +89,15 @@ fn beside(out: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Runs a contender once over everything and compares. `folder` is the contender's own.
+/// Runs a contender once over everything and compares. `folder` is the contender's own; the
+/// patience is what the budget allows, and what it is at most.
 pub(crate) fn check(
     contender: &Contender,
     launch: &Launch,
     references: &References,
     reference_gzip: &dyn Fn(&str) -> u64,
     folder: &Path,
-    patience: Duration,
+    (patience, most): (Duration, Duration),
 ) -> Outcome {
     match &contender.hindrance {
         Some(Hindrance::Missing(why)) => return Outcome::Missing(why.clone()),
@@ -105,6 +110,10 @@ pub(crate) fn check(
     match try_check(contender, launch, references, reference_gzip, folder, patience, &mut hello) {
         Ok(compared) => Outcome::Compared(Box::new(compared)),
         Err(Trouble::Missing(why) | Trouble::NoRuntime(why)) => Outcome::Missing(why),
+        Err(Trouble::Silent(limit)) if limit < most => {
+            let why = format!("{}; a longer --budget gives it more time", Trouble::Silent(limit));
+            Outcome::Failed { hello, why }
+        }
         Err(trouble) => Outcome::Failed { hello, why: trouble.to_string() },
     }
 }
@@ -119,7 +128,9 @@ fn try_check(
     said: &mut Option<Hello>,
 ) -> Result<Compared, Trouble> {
     let here = |error: Error| Trouble::Raised(error.to_string());
+    let began = Instant::now();
     let (mut process, hello) = Process::start(launch, patience)?;
+    let start = began.elapsed();
     *said = Some(hello.clone());
     let load = load_for(contender, launch, references, folder, patience)?;
     let spans = load.spans.as_deref();
@@ -171,6 +182,7 @@ fn try_check(
     }
     Ok(Compared {
         hello,
+        start,
         checked,
         output_bytes,
         output_gzip_bytes,

@@ -128,6 +128,8 @@ pub struct Contender {
     pub avoids: Option<String>,
     /// What its documentation says of its limits, beside those that are found by trying.
     pub limits: Option<String>,
+    /// Whether it only builds the objects, with no parsing: the floor of its runtime.
+    pub is_floor: bool,
     /// Where its code is.
     pub source: Source,
     /// Why it cannot be run here, when that is known before it is tried.
@@ -235,6 +237,7 @@ impl Contender {
             debian: head.words("debian"),
             limits: head.get("limits").map(str::to_owned),
             unsafe_because: (untrusted != "safe").then(|| untrusted.to_owned()),
+            is_floor: head.get("floor") == Some("yes"),
             writes_yaml_11: head.get("yaml") == Some("1.1"),
             pace,
             avoids: head.get("avoids").map(str::to_owned),
@@ -299,6 +302,7 @@ impl Contender {
             pace: None,
             avoids: None,
             limits: None,
+            is_floor: name.starts_with("floor"),
             source: Source::Native(name),
             hindrance: None,
         }

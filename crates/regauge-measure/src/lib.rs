@@ -9,13 +9,18 @@
 
 mod assets;
 mod check;
+mod columns;
+pub mod compare;
+mod compression;
 mod contender;
 pub mod cost;
 mod error;
 mod launch;
 mod machine;
 mod native;
+mod noise;
 mod options;
+mod pin;
 mod process;
 mod protocol;
 mod random;
@@ -31,6 +36,7 @@ mod sift;
 pub mod stats;
 mod summary;
 mod table;
+mod timed;
 #[cfg(test)]
 mod test_report;
 mod verdict;
@@ -40,6 +46,7 @@ pub use error::Error;
 pub use machine::Machine;
 pub use native::serve as serve_native;
 pub use options::{Options, Progress, Quiet, Stage};
+pub use process::end_all;
 pub use reference::{InputFile, files_in, name_in, note_of_unknown};
 pub use report::Report;
 pub use run::run;

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use regauge::Format;
 
+use crate::noise;
 use crate::reference::InputFile;
 use crate::report::Assumptions;
 use crate::safety;
@@ -43,6 +46,20 @@ pub struct Options {
     pub budget: Duration,
     /// The shortest time of a sample.
     pub sample_min: Duration,
+    /// The longest time of one warm-up: of decoding or encoding, in one process.
+    pub warm_max: Duration,
+    /// The spread of the machine's own time beyond which nothing is ranked.
+    pub noise_limit: f64,
+    /// Rank all the same, and say how noisy it was.
+    pub rank_anyway: bool,
+    /// Bind contenders to one core, where the system allows it and they have no threads of their
+    /// own.
+    pub pin: bool,
+    /// The fixed piece of work that is timed between the rounds: it gives the time it took. Only
+    /// tests need another.
+    pub probe: fn() -> Duration,
+    /// Set it, and the run ends soon and gives what it has.
+    pub stop: Option<Arc<AtomicBool>>,
     /// How long a contender may take for one answer.
     pub patience: Duration,
     /// Seed of the shuffles and of the bootstrap.
@@ -75,7 +92,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Measures `input` with every contender, in two minutes. `native` is the command that serves
+    /// Measures `input` with every contender, in about two minutes. `native` is the command that serves
     /// a native contender.
     #[must_use]
     pub fn new(input: PathBuf, native: Vec<OsString>) -> Options {
@@ -92,6 +109,12 @@ impl Options {
             rounds: None,
             budget: Duration::from_secs(120),
             sample_min: Duration::from_millis(10),
+            warm_max: Duration::from_secs(2),
+            noise_limit: noise::LIMIT,
+            rank_anyway: false,
+            pin: true,
+            probe: noise::work,
+            stop: None,
             patience: Duration::from_secs(180),
             seed: 1,
             interpreters: BTreeMap::new(),
@@ -106,6 +129,20 @@ impl Options {
             allow: Allow::default(),
             command: Vec::new(),
         }
+    }
+
+    /// Whether the caller wants an end.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// A quick look: within 20 seconds, shorter samples and warm-ups. Contenders that are slow on this
+    /// data are left out, and named.
+    pub fn make_quick(&mut self) {
+        // Two seconds are for what the budget cannot foresee: one slow check, one long lap.
+        self.budget = Duration::from_secs(18);
+        self.sample_min = Duration::from_millis(4);
+        self.warm_max = Duration::from_millis(300);
     }
 }
 
@@ -123,14 +160,10 @@ pub enum Stage {
     Sift,
     /// Contenders are given hostile documents, several at a time.
     Safety,
-    /// Contenders warm up for decoding.
-    WarmDecode,
-    /// Rounds of decoding.
-    Decode,
-    /// Objects are made, and contenders warm up for encoding.
-    WarmEncode,
-    /// Rounds of encoding.
-    Encode,
+    /// Reference bytes are compressed and decompressed.
+    Compress,
+    /// A lap of the clock, from 1: fresh processes, warm-up, samples in rounds.
+    Lap(u64),
 }
 
 impl Stage {
@@ -143,10 +176,8 @@ impl Stage {
             Stage::Check => "checking what comes back",
             Stage::Sift => "looking for documents that all give back",
             Stage::Safety => "giving them hostile documents",
-            Stage::WarmDecode => "warming up to decode",
-            Stage::Decode => "decoding, round by round",
-            Stage::WarmEncode => "warming up to encode",
-            Stage::Encode => "encoding, round by round",
+            Stage::Compress => "compressing",
+            Stage::Lap(_) => "measuring, lap by lap",
         }
     }
 }
@@ -157,6 +188,10 @@ pub trait Progress {
     fn begin(&mut self, stage: Stage, steps: u64);
     /// A step is done or begins; `what` names it, or is empty.
     fn step(&mut self, what: &str);
+    /// What is being worked on, between two steps.
+    fn name(&mut self, _what: &str) {}
+    /// How long the run will take from here, at most.
+    fn left(&mut self, _time: Duration) {}
 }
 
 /// Says nothing.

@@ -109,11 +109,13 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            .in_a_group_of_its_own()
             .spawn()
             .map_err(|error| {
                 let program = launch.program.to_string_lossy();
                 Trouble::NoRuntime(format!("{program} cannot be started: {error}"))
             })?;
+        note(child.id());
         let commands = child.stdin.take();
         let output = child.stdout.take().expect("piped above");
         let errors = child.stderr.take().expect("piped above");
@@ -229,6 +231,12 @@ impl Process {
         self.child.id()
     }
 
+    /// Lets the highest memory so far be what it is now, where the system can (Linux).
+    pub(crate) fn forget_peak(&self) {
+        // 5 resets VmHWM (proc(5)). Where it cannot, the peak of the start stays in.
+        let _ = std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5");
+    }
+
     /// What the memory of the process is now, in bytes: (resident, highest resident so far).
     /// `None` where the system does not tell (elsewhere than on Linux).
     pub(crate) fn memory(&self) -> Option<(u64, u64)> {
@@ -297,6 +305,49 @@ impl Drop for Process {
         self.kill();
         // Without this it would stay as a zombie until the run ends.
         let _ = self.child.wait();
+        forget(self.child.id());
+    }
+}
+
+/// The contenders that are alive, for [`end_all`].
+static ALIVE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+fn note(id: u32) {
+    if let Ok(mut alive) = ALIVE.lock() {
+        alive.push(id);
+    }
+}
+
+fn forget(id: u32) {
+    if let Ok(mut alive) = ALIVE.lock() {
+        alive.retain(|one| *one != id);
+    }
+}
+
+/// Ends all contenders at once, for a program that is about to end itself.
+pub fn end_all() {
+    let Ok(alive) = ALIVE.lock() else { return };
+    for id in alive.iter() {
+        #[cfg(unix)]
+        if let Some(group) = i32::try_from(*id).ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+        #[cfg(not(unix))]
+        let _ = id;
+    }
+}
+
+/// Ctrl-C on a terminal reaches a whole group of processes. The contenders are to answer what
+/// they were asked, so that what was measured is kept: they get a group each.
+trait InAGroupOfItsOwn {
+    fn in_a_group_of_its_own(&mut self) -> &mut Self;
+}
+
+impl InAGroupOfItsOwn for std::process::Command {
+    fn in_a_group_of_its_own(&mut self) -> &mut Self {
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(self, 0);
+        self
     }
 }
 

@@ -45,6 +45,17 @@ pub enum Op {
     Encode,
 }
 
+impl Op {
+    /// The word for people: "decode", "encode".
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Op::Decode => "decode",
+            Op::Encode => "encode",
+        }
+    }
+}
+
 /// The first line of a runner.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Hello {
@@ -78,6 +89,10 @@ pub(crate) struct Sampled {
     pub cpu_ns: Option<u64>,
     /// Time in the collector, where the runtime tells it.
     pub gc_ns: Option<u64>,
+    /// Collections, where the runtime tells them.
+    pub gc_count: Option<u64>,
+    /// Objects allocated, where the runtime tells them.
+    pub allocations: Option<u64>,
 }
 
 /// One line of a runner: it worked, or why not.
@@ -141,6 +156,13 @@ mod tests {
             Answer::<Counted>::read(r#"{"ok":false,"error":"boom"}"#),
             Some(Answer::Raised(message)) if message == "boom"
         ));
+        // What a runtime does not tell may be left out.
+        let Some(Answer::Done(sampled)) =
+            Answer::<Sampled>::read(r#"{"ok":true,"ns":4,"gc_ns":null}"#)
+        else {
+            panic!("no answer");
+        };
+        assert_eq!((sampled.ns, sampled.cpu_ns, sampled.allocations), (4, None, None));
         for junk in ["hello", "{}", r#"{"ok":true}"#, r#"{"ok":false}"#, "[1]"] {
             assert!(Answer::<Counted>::read(junk).is_none(), "{junk}");
         }

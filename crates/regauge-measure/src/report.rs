@@ -487,6 +487,7 @@ pub struct Timing {
     /// The sum of the two, in nanoseconds.
     pub total_ns: Estimate,
     /// The sum against the best of the same runtime that gives the same objects: 1 is the best.
+    /// 1 for all where nothing is ranked ([`Report::is_ranked`]).
     pub ratio: Estimate,
     /// Memory, where the system tells.
     pub memory: Option<Memory>,
@@ -515,6 +516,23 @@ pub struct Series {
     /// them. They are shown, and count.
     #[serde(default)]
     pub outliers: Vec<u64>,
+    /// The processes that gave the samples, one after the other. Empty: it was one.
+    #[serde(default)]
+    pub sittings: Vec<Sitting>,
+}
+
+/// The part of a fresh process in a series.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sitting {
+    /// How many of the samples it gave.
+    pub samples: u64,
+    /// Samples before those, for warming up. They do not count.
+    pub warm_up_samples: u64,
+    /// Nanoseconds that warming up took.
+    pub warm_up_ns: f64,
+    /// Whether the last three of them agreed with the three before; nothing when there were fewer
+    /// than six.
+    pub settled: Option<bool>,
 }
 
 /// Resident memory of the process, in bytes, as the system sees it.
@@ -549,7 +567,27 @@ impl Row {
     }
 }
 
+impl Series {
+    /// How many samples each process gave.
+    #[must_use]
+    pub fn sizes(&self) -> Vec<usize> {
+        self.sittings.iter().map(|sitting| sitting.samples as usize).collect()
+    }
+
+    /// Whether it was warm when its samples were taken, in every process that can tell.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.sittings.iter().all(|sitting| sitting.settled != Some(false))
+    }
+}
+
 impl Report {
+    /// Whether contenders may be ranked: not when the machine was too noisy.
+    #[must_use]
+    pub fn is_ranked(&self) -> bool {
+        self.noise.as_ref().is_none_or(|noise| noise.advice.is_none())
+    }
+
     /// The report as JSON, indented.
     ///
     /// # Panics

@@ -8,22 +8,31 @@ use std::time::{Duration, Instant};
 
 use crate::assets;
 use crate::check::{self, Compared, Outcome};
+use crate::compression;
 use crate::contender::{self, Contender};
 use crate::cost;
 use crate::error::Error;
 use crate::launch;
 use crate::machine::Machine;
+use crate::noise;
 use crate::options::{Options, Progress, Stage};
 use crate::process::Launch;
-use crate::protocol::Op;
 use crate::reference::{self, Files, References, Shape};
-use crate::report::{self, Input, Method, Missing, Reference, Report, Rounds, Row};
+use crate::report::{self, Input, Method, Missing, Reference, Report, Row};
 use crate::runtime::{self, RunnerFile, Runtime};
 use crate::safety;
-use crate::sampler::{self, Plan, Runner};
+use crate::sampler::Runner;
 use crate::sift;
 use crate::summary;
+use crate::timed;
 use crate::verdict;
+
+/// The part of the budget that compression may take.
+const COMPRESSION_SHARE: f64 = 0.05;
+/// No check begins after this part of the budget: what is left is for the clock.
+const CHECK_SHARE: f64 = 0.45;
+/// The part of the budget that one check may take. The least is two seconds.
+const ONE_CHECK_SHARE: f64 = 0.25;
 
 /// Measures, and gives the report. Contenders that are missing, broken or wrong are part of it.
 ///
@@ -37,6 +46,9 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     let work = work_dir(options)?;
     assets::unpack(work.path()).map_err(Error::io("write", work.path()))?;
 
+    if options.rounds.is_none() {
+        progress.left(options.budget);
+    }
     progress.begin(Stage::References, 1);
     let whole = subfolder(work.path(), "whole")?;
     let mut references = References::write(&files, &whole)?;
@@ -46,7 +58,8 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     progress.step("");
     let launches = launch::all(options, &runners, &mut contenders, work.path(), progress);
 
-    let check = Check { contenders: &contenders, launches: &launches, work: work.path(), options };
+    let check =
+        Check { contenders: &contenders, launches: &launches, work: work.path(), options, began };
     let mut outcomes = check.all(&references, &gzip, progress)?;
     if options.common
         && references.shape != Shape::Document
@@ -59,14 +72,10 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     }
 
     let tried = check.safety(&outcomes, began, progress)?;
-    let (mut timed, every, slice) =
-        slice(&contenders, &outcomes, &references, options, began, work.path())?;
-    if options.safety == safety::When::Only {
-        timed.clear();
-    }
-    let mut runners =
-        start_all(&contenders, &launches, &timed, &slice, work.path(), options.patience)?;
-    let rounds = time_all(&mut runners, &outcomes, options, began, progress);
+    let budget = options.budget.mul_f64(COMPRESSION_SHARE);
+    let stopped = || options.is_stopped();
+    let compressions = compression::measure(&references, budget, options.seed, &stopped, progress)?;
+    let timed = timed::all(&check, &outcomes, &references, began, progress)?;
 
     let report = Report {
         schema: report::SCHEMA.to_owned(),
@@ -81,27 +90,27 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         machine,
         method: Method {
             seed: options.seed,
-            rounds,
+            rounds: timed.rounds,
             sample_min_ns: u64::try_from(options.sample_min.as_nanos()).unwrap_or(u64::MAX),
             budget_s: options.budget.as_secs_f64(),
             took_s: began.elapsed().as_secs_f64(),
-            timed_documents: slice.documents,
-            every,
+            timed_documents: timed.documents,
+            every: timed.every,
         },
-        references: report_references(&references, &gzip, &contenders, &outcomes),
+        references: report_references(&references, &gzip, compressions, &contenders, &outcomes),
         rows: Vec::new(),
         missing: Vec::new(),
-        notes: references.notes.clone(),
-        noise: None,
+        notes: references.notes.iter().cloned().chain(timed.notes).collect(),
+        noise: noise::judge(timed.probes_ns, options.noise_limit, options.rank_anyway),
         costs: None,
         verdict: None,
         task: None,
-        interrupted: false,
+        interrupted: options.is_stopped(),
     };
     let bundled = contender::bundled(&contenders);
     let names: Vec<(Runtime, String)> =
         contenders.iter().map(|one| (one.runtime, one.name.clone())).collect();
-    let mut report = fill(report, contenders, outcomes, runners, &references, options.seed);
+    let mut report = fill(report, contenders, outcomes, timed.runners, &references, options.seed);
     note_safety(&mut report, &names, tried);
     judge(&mut report, options, &bundled);
     Ok(report)
@@ -148,6 +157,10 @@ fn judge(report: &mut Report, options: &Options, bundled: &[(Runtime, String)]) 
     let bundled = |row: &Row| {
         bundled.iter().any(|(runtime, name)| *runtime == row.runtime && *name == row.contender)
     };
+    // On a machine that is too noisy there is no winner to name.
+    if !report.is_ranked() {
+        return;
+    }
     report.verdict = Some(verdict::decide(report, &options.assumed, options.allow, &bundled));
 }
 
@@ -163,7 +176,7 @@ fn work_dir(options: &Options) -> Result<tempfile::TempDir, Error> {
         .map_err(Error::io("make a work folder in", &parent))
 }
 
-fn subfolder(parent: &Path, name: &str) -> Result<PathBuf, Error> {
+pub(crate) fn subfolder(parent: &Path, name: &str) -> Result<PathBuf, Error> {
     let folder = parent.join(name);
     std::fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
     Ok(folder)
@@ -286,10 +299,29 @@ pub(crate) struct Check<'c> {
     pub launches: &'c [Launch],
     pub work: &'c Path,
     pub options: &'c Options,
+    /// When the run began.
+    pub began: Instant,
 }
 
 impl Check<'_> {
-    /// Checks every contender, as many at a time as there are cores.
+    /// How long one check may take.
+    fn patience(&self) -> Duration {
+        let share = self.options.budget.mul_f64(ONE_CHECK_SHARE).max(Duration::from_secs(2));
+        match self.options.rounds {
+            Some(_) => self.options.patience,
+            None => self.options.patience.min(share),
+        }
+    }
+
+    /// Whether another check may begin.
+    fn has_time(&self) -> bool {
+        !self.options.is_stopped()
+            && (self.options.rounds.is_some()
+                || self.began.elapsed() < self.options.budget.mul_f64(CHECK_SHARE))
+    }
+
+    /// Checks every contender, as many at a time as there are cores. Those for which there is no
+    /// time are not reached.
     fn all(
         &self,
         references: &References,
@@ -298,13 +330,16 @@ impl Check<'_> {
     ) -> Result<Vec<Outcome>, Error> {
         let everybody: Vec<usize> = (0..self.contenders.len()).collect();
         self.each(&everybody, Stage::Check, progress, &|index, folder| {
+            if !self.has_time() {
+                return Outcome::NotReached;
+            }
             check::check(
                 &self.contenders[index],
                 &self.launches[index],
                 references,
                 &|name| gzip_of(gzip, name),
                 folder,
-                self.options.patience,
+                (self.patience(), self.options.patience),
             )
         })
     }
@@ -324,7 +359,7 @@ impl Check<'_> {
         let hello = |index: usize| match &outcomes[index] {
             Outcome::Compared(compared) => Some(&compared.hello),
             Outcome::Failed { hello, .. } => hello.as_ref(),
-            Outcome::Missing(_) => None,
+            Outcome::Missing(_) | Outcome::NotReached => None,
         };
         let which: Vec<usize> =
             (0..outcomes.len()).filter(|index| hello(*index).is_some()).collect();
@@ -382,6 +417,9 @@ impl Check<'_> {
             }
             drop(sender);
             for result in done {
+                if self.options.rounds.is_none() {
+                    progress.left(self.options.budget.saturating_sub(self.began.elapsed()));
+                }
                 progress.step(&self.contenders[result?].name);
             }
             Ok(())
@@ -396,127 +434,32 @@ impl Check<'_> {
 }
 
 /// Those that gave the right data.
-fn right(outcomes: &[Outcome]) -> impl Iterator<Item = (usize, &Compared)> {
+pub(crate) fn right(outcomes: &[Outcome]) -> impl Iterator<Item = (usize, &Compared)> {
     outcomes.iter().enumerate().filter_map(|(index, outcome)| match outcome {
         Outcome::Compared(compared) if compared.wrong.is_empty() => Some((index, &**compared)),
         _ => None,
     })
 }
 
-/// Chooses what is timed: all documents, or of a record stream every n-th, the same for all, so
-/// that warm-up and five rounds fit into what is left of the budget.
-fn slice(
-    contenders: &[Contender],
-    outcomes: &[Outcome],
-    references: &References,
-    options: &Options,
-    began: Instant,
-    work: &Path,
-) -> Result<(Vec<usize>, u64, References), Error> {
-    // Five rounds, and what warming up takes.
-    const PASSES: f64 = 9.0;
-    const DOCUMENTS_MIN: u64 = 200;
-    let timed: Vec<usize> = right(outcomes).map(|(index, _)| index).collect();
-    debug_assert!(timed.iter().all(|index| *index < contenders.len()));
-    let pass_s: f64 = right(outcomes)
-        .map(|(_, one)| (one.checked.decode_ns + one.checked.encode_ns) as f64 / 1e9)
-        .sum();
-    let left = time_left(options, began).as_secs_f64();
-    let wanted = (pass_s * PASSES / left).ceil() as u64;
-    let most = (references.documents / DOCUMENTS_MIN).max(1);
-    let every = if options.rounds.is_some() || references.shape == Shape::Document {
-        1
-    } else {
-        wanted.clamp(1, most)
-    };
-    let folder = subfolder(work, "timed")?;
-    let whole = work.join("whole");
-    let slice = if references.shape == Shape::Document {
-        references.clone()
-    } else {
-        references.slice(every, &whole, &folder)?
-    };
-    Ok((timed, every, slice))
-}
-
-/// What checks have left of the budget for timing, and 40% of it in any case: checks are made in
-/// full, and slow ones must not leave a handful of records to time.
-fn time_left(options: &Options, began: Instant) -> Duration {
-    options.budget.saturating_sub(began.elapsed()).max(options.budget.mul_f64(0.4))
-}
-
-/// Starts the processes that will be timed. What a runtime has to write itself is written before,
-/// by another process: it must not weigh on the memory of this one.
-fn start_all(
-    contenders: &[Contender],
-    launches: &[Launch],
-    timed: &[usize],
-    slice: &References,
-    work: &Path,
-    patience: Duration,
-) -> Result<Vec<Runner>, Error> {
-    let mut runners = Vec::with_capacity(timed.len());
-    for &index in timed {
-        let contender = &contenders[index];
-        let folder = subfolder(work, &format!("time-{index}"))?;
-        let who = (index, contender.name.clone(), contender.runtime);
-        let runner = match check::load_for(contender, &launches[index], slice, &folder, patience) {
-            Ok(load) => Runner::start(who, &launches[index], &load, patience),
-            Err(trouble) => Runner::failed(who, trouble),
-        };
-        runners.push(runner);
-    }
-    Ok(runners)
-}
-
-/// Both kinds of rounds; each gets the part of the budget that it needs.
-fn time_all(
-    runners: &mut [Runner],
-    outcomes: &[Outcome],
-    options: &Options,
-    began: Instant,
-    progress: &mut dyn Progress,
-) -> Rounds {
-    let plan = Plan {
-        rounds: options.rounds,
-        sample_min: options.sample_min,
-        patience: options.patience,
-        seed: options.seed,
-    };
-    let floor = options.sample_min.as_nanos() as f64;
-    let cost = |time: fn(&Compared) -> u64| -> f64 {
-        right(outcomes).map(|(_, one)| (time(one) as f64).max(floor)).sum::<f64>().max(1.0)
-    };
-    let (decode, encode) = (cost(|one| one.checked.decode_ns), cost(|one| one.checked.encode_ns));
-    let left = time_left(options, began);
-    let timing = Instant::now();
-    let decode_budget = left.mul_f64(decode / (decode + encode));
-    let decode = sampler::rounds(runners, Op::Decode, decode_budget, &plan, progress);
-    let encode_budget = left.saturating_sub(timing.elapsed());
-    let encode = sampler::rounds(runners, Op::Encode, encode_budget, &plan, progress);
-    for runner in runners {
-        runner.stop();
-    }
-    Rounds { decode, encode }
-}
-
 /// The sizes: regauge's references, and those that a runtime wrote itself.
 fn report_references(
     references: &References,
     gzip: &[(String, u64)],
+    compressions: Vec<Vec<report::Compression>>,
     contenders: &[Contender],
     outcomes: &[Outcome],
 ) -> Vec<Reference> {
     let mut list: Vec<Reference> = references
         .list
         .iter()
-        .map(|one| Reference {
+        .zip(compressions)
+        .map(|(one, compressions)| Reference {
             format: one.name(),
             bytes: one.bytes,
             gzip_bytes: gzip_of(gzip, &one.name()),
             written_by: "regauge".to_owned(),
             losses: one.losses.clone(),
-            compressions: Vec::new(),
+            compressions,
         })
         .collect();
     for (contender, outcome) in contenders.iter().zip(outcomes) {
@@ -569,11 +512,12 @@ fn fill(
             wrong_documents: 0,
             failure: None,
             timing: None,
-            is_floor: false,
+            is_floor: contender.is_floor,
             cold: None,
             safety: None,
         };
         match outcome {
+            Outcome::NotReached => continue,
             Outcome::Missing(reason) => {
                 report.missing.push(Missing {
                     contender: contender.name,
@@ -598,8 +542,15 @@ fn fill(
                 row.wrong = compared.wrong;
                 row.wrong_documents = compared.wrong_documents;
                 if let Some(runner) = runners.iter().find(|runner| runner.index == index) {
-                    row.failure = runner.trouble.as_ref().map(ToString::to_string);
                     row.timing = summary::timing(runner, seed);
+                    row.cold = summary::cold(runner, seed);
+                    row.failure = match (&runner.trouble, runner.too_slow) {
+                        (Some(trouble), _) => Some(trouble.to_string()),
+                        (None, Some(needed)) => Some(timed::too_slow(needed)),
+                        (None, None) => {
+                            row.timing.is_none().then(|| "was not reached before the end".into())
+                        }
+                    };
                 }
             }
         }

@@ -33,7 +33,7 @@ pub(crate) fn disputed(
         .filter(|(index, outcome)| {
             check.contenders[*index].runtime != Runtime::NATIVE
                 && match outcome {
-                    Outcome::Missing(_) => false,
+                    Outcome::Missing(_) | Outcome::NotReached => false,
                     Outcome::Failed { hello, .. } => hello.is_some(),
                     Outcome::Compared(compared) => !compared.wrong.is_empty(),
                 }

@@ -1,63 +1,100 @@
 //! From samples to estimates, ratios and an order.
 
 use crate::contender::Gives;
-use crate::report::{Report, Row, Series, Timing};
+use crate::report::{Cold, Report, Row, Series, Timing};
 use crate::runtime::Runtime;
 use crate::sampler::{Runner, Samples};
-use crate::stats::{self, Estimate};
+use crate::stats::{self, Estimate, Grouped};
 
 /// The times of one contender, without its place among the others; nothing when it dropped out.
 pub(crate) fn timing(runner: &Runner, seed: u64) -> Option<Timing> {
-    if runner.trouble.is_some() || runner.decode.taken.is_empty() || runner.encode.taken.is_empty()
+    if runner.trouble.is_some()
+        || runner.too_slow.is_some()
+        || runner.decode.taken.is_empty()
+        || runner.encode.taken.is_empty()
     {
         return None;
     }
     let (decode, encode) = (series(&runner.decode, seed), series(&runner.encode, seed));
-    let total_ns = stats::estimate_of(&[&decode.samples_ns, &encode.samples_ns], seed, |medians| {
-        medians[0] + medians[1]
-    });
+    let total_ns = estimate(&[&decode, &encode], seed, |medians| medians.iter().sum());
     let ratio = Estimate { median: 1.0, low: 1.0, high: 1.0 };
     Some(Timing { decode, encode, total_ns, ratio, memory: runner.memory })
 }
 
 fn series(samples: &Samples, seed: u64) -> Series {
-    let samples_ns = samples.per_pass();
-    Series {
+    let mut series = Series {
         iterations: samples.iterations,
-        estimate_ns: stats::estimate(&samples_ns, seed),
-        samples_ns,
+        samples_ns: samples.per_pass.clone(),
+        estimate_ns: Estimate { median: 0.0, low: 0.0, high: 0.0 },
         cpu_share: samples.cpu_share(),
-        gc_share: samples.gc_share,
-        gc_count: None,
-        allocations: None,
-        outliers: Vec::new(),
+        gc_share: samples.gc_share(),
+        gc_count: samples.gc_count(),
+        allocations: samples.allocations(),
+        outliers: stats::outliers(&samples.per_pass),
+        sittings: samples.sittings.clone(),
+    };
+    series.estimate_ns = estimate(&[&series], seed, |medians| medians[0]);
+    series
+}
+
+/// A number made of the medians of these series, and its interval, which knows which samples came
+/// from the same process.
+pub(crate) fn estimate(these: &[&Series], seed: u64, number: impl Fn(&[f64]) -> f64) -> Estimate {
+    let sizes: Vec<Vec<usize>> = these.iter().map(|series| series.sizes()).collect();
+    let lists: Vec<Grouped> = these
+        .iter()
+        .zip(&sizes)
+        .map(|(series, sizes)| Grouped { samples: &series.samples_ns, sizes })
+        .collect();
+    stats::estimate_of_processes(&lists, seed, number)
+}
+
+/// What fresh processes took to their first document; nothing when there were none.
+pub(crate) fn cold(runner: &Runner, seed: u64) -> Option<Cold> {
+    if runner.cold_start_ns.is_empty() || runner.cold_decode_ns.is_empty() {
+        return None;
     }
+    Some(Cold {
+        start_ns: stats::estimate(&runner.cold_start_ns, seed),
+        first_decode_ns: stats::estimate(&runner.cold_decode_ns, seed),
+    })
 }
 
 /// Orders the rows by runtime, kind and total time, and gives each its ratio to the best of its
 /// group. Rows without times come last in their group, in order of name.
 pub(crate) fn rank(report: &mut Report, seed: u64) {
-    let total = |row: &Row| row.timing.as_ref().map_or(f64::INFINITY, |one| one.total_ns.median);
+    // On a machine that is too noisy the order would be chance: there it is that of the names.
+    let is_ranked = report.is_ranked();
+    let total = |row: &Row| match &row.timing {
+        None => f64::INFINITY,
+        Some(_) if !is_ranked => 0.0,
+        Some(timing) => timing.total_ns.median,
+    };
     report.rows.sort_by(|one, other| {
         (one.runtime, one.gives)
             .cmp(&(other.runtime, other.gives))
+            .then_with(|| other.is_floor.cmp(&one.is_floor))
             .then_with(|| total(one).total_cmp(&total(other)))
             .then_with(|| one.contender.cmp(&other.contender))
     });
-    let groups = groups(report);
-    for (runtime, gives) in groups {
-        let mut best: Option<Timing> = None;
+    if !is_ranked {
+        return;
+    }
+    for (runtime, gives) in groups(report) {
+        // The floor is no contender: it stands against the best as all others do.
+        let best = report
+            .rows
+            .iter()
+            .filter(|row| is_in(row, runtime, gives) && !row.is_floor)
+            .find_map(|row| row.timing.clone().map(|timing| (row.contender.clone(), timing)));
+        let Some((name, best)) = best else { continue };
         for row in report.rows.iter_mut().filter(|row| is_in(row, runtime, gives)) {
-            let Some(timing) = row.timing.as_mut() else { continue };
-            match &best {
-                None => best = Some(timing.clone()),
-                Some(best) => {
-                    timing.ratio = ratio(
-                        &[&timing.decode, &timing.encode],
-                        &[&best.decode, &best.encode],
-                        seed,
-                    );
-                }
+            if row.contender == name {
+                continue;
+            }
+            if let Some(timing) = row.timing.as_mut() {
+                timing.ratio =
+                    ratio(&[&timing.decode, &timing.encode], &[&best.decode, &best.encode], seed);
             }
         }
     }
@@ -80,10 +117,9 @@ pub fn is_in(row: &Row, runtime: Runtime, gives: Gives) -> bool {
 
 /// How many times as long `these` take together as `those`.
 pub(crate) fn ratio(these: &[&Series], those: &[&Series], seed: u64) -> Estimate {
-    let lists: Vec<&[f64]> =
-        these.iter().chain(those).map(|series| series.samples_ns.as_slice()).collect();
+    let all: Vec<&Series> = these.iter().chain(those).copied().collect();
     let split = these.len();
-    stats::estimate_of(&lists, seed, move |medians| {
+    estimate(&all, seed, move |medians| {
         medians[..split].iter().sum::<f64>() / medians[split..].iter().sum::<f64>()
     })
 }

@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use crate::contender::Gives;
+use crate::columns::group;
 use crate::cost;
-use crate::report::{Loss, Report, Row, Timing};
-use crate::runtime::Runtime;
+use crate::report::{Loss, Report, Row};
 use crate::safety;
 use crate::summary;
 use crate::verdict;
@@ -25,9 +24,11 @@ pub struct Layout {
 /// What the columns hold.
 const LEGEND: &str = "\
 size, gzipped: what the library wrote. decode, encode: median time of one pass, ± the 95% interval.
-to best: total against the best of the table, with its 95% interval. memory: the most it took
-above the bare interpreter. GC: the collector's part of decoding / encoding. lost: differences of
-its own output to the original, as regauge reads both.
+to best: total against the best of the table, with its 95% interval. cold: from the start of a
+fresh process to its first answer + the first decoding in it. memory: the most it took above the
+bare interpreter with its library. GC: the collector's part of decoding / encoding. lost:
+differences of its own output to the original, as regauge reads both. floor: no contender, but what
+building the same objects takes with no parsing, and copying the bytes with no walk.
 
 ";
 
@@ -40,11 +41,16 @@ pub fn render(report: &Report, layout: Layout) -> String {
     for (runtime, gives) in summary::groups(report) {
         let rows: Vec<&Row> =
             report.rows.iter().filter(|row| summary::is_in(row, runtime, gives)).collect();
-        group(&mut text, runtime, gives, &rows, layout);
-        for sentence in verdict::sentences(&rows, report.method.seed) {
-            let _ = writeln!(text, "{sentence}");
+        group(&mut text, (runtime, gives), &rows, report.is_ranked(), layout);
+        if report.is_ranked() {
+            for sentence in verdict::sentences(&rows, report.method.seed) {
+                let _ = writeln!(text, "{sentence}");
+            }
         }
         text.push('\n');
+    }
+    if let Some(advice) = report.noise.as_ref().and_then(|noise| noise.advice.as_ref()) {
+        let _ = writeln!(text, "{advice}\n");
     }
     text.push_str(LEGEND);
     format_losses(&mut text, report);
@@ -64,7 +70,43 @@ pub fn render_safety(report: &Report, layout: Layout) -> String {
     safety::section(&mut text, report, layout);
     missing(&mut text, report);
     notes(&mut text, report);
-    text
+    match layout.width {
+        Some(width) => wrapped(&text, width.into()),
+        None => text,
+    }
+}
+
+/// Sentences that are longer than a line of the terminal, broken between words; tables are left.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let length = |part: &str| part.chars().count();
+        if length(line) <= width || line.starts_with(['│', '┌', '╞', '└', '├']) {
+            out.push_str(line);
+            out.push('\n');
+            continue;
+        }
+        let body = line.trim_start();
+        // What follows a dash stands below what follows it.
+        let indent = length(line) - length(body) + if body.starts_with("- ") { 2 } else { 0 };
+        let mut column = 0;
+        out.extend(std::iter::repeat_n(' ', length(line) - length(body)));
+        column += length(line) - length(body);
+        for (place, word) in body.split(' ').enumerate() {
+            if place > 0 && column + 1 + length(word) > width {
+                out.push('\n');
+                out.extend(std::iter::repeat_n(' ', indent));
+                column = indent;
+            } else if place > 0 {
+                out.push(' ');
+                column += 1;
+            }
+            out.push_str(word);
+            column += length(word);
+        }
+        out.push('\n');
+    }
+    out
 }
 
 fn head(text: &mut String, report: &Report) {
@@ -85,9 +127,12 @@ fn head(text: &mut String, report: &Report) {
     );
     let _ = write!(
         text,
-        "regauge {}; {} rounds of decoding and {} of encoding, seed {}; {:.0} s in all",
+        "regauge {}; {} samples of decoding and {} of encoding, seed {}; {:.0} s in all",
         report.regauge, method.rounds.decode, method.rounds.encode, method.seed, method.took_s
     );
+    if let Some(noise) = &report.noise {
+        let _ = write!(text, "; the machine's own time ±{:.1}%", noise.spread * 100.0);
+    }
     if method.every > 1 {
         let _ = write!(
             text,
@@ -157,76 +202,36 @@ fn sizes(text: &mut String, report: &Report, layout: Layout) {
     }
     align(&mut table, 1..5);
     let _ = writeln!(text, "Sizes of all documents\n\n{table}\n");
+    compressions(text, report, layout);
 }
 
-fn group(text: &mut String, runtime: Runtime, gives: Gives, rows: &[&Row], layout: Layout) {
-    let version = rows
-        .iter()
-        .map(|row| row.runtime_version.as_str())
-        .find(|version| !version.is_empty())
-        .unwrap_or(runtime.name());
-    let to = match gives {
-        Gives::Data => "plain values",
-        Gives::Record => "record objects",
-    };
-    let header = [
-        "library", "format", "size", "gzipped", "decode", "encode", "total", "to best", "memory",
-        "GC", "lost",
-    ];
+/// What compressing each reference costs and brings.
+fn compressions(text: &mut String, report: &Report, layout: Layout) {
+    let header = ["format", "compressed by", "size", "to plain", "compress", "decompress"];
     let mut table = table(layout, &header);
-    for row in rows {
-        let mut cells = vec![
-            format!("{} {}", row.contender, row.version).trim_end().to_owned(),
-            row.format.clone(),
-            row.output_bytes.map_or(dash(), bytes),
-            row.output_gzip_bytes.map_or(dash(), bytes),
-        ];
-        match &row.timing {
-            Some(timing) => cells.extend(times(timing)),
-            None => {
-                let word = if row.wrong.is_empty() { "failed" } else { "wrong" };
-                cells.extend([word.to_owned(), dash(), dash(), dash(), dash(), dash()]);
-            }
+    for one in &report.references {
+        for compression in &one.compressions {
+            table.add_row([
+                one.format.clone(),
+                compression.codec.clone(),
+                bytes(compression.bytes),
+                format!("{:.1}%", 100.0 * compression.bytes as f64 / one.bytes.max(1) as f64),
+                time_with_margin(compression.compress_ns),
+                time_with_margin(compression.decompress_ns),
+            ]);
         }
-        cells.push(match () {
-            () if row.failure.is_some() => dash(),
-            () if !row.wrong.is_empty() => format!("wrong: {}", kinds(&row.wrong)),
-            () if row.losses.is_empty() => "nothing".to_owned(),
-            () => kinds(&row.losses),
-        });
-        table.add_row(cells);
     }
-    align(&mut table, 2..10);
-    let _ = writeln!(text, "{version}, to {to}\n\n{table}\n");
+    align(&mut table, 2..6);
+    if table.row_count() > 0 {
+        let _ = writeln!(text, "The same compressed, on one thread\n\n{table}\n");
+    }
 }
 
-fn times(timing: &Timing) -> [String; 6] {
-    let share = |share: Option<f64>| share.map(|share| format!("{:.0}", share * 100.0));
-    let collector = match (share(timing.decode.gc_share), share(timing.encode.gc_share)) {
-        (Some(decode), Some(encode)) => format!("{decode}/{encode}%"),
-        _ => dash(),
-    };
-    let ratio = timing.ratio;
-    let ratio = if ratio.low == ratio.high {
-        format!("{:.2}", ratio.median)
-    } else {
-        format!("{:.2} ({:.2}–{:.2})", ratio.median, ratio.low, ratio.high)
-    };
-    [
-        time_with_margin(timing.decode.estimate_ns),
-        time_with_margin(timing.encode.estimate_ns),
-        time(timing.total_ns.median),
-        ratio,
-        timing.memory.map_or(dash(), |memory| bytes(memory.peak.saturating_sub(memory.idle))),
-        collector,
-    ]
-}
-
-fn dash() -> String {
+pub(crate) fn dash() -> String {
     "–".to_owned()
 }
 
-fn kinds(losses: &[Loss]) -> String {
+pub(crate) fn kinds(losses: &[Loss]) -> String {
     let list: Vec<String> =
         losses.iter().map(|loss| format!("{} ×{}", loss.kind, thousands(loss.count))).collect();
     list.join(", ")
@@ -256,7 +261,8 @@ fn differences(text: &mut String, report: &Report) {
     for row in &report.rows {
         let who = format!("{} ({})", row.contender, row.runtime.name());
         if let Some(failure) = &row.failure {
-            let _ = writeln!(list, "- {who} failed: {failure}");
+            let word = if row.output_bytes.is_some() { "was not timed" } else { "failed" };
+            let _ = writeln!(list, "- {who} {word}: {failure}");
         }
         if !row.wrong.is_empty() {
             let _ = writeln!(
@@ -323,6 +329,22 @@ fn missing(text: &mut String, report: &Report) {
 
 fn notes(text: &mut String, report: &Report) {
     let mut list = report.notes.clone();
+    if report.interrupted {
+        list.insert(
+            0,
+            "The run was stopped before its end: this is what was measured till then.".into(),
+        );
+    }
+    if let Some(noise) = report.noise.as_ref().filter(|noise| noise.spread > noise.limit)
+        && noise.advice.is_none()
+    {
+        list.push(format!(
+            "The machine was noisy (its own time spread by ±{:.0}%, {:.0}% is the limit), and what \
+             is ranked above was ranked anyway.",
+            noise.spread * 100.0,
+            noise.limit * 100.0
+        ));
+    }
     let busy = report
         .rows
         .iter()
@@ -408,4 +430,4 @@ fn ordinal(count: u64) -> String {
 
 #[cfg(test)]
 #[path = "table_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -1,8 +1,11 @@
 //! The text of fixed reports: no clock has a part in these.
 
 use super::*;
+use crate::contender::Gives;
 use crate::machine::Machine;
-use crate::report::{self, Example, Input, Memory, Method, Missing, Reference, Rounds, Series};
+use crate::report::{
+    self, Example, Input, Memory, Method, Missing, Reference, Rounds, Series, Timing,
+};
 use crate::runtime::Runtime;
 use crate::stats;
 
@@ -16,6 +19,7 @@ fn series(samples: &[f64], gc_share: Option<f64>) -> Series {
         gc_count: None,
         allocations: None,
         outliers: Vec::new(),
+        sittings: Vec::new(),
     }
 }
 
@@ -68,7 +72,7 @@ fn loss(kind: &str, count: u64, before: &str, after: &str) -> Loss {
     }
 }
 
-fn report() -> Report {
+pub(crate) fn report() -> Report {
     let quick = [1.00e6, 1.01e6, 1.02e6, 1.03e6, 1.04e6, 1.05e6, 1.06e6];
     let close = [1.02e6, 1.00e6, 1.07e6, 1.03e6, 1.05e6, 1.04e6, 1.08e6];
     let slow = [3.00e6, 3.03e6, 3.06e6, 3.09e6, 3.12e6, 3.15e6, 3.18e6];
@@ -162,6 +166,104 @@ fn a_terminal_gets_lines_no_wider_than_itself() {
     for line in text.lines().filter(|line| line.contains(['┆', '─'])) {
         assert!(line.chars().count() <= 120, "{line}");
     }
+}
+
+#[test]
+fn a_narrow_terminal_gets_two_tables_whose_figures_are_whole() {
+    let mut report = report();
+    // The longest names and figures that there are.
+    let row = report.rows.iter_mut().find(|row| row.contender == "close").unwrap();
+    row.contender = "ruby-marc (marcxml, nokogiri)".into();
+    row.format = "marc-json".into();
+    for width in [72, 80, 100, 120, 200] {
+        let text = render(&report, Layout { width: Some(width), lines: true });
+        for line in text.lines() {
+            assert!(line.chars().count() <= usize::from(width), "{width}: {line}");
+        }
+        for figure in ["2.00 (1.96–2.05)", "3.09 ms ±2%", "31.0 MB", "25/0%"] {
+            assert!(text.contains(figure), "{width}: {figure} is broken\n{text}");
+        }
+        let heads = text.lines().filter(|line| line.starts_with("│ library")).count();
+        assert_eq!(heads, if width < 200 { 2 } else { 1 }, "{text}");
+        assert!(text.contains("ruby-marc") && text.contains("quick 1.2"), "{width}: {text}");
+    }
+}
+
+#[test]
+fn on_a_noisy_machine_nothing_is_ranked() {
+    let mut report = report();
+    let probes: Vec<f64> = (0..30).map(|i| if i % 3 == 0 { 9e6 } else { 1e6 }).collect();
+    report.noise = crate::noise::judge(probes, 0.1, false);
+    summary::rank(&mut report, 1);
+    // The order is that of the names, and no row is set against another.
+    let names: Vec<&str> = report.rows.iter().map(|row| row.contender.as_str()).collect();
+    assert_eq!(names, ["close", "quick", "slow", "failed", "wrong"]);
+    let text = render(&report, Layout::default());
+    assert!(text.contains("\nNothing is ranked: the machine was too noisy."), "{text}");
+    for claim in ["fastest", "too close to call", "times as long", "(1.96–2.05)"] {
+        assert!(!text.contains(claim), "{claim}: {text}");
+    }
+    assert!(text.contains("1.03 ms ±2%"), "times are shown all the same: {text}");
+    // Whoever wants it gets it, with a remark.
+    report.noise.as_mut().unwrap().advice = None;
+    summary::rank(&mut report, 1);
+    let text = render(&report, Layout::default());
+    assert!(text.contains("Both: quick is fastest"), "{text}");
+    assert!(text.contains("Note: The machine was noisy"), "{text}");
+}
+
+#[test]
+fn the_floor_stands_first_and_is_no_rival() {
+    let mut report = report();
+    let half = [0.50e6, 0.51e6, 0.52e6];
+    let mut floor = row("floor", "ndjson", Some((&half, &half)));
+    floor.is_floor = true;
+    report.rows.push(floor);
+    summary::rank(&mut report, 1);
+    let ratio = |name: &str| {
+        let row = report.rows.iter().find(|row| row.contender == name).unwrap();
+        row.timing.as_ref().unwrap().ratio.median
+    };
+    assert_eq!(report.rows[0].contender, "floor");
+    assert!(ratio("floor") < 0.51 && ratio("quick") == 1.0 && ratio("close") > 1.9);
+    let text = render(&report, Layout::default());
+    assert!(text.contains("Decoding: quick (1.03 ms) and close are too close"), "{text}");
+    assert!(text.contains("The floor of building the objects is 510 µs; quick is"), "{text}");
+}
+
+#[test]
+fn a_stopped_run_and_one_that_was_too_slow_are_told() {
+    let mut report = report();
+    report.interrupted = true;
+    let row = report.rows.iter_mut().find(|row| row.contender == "slow").unwrap();
+    row.timing = None;
+    row.failure = Some("too slow for this budget".into());
+    let text = render(&report, Layout::default());
+    assert!(text.contains("Note: The run was stopped before its end"), "{text}");
+    assert!(text.contains("- slow (Python) was not timed: too slow for this budget"), "{text}");
+    let line = text.lines().find(|line| line.starts_with("| slow 1.2 ")).unwrap();
+    assert!(line.contains(" not timed |"), "{line}");
+}
+
+#[test]
+fn compression_and_cold_starts_have_their_place() {
+    let mut report = report();
+    let estimate = |ns| stats::Estimate { median: ns, low: ns, high: ns };
+    report.references[0].compressions.push(report::Compression {
+        codec: "zstd -3".into(),
+        bytes: 7_750_000,
+        compress_ns: estimate(80e6),
+        decompress_ns: estimate(20e6),
+    });
+    let row = report.rows.iter_mut().find(|row| row.contender == "quick").unwrap();
+    row.cold = Some(report::Cold { start_ns: estimate(31e6), first_decode_ns: estimate(4e6) });
+    let text = render(&report, Layout::default());
+    assert!(text.contains("The same compressed, on one thread"), "{text}");
+    let line = text.lines().find(|line| line.contains("zstd -3")).unwrap();
+    for cell in ["| marc ", " 7.75 MB ", " 25.0% ", " 80.0 ms ±0.0% ", " 20.0 ms ±0.0% "] {
+        assert!(line.contains(cell), "{cell}: {line}");
+    }
+    assert!(text.contains("| 31.0 ms + 4.00 ms |"), "{text}");
 }
 
 #[test]

@@ -5,14 +5,14 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead as _, IsTerminal as _, Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use comfy_table::{Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use regauge::{Format, Limits};
 use regauge_measure::{
-    Error, InputFile, Layout, Options, Progress, Stage, files_in, name_in, note_of_unknown, render,
-    render_safety, run as measure, safety, setup,
+    Error, InputFile, Layout, Options, Progress, Report, Stage, compare, files_in, name_in,
+    note_of_unknown, render, render_safety, run as measure, safety, setup,
 };
 
 use crate::args::{Contender, Measure, When};
@@ -35,6 +35,7 @@ pub fn run(arguments: &Measure) -> Result {
     let Some(input) = &arguments.input else {
         return Err(Failure::usage("name a FILE to measure on, or pass --setup"));
     };
+    let before = arguments.compare.as_deref().map(earlier).transpose()?;
     let inputs = match input.is_dir() {
         true => Inputs::of_folder(input, arguments.from)?,
         false => Inputs::of_file(input, arguments.from)?,
@@ -55,11 +56,26 @@ pub fn run(arguments: &Measure) -> Result {
     options.interpreters = interpreters(arguments);
     options.common = arguments.common;
     options.rounds = arguments.rounds;
-    options.budget = Duration::from_secs(arguments.budget);
+    if arguments.quick {
+        options.make_quick();
+    }
+    if let Some(budget) = arguments.budget {
+        options.budget = Duration::from_secs(budget);
+    }
+    options.noise_limit = arguments.noise_limit / 100.0;
+    options.rank_anyway = arguments.rank_anyway;
+    options.pin = !arguments.no_pin;
     options.seed = arguments.seed;
     options.data_dir = arguments.dir.clone().or_else(setup::data_dir);
     arguments.verdict.apply(&mut options, arguments.dir.as_deref());
     options.command = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
+
+    // What a run keeps on the disk has to go with it, however it ends.
+    let interrupts = |error: io::Error| Failure::io("the handler of Ctrl-C", &error);
+    let work = tempfile::tempdir().map_err(|error| Failure::io("a temporary folder", &error))?;
+    crate::interrupt::remove_when_interrupted(work.path()).map_err(interrupts)?;
+    options.work_dir = Some(work.path().to_owned());
+    options.stop = Some(crate::interrupt::stop_flag().map_err(interrupts)?);
 
     let mut shown = Shown::new(arguments.progress);
     let report = measure(&options, &mut shown);
@@ -80,10 +96,32 @@ pub fn run(arguments: &Measure) -> Result {
         _ => render(&report, layout),
     };
     print(text.as_bytes())?;
+<<<<<<< HEAD
     match page {
         Some(page) => print(format!("\nReport: {}\n", page.display()).as_bytes()),
         None => Ok(()),
     }
+=======
+    if let Some(before) = before {
+        let text = compare::render(&compare::compare(&before, &report), layout);
+        print(format!("\n{text}").as_bytes())?;
+    }
+    match page {
+        Some(page) => print(format!("\nReport: {}\n", page.display()).as_bytes()),
+        None => Ok(()),
+    }
+}
+
+/// The report of an earlier run.
+fn earlier(path: &Path) -> Result<Report> {
+    let name = path.display().to_string();
+    let text = std::fs::read(path).map_err(|error| Failure::io(&name, &error))?;
+    serde_json::from_slice(&text).map_err(|error| {
+        Failure::usage(format!(
+            "{name}: expected what --json of an earlier run wrote, found {error}"
+        ))
+    })
+>>>>>>> 4257d45 (Measure in laps of fresh processes, check the machine's noise, keep what a stopped run has)
 }
 
 /// The interpreters that the user named.
@@ -238,8 +276,13 @@ pub fn serve(arguments: &Contender) -> Result {
         .map_err(|error| Failure::usage(format!("contender {}: {error}", arguments.name)))
 }
 
-/// The stages of a measurement, on a terminal.
-struct Shown(Option<ProgressBar>);
+/// The stages of a measurement, on a terminal: what is done, how far it is, how long it will take.
+struct Shown {
+    bar: Option<ProgressBar>,
+    /// When the run will be over, as the engine last said.
+    end: Option<Instant>,
+    stage: String,
+}
 
 impl Shown {
     fn new(when: When) -> Shown {
@@ -248,35 +291,62 @@ impl Shown {
             When::Never => false,
             When::Auto => io::stderr().is_terminal(),
         };
-        let style = "{bar:24} {pos}/{len} {prefix}: {wide_msg}";
-        Shown(wanted.then(|| {
+        let style = "{bar:20} {prefix}: {wide_msg}";
+        let bar = wanted.then(|| {
             let style = ProgressStyle::with_template(style).expect("the template is well formed");
             ProgressBar::new(0).with_style(style)
-        }))
+        });
+        Shown { bar, end: None, stage: String::new() }
     }
 
     fn finish(&self) {
-        if let Some(bar) = &self.0 {
+        if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
+
+    fn show(&self, what: &str) {
+        let Some(bar) = &self.bar else { return };
+        let left = self.end.map(|end| end.saturating_duration_since(Instant::now()).as_secs());
+        bar.set_prefix(match left {
+            Some(1..) => format!("{}, {} left", self.stage, clock(left.unwrap_or(0))),
+            _ => self.stage.clone(),
+        });
+        bar.set_message(what.to_owned());
+    }
+}
+
+/// Minutes and seconds: `1:05`.
+fn clock(seconds: u64) -> String {
+    format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
 impl Progress for Shown {
     fn begin(&mut self, stage: Stage, steps: u64) {
-        if let Some(bar) = &self.0 {
+        self.stage = match stage {
+            Stage::Lap(lap) => format!("{} ({lap})", stage.name()),
+            _ => stage.name().to_owned(),
+        };
+        if let Some(bar) = &self.bar {
             bar.reset();
             bar.set_length(steps);
-            bar.set_prefix(stage.name());
-            bar.set_message("");
         }
+        self.show("");
     }
 
     fn step(&mut self, what: &str) {
-        if let Some(bar) = &self.0 {
-            bar.set_message(what.to_owned());
+        self.show(what);
+        if let Some(bar) = &self.bar {
             bar.inc(1);
         }
+    }
+
+    fn name(&mut self, what: &str) {
+        self.show(what);
+    }
+
+    fn left(&mut self, time: Duration) {
+        self.end = Some(Instant::now() + time);
     }
 }
 

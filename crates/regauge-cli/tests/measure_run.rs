@@ -1,0 +1,143 @@
+//! `regauge measure` from the command line, with native contenders alone: they are always there.
+
+mod common;
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::Folder;
+
+/// What keeps a run short; speed is never asserted.
+const SHORT: &str = "--only regauge --only serde_json --rounds 3 --rank-anyway";
+
+fn json(folder: &Folder, name: &str) -> serde_json::Value {
+    serde_json::from_slice(&folder.read(name)).unwrap()
+}
+
+#[cfg(unix)]
+fn interrupt(id: u32) {
+    let id = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+}
+
+#[test]
+fn a_run_is_compared_with_an_earlier_one() {
+    let folder = Folder::new();
+    folder.write("a.json", r#"{"list": [1, 2.5, null, "text"]}"#);
+    folder.run(&format!("measure a.json {SHORT} --json old.json")).silent();
+    let ran = folder.run(&format!("measure a.json {SHORT} --compare old.json")).silent();
+    let text = ran.text();
+    assert!(text.contains("Against the earlier run"), "{text}");
+    assert!(text.contains("times changed by more than noise"), "{text}");
+    assert!(text.contains("| serde_json "), "{text}");
+    // Without a terminal there is no colour.
+    assert!(!text.contains('\x1b'), "{text}");
+
+    // The file is read before the run, which would be in vain.
+    let ran = folder.run("measure a.json --compare none.json").status(1);
+    assert!(ran.stderr.contains("none.json"), "{}", ran.stderr);
+    folder.write("other.json", "[1]");
+    let ran = folder.run("measure a.json --compare other.json").status(2);
+    assert!(ran.stderr.contains("expected what --json of an earlier run wrote"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_quick_run_is_short_and_says_how_it_went() {
+    let folder = Folder::new();
+    folder.write("a.json", r#"{"list": [1, 2.5, null, "text"]}"#);
+    folder
+        .run("measure a.json --only serde_json --quick --budget 3 --rank-anyway --json a.out")
+        .silent();
+    let report = json(&folder, "a.out");
+    assert_eq!(report["method"]["budget_s"], 3.0);
+    let took = report["method"]["took_s"].as_f64().unwrap();
+    // The test machine may be busy; what counts is that the budget has a say.
+    assert!(took < 12.0, "{took}");
+    assert!(report["noise"]["probes_ns"].as_array().unwrap().len() > 5);
+    let decode = &report["rows"][0]["timing"]["decode"];
+    assert!(decode["sittings"].as_array().unwrap().len() >= 2, "{decode}");
+}
+
+#[test]
+fn wrong_limits_are_refused() {
+    let folder = Folder::new();
+    folder.write("a.json", "[1]");
+    for value in ["0", "-3", "much"] {
+        let ran = folder.run(&format!("measure a.json --noise-limit={value}")).status(2);
+        assert!(ran.stderr.contains("expected a number above 0"), "{}", ran.stderr);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_what_was_measured() {
+    let folder = Folder::new();
+    folder.write("a.json", r#"{"list": [1, 2.5, null, "text"]}"#);
+    let long = "measure a.json --only serde_json --only rmp-serde --rounds 4000 --rank-anyway \
+                --json a.out --progress never";
+    let child = folder
+        .command(long)
+        .env("TMPDIR", folder.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(5));
+    interrupt(child.id());
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(errors.contains("what was measured is kept"), "{errors}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("The run was stopped before its end"), "{text}");
+    assert_eq!(json(&folder, "a.out")["interrupted"], true);
+    assert_eq!(folder.names(), ["a.json", "a.out"], "nothing else is left");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_second_ctrl_c_ends_at_once_whatever_a_contender_does() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("a.json", "[1]");
+    let head = "# contender: hangs\n# library: hangs\n# format: json\n# gives: data\n\
+                # install: none\n# untrusted: safe\n";
+    // It tells where it is, and does not come back.
+    let body = "import os, time\ndef decode(data):\n    open(OUT, 'w').write(str(os.getpid()))\n    \
+                time.sleep(600)\nencode = bytes\ndef version():\n    return '1'\n";
+    let out = folder.path("pid");
+    folder.write("hangs.py", format!("{head}OUT = {:?}\n{body}", out.to_str().unwrap()));
+    let temporary = tempfile::tempdir().unwrap();
+    let mut child = folder
+        .command("measure a.json --contender hangs.py --only hangs --rounds 3 --json a.out")
+        .env("TMPDIR", temporary.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let hung = (0..600).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        std::fs::read_to_string(&out).is_ok_and(|text| !text.is_empty())
+    });
+    assert!(hung, "the contender was never asked");
+    interrupt(child.id());
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(child.try_wait().unwrap(), None, "it waits for the answer");
+    interrupt(child.id());
+    let status = child.wait().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2));
+    let left = std::fs::read_dir(temporary.path()).unwrap().count();
+    assert_eq!((left, folder.names()), (0, vec!["a.json".into(), "hangs.py".into(), "pid".into()]));
+    // The contender went with it.
+    let id = folder.text("pid").parse().ok().and_then(rustix::process::Pid::from_raw).unwrap();
+    let gone = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        rustix::process::test_kill_process(id).is_err()
+            || std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero()))
+                .is_ok_and(|stat| stat.contains(") Z "))
+    });
+    assert!(gone, "the contender is still there");
+}

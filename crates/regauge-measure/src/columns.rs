@@ -1,0 +1,209 @@
+//! The tables of contenders: which columns there are, and which of them a terminal has room for.
+
+use std::fmt::Write as _;
+
+use comfy_table::{ColumnConstraint, Table};
+
+use crate::contender::Gives;
+use crate::report::{Memory, Row, Timing};
+use crate::runtime::Runtime;
+use crate::table::{Layout, align, bytes, dash, kinds, table, time, time_with_margin};
+
+/// One column of the tables of contenders.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Library,
+    Format,
+    Size,
+    Gzipped,
+    Decode,
+    Encode,
+    Total,
+    ToBest,
+    Cold,
+    Memory,
+    Collector,
+    Lost,
+}
+
+impl Column {
+    const ALL: [Column; 12] = [
+        Column::Library,
+        Column::Format,
+        Column::Size,
+        Column::Gzipped,
+        Column::Decode,
+        Column::Encode,
+        Column::Total,
+        Column::ToBest,
+        Column::Cold,
+        Column::Memory,
+        Column::Collector,
+        Column::Lost,
+    ];
+    /// The same in two tables, for a narrow terminal.
+    const TIMES: [Column; 6] = [
+        Column::Library,
+        Column::Format,
+        Column::Decode,
+        Column::Encode,
+        Column::Total,
+        Column::ToBest,
+    ];
+    const OTHERS: [Column; 7] = [
+        Column::Library,
+        Column::Size,
+        Column::Gzipped,
+        Column::Cold,
+        Column::Memory,
+        Column::Collector,
+        Column::Lost,
+    ];
+
+    fn head(self) -> &'static str {
+        match self {
+            Column::Library => "library",
+            Column::Format => "format",
+            Column::Size => "size",
+            Column::Gzipped => "gzipped",
+            Column::Decode => "decode",
+            Column::Encode => "encode",
+            Column::Total => "total",
+            Column::ToBest => "to best",
+            Column::Cold => "cold",
+            Column::Memory => "memory",
+            Column::Collector => "GC",
+            Column::Lost => "lost",
+        }
+    }
+
+    /// Text may be broken into lines; a figure may not.
+    fn is_text(self) -> bool {
+        matches!(self, Column::Library | Column::Lost)
+    }
+
+    fn cell(self, row: &Row, is_ranked: bool) -> String {
+        let timed = |cell: fn(&Timing) -> String| row.timing.as_ref().map_or(dash(), cell);
+        match self {
+            Column::Library => format!("{} {}", row.contender, row.version).trim_end().to_owned(),
+            Column::Format => row.format.clone(),
+            // The floor writes for its check alone.
+            Column::Size | Column::Gzipped | Column::Lost if row.is_floor => dash(),
+            Column::Size => row.output_bytes.map_or(dash(), bytes),
+            Column::Gzipped => row.output_gzip_bytes.map_or(dash(), bytes),
+            Column::Decode => match &row.timing {
+                Some(timing) => time_with_margin(timing.decode.estimate_ns),
+                None if !row.wrong.is_empty() => "wrong".to_owned(),
+                // It was right, and there was no time for it.
+                None if row.output_bytes.is_some() => "not timed".to_owned(),
+                None => "failed".to_owned(),
+            },
+            Column::Encode => timed(|timing| time_with_margin(timing.encode.estimate_ns)),
+            Column::Total => timed(|timing| time(timing.total_ns.median)),
+            Column::ToBest if !is_ranked => dash(),
+            Column::ToBest => timed(to_best),
+            Column::Cold => row.cold.as_ref().map_or(dash(), |cold| {
+                format!("{} + {}", time(cold.start_ns.median), time(cold.first_decode_ns.median))
+            }),
+            Column::Memory => timed(|timing| {
+                let above = |memory: Memory| bytes(memory.peak.saturating_sub(memory.idle));
+                timing.memory.map_or(dash(), above)
+            }),
+            Column::Collector => timed(collector),
+            Column::Lost => match () {
+                () if row.failure.is_some() => dash(),
+                () if !row.wrong.is_empty() => format!("wrong: {}", kinds(&row.wrong)),
+                () if row.losses.is_empty() => "nothing".to_owned(),
+                () => kinds(&row.losses),
+            },
+        }
+    }
+}
+
+pub(crate) fn group(
+    text: &mut String,
+    (runtime, gives): (Runtime, Gives),
+    rows: &[&Row],
+    is_ranked: bool,
+    layout: Layout,
+) {
+    let version = rows
+        .iter()
+        .map(|row| row.runtime_version.as_str())
+        .find(|version| !version.is_empty())
+        .unwrap_or(runtime.name());
+    let to = match gives {
+        Gives::Data => "plain values",
+        Gives::Record => "record objects",
+    };
+    let _ = writeln!(text, "{version}, to {to}\n");
+    let Some(width) = layout.width.filter(|_| layout.lines).map(usize::from) else {
+        let _ = writeln!(text, "{}\n", columns(&Column::ALL, rows, is_ranked, layout));
+        return;
+    };
+    let fits = |list: &[Column]| width_of(list, rows, is_ranked) <= width;
+    let parts: &[&[Column]] = match fits(&Column::ALL) {
+        true => &[&Column::ALL],
+        false => &[&Column::TIMES, &Column::OTHERS],
+    };
+    for part in parts {
+        let mut part = part.to_vec();
+        // The total is the sum of two that are there; sizes stand above, by format.
+        for expendable in [Column::Total, Column::Gzipped, Column::Size] {
+            if !fits(&part) {
+                part.retain(|column| *column != expendable);
+            }
+        }
+        let _ = writeln!(text, "{}\n", columns(&part, rows, is_ranked, layout));
+    }
+}
+
+/// A table of these columns.
+fn columns(list: &[Column], rows: &[&Row], is_ranked: bool, layout: Layout) -> Table {
+    let header: Vec<&str> = list.iter().map(|column| column.head()).collect();
+    let mut table = table(layout, &header);
+    for row in rows {
+        table.add_row(list.iter().map(|column| column.cell(row, is_ranked)));
+    }
+    for (place, _) in list.iter().enumerate().filter(|(_, column)| !column.is_text()) {
+        if list[place] != Column::Format {
+            align(&mut table, place..place + 1);
+        }
+        if layout.lines
+            && let Some(shown) = table.column_mut(place)
+        {
+            shown.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    table
+}
+
+/// How wide a table must be. Text gives way to the figures, down to so many characters: below, it
+/// is no table.
+fn width_of(list: &[Column], rows: &[&Row], is_ranked: bool) -> usize {
+    const TEXT_MIN: usize = 14;
+    let widest = |column: &Column| {
+        let cells = rows.iter().map(|row| column.cell(row, is_ranked).chars().count());
+        let widest = cells.chain([column.head().chars().count()]).max().unwrap_or(0);
+        // A space on both sides, and a line.
+        3 + if column.is_text() { widest.min(TEXT_MIN) } else { widest }
+    };
+    1 + list.iter().map(widest).sum::<usize>()
+}
+
+fn to_best(timing: &Timing) -> String {
+    let ratio = timing.ratio;
+    if ratio.low == ratio.high {
+        format!("{:.2}", ratio.median)
+    } else {
+        format!("{:.2} ({:.2}–{:.2})", ratio.median, ratio.low, ratio.high)
+    }
+}
+
+fn collector(timing: &Timing) -> String {
+    let share = |share: Option<f64>| share.map(|share| format!("{:.0}", share * 100.0));
+    match (share(timing.decode.gc_share), share(timing.encode.gc_share)) {
+        (Some(decode), Some(encode)) => format!("{decode}/{encode}%"),
+        _ => dash(),
+    }
+}

@@ -1,0 +1,153 @@
+//! One core for the contenders, where the system allows it.
+//!
+//! A process that moves from core to core loses its caches on the way; on one core it cannot. A
+//! runtime with threads of its own (the compilers and collectors of the JVM and of Node) gets all
+//! cores, as in use: on one, its compiler would take the time of the code that it compiles. It is
+//! told by its threads, once it has said hello.
+
+use std::time::Duration;
+
+use crate::stats;
+
+/// Interpreters without background work have one thread, or two with a timer.
+#[cfg(target_os = "linux")]
+const THREADS_MAX: usize = 3;
+/// Probes on each core, to choose the quietest.
+const PROBES: usize = 7;
+
+/// A core that was chosen.
+pub(crate) struct Core {
+    number: usize,
+    #[cfg(target_os = "linux")]
+    all: rustix::thread::CpuSet,
+}
+
+#[cfg(target_os = "linux")]
+impl Core {
+    /// The core on which the probe is fastest; nothing where there is no choice, or none allowed.
+    pub(crate) fn quietest(probe: fn() -> Duration) -> Option<Core> {
+        let all = rustix::thread::sched_getaffinity(None).ok()?;
+        let cores = (0..rustix::thread::CpuSet::MAX_CPU).filter(|number| all.is_set(*number));
+        let timed = |number: usize| -> (f64, Core) {
+            let core = Core { number, all };
+            let times: Vec<f64> =
+                (0..PROBES).map(|_| core.on_it(probe).as_nanos() as f64).collect();
+            (stats::median(&times), core)
+        };
+        let mut cores: Vec<(f64, Core)> = cores.map(timed).collect();
+        if cores.len() < 2 {
+            return None;
+        }
+        cores.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let (_, core) = cores.swap_remove(0);
+        let set = core.set();
+        // A container may forbid it.
+        rustix::thread::sched_setaffinity(None, &set).ok()?;
+        rustix::thread::sched_setaffinity(None, &core.all).ok()?;
+        Some(core)
+    }
+
+    fn set(&self) -> rustix::thread::CpuSet {
+        let mut set = rustix::thread::CpuSet::new();
+        set.set(self.number);
+        set
+    }
+
+    /// Does something on that core, in this thread.
+    pub(crate) fn on_it<T>(&self, act: impl FnOnce() -> T) -> T {
+        let moved = rustix::thread::sched_setaffinity(None, &self.set()).is_ok();
+        let done = act();
+        if moved {
+            // It was the set before, so it is allowed.
+            let _ = rustix::thread::sched_setaffinity(None, &self.all);
+        }
+        done
+    }
+
+    /// Binds a process to the core, unless it has threads of its own; says whether.
+    pub(crate) fn pin_process(&self, id: u32) -> bool {
+        let Ok(tasks) = std::fs::read_dir(format!("/proc/{id}/task")) else { return false };
+        let threads: Vec<i32> =
+            tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok()).collect();
+        let set = self.set();
+        threads.len() <= THREADS_MAX
+            && !threads.is_empty()
+            && threads.iter().all(|thread| {
+                rustix::process::Pid::from_raw(*thread)
+                    .is_some_and(|id| rustix::thread::sched_setaffinity(Some(id), &set).is_ok())
+            })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Core {
+    pub(crate) fn quietest(_: fn() -> Duration) -> Option<Core> {
+        None
+    }
+
+    pub(crate) fn on_it<T>(&self, act: impl FnOnce() -> T) -> T {
+        act()
+    }
+
+    pub(crate) fn pin_process(&self, _: u32) -> bool {
+        false
+    }
+}
+
+impl Core {
+    /// Its number, as the system counts.
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::noise;
+
+    fn allowed(id: u32) -> String {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let line = status.lines().find(|line| line.starts_with("Cpus_allowed_list:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_process_gets_the_core_and_this_thread_keeps_all() {
+        let Some(core) = Core::quietest(noise::work) else {
+            eprintln!("skipped: there is one core only, or pinning is not allowed");
+            return;
+        };
+        let mut child = std::process::Command::new("sleep").arg("5").spawn().unwrap();
+        let pinned = core.pin_process(child.id());
+        let cores = allowed(child.id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(pinned);
+        assert_eq!(cores, core.number().to_string());
+        let mine = rustix::thread::sched_getaffinity(None).unwrap();
+        let on_it = core.on_it(|| rustix::thread::sched_getaffinity(None).unwrap());
+        assert_eq!((on_it.count(), on_it.is_set(core.number())), (1, true));
+        assert_eq!(rustix::thread::sched_getaffinity(None).unwrap(), mine);
+    }
+
+    #[test]
+    fn a_process_that_is_gone_or_has_threads_of_its_own_is_left_alone() {
+        let Some(core) = Core::quietest(noise::work) else { return };
+        assert!(!core.pin_process(u32::MAX));
+        // This test has four threads more: it stands for a JVM.
+        let (gone, wait) = std::sync::mpsc::channel::<()>();
+        let wait = std::sync::Arc::new(std::sync::Mutex::new(wait));
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let wait = std::sync::Arc::clone(&wait);
+                std::thread::spawn(move || drop(wait.lock().map(|wait| wait.recv())))
+            })
+            .collect();
+        assert!(!core.pin_process(std::process::id()));
+        drop(gone);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    }
+}

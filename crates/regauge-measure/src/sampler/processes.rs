@@ -1,0 +1,94 @@
+//! The world outside of tests: child processes, the system's clock, one core for those that are
+//! to have one.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::check::Load;
+use crate::pin::Core;
+use crate::process::{Launch, Process, Trouble};
+use crate::protocol::{Command, Counted, Op, Sampled};
+use crate::sampler::{Started, Subject, World};
+
+/// What is needed to start each contender.
+pub(crate) struct Processes<'p> {
+    pub launches: &'p [Launch],
+    /// The bytes of each contender, by its index.
+    pub loads: Vec<Option<Load>>,
+    pub began: Instant,
+    pub core: Option<Core>,
+    pub probe: fn() -> Duration,
+    pub stop: Option<&'p AtomicBool>,
+}
+
+impl World for Processes<'_> {
+    fn start(&mut self, index: usize, patience: Duration) -> Result<Started, Trouble> {
+        let Some(load) = &self.loads[index] else {
+            return Err(Trouble::Raised("there are no bytes for it to load".to_owned()));
+        };
+        let began = Instant::now();
+        let (mut process, _) = Process::start(&self.launches[index], patience)?;
+        let start_ns = began.elapsed().as_nanos() as f64;
+        let pinned = self.core.as_ref().is_some_and(|core| core.pin_process(process.id()));
+        // What the start took at its highest is not the data's.
+        process.forget_peak();
+        let idle = process.memory().map(|(resident, _)| resident);
+        let command = Command::Load { path: &load.path, spans: load.spans.as_deref() };
+        process.ask::<Counted>(&command, patience)?;
+        Ok(Started { subject: Box::new(Running(Some(process))), start_ns, idle, pinned })
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn probe(&mut self) -> f64 {
+        let probe = self.probe;
+        let spent = match &self.core {
+            Some(core) => core.on_it(probe),
+            None => probe(),
+        };
+        spent.as_nanos() as f64
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+}
+
+/// A process, told to end when it is let go.
+struct Running(Option<Process>);
+
+impl Running {
+    fn process(&mut self) -> Result<&mut Process, Trouble> {
+        self.0.as_mut().ok_or_else(|| Trouble::Raised("it was told to end".to_owned()))
+    }
+}
+
+impl Subject for Running {
+    fn sample(
+        &mut self,
+        op: Op,
+        iterations: u64,
+        gc: bool,
+        patience: Duration,
+    ) -> Result<Sampled, Trouble> {
+        self.process()?.ask(&Command::Sample { op, iterations, gc }, patience)
+    }
+
+    fn hold(&mut self, patience: Duration) -> Result<(), Trouble> {
+        self.process()?.ask::<Counted>(&Command::Hold, patience).map(|_| ())
+    }
+
+    fn peak(&self) -> Option<u64> {
+        self.0.as_ref()?.memory().map(|(_, peak)| peak)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(process) = self.0.take() {
+            process.stop();
+        }
+    }
+}
