@@ -146,8 +146,11 @@ module Run
 
   def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
-  # Collections and allocated objects since the start, where the interpreter counts them.
-  def counts = [:count, :total_allocated_objects].map { |key| GC.stat[key] }
+  # Collections and allocated objects since the start, where the interpreter counts them: MRI.
+  def counts
+    return [nil, nil] unless RUBY_ENGINE == "ruby"
+    [GC.stat(:count), GC.stat(:total_allocated_objects)]
+  end
 
   # Decodes the reference and writes what the contender makes of it, one object at a time.
   def check(bench, command)

@@ -156,7 +156,7 @@ pub(crate) fn measure(
 mod tests {
     use super::*;
     use crate::options::Quiet;
-    use crate::reference::detect;
+    use crate::reference::{Files, InputFile};
 
     fn references(folder: &std::path::Path) -> References {
         let path = folder.join("a.ndjson");
@@ -164,7 +164,8 @@ mod tests {
             .map(|i| format!("{{\"name\": \"n{i}\", \"list\": [1, 2.5, null]}}\n"))
             .collect();
         std::fs::write(&path, lines).unwrap();
-        References::write(&path, detect(&path).unwrap(), folder).unwrap()
+        let file = InputFile { path, name: "a.ndjson".into(), format: regauge::Format::Ndjson };
+        References::write(&Files { list: vec![file], notes: Vec::new() }, folder).unwrap()
     }
 
     #[test]

@@ -36,9 +36,9 @@ mod sift;
 pub mod stats;
 mod summary;
 mod table;
-mod timed;
 #[cfg(test)]
 mod test_report;
+mod timed;
 mod verdict;
 
 pub use contender::{Contender, Gives, Source, Wire, all as contenders};

@@ -353,7 +353,7 @@ impl Check<'_> {
         progress: &mut dyn Progress,
     ) -> Result<Vec<Option<safety::Found>>, Error> {
         let mut found = vec![None; outcomes.len()];
-        if self.options.safety == safety::When::Off {
+        if self.options.safety == safety::When::Off || self.options.is_stopped() {
             return Ok(found);
         }
         let hello = |index: usize| match &outcomes[index] {
@@ -361,8 +361,9 @@ impl Check<'_> {
             Outcome::Failed { hello, .. } => hello.as_ref(),
             Outcome::Missing(_) | Outcome::NotReached => None,
         };
-        let which: Vec<usize> =
-            (0..outcomes.len()).filter(|index| hello(*index).is_some()).collect();
+        let which: Vec<usize> = (0..outcomes.len())
+            .filter(|index| hello(*index).is_some() && !self.contenders[*index].is_floor)
+            .collect();
         let trial = safety::Trial {
             when: self.options.safety,
             deadline: self.options.safety.deadline(began, self.options.budget),

@@ -56,6 +56,7 @@ fn series(samples: &[f64]) -> Series {
         gc_count: None,
         allocations: None,
         outliers: Vec::new(),
+        sittings: Vec::new(),
     }
 }
 

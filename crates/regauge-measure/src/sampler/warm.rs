@@ -37,10 +37,12 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// How long the next warm-up may take: up to three equal shares of what is left.
+    /// How long the next warm-up may take: up to three equal shares of what is left, and never all
+    /// of it while there are others.
     pub(crate) fn limit(&self) -> Duration {
-        let share = |left: Duration| left * 3 / self.remaining.max(1);
-        self.left.map_or(self.most, |left| share(left).min(left).min(self.most))
+        let Some(left) = self.left else { return self.most };
+        let share = left * 3 / self.remaining.max(1);
+        share.min(if self.remaining > 1 { left / 2 } else { left }).min(self.most)
     }
 
     /// One has taken this long.
