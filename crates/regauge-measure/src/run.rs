@@ -152,7 +152,7 @@ fn note_safety(
 
 /// What the figures cost in use, and what to take.
 fn judge(report: &mut Report, options: &Options, bundled: &[(Runtime, String)]) {
-    let may_win = |row: &Row| verdict::refusal(row, options.allow).is_none();
+    let may_win = |row: &Row| verdict::refusal(report, row, options.allow).is_none();
     report.costs = Some(cost::costs(report, &options.assumed, &may_win));
     let bundled = |row: &Row| {
         bundled.iter().any(|(runtime, name)| *runtime == row.runtime && *name == row.contender)

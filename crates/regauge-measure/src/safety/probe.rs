@@ -74,7 +74,14 @@ impl Prober {
         let mut launch = launch.clone();
         launch.folder.clone_from(&sandbox);
         // Each runtime heeds its own variable and no other's.
-        let before = |name: &str| std::env::var(name).unwrap_or_default();
+        let environment = launch.environment.clone();
+        let before = |name: &str| -> String {
+            let given = environment.iter().rev().find(|(one, _)| one == name);
+            given.map_or_else(
+                || std::env::var(name).unwrap_or_default(),
+                |(_, value)| value.to_string_lossy().into_owned(),
+            )
+        };
         let library = format!("{}:{}", gadgets.display(), before("RUBYLIB"));
         launch.environment.push(("RUBYLIB".into(), library.into()));
         let options = format!("-rregauge_probe {}", before("RUBYOPT"));

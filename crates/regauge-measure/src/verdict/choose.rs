@@ -83,7 +83,7 @@ fn uses(assumed: &Assumptions) -> [Use; 3] {
 }
 
 /// Why a row may not win, in a few words; nothing when it may.
-pub(crate) fn refusal(row: &Row, allow: Allow) -> Option<String> {
+pub(crate) fn refusal(report: &Report, row: &Row, allow: Allow) -> Option<String> {
     if !allow.unsafe_ones {
         let safety = row.safety.as_ref();
         if safety.is_some_and(|safety| safety.runs_code == Some(true)) {
@@ -106,9 +106,15 @@ pub(crate) fn refusal(row: &Row, allow: Allow) -> Option<String> {
             return stopped;
         }
     }
-    if !allow.lossy && !row.losses.is_empty() {
-        let kinds: Vec<&str> = row.losses.iter().map(|loss| loss.kind.as_str()).collect();
-        return Some(format!("loses {}", kinds.join(", ")));
+    if !allow.lossy {
+        let format = report.references.iter().find(|one| one.format == row.format);
+        let of_format = format.map_or(&[][..], |one| &one.losses);
+        for (losses, who) in [(&row.losses[..], "loses"), (of_format, "its format loses")] {
+            if !losses.is_empty() {
+                let kinds: Vec<&str> = losses.iter().map(|loss| loss.kind.as_str()).collect();
+                return Some(format!("{who} {}", kinds.join(", ")));
+            }
+        }
     }
     None
 }
@@ -174,7 +180,7 @@ impl<'g> Group<'g> {
     }
 
     fn may_win(&self, way: &Way) -> bool {
-        refusal(way.row, self.allow).is_none()
+        refusal(self.report, way.row, self.allow).is_none()
     }
 
     /// The cheapest and all that are too close to it, the cheapest first.
@@ -232,7 +238,9 @@ impl<'g> Group<'g> {
         self.ways
             .iter()
             .filter(|way| way.compression == "none")
-            .filter_map(|way| Some(format!("{}: {}", way.label(), refusal(way.row, self.allow)?)))
+            .filter_map(|way| {
+                Some(format!("{}: {}", way.label(), refusal(self.report, way.row, self.allow)?))
+            })
             .collect()
     }
 
@@ -363,7 +371,7 @@ fn caveats(report: &Report, allow: Allow) -> Vec<String> {
         .rows
         .iter()
         .filter(|row| row.is_timed() && !row.is_floor)
-        .filter_map(|row| Some((row, refusal(row, allow)?)))
+        .filter_map(|row| Some((row, refusal(report, row, allow)?)))
         .collect();
     if !refused.is_empty() {
         let names: Vec<String> = refused

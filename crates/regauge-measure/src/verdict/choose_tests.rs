@@ -163,6 +163,18 @@ fn what_loses_data_is_refused_unless_allowed() {
     assert!(choice(&strict, "storage").because.contains("packed (cbor): loses key order"));
     let allowed = verdict(&report, Allow { unsafe_ones: false, lossy: true });
     assert_eq!(choice(&allowed, "storage").winners, ["packed (cbor)"]);
+    // What the format itself cannot hold is lost as well.
+    report.references = vec![Reference {
+        format: "cbor".into(),
+        bytes: 300_000,
+        gzip_bytes: 0,
+        written_by: "regauge".into(),
+        losses: std::mem::take(&mut report.rows[1].losses),
+        compressions: Vec::new(),
+    }];
+    let strict = verdict(&report, Allow::default());
+    assert_eq!(choice(&strict, "storage").winners, ["quick (msgpack)"]);
+    assert!(choice(&strict, "storage").because.contains("packed (cbor): its format loses key"));
 }
 
 #[test]
