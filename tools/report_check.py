@@ -181,7 +181,6 @@ def sorting(checks, page, name):
 
 
 def keyboard(checks, page, name):
-    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
     page.keyboard.press("Tab")
     box = page.locator(".skip").bounding_box()
     checks.that(box and box["x"] >= 0, f"{name}: the first Tab does not show the way past the head")
@@ -258,8 +257,8 @@ def check(regauge, browser, more, shots):
                     shots.mkdir(parents=True, exist_ok=True)
                     page.screenshot(path=shots / f"{name}-{width}-{theme}.png", full_page=True)
                 if name == "full":
-                    sorting(checks, page, title)
                     keyboard(checks, page, title)
+                    sorting(checks, page, title)
                 themes(checks, page, title)
                 pdf = printing(checks, page, title)
                 if shots:

@@ -139,7 +139,8 @@ fn formats_are_listed() {
 #[test]
 fn help_completions_and_manual_pages_are_made() {
     let folder = Folder::new();
-    let commands = ["convert", "inspect", "measure", "sample", "formats", "completions", "man"];
+    let commands =
+        ["convert", "inspect", "measure", "report", "sample", "formats", "completions", "man"];
     for command in commands {
         let help = folder.run(&format!("{command} --help")).silent().text();
         assert!(

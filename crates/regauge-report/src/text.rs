@@ -101,6 +101,8 @@ impl Unit {
             return "–".to_owned();
         }
         match self {
+            // Longer than a life, or less than nothing: no time, but it may not fill the page.
+            Unit::Time if value.abs() >= 1e19 => format!("{:.2e} s", value / 1e9),
             Unit::Time if value < 0.0 => format!("−{}", time(-value)),
             Unit::Time => time(value),
             Unit::Bytes if value < 0.0 => format!("−{}", bytes(-value as u64)),
@@ -140,6 +142,9 @@ fn scaled(value: f64, steps: &[(f64, &str)]) -> String {
 
 /// Without zeros at its end.
 fn plain(value: f64) -> String {
+    if value.abs() >= 1e15 {
+        return format!("{value:.1e}");
+    }
     let text = format!("{value:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     text.replace('-', "−")
@@ -156,6 +161,7 @@ fn grouped(value: f64) -> String {
 fn digits(value: f64) -> String {
     match value.abs() {
         size if size >= 99.95 && value > 0.0 && size < 1e15 => thousands(value.round() as u64),
+        size if size >= 1e9 => format!("{value:.2e}"),
         size if size >= 9.995 => format!("{value:.1}"),
         size if size >= 0.0995 || size == 0.0 => format!("{value:.2}"),
         _ => format!("{value:.2e}"),
@@ -164,6 +170,7 @@ fn digits(value: f64) -> String {
 
 fn ratio_digits(value: f64) -> String {
     match value.abs() {
+        size if size >= 1e9 => format!("{value:.2e}"),
         size if size >= 99.95 => format!("{value:.0}"),
         size if size >= 9.995 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
@@ -177,6 +184,9 @@ pub fn margin(estimate: &regauge_measure::stats::Estimate) -> String {
         return String::new();
     }
     let percent = 100.0 * side / estimate.median;
+    if percent >= 1e6 {
+        return "±any".to_owned();
+    }
     if percent < 1.0 { format!("±{percent:.1}%") } else { format!("±{percent:.0}%") }
 }
 

@@ -3,7 +3,8 @@
 use regauge_measure::report::{Series, Timing};
 use regauge_measure::{Report, groups, is_in};
 
-use super::{Drawing, Figure, NORMAL, Part, Room, SMALL, fitted, heading, heading_height};
+use super::{Drawing, Figure, NORMAL, Part, Room, SMALL};
+use super::{fitted, heading, heading_height, within};
 use crate::canvas::{Anchor, Canvas, Font, Ink};
 use crate::names;
 use crate::scale::Scale;
@@ -232,7 +233,7 @@ fn drawing(title: &str, panels: &[Panel], room: Room) -> Drawing {
             let text = scale.tick(*tick);
             let font = Font::new(SMALL, Ink::Muted);
             let half = font.width(&text) / 2.0;
-            let place = x(*tick).clamp(half, room.width() - half);
+            let place = within(x(*tick), half, 0.0, room.width());
             canvas.text(&text, (place, y + 13.0), Anchor::Middle, font);
         }
     })
@@ -260,7 +261,7 @@ fn draw_panel(canvas: &Canvas, panel: &Panel, layout: &Layout, top: f64, x: &imp
         }
         let half = font.width(&text) / 2.0;
         let low = if wide { layout.left } else { 0.0 };
-        let place = x(floor).clamp(low + half, layout.room.width() - half - 4.0);
+        let place = within(x(floor), half, low, layout.room.width() - 4.0);
         canvas.text(&text, (place, label_y), Anchor::Middle, font);
     }
     for (index, dot) in panel.dots.iter().enumerate() {

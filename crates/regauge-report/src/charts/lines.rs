@@ -2,7 +2,8 @@
 
 use regauge_measure::report::Chart;
 
-use super::{Drawing, Figure, NORMAL, Part, Room, SMALL, fitted, heading, heading_height, spread};
+use super::{Drawing, Figure, NORMAL, Part, Room, SMALL};
+use super::{fitted, heading, heading_height, spread, within};
 use crate::canvas::{Anchor, Canvas, Font, Ink, Plot};
 use crate::scale::Scale;
 use crate::table::{Cell, Column, Table};
@@ -202,13 +203,13 @@ fn axes(canvas: &Canvas, chart: &Lines, plot: &Plot, frame: Frame, room: Room, y
         canvas.line(&[(x, bottom), (x, bottom + 4.0)], Ink::Faint, 1.0);
         let text = chart.x.tick(tick);
         let half = small.width(&text) / 2.0;
-        let place = x.clamp(half, room.width() - half);
+        let place = within(x, half, 0.0, room.width());
         canvas.text(&text, (place, bottom + 13.0), Anchor::Middle, small);
     }
     canvas.line(&[(left, bottom), (right, bottom)], Ink::Faint, 1.0);
     let title = fitted(&chart.x_title, small, room.width() - 8.0);
     let half = small.width(&title) / 2.0;
-    let middle = ((left + right) / 2.0).clamp(half, (room.width() - half).max(half));
+    let middle = within((left + right) / 2.0, half, 0.0, room.width());
     canvas.text(&title, (middle, bottom + 31.0), Anchor::Middle, small);
 }
 
@@ -237,7 +238,7 @@ fn draw_marks(canvas: &Canvas, chart: &Lines, plot: &Plot, frame: Frame, room: R
             canvas.marker(place, 4.0, 0, Ink::Text);
         }
         let half = font.width(&mark.text) / 2.0;
-        let place = x.clamp(half, room.width() - half);
+        let place = within(x, half, 0.0, room.width());
         // Where two marks stand too near to each other, the table of crossings has the second.
         if place - half >= free {
             canvas.text(&mark.text, (place, top - 11.0), Anchor::Middle, font);

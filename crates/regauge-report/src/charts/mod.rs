@@ -185,6 +185,8 @@ fn heading(canvas: &Canvas, title: &str, room: Room) -> f64 {
     let font = Font::new(if room.is_wide() { 15.0 } else { 14.0 }, Ink::Text).bold();
     let mut y = 14.0;
     for line in wrapped(&text::label(title, 160), font, room.width() - 8.0) {
+        // A single word may be longer than a line.
+        let line = fitted(&line, font, room.width() - 8.0);
         canvas.text(&line, (4.0, y), Anchor::Start, font);
         y += 19.0;
     }
@@ -211,6 +213,12 @@ fn wrapped(text: &str, font: Font, width: f64) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Where to put the middle of a text so that it stays between two ends, as near to its wish as may
+/// be. A text that has no room begins at the first end.
+fn within(wish: f64, half: f64, low: f64, high: f64) -> f64 {
+    wish.min(high - half).max(low + half)
 }
 
 /// Text that fits a width, with an ellipsis where it was cut.
