@@ -252,12 +252,13 @@ def check(regauge, browser, more, shots):
             for width, theme in [(1280, "light"), (390, "dark")]:
                 title = f"{name}, {width} wide, {theme}"
                 page, seen = open_page(browser, page_path, width, theme)
+                if name == "full":
+                    keyboard(checks, page, title)
                 layout(checks, page, title)
                 if shots:
                     shots.mkdir(parents=True, exist_ok=True)
                     page.screenshot(path=shots / f"{name}-{width}-{theme}.png", full_page=True)
                 if name == "full":
-                    keyboard(checks, page, title)
                     sorting(checks, page, title)
                 themes(checks, page, title)
                 pdf = printing(checks, page, title)
