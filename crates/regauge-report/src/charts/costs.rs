@@ -22,7 +22,7 @@ const NAMED_MAX: usize = 6;
 pub fn figures(report: &Report, costs: &Costs) -> Vec<Figure> {
     let mut groups: Vec<(Runtime, Gives)> = Vec::new();
     for row in &costs.rows {
-        let group = (row.runtime, gives(report, row));
+        let group = (row.runtime, row.gives);
         if !groups.contains(&group) {
             groups.push(group);
         }
@@ -32,15 +32,6 @@ pub fn figures(report: &Report, costs: &Costs) -> Vec<Figure> {
         .enumerate()
         .filter_map(|(index, (runtime, gives))| figure(report, costs, index, runtime, gives))
         .collect()
-}
-
-/// What a way decodes to, which decides what it may be compared with.
-pub fn gives(report: &Report, cost: &Cost) -> Gives {
-    let row = report
-        .rows
-        .iter()
-        .find(|row| row.contender == cost.contender && row.runtime == cost.runtime);
-    row.map_or(Gives::Data, |row| row.gives)
 }
 
 /// What a way is called: the library, its format unless the name tells it, the compressor. The
@@ -76,7 +67,7 @@ fn figure(
     let rows: Vec<&Cost> = costs
         .rows
         .iter()
-        .filter(|row| row.runtime == runtime && gives(report, row) == of)
+        .filter(|row| row.runtime == runtime && row.gives == of)
         .filter(|row| total(row, 1.0, 1e6).is_finite() && total(row, 1.0, 1e6) > 0.0)
         .collect();
     if rows.is_empty() {
@@ -87,7 +78,7 @@ fn figure(
     let named_by_verdict: Vec<f64> = costs
         .crossings
         .iter()
-        .filter(|one| one.runtime == runtime)
+        .filter(|one| one.runtime == runtime && one.gives == of)
         .filter(|one| rows.iter().any(|row| way(row) == one.below))
         .map(|one| one.bandwidth)
         .filter(|bandwidth| bandwidth.is_finite() && *bandwidth > 0.0)
@@ -98,7 +89,7 @@ fn figure(
     let high =
         named_by_verdict.iter().filter(near).fold(assumed * SPAN, |high, one| high.max(one * 3.0));
     let x = Scale::between(low, high, true, Unit::Bandwidth);
-    let winners = winners(costs, runtime, &rows, reads, &x);
+    let winners = winners(costs, (runtime, of), &rows, reads, &x);
     let line = |row: &Cost| -> Vec<(f64, f64)> {
         (0..=STEPS)
             .map(|step| x.value(step as f64 / STEPS as f64))
@@ -155,7 +146,7 @@ fn figure(
 /// comes first: it leaves out what is unsafe or loses data.
 fn winners<'a>(
     costs: &Costs,
-    runtime: Runtime,
+    (runtime, of): (Runtime, Gives),
     rows: &[&'a Cost],
     reads: f64,
     x: &Scale,
@@ -164,7 +155,7 @@ fn winners<'a>(
     let mut told: Vec<(f64, &Cost, &Cost)> = costs
         .crossings
         .iter()
-        .filter(|one| one.runtime == runtime)
+        .filter(|one| one.runtime == runtime && one.gives == of)
         .filter_map(|one| Some((one.bandwidth, find(&one.below)?, find(&one.above)?)))
         .collect();
     told.sort_by(|one, other| one.0.total_cmp(&other.0));

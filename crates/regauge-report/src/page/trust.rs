@@ -2,7 +2,7 @@
 
 use maud::html;
 use regauge_measure::Report;
-use regauge_measure::report::{BombOutcome, Loss, Row, Safety};
+use regauge_measure::report::{BombOutcome, Loss, Reach, Row, Safety};
 use regauge_measure::thousands;
 
 use super::Section;
@@ -37,6 +37,20 @@ pub fn fidelity(report: &Report) -> Option<Section> {
         .map(|row| format!("{} ({})", row.contender, row.runtime.name()))
         .collect();
     let wrong: Vec<&Row> = contenders().filter(|row| !row.wrong.is_empty()).collect();
+    let columns = ["format", "what", "how often", "first at", "before", "after"];
+    let columns = columns.map(|head| match head {
+        "how often" => Column::number(head),
+        head => Column::text(head),
+    });
+    let mut formats = Table::new("What a format cannot hold of the data", columns.into());
+    for one in &report.references {
+        for loss in &one.losses {
+            let mut cells =
+                vec![Cell::text(&one.format), Cell::text(&loss.kind), Cell::count(loss.count)];
+            cells.extend(example(loss));
+            formats.push(cells);
+        }
+    }
     let body = html! {
         p {
             "Every library decoded the whole file and encoded it again, and regauge compared what it wrote with the original, value by value. "
@@ -51,6 +65,10 @@ pub fn fidelity(report: &Report) -> Option<Section> {
                 " gave wrong data in " (thousands(row.wrong_documents)) " of " (thousands(report.input.documents)) " documents." }
         }
         @if !table.rows.is_empty() { (table.html("c-fidelity")) }
+        @if !formats.rows.is_empty() {
+            p { "These differences are the formats' own: the nearest that the format can hold was written, for every library alike." }
+            (formats.html("c-formats"))
+        }
         @if !failed.is_empty() {
             h3 { "Failed" }
             ul { @for row in failed {
@@ -69,15 +87,20 @@ fn difference(row: &Row, loss: &Loss, word: &str, tone: Tone) -> Vec<Cell> {
         Cell::text(&loss.kind).tag(word, tone),
         Cell::count(loss.count),
     ];
+    cells.extend(example(loss));
+    cells
+}
+
+/// The first case: where, before and after.
+fn example(loss: &Loss) -> [Cell; 3] {
     match loss.examples.first() {
-        Some(example) => cells.extend([
+        Some(example) => [
             Cell::code(&example.path).below(format!("document {}", thousands(example.document))),
             side(&example.before, "was not there"),
             side(&example.after, "is gone"),
-        ]),
-        None => cells.extend([Cell::none(), Cell::none(), Cell::none()]),
+        ],
+        None => [Cell::none(), Cell::none(), Cell::none()],
     }
-    cells
 }
 
 fn side(value: &str, if_empty: &str) -> Cell {
@@ -101,6 +124,7 @@ pub fn safety(report: &Report) -> Option<Section> {
         Column::text("document"),
         Column::number("its size"),
         Column::text("outcome"),
+        Column::number("memory"),
         Column::text("in words"),
     ];
     let mut bombs = Table::new("Small documents that ask for much", columns);
@@ -113,7 +137,12 @@ pub fn safety(report: &Report) -> Option<Section> {
                 Cell::text(row.runtime.name()),
                 Cell::text(&bomb.kind),
                 Cell::figure(bomb.bytes as f64, &Unit::Bytes),
-                Cell::text(word).tone(tone),
+                if bomb.ended {
+                    Cell::text(word).tone(tone).tag("ended the process", Tone::Bad)
+                } else {
+                    Cell::text(word).tone(tone)
+                },
+                Cell::maybe(bomb.peak_bytes.map(|bytes| bytes as f64), &Unit::Bytes),
                 Cell::text(&bomb.detail),
             ]);
         }
@@ -121,14 +150,21 @@ pub fn safety(report: &Report) -> Option<Section> {
     let body = html! {
         p { "Tried out in a child process with bounds on time and memory, in an empty folder: a payload that would leave a mark if the library ran it, and small documents that ask for much." }
         (table.html("c-safety"))
-        @if !bombs.rows.is_empty() { (bombs.html("c-bombs")) }
+        @if !bombs.rows.is_empty() { (bombs.without_empty_columns().html("c-bombs")) }
     };
     Section::new("safety", "Safety", body)
 }
 
 fn risk(row: &Row) -> Vec<Cell> {
     let name = Cell::text(&row.contender).below(&row.format);
+    let reach = row.safety.as_ref().map_or(Reach::Data, |safety| safety.reach);
     let runs = match row.safety.as_ref().map(|safety| (safety.runs_code, &safety.proof)) {
+        Some((Some(false) | None, proof)) if reach == Reach::Methods => {
+            Cell::text("methods of classes that it names").tone(Tone::Care).below(proof)
+        }
+        Some((Some(false) | None, proof)) if reach == Reach::Objects => {
+            Cell::text("no, but makes objects").tone(Tone::Care).below(proof)
+        }
         Some((Some(true), proof)) => Cell::text("yes").tone(Tone::Bad).below(proof),
         Some((Some(false), proof)) => Cell::text("no").tone(Tone::Good).below(proof),
         Some((None, proof)) => Cell::text("has no means to").tone(Tone::Good).below(proof),
