@@ -40,6 +40,8 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 final class Runner {
@@ -310,6 +312,13 @@ final class Runner {
 
     private static Object plain(Object own) throws Exception {
         return TO_PLAIN == null ? own : call(TO_PLAIN, own);
+    }
+
+    /** The version of a library, as the name of its jar tells; for adapters. */
+    static String versionOf(Class<?> one) {
+        String jar = one.getProtectionDomain().getCodeSource().getLocation().getPath();
+        Matcher version = Pattern.compile("-(\\d[^/]*)\\.jar$").matcher(jar);
+        return version.find() ? version.group(1) : "not known";
     }
 
     private static Method optional(String name, Class<?> takes) {

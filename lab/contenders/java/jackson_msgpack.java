@@ -20,6 +20,6 @@ final class Contender {
     }
 
     static String version() {
-        return org.msgpack.jackson.dataformat.MessagePackMapper.class.getPackage().getImplementationVersion();
+        return Runner.versionOf(MessagePackMapper.class);
     }
 }

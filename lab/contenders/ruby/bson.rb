@@ -1,10 +1,12 @@
 # contender: bson
 # library: bson
+# runtimes: ruby jruby
 # format: bson
 # runtimes: ruby jruby
 # gives: data
 # gem: bson
 # debian: ruby-bson
+# install on jruby: jruby -S gem install bson
 # install: apt-get install ruby-bson, or gem install bson
 # install on jruby: jruby -S gem install bson
 # untrusted: safe

@@ -1,5 +1,6 @@
 # contender: oj (compat)
 # library: oj
+# not on jruby: a C extension
 # format: json
 # gives: data
 # gem: oj

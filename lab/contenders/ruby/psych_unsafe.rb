@@ -1,5 +1,6 @@
 # contender: psych (unsafe_load)
 # library: psych
+# runtimes: ruby jruby
 # format: yaml
 # yaml: 1.1
 # pace: 800 kB/s

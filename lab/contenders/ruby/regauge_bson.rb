@@ -1,5 +1,6 @@
 # contender: regauge (bson)
 # library: regauge
+# not on jruby: a native extension
 # format: bson
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

@@ -1,5 +1,6 @@
 # contender: regauge (cbor)
 # library: regauge
+# not on jruby: a native extension
 # format: cbor
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

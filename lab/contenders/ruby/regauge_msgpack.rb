@@ -1,5 +1,6 @@
 # contender: regauge (msgpack)
 # library: regauge
+# not on jruby: a native extension
 # format: msgpack
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

@@ -1,5 +1,6 @@
 # contender: regauge (pickle)
 # library: regauge
+# not on jruby: a native extension
 # format: pickle
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

@@ -1,5 +1,6 @@
 # contender: ruby-marc (bson)
 # library: marc
+# runtimes: ruby jruby
 # format: bson
 # runtimes: ruby jruby
 # gives: record

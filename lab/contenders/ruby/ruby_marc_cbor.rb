@@ -1,5 +1,6 @@
 # contender: ruby-marc (cbor)
 # library: marc
+# not on jruby: cbor is a C extension
 # format: cbor
 # gives: record
 # only: marc

@@ -1,5 +1,6 @@
 # contender: ruby-marc (marshal of hash)
 # library: marc
+# runtimes: ruby jruby
 # format: marshal
 # runtimes: ruby jruby
 # gives: record

@@ -1,5 +1,6 @@
 # contender: ruby-marc (yaml)
 # library: marc
+# runtimes: ruby jruby
 # format: yaml
 # yaml: 1.1
 # pace: 800 kB/s

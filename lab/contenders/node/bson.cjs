@@ -1,0 +1,13 @@
+// contender: bson
+// library: bson
+// format: bson
+// gives: data
+// install: npm install bson
+// untrusted: safe
+// MongoDB's own package with its defaults. Its defaults make a number of every 64-bit integer that
+// a double can hold, and a Long of others.
+const { BSON } = require("bson");
+
+exports.decode = (bytes) => BSON.deserialize(bytes);
+exports.encode = (value) => BSON.serialize(value);
+exports.version = (of) => of("bson");

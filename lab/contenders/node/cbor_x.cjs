@@ -1,0 +1,15 @@
+// contender: cbor-x
+// library: cbor-x
+// format: cbor
+// gives: data
+// install: npm install cbor-x
+// untrusted: safe
+// An Encoder kept between calls, as its manual shows. `useRecords` is off: its records are an
+// extension that other libraries do not read; maps are plain objects.
+const { Encoder } = require("cbor-x");
+
+const coder = new Encoder({ useRecords: false, mapsAsObjects: true, tagUint8Array: false });
+
+exports.decode = (bytes) => coder.decode(bytes);
+exports.encode = (value) => coder.encode(value);
+exports.version = (of) => of("cbor-x");

@@ -1,0 +1,15 @@
+// contender: js-yaml
+// library: js-yaml
+// format: yaml
+// gives: data
+// install: npm install js-yaml
+// untrusted: safe
+// Its defaults, with long lines kept and repeated objects written out.
+const yaml = require("js-yaml");
+
+const decoder = new TextDecoder();
+const options = { lineWidth: -1, noRefs: true };
+
+exports.decode = (bytes) => yaml.load(decoder.decode(bytes));
+exports.encode = (value) => Buffer.from(yaml.dump(value, options));
+exports.version = (of) => of("js-yaml");

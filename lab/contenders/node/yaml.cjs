@@ -1,0 +1,15 @@
+// contender: yaml
+// library: yaml
+// format: yaml
+// gives: data
+// install: npm install yaml
+// untrusted: safe
+// The package `yaml`, which keeps integers of any size as BigInt where they need it when it is
+// asked to; here with its defaults.
+const yaml = require("yaml");
+
+const decoder = new TextDecoder();
+
+exports.decode = (bytes) => yaml.parse(decoder.decode(bytes));
+exports.encode = (value) => Buffer.from(yaml.stringify(value, { lineWidth: 0 }));
+exports.version = (of) => of("yaml");
