@@ -144,7 +144,7 @@ fn build_all(
 }
 
 /// Translates one adapter, into a folder beside its place: what is in its place is whole.
-fn build(runner: &RunnerFile, places: &Places) -> Result<(), Hindrance> {
+pub(crate) fn build(runner: &RunnerFile, places: &Places) -> Result<(), Hindrance> {
     let broken = |error: std::io::Error| Hindrance::Broken(error.to_string());
     let parent = places.built.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent).map_err(broken)?;

@@ -4,6 +4,8 @@
 //!
 //! docs/contenders.md lists the keys of the head.
 
+#[cfg(test)]
+mod conformance;
 mod head;
 mod runner;
 
