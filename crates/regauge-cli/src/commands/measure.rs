@@ -96,12 +96,6 @@ pub fn run(arguments: &Measure) -> Result {
         _ => render(&report, layout),
     };
     print(text.as_bytes())?;
-<<<<<<< HEAD
-    match page {
-        Some(page) => print(format!("\nReport: {}\n", page.display()).as_bytes()),
-        None => Ok(()),
-    }
-=======
     if let Some(before) = before {
         let text = compare::render(&compare::compare(&before, &report), layout);
         print(format!("\n{text}").as_bytes())?;
@@ -121,7 +115,6 @@ fn earlier(path: &Path) -> Result<Report> {
             "{name}: expected what --json of an earlier run wrote, found {error}"
         ))
     })
->>>>>>> 4257d45 (Measure in laps of fresh processes, check the machine's noise, keep what a stopped run has)
 }
 
 /// The interpreters that the user named.
