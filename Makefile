@@ -14,11 +14,14 @@ READERS ?=
 
 check: test                     ## What CI runs: the same as `test`
 
-demo: build                     ## Set up the contenders, make the catalogue, measure it (the main job)
+demo: build                     ## The catalogue comparison and one file of each other kind, measured (the main job)
 	$(REGAUGE) measure --setup --yes --dir build/contenders
 	@mkdir -p $(DEMO)
-	$(REGAUGE) sample catalog $(DEMO)/catalog.mrc --force
-	$(REGAUGE) measure $(DEMO)/catalog.mrc --dir build/contenders --out $(DEMO)/report --force
+	$(REGAUGE) measure --task marc-catalog --dir build/contenders --out $(DEMO)/report --force
+	for file in time-slice.json legislators.json types.ndjson; do \
+	  $(REGAUGE) sample $${file%.*} $(DEMO)/$$file --force && \
+	  $(REGAUGE) measure $(DEMO)/$$file --dir build/contenders --out $(DEMO)/report-$${file%.*} --force || exit 1; \
+	done
 
 test: lint                      ## Everything CI runs: lint, unit, conformance and command tests, other readers, documentation
 	$(CARGO) test --workspace --exclude regauge-bench --quiet

@@ -13,7 +13,7 @@ const MEASURED: &[&str] =
 fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("lab");
     let mut files = Vec::new();
-    for folder in ["contenders", "payloads", "runners", "suites"] {
+    for folder in ["contenders", "payloads", "runners", "suites", "tasks"] {
         collect(&root.join(folder), &mut files);
     }
     files.sort();

@@ -230,6 +230,8 @@ Examples:
   regauge measure orders.json --quick
   regauge measure orders.json --compare last-week.json
       what changed, and whether it is more than noise
+  regauge measure --task marc-catalog
+      a published comparison, measured again; --task alone lists them
   regauge measure --setup
       says what it would install, and asks
   regauge measure --setup node java jruby
@@ -248,6 +250,13 @@ pub struct Measure {
     /// The file to measure on, or a folder of files; - is standard input
     #[arg(value_name = "FILE")]
     pub input: Option<PathBuf>,
+    /// Measure a published comparison again, by name, with its sample or with FILE; without a name
+    /// (or with a wrong one), list them
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with = "setup")]
+    pub task: Option<String>,
+    /// Take so many documents, records or objects, instead of the task's own number
+    #[arg(long, value_name = "N", requires = "task", value_parser = clap::value_parser!(u64).range(1..))]
+    pub records: Option<u64>,
     /// The format of the file [default: as its name or its first bytes tell]
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub from: Option<Format>,

@@ -34,6 +34,8 @@ pub enum Error {
     },
     /// The choice of contenders leaves none.
     NoContender(String),
+    /// There is no such task, or it cannot be done on this data.
+    Task(String),
     /// A step of the set-up failed.
     Setup(String),
 }
@@ -51,9 +53,10 @@ impl fmt::Display for Error {
             Error::Io { action, path, source } => {
                 write!(out, "cannot {action} {}: {source}", path.display())
             }
-            Error::Input(message) | Error::NoContender(message) | Error::Setup(message) => {
-                out.write_str(message)
-            }
+            Error::Input(message)
+            | Error::NoContender(message)
+            | Error::Task(message)
+            | Error::Setup(message) => out.write_str(message),
             Error::Adapter { path, reason } => {
                 write!(out, "contender {}: {reason}", path.display())
             }

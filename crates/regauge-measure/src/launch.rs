@@ -76,7 +76,7 @@ pub(crate) fn all(
 }
 
 /// The interpreter that the user named for a runtime.
-fn given(options: &Options, runtime: Runtime) -> Option<&Path> {
+pub(crate) fn given(options: &Options, runtime: Runtime) -> Option<&Path> {
     let short = match runtime.id() {
         "python" => &options.python,
         "ruby" => &options.ruby,

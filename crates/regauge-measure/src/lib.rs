@@ -36,6 +36,8 @@ mod sift;
 pub mod stats;
 mod summary;
 mod table;
+mod table_task;
+pub mod task;
 #[cfg(test)]
 mod test_report;
 mod timed;

@@ -32,6 +32,9 @@ pub struct Options {
     pub from: Option<Format>,
     /// Parts of names: only contenders whose name, library, format or runtime holds one of them.
     pub only: Vec<String>,
+    /// Which contenders take part: `runtime/data`, `runtime/record` or `runtime/name`, in small
+    /// letters; all, when it is empty. `only` chooses among them.
+    pub take_part: Vec<String>,
     /// Adapter files of the user's own.
     pub adapters: Vec<PathBuf>,
     /// Runner files of the user's own: more runtimes.
@@ -103,6 +106,7 @@ impl Options {
             notes: Vec::new(),
             from: None,
             only: Vec::new(),
+            take_part: Vec::new(),
             adapters: Vec::new(),
             runners: Vec::new(),
             common: false,
@@ -164,6 +168,12 @@ pub enum Stage {
     Compress,
     /// A lap of the clock, from 1: fresh processes, warm-up, samples in rounds.
     Lap(u64),
+    /// A task's own programs make their objects.
+    Prepare,
+    /// What a task times warms up.
+    Warm,
+    /// Rounds of a task's own work.
+    Rounds,
 }
 
 impl Stage {
@@ -178,6 +188,9 @@ impl Stage {
             Stage::Safety => "giving them hostile documents",
             Stage::Compress => "compressing",
             Stage::Lap(_) => "measuring, lap by lap",
+            Stage::Prepare => "making the task's objects",
+            Stage::Warm => "warming up",
+            Stage::Rounds => "the task's work, round by round",
         }
     }
 }

@@ -31,6 +31,13 @@ pub(crate) enum Command<'a> {
     /// Decode or encode the whole `iterations` times, and say how long it took. With `gc`, the
     /// collector is watched, which may cost time.
     Sample { op: Op, iterations: u64, gc: bool },
+    /// To a task's own program: make so many objects, or read them; files go into `folder`.
+    /// With `step`, `work` tells the time after each so many objects.
+    Ready { documents: u64, step: Option<u64>, path: Option<&'a Path>, folder: &'a Path },
+    /// To a task's own program: do a case once, and say whether what came of it is right.
+    Try { case: &'a str },
+    /// To a task's own program: do a case so many times, and say how long it took.
+    Work { case: &'a str, iterations: u64 },
     /// End.
     Exit,
 }

@@ -164,11 +164,11 @@ fn judge(report: &mut Report, options: &Options, bundled: &[(Runtime, String)]) 
     report.verdict = Some(verdict::decide(report, &options.assumed, options.allow, &bundled));
 }
 
-fn file_name(path: &Path) -> String {
+pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn work_dir(options: &Options) -> Result<tempfile::TempDir, Error> {
+pub(crate) fn work_dir(options: &Options) -> Result<tempfile::TempDir, Error> {
     let parent = options.work_dir.clone().unwrap_or_else(std::env::temp_dir);
     tempfile::Builder::new()
         .prefix("regauge-measure-")
@@ -198,6 +198,9 @@ fn chosen(
         (catalogue || !one.marc_only && one.gives == contender::Gives::Data)
             && references.of(wire).is_some()
     });
+    if !options.take_part.is_empty() {
+        list.retain(|one| takes_part(one, &options.take_part));
+    }
     if !options.only.is_empty() {
         let known: Vec<String> = list.iter().map(|one| one.name.clone()).collect();
         list.retain(|one| options.only.iter().any(|part| is_named(one, part)));
@@ -265,6 +268,22 @@ fn leave_out_called(list: &mut Vec<Contender>, references: &mut References) -> R
         false
     });
     error.map_or(Ok(()), Err)
+}
+
+/// Whether `runtime/what it gives` or `runtime/name` is in the list. A user's own adapter is
+/// wherever it is named.
+fn takes_part(contender: &Contender, list: &[String]) -> bool {
+    let gives = match contender.gives {
+        contender::Gives::Data => "data",
+        contender::Gives::Record => "record",
+    };
+    let is_one = |what: &str| {
+        let name = format!("{}/{what}", contender.runtime.name());
+        list.iter().any(|one| one.eq_ignore_ascii_case(&name))
+    };
+    matches!(contender.source, contender::Source::File(_))
+        || is_one(gives)
+        || is_one(&contender.name)
 }
 
 fn is_named(contender: &Contender, part: &str) -> bool {

@@ -10,6 +10,7 @@ use crate::cost;
 use crate::report::{Loss, Report, Row};
 use crate::safety;
 use crate::summary;
+use crate::table_task;
 use crate::verdict;
 
 /// How the text is laid out.
@@ -37,6 +38,14 @@ building the same objects takes with no parsing, and copying the bytes with no w
 pub fn render(report: &Report, layout: Layout) -> String {
     let mut text = String::new();
     head(&mut text, report);
+    if let Some(task) = &report.task {
+        table_task::render(&mut text, task, layout);
+    }
+    // A task whose programs are its own has no contenders to list.
+    if report.rows.is_empty() && report.references.is_empty() && report.task.is_some() {
+        notes(&mut text, report);
+        return text;
+    }
     sizes(&mut text, report, layout);
     for (runtime, gives) in summary::groups(report) {
         let rows: Vec<&Row> =
@@ -114,9 +123,15 @@ fn head(text: &mut String, report: &Report) {
     let documents = match (input.documents, input.format.as_str()) {
         (1, _) => "one document".to_owned(),
         (count, "marc" | "marcxml" | "marc-json") => format!("{} records", thousands(count)),
+        (count, "objects") => format!("{} objects", thousands(count)),
         (count, _) => format!("{} documents", thousands(count)),
     };
-    let _ = writeln!(text, "{}: {}, {documents}, {}", input.name, input.format, bytes(input.bytes));
+    if input.bytes == 0 {
+        let _ = writeln!(text, "{}: {documents}", input.name);
+    } else {
+        let size = bytes(input.bytes);
+        let _ = writeln!(text, "{}: {}, {documents}, {size}", input.name, input.format);
+    }
     let _ = writeln!(
         text,
         "{}, {} cores, {}; {}",
@@ -383,7 +398,7 @@ pub(crate) fn time_with_margin(estimate: crate::stats::Estimate) -> String {
     format!("{} ±{percent}%", time(estimate.median))
 }
 
-fn three_digits(value: f64) -> String {
+pub(crate) fn three_digits(value: f64) -> String {
     match value {
         value if value >= 99.95 => format!("{value:.0}"),
         value if value >= 9.995 => format!("{value:.1}"),

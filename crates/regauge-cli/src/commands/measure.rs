@@ -18,6 +18,7 @@ use regauge_measure::{
 use crate::args::{Contender, Measure, When};
 use crate::commands::inspect::trimmed;
 use crate::commands::report;
+use crate::commands::tasks;
 use crate::failure::{Failure, Result, complain};
 use crate::input::{Source, Wanted};
 use crate::output::Destination;
@@ -32,21 +33,27 @@ pub fn run(arguments: &Measure) -> Result {
     if arguments.list {
         return list();
     }
-    let Some(input) = &arguments.input else {
-        return Err(Failure::usage("name a FILE to measure on, or pass --setup"));
+    let task = match &arguments.task {
+        Some(name) if tasks::is_one(name) => Some(name),
+        Some(name) => return tasks::list(name),
+        None if arguments.input.is_none() => {
+            return Err(Failure::usage("name a FILE to measure on, a --task, or pass --setup"));
+        }
+        None => None,
     };
     let before = arguments.compare.as_deref().map(earlier).transpose()?;
-    let inputs = match input.is_dir() {
-        true => Inputs::of_folder(input, arguments.from)?,
-        false => Inputs::of_file(input, arguments.from)?,
+    let inputs = match &arguments.input {
+        Some(input) if input.is_dir() => Inputs::of_folder(input, arguments.from)?,
+        Some(input) => Inputs::of_file(input, arguments.from)?,
+        None => Inputs::default(),
     };
     let json = match &arguments.json {
         Some(path) => Some(Destination::open(path, arguments.force)?),
         None => None,
     };
     let out = arguments.out.as_deref().map(|out| report::open(out, arguments.force)).transpose()?;
-    let mut options = Options::new(input.clone(), native()?);
-    options.name = Some(inputs.name);
+    let mut options = Options::new(arguments.input.clone().unwrap_or_default(), native()?);
+    options.name = arguments.input.is_some().then_some(inputs.name);
     options.files = inputs.files;
     options.notes = inputs.notes;
     options.from = arguments.from;
@@ -78,7 +85,10 @@ pub fn run(arguments: &Measure) -> Result {
     options.stop = Some(crate::interrupt::stop_flag().map_err(interrupts)?);
 
     let mut shown = Shown::new(arguments.progress);
-    let report = measure(&options, &mut shown);
+    let report = match task {
+        Some(name) => tasks::measure(name, arguments, &options, &mut shown),
+        None => measure(&options, &mut shown),
+    };
     shown.finish();
     let report = report.map_err(failure)?;
     if let Some(file) = json {
@@ -125,6 +135,7 @@ fn interpreters(arguments: &Measure) -> BTreeMap<String, PathBuf> {
 }
 
 /// What is measured on, in files without compression.
+#[derive(Default)]
 struct Inputs {
     name: String,
     files: Vec<InputFile>,
@@ -215,7 +226,7 @@ fn native() -> Result<Vec<OsString>> {
 
 fn failure(error: Error) -> Failure {
     match error {
-        Error::NoContender(_) | Error::Adapter { .. } | Error::Runner { .. } => {
+        Error::NoContender(_) | Error::Adapter { .. } | Error::Runner { .. } | Error::Task(_) => {
             Failure::usage(error)
         }
         other => Failure::Io(other.to_string()),

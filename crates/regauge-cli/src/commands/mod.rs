@@ -10,3 +10,4 @@ pub mod measure;
 pub mod pickle_survey;
 pub mod report;
 pub mod sample;
+pub mod tasks;

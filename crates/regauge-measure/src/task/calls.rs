@@ -1,0 +1,268 @@
+//! A thousand calls on one document in the manner of Ruby's `bmbm` (a rehearsal, then the run),
+//! and batches of several hundred documents at once.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use regauge::Format;
+
+use crate::check;
+use crate::contender::{self, Contender};
+use crate::error::Error;
+use crate::options::{Options, Progress, Stage};
+use crate::process::{Launch, Process};
+use crate::protocol::{Command, Counted, Op, Sampled};
+use crate::random::Random;
+use crate::reference::{Files, References, Shape};
+use crate::report::Report;
+use crate::runtime::{self, Runtime};
+use crate::{launch, run};
+
+use super::figure::Figure;
+
+/// Calls of a sample, as in the post.
+const CALLS: u64 = 1_000;
+/// A contender that would take longer for a thousand calls makes fewer, and is scaled up.
+const SAMPLE_NS_MAX: f64 = 1e9;
+const ROUNDS_MIN: u64 = 5;
+const ROUNDS_MAX: u64 = 15;
+
+/// What was measured of one contender, in nanoseconds of a thousand calls, and of a batch.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    lists: HashMap<&'static str, Vec<f64>>,
+}
+
+impl Calls {
+    /// The figure of this name.
+    pub(super) fn figure(&self, name: &str) -> Option<Figure> {
+        self.lists
+            .get(name)
+            .filter(|list| !list.is_empty())
+            .map(|list| Figure::sum(vec![list.clone()]))
+    }
+}
+
+/// One contender with one load: a document, or a batch of them.
+struct Worker<'c> {
+    contender: &'c Contender,
+    process: Option<Process>,
+    batch: bool,
+    calls: u64,
+    lists: HashMap<&'static str, Vec<Taken>>,
+}
+
+/// One sample.
+#[derive(Debug, Clone, Copy)]
+struct Taken {
+    ns: f64,
+    /// The processor's part of it, where the runtime tells.
+    cpu_ns: Option<f64>,
+}
+
+impl Worker<'_> {
+    fn sample(&mut self, op: Op, options: &Options) -> Option<Taken> {
+        let command = Command::Sample { op, iterations: self.calls, gc: false };
+        let answer = self.process.as_mut()?.ask::<Sampled>(&command, options.patience);
+        match answer {
+            Ok(sampled) => {
+                let wanted = if self.batch { 1.0 } else { CALLS as f64 };
+                let scale = wanted / self.calls as f64;
+                let cpu_ns = sampled.cpu_ns.map(|ns| ns as f64 * scale);
+                Some(Taken { ns: sampled.ns as f64 * scale, cpu_ns })
+            }
+            Err(_) => {
+                // It did the same a minute ago; its row keeps what it has.
+                self.process = None;
+                None
+            }
+        }
+    }
+
+    fn keep(&mut self, list: &'static str, taken: Option<Taken>) {
+        if let Some(taken) = taken {
+            self.lists.entry(list).or_default().push(taken);
+        }
+    }
+}
+
+/// The documents of a batch.
+pub(super) enum Batch {
+    /// The lines of this file.
+    Of(PathBuf),
+    /// The measured document, so many times.
+    Times(u64),
+}
+
+/// The figures of every contender.
+pub(super) type All = HashMap<(Runtime, String), Calls>;
+
+/// Times the contenders that `report` has times of. Gives the processor's part of the time, too;
+/// where that is below `busy`, the figures are of the processor's time.
+pub(super) fn measure(
+    report: &Report,
+    batch: Batch,
+    options: &Options,
+    busy: f64,
+    progress: &mut dyn Progress,
+) -> Result<(All, Option<f64>), Error> {
+    let work = run::work_dir(options)?;
+    crate::assets::unpack(work.path()).map_err(Error::io("write", work.path()))?;
+    let runners = runtime::with(&options.runners)?;
+    let mut contenders = contender::with(&runners);
+    for path in &options.adapters {
+        contenders.extend(Contender::from_file(path, &runners)?);
+    }
+    let timed = |one: &Contender| {
+        report
+            .rows
+            .iter()
+            .find(|row| row.is_timed() && row.contender == one.name && row.runtime == one.runtime)
+    };
+    contenders.retain(|one| timed(one).is_some());
+    let launches = launch::all(options, &runners, &mut contenders, work.path(), progress);
+    let folder = |name: &str| -> Result<PathBuf, Error> {
+        let folder = work.path().join(name);
+        std::fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
+        Ok(folder)
+    };
+    let one = References::write(&Files::of(options)?, &folder("one")?)?;
+    if one.shape != Shape::Document {
+        return Err(Error::Input(format!(
+            "{} is a stream of documents; this task takes a file that is one document",
+            options.input.display()
+        )));
+    }
+    let lines = match batch {
+        Batch::Of(path) => path,
+        // The user's one document so many times, a line each.
+        Batch::Times(times) => {
+            let base = folder("one")?.join("base");
+            let line = std::fs::read(&base).map_err(Error::io("read", &base))?;
+            let path = work.path().join("batch.ndjson");
+            let failed = || Error::io("write", &path);
+            let mut file = BufWriter::new(File::create(&path).map_err(failed())?);
+            for _ in 0..times {
+                file.write_all(&line).map_err(failed())?;
+            }
+            file.flush().map_err(failed())?;
+            path
+        }
+    };
+    let stream =
+        Options { input: lines, files: Vec::new(), from: Some(Format::Ndjson), ..options.clone() };
+    let many = References::write(&Files::of(&stream)?, &folder("batch")?)?;
+    let mut workers = Vec::new();
+    for (at, contender) in contenders.iter().enumerate() {
+        for (batch, references) in [(false, &one), (true, &many)] {
+            let folder = folder(&format!("calls-{at}-{batch}"))?;
+            let process = start(contender, &launches[at], references, &folder, options);
+            workers.push(Worker { contender, process, batch, calls: 1, lists: HashMap::new() });
+        }
+    }
+    let estimate = |contender: &Contender, op: Op| {
+        let timing = timed(contender).and_then(|row| row.timing.as_ref());
+        timing.map_or(1.0, |timing| match op {
+            Op::Decode => timing.decode.estimate_ns.median,
+            Op::Encode => timing.encode.estimate_ns.median,
+        })
+    };
+    let began = Instant::now();
+    rounds(&mut workers, Op::Decode, &estimate, began, options, progress);
+    rounds(&mut workers, Op::Encode, &estimate, began, options, progress);
+    for process in workers.iter_mut().filter_map(|worker| worker.process.take()) {
+        process.stop();
+    }
+    let share = cpu_share(&workers);
+    let by_cpu = share.is_some_and(|share| share < busy);
+    let mut calls = All::new();
+    for worker in workers {
+        let key = (worker.contender.runtime, worker.contender.name.clone());
+        let lists = &mut calls.entry(key).or_default().lists;
+        for (name, taken) in worker.lists {
+            let figure = |one: &Taken| one.cpu_ns.filter(|_| by_cpu).unwrap_or(one.ns);
+            lists.insert(name, taken.iter().map(figure).collect());
+        }
+    }
+    Ok((calls, share))
+}
+
+/// The processor's part of the time of all samples; nothing where a runtime does not tell.
+fn cpu_share(workers: &[Worker]) -> Option<f64> {
+    let taken = || workers.iter().flat_map(|worker| worker.lists.values().flatten());
+    let cpu: Option<f64> = taken().map(|one| one.cpu_ns).sum();
+    let clock: f64 = taken().map(|one| one.ns).sum();
+    cpu.filter(|_| clock > 0.0).map(|cpu| cpu / clock)
+}
+
+fn start(
+    contender: &Contender,
+    launch: &Launch,
+    references: &References,
+    folder: &Path,
+    options: &Options,
+) -> Option<Process> {
+    let load = check::load_for(contender, launch, references, folder, options.patience).ok()?;
+    let (mut process, _) = Process::start(launch, options.patience).ok()?;
+    let command = Command::Load { path: &load.path, spans: load.spans.as_deref() };
+    process.ask::<Counted>(&command, options.patience).ok()?;
+    Some(process)
+}
+
+/// The rehearsal of everybody, then rounds in shuffled order.
+fn rounds(
+    workers: &mut [Worker],
+    op: Op,
+    estimate: &dyn Fn(&Contender, Op) -> f64,
+    began: Instant,
+    options: &Options,
+    progress: &mut dyn Progress,
+) {
+    let (rehearsal, run, batch) = match op {
+        Op::Decode => ("decode-rehearsal", "decode-calls", "batch-decode"),
+        Op::Encode => ("encode-rehearsal", "encode-calls", "batch-encode"),
+    };
+    progress.begin(Stage::Warm, workers.len() as u64);
+    let rehearsing = Instant::now();
+    for worker in workers.iter_mut() {
+        progress.step(&worker.contender.name);
+        if op == Op::Encode
+            && let Some(process) = worker.process.as_mut()
+            && process.ask::<Counted>(&Command::Hold, options.patience).is_err()
+        {
+            worker.process = None;
+        }
+        if worker.batch {
+            worker.calls = 1;
+        } else {
+            let most = SAMPLE_NS_MAX / estimate(worker.contender, op).max(1.0);
+            worker.calls = (most as u64).clamp(10, CALLS);
+        }
+        let taken = worker.sample(op, options);
+        if !worker.batch {
+            worker.keep(rehearsal, taken);
+        }
+    }
+    let round = rehearsing.elapsed();
+    // Half of the task's budget is for this; decoding gets its half of that.
+    let share = if op == Op::Decode { 0.25 } else { 0.5 };
+    let left = options.budget.mul_f64(share).saturating_sub(began.elapsed());
+    let planned = options.rounds.unwrap_or_else(|| {
+        ((left.as_secs_f64() / round.as_secs_f64().max(1e-6)) as u64).clamp(ROUNDS_MIN, ROUNDS_MAX)
+    });
+    progress.begin(Stage::Rounds, planned);
+    let mut random = Random::new(options.seed ^ op as u64);
+    let mut order: Vec<usize> = (0..workers.len()).collect();
+    for _ in 0..planned {
+        random.shuffle(&mut order);
+        for &at in &order {
+            let worker = &mut workers[at];
+            let taken = worker.sample(op, options);
+            worker.keep(if worker.batch { batch } else { run }, taken);
+        }
+        progress.step("");
+    }
+}

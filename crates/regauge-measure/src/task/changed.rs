@@ -1,0 +1,304 @@
+//! What has changed since a post, in a sentence: worked out from its figures and today's samples.
+//!
+//! A task file has the words for each of three outcomes; which of them holds is decided here. Two
+//! rows are too close to call when the 95% interval of the ratio of their figures holds 1.
+
+use crate::stats::Estimate;
+
+use super::figure::{Figure, published_against};
+use super::fill::Filled;
+use super::plan::{ChangePlan, Form};
+
+/// How it stands today with what the post found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// The same order.
+    Same,
+    /// The other order.
+    Turned,
+    /// Too close to call.
+    Close,
+}
+
+impl Outcome {
+    /// The order of two rows by the ratio of one to the other, then and now.
+    fn of(then: f64, now: Estimate) -> Outcome {
+        match () {
+            () if now.low <= 1.0 && now.high >= 1.0 => Outcome::Close,
+            () if (then < 1.0) == (now.median < 1.0) => Outcome::Same,
+            () => Outcome::Turned,
+        }
+    }
+
+    fn words(self, change: &ChangePlan) -> &str {
+        match self {
+            Outcome::Same => &change.same,
+            Outcome::Turned => &change.turned,
+            Outcome::Close => &change.close,
+        }
+    }
+}
+
+/// The sentence.
+pub(super) fn sentence(change: &ChangePlan, tables: &[Filled], seed: u64) -> String {
+    let Some(filled) = tables.iter().find(|one| one.table.title == change.table) else {
+        return format!("There is no table \"{}\".", change.table);
+    };
+    let columns = &filled.table.columns;
+    let Some(column) = columns.iter().position(|one| one.name == change.column) else {
+        return format!("There is no column \"{}\".", change.column);
+    };
+    let told = match (&change.row, &change.against) {
+        (Some(row), Some(against)) => pair(change, filled, column, row, against, seed),
+        (Some(row), None) => alone(change, filled, column, row, seed),
+        _ => best(change, filled, column, seed),
+    };
+    told.unwrap_or_else(|why| format!("{}, {}: {why}.", change.table, change.column.to_lowercase()))
+}
+
+/// Two rows, then and now.
+fn pair(
+    change: &ChangePlan,
+    filled: &Filled,
+    column: usize,
+    row: &str,
+    against: &str,
+    seed: u64,
+) -> Result<String, String> {
+    let less = filled.table.columns[column].less_is_better;
+    let (one, other) = (filled.place(row)?, filled.place(against)?);
+    let cell = |place: usize| &filled.table.rows[place].cells[column];
+    let then = match (cell(one).published, cell(other).published) {
+        (Some(value), Some(base)) => published_against(value, base, less),
+        _ => cell(one).published_ratio.ok_or("the post has no figure to compare with")?,
+    };
+    let now = filled.figure(one, column)?.against(filled.figure(other, column)?, less, seed);
+    let sentence = told(change, Outcome::of(then, now), then, now);
+    Ok(sentence.replace("{row}", row).replace("{against}", against))
+}
+
+/// A row that is a ratio itself, then and now.
+fn alone(
+    change: &ChangePlan,
+    filled: &Filled,
+    column: usize,
+    row: &str,
+    seed: u64,
+) -> Result<String, String> {
+    let place = filled.place(row)?;
+    let then = filled.table.rows[place].cells[column]
+        .published
+        .ok_or("the post has no figure to compare with")?;
+    let now = filled.figure(place, column)?.estimate(seed);
+    Ok(told(change, Outcome::of(then, now), then, now).replace("{row}", row))
+}
+
+/// The words of an outcome with its ratios.
+fn told(change: &ChangePlan, outcome: Outcome, then: f64, now: Estimate) -> String {
+    outcome
+        .words(change)
+        .replace("{then}", &phrase(then, None, change.form))
+        .replace("{now}", &phrase(now.median, Some(now), change.form))
+        .replace("{trend}", trend(then, now))
+}
+
+/// The best of a column, then and now.
+fn best(change: &ChangePlan, filled: &Filled, column: usize, seed: u64) -> Result<String, String> {
+    let less = filled.table.columns[column].less_is_better;
+    let rank = |value: f64| if less { value } else { -value };
+    let rows = &filled.table.rows;
+    let old = (0..rows.len())
+        .filter_map(|place| Some((place, rank(rows[place].cells[column].published?))))
+        .min_by(|one, other| one.1.total_cmp(&other.1))
+        .map(|(place, _)| place)
+        .ok_or("the post has no figures")?;
+    let old_figure = filled.figure(old, column)?;
+    let mut order: Vec<(usize, &Figure, f64)> = (0..rows.len())
+        .filter_map(|place| {
+            let figure = filled.figure(place, column).ok()?;
+            Some((place, figure, rank(rows[place].cells[column].today?.median)))
+        })
+        .collect();
+    order.sort_by(|one, other| one.2.total_cmp(&other.2));
+    let rival =
+        order.iter().find(|(place, ..)| *place != old).ok_or("nothing else was measured")?;
+    let (first, ..) = order[0];
+    // Where the old winner leads, the rival is the second; where not, the rival is the new winner.
+    let (now, outcome) = if first == old {
+        let now = rival.1.against(old_figure, less, seed);
+        (now, if now.low <= 1.0 { Outcome::Close } else { Outcome::Same })
+    } else {
+        let now = old_figure.against(rival.1, less, seed);
+        (now, if now.low <= 1.0 { Outcome::Close } else { Outcome::Turned })
+    };
+    Ok(outcome
+        .words(change)
+        .replace("{old}", &filled.labels[old])
+        .replace("{new}", &filled.labels[rival.0])
+        .replace("{now}", &phrase(now.median, Some(now), change.form)))
+}
+
+/// A ratio in words: "1.67 times as slow", "5.3% more", with today's interval.
+fn phrase(ratio: f64, interval: Option<Estimate>, form: Form) -> String {
+    let (shown, bounds): (String, fn(f64, bool) -> f64) = match form {
+        Form::Percent => {
+            let word = if ratio < 1.0 { "less" } else { "more" };
+            let percent = |ratio: f64, less: bool| {
+                let part = (ratio - 1.0) * 100.0;
+                if less { -part } else { part }
+            };
+            (format!("{}% {word}", digits(percent(ratio, ratio < 1.0))), percent)
+        }
+        Form::Factor => {
+            let word = if ratio < 1.0 { "fast" } else { "slow" };
+            let factor = |ratio: f64, fast: bool| if fast { 1.0 / ratio } else { ratio };
+            (format!("{:.2} times as {word}", factor(ratio, ratio < 1.0)), factor)
+        }
+    };
+    let Some(interval) = interval.filter(|one| one.low < one.high) else { return shown };
+    let mut ends = [bounds(interval.low, ratio < 1.0), bounds(interval.high, ratio < 1.0)];
+    ends.sort_by(f64::total_cmp);
+    match form {
+        Form::Percent => format!("{shown} ({} to {}%)", digits(ends[0]), digits(ends[1])),
+        Form::Factor => format!("{shown} ({:.2}–{:.2})", ends[0], ends[1]),
+    }
+}
+
+/// A percentage: one decimal below ten.
+fn digits(percent: f64) -> String {
+    if percent.abs() < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") }
+}
+
+/// Whether the distance of two rows has grown, by today's interval.
+fn trend(then: f64, now: Estimate) -> &'static str {
+    if (now.low..=now.high).contains(&then) {
+        return "as far apart as then";
+    }
+    let distance = |ratio: f64| ratio.ln().abs();
+    if distance(now.median) > distance(then) {
+        "further apart than then"
+    } else {
+        "closer than then"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Cell, Column, TaskRow, TaskTable};
+
+    /// A table of one column with these published figures and samples.
+    fn filled(rows: &[(&str, Option<f64>, &[f64])], less_is_better: bool) -> Filled {
+        let figure =
+            |samples: &[f64]| (!samples.is_empty()).then(|| Figure::sum(vec![samples.to_vec()]));
+        Filled {
+            table: TaskTable {
+                title: "T".into(),
+                columns: vec![Column { name: "C".into(), unit: "ns".into(), less_is_better }],
+                rows: rows
+                    .iter()
+                    .map(|(name, published, samples)| TaskRow {
+                        name: (*name).to_owned(),
+                        published: published.is_some(),
+                        cells: vec![Cell {
+                            today: figure(samples).map(|one| one.estimate(1)),
+                            published: *published,
+                            ..Cell::default()
+                        }],
+                        note: None,
+                    })
+                    .collect(),
+                baseline: None,
+            },
+            figures: rows.iter().map(|(_, _, samples)| vec![figure(samples)]).collect(),
+            labels: rows.iter().map(|(name, ..)| (*name).to_owned()).collect(),
+        }
+    }
+
+    fn change(row: Option<&str>, against: Option<&str>, form: Form) -> ChangePlan {
+        let words = if row.is_some() {
+            "{row} {against} {then} {now} {trend}"
+        } else {
+            "{old} {new} {now}"
+        };
+        ChangePlan {
+            table: "T".into(),
+            column: "C".into(),
+            row: row.map(str::to_owned),
+            against: against.map(str::to_owned),
+            form,
+            same: format!("same: {words}"),
+            turned: format!("turned: {words}"),
+            close: format!("close: {words}"),
+        }
+    }
+
+    const LOW: &[f64] = &[10.0, 10.1, 10.2, 10.3, 10.1, 10.2, 10.0];
+    const HIGH: &[f64] = &[20.0, 20.2, 20.4, 20.6, 20.2, 20.4, 20.0];
+    const WIDE: &[f64] = &[6.0, 10.1, 9.0, 15.0, 12.0, 8.0, 14.0];
+
+    fn said(rows: &[(&str, Option<f64>, &[f64])], form: Form) -> String {
+        sentence(&change(Some("a"), Some("b"), form), &[filled(rows, true)], 1)
+    }
+
+    #[test]
+    fn a_pair_keeps_its_order_turns_or_is_too_close() {
+        let same = said(&[("a", Some(3.0), LOW), ("b", Some(4.0), HIGH)], Form::Factor);
+        assert!(same.starts_with("same: a b 1.33 times as fast 2.00 times as fast ("), "{same}");
+        assert!(same.ends_with("further apart than then"), "{same}");
+        let turned = said(&[("a", Some(3.0), HIGH), ("b", Some(4.0), LOW)], Form::Factor);
+        assert!(
+            turned.starts_with("turned: a b 1.33 times as fast 2.00 times as slow ("),
+            "{turned}"
+        );
+        let close = said(&[("a", Some(3.0), WIDE), ("b", Some(4.0), LOW)], Form::Factor);
+        assert!(
+            close.starts_with("close: a b 1.33 times as fast 1.00 times as slow (0"),
+            "{close}"
+        );
+    }
+
+    #[test]
+    fn a_tax_is_told_in_percent_with_its_interval() {
+        let same = said(&[("a", Some(1.053), HIGH), ("b", Some(1.0), LOW)], Form::Percent);
+        assert!(same.starts_with("same: a b 5.3% more 100% more ("), "{same}");
+        let turned = said(&[("a", Some(1.053), LOW), ("b", Some(1.0), HIGH)], Form::Percent);
+        assert!(turned.starts_with("turned: a b 5.3% more 50% less ("), "{turned}");
+        let as_then = said(&[("a", Some(2.0), HIGH), ("b", Some(1.0), LOW)], Form::Percent);
+        assert!(as_then.ends_with("as far apart as then"), "{as_then}");
+    }
+
+    #[test]
+    fn the_best_stays_is_overtaken_or_is_too_close() {
+        let best = |rows: &[(&str, Option<f64>, &[f64])]| {
+            sentence(&change(None, None, Form::Factor), &[filled(rows, true)], 1)
+        };
+        let kept = best(&[("a", Some(3.0), LOW), ("b", Some(4.0), HIGH)]);
+        assert!(kept.starts_with("same: a b 2.00 times as slow ("), "{kept}");
+        // One that the post does not have can win.
+        let overtaken = best(&[("a", Some(3.0), HIGH), ("b", Some(4.0), HIGH), ("c", None, LOW)]);
+        assert!(overtaken.starts_with("turned: a c 2.00 times as slow ("), "{overtaken}");
+        let close = best(&[("a", Some(3.0), WIDE), ("b", Some(4.0), LOW)]);
+        assert!(close.starts_with("close: a b"), "{close}");
+    }
+
+    #[test]
+    fn more_is_better_where_the_column_says_so() {
+        let rows: &[(&str, Option<f64>, &[f64])] =
+            &[("a", Some(68.3), LOW), ("b", Some(62.7), HIGH)];
+        let text = sentence(&change(None, None, Form::Factor), &[filled(rows, false)], 1);
+        assert!(text.starts_with("turned: a b"), "{text}");
+        let text = sentence(&change(Some("a"), Some("b"), Form::Factor), &[filled(rows, false)], 1);
+        assert!(text.starts_with("turned: a b 1.09 times as fast 2.00 times as slow"), "{text}");
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_judged() {
+        let text = said(&[("a", Some(3.0), LOW), ("b", Some(4.0), &[])], Form::Factor);
+        assert_eq!(text, "T, c: \"b\" was not measured.");
+        let text = said(&[("a", Some(3.0), LOW)], Form::Factor);
+        assert_eq!(text, "T, c: there is no row \"b\".");
+        let text = said(&[("a", None, LOW), ("b", None, HIGH)], Form::Factor);
+        assert_eq!(text, "T, c: the post has no figure to compare with.");
+    }
+}

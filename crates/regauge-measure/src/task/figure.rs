@@ -1,0 +1,121 @@
+//! A figure of a task's table: samples, and the number that is made of their medians.
+
+use crate::stats::{self, Estimate};
+
+/// A number made of samples: `scale` times its factors.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Figure {
+    factors: Vec<Factor>,
+    scale: f64,
+}
+
+/// The sum of the medians of lists of samples, or one divided by it.
+#[derive(Debug, Clone, PartialEq)]
+struct Factor {
+    lists: Vec<Vec<f64>>,
+    inverse: bool,
+}
+
+impl Figure {
+    /// A number that is known exactly: a size.
+    pub(crate) fn exact(value: f64) -> Figure {
+        Figure::sum(vec![vec![value]])
+    }
+
+    /// The sum of the medians of these lists.
+    pub(crate) fn sum(lists: Vec<Vec<f64>>) -> Figure {
+        Figure { factors: vec![Factor { lists, inverse: false }], scale: 1.0 }
+    }
+
+    /// How often in a second what takes so many nanoseconds can be done.
+    pub(crate) fn per_second(ns: Vec<f64>) -> Figure {
+        Figure { factors: vec![Factor { lists: vec![ns], inverse: true }], scale: 1e9 }
+    }
+
+    /// The same `factor` times.
+    pub(crate) fn times(mut self, factor: f64) -> Figure {
+        self.scale *= factor;
+        self
+    }
+
+    /// This divided by another.
+    pub(crate) fn divided_by(&self, other: &Figure) -> Figure {
+        let mut factors = self.factors.clone();
+        factors.extend(
+            other
+                .factors
+                .iter()
+                .map(|one| Factor { lists: one.lists.clone(), inverse: !one.inverse }),
+        );
+        Figure { factors, scale: self.scale / other.scale }
+    }
+
+    /// The number and its interval.
+    pub(crate) fn estimate(&self, seed: u64) -> Estimate {
+        let lists: Vec<&[f64]> =
+            self.factors.iter().flat_map(|factor| &factor.lists).map(Vec::as_slice).collect();
+        if lists.iter().all(|list| list.len() == 1) {
+            let values: Vec<f64> = lists.iter().map(|list| list[0]).collect();
+            let value = self.number(&values);
+            return Estimate { median: value, low: value, high: value };
+        }
+        stats::estimate_of(&lists, seed, |medians| self.number(medians))
+    }
+
+    fn number(&self, mut medians: &[f64]) -> f64 {
+        self.factors.iter().fold(self.scale, |product, factor| {
+            let (own, rest) = medians.split_at(factor.lists.len());
+            medians = rest;
+            let sum: f64 = own.iter().sum();
+            if factor.inverse { product / sum } else { product * sum }
+        })
+    }
+
+    /// How this stands against a baseline: how many times as much where less is better, how many
+    /// times as little where more is. Above 1 is worse in either case.
+    pub(crate) fn against(&self, baseline: &Figure, less_is_better: bool, seed: u64) -> Estimate {
+        if self == baseline {
+            return Estimate { median: 1.0, low: 1.0, high: 1.0 };
+        }
+        match less_is_better {
+            true => self.divided_by(baseline).estimate(seed),
+            false => baseline.divided_by(self).estimate(seed),
+        }
+    }
+}
+
+/// The same for published numbers.
+pub(crate) fn published_against(value: f64, baseline: f64, less_is_better: bool) -> f64 {
+    if less_is_better { value / baseline } else { baseline / value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_rates_and_quotients() {
+        let total = Figure::sum(vec![vec![2.0, 3.0, 4.0], vec![10.0]]);
+        assert_eq!(total.estimate(1).median, 13.0);
+        let rate = Figure::per_second(vec![2e6, 1e6, 3e6]);
+        assert_eq!(rate.estimate(1).median, 500.0);
+        assert_eq!(rate.clone().times(2.0).estimate(1).median, 1000.0);
+        let slow = Figure::per_second(vec![4e6]);
+        assert_eq!(slow.against(&rate, false, 1).median, 2.0);
+        let tax = Figure::exact(6.0).divided_by(&Figure::exact(4.0));
+        let other = Figure::exact(9.0).divided_by(&Figure::exact(3.0));
+        assert_eq!(tax.against(&other, true, 1).median, 0.5);
+        assert_eq!(published_against(68.3, 62.7, true), 68.3 / 62.7);
+    }
+
+    #[test]
+    fn what_is_exact_has_no_width_and_nothing_differs_from_itself() {
+        let exact = Figure::exact(7.0).estimate(1);
+        assert_eq!((exact.low, exact.high), (7.0, 7.0));
+        let noisy = Figure::sum(vec![(1..20).map(f64::from).collect()]);
+        let itself = noisy.against(&noisy.clone(), true, 1);
+        assert_eq!((itself.low, itself.median, itself.high), (1.0, 1.0, 1.0));
+        let wide = noisy.estimate(1);
+        assert!(wide.low < wide.median && wide.median < wide.high);
+    }
+}

@@ -1,0 +1,323 @@
+//! The founding comparisons: tables that were published, measured again by name.
+//!
+//! A task is one file, `lab/tasks/NAME.toml`: question, source, data, contenders, operation, the
+//! published tables, and the words for what has changed. What a sentence says is worked out from
+//! the samples ([`changed`]); a task file holds no outcome.
+
+mod calls;
+mod changed;
+mod codec;
+mod figure;
+mod fill;
+mod plan;
+mod program;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::error::Error;
+use crate::machine::Machine;
+use crate::options::{Options, Progress, Stage};
+use crate::report::{self, Axis, Chart, Input, Line, Method, Report, Rounds};
+use crate::sample::{self, Kind};
+use crate::stats;
+use crate::{assets, run as engine, runtime};
+
+use calls::Batch;
+use codec::Codec;
+use plan::{DataPlan, Operation, Plan};
+use program::{Program, Programs};
+
+/// The processor's part of the time below which a machine counts as busy. Programs work on one
+/// core and hardly wait for the disk, so on a quiet machine it is all but 1.
+const BUSY: f64 = 0.8;
+
+/// A task, as `regauge measure --task` lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// What it is called by.
+    pub name: String,
+    /// The question that it answers.
+    pub question: String,
+    /// Whether it needs a file of the user's.
+    pub needs_file: bool,
+}
+
+/// Which task, on what.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Request {
+    /// Its name.
+    pub name: String,
+    /// The user's own data instead of the task's sample: [`Options::input`] names it.
+    pub file: bool,
+    /// So many documents, records or objects instead of the task's own number.
+    pub records: Option<u64>,
+}
+
+/// Every task.
+#[must_use]
+pub fn list() -> Vec<Summary> {
+    plan::all()
+        .into_iter()
+        .map(|plan| Summary {
+            needs_file: plan.needs_file(),
+            name: plan.name,
+            question: plan.question,
+        })
+        .collect()
+}
+
+/// Measures a task, and gives a report whose `task` is filled.
+///
+/// # Errors
+/// `Task` when there is none of that name, or it cannot be done on this data; those of
+/// [`crate::run`].
+pub fn run(
+    request: &Request,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Report, Error> {
+    let plan = named(&request.name)?;
+    let takes_file = plan.needs_file() || plan.data.as_ref().is_some_and(|data| data.file);
+    if request.file && !takes_file {
+        return Err(Error::Task(format!(
+            "the task {} makes its own objects, so it takes no FILE",
+            plan.name
+        )));
+    }
+    if !request.file && plan.needs_file() {
+        return Err(Error::Task(format!("the task {} needs a FILE", plan.name)));
+    }
+    let folder = engine::work_dir(options)?;
+    let mut options = options.clone();
+    if let Some((path, name)) = own_data(&plan, request, folder.path())? {
+        (options.input, options.name, options.from) = (path, Some(name), None);
+        options.files.clear();
+    }
+    options.take_part.clone_from(&plan.take_part);
+    match plan.operation {
+        Operation::Codec => codec(&plan, options, progress),
+        Operation::Calls => calls(&plan, request, options, folder.path(), progress),
+        Operation::Program => programs(&plan, request, &options, folder.path(), progress),
+    }
+}
+
+impl Plan {
+    fn needs_file(&self) -> bool {
+        self.data.is_none()
+    }
+}
+
+fn named(name: &str) -> Result<Plan, Error> {
+    let plans = plan::all();
+    let names: Vec<String> = plans.iter().map(|plan| plan.name.clone()).collect();
+    plans.into_iter().find(|plan| plan.name == name).ok_or_else(|| {
+        Error::Task(format!("found task \"{name}\", expected one of {}", names.join(", ")))
+    })
+}
+
+/// The task's sample in a file, and what to call it; nothing where the user's file is measured, or
+/// programs make their own objects.
+fn own_data(
+    plan: &Plan,
+    request: &Request,
+    folder: &Path,
+) -> Result<Option<(PathBuf, String)>, Error> {
+    let Some(data) = &plan.data else { return Ok(None) };
+    let Some(kind) = data.sample.as_deref().filter(|_| !request.file) else { return Ok(None) };
+    let kind: Kind = kind.parse().map_err(Error::Task)?;
+    // Of a task of calls on one document, `--records` says how large its batches are.
+    let count = match plan.operation {
+        Operation::Calls => data.documents,
+        _ => documents(data, request),
+    };
+    let path = sampled(kind, count, folder, plan.name.as_str())?;
+    Ok(Some((path, format!("{kind} sample"))))
+}
+
+fn documents(data: &DataPlan, request: &Request) -> u64 {
+    request.records.unwrap_or(data.documents).max(1)
+}
+
+fn sampled(kind: Kind, count: u64, folder: &Path, name: &str) -> Result<PathBuf, Error> {
+    let path = folder.join(format!("{name}.{}", kind.suffix(count)));
+    let failed = || Error::io("write", &path);
+    let mut file = BufWriter::new(File::create(&path).map_err(failed())?);
+    let how = sample::Options { count: Some(count), seed: 0 };
+    sample::generate(kind, &how, &mut file).map_err(failed())?;
+    file.flush().map_err(failed())?;
+    Ok(path)
+}
+
+fn codec(plan: &Plan, mut options: Options, progress: &mut dyn Progress) -> Result<Report, Error> {
+    // One record that a library of 2014 stumbles over must not cost the table a row.
+    options.common = true;
+    let mut report = crate::run(&options, progress)?;
+    let results = Codec { report: &report, calls: HashMap::new() };
+    report.task = Some(fill::task(plan, &results, options.seed));
+    Ok(report)
+}
+
+fn calls(
+    plan: &Plan,
+    request: &Request,
+    options: Options,
+    folder: &Path,
+    progress: &mut dyn Progress,
+) -> Result<Report, Error> {
+    let began = Instant::now();
+    // Sizes, correctness and single calls first, with half of the time.
+    let half = Options { budget: options.budget.mul_f64(0.5), ..options.clone() };
+    let mut report = crate::run(&half, progress)?;
+    let size = plan.data.as_ref().and_then(|data| data.batch).unwrap_or(300);
+    let size = request.records.unwrap_or(size).max(2);
+    let batch = match request.file {
+        true => Batch::Times(size),
+        false => Batch::Of(sampled(Kind::TimeSlice, size, folder, "batch")?),
+    };
+    let (measured, share) = calls::measure(&report, batch, &options, BUSY, progress)?;
+    let results = Codec { report: &report, calls: measured };
+    report.task = Some(fill::task(plan, &results, options.seed));
+    report
+        .notes
+        .push(format!("A batch is {size} documents, decoded or encoded one after the other."));
+    report.notes.extend(busy_note(share));
+    report.method.budget_s = options.budget.as_secs_f64();
+    report.method.took_s = began.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+fn programs(
+    plan: &Plan,
+    request: &Request,
+    options: &Options,
+    folder: &Path,
+    progress: &mut dyn Progress,
+) -> Result<Report, Error> {
+    let began = Instant::now();
+    let machine = Machine::here();
+    let work = engine::work_dir(options)?;
+    assets::unpack(work.path()).map_err(Error::io("write", work.path()))?;
+    let data = plan.data.as_ref().expect("a test sees that every program has data");
+    let count = documents(data, request);
+    // A file of the user's may have been compressed: then the caller has a copy of it.
+    let input = (data.sample.is_some() || request.file)
+        .then(|| options.files.first().map_or(options.input.as_path(), |file| &file.path));
+    progress.begin(Stage::Prepare, plan.program.len() as u64);
+    let runners = runtime::with(&options.runners)?;
+    let mut list: Vec<Program> = plan
+        .program
+        .iter()
+        .enumerate()
+        .map(|(at, one)| {
+            progress.step(&one.file);
+            let own = folder.join(format!("program-{at}"));
+            std::fs::create_dir_all(&own).map_err(Error::io("make", &own))?;
+            Ok(Program::start(one, &runners, data, count, input, &own, work.path(), options))
+        })
+        .collect::<Result<_, Error>>()?;
+    let rounds = program::run(&mut list, options, began, progress)?;
+    let share = program::cpu_share(&list);
+    if share.is_some_and(|share| share < BUSY) {
+        program::take_cpu_time(&mut list);
+    }
+    let results = Programs(&list);
+    let mut task = fill::task(plan, &results, options.seed);
+    task.charts = charts(plan, data, count, &results);
+    let bytes = input.and_then(|path| std::fs::metadata(path).ok()).map_or(0, |file| file.len());
+    Ok(Report {
+        schema: report::SCHEMA.to_owned(),
+        regauge: env!("CARGO_PKG_VERSION").to_owned(),
+        command: options.command.clone(),
+        input: Input {
+            name: options.name.clone().unwrap_or_else(|| match input {
+                Some(path) => engine::file_name(path),
+                None => "objects made by the task".to_owned(),
+            }),
+            format: if input.is_some() { "ndjson" } else { "objects" }.to_owned(),
+            bytes,
+            documents: count,
+        },
+        machine,
+        method: Method {
+            seed: options.seed,
+            rounds: Rounds { decode: rounds, encode: rounds },
+            sample_min_ns: u64::try_from(options.sample_min.as_nanos()).unwrap_or(u64::MAX),
+            budget_s: options.budget.as_secs_f64(),
+            took_s: began.elapsed().as_secs_f64(),
+            timed_documents: count,
+            every: 1,
+        },
+        references: Vec::new(),
+        rows: Vec::new(),
+        missing: Vec::new(),
+        notes: notes(&list, share),
+        noise: None,
+        costs: None,
+        verdict: None,
+        task: Some(task),
+        interrupted: false,
+    })
+}
+
+/// What a busy machine makes of the task's own times.
+fn busy_note(share: Option<f64>) -> Option<String> {
+    let share = share.filter(|share| *share < BUSY)?;
+    Some(format!(
+        "The machine was busy: what this task times had the processor for {:.0}% of the time. So \
+         its times are the processor's, not the clock's; trust ratios, not times.",
+        100.0 * share
+    ))
+}
+
+/// Which interpreters ran, and whether the machine was busy.
+fn notes(programs: &[Program], share: Option<f64>) -> Vec<String> {
+    let mut notes: Vec<String> = programs
+        .iter()
+        .filter_map(|one| {
+            let hello = one.hello.as_ref()?;
+            let library = match hello.version.as_str() {
+                "" => String::new(),
+                version => format!(", {version}"),
+            };
+            Some(format!("{}{library}; collector: {}.", hello.runtime, hello.gc))
+        })
+        .collect();
+    notes.extend(busy_note(share));
+    notes
+}
+
+/// The lines of a task: the median at each step over all samples.
+fn charts(plan: &Plan, data: &DataPlan, count: u64, results: &Programs) -> Vec<Chart> {
+    let step = data.step.unwrap_or(count).min(count).max(1);
+    plan.chart
+        .iter()
+        .map(|chart| Chart {
+            title: chart.title.clone(),
+            x: Axis { label: chart.x.clone(), unit: "count".into(), log: false },
+            y: Axis { label: chart.y.clone(), unit: "ns".into(), log: false },
+            lines: chart
+                .line
+                .iter()
+                .filter_map(|line| {
+                    let case = results.case(&chart.runtime, &line.case).ok()?;
+                    let steps = case.marks.iter().map(Vec::len).min()?;
+                    let points = (0..steps)
+                        .map(|at| {
+                            let list: Vec<f64> = case.marks.iter().map(|one| one[at]).collect();
+                            [((at as u64 + 1) * step).min(count) as f64, stats::median(&list)]
+                        })
+                        .collect();
+                    Some(Line { name: line.name.clone(), points })
+                })
+                .collect(),
+        })
+        .filter(|chart| !chart.lines.is_empty())
+        .collect()
+}

@@ -1,0 +1,235 @@
+//! What a task file says: `lab/tasks/NAME.toml`, carried in the binary.
+//!
+//! The numbers in it are the post's own, in the post's units; `unit` is that of the report.
+//! lab/README.md lists the keys.
+
+use serde::Deserialize;
+
+use crate::assets;
+
+/// A task file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Plan {
+    pub name: String,
+    pub question: String,
+    /// In which order `--task` lists it.
+    pub order: u32,
+    pub source: Option<SourcePlan>,
+    pub data: Option<DataPlan>,
+    pub operation: Operation,
+    /// Which contenders take part: `runtime/data`, `runtime/record` or `runtime/name`. All, where
+    /// nothing is said; for programs none.
+    #[serde(default)]
+    pub take_part: Vec<String>,
+    #[serde(default)]
+    pub program: Vec<ProgramPlan>,
+    #[serde(default)]
+    pub table: Vec<TablePlan>,
+    #[serde(default)]
+    pub chart: Vec<ChartPlan>,
+    #[serde(default)]
+    pub changed: Vec<ChangePlan>,
+}
+
+/// Where the published figures come from: a public reference.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct SourcePlan {
+    pub title: String,
+    pub date: Option<String>,
+    pub author: Option<String>,
+    pub site: Option<String>,
+}
+
+impl std::fmt::Display for SourcePlan {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "\"{}\"", self.title)?;
+        for part in [&self.author, &self.site, &self.date].into_iter().flatten() {
+            write!(out, ", {part}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The data: a kind of sample, unless the user names a file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct DataPlan {
+    /// A kind of `regauge sample`; without one the programs make their own objects.
+    pub sample: Option<String>,
+    /// How many documents, records or objects.
+    pub documents: u64,
+    /// What a step of a line counts.
+    pub step: Option<u64>,
+    /// Documents of a batch that is decoded at once.
+    pub batch: Option<u64>,
+    /// Whether a file of the user's may stand in.
+    #[serde(default)]
+    pub file: bool,
+}
+
+/// What is done with the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Operation {
+    /// Decoding and encoding, as in every measurement.
+    Codec,
+    /// The same, and a thousand calls with a rehearsal, and batches.
+    Calls,
+    /// What the task's own programs do.
+    Program,
+}
+
+/// A program of the task's own.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ProgramPlan {
+    /// "Ruby" or "Python".
+    pub runtime: String,
+    /// Its path below `lab/tasks`.
+    pub file: String,
+    /// Where the interpreter comes from, for a machine that has none.
+    pub install: String,
+}
+
+/// A table.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct TablePlan {
+    pub title: String,
+    /// The runtime of its rows, where they do not name their own.
+    pub runtime: Option<String>,
+    /// The label of the row that ratios refer to.
+    pub baseline: Option<String>,
+    /// Whether every other contender that takes part (or every other format, of a table of
+    /// references) gets a row below: `data` or `record`, what they give, or `formats`.
+    pub since: Option<String>,
+    pub column: Vec<ColumnPlan>,
+    pub row: Vec<RowPlan>,
+}
+
+/// A column.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ColumnPlan {
+    pub name: String,
+    /// Which figure of a row it shows.
+    pub figure: String,
+    /// The end of the case's name, for programs.
+    pub case: Option<String>,
+    pub unit: String,
+    /// The unit of the published numbers, where it is another.
+    pub published_unit: Option<String>,
+    #[serde(default = "yes")]
+    pub less_is_better: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl ColumnPlan {
+    /// What a published number is in the report's unit.
+    pub(crate) fn published(&self, number: f64) -> Option<f64> {
+        let factor = match self.published_unit.as_deref() {
+            Some("s") => 1e9,
+            Some("ms") => 1e6,
+            Some("MB") => 1e6,
+            _ => 1.0,
+        };
+        // `nan` stands for a cell that the post leaves open.
+        (!number.is_nan()).then_some(number * factor)
+    }
+}
+
+/// A row.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct RowPlan {
+    /// As the post calls it.
+    pub label: String,
+    /// The contender's name; of several, the first that takes part.
+    #[serde(default)]
+    pub contender: Vec<String>,
+    pub runtime: Option<String>,
+    /// A format of the reference bytes, for sizes.
+    pub format: Option<String>,
+    /// A case of a program, and another that it is divided by.
+    pub case: Option<String>,
+    pub over: Option<String>,
+    /// In the order of the columns; `nan` where there is none.
+    #[serde(default)]
+    pub published: Vec<f64>,
+    /// Ratios to the baseline, where the post gives nothing else.
+    #[serde(default)]
+    pub published_ratio: Vec<f64>,
+    pub note: Option<String>,
+}
+
+/// Lines over the steps of a program.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ChartPlan {
+    pub title: String,
+    pub runtime: String,
+    pub x: String,
+    pub y: String,
+    /// Cases, and what to call them.
+    pub line: Vec<LinePlan>,
+}
+
+/// A line of a chart.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct LinePlan {
+    pub name: String,
+    pub case: String,
+}
+
+/// A sentence about what has changed.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ChangePlan {
+    /// The title of the table that it is about.
+    pub table: String,
+    /// The name of its column.
+    pub column: String,
+    /// Two rows to compare, by label; a row alone is a ratio itself; without any, the best then is
+    /// compared with the best now.
+    pub row: Option<String>,
+    pub against: Option<String>,
+    #[serde(default)]
+    pub form: Form,
+    /// The sentence for each outcome. `{row}`, `{against}`, `{then}`, `{now}`, `{trend}`; for the
+    /// best: `{old}`, `{new}`, `{now}`.
+    pub same: String,
+    pub turned: String,
+    pub close: String,
+}
+
+/// How a ratio is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Form {
+    /// "1.67 times as slow".
+    #[default]
+    Factor,
+    /// "5.3% more".
+    Percent,
+}
+
+/// Every task, in order.
+pub(crate) fn all() -> Vec<Plan> {
+    let mut plans: Vec<Plan> = assets::FILES
+        .iter()
+        .filter(|(path, _)| path.starts_with("tasks/") && path.ends_with(".toml"))
+        .map(|(path, text)| {
+            toml::from_str(text).unwrap_or_else(|error| {
+                unreachable!("a test reads every task that is carried; {path}: {error}")
+            })
+        })
+        .collect();
+    plans.sort_by_key(|plan: &Plan| plan.order);
+    plans
+}

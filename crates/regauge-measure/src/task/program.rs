@@ -1,0 +1,405 @@
+//! Tasks with work of their own: programs that know cases, are checked, and timed in rounds.
+//!
+//! A program speaks as the runners of contenders do (`crate::protocol`): it says hello, is told
+//! the data with `ready` and answers with its cases; `try` does a case once and says whether what
+//! came of it was right; `work` does it and says how long it took. A case that was not right is
+//! not timed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+
+use crate::error::Error;
+use crate::launch::given;
+use crate::options::{Options, Progress, Stage};
+use crate::process::{Launch, Process, Trouble};
+use crate::protocol::{Command, Hello};
+use crate::random::Random;
+use crate::runtime::{Places, RunnerFile, Runtime, Started};
+use crate::setup;
+
+use super::figure::Figure;
+use super::fill::Results;
+use super::plan::{ColumnPlan, DataPlan, ProgramPlan, RowPlan, TablePlan};
+
+/// Fewer samples give no interval worth the name; more tell nothing new.
+const ROUNDS_MIN: u64 = 5;
+const ROUNDS_MAX: u64 = 40;
+
+/// A program and what it has told.
+pub(super) struct Program {
+    /// The runtime's name, as tables have it.
+    pub runtime: String,
+    pub hello: Option<Hello>,
+    pub cases: Vec<Case>,
+    pub absent: Vec<Absent>,
+    /// Why there is nothing of it.
+    pub trouble: Option<String>,
+    process: Option<Process>,
+}
+
+/// One kind of work.
+pub(super) struct Case {
+    pub name: String,
+    pub version: String,
+    /// Numbers that are no times, such as bytes.
+    pub figures: BTreeMap<String, f64>,
+    /// Nanoseconds of one iteration, sample by sample.
+    pub samples: Vec<f64>,
+    /// Nanoseconds since the start of a sample at each step.
+    pub marks: Vec<Vec<f64>>,
+    /// The processor's part of each sample's time.
+    shares: Vec<f64>,
+    /// Why it has no times.
+    pub trouble: Option<String>,
+    iterations: u64,
+    pass_ns: f64,
+}
+
+/// A case that this machine lacks something for.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Absent {
+    pub name: String,
+    pub install: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Readied {
+    cases: Vec<Told>,
+    #[serde(default)]
+    absent: Vec<Absent>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Told {
+    name: String,
+    #[serde(default)]
+    version: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Tried {
+    #[serde(default)]
+    figures: BTreeMap<String, f64>,
+    /// What was wrong with what came of it.
+    #[serde(default)]
+    wrong: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Worked {
+    ns: u64,
+    cpu_ns: u64,
+    #[serde(default)]
+    marks: Vec<u64>,
+}
+
+impl Program {
+    /// Starts it and hears which cases it has.
+    #[expect(clippy::too_many_arguments, reason = "each is one thing that a program is told")]
+    pub(super) fn start(
+        plan: &ProgramPlan,
+        runners: &[RunnerFile],
+        data: &DataPlan,
+        documents: u64,
+        input: Option<&Path>,
+        folder: &Path,
+        work: &Path,
+        options: &Options,
+    ) -> Program {
+        let mut program = Program {
+            runtime: plan.runtime.clone(),
+            hello: None,
+            cases: Vec::new(),
+            absent: Vec::new(),
+            trouble: None,
+            process: None,
+        };
+        let step = data.step.map(|step| step.min(documents));
+        let ready = Command::Ready { documents, step, path: input, folder };
+        let started = launch(plan, runners, work, options)
+            .and_then(|launch| Process::start(&launch, options.patience))
+            .and_then(|(mut process, hello)| {
+                program.hello = Some(hello);
+                let told: Readied = process.ask(&ready, options.patience)?;
+                Ok((process, told))
+            });
+        match started {
+            Ok((process, told)) => {
+                program.process = Some(process);
+                program.absent = told.absent;
+                program.cases = told.cases.into_iter().map(Case::new).collect();
+            }
+            Err(Trouble::NoRuntime(_) | Trouble::Missing(_)) => {
+                program.trouble = Some(format!("not installed: {}", plan.install));
+            }
+            Err(trouble) => program.trouble = Some(format!("failed: {trouble}")),
+        }
+        program
+    }
+
+    /// Asks about a case; trouble is noted with it, or with all where the process is gone.
+    fn ask<T: serde::de::DeserializeOwned>(
+        &mut self,
+        at: usize,
+        command: impl FnOnce(&str) -> Command<'_>,
+        patience: Duration,
+    ) -> Option<T> {
+        let name = self.cases[at].name.clone();
+        match self.process.as_mut()?.ask(&command(&name), patience) {
+            Ok(answer) => return Some(answer),
+            Err(Trouble::Raised(why)) => self.cases[at].trouble = Some(why),
+            Err(trouble) => {
+                self.process = None;
+                for case in self.cases.iter_mut().filter(|case| case.trouble.is_none()) {
+                    case.trouble = Some(trouble.to_string());
+                }
+            }
+        }
+        None
+    }
+
+    fn check(&mut self, at: usize, patience: Duration) {
+        if let Some(tried) = self.ask::<Tried>(at, |case| Command::Try { case }, patience) {
+            let case = &mut self.cases[at];
+            case.figures = tried.figures;
+            case.trouble = tried.wrong;
+        }
+    }
+
+    /// Works once or more; gives the time of one iteration.
+    fn work(&mut self, at: usize, iterations: u64, patience: Duration) -> Option<Worked> {
+        self.ask(at, |case| Command::Work { case, iterations }, patience)
+    }
+
+    /// Warms up, and finds how many iterations make a sample long enough.
+    fn calibrate(&mut self, at: usize, options: &Options) {
+        let goal = options.sample_min.as_nanos() as f64;
+        let mut iterations = 1;
+        for _ in 0..6 {
+            let Some(worked) = self.work(at, iterations, options.patience) else { return };
+            let ns = (worked.ns as f64).max(1.0);
+            let case = &mut self.cases[at];
+            case.pass_ns = ns / iterations as f64;
+            case.iterations = iterations;
+            if ns >= goal * 0.8 {
+                return;
+            }
+            iterations = ((goal / case.pass_ns).ceil() as u64).clamp(1, iterations * 20);
+        }
+        self.cases[at].iterations = iterations;
+    }
+
+    fn is_live(&self, at: usize) -> bool {
+        self.process.is_some() && self.cases[at].trouble.is_none()
+    }
+}
+
+impl Case {
+    fn new(told: Told) -> Case {
+        Case {
+            name: told.name,
+            version: told.version,
+            figures: BTreeMap::new(),
+            samples: Vec::new(),
+            marks: Vec::new(),
+            shares: Vec::new(),
+            trouble: None,
+            iterations: 1,
+            pass_ns: 0.0,
+        }
+    }
+}
+
+/// The program in the place of its runtime's runner.
+fn launch(
+    plan: &ProgramPlan,
+    runners: &[RunnerFile],
+    work: &Path,
+    options: &Options,
+) -> Result<Launch, Trouble> {
+    let runtime = Runtime::of(&plan.runtime.to_lowercase());
+    let runner = runners
+        .iter()
+        .find(|one| one.runtime == runtime)
+        .ok_or_else(|| Trouble::NoRuntime(format!("there is no runner for {}", plan.runtime)))?;
+    let program = work.join("tasks").join(&plan.file);
+    let places = Places {
+        runner: program.clone(),
+        adapter: program,
+        data: options.data_dir.clone().or_else(setup::data_dir),
+        lab: work.to_path_buf(),
+        ..Places::default()
+    };
+    let Started { program, arguments, environment } =
+        runner.command(given(options, runtime), &places).map_err(Trouble::NoRuntime)?;
+    Ok(Launch { program, arguments, environment, folder: work.to_path_buf() })
+}
+
+/// Checks every case of every program, then times those that were right, in rounds that are
+/// shuffled over all of them. Gives the number of rounds.
+pub(super) fn run(
+    programs: &mut [Program],
+    options: &Options,
+    began: Instant,
+    progress: &mut dyn Progress,
+) -> Result<u64, Error> {
+    let mut order: Vec<(usize, usize)> = programs
+        .iter()
+        .enumerate()
+        .flat_map(|(program, one)| (0..one.cases.len()).map(move |case| (program, case)))
+        .collect();
+    progress.begin(Stage::Check, order.len() as u64);
+    for &(program, case) in &order {
+        progress.step(&programs[program].cases[case].name);
+        programs[program].check(case, options.patience);
+    }
+    progress.begin(Stage::Warm, order.len() as u64);
+    for &(program, case) in &order {
+        progress.step(&programs[program].cases[case].name);
+        if programs[program].is_live(case) {
+            programs[program].calibrate(case, options);
+        }
+    }
+    let live = |programs: &[Program], order: &[(usize, usize)]| -> Vec<(usize, usize)> {
+        order.iter().copied().filter(|&(program, case)| programs[program].is_live(case)).collect()
+    };
+    order = live(programs, &order);
+    let round_ns: f64 = order
+        .iter()
+        .map(|&(program, case)| &programs[program].cases[case])
+        .map(|case| case.pass_ns * case.iterations as f64)
+        .sum();
+    let left = options.budget.saturating_sub(began.elapsed()).max(options.budget.mul_f64(0.4));
+    let rounds = options.rounds.unwrap_or_else(|| {
+        ((left.as_nanos() as f64 / round_ns.max(1.0)) as u64).clamp(ROUNDS_MIN, ROUNDS_MAX)
+    });
+    progress.begin(Stage::Rounds, rounds);
+    let mut random = Random::new(options.seed);
+    for _ in 0..rounds {
+        order = live(programs, &order);
+        random.shuffle(&mut order);
+        for &(program, at) in &order {
+            let program = &mut programs[program];
+            let iterations = program.cases[at].iterations;
+            let expected =
+                Duration::from_nanos((program.cases[at].pass_ns * iterations as f64) as u64);
+            let patience = options.patience.max(expected * 20);
+            if !program.is_live(at) {
+                continue;
+            }
+            if let Some(worked) = program.work(at, iterations, patience) {
+                let case = &mut program.cases[at];
+                case.samples.push(worked.ns as f64 / iterations as f64);
+                case.shares.push(worked.cpu_ns as f64 / worked.ns.max(1) as f64);
+                if !worked.marks.is_empty() {
+                    case.marks.push(worked.marks.iter().map(|ns| *ns as f64).collect());
+                }
+            }
+        }
+        progress.step("");
+    }
+    for program in programs.iter_mut() {
+        if let Some(process) = program.process.take() {
+            process.stop();
+        }
+    }
+    Ok(rounds)
+}
+
+/// The processor's part of the whole time of all samples: far below 1, and the machine was busy
+/// with something else. Nothing without samples.
+pub(super) fn cpu_share(programs: &[Program]) -> Option<f64> {
+    let cases = || programs.iter().flat_map(|one| &one.cases);
+    let clock: f64 = cases().flat_map(|case| &case.samples).sum();
+    let cpu: f64 = cases()
+        .flat_map(|case| case.samples.iter().zip(&case.shares).map(|(ns, share)| ns * share))
+        .sum();
+    (clock > 0.0).then(|| cpu / clock)
+}
+
+/// Turns times by the clock into times of the processor.
+pub(super) fn take_cpu_time(programs: &mut [Program]) {
+    for case in programs.iter_mut().flat_map(|one| &mut one.cases) {
+        for (ns, share) in case.samples.iter_mut().zip(&case.shares) {
+            *ns *= share;
+        }
+        for (marks, share) in case.marks.iter_mut().zip(&case.shares) {
+            marks.iter_mut().for_each(|ns| *ns *= share);
+        }
+    }
+}
+
+/// The programs of a task, as tables look things up.
+pub(super) struct Programs<'p>(pub &'p [Program]);
+
+impl<'p> Programs<'p> {
+    pub(super) fn case(&self, runtime: &str, name: &str) -> Result<&'p Case, String> {
+        let Some(program) = self.0.iter().find(|one| one.runtime.eq_ignore_ascii_case(runtime))
+        else {
+            return Err(format!("there is no program for {runtime}"));
+        };
+        if let Some(case) = program.cases.iter().find(|case| case.name == name) {
+            return match &case.trouble {
+                Some(why) => Err(why.clone()),
+                None => Ok(case),
+            };
+        }
+        if let Some(absent) = program.absent.iter().find(|one| one.name == name) {
+            return Err(format!("not installed: {}", absent.install));
+        }
+        Err(program.trouble.clone().unwrap_or_else(|| format!("there is no case \"{name}\"")))
+    }
+}
+
+fn case_name(case: &str, column: &ColumnPlan) -> String {
+    match &column.case {
+        Some(end) => format!("{case} {end}"),
+        None => case.to_owned(),
+    }
+}
+
+impl Results for Programs<'_> {
+    fn find(
+        &self,
+        table: &TablePlan,
+        row: &RowPlan,
+        column: &ColumnPlan,
+    ) -> Result<Figure, String> {
+        let runtime = row.runtime.as_deref().or(table.runtime.as_deref()).unwrap_or("Ruby");
+        let figure = |case: &str| -> Result<Figure, String> {
+            let case = self.case(runtime, &case_name(case, column))?;
+            let timed = || match case.samples.is_empty() {
+                true => Err("was not timed".to_owned()),
+                false => Ok(case.samples.clone()),
+            };
+            match column.figure.as_str() {
+                "time" => Ok(Figure::sum(vec![timed()?])),
+                "per-second" => Ok(Figure::per_second(timed()?)),
+                other => case
+                    .figures
+                    .get(other)
+                    .map(|value| Figure::exact(*value))
+                    .ok_or_else(String::new),
+            }
+        };
+        let one = figure(row.case.as_deref().unwrap_or(&row.label))?;
+        match &row.over {
+            Some(other) => Ok(one.divided_by(&figure(other)?)),
+            None => Ok(one),
+        }
+    }
+
+    fn version(&self, table: &TablePlan, row: &RowPlan) -> Option<String> {
+        let runtime = row.runtime.as_deref().or(table.runtime.as_deref())?;
+        let start = row.case.as_deref().unwrap_or(&row.label);
+        let named = |column: &ColumnPlan| self.case(runtime, &case_name(start, column)).ok();
+        table.column.iter().find_map(named).map(|case| case.version.clone())
+    }
+
+    fn since(&self, _: &TablePlan) -> Vec<RowPlan> {
+        Vec::new()
+    }
+}

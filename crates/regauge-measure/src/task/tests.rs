@@ -1,0 +1,218 @@
+//! Task files against the posts, and against what the binary carries.
+
+use super::*;
+use crate::contender::{self, Contender};
+use plan::{RowPlan, TablePlan};
+
+fn table<'p>(plan: &'p Plan, title: &str) -> &'p TablePlan {
+    plan.table
+        .iter()
+        .find(|one| one.title == title)
+        .unwrap_or_else(|| panic!("{} has no table {title}", plan.name))
+}
+
+fn row<'t>(table: &'t TablePlan, label: &str) -> &'t RowPlan {
+    table
+        .row
+        .iter()
+        .find(|one| one.label == label)
+        .unwrap_or_else(|| panic!("{} has no row {label}", table.title))
+}
+
+#[test]
+fn every_task_can_be_read_and_all_seven_are_there() {
+    let names: Vec<String> = list().into_iter().map(|one| one.name).collect();
+    assert_eq!(
+        names,
+        ["marc-catalog", "object-store", "tenancy", "ruby-types", "time-slice", "senators", "own"]
+    );
+    for (path, text) in assets::FILES.iter().filter(|(path, _)| path.ends_with(".toml")) {
+        let plan: Plan = toml::from_str(text).unwrap_or_else(|error| panic!("{path}: {error}"));
+        assert_eq!(*path, format!("tasks/{}.toml", plan.name));
+    }
+}
+
+/// The numbers as the posts print them: task, table, row, columns.
+const PUBLISHED: &[(&str, &str, &str, &[f64])] = &[
+    ("marc-catalog", "Size of the catalogue", "marc21", &[31.0, 9.0]),
+    ("marc-catalog", "Size of the catalogue", "msgpack", &[42.0, 8.2]),
+    ("marc-catalog", "Size of the catalogue", "json (ndj)", &[56.0, 8.1]),
+    ("marc-catalog", "Size of the catalogue", "marshal", &[69.0, 9.4]),
+    ("marc-catalog", "Size of the catalogue", "marc-xml", &[93.0, 9.2]),
+    ("marc-catalog", "MRI Ruby, MARC::Record objects", "marc21", &[11.5, 6.7, 18.2]),
+    ("marc-catalog", "MRI Ruby, MARC::Record objects", "json", &[9.5, 5.9, 15.4]),
+    ("marc-catalog", "MRI Ruby, MARC::Record objects", "json (oj)", &[6.4, 3.5, 9.9]),
+    ("marc-catalog", "MRI Ruby, MARC::Record objects", "msgpack", &[5.8, 3.4, 9.2]),
+    ("marc-catalog", "MRI Ruby, MARC::Record objects", "marshal", &[7.0, 8.7, 15.7]),
+    ("marc-catalog", "JRuby, MARC::Record objects", "marc21", &[6.9, 4.2, 11.1]),
+    ("marc-catalog", "JRuby, MARC::Record objects", "json", &[4.1, 2.5, 6.6]),
+    ("marc-catalog", "JRuby, MARC::Record objects", "msgpack", &[4.0, 3.9, 7.9]),
+    ("marc-catalog", "JRuby, MARC::Record objects", "marshal", &[5.3, 8.1, 13.4]),
+    ("object-store", "Ruby's Marshal, all objects", "create", &[0.25]),
+    ("object-store", "Ruby's Marshal, all objects", "create + dump", &[2.5]),
+    ("object-store", "Ruby's Marshal, all objects", "create + dump + Base64", &[2.7]),
+    ("object-store", "Ruby's Marshal, all objects", "Base64 + load", &[2.0]),
+    ("object-store", "What Base64 adds in Ruby: time", "dump", &[1.11]),
+    ("object-store", "What Base64 adds in Ruby: time", "load", &[1.13]),
+    ("object-store", "What Base64 adds in Ruby: time", "both ways", &[1.245]),
+    ("object-store", "What Base64 adds in Ruby: size", "an object", &[1.325]),
+    ("ruby-types", "An object of type Hash", "JSON (using oj)", &[68.3]),
+    ("ruby-types", "An object of type Hash", "MessagePack", &[62.7]),
+    ("ruby-types", "An object of type Hash", "BSON", &[54.7]),
+    ("ruby-types", "An object of type Hash", "Marshal", &[41.4]),
+    ("ruby-types", "An object of type Hash", "JSON (using Yajl)", &[31.3]),
+    ("ruby-types", "An object of type Hash", "JSON (built-in ruby)", &[26.9]),
+    ("ruby-types", "An object of type Hash", "YAML", &[1.2]),
+    ("ruby-types", "An object of type String", "JSON (using oj)", &[344.6]),
+    ("ruby-types", "An object of type String", "BSON", &[308.3]),
+    ("ruby-types", "An object of type String", "Marshal", &[151.1]),
+    ("ruby-types", "An object of type String", "MessagePack", &[127.8]),
+    ("ruby-types", "An object of type String", "JSON (built-in ruby)", &[99.2]),
+    ("ruby-types", "An object of type String", "JSON (using Yajl)", &[96.9]),
+    ("ruby-types", "An object of type String", "YAML", &[4.7]),
+    ("ruby-types", "An object of type Float", "BSON", &[332.6]),
+    ("ruby-types", "An object of type Float", "JSON (using oj)", &[204.1]),
+    ("ruby-types", "An object of type Float", "Marshal", &[168.1]),
+    ("ruby-types", "An object of type Float", "MessagePack", &[124.3]),
+    ("ruby-types", "An object of type Float", "JSON (built-in ruby)", &[83.8]),
+    ("ruby-types", "An object of type Float", "JSON (using Yajl)", &[80.2]),
+    ("ruby-types", "An object of type Float", "YAML", &[4.5]),
+    (
+        "ruby-types",
+        "An object of type CustomClass, and who takes it",
+        "JSON (using oj, object mode)",
+        &[195.2],
+    ),
+    ("ruby-types", "An object of type CustomClass, and who takes it", "Marshal", &[87.4]),
+    (
+        "ruby-types",
+        "Those that take any type",
+        "JSON (using oj, object mode)",
+        &[198.8, 70.9, 368.0, 195.2],
+    ),
+    ("ruby-types", "Those that take any type", "Marshal", &[169.1, 44.4, 158.3, 87.4]),
+    ("time-slice", "Bytes of a slice", "JSON", &[16_402.0, 1_077.0]),
+    ("time-slice", "Bytes of a slice", "MessagePack", &[14_063.0, 1_171.0]),
+    (
+        "time-slice",
+        "1,000 calls: a rehearsal, then the run",
+        "MessagePack",
+        &[0.410_992, 0.408_010, 0.074_048, 0.073_553],
+    ),
+    (
+        "time-slice",
+        "1,000 calls: a rehearsal, then the run",
+        "Oj",
+        &[0.654_920, 0.680_867, 0.164_234, 0.156_360],
+    ),
+    ("senators", "Python, to dictionaries and lists", "json", &[1.4]),
+    ("senators", "Python, to dictionaries and lists", "ujson", &[0.4]),
+    ("senators", "Python, to dictionaries and lists", "PyYAML (default loader)", &[303.1]),
+    ("senators", "Python, to dictionaries and lists", "PyYAML (C Loader)", &[27.9]),
+    ("senators", "Python, to dictionaries and lists", "msgpack-python", &[0.2]),
+    ("senators", "Python, to dictionaries and lists", "cPickle", &[14.1]),
+];
+
+#[test]
+fn the_published_figures_are_those_of_the_posts() {
+    let plans = plan::all();
+    let mut seen = 0;
+    for (task, title, label, numbers) in PUBLISHED {
+        let plan = plans.iter().find(|plan| plan.name == *task).unwrap();
+        assert_eq!(row(table(plan, title), label).published, *numbers, "{task}, {title}, {label}");
+        seen += 1;
+    }
+    // And no others: those of N/A rows are nan.
+    let all = plans
+        .iter()
+        .flat_map(|plan| &plan.table)
+        .flat_map(|table| &table.row)
+        .filter(|row| row.published.iter().any(|number| !number.is_nan()))
+        .count();
+    assert_eq!(all, seen);
+    let tenancy = plans.iter().find(|plan| plan.name == "tenancy").unwrap();
+    let many = row(&tenancy.table[0], "one for each, kept open");
+    assert_eq!(many.published_ratio[1], 1.053);
+}
+
+#[test]
+fn published_units_become_those_of_the_report() {
+    let plans = plan::all();
+    let senators = plans.iter().find(|plan| plan.name == "senators").unwrap();
+    assert_eq!(senators.table[0].column[0].published(1.4), Some(1.4e6));
+    let catalogue = &plans[0];
+    assert_eq!(catalogue.table[0].column[0].published(31.0), Some(31e6));
+    assert_eq!(catalogue.table[1].column[2].published(18.2), Some(18.2e9));
+    assert_eq!(catalogue.table[1].column[2].published(f64::NAN), None);
+}
+
+#[test]
+fn tasks_name_only_what_there_is() {
+    let contenders = contender::all();
+    let runs = |one: &Contender, name: &str| one.runtime.name().eq_ignore_ascii_case(name);
+    for plan in plan::all() {
+        let tables = plan.table.iter();
+        for (table, row) in tables.flat_map(|table| table.row.iter().map(move |row| (table, row))) {
+            let where_ = format!("{}, {}, {}", plan.name, table.title, row.label);
+            let count = row.published.len().max(row.published_ratio.len());
+            assert!(count <= table.column.len(), "{where_}");
+            let Some(runtime) = table.runtime.as_deref() else { panic!("{where_}: no runtime") };
+            // A runtime that this build does not carry has no contenders to name.
+            if !row.contender.is_empty() && contenders.iter().any(|one| runs(one, runtime)) {
+                let known = row.contender.iter().any(|name| {
+                    contenders.iter().any(|one| one.name == *name && runs(one, runtime))
+                });
+                assert!(known, "{where_}: no contender {:?}", row.contender);
+            }
+        }
+        for table in &plan.table {
+            if let Some(baseline) = &table.baseline {
+                row(table, baseline);
+            }
+            for column in &table.column {
+                assert!(
+                    ["ns", "bytes", "per second", "ratio"].contains(&column.unit.as_str()),
+                    "{}, {}",
+                    table.title,
+                    column.name
+                );
+            }
+        }
+        for change in &plan.changed {
+            let table = table(&plan, &change.table);
+            assert!(table.column.iter().any(|one| one.name == change.column), "{}", change.column);
+            for label in [&change.row, &change.against].into_iter().flatten() {
+                row(table, label);
+            }
+            // Every outcome has words of its own, and says today's figure or that there is none.
+            assert!(change.same != change.turned && change.turned != change.close);
+            for words in [&change.same, &change.turned] {
+                assert!(words.contains("{now}"), "{words}");
+            }
+        }
+        for program in &plan.program {
+            let path = format!("tasks/{}", program.file);
+            assert!(assets::text(&path).is_some(), "{path}");
+            assert!(plan.data.is_some());
+        }
+        if let Some(kind) = plan.data.as_ref().and_then(|data| data.sample.as_deref()) {
+            kind.parse::<Kind>().unwrap();
+        }
+        assert!(plan.source.is_some() || plan.table.is_empty(), "{}", plan.name);
+    }
+}
+
+#[test]
+fn a_task_that_is_not_there_names_those_that_are() {
+    let mut request = Request { name: "nothing".into(), ..Request::default() };
+    let options = Options::new(PathBuf::new(), Vec::new());
+    let told = |request: &Request| {
+        run(request, &options, &mut crate::options::Quiet).unwrap_err().to_string()
+    };
+    assert!(told(&request).starts_with("found task \"nothing\", expected one of marc-catalog, "));
+    request.name = "own".into();
+    assert_eq!(told(&request), "the task own needs a FILE");
+    request.name = "tenancy".into();
+    request.file = true;
+    assert_eq!(told(&request), "the task tenancy makes its own objects, so it takes no FILE");
+}

@@ -1,0 +1,177 @@
+"""The task tenancy: all tenants in one SQLite file, or each in a file of its own.
+
+A gateway is given a tenant and a key; it finds the tenant's database and asks it. In one file, rows
+bear their tenant, and the index begins with it; in many, the file says whose they are. Both hold the
+same rows. `kept` keeps a connection for each tenant, `opened` opens one for each request.
+
+Files are in WAL mode with synchronous = NORMAL, as SQLite's manual advises applications: a commit
+does not wait for the disk, so writes are not a measurement of the disk.
+"""
+import os
+import random
+import sqlite3
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import runner
+from runner import Wrong
+
+TENANTS = [10, 100, 1000]
+# Rows of a query: a page of a list.
+PAGE = 20
+# Requests of an iteration, each to a tenant drawn anew.
+REQUESTS = 100
+INSTALLED = f"sqlite3 of Python, SQLite {sqlite3.sqlite_version}"
+
+ONE_TABLE = "CREATE TABLE records (tenant INTEGER, id INTEGER, name TEXT, amount REAL, " \
+            "PRIMARY KEY (tenant, id)) WITHOUT ROWID"
+OWN_TABLE = "CREATE TABLE records (id INTEGER PRIMARY KEY, name TEXT, amount REAL)"
+ONE_QUERY = f"SELECT id, name, amount FROM records WHERE tenant = ? AND id >= ? ORDER BY id LIMIT {PAGE}"
+OWN_QUERY = f"SELECT id, name, amount FROM records WHERE id >= ? ORDER BY id LIMIT {PAGE}"
+ONE_WRITE = "INSERT INTO records VALUES (?, ?, ?, ?)"
+OWN_WRITE = "INSERT INTO records VALUES (?, ?, ?)"
+
+
+def connect(path):
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute("PRAGMA synchronous = NORMAL")
+    return database
+
+
+def row(tenant, id):
+    return (id, f"record {id} of tenant {tenant}", id * 1.25)
+
+
+class One:
+    """All tenants in one file."""
+
+    def __init__(self, folder, tenants, each):
+        self.tenants, self.each = tenants, each
+        self.path = os.path.join(folder, f"one-{tenants}.sqlite")
+        self.database = make(self.path, ONE_TABLE, ONE_WRITE,
+                             ((tenant, *row(tenant, id))
+                              for tenant in range(tenants) for id in range(each)))
+
+    def query(self, tenant, id):
+        return self.database.execute(ONE_QUERY, (tenant, id)).fetchall()
+
+    def write(self, tenant, id):
+        self.database.execute(ONE_WRITE, (tenant, *row(tenant, id)))
+
+
+class Kept:
+    """A file for each tenant, with its connection kept open."""
+
+    def __init__(self, folder, tenants, each):
+        self.tenants, self.each = tenants, each
+        self.paths = [os.path.join(folder, f"many-{tenants}-{tenant}.sqlite")
+                      for tenant in range(tenants)]
+        self.databases = [
+            make(path, OWN_TABLE, OWN_WRITE, (row(tenant, id) for id in range(each)))
+            for tenant, path in enumerate(self.paths)
+        ]
+
+    def query(self, tenant, id):
+        return self.databases[tenant].execute(OWN_QUERY, (id,)).fetchall()
+
+    def write(self, tenant, id):
+        self.databases[tenant].execute(OWN_WRITE, row(tenant, id))
+
+
+class Opened:
+    """The same files, with a connection for each request."""
+
+    def __init__(self, kept):
+        self.tenants, self.each, self.paths = kept.tenants, kept.each, kept.paths
+
+    def query(self, tenant, id):
+        database = connect(self.paths[tenant])
+        rows = database.execute(OWN_QUERY, (id,)).fetchall()
+        database.close()
+        return rows
+
+    def write(self, tenant, id):
+        database = connect(self.paths[tenant])
+        database.execute(OWN_WRITE, row(tenant, id))
+        database.close()
+
+
+def make(path, table, write, rows):
+    database = connect(path)
+    # Making the files is not measured: it need not be safe from a power cut.
+    database.execute("PRAGMA synchronous = OFF")
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute(table)
+    database.execute("BEGIN")
+    database.executemany(write, rows)
+    database.execute("COMMIT")
+    database.execute("PRAGMA synchronous = NORMAL")
+    return database
+
+
+def define(name, gateway, next_id):
+    draw = random.Random(gateway.tenants)
+
+    def check():
+        """The answer holds the tenant's own rows and nobody else's."""
+        for tenant in range(0, gateway.tenants, max(1, gateway.tenants // 10)):
+            first = gateway.each // 2
+            wanted = [row(tenant, id) for id in range(first, min(first + PAGE, gateway.each))]
+            if gateway.query(tenant, first)[:len(wanted)] != wanted:
+                raise Wrong(f"tenant {tenant} was given other rows")
+        return {}
+
+    def query(iterations):
+        for _ in range(iterations * REQUESTS):
+            gateway.query(draw.randrange(gateway.tenants), draw.randrange(gateway.each))
+
+    def write(iterations):
+        for _ in range(iterations * REQUESTS):
+            next_id[0] += 1
+            gateway.write(draw.randrange(gateway.tenants), next_id[0])
+
+    def check_write():
+        next_id[0] += 1
+        gateway.write(0, next_id[0])
+        if gateway.query(0, next_id[0]) != [row(0, next_id[0])]:
+            raise Wrong("what was written was not read")
+        return {}
+
+    runner.define(f"{name} query {gateway.tenants}", check, query, INSTALLED)
+    runner.define(f"{name} write {gateway.tenants}", check_write, write, INSTALLED)
+
+
+def may_open(files):
+    """Whether so many files may be open; asks the system for more where it lets us."""
+    try:
+        import resource
+    except ImportError:
+        return True
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < files:
+        return False
+    if soft != resource.RLIM_INFINITY and soft < files:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
+    return True
+
+
+def ready(command):
+    records = command["documents"]
+    for tenants in TENANTS:
+        each = max(1, records // tenants)
+        # The file itself, its journal and its shared index.
+        if not may_open(3 * sum(TENANTS) + 100):
+            for name in ["one", "kept", "opened"]:
+                for what in ["query", "write"]:
+                    runner.absent(f"{name} {what} {tenants}", "ulimit -n 4096")
+            continue
+        # Keys above those that exist, the same for both: no two writes clash.
+        next_id = [each]
+        kept = Kept(command["folder"], tenants, each)
+        define("one", One(command["folder"], tenants, each), next_id)
+        define("kept", kept, next_id)
+        define("opened", Opened(kept), next_id)
+
+
+if __name__ == "__main__":
+    runner.serve(ready, f"SQLite {sqlite3.sqlite_version}")
