@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyList, PyTuple, PyType};
 use regauge::event::Writer as _;
 use regauge::fidelity::Fidelity;
 use regauge::marc::{
@@ -20,6 +20,7 @@ use regauge::{Error, Format, Limits, OnLoss, json};
 use crate::build::Keys;
 use crate::errors::{self, Way};
 use crate::raw::collector::Pause;
+use crate::raw::view::{self, Kind};
 use crate::raw::{container, marc as raw, number, text};
 use crate::stream;
 
@@ -140,14 +141,7 @@ impl<'py> Maker<'py> {
         if !checked[0].is(subfield) || !checked[1].is(indicators) {
             return Err(PyTypeError::new_err("found other classes than those of regauge.marc"));
         }
-        let slot = |name: &str| raw::Slot::new(field, name);
-        let slots = [
-            slot("tag")?,
-            slot("data")?,
-            slot("_indicators")?,
-            slot("subfields")?,
-            slot("control_field")?,
-        ];
+        let slots = slots(field)?;
         Ok(Maker {
             field: field.clone(),
             subfield: subfield.clone(),
@@ -243,6 +237,13 @@ impl Drop for Maker<'_> {
     }
 }
 
+/// The slots of `Field`.
+fn slots<'py>(field: &Bound<'py, PyType>) -> PyResult<[raw::Slot<'py>; 5]> {
+    let slot = |name: &str| raw::Slot::new(field, name);
+    let (tag, data) = (slot("tag")?, slot("data")?);
+    Ok([tag, data, slot("_indicators")?, slot("subfields")?, slot("control_field")?])
+}
+
 /// Whether a tag is one of a control field in the eyes of `regauge.marc`: `001` to `009`.
 fn is_control(tag: &str) -> bool {
     tag.starts_with("00") && tag.len() == 3 && tag.as_bytes()[2].is_ascii_digit()
@@ -313,6 +314,67 @@ fn irregular() -> PyErr {
     pyo3::exceptions::PyValueError::new_err("found a record that is not regular")
 }
 
+/// The parts of a field.
+enum Said<'a> {
+    Control(&'a str),
+    Data(&'a str, &'a str),
+    Subfield(&'a str, &'a str),
+}
+
+/// Reads fields: what is looked up once for all of them.
+struct Taker<'py> {
+    field: Bound<'py, PyType>,
+    slots: [raw::Slot<'py>; 5],
+}
+
+impl<'py> Taker<'py> {
+    fn new(field: &Bound<'py, PyType>) -> PyResult<Taker<'py>> {
+        Ok(Taker { field: field.clone(), slots: slots(field)? })
+    }
+
+    /// Tells `say` the tag and the parts of a field, in their order; `None` where it is no plain
+    /// `Field`, or something in it is no text.
+    #[inline(always)]
+    fn take(&self, one: &Bound<'py, PyAny>, mut say: impl FnMut(&str, Said<'_>)) -> Option<()> {
+        if !one.get_type().is(&self.field) {
+            return None;
+        }
+        let [tags, datas, pairs, lists, controls] = &self.slots;
+        let tag = tags.read(one)?;
+        let tag = text_of(&tag)?;
+        let control = controls.read(one)?;
+        if view::kind(&control) == Kind::Bool && view::is_true(&control) {
+            let data = datas.read(one)?;
+            say(tag, Said::Control(text_of(&data)?));
+            return Some(());
+        }
+        let pair = pairs.read(one)?;
+        let pair = pair.cast::<PyTuple>().ok()?;
+        let first = view::item(pair.as_any(), Kind::Tuple, 0)?;
+        let second = view::item(pair.as_any(), Kind::Tuple, 1)?;
+        say(tag, Said::Data(text_of(&first)?, text_of(&second)?));
+        let list = lists.read(one)?;
+        let list = list.cast::<PyList>().ok()?;
+        for index in 0..view::count(list.as_any(), Kind::List) {
+            let part = view::item(list.as_any(), Kind::List, index)?;
+            let part = part.cast::<PyTuple>().ok()?;
+            let code = view::item(part.as_any(), Kind::Tuple, 0)?;
+            let value = view::item(part.as_any(), Kind::Tuple, 1)?;
+            say(tag, Said::Subfield(text_of(&code)?, text_of(&value)?));
+        }
+        Some(())
+    }
+}
+
+/// The text of a `str`.
+#[inline(always)]
+fn text_of<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
+    if view::kind(object) != Kind::Text {
+        return None;
+    }
+    view::text(object)
+}
+
 /// A record's bytes from its leader and its fields, in UTF-8; `None` where something in it needs
 /// more care: a field that is no plain `Field`, a text that is no str, a length that does not fit.
 #[pyfunction]
@@ -325,81 +387,57 @@ pub fn encode<'py>(
     if leader.len() != LEADER_BYTES || !leader.is_ascii() {
         return Ok(None);
     }
-    let (tag, data, indicators, subfields, control) = (
-        pyo3::intern!(py, "tag"),
-        pyo3::intern!(py, "data"),
-        pyo3::intern!(py, "_indicators"),
-        pyo3::intern!(py, "subfields"),
-        pyo3::intern!(py, "control_field"),
-    );
-    let mut directory = Vec::with_capacity(LEADER_BYTES + fields.len() * ENTRY_BYTES + 1);
-    directory.extend_from_slice(leader.as_bytes());
+    let taker = Taker::new(field)?;
+    let mut record = Vec::with_capacity(LEADER_BYTES + fields.len() * ENTRY_BYTES + 1);
+    record.extend_from_slice(leader.as_bytes());
     let mut body: Vec<u8> = Vec::with_capacity(2048);
-    for one in fields.iter() {
-        if !one.get_type().is(field) {
-            return Ok(None);
-        }
+    for index in 0..view::count(fields.as_any(), Kind::List) {
+        let Some(one) = view::item(fields.as_any(), Kind::List, index) else { return Ok(None) };
         let start = body.len();
-        let name = one.getattr(tag)?;
-        let Ok(name) = name.cast::<PyString>() else { return Ok(None) };
-        let Ok(name) = name.to_str() else { return Ok(None) };
-        if name.len() != 3 || !name.is_ascii() {
-            return Ok(None);
-        }
-        if one.getattr(control)?.is_truthy()? {
-            let data = one.getattr(data)?;
-            let Ok(data) = data.cast::<PyString>() else { return Ok(None) };
-            let Ok(data) = data.to_str() else { return Ok(None) };
-            body.extend_from_slice(data.as_bytes());
-        } else {
-            let pair = one.getattr(indicators)?;
-            let Ok(pair) = pair.cast::<PyTuple>() else { return Ok(None) };
-            for indicator in pair.iter() {
-                let Ok(indicator) = indicator.cast::<PyString>() else { return Ok(None) };
-                let Ok(indicator) = indicator.to_str() else { return Ok(None) };
-                body.extend_from_slice(indicator.as_bytes());
+        let mut name = None;
+        let took = taker.take(&one, |tag, said| {
+            name.get_or_insert_with(|| {
+                tag.as_bytes()
+                    .first_chunk::<3>()
+                    .copied()
+                    .filter(|_| tag.len() == 3 && tag.is_ascii())
+            });
+            match said {
+                Said::Control(data) => body.extend_from_slice(data.as_bytes()),
+                Said::Data(first, second) => {
+                    body.extend_from_slice(first.as_bytes());
+                    body.extend_from_slice(second.as_bytes());
+                }
+                Said::Subfield(code, value) => {
+                    body.push(SUBFIELD_DELIMITER);
+                    body.extend_from_slice(code.as_bytes());
+                    body.extend_from_slice(value.as_bytes());
+                }
             }
-            let list = one.getattr(subfields)?;
-            let Ok(list) = list.cast::<PyList>() else { return Ok(None) };
-            for part in list.iter() {
-                let Ok(part) = part.cast::<PyTuple>() else { return Ok(None) };
-                let (Ok(code), Ok(value)) = (part.get_item(0), part.get_item(1)) else {
-                    return Ok(None);
-                };
-                let (Ok(code), Ok(value)) = (code.cast::<PyString>(), value.cast::<PyString>())
-                else {
-                    return Ok(None);
-                };
-                let (Ok(code), Ok(value)) = (code.to_str(), value.to_str()) else {
-                    return Ok(None);
-                };
-                body.push(SUBFIELD_DELIMITER);
-                body.extend_from_slice(code.as_bytes());
-                body.extend_from_slice(value.as_bytes());
-            }
-        }
+        });
+        let (Some(()), Some(Some(name))) = (took, name) else { return Ok(None) };
         body.push(FIELD_TERMINATOR);
         let length = body.len() - start;
         if length > 9_999 || start > 99_999 {
             return Ok(None);
         }
-        directory.extend_from_slice(name.as_bytes());
+        record.extend_from_slice(&name);
         let mut entry = [b'0'; 9];
         write(&mut entry[..4], length);
         write(&mut entry[4..], start);
-        directory.extend_from_slice(&entry);
+        record.extend_from_slice(&entry);
     }
-    directory.push(FIELD_TERMINATOR);
-    let base = directory.len();
+    record.push(FIELD_TERMINATOR);
+    let base = record.len();
     let length = base + body.len() + 1;
     if length > 99_999 {
         return Ok(None);
     }
-    write(&mut directory[..5], length);
-    write(&mut directory[12..17], base);
-    directory.extend_from_slice(&body);
-    directory.push(RECORD_TERMINATOR);
-    Ok(Some(PyBytes::new(py, &directory)))
+    write(&mut record[..5], length);
+    write(&mut record[12..17], base);
+    record.extend_from_slice(&body);
+    record.push(RECORD_TERMINATOR);
+    Ok(Some(PyBytes::new(py, &record)))
 }
 
 /// Writes a number with leading zeros.
@@ -516,15 +554,30 @@ fn keeping<P: Parse + Send + 'static>(mut reader: Reader<'static, P>) -> Box<dyn
     Box::new(reader)
 }
 
-/// The bytes of one record, without what stands around records: MARCXML or MARC-in-JSON.
+/// The bytes of one record of MARCXML, with the beginning of the collection if `head` says so;
+/// `None` where something in it is no plain field or no text.
 #[pyfunction]
 pub fn write_xml<'py>(
     py: Python<'py>,
     leader: &str,
     fields: &Bound<'py, PyList>,
+    field: &Bound<'py, PyType>,
     head: bool,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let record = record_of(leader, fields)?;
+) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let taker = Taker::new(field)?;
+    let mut record = Record::new();
+    record.set_leader(leader);
+    for index in 0..view::count(fields.as_any(), Kind::List) {
+        let Some(one) = view::item(fields.as_any(), Kind::List, index) else { return Ok(None) };
+        let took = taker.take(&one, |tag, said| match said {
+            Said::Control(data) => record.add_text(tag, data),
+            Said::Data(first, second) => record.add_data(tag, first, second),
+            Said::Subfield(code, value) => record.add_subfield(code, value),
+        });
+        if took.is_none() {
+            return Ok(None);
+        }
+    }
     let options = marc::Options { compact: true, ..marc::Options::default() };
     let fidelity = Fidelity::new(OnLoss::Refuse, Format::MarcXml);
     let mut writer = marc::xml::Writer::new(Out::in_memory(), options, fidelity);
@@ -536,47 +589,7 @@ pub fn write_xml<'py>(
         true => 0,
         false => memchr::memmem::find(&bytes, b"<record").unwrap_or(0),
     };
-    Ok(PyBytes::new(py, &bytes[start..]))
-}
-
-/// The record that Python's objects say.
-fn record_of(leader: &str, fields: &Bound<'_, PyList>) -> PyResult<Record> {
-    let py = fields.py();
-    let (tag, data, indicators, subfields, control) = (
-        pyo3::intern!(py, "tag"),
-        pyo3::intern!(py, "data"),
-        pyo3::intern!(py, "_indicators"),
-        pyo3::intern!(py, "subfields"),
-        pyo3::intern!(py, "control_field"),
-    );
-    let mut record = Record::new();
-    record.set_leader(leader);
-    for one in fields.iter() {
-        let name = one.getattr(tag)?;
-        let name = name.cast::<PyString>()?.to_str()?;
-        if one.getattr(control)?.is_truthy()? {
-            let data = one.getattr(data)?;
-            if data.is_none() {
-                record.add_text(name, "");
-            } else {
-                record.add_text(name, data.cast::<PyString>()?.to_str()?);
-            }
-            continue;
-        }
-        let pair = one.getattr(indicators)?;
-        let pair = pair.cast::<PyTuple>()?;
-        let (first, second) = (pair.get_item(0)?, pair.get_item(1)?);
-        let first = first.cast::<PyString>()?.to_str()?;
-        record.add_data(name, first, second.cast::<PyString>()?.to_str()?);
-        let list = one.getattr(subfields)?;
-        for part in list.cast::<PyList>()?.iter() {
-            let part = part.cast_into::<PyTuple>()?;
-            let (code, value) = (part.get_item(0)?, part.get_item(1)?);
-            let code = code.cast::<PyString>()?.to_str()?;
-            record.add_subfield(code, value.cast::<PyString>()?.to_str()?);
-        }
-    }
-    Ok(record)
+    Ok(Some(PyBytes::new(py, &bytes[start..])))
 }
 
 /// The functions in a module of their own.

@@ -30,7 +30,9 @@ class _Marc:
     @staticmethod
     def encode(leader: str, fields: list[Any], field: type) -> bytes | None: ...
     @staticmethod
-    def write_xml(leader: str, fields: list[Any], head: bool) -> bytes: ...
+    def write_xml(
+        leader: str, fields: list[Any], field: type, head: bool
+    ) -> bytes | None: ...
     @staticmethod
     def Records(
         format: str, source: Any, field: type, subfield: type, indicators: type

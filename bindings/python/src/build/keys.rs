@@ -9,9 +9,12 @@ use pyo3::prelude::*;
 /// others. A key that falls on another's place replaces it.
 const SLOTS: usize = 2048;
 /// The longest key that is remembered, in bytes.
+#[cfg(not(Py_LIMITED_API))]
 const KEY_BYTES: usize = 64;
 
-/// The table: direct mapped, keys of ASCII only.
+/// The table: direct mapped, keys of ASCII only. The stable ABI cannot see the text of a `str`, and
+/// so leaves it empty.
+#[cfg_attr(Py_LIMITED_API, allow(dead_code))]
 pub struct Keys(Box<[Option<Py<PyAny>>]>);
 
 thread_local! {

@@ -1,6 +1,7 @@
 //! `bytes` and whatever else has bytes in it.
 
 use pyo3::exceptions::PyTypeError;
+#[cfg(not(Py_LIMITED_API))]
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -61,17 +62,29 @@ impl<'py> Input<'py> {
 /// A copy of the bytes of a buffer. `bytearray`, `memoryview`, `mmap` and the like can change while
 /// a hook or another thread runs, and a reader must not see that.
 pub fn copy(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let wrong = || {
+        let _ = PyErr::take(object.py());
+        let name = match object.get_type().name() {
+            Ok(name) => name.to_string(),
+            Err(raised) => return raised,
+        };
+        PyTypeError::new_err(format!(
+            "found {name}, expected bytes, str, bytearray, memoryview or another contiguous buffer"
+        ))
+    };
+    // The stable ABI of 3.10 has no buffers, but views of them.
+    #[cfg(Py_LIMITED_API)]
+    {
+        let view = pyo3::types::PyMemoryView::from(object).map_err(|_| wrong())?;
+        view.call_method0("tobytes")?.extract()
+    }
+    #[cfg(not(Py_LIMITED_API))]
     // SAFETY: a view that is all zeros is what the function asks for; it is released on every way
     // out. A contiguous view has `len` bytes at `buf`, which nobody can free until then.
     unsafe {
         let mut view: ffi::Py_buffer = std::mem::zeroed();
         if ffi::PyObject_GetBuffer(object.as_ptr(), &mut view, ffi::PyBUF_SIMPLE) != 0 {
-            let _ = PyErr::take(object.py());
-            let name = object.get_type().name()?;
-            return Err(PyTypeError::new_err(format!(
-                "found {name}, expected bytes, str, bytearray, memoryview or another contiguous \
-                 buffer"
-            )));
+            return Err(wrong());
         }
         let mut bytes = vec![0; view.len as usize];
         if view.len > 0 {

@@ -54,6 +54,8 @@ pub struct Slot<'py> {
     offset: isize,
     #[cfg(Py_LIMITED_API)]
     name: Bound<'py, PyAny>,
+    #[cfg(all(Py_GIL_DISABLED, not(Py_LIMITED_API)))]
+    name: Py<pyo3::types::PyString>,
     _py: Python<'py>,
 }
 
@@ -74,7 +76,12 @@ impl<'py> Slot<'py> {
                 )));
             }
             let offset = (*(*member.as_ptr().cast::<Member>()).member).offset;
-            Ok(Slot { offset, _py: class.py() })
+            Ok(Slot {
+                offset,
+                #[cfg(Py_GIL_DISABLED)]
+                name: pyo3::types::PyString::intern(class.py(), name).unbind(),
+                _py: class.py(),
+            })
         }
         #[cfg(Py_LIMITED_API)]
         {
@@ -82,6 +89,28 @@ impl<'py> Slot<'py> {
             let name = pyo3::types::PyString::intern(class.py(), name).into_any();
             Ok(Slot { name, _py: class.py() })
         }
+    }
+
+    /// What is in the slot of an instance of the class itself, which the caller has checked; `None`
+    /// where it is empty. It is good until Python code runs.
+    #[cfg(not(any(Py_LIMITED_API, Py_GIL_DISABLED)))]
+    #[inline(always)]
+    pub fn read<'a>(&self, object: &'a Bound<'py, PyAny>) -> Option<Borrowed<'a, 'py, PyAny>> {
+        // SAFETY: the offset was read from the class of the instance; an empty slot is null.
+        unsafe {
+            let at = object.as_ptr().cast::<u8>().offset(self.offset);
+            Borrowed::from_ptr_or_opt(object.py(), at.cast::<*mut ffi::PyObject>().read())
+        }
+    }
+
+    /// The same by way of the attribute.
+    #[cfg(any(Py_LIMITED_API, Py_GIL_DISABLED))]
+    pub fn read(&self, object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+        #[cfg(Py_LIMITED_API)]
+        let name = self.name.cast::<pyo3::types::PyString>().ok()?.clone();
+        #[cfg(not(Py_LIMITED_API))]
+        let name = self.name.bind(object.py()).clone();
+        object.getattr(name).ok()
     }
 
     /// Fills the slot of an instance that [`empty`] has just made.

@@ -7,7 +7,9 @@ from typing import Any
 from .. import _regauge
 from .. import json as _json
 from ._exceptions import NoActiveFile, WriteNeedsRecord
+from ._field import Field
 from ._record import Record
+from ._xml import record_to_xml
 
 
 class Writer:
@@ -94,19 +96,24 @@ class XMLWriter(Writer):
         """Writes a record."""
         super().write(record)
         first = self.write_count == 0
-        self.file_handle.write(_regauge._marc.write_xml(str(record.leader), record.fields, first))
+        leader = str(record.leader)
+        made = _regauge._marc.write_xml(leader, record.fields, Field, first)
+        if made is None:
+            # Fields of other classes, bytes in place of text.
+            made = (_HEAD if first else b"") + record_to_xml(record, encoding="utf-8")
+        self.file_handle.write(made)
         self.write_count += 1
 
     def close(self, close_fh: bool = True) -> None:
         """Ends the collection, and closes the file unless close_fh is False."""
         if self.file_handle:
             if not self.write_count:
-                self.file_handle.write(_EMPTY)
+                self.file_handle.write(_HEAD)
             self.file_handle.write(b"</collection>\n")
         super().close(close_fh)
 
 
-_EMPTY = (
+_HEAD = (
     b'<?xml version="1.0" encoding="UTF-8"?>'
     b'<collection xmlns="http://www.loc.gov/MARC21/slim">'
 )
