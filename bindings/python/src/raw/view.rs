@@ -107,7 +107,7 @@ fn wide_text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
 /// The bytes of a compact ASCII `str`, which the caller knows it to be.
 #[cfg(not(Py_LIMITED_API))]
 #[inline(always)]
-pub fn ascii<'a>(object: &'a Py<PyAny>) -> &'a [u8] {
+pub fn ascii(object: &Py<PyAny>) -> &[u8] {
     // SAFETY: as in `text`.
     unsafe {
         let header = object.as_ptr().cast::<ffi::PyASCIIObject>();
