@@ -59,7 +59,8 @@ def test_help_shows_an_example():
     import pydoc
 
     shown = pydoc.render_doc(regauge.yaml.loads, renderer=pydoc.plaintext)
-    assert "loads(data, /, *, limits=None" in shown
+    # Python 3.13 puts each argument on a line of its own.
+    assert "loads(data,/,*,limits=None" in "".join(shown.split())
     assert ">>> regauge.yaml.loads(" in shown
 
 
