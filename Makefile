@@ -10,7 +10,7 @@ SECONDS ?= 60
 READERS ?=
 
 .DEFAULT_GOAL := check
-.PHONY: check demo test help build lint fmt bench fuzz sanitize docs memory clean wheel python-test
+.PHONY: check demo test help build lint fmt bench fuzz sanitize docs memory clean wheel python-test gem gem-test
 
 check: test                     ## What CI runs: the same as `test`
 
@@ -48,6 +48,14 @@ bench: build                    ## Ratios to the peers, in memory and as whole p
 	$(CARGO) run --release -p regauge-bench --bin codecs
 	$(CARGO) run --release -p regauge-bench --bin binary
 	$(PYTHON) benches/whole.py
+
+gem:                            ## The Ruby gem, bindings/ruby/pkg/regauge.gem (needs ruby-dev, libclang-dev, rake)
+	cd bindings/ruby && rake gem
+
+gem-test:                       ## The gem: lint, its tests, and again installed into an empty folder
+	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
+	cd bindings/ruby/ext/regauge_native && CARGO_TARGET_DIR=$(CURDIR)/target/ruby-clippy $(CARGO) clippy --quiet -- -D warnings
+	cd bindings/ruby && rake compile test gem_test
 
 fuzz:                           ## Fuzz every target for SECONDS each, or one TARGET (needs cargo-fuzz and nightly)
 	$(PYTHON) tools/fuzz.py --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET))

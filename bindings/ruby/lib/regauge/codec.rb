@@ -25,8 +25,12 @@ module Regauge
       end
 
       stream = Native.stream(self::FORMAT, source, options)
-      until (document = stream.advance).equal?(stream)
-        yield document
+      begin
+        until (document = stream.advance).equal?(stream)
+          yield document
+        end
+      ensure
+        stream.close
       end
       self
     end

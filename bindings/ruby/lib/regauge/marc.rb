@@ -71,10 +71,14 @@ module Regauge
         skip_bad ||= !on_bad.nil?
         stream = Native.records(self::FORMAT, source, options.merge(skip_bad: skip_bad, threads: threads),
                                 MARC.kit(as))
-        until (record = stream.advance).equal?(stream)
-          next on_bad&.call(record) if BadRecord === record
+        begin
+          until (record = stream.advance).equal?(stream)
+            next on_bad&.call(record) if BadRecord === record
 
-          yield record
+            yield record
+          end
+        ensure
+          stream.close
         end
         self
       end

@@ -18,6 +18,10 @@ impl<'d> Walk<'d> {
         if self.expanding > 0 {
             self.spend(1)?;
         }
+        if at == self.next_anchor && self.options.inert && self.document[at] == IVARS {
+            // A key is never the same object as a value, in Ruby neither.
+            self.pass_anchor();
+        }
         if at < self.next_anchor {
             let (text, end) = match self.document[at] {
                 IVARS => (at, None),

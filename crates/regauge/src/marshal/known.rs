@@ -28,7 +28,7 @@ pub(super) fn dump<S: Sink + ?Sized>(
     ivars: bool,
     sink: &mut S,
 ) -> Result<bool> {
-    if walk.options.exact {
+    if walk.options.keeps_objects() {
         return Ok(false);
     }
     let (name, at) = walk.scanned.symbol(walk.at + usize::from(ivars) + 1);
@@ -63,7 +63,7 @@ pub(super) fn dump<S: Sink + ?Sized>(
 
 /// An object at hand that `marshal_dump` made: whether it was understood.
 pub(super) fn marshal_dump<S: Sink + ?Sized>(walk: &mut Walk<'_>, sink: &mut S) -> Result<bool> {
-    if walk.options.exact {
+    if walk.options.keeps_objects() {
         return Ok(false);
     }
     let (name, at) = walk.scanned.symbol(walk.at + 1);
@@ -101,7 +101,7 @@ pub(super) fn object<S: Sink + ?Sized>(
     start: usize,
     sink: &mut S,
 ) -> Result<bool> {
-    if walk.options.exact || walk.document[walk.at] != OBJECT {
+    if walk.options.keeps_objects() || walk.document[walk.at] != OBJECT {
         return Ok(false);
     }
     let (name, at) = walk.scanned.symbol(walk.at + 1);

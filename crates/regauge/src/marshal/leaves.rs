@@ -122,10 +122,10 @@ impl<'d> Walk<'d> {
                 return sink.bytes(raw);
             }
             Encoding::Ascii => match from_utf8(raw).filter(|text| text.is_ascii()) {
-                Some(text) if !self.options.exact => return sink.str(text),
+                Some(text) if !self.options.keeps_objects() => return sink.str(text),
                 text => ("US-ASCII", text.map(Into::into)),
             },
-            Encoding::Named(name) if self.options.exact => (name, None),
+            Encoding::Named(name) if self.options.keeps_objects() => (name, None),
             Encoding::Named(name) => (name, encoding::decode(name, raw)),
         };
         self.begin_typed(sink, "encoding", name, 0)?;

@@ -22,6 +22,18 @@ impl Walk<'_> {
         self.next_anchor = next.map_or(usize::MAX, |(start, _)| *start as usize);
     }
 
+    /// The object at hand gets no anchor though a link names it, if it is text: whoever links to
+    /// it gets a copy.
+    pub fn pass_anchor(&mut self) {
+        if self.common_text(self.at).is_none() {
+            return;
+        }
+        self.next_linked += 1;
+        self.at += 1;
+        self.find_anchor();
+        self.at -= 1;
+    }
+
     /// Whether an object behind `start` and before `end` is to get an anchor, so that it cannot be
     /// passed over.
     pub fn has_anchor_inside(&self, start: usize, end: usize) -> bool {

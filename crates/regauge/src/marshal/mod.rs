@@ -43,10 +43,21 @@ pub struct Options {
     /// Everything is read that is needed to write the same bytes again: for a target that is
     /// Marshal too.
     pub exact: bool,
+    /// Everything is read that Ruby itself needs to make the same objects: those of Ruby's own
+    /// library stay the types that they are, text keeps its encoding, and a string that stands in
+    /// several places is one, but for keys.
+    pub inert: bool,
     /// Objects are wanted as their data (`--objects data`): symbols that are keys come as text, and
     /// default values and instance variables of hashes and text do not come. All that is counted as
     /// lost.
     pub data: bool,
+}
+
+impl Options {
+    /// Whether objects of Ruby's own library stay the types that they are.
+    fn keeps_objects(&self) -> bool {
+        self.exact || self.inert
+    }
 }
 
 /// What a string without an encoding is.

@@ -147,7 +147,11 @@ impl<'d> Walk<'d> {
         if walk.references {
             walk.linked = tables.linked();
             if !options.exact {
-                walk.linked.retain(|(start, _)| !scanned.is_leaf(*start as usize));
+                walk.linked.retain(|(start, _)| {
+                    let start = *start as usize;
+                    let text = options.inert && matches!(document[start], STRING | IVARS);
+                    text || !scanned.is_leaf(start)
+                });
             }
             walk.find_anchor();
         }
@@ -433,7 +437,7 @@ impl<'d> Walk<'d> {
         };
         let ascii = match flag {
             TRUE => false,
-            FALSE if !self.options.exact => true,
+            FALSE if !self.options.keeps_objects() => true,
             _ => return None,
         };
         if let Some(window) = document[start..].first_chunk::<32>()

@@ -26,7 +26,7 @@ fn settings(from: VALUE, to: VALUE, keywords: VALUE) -> Result<Settings, Raise> 
     let mut settings = Settings::parse(from, keywords)?;
     settings.core.to = to;
     // Between formats objects are understood where they can be.
-    settings.core.marshal.exact = false;
+    settings.core.marshal.inert = false;
     Ok(settings)
 }
 

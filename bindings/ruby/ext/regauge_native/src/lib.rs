@@ -10,6 +10,7 @@
 
 #![deny(unsafe_code)]
 
+mod ahead;
 mod build;
 mod convert;
 #[allow(unsafe_code, reason = "Ruby's C API")]
@@ -109,7 +110,7 @@ fn marshal_number(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         return Err(ruby::argument_error("marshal_number takes a string"));
     };
     let mut settings = Settings::new(Format::Marshal);
-    settings.core.marshal.exact = false;
+    settings.core.marshal.inert = false;
     settings.usual = false;
     let document = [&[4, 8], ruby::bytes_of(string)].concat();
     let document = ruby::binary(&document);
@@ -167,8 +168,10 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::define(native, c"marshal_number", method!(marshal_number));
     ruby::define(native, c"stream", method!(stream::open));
     ruby::define_method(stream, c"advance", method!(stream::advance));
+    ruby::define_method(stream, c"close", method!(stream::close));
     ruby::define(native, c"records", method!(marc::open));
     ruby::define_method(records, c"advance", method!(marc::advance));
+    ruby::define_method(records, c"close", method!(marc::close));
     ruby::define(native, c"fill", method!(marc::fill));
     ruby::define(native, c"dump_records", method!(marc::dump));
     ruby::define(native, c"convert", method!(convert::convert_string));

@@ -14,6 +14,7 @@ use regauge::out::Out;
 use regauge::reader::{BadRecord, Parse, Reader};
 use regauge::{Error, Format, OnLoss, Sink, Source, Writer, json, marc};
 
+use crate::ahead::{Ahead, Next};
 use crate::data::{DataType, Held};
 use crate::errors::{Phase, exception};
 use crate::load::located;
@@ -48,6 +49,9 @@ struct Inner {
     settings: Settings,
     jump: Arc<AtomicI32>,
     string: VALUE,
+    ahead: Option<Ahead>,
+    /// Bytes and records that were read by others before the reader's first.
+    before: (u64, u64),
 }
 
 impl Held for RecordStream {
@@ -58,6 +62,38 @@ impl Held for RecordStream {
 }
 
 static STREAM: DataType<RecordStream> = DataType::new();
+
+impl Inner {
+    fn parser(&self) -> marc::iso2709::Parser {
+        let core = &self.settings.core;
+        marc::iso2709::Parser::new(core.marc.clone(), core.limits)
+    }
+
+    /// One reader goes on where the threads stopped.
+    fn go_on(&mut self, mut reader: Reader<'static, marc::iso2709::Parser>, ahead: &Ahead) {
+        reader.keep_records(self.settings.core.skip_bad);
+        self.reader = Box::new(reader);
+        self.before = (ahead.offset, ahead.records);
+    }
+
+    /// The error with its place in the whole stream.
+    #[cold]
+    fn placed(&self, error: Error) -> Error {
+        let (bytes, records) = self.before;
+        if bytes == 0 {
+            return error;
+        }
+        let (offset, record) = (error.offset(), error.record());
+        let error = match offset {
+            Some(offset) => error.at(offset + bytes),
+            None => error,
+        };
+        match record {
+            Some(record) => error.in_record(record + records),
+            None => error,
+        }
+    }
+}
 
 /// A reader of records in any of the three formats.
 trait Records {
@@ -105,7 +141,13 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     }
     let from_read = (!is_string).then(|| FromRead { io: source, jump: Arc::clone(&jump) });
     let (keep, options) = (settings.core.skip_bad, settings.core.marc.clone());
+    let mut ahead = None;
     let reader = match format {
+        Format::Marc if settings.core.jobs > 1 => {
+            let threads = settings.core.jobs;
+            ahead = Some(Ahead::new(threads, options.clone(), limits, bytes, from_read));
+            reader(marc::iso2709::Parser::new(options, limits), &[], None, keep)
+        }
         Format::Marc => reader(marc::iso2709::Parser::new(options, limits), bytes, from_read, keep),
         Format::MarcXml => reader(marc::xml::Parser::new(options, limits), bytes, from_read, keep),
         Format::MarcJson => {
@@ -116,7 +158,8 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         _ => return Err(ruby::argument_error("records takes marc, marcxml or marc-json")),
     };
     let builder = RecordBuilder::new(&limits, Fidelity::new(OnLoss::Approximate, format));
-    let inner = Inner { reader, builder, settings, jump, string };
+    let before = (0, 0);
+    let inner = Inner { reader, builder, settings, jump, string, ahead, before };
     let held = [if is_string { string } else { source }, kit];
     let stream = STREAM.wrap(names().record_stream, RecordStream { inner: Some(inner), held });
     ruby::keep(string);
@@ -131,7 +174,39 @@ pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let Some(mut inner) = stream.inner.take() else {
         return Err(ruby::argument_error("the stream is being read already, or has failed"));
     };
-    let result = inner.reader.next(&mut inner.builder);
+    if let Some(mut ahead) = inner.ahead.take() {
+        let next = ahead.next();
+        if let Some(jump) = Jump::from_state(inner.jump.swap(0, Ordering::Relaxed)) {
+            return Err(jump.into());
+        }
+        let value = match next {
+            Next::Record(record) => Some(new_record(&record, kit)?),
+            Next::End => Some(receiver),
+            Next::Failed(error) => return Err(exception(&error.into(), Phase::Decode)),
+            Next::GoOnSlice(bytes) => {
+                inner.go_on(Reader::from_slice(inner.parser(), bytes), &ahead);
+                None
+            }
+            Next::GoOn(bytes, read) => {
+                let rest = std::io::Cursor::new(bytes);
+                let reader = match read {
+                    Some(read) => {
+                        Reader::from_read(inner.parser(), std::io::Read::chain(rest, read))
+                    }
+                    None => Reader::from_read(inner.parser(), rest),
+                };
+                inner.go_on(reader, &ahead);
+                None
+            }
+        };
+        if let Some(value) = value {
+            inner.ahead = Some(ahead);
+            STREAM.get(receiver)?.inner = Some(inner);
+            ruby::keep(receiver);
+            return Ok(value);
+        }
+    }
+    let result = inner.reader.next(&mut inner.builder).map_err(|error| inner.placed(error));
     if let Some(jump) = Jump::from_state(inner.jump.swap(0, Ordering::Relaxed)) {
         return Err(jump.into());
     }
@@ -154,6 +229,12 @@ pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     STREAM.get(receiver)?.inner = Some(inner);
     ruby::keep(receiver);
     Ok(value)
+}
+
+/// `stream.close`: gives back what the reader holds. Reading on is an error.
+pub fn close(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
+    STREAM.get(receiver)?.inner = None;
+    Ok(NIL)
 }
 
 /// The classes of a kit.

@@ -9,8 +9,7 @@
 //! while it writes, since objects are told apart by their addresses, which a collection could
 //! change. Whatever Ruby counts as an object has to call `remember`, in Ruby's order.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use regauge::marshal::types::{
     ARRAY, BIGNUM, FALSE, FIXNUM, FLOAT, HASH, HASH_DEFAULT, IVARS, LINK, NIL, OBJECT, STRING,
@@ -38,64 +37,57 @@ pub struct Unusual;
 
 type Written = Result<(), Unusual>;
 
-/// Hashes addresses, which are well spread but for their lowest bits.
-#[derive(Default)]
-struct AddressHasher(u64);
-
-impl Hasher for AddressHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-    fn write_u64(&mut self, v: u64) {
-        self.0 = (self.0 ^ v).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26);
-    }
-    fn write_usize(&mut self, v: usize) {
-        self.write_u64(v as u64);
-    }
-    fn write_u8(&mut self, v: u8) {
-        self.write_u64(v.into());
-    }
-}
-
-type Addresses = BuildHasherDefault<AddressHasher>;
-
-/// The numbers of objects by their address: open addressing, never more than half full.
-struct Objects {
-    slots: Vec<(VALUE, u32)>,
+/// Numbers by a key that is not 0: open addressing, never more than half full.
+struct Numbers {
+    slots: Vec<(u64, u32)>,
     count: u32,
 }
 
-impl Objects {
-    fn new() -> Objects {
-        Objects { slots: vec![(0, 0); 64], count: 0 }
+impl Numbers {
+    fn new() -> Numbers {
+        Numbers { slots: vec![(0, 0); 64], count: 0 }
     }
 
-    /// The number of an object, or none after giving it the next one.
+    /// Where a key is looked for first: by the highest bits of the product, which depend on all
+    /// bits of an address, and on those of a float that is no object.
     #[inline(always)]
-    fn find_or_add(&mut self, object: VALUE) -> Option<u32> {
+    fn place(&self, key: u64) -> usize {
+        let bits = self.slots.len().trailing_zeros();
+        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits)) as usize
+    }
+
+    /// The number of a key.
+    #[inline(always)]
+    fn get(&self, key: u64) -> Option<u32> {
         let mask = self.slots.len() - 1;
-        let mut at = (object.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as usize & mask;
+        let mut at = self.place(key);
         loop {
-            let (known, number) = self.slots[at];
-            if known == object {
-                return Some(number);
+            match self.slots[at] {
+                (known, number) if known == key => return Some(number),
+                (0, _) => return None,
+                _ => at = (at + 1) & mask,
             }
-            if known == 0 {
-                self.slots[at] = (object, self.count);
-                self.count += 1;
-                if self.count as usize * 2 > self.slots.len() {
-                    self.grow();
+        }
+    }
+
+    /// The number of a key, or none after giving it `number`.
+    #[inline(always)]
+    fn find_or_add(&mut self, key: u64, number: u32) -> Option<u32> {
+        let mask = self.slots.len() - 1;
+        let mut at = self.place(key);
+        loop {
+            match self.slots[at] {
+                (known, number) if known == key => return Some(number),
+                (0, _) => {
+                    self.slots[at] = (key, number);
+                    self.count += 1;
+                    if self.count as usize * 2 > self.slots.len() {
+                        self.grow();
+                    }
+                    return None;
                 }
-                return None;
+                _ => at = (at + 1) & mask,
             }
-            at = (at + 1) & mask;
         }
     }
 
@@ -105,19 +97,19 @@ impl Objects {
         let larger = vec![(0, 0); self.slots.len() * 4];
         let old = std::mem::replace(&mut self.slots, larger);
         let mask = self.slots.len() - 1;
-        for (object, number) in old.into_iter().filter(|(object, _)| *object != 0) {
-            let mut at = (object.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as usize & mask;
+        for (key, number) in old.into_iter().filter(|(key, _)| *key != 0) {
+            let mut at = self.place(key);
             while self.slots[at].0 != 0 {
                 at = (at + 1) & mask;
             }
-            self.slots[at] = (object, number);
+            self.slots[at] = (key, number);
         }
     }
 
     /// Forgets everything, and memory that a large document took.
     fn clear(&mut self) {
         if self.slots.len() > 1 << 16 {
-            *self = Objects::new();
+            *self = Numbers::new();
         } else if self.count > 0 {
             self.slots.fill((0, 0));
             self.count = 0;
@@ -125,14 +117,65 @@ impl Objects {
     }
 }
 
+/// The numbers of symbols, by their text, which lies in the output.
+struct Symbols {
+    /// Where each begins, and its length.
+    entries: Vec<(u32, u32)>,
+    /// Their numbers by the hash of their text.
+    hashes: Numbers,
+}
+
+impl Symbols {
+    fn new() -> Symbols {
+        Symbols { entries: Vec::new(), hashes: Numbers::new() }
+    }
+
+    /// A hash that is not 0.
+    #[inline]
+    fn hash(text: &[u8]) -> u64 {
+        let mut hash = text.len() as u64 | 1 << 32;
+        for chunk in text.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            hash ^= hash >> 29;
+        }
+        hash.max(1)
+    }
+
+    #[inline]
+    fn get(&self, out: &[u8], text: &[u8], hash: u64) -> Option<u32> {
+        let number = self.hashes.get(hash)?;
+        let (start, length) = self.entries[number as usize];
+        (&out[start as usize..(start + length) as usize] == text).then_some(number)
+    }
+
+    /// A symbol whose text begins at `start` of the output.
+    fn add(&mut self, start: usize, length: usize, hash: u64) -> Result<(), Unusual> {
+        let number = self.entries.len() as u32;
+        // Two texts with one hash come once in a life: Ruby may as well write them.
+        if self.hashes.find_or_add(hash, number).is_some() {
+            return Err(Unusual);
+        }
+        let place = |v: usize| u32::try_from(v).map_err(|_| Unusual);
+        self.entries.push((place(start)?, place(length)?));
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.hashes.clear();
+    }
+}
+
 /// Writes one document after the other.
 pub struct Dumper {
     out: Vec<u8>,
-    objects: Objects,
-    /// The numbers of symbols that were written, by their text.
-    symbols: HashMap<Box<[u8]>, u32, Addresses>,
-    /// The numbers of names of instance variables that were written.
-    names: HashMap<u64, u32, Addresses>,
+    /// The numbers of objects by their address.
+    objects: Numbers,
+    symbols: Symbols,
+    /// The numbers of symbols by the name of an instance variable, or by the address of a class.
+    names: Numbers,
     /// Classes that are known to write their objects in no way of their own.
     plain: Vec<VALUE>,
     /// What the symbol `E` became: none before it was written.
@@ -148,9 +191,9 @@ impl Dumper {
     pub fn new() -> Dumper {
         Dumper {
             out: Vec::new(),
-            objects: Objects::new(),
-            symbols: HashMap::default(),
-            names: HashMap::default(),
+            objects: Numbers::new(),
+            symbols: Symbols::new(),
+            names: Numbers::new(),
             plain: Vec::new(),
             encoding: None,
             depth: DEPTH,
@@ -200,7 +243,7 @@ impl Dumper {
     /// Gives an object its number; `true` if it has one and a link was written.
     #[inline(always)]
     fn remember(&mut self, object: VALUE) -> Result<bool, Unusual> {
-        match self.objects.find_or_add(object) {
+        match self.objects.find_or_add(object, self.objects.count) {
             None => Ok(false),
             Some(number) => {
                 self.out.push(LINK);
@@ -301,13 +344,19 @@ impl Dumper {
         let names = names();
         let kind = ruby::heap_kind(object);
         let core = match kind {
-            T_STRING => ruby::core_class(kind),
-            T_ARRAY | T_HASH | T_FLOAT | T_BIGNUM => ruby::core_class(kind),
+            T_STRING | T_ARRAY | T_HASH | T_FLOAT | T_BIGNUM => ruby::core_class(kind),
             T_OBJECT | T_STRUCT => class,
             _ => return Err(Unusual),
         };
         if class != core || ruby::class_of(object) != class {
             return Err(Unusual);
+        }
+        // Nobody gives a core class a way of its own while a program runs, so they are asked once.
+        static CORE: [AtomicBool; 16] = [const { AtomicBool::new(false) }; 16];
+        let is_core = !matches!(kind, T_OBJECT | T_STRUCT);
+        if is_core && CORE[kind as usize].load(Relaxed) {
+            self.plain.push(class);
+            return Ok(());
         }
         if class == names.object {
             self.plain.push(class);
@@ -319,6 +368,9 @@ impl Dumper {
             && (kind != T_OBJECT || ruby::has_simple_allocator(class));
         if !plain {
             return Err(Unusual);
+        }
+        if is_core {
+            CORE[kind as usize].store(true, Relaxed);
         }
         self.plain.push(class);
         Ok(())
@@ -360,8 +412,7 @@ impl Dumper {
                 self.long(number.into())
             }
             None => {
-                self.symbol(b"E")?;
-                self.encoding = self.symbols.get(&b"E"[..]).copied();
+                self.encoding = Some(self.symbol(b"E")?);
                 Ok(())
             }
         }
@@ -372,29 +423,34 @@ impl Dumper {
         if !ruby::is_ascii(text) {
             return Err(Unusual);
         }
-        self.symbol(ruby::bytes_of(text))
+        self.symbol(ruby::bytes_of(text)).map(drop)
     }
 
-    /// A symbol, or a link to it.
-    fn symbol(&mut self, text: &[u8]) -> Written {
-        if let Some(number) = self.symbols.get(text) {
-            let number = *number;
-            self.out.push(SYMLINK);
-            return self.long(number.into());
+    /// A symbol, or a link to it. Gives its number.
+    fn symbol(&mut self, text: &[u8]) -> Result<u32, Unusual> {
+        let hash = Symbols::hash(text);
+        if let Some(number) = self.symbols.get(&self.out, text, hash) {
+            self.symbol_link(number)?;
+            return Ok(number);
         }
-        let number = self.symbols.len() as u32;
-        self.symbols.insert(text.into(), number);
+        let number = self.symbols.entries.len() as u32;
         self.out.push(SYMBOL);
-        self.sized(text)
+        self.sized(text)?;
+        self.symbols.add(self.out.len() - text.len(), text.len(), hash)?;
+        Ok(number)
+    }
+
+    #[inline]
+    fn symbol_link(&mut self, number: u32) -> Written {
+        self.out.push(SYMLINK);
+        self.long(number.into())
     }
 
     /// The name of an instance variable or member.
     #[inline]
     fn name(&mut self, id: ruby::ID) -> Written {
-        if let Some(number) = self.names.get(&id) {
-            let number = *number;
-            self.out.push(SYMLINK);
-            return self.long(number.into());
+        if let Some(number) = self.names.get(id) {
+            return self.symbol_link(number);
         }
         let text = ruby::name_of(id);
         // Without a text it is a variable of the interpreter's own; and some have a meaning.
@@ -405,10 +461,8 @@ impl Dumper {
         if matches!(bytes, b"E" | b"K" | b"encoding") {
             return Err(Unusual);
         }
-        self.symbol(bytes)?;
-        if let Some(number) = self.symbols.get(bytes) {
-            self.names.insert(id, *number);
-        }
+        let number = self.symbol(bytes)?;
+        self.names.find_or_add(id, number);
         Ok(())
     }
 
@@ -490,7 +544,7 @@ impl Dumper {
                     ruby::each_pair(value, |key, value| {
                         let is_text = ruby::is_heap(key) && ruby::heap_kind(key) == T_STRING;
                         result = match is_text && ruby::is_ascii(key) {
-                            true => dumper.symbol(ruby::bytes_of(key)),
+                            true => dumper.symbol(ruby::bytes_of(key)).map(drop),
                             false => Err(Unusual),
                         };
                         result = std::mem::replace(&mut result, Ok(()))
@@ -514,16 +568,12 @@ impl Dumper {
         self.out.push(kind);
         let class = ruby::heap_class(object);
         // A class is remembered among the names, whose numbers are smaller.
-        if let Some(number) = self.names.get(&class) {
-            let number = *number;
-            self.out.push(SYMLINK);
-            return self.long(number.into());
+        if let Some(number) = self.names.get(class) {
+            return self.symbol_link(number);
         }
         let name = ruby::permanent_name(class).ok_or(Unusual)?;
-        self.symbol(name)?;
-        if let Some(number) = self.symbols.get(name) {
-            self.names.insert(class, *number);
-        }
+        let number = self.symbol(name)?;
+        self.names.find_or_add(class, number);
         Ok(())
     }
 

@@ -33,7 +33,7 @@ impl Settings {
         let mut core = Options::new(format, format);
         // What Psych reads, and what Rails' files are written for.
         core.yaml.schema = yaml::Schema::Yaml11;
-        core.marshal.exact = true;
+        core.marshal.inert = true;
         Settings {
             core,
             symbolize: false,

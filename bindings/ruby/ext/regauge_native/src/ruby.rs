@@ -824,10 +824,9 @@ pub fn has_method(object: VALUE, name: ID) -> bool {
     // no `respond_to?` of its own.
     unsafe {
         let class = rb_sys::rb_obj_class(object);
-        let respond_to = id(c"respond_to?");
-        let missing = id(c"respond_to_missing?");
-        if rb_sys::rb_method_basic_definition_p(class, respond_to) == 0
-            || rb_sys::rb_method_basic_definition_p(class, missing) == 0
+        let names = crate::names::names();
+        if rb_sys::rb_method_basic_definition_p(class, names.id_respond_to) == 0
+            || rb_sys::rb_method_basic_definition_p(class, names.id_respond_to_missing) == 0
         {
             return true;
         }
@@ -861,7 +860,7 @@ pub fn is_unusual_hash(hash: VALUE) -> Result<bool, Jump> {
     if flags & (1 << 13 | 1 << 14) != 0 || flags & 1 << 15 == 0 {
         return Ok(flags & (1 << 13 | 1 << 14) != 0);
     }
-    Ok(call(hash, id(c"compare_by_identity?"), &[])? == TRUE)
+    Ok(call(hash, crate::names::names().id_by_identity, &[])? == TRUE)
 }
 
 /// Which word of a hash is its default value: the third or the fourth, as [`find_hash_default`]

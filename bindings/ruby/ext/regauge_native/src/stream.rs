@@ -170,6 +170,12 @@ pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     Ok(value)
 }
 
+/// `stream.close`: gives back what the reader holds. Reading on is an error.
+pub fn close(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
+    STREAM.get(receiver)?.inner = None;
+    Ok(NIL)
+}
+
 /// A `Regauge::BadRecord` with the error and the bytes.
 pub fn bad_record(bad: &BadRecord) -> Result<VALUE, Raise> {
     let error = match exception(&bad.error, Phase::Decode) {

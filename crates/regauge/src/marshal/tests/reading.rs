@@ -263,3 +263,34 @@ fn limits_one_below_at_and_above() {
     assert!(convert_bytes(&text(10), &options).is_ok());
     assert_eq!(convert_bytes(&text(11), &options).unwrap_err().kind(), ErrorKind::Limit);
 }
+
+#[test]
+fn what_ruby_needs_is_kept_where_it_is_asked_for() {
+    let read = |bytes: &[u8]| {
+        let options = Options { inert: true, ..Options::default() };
+        let limits = Limits::default();
+        let mut builder = Builder::new(&limits);
+        let mut reader = Reader::from_slice(Parser::new(options, limits), bytes);
+        assert!(reader.next(&mut builder).unwrap());
+        builder.take().unwrap().to_string()
+    };
+    // A time stays what its `_dump` gave, text in ASCII says so, and a number is a number.
+    assert_eq!(
+        read(b"\x04\x08u:\x09Time\x0D\0\0\0\0\0\0\0\0"),
+        r#"{"$ruby:dump":"Time","value":{"$binary":{"base64":"AAAAAAAAAAA=","subType":"00"}}}"#
+    );
+    assert_eq!(
+        read(b"\x04\x08I\"\x06a\x06:\x06EF"),
+        r#"{"$ruby:encoding":"US-ASCII","value":"a"}"#
+    );
+    assert_eq!(read(b"\x04\x08i\x01\x01"), "1");
+    // Text in two places is one value; as a key it is text, and so is a link to a key.
+    assert_eq!(
+        read(b"\x04\x08[\x07I\"\x06a\x06:\x06ET@\x06"),
+        r#"[{"$anchor":1,"value":"a"},{"$alias":1}]"#
+    );
+    assert_eq!(
+        read(b"\x04\x08[\x07{\x06I\"\x06a\x06:\x06ETi\x06{\x06@\x07@\x07"),
+        r#"[{"a":1},{"a":"a"}]"#
+    );
+}

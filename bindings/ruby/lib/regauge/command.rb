@@ -1,0 +1,150 @@
+# frozen_string_literal: true
+
+require "json"
+require "open3"
+require "tempfile"
+
+module Regauge
+  # What needs the extension, which this Ruby cannot load.
+  class Unavailable < NotImplementedError; end
+
+  # The front for JRuby: the executable `regauge` converts and inspects, JRuby's json reads.
+  #
+  # @api private
+  module Command
+    module_function
+
+    # The executable: the environment's `REGAUGE_COMMAND`, or `regauge` on the path.
+    def executable
+      ENV.fetch("REGAUGE_COMMAND", "regauge")
+    end
+
+    def run(*arguments, input: nil)
+      options = { binmode: true }
+      options[:stdin_data] = input if input
+      output, errors, status = Open3.capture3(executable, *arguments.map(&:to_s), **options)
+      return output if status.success?
+
+      raise DecodeError, errors.lines.first.to_s.sub(/\Aerror: /, "").strip
+    rescue Errno::ENOENT
+      raise Unavailable, "found no executable #{executable}: build it with `make build` and name it in REGAUGE_COMMAND"
+    end
+
+    FLAGS = { on_loss: "--on-loss", objects: "--objects", duplicate_keys: "--duplicate-keys" }.freeze
+
+    def flags(options)
+      options.flat_map do |name, value|
+        flag = FLAGS.fetch(name) { raise Unavailable, "#{name}: is not there without the extension" }
+        [flag, value]
+      end
+    end
+
+    def name(format)
+      format.to_s.tr("_", "-")
+    end
+  end
+
+  class << self
+    # Bytes of one format as bytes of another.
+    #
+    # @return [String]
+    def convert(source, from:, to:, **options)
+      source = source.read if source.respond_to?(:read)
+      Command.run("convert", "-", "-", "--from", Command.name(from), "--to", Command.name(to), *Command.flags(options), input: source)
+    end
+
+    # A file of one format as a file of another.
+    #
+    # @return [nil]
+    def convert_file(input, output, from: nil, to: nil, **options)
+      formats = { "--from" => from, "--to" => to }.compact.flat_map { |flag, format| [flag, Command.name(format)] }
+      Command.run("convert", input, output, "--force", *formats, *Command.flags(options))
+      nil
+    end
+
+    # What is in bytes, as the executable tells it.
+    #
+    # @return [Hash, String]
+    def inspect(source = nil, from: nil)
+      return super() if source.nil?
+
+      source = source.read if source.respond_to?(:read)
+      formats = from ? ["--from", Command.name(from)] : []
+      ::JSON.parse(Command.run("inspect", "-", "--json", "-", *formats, input: source), symbolize_names: true)
+    end
+  end
+
+  # JSON by JRuby's own library.
+  module JSON
+    FORMAT = :json
+    module_function
+
+    def load(source, symbolize_names: false, freeze: false)
+      source = source.read if source.respond_to?(:read)
+      ::JSON.parse(source, symbolize_names: symbolize_names, freeze: freeze)
+    rescue ::JSON::ParserError => error
+      raise DecodeError, "json: #{error.message}"
+    end
+
+    def dump(object, io = nil)
+      text = ::JSON.generate(object)
+      io ? io.write(text) && io : text
+    end
+
+    def load_file(path, **options)
+      load(File.read(path, encoding: "UTF-8"), **options)
+    end
+  end
+
+  # JSON by the line.
+  module NDJSON
+    FORMAT = :ndjson
+    module_function
+
+    def each(source, path: false, **options, &block)
+      return enum_for(:each, source, path: path, **options) unless block
+      return File.open(source, encoding: "UTF-8") { |file| each(file, **options, &block) } if path
+
+      lines = source.respond_to?(:each_line) ? source.each_line : source.read.each_line
+      lines.each { |line| yield JSON.load(line, **options) unless line.strip.empty? }
+      self
+    end
+
+    def load(source, **options)
+      each(source, **options).to_a
+    end
+
+    def dump(objects, io = nil)
+      text = objects.map { |object| "#{JSON.dump(object)}\n" }.join
+      io ? io.write(text) && io : text
+    end
+  end
+
+  # MARC-in-JSON as hashes; MARC 21 and MARCXML by way of the executable.
+  module MARC
+    FORMAT = :marc
+
+    # The records of a MARC 21 file, as hashes in the shape of MARC-in-JSON.
+    def self.each(source, path: false, format: :marc, &block)
+      return enum_for(:each, source, path: path, format: format) unless block
+
+      bytes = path ? File.binread(source) : source
+      NDJSON.each(Regauge.convert(bytes, from: format, to: :marc_json).force_encoding(Encoding::UTF_8), &block)
+    end
+
+    module JSON
+      def self.each(source, path: false, &block) = NDJSON.each(source, path: path, &block)
+    end
+  end
+
+  MISSING = %i[MessagePack BSON CBOR YAML Marshal Pickle].freeze
+  private_constant :MISSING
+
+  # Says what is not there.
+  def self.const_missing(name)
+    return super unless MISSING.include?(name)
+
+    raise Unavailable, "Regauge::#{name} needs the extension, which #{RUBY_ENGINE} cannot load; " \
+                       "Regauge.convert turns the bytes into JSON"
+  end
+end
