@@ -28,7 +28,7 @@ class MARCTest < Minitest::Test
     assert_equal 2, r.fields("600".."699").length
     assert_equal %w[001 245 650], r.tags
     assert_equal %w[001 245 650 650], r.map(&:tag)
-    assert_equal "245 10 $aT $bé and ü / ", r["245"].to_s
+    assert_equal "245 10 $a T $b é and ü / ", r["245"].to_s
     assert_equal "001 12883376", r["001"].to_s
     assert_equal %w[a again], [r.fields("650")[1].codes[0], r.fields("650")[1].subfields[1].value]
     assert_equal "Té and ü /", r["245"].value

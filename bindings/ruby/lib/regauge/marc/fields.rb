@@ -21,9 +21,9 @@ module Regauge
         other.respond_to?(:code) && code == other.code && value == other.value
       end
 
-      # @return [String] `$aTitle`
+      # @return [String] `$a Title`
       def to_s
-        "$#{code}#{value} "
+        "$#{code} #{value} "
       end
     end
 
@@ -193,7 +193,7 @@ module Regauge
         to_s =~ pattern
       end
 
-      # @return [String] `245 10$aTitle $cName`
+      # @return [String] `245 10 $a Title $c Name`
       def to_s
         "#{tag} #{indicator1}#{indicator2} #{subfields.map(&:to_s).join}"
       end

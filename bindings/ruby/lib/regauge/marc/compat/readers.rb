@@ -162,10 +162,10 @@ module MARC
     # Turns MARC-8 into Unicode.
     class ToUnicode
       # @param bytes [String]
-      # @param options [Hash] `invalid: :replace`, `replace:`
+      # @param options [Hash] `invalid: :replace`, `replace:`, `normalization:`, `expand_ncr:`
       # @return [String] UTF-8 in the form NFC, as ruby-marc gives it
       def transcode(bytes, options = {})
-        bytes = bytes.b
+        bytes = bytes.to_s.b
         text =
           begin
             decoded(bytes)
@@ -175,7 +175,11 @@ module MARC
             end
             piecewise(bytes, options[:replace] || "\uFFFD")
           end
-        text.unicode_normalize(:nfc)
+        form = options.fetch(:normalization, :nfc)
+        text = text.unicode_normalize(form) if form
+        return text if options[:expand_ncr] == false
+
+        text.gsub(/&#x([0-9A-Fa-f]{4,6});/) { [Regexp.last_match(1).hex].pack("U") }
       end
 
       private

@@ -41,12 +41,41 @@ module MARC
     # leader.
     def self.encode(record, allow_oversized = false)
       record.charset = "utf-8" unless record.leader.to_s[9] == "a"
-      bytes = Regauge::Native.dump_records(:marc, [record], { oversize: allow_oversized, write_charset: :auto, on_loss: :approximate })
+      bytes =
+        begin
+          Regauge::Native.dump_records(:marc, [record], { on_loss: :approximate })
+        rescue Regauge::EncodeError
+          by_hand(record, allow_oversized)
+        end
       record.leader = bytes.byteslice(0, LEADER_LENGTH).force_encoding(Encoding::UTF_8)
       bytes.force_encoding(Encoding::UTF_8)
-    rescue Regauge::EncodeError => error
-      raise Exception, "Can't write MARC record in binary format: #{error.message}"
     end
+
+    # A record with whatever bytes, or with parts that are too long.
+    def self.by_hand(record, allow_oversized)
+      directory = "".b
+      data = "".b
+      record.each do |field|
+        content =
+          if field.is_a?(DataField)
+            [field.indicator1 || " ", field.indicator2 || " ",
+             *field.subfields.flat_map { |subfield| [SUBFIELD_INDICATOR, subfield.code, subfield.value] }].map { |part| part.to_s.b }.join
+          else
+            field.value.to_s.b
+          end
+        content += END_OF_FIELD.b
+        directory << format("%03s", field.tag).b << format_byte_count(content.bytesize, allow_oversized, 4) <<
+          format_byte_count(data.bytesize, allow_oversized)
+        data << content
+      end
+      directory << END_OF_FIELD.b
+      leader = record.leader.to_s.b.ljust(LEADER_LENGTH)
+      base = LEADER_LENGTH + directory.bytesize
+      leader[12, 5] = format_byte_count(base, allow_oversized)
+      leader[0, 5] = format_byte_count(base + data.bytesize + 1, allow_oversized)
+      leader + directory + data + END_OF_RECORD.b
+    end
+    private_class_method :by_hand
 
     def self.format_byte_count(number, allow_oversized, digits = 5)
       text = number.to_s.rjust(digits, "0")
