@@ -14,7 +14,7 @@
 # See docs/ruby.md for the options, the types and what is refused.
 module Regauge
   # The interpreter decides how the work is done: by the extension, or by the executable.
-  BACKEND = RUBY_ENGINE == "jruby" ? :command : :extension
+  BACKEND = RUBY_ENGINE == "jruby" || ENV["REGAUGE_BACKEND"] == "command" ? :command : :extension
 end
 
 require "regauge/version"

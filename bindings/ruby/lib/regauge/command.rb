@@ -70,7 +70,7 @@ module Regauge
 
       source = source.read if source.respond_to?(:read)
       formats = from ? ["--from", Command.name(from)] : []
-      ::JSON.parse(Command.run("inspect", "-", "--json", "-", *formats, input: source), symbolize_names: true)
+      ::JSON.parse(Command.run("inspect", "-", "--json", *formats, input: source), symbolize_names: true)
     end
   end
 
