@@ -193,7 +193,7 @@ if wanted["marc"] && ENV["RUBY_MARC_LIB"]
   source = Dir[File.join(Bench::DATA, "marc/binary/evergreen*/**/*.mrc")].max_by { |path| File.size(path) } ||
            Dir[File.join(Bench::DATA, "marc/binary/**/*.mrc")].max_by { |path| File.size(path) }
   records = R::MARC::Reader.new(source, as: MARC::Record, skip_bad: true).first(1000)
-  bytes = records.map { |record| MARC::Writer.encode(record) }.join
+  bytes = records.map { |record| MARC::Writer.encode(record) }.join.b
   visit = lambda do |record|
     count = 0
     record.each do |field|
@@ -212,7 +212,7 @@ if wanted["marc"] && ENV["RUBY_MARC_LIB"]
   Bench.compare("MARC 21 to MARC::Record", -> { R::MARC.each(bytes, as: MARC::Record).sum(&visit) }, { "ruby-marc" => theirs })
   untouched = R::MARC.load_all(bytes)
   touched = R::MARC.load_all(bytes).each(&:fields)
-  Bench.same("written", touched.map { |record| R::MARC.dump(record) }.join, bytes)
+  Bench.same("written", touched.map { |record| R::MARC.dump(record) }.join.b, bytes)
   written = -> { records.each { |record| MARC::Writer.encode(record) } }
   Bench.compare("records to MARC 21", -> { touched.each { |record| R::MARC.dump(record) } }, { "ruby-marc" => written })
   Bench.compare("untouched records to MARC 21", -> { untouched.each { |record| R::MARC.dump(record) } }, { "ruby-marc" => written })

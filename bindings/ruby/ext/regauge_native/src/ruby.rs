@@ -484,7 +484,7 @@ pub fn float_value(value: VALUE) -> f64 {
         if value == 0x8000_0000_0000_0002 {
             return 0.0;
         }
-        let bits = 2 - (value >> 63) | value & !3;
+        let bits = (2 - (value >> 63)) | (value & !3);
         return f64::from_bits(bits.rotate_right(3));
     }
     // SAFETY: the lock; callers give floats.

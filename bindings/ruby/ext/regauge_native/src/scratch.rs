@@ -308,9 +308,9 @@ impl std::ops::Deref for Lease {
 pub fn take() -> Lease {
     // Neither lock is held over a call of Ruby, so none waits for a collection.
     let free = FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
-    // SAFETY: an address in FREE is that of a scratch that is never freed, and that nobody else
-    // holds, since it was taken out.
     if let Some(address) = free {
+        // SAFETY: an address in FREE is that of a scratch that is never freed, and that nobody
+        // else holds, since it was taken out.
         return Lease(unsafe { &*(address as *const Scratch) });
     }
     let scratch: &'static Scratch = Box::leak(Box::new(Scratch {
