@@ -82,7 +82,9 @@ fn dump_marshal(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         [object, io] => (object, io),
         _ => return Err(ruby::argument_error("dump takes an object and an io")),
     };
-    Settings::parse(Format::Marshal, keywords)?;
+    if keywords != NIL {
+        Settings::parse(Format::Marshal, keywords)?;
+    }
     let scratch = scratch::take();
     let mut dumper = scratch.dumper.take().unwrap_or_else(|| Box::new(marshal_dump::Dumper::new()));
     let string = dumper.document(object).map(ruby::binary);
@@ -162,6 +164,7 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::find_hash_default()?;
     names::init()?;
     scratch::init(native);
+    marshal_dump::learn_words()?;
     formats!(regauge; 0 1 2 3 4 5 6 7 8 9 10);
     let marshal = ruby::module(c"Marshal", regauge);
     ruby::define(marshal, c"dump", method!(dump_marshal));

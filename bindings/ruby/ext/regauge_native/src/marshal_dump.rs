@@ -37,15 +37,31 @@ pub struct Unusual;
 
 type Written = Result<(), Unusual>;
 
-/// Numbers by a key that is not 0: open addressing, never more than half full.
+/// Numbers by a key: open addressing, never more than half full. A slot counts only in the
+/// generation that wrote it, so that forgetting everything costs nothing.
 struct Numbers {
-    slots: Vec<(u64, u32)>,
+    slots: Vec<Slot>,
     count: u32,
+    generation: u32,
 }
+
+#[derive(Clone, Copy)]
+struct Slot {
+    key: u64,
+    number: u32,
+    generation: u32,
+}
+
+/// Memory for so many keys is kept for the next document: 8 MiB.
+const KEPT_SLOTS: usize = 1 << 19;
 
 impl Numbers {
     fn new() -> Numbers {
-        Numbers { slots: vec![(0, 0); 64], count: 0 }
+        Numbers { slots: Numbers::slots(64), count: 0, generation: 1 }
+    }
+
+    fn slots(count: usize) -> Vec<Slot> {
+        vec![Slot { key: 0, number: 0, generation: 0 }; count]
     }
 
     /// Where a key is looked for first: by the highest bits of the product, which depend on all
@@ -56,63 +72,60 @@ impl Numbers {
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits)) as usize
     }
 
-    /// The number of a key.
+    /// The slot of a key, or the free one where it belongs.
     #[inline(always)]
-    fn get(&self, key: u64) -> Option<u32> {
+    fn find(&self, key: u64) -> (usize, Option<u32>) {
         let mask = self.slots.len() - 1;
         let mut at = self.place(key);
         loop {
-            match self.slots[at] {
-                (known, number) if known == key => return Some(number),
-                (0, _) => return None,
-                _ => at = (at + 1) & mask,
+            let slot = self.slots[at];
+            if slot.generation != self.generation {
+                return (at, None);
             }
+            if slot.key == key {
+                return (at, Some(slot.number));
+            }
+            at = (at + 1) & mask;
         }
+    }
+
+    /// The number of a key.
+    #[inline(always)]
+    fn get(&self, key: u64) -> Option<u32> {
+        self.find(key).1
     }
 
     /// The number of a key, or none after giving it `number`.
     #[inline(always)]
     fn find_or_add(&mut self, key: u64, number: u32) -> Option<u32> {
-        let mask = self.slots.len() - 1;
-        let mut at = self.place(key);
-        loop {
-            match self.slots[at] {
-                (known, number) if known == key => return Some(number),
-                (0, _) => {
-                    self.slots[at] = (key, number);
-                    self.count += 1;
-                    if self.count as usize * 2 > self.slots.len() {
-                        self.grow();
-                    }
-                    return None;
-                }
-                _ => at = (at + 1) & mask,
+        let (at, found) = self.find(key);
+        if found.is_none() {
+            self.slots[at] = Slot { key, number, generation: self.generation };
+            self.count += 1;
+            if self.count as usize * 2 > self.slots.len() {
+                self.grow();
             }
         }
+        found
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let larger = vec![(0, 0); self.slots.len() * 4];
+        let larger = Numbers::slots(self.slots.len() * 4);
         let old = std::mem::replace(&mut self.slots, larger);
-        let mask = self.slots.len() - 1;
-        for (key, number) in old.into_iter().filter(|(key, _)| *key != 0) {
-            let mut at = self.place(key);
-            while self.slots[at].0 != 0 {
-                at = (at + 1) & mask;
-            }
-            self.slots[at] = (key, number);
+        for slot in old.into_iter().filter(|slot| slot.generation == self.generation) {
+            let (at, _) = self.find(slot.key);
+            self.slots[at] = slot;
         }
     }
 
     /// Forgets everything, and memory that a large document took.
     fn clear(&mut self) {
-        if self.slots.len() > 1 << 16 {
-            *self = Numbers::new();
-        } else if self.count > 0 {
-            self.slots.fill((0, 0));
-            self.count = 0;
+        self.count = 0;
+        match self.generation.checked_add(1) {
+            Some(next) if self.slots.len() <= KEPT_SLOTS => self.generation = next,
+            _ => *self = Numbers::new(),
         }
     }
 }
@@ -168,16 +181,40 @@ impl Symbols {
     }
 }
 
+/// Whether an integer between 31 and 63 bits counts as a new object wherever it stands.
+static WORDS_ARE_OBJECTS: AtomicBool = AtomicBool::new(false);
+
+/// Asks this Ruby how it counts integers between 31 and 63 bits.
+///
+/// # Errors
+/// What Ruby raises.
+pub fn learn_words() -> Result<(), ruby::Jump> {
+    let names = names();
+    let (word, text) = (ruby::integer(1 << 40), ruby::binary(b"s"));
+    let list = ruby::array(&[word, word, text, text]);
+    let dumped = ruby::call(names.ruby_marshal, names.id_own_dump, &[list])?;
+    let expected = b"\x04\x08[\x09l+\x08\0\0\0\0\0\x01l+\x08\0\0\0\0\0\x01\"\x06s@\x08";
+    WORDS_ARE_OBJECTS.store(ruby::bytes_of(dumped) == expected, Relaxed);
+    ruby::keep(dumped);
+    ruby::keep(list);
+    Ok(())
+}
+
 /// Writes one document after the other.
 pub struct Dumper {
     out: Vec<u8>,
     /// The numbers of objects by their address.
     objects: Numbers,
+    /// The number of the next object.
+    next: u32,
     symbols: Symbols,
     /// The numbers of symbols by the name of an instance variable, or by the address of a class.
     names: Numbers,
     /// Classes that are known to write their objects in no way of their own.
     plain: Vec<VALUE>,
+    /// Classes that were found under their name, with the name: looking one up is half the cost of
+    /// a small document. A name counts only while it is still the one that the class has.
+    found: Vec<(VALUE, Box<[u8]>)>,
     /// What the symbol `E` became: none before it was written.
     encoding: Option<u32>,
     /// The depth that is left.
@@ -192,9 +229,11 @@ impl Dumper {
         Dumper {
             out: Vec::new(),
             objects: Numbers::new(),
+            next: 0,
             symbols: Symbols::new(),
             names: Numbers::new(),
             plain: Vec::new(),
+            found: Vec::new(),
             encoding: None,
             depth: DEPTH,
             jump: None,
@@ -210,6 +249,7 @@ impl Dumper {
         self.out.clear();
         self.out.shrink_to(KEPT);
         self.objects.clear();
+        self.next = 0;
         self.symbols.clear();
         self.names.clear();
         self.plain.clear();
@@ -243,8 +283,11 @@ impl Dumper {
     /// Gives an object its number; `true` if it has one and a link was written.
     #[inline(always)]
     fn remember(&mut self, object: VALUE) -> Result<bool, Unusual> {
-        match self.objects.find_or_add(object, self.objects.count) {
-            None => Ok(false),
+        match self.objects.find_or_add(object, self.next) {
+            None => {
+                self.next += 1;
+                Ok(false)
+            }
             Some(number) => {
                 self.out.push(LINK);
                 self.long(number.into())?;
@@ -304,8 +347,20 @@ impl Dumper {
             self.out.push(FIXNUM);
             return self.long(v);
         }
-        // Rubies differ in how they count these.
-        Err(Unusual)
+        self.word(v)
+    }
+
+    /// An integer that Ruby writes as a big one though it is none: a new object each time, in the
+    /// Rubies that [`learn_words`] knows.
+    #[cold]
+    fn word(&mut self, v: i64) -> Written {
+        if !WORDS_ARE_OBJECTS.load(Relaxed) {
+            return Err(Unusual);
+        }
+        self.next += 1;
+        let bytes = v.unsigned_abs().to_le_bytes();
+        let length = 8 - v.unsigned_abs().leading_zeros() as usize / 8;
+        self.big_integer(v < 0, &bytes[..length])
     }
 
     #[inline(never)]
@@ -571,7 +626,16 @@ impl Dumper {
         if let Some(number) = self.names.get(class) {
             return self.symbol_link(number);
         }
-        let name = ruby::permanent_name(class).ok_or(Unusual)?;
+        let name = ruby::class_name(class).ok_or(Unusual)?;
+        if !self.found.iter().any(|(known, text)| *known == class && **text == *name) {
+            if !ruby::is_found_under(class) {
+                return Err(Unusual);
+            }
+            if self.found.len() >= 64 {
+                self.found.clear();
+            }
+            self.found.push((class, name.into()));
+        }
         let number = self.symbol(name)?;
         self.names.find_or_add(class, number);
         Ok(())

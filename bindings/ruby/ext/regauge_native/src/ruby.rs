@@ -920,21 +920,21 @@ pub fn struct_value(structure: VALUE, index: usize) -> VALUE {
     unsafe { rb_sys::rb_struct_aref(structure, integer(index as i64)) }
 }
 
-/// The name under which a class is found, if it is; it lives as long as the class.
-pub fn permanent_name<'a>(class: VALUE) -> Option<&'a [u8]> {
+/// The name of a class; it lives as long as the class.
+pub fn class_name<'a>(class: VALUE) -> Option<&'a [u8]> {
     let name = module_name(class);
-    if !is_heap(name) || !is_ascii(name) {
-        return None;
-    }
-    let bytes = bytes_of(name);
+    (is_heap(name) && is_ascii(name)).then(|| bytes_of(name))
+}
+
+/// Whether a class is what its name names.
+pub fn is_found_under(class: VALUE) -> bool {
+    let name = module_name(class);
     // SAFETY: the lock; under `protect`, since the constant may be missing.
-    let found = protect(|| unsafe { rb_sys::rb_path_to_class(name) });
-    match found {
-        Ok(found) if found == class => Some(bytes),
-        Ok(_) => None,
+    match protect(|| unsafe { rb_sys::rb_path_to_class(name) }) {
+        Ok(found) => found == class,
         Err(jump) => {
             rescue(jump);
-            None
+            false
         }
     }
 }
