@@ -148,8 +148,9 @@ class CollectorTest < Minitest::Test
     broken = Object.new
     def broken.to_regauge = raise("mine")
     round = lambda do |times|
-      times.times do
-        R::MessagePack.each(bytes).next
+      times.times do |index|
+        # Each of these is a fiber, and Ruby keeps the stacks of those that ended.
+        R::MessagePack.each(bytes).next if (index % 30).zero?
         R::MessagePack.each(StringIO.new(bytes)) { break }
         begin
           R::JSON.dump(["x" * 1000, broken])
