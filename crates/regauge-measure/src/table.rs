@@ -142,11 +142,11 @@ fn head(text: &mut String, report: &Report) {
     );
     let _ = write!(
         text,
-        "regauge {}; {} samples of decoding and {} of encoding, seed {}; {:.0} s in all",
+        "regauge {}; {} samples of decoding, {} of encoding, seed {}; {:.0} s in all",
         report.regauge, method.rounds.decode, method.rounds.encode, method.seed, method.took_s
     );
     if let Some(noise) = &report.noise {
-        let _ = write!(text, "; the machine's own time ±{:.1}%", noise.spread * 100.0);
+        let _ = write!(text, "\nThe machine's own time: ±{:.1}%", noise.spread * 100.0);
     }
     if method.every > 1 {
         let _ = write!(

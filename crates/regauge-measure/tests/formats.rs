@@ -59,6 +59,8 @@ fn written(documents: &[Value], format: Format, on_loss: OnLoss) -> Vec<u8> {
 fn measured(folder: &Path, input: PathBuf, only: &[&str], adapters: &[&str]) -> Report {
     let mut options = options(folder, input);
     options.only = only.iter().map(|&one| one.to_owned()).collect();
+    // Nothing is ranked here, and which core is quiet is a note of its own.
+    options.pin = false;
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/contenders");
     options.adapters = adapters.iter().map(|name| tests.join(format!("{name}.py"))).collect();
     run(&options, &mut Quiet).unwrap()
@@ -242,6 +244,10 @@ fn every_contender_gives_back_a_small_document() {
                 "serde_json" | "rmp-serde" | "serde-saphyr" | "serde-pickle" => &["key order"],
                 // Their dictionaries name the indicators of a field first.
                 "pymarc" | "mrrc" | "marc" => &["key order"],
+                // They write YAML 1.1, in which these texts need no quotes.
+                "PyYAML" | "psych" => &["read otherwise by YAML 1.2"],
+                // JavaScript has one kind of number.
+                _ if row.runtime.id() == "node" => &["double to integer"],
                 _ => &[],
             };
             if !lost.iter().all(|kind| known.contains(kind)) {

@@ -95,7 +95,10 @@ fn a_measurement_tells_costs_and_what_to_take() {
     assert_eq!(cache.winners, ["test honest (json)"]);
     assert!(cache.because.contains("test lossy (json): loses"), "{}", cache.because);
     let text = render(&report, Layout::default());
-    assert!(text.contains("What to take\n\n- Python: take test honest (json)"), "{text}");
+    // Which compression pays on so small a document, if any, is a matter of the moment.
+    let advice = text.split("What to take\n\n- Python: ").nth(1).expect("a section of its own");
+    let advice = advice.lines().next().unwrap();
+    assert!(advice.contains("take test honest (json)") && !advice.contains("lossy"), "{advice}");
     assert!(text.contains("Cost of a document: written once, moved at 125 MB/s"), "{text}");
 }
 
