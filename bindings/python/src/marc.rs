@@ -1,6 +1,7 @@
 //! What `regauge.marc` does with a record's bytes natively: checks them, makes its fields, writes
 //! them again. Records that are odd in any way are left to the Python code, which says how.
 
+use std::cell::Cell;
 use std::sync::Mutex;
 
 use pyo3::exceptions::PyTypeError;
@@ -113,10 +114,9 @@ struct Maker<'py> {
     field: Bound<'py, PyType>,
     subfield: Bound<'py, PyType>,
     indicators: Bound<'py, PyType>,
-    slots: [raw::Slot<'py>; 5],
+    slots: &'static [raw::Slot; 5],
     keys: Option<Keys>,
-    /// The indicators of most fields are the same few, and cannot change.
-    last: Option<(String, Bound<'py, PyAny>)>,
+    pairs: Option<Box<Pairs>>,
     none: Bound<'py, PyAny>,
     /// Subfields of the field at hand.
     parts: Vec<Bound<'py, PyAny>>,
@@ -148,7 +148,7 @@ impl<'py> Maker<'py> {
             indicators: indicators.clone(),
             slots,
             keys: Some(Keys::take()),
-            last: None,
+            pairs: Some(PAIRS.take().unwrap_or_default()),
             none: number::none(py),
             parts: Vec::with_capacity(16),
             made: Vec::with_capacity(32),
@@ -182,7 +182,7 @@ impl<'py> Maker<'py> {
         let tag = self.key(tag)?;
         let list = container::list(py, &mut self.parts, 0).ok_or_else(|| self.memory())?;
         let one = raw::empty(&self.field).ok_or_else(|| self.memory())?;
-        let [tags, datas, pairs, lists, controls] = &self.slots;
+        let [tags, datas, pairs, lists, controls] = self.slots;
         tags.fill(&one, tag);
         datas.fill(&one, data);
         pairs.fill(&one, indicators);
@@ -209,14 +209,25 @@ impl<'py> Maker<'py> {
 
     /// The data field of the subfields so far. `head` are both indicators.
     fn data(&mut self, tag: &str, head: &str, middle: usize) -> PyResult<()> {
-        let pair = match &self.last {
-            Some((text, pair)) if text == head => pair.clone(),
+        let py = self.none.py();
+        let place = match head.as_bytes() {
+            &[first, second] if middle == 1 => {
+                usize::from(first ^ second.rotate_left(3)) % PAIRS_KEPT
+            }
+            _ => PAIRS_KEPT,
+        };
+        let pair = match self.pairs.as_ref().and_then(|pairs| pairs.0.get(place)) {
+            Some(Some((text, pair))) if text == head.as_bytes() => pair.bind(py).clone(),
             _ => {
                 let (first, second) = head.split_at(middle);
                 let (first, second) = (self.key(first)?, self.key(second)?);
                 let pair = raw::pair(&self.indicators, first, second);
                 let pair = pair.ok_or_else(|| self.memory())?;
-                self.last = Some((head.to_owned(), pair.clone()));
+                if let (Some(kept), &[first, second]) =
+                    (self.pairs.as_mut().and_then(|pairs| pairs.0.get_mut(place)), head.as_bytes())
+                {
+                    *kept = Some(([first, second], pair.clone().unbind()));
+                }
                 pair
             }
         };
@@ -229,19 +240,46 @@ impl<'py> Maker<'py> {
     }
 }
 
+/// How many pairs of indicators are remembered: they are the same few in most fields, and cannot
+/// change.
+const PAIRS_KEPT: usize = 64;
+
+/// Pairs of indicators, each of one byte, by what they are.
+struct Pairs([Option<([u8; 2], Py<PyAny>)>; PAIRS_KEPT]);
+
+impl Default for Pairs {
+    fn default() -> Pairs {
+        Pairs([const { None }; PAIRS_KEPT])
+    }
+}
+
+thread_local! {
+    /// Those of this thread, when nobody uses them.
+    static PAIRS: Cell<Option<Box<Pairs>>> = const { Cell::new(None) };
+}
+
 impl Drop for Maker<'_> {
     fn drop(&mut self) {
+        PAIRS.set(self.pairs.take());
         if let Some(keys) = self.keys.take() {
             keys.give_back();
         }
     }
 }
 
-/// The slots of `Field`.
-fn slots<'py>(field: &Bound<'py, PyType>) -> PyResult<[raw::Slot<'py>; 5]> {
-    let slot = |name: &str| raw::Slot::new(field, name);
-    let (tag, data) = (slot("tag")?, slot("data")?);
-    Ok([tag, data, slot("_indicators")?, slot("subfields")?, slot("control_field")?])
+/// The slots of `Field`, looked up once. There is one such class, that of `regauge.marc`.
+fn slots(field: &Bound<'_, PyType>) -> PyResult<&'static [raw::Slot; 5]> {
+    static SLOTS: PyOnceLock<(Py<PyType>, [raw::Slot; 5])> = PyOnceLock::new();
+    let (class, slots) = SLOTS.get_or_try_init(field.py(), || {
+        let slot = |name: &str| raw::Slot::new(field, name);
+        let (tag, data) = (slot("tag")?, slot("data")?);
+        let slots = [tag, data, slot("_indicators")?, slot("subfields")?, slot("control_field")?];
+        Ok::<_, PyErr>((field.clone().unbind(), slots))
+    })?;
+    if !class.is(field) {
+        return Err(PyTypeError::new_err("found another class than regauge.marc.Field"));
+    }
+    Ok(slots)
 }
 
 /// Whether a tag is one of a control field in the eyes of `regauge.marc`: `001` to `009`.
@@ -324,7 +362,7 @@ enum Said<'a> {
 /// Reads fields: what is looked up once for all of them.
 struct Taker<'py> {
     field: Bound<'py, PyType>,
-    slots: [raw::Slot<'py>; 5],
+    slots: &'static [raw::Slot; 5],
 }
 
 impl<'py> Taker<'py> {
@@ -339,7 +377,7 @@ impl<'py> Taker<'py> {
         if !one.get_type().is(&self.field) {
             return None;
         }
-        let [tags, datas, pairs, lists, controls] = &self.slots;
+        let [tags, datas, pairs, lists, controls] = self.slots;
         let tag = tags.read(one)?;
         let tag = text_of(&tag)?;
         let control = controls.read(one)?;

@@ -49,22 +49,19 @@ struct Member {
 }
 
 /// A slot of a class: where its value lies in an instance.
-pub struct Slot<'py> {
+pub struct Slot {
     #[cfg(not(Py_LIMITED_API))]
     offset: isize,
-    #[cfg(Py_LIMITED_API)]
-    name: Bound<'py, PyAny>,
-    #[cfg(all(Py_GIL_DISABLED, not(Py_LIMITED_API)))]
+    #[cfg(any(Py_GIL_DISABLED, Py_LIMITED_API))]
     name: Py<pyo3::types::PyString>,
-    _py: Python<'py>,
 }
 
-impl<'py> Slot<'py> {
+impl Slot {
     /// The slot of this name.
     ///
     /// # Errors
     /// `TypeError` where the class has no such slot.
-    pub fn new(class: &Bound<'py, PyType>, name: &str) -> PyResult<Slot<'py>> {
+    pub fn new(class: &Bound<'_, PyType>, name: &str) -> PyResult<Slot> {
         let member = class.getattr(name)?;
         #[cfg(not(Py_LIMITED_API))]
         // SAFETY: a descriptor of this very type has this head, and a definition that lives as
@@ -80,14 +77,12 @@ impl<'py> Slot<'py> {
                 offset,
                 #[cfg(Py_GIL_DISABLED)]
                 name: pyo3::types::PyString::intern(class.py(), name).unbind(),
-                _py: class.py(),
             })
         }
         #[cfg(Py_LIMITED_API)]
         {
             let _ = member;
-            let name = pyo3::types::PyString::intern(class.py(), name).into_any();
-            Ok(Slot { name, _py: class.py() })
+            Ok(Slot { name: pyo3::types::PyString::intern(class.py(), name).unbind() })
         }
     }
 
@@ -95,7 +90,7 @@ impl<'py> Slot<'py> {
     /// where it is empty. It is good until Python code runs.
     #[cfg(not(any(Py_LIMITED_API, Py_GIL_DISABLED)))]
     #[inline(always)]
-    pub fn read<'a>(&self, object: &'a Bound<'py, PyAny>) -> Option<Borrowed<'a, 'py, PyAny>> {
+    pub fn read<'a, 'py>(&self, object: &'a Bound<'py, PyAny>) -> Option<Borrowed<'a, 'py, PyAny>> {
         // SAFETY: the offset was read from the class of the instance; an empty slot is null.
         unsafe {
             let at = object.as_ptr().cast::<u8>().offset(self.offset);
@@ -105,17 +100,14 @@ impl<'py> Slot<'py> {
 
     /// The same by way of the attribute.
     #[cfg(any(Py_LIMITED_API, Py_GIL_DISABLED))]
-    pub fn read(&self, object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-        #[cfg(Py_LIMITED_API)]
-        let name = self.name.cast::<pyo3::types::PyString>().ok()?.clone();
-        #[cfg(not(Py_LIMITED_API))]
-        let name = self.name.bind(object.py()).clone();
+    pub fn read<'py>(&self, object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+        let name = self.name.bind(object.py());
         object.getattr(name).ok()
     }
 
     /// Fills the slot of an instance that [`empty`] has just made.
     #[inline(always)]
-    pub fn fill(&self, object: &Bound<'py, PyAny>, v: Bound<'py, PyAny>) {
+    pub fn fill<'py>(&self, object: &Bound<'py, PyAny>, v: Bound<'py, PyAny>) {
         #[cfg(not(Py_LIMITED_API))]
         // SAFETY: the instance is one of the class that the offset was read from, as the caller
         // makes it so; the slot is empty, and takes the reference over.
@@ -125,7 +117,7 @@ impl<'py> Slot<'py> {
         }
         #[cfg(Py_LIMITED_API)]
         {
-            let _ = object.setattr(self.name.cast::<pyo3::types::PyString>().expect("text"), v);
+            let _ = object.setattr(self.name.bind(object.py()), v);
         }
     }
 }
