@@ -324,3 +324,35 @@ class MarshalTest < Minitest::Test
     assert_raises(Regauge::LimitError) { M.load("\x04\x08#{"[\x06" * 600}0".b) }
   end
 end
+
+# Documents that nobody's Marshal wrote.
+class HostileMarshalTest < Minitest::Test
+  R = Regauge
+
+  def test_fields_that_are_no_names
+    binary = "\x04\x08o:\x06AI:\x07\xFFx\x06:\x0Dencoding\"\x0EShift_JISi\x06".b
+    ["I[\x00\x06I:\x06\xFF\x00i\x06", "I\"\x06x\x06I:\x07@\xFF\x06:\x06ETi\x06", "o:\x06A\x06I:\x07@\xFF\x06:\x06ETi\x06"].each do |document|
+      R::Marshal.load("\x04\x08#{document}".b)
+    rescue R::Error, EncodingError, NameError => error
+      assert error
+    end
+    R::Marshal.load(binary)
+  rescue R::Error, EncodingError, NameError => error
+    assert error
+  end
+
+  def test_types_of_the_notation_around_anything
+    kinds = %w[object struct dump marshal_dump data subclass extended identity default set class module class_or_module regexp ivars encoding symbol raw]
+    values = ["1", "null", '"x"', "[]", "[1]", "{}", '{"a":1}', '{"value":1}', '{"value":1,"ivars":2}', '{"value":"x","ivars":{"@a":1}}', '{"ivars":{},"value":1}', '[[1,2]]']
+    names = ["", "Time", "Set", "UTF-8", "nonsense", "Range", "String"]
+    kinds.product(values, names).each do |kind, value, name|
+      text = %({"$ruby:#{kind}":"#{name}","value":#{value}})
+      begin
+        R::JSON.load(text, on_loss: :wrap)
+        R::JSON.load(text, on_loss: :wrap, permit: R::Marshal::CORE + [String])
+      rescue R::Error, TypeError, NoMethodError, ArgumentError, NameError => error
+        refute_match(/fault of its own/, error.message, text)
+      end
+    end
+  end
+end

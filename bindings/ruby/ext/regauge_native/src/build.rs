@@ -222,8 +222,23 @@ impl<'a> Build<'a> {
         }
     }
 
+    /// Makes sure that what lies from `base` on are pairs whose keys are text: a document in the
+    /// reversible notation can put any value into a type, and Marshal can give a field any symbol.
+    fn check_fields(&mut self, base: usize) -> Result {
+        let values = &self.scratch.values;
+        let mut good = (values.len() - base).is_multiple_of(2);
+        for index in (base..values.len()).step_by(2) {
+            match ruby::text_of_key(values.at(index)) {
+                Some(text) if good => values.set(index, text),
+                _ => good = false,
+            }
+        }
+        if good { Ok(()) } else { Err(no_fields()) }
+    }
+
     /// The end of an object: its name lies at `base - 1`, or before the object, and then its pairs.
     fn end_object(&mut self, base: usize, early: bool) -> Result {
+        self.check_fields(base)?;
         let values = &self.scratch.values;
         let start = base - 1 - usize::from(early);
         let name = values.at(start);
@@ -264,10 +279,19 @@ impl<'a> Build<'a> {
     /// The end of a value with instance variables: `value`, the value, `ivars`, a hash.
     #[cold]
     fn end_variables(&mut self, base: usize) -> Result {
+        self.check_fields(base)?;
         let values = &self.scratch.values;
+        if values.len() - base != 4 || !ruby::is_hash(values.at(base + 3)) {
+            return Err(no_fields());
+        }
         let (value, variables) = (values.at(base + 1), values.at(base + 3));
         let mut failed = None;
+        let mut good = true;
         ruby::each_pair(variables, |key, variable| {
+            let Some(key) = ruby::text_of_key(key) else {
+                good = false;
+                return false;
+            };
             let set = ruby::id_of(key).and_then(|id| {
                 ruby::protect(|| {
                     ruby::set_variable(value, id, variable);
@@ -279,6 +303,7 @@ impl<'a> Build<'a> {
         });
         match failed {
             Some(jump) => self.jumped(jump),
+            None if !good => Err(no_fields()),
             None => {
                 self.scratch.values.truncate(base - 1);
                 self.push(value)
@@ -534,6 +559,9 @@ impl Sink for Build<'_> {
             Kind::Typed(Typed::Encoding) => {
                 let values = &self.scratch.values;
                 let (name, string) = (values.at(base - 1), values.at(base));
+                if !ruby::is_string(string) {
+                    return Err(Error::new(ErrorKind::Syntax, "found an encoding of no text"));
+                }
                 let text = ruby::binary(ruby::bytes_of(string));
                 ruby::keep(string);
                 let encoding = std::ffi::CString::new(ruby::bytes_of(name)).unwrap_or_default();
@@ -588,6 +616,11 @@ impl Sink for Build<'_> {
     fn fidelity(&mut self) -> &mut Fidelity {
         &mut self.fidelity
     }
+}
+
+#[cold]
+fn no_fields() -> Error {
+    Error::new(ErrorKind::Syntax, "found an object whose fields are no map from names to values")
 }
 
 /// Objects that Marshal writes as such, but that are none with simple instance variables.

@@ -958,3 +958,25 @@ pub fn new_plain(class: VALUE) -> VALUE {
     // SAFETY: the lock; no exception: see `has_simple_allocator`.
     unsafe { rb_sys::rb_obj_alloc(class) }
 }
+
+/// Whether a value is a string.
+#[inline]
+pub fn is_string(value: VALUE) -> bool {
+    is_heap(value) && heap_kind(value) == 5
+}
+
+/// Whether a value is a hash.
+#[inline]
+pub fn is_hash(value: VALUE) -> bool {
+    is_heap(value) && heap_kind(value) == 8
+}
+
+/// The text of a key: a string itself, that of a symbol; nothing for other values.
+#[inline]
+pub fn text_of_key(value: VALUE) -> Option<VALUE> {
+    if is_string(value) {
+        return Some(value);
+    }
+    let is_symbol = if is_heap(value) { heap_kind(value) == 20 } else { value & 0xFF == 0x0C };
+    is_symbol.then(|| symbol_text(value))
+}

@@ -1,7 +1,7 @@
 //! What the reader gives for each type, its limits, and hostile input.
 
 use super::*;
-use crate::ErrorKind;
+use crate::{ErrorKind, marshal};
 
 /// A document (behind the version) is this in the reversible notation.
 #[track_caller]
@@ -267,10 +267,11 @@ fn limits_one_below_at_and_above() {
 #[test]
 fn what_ruby_needs_is_kept_where_it_is_asked_for() {
     let read = |bytes: &[u8]| {
-        let options = Options { inert: true, ..Options::default() };
+        let options = marshal::Options { inert: true, ..Default::default() };
         let limits = Limits::default();
         let mut builder = Builder::new(&limits);
-        let mut reader = Reader::from_slice(Parser::new(options, limits), bytes);
+        let parser = marshal::Parser::new(options, limits);
+        let mut reader = marshal::Reader::from_slice(parser, bytes);
         assert!(reader.next(&mut builder).unwrap());
         builder.take().unwrap().to_string()
     };
