@@ -350,7 +350,7 @@ class HostileMarshalTest < Minitest::Test
       begin
         R::JSON.load(text, on_loss: :wrap)
         R::JSON.load(text, on_loss: :wrap, permit: R::Marshal::CORE + [String])
-      rescue R::Error, TypeError, NoMethodError, ArgumentError, NameError => error
+      rescue R::Error, TypeError, ArgumentError, ZeroDivisionError => error
         refute_match(/fault of its own/, error.message, text)
       end
     end

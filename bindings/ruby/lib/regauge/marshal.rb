@@ -87,6 +87,7 @@ module Regauge
       #
       # @api private
       def build(kind, name, value, permit)
+        check(kind, value)
         case kind
         when "default" then return with_default(value)
         when "identity" then return value.compare_by_identity
@@ -99,7 +100,23 @@ module Regauge
         made(kind, name, type, value)
       end
 
+      # What stands in a type of this kind. A document of Marshal cannot have anything else there, but
+      # one in the reversible notation can.
+      INSIDE = {
+        "default" => ::Hash, "identity" => ::Hash, "symbol" => ::String, "raw" => ::String, "struct" => ::Hash,
+        "object" => ::Hash, "dump" => ::String, "set" => ::Array, "regexp" => ::String, "class" => ::String,
+        "module" => ::String, "class_or_module" => ::String
+      }.freeze
+      private_constant :INSIDE
+
       private
+
+      def check(kind, value)
+        inside = INSIDE[kind]
+        return if inside.nil? || value.is_a?(inside)
+
+        raise DecodeError, "found a #{value.class} in a Ruby value of kind #{kind}, expected a #{inside}"
+      end
 
       def name_for(kind, name)
         kind == "regexp" ? "Regexp" : name
@@ -136,6 +153,9 @@ module Regauge
       end
 
       def struct(type, value)
+        data = defined?(::Data) && ::Data.respond_to?(:define) && type <= ::Data
+        raise DecodeError, "found a struct of #{type}, which is none" unless data || type <= ::Struct
+
         names = type.members.map(&:to_s)
         unless names == value.keys
           raise DecodeError, "found a struct #{type} with the members #{value.keys.join(", ")}, " \
@@ -158,8 +178,12 @@ module Regauge
       end
 
       def load_marshal(type, value)
-        return Rational(*value) if type.equal?(::Rational)
-        return Complex(*value) if type.equal?(::Complex)
+        if [::Rational, ::Complex].any? { |number| type.equal?(number) }
+          unless value in [::Numeric, ::Numeric]
+            raise DecodeError, "found #{value.inspect[0, 40]} in a #{type}, expected two numbers"
+          end
+          return type.equal?(::Rational) ? Rational(*value) : Complex(*value)
+        end
 
         object = type.allocate
         unless object.respond_to?(:marshal_load, true)
@@ -182,8 +206,11 @@ module Regauge
       end
 
       def with_default(value)
-        value["hash"].default = value["default"]
-        value["hash"]
+        hash = value["hash"]
+        raise DecodeError, "found a default value without its hash" unless hash.is_a?(::Hash)
+
+        hash.default = value["default"]
+        hash
       end
     end
   end
