@@ -175,7 +175,7 @@ class MARCTest < Minitest::Test
       end
       print count
     RUBY
-    output = IO.popen([RbConfig.ruby, "-I#{library}", "-I#{File.dirname($LOADED_FEATURES.find { |path| path.end_with?("/regauge.rb") })}", "-e", script, data("")], err: %i[child out], &:read)
+    output = IO.popen([RbConfig.ruby, "-W0", "-I#{library}", "-I#{File.dirname($LOADED_FEATURES.find { |path| path.end_with?("/regauge.rb") })}", "-e", script, data("")], err: %i[child out], &:read)
     assert_operator output.to_i, :>, 100, output
   end
 end

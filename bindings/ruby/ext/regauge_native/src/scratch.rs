@@ -357,5 +357,6 @@ static MARKER: DataType<Marker> = DataType::new();
 /// Makes the object that marks.
 pub fn init(native: VALUE) {
     let class = ruby::class(c"Marker", native);
+    ruby::no_allocator(class);
     ruby::keep_for_good(MARKER.wrap(class, Marker));
 }
