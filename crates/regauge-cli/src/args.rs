@@ -30,6 +30,7 @@ pub enum Command {
     Measure(Box<Measure>),
     Report(Report),
     Sample(Sample),
+    Store(Box<crate::commands::store::args::StoreArguments>),
     Formats(Formats),
     Completions(Completions),
     Man(Man),
@@ -651,7 +652,7 @@ fn interpreter(text: &str) -> Result<(String, PathBuf), String> {
     Ok((runtime.to_owned(), file.into()))
 }
 
-fn format(text: &str) -> Result<Format, String> {
+pub fn format(text: &str) -> Result<Format, String> {
     text.parse()
 }
 

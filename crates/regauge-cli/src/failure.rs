@@ -19,6 +19,8 @@ pub const BAD_DATA: u8 = 1;
 pub const USAGE: u8 = 2;
 /// Going on would have lost something.
 pub const REFUSED: u8 = 3;
+/// A store has no such key, or what it has there is damaged.
+pub const NO_VALUE: u8 = 4;
 
 /// Why a command ended early.
 #[derive(Debug)]
@@ -29,6 +31,10 @@ pub enum Failure {
     Usage(String),
     /// Reading or writing failed on the way.
     Io(String),
+    /// Going on would have lost something, as said.
+    Refused(String),
+    /// A store has no such value, or a damaged one.
+    Value(String),
     /// Whoever read our output has gone: nothing to say.
     BrokenPipe,
 }
@@ -64,6 +70,8 @@ impl Failure {
             Failure::Data { error, .. } if error.kind() == ErrorKind::Refused => REFUSED,
             Failure::Data { .. } | Failure::Io(_) | Failure::BrokenPipe => BAD_DATA,
             Failure::Usage(_) => USAGE,
+            Failure::Refused(_) => REFUSED,
+            Failure::Value(_) => NO_VALUE,
         }
     }
 
@@ -76,7 +84,10 @@ impl Failure {
                     say_excerpt(excerpt);
                 }
             }
-            Failure::Usage(message) | Failure::Io(message) => complain(message),
+            Failure::Usage(message)
+            | Failure::Io(message)
+            | Failure::Refused(message)
+            | Failure::Value(message) => complain(message),
             Failure::BrokenPipe => {
                 // As other tools: ended by the signal, which the shell shows as 141.
                 let _ =

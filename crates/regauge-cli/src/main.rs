@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => commands::report::run(arguments),
         Command::Sample(arguments) => commands::sample::run(arguments),
         Command::Contender(arguments) => commands::measure::serve(arguments),
+        Command::Store(arguments) => commands::store::run(arguments),
         Command::Formats(arguments) => commands::formats::run(arguments),
         Command::Completions(arguments) => commands::completions::run(arguments),
         Command::Man(arguments) => commands::man::run(arguments),

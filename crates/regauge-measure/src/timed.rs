@@ -221,7 +221,7 @@ fn outliers(runners: &[Runner]) -> Option<String> {
         }
     }
     let sum: usize = far.iter().map(|(count, _)| count).sum();
-    far.sort_by(|one, other| other.0.cmp(&one.0));
+    far.sort_by_key(|one| std::cmp::Reverse(one.0));
     let names: Vec<String> = far.into_iter().map(|(_, name)| name).collect();
     (sum > 0).then(|| {
         format!(

@@ -151,7 +151,7 @@ fn plain(value: f64) -> String {
 }
 
 fn grouped(value: f64) -> String {
-    if value >= 1e4 && value < 1e15 && (value - value.round()).abs() < 1e-6 {
+    if (1e4..1e15).contains(&value) && (value - value.round()).abs() < 1e-6 {
         thousands(value.round() as u64)
     } else {
         plain(value)

@@ -10,6 +10,14 @@ pub struct Timestamp {
     pub nanoseconds: u32,
 }
 
+impl Timestamp {
+    /// The time as RFC 3339 §5.6 writes it, in UTC; `None` outside of the years 0 to 9999.
+    #[must_use]
+    pub fn to_rfc3339(self) -> Option<String> {
+        crate::time::rfc3339(self)
+    }
+}
+
 /// Values that only some formats know.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

@@ -10,4 +10,5 @@ pub mod measure;
 pub mod pickle_survey;
 pub mod report;
 pub mod sample;
+pub mod store;
 pub mod tasks;

@@ -27,6 +27,9 @@ pub(crate) enum Scale {
     Digits,
 }
 
+/// Makes the bytes of this size.
+type Maker = fn(usize) -> Vec<u8>;
+
 /// A small document that asks for much.
 #[derive(Clone)]
 pub(crate) struct BombDocument {
@@ -34,7 +37,7 @@ pub(crate) struct BombDocument {
     pub kind: &'static str,
     pub document: Vec<u8>,
     /// How to make it of another size, and what the size is.
-    pub scaled: Option<(Scale, fn(usize) -> Vec<u8>)>,
+    pub scaled: Option<(Scale, Maker)>,
 }
 
 fn plain(kind: &'static str, document: impl Into<Vec<u8>>) -> BombDocument {

@@ -1,0 +1,402 @@
+//! `regauge store`: documents in a database.
+
+pub mod args;
+mod transfer;
+
+use std::io::{self, IsTerminal as _, Read as _};
+use std::path::Path;
+
+use comfy_table::{CellAlignment, Table, presets};
+use regauge::{ErrorKind, Format, Limits};
+use regauge_store::reencode::{self, Outcome, Plan};
+use regauge_store::{
+    Codec, Compression, Error, Layout, Order, Range, Settings, Store, engine, verify,
+};
+
+use args::{Keys, Place, StoreArguments, StoreCommand};
+
+use crate::args::{Loss, When};
+use crate::commands::convert::{check_terminal, is_stream, output_format};
+use crate::commands::inspect::trimmed;
+use crate::failure::{Failure, Result, complain};
+use crate::input::{Source, Wanted};
+use crate::output::Destination;
+use crate::progress::Meter;
+use crate::report::print;
+
+/// Losses and damages that are named one by one before they are only counted.
+const NAMED_MAX: u64 = 20;
+
+/// Runs one of the subcommands.
+pub fn run(arguments: &StoreArguments) -> Result {
+    match &arguments.command {
+        StoreCommand::Put { place, key, file, from, codec, on_loss, new } => {
+            let (document, format) = read(file, *from)?;
+            let mut store = open(place, *codec)?;
+            store.on_loss = (*on_loss).into();
+            let key = key.as_bytes();
+            match new {
+                true => store.put_if(key, None, &document, format),
+                false => store.put(key, &document, format),
+            }
+            .map_err(failure)
+        }
+        StoreCommand::Get { place, key, output, to, on_loss, force } => {
+            get(place, key, output, *to, *on_loss, *force)
+        }
+        StoreCommand::Delete { place, key } => {
+            match open(place, None)?.delete(key.as_bytes()).map_err(failure)? {
+                true => Ok(()),
+                false => Err(absent(key)),
+            }
+        }
+        StoreCommand::Ls { place, collections: true, .. } => list_collections(place),
+        StoreCommand::Ls { place, keys, long, .. } => list(place, keys, *long),
+        StoreCommand::Import { place, file, from, key, codec, on_loss, progress } => {
+            let meter = Meter::new(*progress, false);
+            let source = source(file, *from, meter)?;
+            let mut store = open(place, *codec)?;
+            store.on_loss = (*on_loss).into();
+            transfer::import(&mut store, &source, key.as_deref())
+        }
+        StoreCommand::Export { place, keys, output, to, values, on_loss, force } => {
+            let implied = to.or(is_stream(output).then_some(Format::Ndjson));
+            let (to, compression) = output_format(output, implied, None)?;
+            check_terminal(output, to, compression)?;
+            let destination = Destination::open(output, *force)?;
+            let mut store = open(place, None)?;
+            store.on_loss = (*on_loss).into();
+            transfer::export(&mut store, keys, destination, (to, compression), *values)
+        }
+        StoreCommand::Stat { place } => stat(place),
+        StoreCommand::Verify { place, keys } => verify_all(place, keys),
+        StoreCommand::Reencode { place, to, dry_run, rate, on_loss } => {
+            let mut store = open(place, None)?;
+            store.on_loss = (*on_loss).into();
+            reencode_all(&mut store, &Plan { to: *to, dry_run: *dry_run, rate: *rate })
+        }
+        StoreCommand::Adopt { .. } => adopt(&arguments.command),
+        StoreCommand::Train { place, samples, size } => {
+            let mut store = open(place, None)?;
+            if store.settings().codec.compression != Compression::Zstd {
+                return Err(Failure::usage(format!(
+                    "the collection stores {}; a dictionary serves zstd alone: reencode it first",
+                    store.settings().codec
+                )));
+            }
+            let bytes = store.train(*samples, *size).map_err(failure)?;
+            print(
+                format!(
+                    "a dictionary of {bytes} bytes serves what is put from now on; \
+                     `regauge store reencode` does not touch values that have the codec already\n"
+                )
+                .as_bytes(),
+            )
+        }
+    }
+}
+
+fn open(place: &Place, codec: Option<Codec>) -> Result<Store> {
+    let store = Store::open(&place.db, &place.collection, codec).map_err(failure)?;
+    if let Some(wanted) = codec
+        && store.settings().codec != wanted
+    {
+        return Err(Failure::usage(format!(
+            "collection {} stores {}; `regauge store reencode --to {wanted}` changes it",
+            place.collection,
+            store.settings().codec
+        )));
+    }
+    Ok(store)
+}
+
+/// A store's error as the command says it.
+pub(super) fn failure(error: Error) -> Failure {
+    match error {
+        Error::Usage(message) => Failure::Usage(message),
+        Error::Document { key, error } if error.kind() == ErrorKind::Refused => {
+            Failure::data(&format!("key {key}"), error)
+        }
+        Error::Document { key, error } => Failure::data(&format!("key {key}"), error),
+        Error::Damaged { .. } | Error::Conflict { .. } => Failure::Value(error.to_string()),
+        other => Failure::Io(other.to_string()),
+    }
+}
+
+fn absent(key: &str) -> Failure {
+    Failure::Value(format!("there is no key \"{key}\""))
+}
+
+fn source(path: &Path, from: Option<Format>, meter: Meter) -> Result<Source> {
+    let wanted = Wanted { format: from, compression: None, limits: Limits::default(), jobs: 1 };
+    Source::open(path, &wanted, meter)
+}
+
+/// The bytes of a file that holds one document.
+fn read(path: &Path, from: Option<Format>) -> Result<(Vec<u8>, Format)> {
+    let source = source(path, from, Meter::new(When::Never, true))?;
+    let mut document = Vec::new();
+    let limit = Limits::default().record_bytes;
+    let mut take = source.take().take(limit.saturating_add(1));
+    take.read_to_end(&mut document).map_err(|error| Failure::io(&source.name, &error))?;
+    if document.len() as u64 > limit {
+        return Err(Failure::usage(format!(
+            "{}: a stored document is held whole, and this one has more than {limit} bytes",
+            source.name
+        )));
+    }
+    // A line of NDJSON is a document of JSON, and a value is one.
+    let format = if source.format == Format::Ndjson { Format::Json } else { source.format };
+    Ok((document, format))
+}
+
+fn get(
+    place: &Place,
+    key: &str,
+    output: &Path,
+    to: Option<Format>,
+    on_loss: Loss,
+    force: bool,
+) -> Result {
+    let implied = to.or(is_stream(output).then_some(Format::Json));
+    let (to, compression) = output_format(output, implied, None)?;
+    check_terminal(output, to, compression)?;
+    let mut store = open(place, None)?;
+    store.on_loss = on_loss.into();
+    let format = if to == Format::Ndjson { Format::Json } else { to };
+    let found = store.get(key.as_bytes(), format).map_err(failure)?;
+    let mut document = found.ok_or_else(|| absent(key))?;
+    if format.is_json() {
+        document.push(b'\n');
+    }
+    let destination = Destination::open(output, force)?;
+    let outlet = destination.outlet(compression, None, 1);
+    let mut outlet = outlet.map_err(|error| Failure::io(&destination.name, &error))?;
+    let written = regauge::output::Output::write(&mut outlet, &document);
+    written
+        .and_then(|()| outlet.finish())
+        .map_err(|error| Failure::io(&destination.name, &error))?;
+    destination.commit()
+}
+
+/// The range and the order that the options say.
+pub(super) fn range(keys: &Keys) -> (Range, Order) {
+    let bytes = |key: &Option<String>| key.as_ref().map(|key| key.clone().into_bytes());
+    let range = match &keys.prefix {
+        Some(prefix) => Range::prefix(prefix.as_bytes()),
+        None => Range { from: bytes(&keys.from_key), to: bytes(&keys.to_key) },
+    };
+    (range, if keys.descending { Order::Descending } else { Order::Ascending })
+}
+
+/// A key on a line of its own: as it is where it is plain text, else in hexadecimal.
+fn line(key: &[u8]) -> String {
+    match std::str::from_utf8(key) {
+        Ok(text) if !text.chars().any(char::is_control) => text.to_owned(),
+        _ => regauge_store::shown(key),
+    }
+}
+
+fn list(place: &Place, keys: &Keys, long: bool) -> Result {
+    use std::io::Write as _;
+    let mut store = open(place, None)?;
+    let (range, order) = range(keys);
+    let mut left = keys.limit.unwrap_or(u64::MAX);
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut failed = None;
+    store
+        .scan(&range, order, &mut |store, key, value| {
+            if left == 0 {
+                return Ok(false);
+            }
+            left -= 1;
+            let text = match long {
+                false => line(key),
+                true => {
+                    let entry = store.unseal(key, value)?;
+                    let created = entry.created.map_or("-".to_owned(), |at| time(at.into()));
+                    let (stored, document) = (entry.stored_bytes, entry.document.len());
+                    format!(
+                        "{:14} {stored:>10} {document:>10} {created:20} {}",
+                        entry.codec,
+                        line(key)
+                    )
+                }
+            };
+            failed = writeln!(out, "{text}").err();
+            Ok(failed.is_none())
+        })
+        .map_err(failure)?;
+    match failed.or_else(|| out.flush().err()) {
+        Some(error) => Err(Failure::io("standard output", &error)),
+        None => Ok(()),
+    }
+}
+
+/// Seconds since 1970 as RFC 3339 has them.
+fn time(seconds: i64) -> String {
+    let time = regauge::ext::Timestamp { seconds, nanoseconds: 0 };
+    time.to_rfc3339().unwrap_or_else(|| "-".to_owned())
+}
+
+fn list_collections(place: &Place) -> Result {
+    let engine = engine::open(&place.db).map_err(failure)?;
+    for name in Store::collections(&*engine).map_err(failure)? {
+        print(format!("{name}\n").as_bytes())?;
+    }
+    Ok(())
+}
+
+fn table(rows: Vec<[String; 5]>) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["codec", "values", "stored", "a value", "share"]);
+    for row in rows {
+        table.add_row(row);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!("{}\n", trimmed(&table))
+}
+
+fn stat(place: &Place) -> Result {
+    let mut store = open(place, None)?;
+    let mut named = 0;
+    let found = verify::verify(
+        &mut store,
+        &Range::all(),
+        &mut |error| name(error, &mut named),
+        &mut |_| (),
+    )
+    .map_err(failure)?;
+    let Settings { codec, assume, layout } = store.settings();
+    let mut text = format!(
+        "{}, collection {}: table {} ({} → {}), new values in {codec}\n",
+        store.engine().name(),
+        store.name(),
+        layout.table,
+        layout.key,
+        layout.value,
+    );
+    if let Some(assume) = assume {
+        let coded = if assume.base64 { " in Base64" } else { "" };
+        text += &format!(
+            "{} values without an envelope, taken for {}{coded}\n",
+            found.bare,
+            assume.format.title()
+        );
+    }
+    text += &format!(
+        "{} values, {} bytes stored, {} bytes of documents, {} bad\n",
+        found.values, found.stored_bytes, found.document_bytes, found.bad
+    );
+    if !found.codecs.is_empty() {
+        let rows = found.codecs.iter().map(|(codec, values, bytes)| {
+            [
+                codec.to_string(),
+                values.to_string(),
+                bytes.to_string(),
+                (bytes / values.max(&1)).to_string(),
+                format!("{:.1}%", *bytes as f64 * 100.0 / found.stored_bytes.max(1) as f64),
+            ]
+        });
+        text += &table(rows.collect());
+    }
+    print(text.as_bytes())
+}
+
+/// Names a value that is not right; the first of them.
+fn name(error: &Error, named: &mut u64) -> regauge_store::Result {
+    *named += 1;
+    match *named {
+        1..=NAMED_MAX => complain(error),
+        n if n == NAMED_MAX + 1 => complain("more of them are counted and not named"),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn verify_all(place: &Place, keys: &Keys) -> Result {
+    let mut store = open(place, None)?;
+    let (range, _) = range(keys);
+    let mut named = 0;
+    let found =
+        verify::verify(&mut store, &range, &mut |error| name(error, &mut named), &mut |_| ())
+            .map_err(failure)?;
+    print(format!("{} values, {} bad\n", found.values, found.bad).as_bytes())?;
+    match found.bad {
+        0 => Ok(()),
+        bad => Err(Failure::Value(format!("{bad} values are damaged or cannot be decoded"))),
+    }
+}
+
+fn reencode_all(store: &mut Store, plan: &Plan) -> Result {
+    let mut named = 0;
+    let bar = io::stderr().is_terminal().then(indicatif::ProgressBar::new_spinner);
+    let mut progress = |outcome: &Outcome| {
+        if let Some(bar) = &bar
+            && outcome.values.is_multiple_of(256)
+        {
+            bar.set_message(format!("{} values", outcome.values));
+            bar.tick();
+        }
+    };
+    let outcome =
+        reencode::reencode(store, plan, &mut |error| name(error, &mut named), &mut progress);
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let outcome = outcome.map_err(failure)?;
+    if let Some(key) = &outcome.resumed_after {
+        complain(format_args!("went on behind key {}", regauge_store::shown(key)));
+    }
+    let (before, after) = (outcome.bytes_before, outcome.bytes_after);
+    let saved = if before == 0 { 0.0 } else { 100.0 - after as f64 * 100.0 / before as f64 };
+    let verb = if plan.dry_run { "would change" } else { "changed" };
+    let mut text = format!(
+        "{} of {} values {verb}: {before} bytes to {after} ({saved:.1}% saved); {} had {} already\n",
+        outcome.changed, outcome.values, outcome.already, plan.to
+    );
+    if outcome.overtaken > 0 {
+        text +=
+            &format!("{} were changed by others meanwhile, and are theirs\n", outcome.overtaken);
+    }
+    print(text.as_bytes())?;
+    match outcome.refused {
+        0 => Ok(()),
+        refused => Err(Failure::Refused(format!(
+            "{refused} values stay as they are: {} cannot hold them exactly, or they are damaged; \
+             --on-loss says what else to do",
+            plan.to
+        ))),
+    }
+}
+
+fn adopt(command: &StoreCommand) -> Result {
+    let StoreCommand::Adopt {
+        place,
+        table,
+        key_column,
+        key_kind,
+        value_column,
+        assume,
+        text,
+        codec,
+    } = command
+    else {
+        return Ok(());
+    };
+    let mut store = Store::open(&place.db, &place.collection, None).map_err(failure)?;
+    let layout = Layout {
+        table: table.clone(),
+        key: key_column.clone(),
+        value: value_column.clone(),
+        key_kind: *key_kind,
+        text: *text,
+    };
+    let own = Codec::new(assume.format, Compression::None).map_err(failure)?;
+    let codec = codec.unwrap_or(own);
+    store.adopt(Settings { codec, assume: Some(*assume), layout }).map_err(failure)?;
+    stat(place)
+}

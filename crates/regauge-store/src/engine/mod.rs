@@ -1,0 +1,252 @@
+//! What a database must be able to do to hold a store, and the databases that can.
+//!
+//! The trait is blocking: SQLite is, a command line is, and a server asks from a thread of its
+//! pool. Drivers that are asynchronous bring a small runtime of their own.
+
+mod sqlite;
+
+use crate::error::{Error, Result};
+
+pub use sqlite::Sqlite;
+
+/// A range of keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Range {
+    /// The first key that belongs to it; nothing is the very first.
+    pub from: Option<Vec<u8>>,
+    /// The first key behind it; nothing is no end.
+    pub to: Option<Vec<u8>>,
+}
+
+impl Range {
+    /// All keys.
+    #[must_use]
+    pub fn all() -> Range {
+        Range::default()
+    }
+
+    /// The keys that begin with these bytes.
+    #[must_use]
+    pub fn prefix(prefix: &[u8]) -> Range {
+        let mut to = prefix.to_vec();
+        // The first key behind all with this prefix: the last byte that can grow, grown.
+        while let Some(last) = to.pop() {
+            if last < u8::MAX {
+                to.push(last + 1);
+                return Range { from: Some(prefix.to_vec()), to: Some(to) };
+            }
+        }
+        Range { from: Some(prefix.to_vec()), to: None }
+    }
+}
+
+/// The order of a scan, by the bytes of the keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Smallest first.
+    #[default]
+    Ascending,
+    /// Largest first.
+    Descending,
+}
+
+/// Where in the database a collection is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The table (the collection of documents, the column family).
+    pub table: String,
+    /// The column of the key.
+    pub key: String,
+    /// The column of the value.
+    pub value: String,
+    /// What the database holds in the column of the key.
+    pub key_kind: KeyKind,
+    /// Whether the column of the value takes text only: then values are in Base64.
+    pub text: bool,
+}
+
+/// What a column of keys holds. Keys are bytes everywhere else: the text, or the decimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    /// Any bytes.
+    Bytes,
+    /// UTF-8 text.
+    Text,
+    /// Whole numbers; a scan is in the order of the numbers.
+    Integer,
+}
+
+impl KeyKind {
+    /// Its name in the table of collections.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            KeyKind::Bytes => "bytes",
+            KeyKind::Text => "text",
+            KeyKind::Integer => "integer",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<KeyKind> {
+        [KeyKind::Bytes, KeyKind::Text, KeyKind::Integer].into_iter().find(|one| one.name() == name)
+    }
+}
+
+/// A key and its stored value.
+pub type Pair = (Vec<u8>, Vec<u8>);
+
+/// A change of many values at once: a value to put, or nothing to delete.
+pub type Change<'b> = (&'b [u8], Option<&'b [u8]>);
+
+/// A database that holds collections of keys and values. Values are bytes to it.
+pub trait Engine: Send {
+    /// The name of the engine for people: "SQLite 3.50".
+    fn name(&self) -> String;
+
+    /// Whether a batch is put as a whole or not at all.
+    fn is_atomic(&self) -> bool;
+
+    /// Makes the table of a collection, if it is not there.
+    ///
+    /// # Errors
+    /// `Engine`.
+    fn create(&self, layout: &Layout) -> Result;
+
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// `Engine`; `Usage` for a key that the column cannot hold.
+    fn get(&self, layout: &Layout, key: &[u8]) -> Result<Option<Vec<u8>>>;
+
+    /// The values of many keys, in their order.
+    ///
+    /// # Errors
+    /// As `get`.
+    fn get_many(&self, layout: &Layout, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
+        keys.iter().map(|key| self.get(layout, key)).collect()
+    }
+
+    /// Whether there is a value of this key.
+    ///
+    /// # Errors
+    /// As `get`.
+    fn exists(&self, layout: &Layout, key: &[u8]) -> Result<bool> {
+        Ok(self.get(layout, key)?.is_some())
+    }
+
+    /// Puts one value, in the place of an older one if there is one.
+    ///
+    /// # Errors
+    /// As `get`.
+    fn put(&self, layout: &Layout, key: &[u8], value: &[u8]) -> Result {
+        self.apply(layout, &[(key, Some(value))])
+    }
+
+    /// Puts and deletes many values: all of them or, where `is_atomic`, none.
+    ///
+    /// # Errors
+    /// As `get`.
+    fn apply(&self, layout: &Layout, changes: &[Change<'_>]) -> Result;
+
+    /// Puts a value (or deletes it: nothing) if the present one is still what the caller has seen
+    /// (or is still not there: nothing). Tells whether it did.
+    ///
+    /// # Errors
+    /// As `get`.
+    fn swap(
+        &self,
+        layout: &Layout,
+        key: &[u8],
+        seen: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<bool>;
+
+    /// Many such swaps in one transaction where there are transactions; tells which were done.
+    ///
+    /// # Errors
+    /// As `get`.
+    fn swap_many(&self, layout: &Layout, swaps: &[(&[u8], &[u8], &[u8])]) -> Result<Vec<bool>> {
+        let one = |&(key, seen, new): &_| self.swap(layout, key, Some(seen), Some(new));
+        swaps.iter().map(one).collect()
+    }
+
+    /// Deletes a value; tells whether there was one.
+    ///
+    /// # Errors
+    /// As `get`.
+    fn delete(&self, layout: &Layout, key: &[u8]) -> Result<bool>;
+
+    /// The first keys and values of a range, at most `limit` of them and, after the first, at most
+    /// some megabytes.
+    ///
+    /// # Errors
+    /// As `get`.
+    fn page(&self, layout: &Layout, range: &Range, order: Order, limit: usize)
+    -> Result<Vec<Pair>>;
+
+    /// The first keys of a range.
+    ///
+    /// # Errors
+    /// As `get`.
+    fn keys(
+        &self,
+        layout: &Layout,
+        range: &Range,
+        order: Order,
+        limit: usize,
+    ) -> Result<Vec<Vec<u8>>>;
+
+    /// Values and their bytes, all together.
+    ///
+    /// # Errors
+    /// `Engine`.
+    fn count(&self, layout: &Layout) -> Result<(u64, u64)>;
+
+    /// A note that regauge keeps beside the collections, by its name.
+    ///
+    /// # Errors
+    /// `Engine`.
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>>;
+
+    /// Keeps a note, or removes it: nothing.
+    ///
+    /// # Errors
+    /// `Engine`.
+    fn set_note(&self, name: &str, note: Option<&[u8]>) -> Result;
+
+    /// The names of all notes that begin so, in their order.
+    ///
+    /// # Errors
+    /// `Engine`.
+    fn notes(&self, prefix: &str) -> Result<Vec<String>>;
+}
+
+/// Opens the database of a URL.
+///
+/// # Errors
+/// `Usage` for a URL of no known kind, and the engine's own.
+pub fn open(url: &str) -> Result<Box<dyn Engine>> {
+    match url.split_once(':') {
+        Some(("sqlite", path)) => Ok(Box::new(Sqlite::open(path)?)),
+        _ => Err(Error::usage(format!(
+            "found \"{url}\", expected sqlite:PATH; a file of SQLite is the only kind so far"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes() {
+        let range = |from: &[u8], to: Option<&[u8]>| Range {
+            from: Some(from.to_vec()),
+            to: to.map(<[u8]>::to_vec),
+        };
+        assert_eq!(Range::prefix(b"ab"), range(b"ab", Some(b"ac")));
+        assert_eq!(Range::prefix(b"a\xFF\xFF"), range(b"a\xFF\xFF", Some(b"b")));
+        assert_eq!(Range::prefix(b"\xFF"), range(b"\xFF", None));
+        assert_eq!(Range::prefix(b""), range(b"", None));
+    }
+}

@@ -1,0 +1,530 @@
+//! SQLite: one file, any tool reads it, and the default.
+//!
+//! A collection is a table of `key BLOB UNIQUE, value BLOB` with SQLite's own row numbers, which
+//! keeps large values out of the index, and a view `NAME_text` that shows keys as text. The file
+//! is in WAL mode: readers and one writer do not wait for each other. Every change is synced
+//! before it is acknowledged (`synchronous = FULL`).
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::time::Duration;
+
+use data_encoding::BASE64;
+use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
+use rusqlite::{
+    Connection, ErrorCode, OptionalExtension as _, Row, Transaction, TransactionBehavior,
+};
+
+use super::{Change, Engine, KeyKind, Layout, Order, Pair, Range};
+use crate::envelope::MAGIC;
+use crate::error::{Error, Result, shown};
+
+/// How long a change waits for another writer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of values after which a page ends early.
+const PAGE_BYTES: usize = 4 << 20;
+/// Statements that stay prepared: some ten for each collection in use.
+const STATEMENTS: usize = 64;
+
+/// The first three characters of the Base64 of every envelope: its magic makes two and a half of
+/// them, and the half byte of version 1 the rest.
+const BASE64_OF_MAGIC: &[u8] = b"wWc";
+
+/// A file of SQLite.
+pub struct Sqlite {
+    connection: Connection,
+}
+
+impl Sqlite {
+    /// Opens a file, and makes it if it is not there. `:memory:` is gone when it is closed.
+    ///
+    /// # Errors
+    /// `Engine`: no such folder, no permission, no database.
+    pub fn open(path: &str) -> Result<Sqlite> {
+        if path.is_empty() {
+            return Err(Error::usage("found \"sqlite:\", expected a path behind it"));
+        }
+        let doing = format!("open {path}");
+        let connection = Connection::open(Path::new(path)).map_err(failed(&doing))?;
+        connection.busy_timeout(PATIENCE).map_err(failed(&doing))?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        let set_up = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;";
+        match connection.execute_batch(set_up) {
+            Ok(()) => {}
+            // A file that may only be read is read as it is.
+            Err(error) if code(&error) == Some(ErrorCode::ReadOnly) => {}
+            Err(error) => return Err(failed(&doing)(error)),
+        }
+        Ok(Sqlite { connection })
+    }
+
+    /// Lets the file have no more than so many pages of 4 KiB: a bound for whoever shares a disk.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn limit_pages(&self, pages: u32) -> Result {
+        let limit = self.connection.pragma_update(None, "max_page_count", pages);
+        limit.map_err(failed("limit the file"))
+    }
+
+    /// The notes' table is made by whoever keeps the first one: a file that is only read stays
+    /// as it is.
+    fn has_notes(&self) -> Result<bool> {
+        self.has_table("regauge_notes")
+    }
+
+    fn has_table(&self, name: &str) -> Result<bool> {
+        let sql = "SELECT 1 FROM sqlite_schema WHERE name = ?1 AND type IN ('table', 'view')";
+        let mut find = self.connection.prepare_cached(sql).map_err(failed("look for a table"))?;
+        find.exists([name]).map_err(failed("look for a table"))
+    }
+
+    /// Whether a table has these columns; an error names the first that it lacks.
+    ///
+    /// # Errors
+    /// `Usage` for a table or a column that is not there.
+    pub fn check(&self, layout: &Layout) -> Result {
+        if !self.has_table(&layout.table)? {
+            return Err(Error::usage(format!("the database has no table {}", layout.table)));
+        }
+        let sql = format!("SELECT name FROM pragma_table_info({})", literal(&layout.table));
+        let mut list = self.connection.prepare(&sql).map_err(failed("look at a table"))?;
+        let names: Vec<String> = list
+            .query_map([], |row| row.get(0))
+            .and_then(Iterator::collect)
+            .map_err(failed("look at a table"))?;
+        for column in [&layout.key, &layout.value] {
+            if !names.contains(column) {
+                return Err(Error::usage(format!(
+                    "table {} has no column {column}, but {}",
+                    layout.table,
+                    names.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn writing(&self, doing: &str) -> Result<Transaction<'_>> {
+        // At once, so that two writers wait for each other instead of failing half-way.
+        Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(failed(doing))
+    }
+
+    fn change(&self, layout: &Layout, (key, value): &Change<'_>) -> Result {
+        let doing = || format!("change {}", shown(key));
+        let bound = Key::new(layout, key)?;
+        match value {
+            Some(value) => {
+                let (table, key_name, value_name) = quoted(layout);
+                let sql = format!(
+                    "INSERT INTO {table} ({key_name}, {value_name}) VALUES (?1, ?2) \
+                     ON CONFLICT ({key_name}) DO UPDATE SET {value_name} = excluded.{value_name}"
+                );
+                let mut put = self.connection.prepare_cached(&sql).map_err(failed(&doing()))?;
+                put.execute((bound, Stored::new(layout, value))).map_err(failed(&doing()))?;
+            }
+            None => {
+                self.remove(layout, &bound).map_err(failed(&doing()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&self, layout: &Layout, key: &Key<'_>) -> rusqlite::Result<usize> {
+        let (table, key_name, _) = quoted(layout);
+        let sql = format!("DELETE FROM {table} WHERE {key_name} = ?1");
+        self.connection.prepare_cached(&sql)?.execute([key])
+    }
+
+    fn swap_one(
+        &self,
+        layout: &Layout,
+        key: &[u8],
+        seen: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<bool> {
+        let doing = format!("change {}", shown(key));
+        let bound = Key::new(layout, key)?;
+        let (table, key_name, value_name) = quoted(layout);
+        // An adopted column may hold text where bytes are compared with it.
+        let same = format!("CAST({value_name} AS BLOB) = CAST(?2 AS BLOB)");
+        let done = match (seen, new) {
+            (Some(seen), Some(new)) => {
+                let sql = format!(
+                    "UPDATE {table} SET {value_name} = ?3 WHERE {key_name} = ?1 AND {same}"
+                );
+                let mut update = self.connection.prepare_cached(&sql).map_err(failed(&doing))?;
+                update.execute((bound, Stored::new(layout, seen), Stored::new(layout, new)))
+            }
+            (Some(seen), None) => {
+                let sql = format!("DELETE FROM {table} WHERE {key_name} = ?1 AND {same}");
+                let mut delete = self.connection.prepare_cached(&sql).map_err(failed(&doing))?;
+                delete.execute((bound, Stored::new(layout, seen)))
+            }
+            (None, Some(new)) => {
+                let sql = format!(
+                    "INSERT INTO {table} ({key_name}, {value_name}) VALUES (?1, ?2) \
+                     ON CONFLICT ({key_name}) DO NOTHING"
+                );
+                let mut insert = self.connection.prepare_cached(&sql).map_err(failed(&doing))?;
+                insert.execute((bound, Stored::new(layout, new)))
+            }
+            (None, None) => return Ok(!self.exists(layout, key)?),
+        };
+        Ok(done.map_err(failed(&doing))? == 1)
+    }
+
+    fn select(
+        &self,
+        layout: &Layout,
+        columns: &str,
+        range: &Range,
+        order: Order,
+        limit: usize,
+        each: &mut dyn FnMut(&Row<'_>) -> Result<bool>,
+    ) -> Result {
+        const DOING: &str = "read a range";
+        let (table, key_name, _) = quoted(layout);
+        let from = range.from.as_deref().map(|key| Key::new(layout, key)).transpose()?;
+        let to = range.to.as_deref().map(|key| Key::new(layout, key)).transpose()?;
+        // Conditions that are always true would keep SQLite from its index.
+        let mut conditions = String::new();
+        if from.is_some() {
+            conditions += &format!(" AND {key_name} >= ?1");
+        }
+        if to.is_some() {
+            conditions += &format!(" AND {key_name} < ?2");
+        }
+        let direction = if order == Order::Ascending { "ASC" } else { "DESC" };
+        let sql = format!(
+            "SELECT {columns} FROM {table} WHERE {key_name} IS NOT NULL{conditions} \
+             ORDER BY {key_name} {direction} LIMIT ?3"
+        );
+        let mut select = self.connection.prepare_cached(&sql).map_err(failed(DOING))?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut bind = || -> rusqlite::Result<()> {
+            if let Some(from) = &from {
+                select.raw_bind_parameter(1, from)?;
+            }
+            if let Some(to) = &to {
+                select.raw_bind_parameter(2, to)?;
+            }
+            select.raw_bind_parameter(3, limit)
+        };
+        bind().map_err(failed(DOING))?;
+        let mut rows = select.raw_query();
+        while let Some(row) = rows.next().map_err(failed(DOING))? {
+            if !each(row)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Engine for Sqlite {
+    fn name(&self) -> String {
+        format!("SQLite {}", rusqlite::version())
+    }
+
+    fn is_atomic(&self) -> bool {
+        true
+    }
+
+    fn create(&self, layout: &Layout) -> Result {
+        let doing = format!("make table {}", layout.table);
+        let (table, key, value) = quoted(layout);
+        let view = identifier(&format!("{}_text", layout.table));
+        let key_type = match layout.key_kind {
+            KeyKind::Bytes => "BLOB",
+            KeyKind::Text => "TEXT",
+            KeyKind::Integer => "INTEGER",
+        };
+        let value_type = if layout.text { "TEXT" } else { "BLOB" };
+        let sql = format!(
+            "BEGIN IMMEDIATE;\
+             CREATE TABLE IF NOT EXISTS {table} (\
+               {key} {key_type} NOT NULL UNIQUE, {value} {value_type} NOT NULL);\
+             CREATE VIEW IF NOT EXISTS {view} AS SELECT CAST({key} AS TEXT) AS {key}, {value} \
+               FROM {table};\
+             COMMIT"
+        );
+        self.connection.execute_batch(&sql).map_err(failed(&doing))
+    }
+
+    fn get(&self, layout: &Layout, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let doing = "read a value";
+        let (table, key_name, value_name) = quoted(layout);
+        let bound = Key::new(layout, key)?;
+        let sql = format!("SELECT {value_name} FROM {table} WHERE {key_name} = ?1");
+        let mut select = self.connection.prepare_cached(&sql).map_err(failed(doing))?;
+        select
+            .query_row([bound], |row| Ok(stored_bytes(layout, key, row.get_ref(0)?)))
+            .optional()
+            .map_err(failed(doing))?
+            .transpose()
+    }
+
+    fn exists(&self, layout: &Layout, key: &[u8]) -> Result<bool> {
+        let doing = "look for a key";
+        let (table, key_name, _) = quoted(layout);
+        let bound = Key::new(layout, key)?;
+        let sql = format!("SELECT 1 FROM {table} WHERE {key_name} = ?1");
+        let mut select = self.connection.prepare_cached(&sql).map_err(failed(doing))?;
+        select.exists([bound]).map_err(failed(doing))
+    }
+
+    fn apply(&self, layout: &Layout, changes: &[Change<'_>]) -> Result {
+        // A single statement is a transaction of its own.
+        if let [one] = changes {
+            return self.change(layout, one);
+        }
+        let transaction = self.writing("change values")?;
+        for one in changes {
+            self.change(layout, one)?;
+        }
+        transaction.commit().map_err(failed("change values"))
+    }
+
+    fn swap(
+        &self,
+        layout: &Layout,
+        key: &[u8],
+        seen: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<bool> {
+        self.swap_one(layout, key, seen, new)
+    }
+
+    fn swap_many(&self, layout: &Layout, swaps: &[(&[u8], &[u8], &[u8])]) -> Result<Vec<bool>> {
+        let transaction = self.writing("change values")?;
+        let one = |&(key, seen, new): &_| self.swap_one(layout, key, Some(seen), Some(new));
+        let done: Vec<bool> = swaps.iter().map(one).collect::<Result<_>>()?;
+        transaction.commit().map_err(failed("change values"))?;
+        Ok(done)
+    }
+
+    fn delete(&self, layout: &Layout, key: &[u8]) -> Result<bool> {
+        let bound = Key::new(layout, key)?;
+        let doing = format!("delete {}", shown(key));
+        Ok(self.remove(layout, &bound).map_err(failed(&doing))? > 0)
+    }
+
+    fn page(
+        &self,
+        layout: &Layout,
+        range: &Range,
+        order: Order,
+        limit: usize,
+    ) -> Result<Vec<Pair>> {
+        let (_, key, value) = quoted(layout);
+        let mut pairs = Vec::new();
+        let mut bytes = 0;
+        self.select(layout, &format!("{key}, {value}"), range, order, limit, &mut |row| {
+            let key = key_bytes(row.get_ref(0).map_err(failed("read a key"))?);
+            let value = row.get_ref(1).map_err(failed("read a value"))?;
+            let value = stored_bytes(layout, &key, value)?;
+            bytes += value.len();
+            pairs.push((key, value));
+            Ok(bytes < PAGE_BYTES)
+        })?;
+        Ok(pairs)
+    }
+
+    fn keys(
+        &self,
+        layout: &Layout,
+        range: &Range,
+        order: Order,
+        limit: usize,
+    ) -> Result<Vec<Vec<u8>>> {
+        let (_, key, _) = quoted(layout);
+        let mut keys = Vec::new();
+        self.select(layout, &key, range, order, limit, &mut |row| {
+            keys.push(key_bytes(row.get_ref(0).map_err(failed("read a key"))?));
+            Ok(true)
+        })?;
+        Ok(keys)
+    }
+
+    fn count(&self, layout: &Layout) -> Result<(u64, u64)> {
+        let (table, key, value) = quoted(layout);
+        let sql = format!(
+            "SELECT count(*), coalesce(sum(length(CAST({value} AS BLOB))), 0) FROM {table} \
+             WHERE {key} IS NOT NULL"
+        );
+        let numbers: (i64, i64) = self
+            .connection
+            .query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(failed("count the values"))?;
+        Ok((numbers.0.unsigned_abs(), numbers.1.unsigned_abs()))
+    }
+
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        if !self.has_notes()? {
+            return Ok(None);
+        }
+        let sql = "SELECT note FROM regauge_notes WHERE name = ?1";
+        let mut select = self.connection.prepare_cached(sql).map_err(failed("read a note"))?;
+        select.query_row([name], |row| row.get(0)).optional().map_err(failed("read a note"))
+    }
+
+    fn set_note(&self, name: &str, note: Option<&[u8]>) -> Result {
+        let doing = format!("keep the note {name}");
+        let make = "CREATE TABLE IF NOT EXISTS regauge_notes (\
+                    name TEXT NOT NULL PRIMARY KEY, note BLOB NOT NULL)";
+        self.connection.execute_batch(make).map_err(failed(&doing))?;
+        let done = match note {
+            Some(note) => self.connection.execute(
+                "INSERT INTO regauge_notes VALUES (?1, ?2) \
+                 ON CONFLICT (name) DO UPDATE SET note = excluded.note",
+                (name, note),
+            ),
+            None => self.connection.execute("DELETE FROM regauge_notes WHERE name = ?1", [name]),
+        };
+        done.map_err(failed(&doing))?;
+        Ok(())
+    }
+
+    fn notes(&self, prefix: &str) -> Result<Vec<String>> {
+        if !self.has_notes()? {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT name FROM regauge_notes ORDER BY name";
+        let mut select = self.connection.prepare_cached(sql).map_err(failed("read the notes"))?;
+        let names: Vec<String> = select
+            .query_map([], |row| row.get(0))
+            .and_then(Iterator::collect)
+            .map_err(failed("read the notes"))?;
+        Ok(names.into_iter().filter(|name| name.starts_with(prefix)).collect())
+    }
+}
+
+/// A key as its column holds it.
+enum Key<'k> {
+    Bytes(&'k [u8]),
+    Text(&'k str),
+    Integer(i64),
+}
+
+impl<'k> Key<'k> {
+    fn new(layout: &Layout, key: &'k [u8]) -> Result<Key<'k>> {
+        let wrong = |expected: &str| {
+            Error::usage(format!("key {}: table {} takes {expected}", shown(key), layout.table))
+        };
+        match layout.key_kind {
+            KeyKind::Bytes => Ok(Key::Bytes(key)),
+            KeyKind::Text => {
+                std::str::from_utf8(key).map(Key::Text).map_err(|_| wrong("UTF-8 text"))
+            }
+            KeyKind::Integer => std::str::from_utf8(key)
+                .ok()
+                .and_then(|text| text.parse().ok())
+                .map(Key::Integer)
+                .ok_or_else(|| wrong("whole numbers")),
+        }
+    }
+}
+
+impl ToSql for Key<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Key::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            Key::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Key::Integer(number) => ToSqlOutput::Owned(Value::Integer(*number)),
+        })
+    }
+}
+
+fn key_bytes(key: ValueRef<'_>) -> Vec<u8> {
+    match key {
+        ValueRef::Null => Vec::new(),
+        ValueRef::Integer(number) => number.to_string().into_bytes(),
+        ValueRef::Real(number) => number.to_string().into_bytes(),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
+    }
+}
+
+/// A value as its column holds it.
+enum Stored<'v> {
+    Bytes(&'v [u8]),
+    Text(Cow<'v, str>),
+}
+
+impl<'v> Stored<'v> {
+    /// In a column of text, what has an envelope is in Base64; what others have written there is
+    /// text as it stands.
+    fn new(layout: &Layout, value: &'v [u8]) -> Stored<'v> {
+        match layout.text {
+            true if value.starts_with(&MAGIC) => Stored::Text(BASE64.encode(value).into()),
+            true => match std::str::from_utf8(value) {
+                Ok(text) => Stored::Text(text.into()),
+                Err(_) => Stored::Bytes(value),
+            },
+            false => Stored::Bytes(value),
+        }
+    }
+}
+
+impl ToSql for Stored<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Stored::Bytes(bytes) => ValueRef::Blob(bytes),
+            Stored::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+/// The bytes of a stored value. In a column of text, only what begins as an envelope's Base64 is
+/// decoded.
+fn stored_bytes(layout: &Layout, key: &[u8], value: ValueRef<'_>) -> Result<Vec<u8>> {
+    match value {
+        ValueRef::Text(text) if layout.text && text.starts_with(BASE64_OF_MAGIC) => {
+            BASE64.decode(text).map_err(|error| {
+                Error::damaged(key, format!("found text that is no Base64 ({error})"))
+            })
+        }
+        ValueRef::Blob(bytes) | ValueRef::Text(bytes) => Ok(bytes.to_vec()),
+        other => Err(Error::damaged(
+            key,
+            format!("found a value of type {}, expected bytes or text", other.data_type()),
+        )),
+    }
+}
+
+fn quoted(layout: &Layout) -> (String, String, String) {
+    (identifier(&layout.table), identifier(&layout.key), identifier(&layout.value))
+}
+
+/// A name as SQL takes it, whatever it holds.
+fn identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A text as SQL takes it.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
+    error.sqlite_error_code()
+}
+
+/// The database's words, with what to do where that is known.
+fn failed(doing: &str) -> impl Fn(rusqlite::Error) -> Error + '_ {
+    move |error| {
+        let passing =
+            matches!(code(&error), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked));
+        let message = match code(&error) {
+            Some(ErrorCode::DiskFull) => "the disk is full; nothing was changed".to_owned(),
+            Some(ErrorCode::NotADatabase) => "the file is no database of SQLite".to_owned(),
+            Some(ErrorCode::ReadOnly) => "the file may only be read".to_owned(),
+            Some(ErrorCode::DatabaseBusy) => {
+                format!("another writer held the file for {} s", PATIENCE.as_secs())
+            }
+            _ => error.to_string(),
+        };
+        Error::Engine { doing: doing.to_owned(), message, passing }
+    }
+}

@@ -1,0 +1,196 @@
+//! The 16 bytes before every value: what the bytes behind them are, and whether they still are it.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 0–1 | `C1 67`: no UTF-8 text begins so, no MessagePack (C1 is never used), no Marshal, no pickle |
+//! | 2 | version of the envelope in the high half (1), compression in the low half |
+//! | 3 | format of the document |
+//! | 4–7 | seconds since 1970-01-01 UTC when the value was put, little-endian: good till 2106 |
+//! | 8–11 | bytes of the document before compression, little-endian |
+//! | 12–15 | CRC-32C (Castagnoli) of bytes 0–11 and of everything behind the envelope, little-endian |
+//!
+//! A dictionary of zstd is named by the frame itself (RFC 8878 §3.1.1.1.3). The length bounds what
+//! decompression may give, so that a damaged or hostile value cannot fill the memory.
+
+use regauge::Format;
+
+use crate::codec::{Codec, Compression};
+use crate::error::{Error, Result};
+
+/// Bytes of an envelope.
+pub const BYTES: usize = 16;
+/// The first two bytes.
+pub const MAGIC: [u8; 2] = [0xC1, 0x67];
+/// The version that is written.
+pub const VERSION: u8 = 1;
+
+/// What an envelope says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// Format and compression of what follows.
+    pub codec: Codec,
+    /// When the value was put: seconds since 1970-01-01 UTC.
+    pub created: u32,
+    /// Bytes of the document before compression.
+    pub length: u32,
+}
+
+/// Formats by their number in byte 3. A number is never given twice.
+const FORMATS: [(u8, Format); 10] = [
+    (1, Format::Json),
+    (2, Format::Yaml),
+    (3, Format::Msgpack),
+    (4, Format::Bson),
+    (5, Format::Cbor),
+    (6, Format::Marshal),
+    (7, Format::Pickle),
+    (8, Format::Marc),
+    (9, Format::MarcXml),
+    (10, Format::MarcJson),
+];
+
+/// Compressions by their number in the low half of byte 2.
+const COMPRESSIONS: [(u8, Compression); 4] =
+    [(0, Compression::None), (1, Compression::Zstd), (2, Compression::Lz4), (3, Compression::Gzip)];
+
+impl Envelope {
+    /// The bytes of the envelope for this payload (the document, compressed as the codec says).
+    ///
+    /// # Panics
+    /// For a format that no value can have (`Codec` does not let one be made).
+    #[must_use]
+    pub fn seal(&self, payload: &[u8]) -> [u8; BYTES] {
+        let mut bytes = [0; BYTES];
+        bytes[..2].copy_from_slice(&MAGIC);
+        let compression = number(&COMPRESSIONS, self.codec.compression);
+        bytes[2] = VERSION << 4 | compression.expect("every compression has a number");
+        bytes[3] = number(&FORMATS, self.codec.format).expect("a codec's format has a number");
+        bytes[4..8].copy_from_slice(&self.created.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.length.to_le_bytes());
+        let checksum = checksum(&bytes[..12], payload);
+        bytes[12..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Reads a stored value: its envelope and its payload, or nothing where it has no envelope.
+    ///
+    /// # Errors
+    /// `Damaged`, naming `key`: a checksum that does not fit, a version or a number that is not
+    /// known, or too few bytes.
+    pub fn open<'v>(key: &[u8], value: &'v [u8]) -> Result<Option<(Envelope, &'v [u8])>> {
+        if !value.starts_with(&MAGIC) {
+            return Ok(None);
+        }
+        let Some((head, payload)) = value.split_at_checked(BYTES) else {
+            let found = value.len();
+            let reason = format!("found {found} bytes, expected an envelope of {BYTES}");
+            return Err(Error::damaged(key, reason));
+        };
+        let word =
+            |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let version = head[2] >> 4;
+        if version != VERSION {
+            return Err(Error::damaged(
+                key,
+                format!(
+                    "found an envelope of version {version}, expected {VERSION}; a newer regauge \
+                     may have written it"
+                ),
+            ));
+        }
+        let (found, expected) = (checksum(&head[..12], payload), word(12));
+        if found != expected {
+            return Err(Error::damaged(
+                key,
+                format!(
+                    "the checksum of the value is {found:08x}, its envelope says {expected:08x}: \
+                     the stored bytes have changed since they were put"
+                ),
+            ));
+        }
+        let compression = named(&COMPRESSIONS, head[2] & 0xF);
+        let format = named(&FORMATS, head[3]);
+        let (Some(compression), Some(format)) = (compression, format) else {
+            return Err(Error::damaged(
+                key,
+                format!(
+                    "found compression {} and format {}, which this version does not know",
+                    head[2] & 0xF,
+                    head[3]
+                ),
+            ));
+        };
+        let codec = Codec { format, compression };
+        Ok(Some((Envelope { codec, created: word(4), length: word(8) }, payload)))
+    }
+}
+
+/// Whether a value of this format can be stored.
+pub(crate) fn has_number(format: Format) -> bool {
+    number(&FORMATS, format).is_some()
+}
+
+fn number<T: PartialEq>(table: &[(u8, T)], one: T) -> Option<u8> {
+    table.iter().find(|(_, other)| *other == one).map(|(number, _)| *number)
+}
+
+fn named<T: Copy>(table: &[(u8, T)], number: u8) -> Option<T> {
+    table.iter().find(|(other, _)| *other == number).map(|(_, one)| *one)
+}
+
+fn checksum(head: &[u8], payload: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(head), payload)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(bytes: &[u8]) -> String {
+        data_encoding::HEXLOWER.encode(bytes)
+    }
+
+    /// The vectors of docs/store.md; the checksums were computed by a bitwise CRC-32C of its own.
+    const VECTOR_1: &str = "c1671001000000000200000080183ee0";
+    const VECTOR_2: &str = "c167110300d2496b04010000f0298332";
+
+    #[test]
+    fn vectors() {
+        let seal = |codec: &str, created, length, payload: &[u8]| {
+            let codec: Codec = codec.parse().unwrap();
+            hex(&Envelope { codec, created, length }.seal(payload))
+        };
+        assert_eq!(seal("json", 0, 2, b"{}"), VECTOR_1);
+        assert_eq!(seal("msgpack+zstd", 1_800_000_000, 260, b"payload"), VECTOR_2);
+    }
+
+    #[test]
+    fn every_flipped_bit_is_found() {
+        let codec: Codec = "cbor+zstd".parse().unwrap();
+        let payload = b"some payload that stands for a compressed document";
+        let mut value = Envelope { codec, created: 7, length: 99 }.seal(payload).to_vec();
+        value.extend_from_slice(payload);
+        assert_eq!(Envelope::open(b"k", &value).unwrap().unwrap().1, payload);
+        for bit in 0..value.len() * 8 {
+            value[bit / 8] ^= 1 << (bit % 8);
+            let opened = Envelope::open(b"k", &value);
+            // In the first two bytes it is no envelope any more: then the collection's word counts.
+            if bit < 16 {
+                assert!(matches!(opened, Ok(None)), "bit {bit}");
+            } else {
+                assert!(matches!(opened, Err(Error::Damaged { .. })), "bit {bit}");
+            }
+            value[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+
+    #[test]
+    fn every_cut_is_found() {
+        let codec: Codec = "json".parse().unwrap();
+        let mut value = Envelope { codec, created: 7, length: 2 }.seal(b"{}").to_vec();
+        value.extend_from_slice(b"{}");
+        for length in 2..value.len() {
+            assert!(Envelope::open(b"k", &value[..length]).is_err(), "{length} bytes");
+        }
+    }
+}

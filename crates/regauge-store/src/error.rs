@@ -1,0 +1,92 @@
+//! What can go wrong, and for which key.
+
+use std::fmt;
+
+/// The result of an operation.
+pub type Result<T = ()> = std::result::Result<T, Error>;
+
+/// Why an operation failed. The next operation works, unless the text says otherwise.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A URL, a codec, a collection or a key that cannot be: what was found and what was expected.
+    Usage(String),
+    /// The database failed: what was being done, and its words.
+    Engine {
+        /// What was being done.
+        doing: String,
+        /// The database's own message.
+        message: String,
+        /// Whether the same call may work a moment later, because somebody else holds a lock or
+        /// the connection was lost before anything was sent.
+        passing: bool,
+    },
+    /// A stored value is not what was put: its checksum or its envelope says so.
+    Damaged {
+        /// The key, for people.
+        key: String,
+        /// What does not fit.
+        reason: String,
+    },
+    /// A value cannot be decoded, or cannot be held in the format that is asked for.
+    Document {
+        /// The key, for people.
+        key: String,
+        /// The core's error, with offset and path.
+        error: regauge::Error,
+    },
+    /// Somebody else has changed the value meanwhile.
+    Conflict {
+        /// The key, for people.
+        key: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn usage(message: impl Into<String>) -> Error {
+        Error::Usage(message.into())
+    }
+
+    pub(crate) fn damaged(key: &[u8], reason: impl Into<String>) -> Error {
+        Error::Damaged { key: shown(key), reason: reason.into() }
+    }
+
+    pub(crate) fn document(key: &[u8], error: regauge::Error) -> Error {
+        Error::Document { key: shown(key), error }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Usage(message) => out.write_str(message),
+            Error::Engine { doing, message, passing } => {
+                write!(out, "cannot {doing}: {message}")?;
+                if *passing { out.write_str("; try again") } else { Ok(()) }
+            }
+            Error::Damaged { key, reason } => write!(out, "key {key}: {reason}"),
+            Error::Document { key, error } => write!(out, "key {key}: {error}"),
+            Error::Conflict { key } => {
+                write!(out, "key {key}: somebody else has changed it meanwhile; read it again")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Document { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// A key as people read it: text in quotes, other bytes in hexadecimal.
+#[must_use]
+pub fn shown(key: &[u8]) -> String {
+    match std::str::from_utf8(key) {
+        Ok(text) if !text.chars().any(char::is_control) => format!("\"{text}\""),
+        _ => format!("x'{}'", data_encoding::HEXLOWER.encode(key)),
+    }
+}

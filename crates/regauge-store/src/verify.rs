@@ -1,0 +1,90 @@
+//! Every checksum and every document of a collection, looked at.
+
+use regauge::Format;
+use regauge::values;
+
+use crate::codec::Codec;
+use crate::engine::{Order, Range};
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+/// What a walk over a collection found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Values that were looked at.
+    pub values: u64,
+    /// Their bytes in the database.
+    pub stored_bytes: u64,
+    /// The bytes of their documents, decompressed.
+    pub document_bytes: u64,
+    /// How many values each codec has, and their bytes in the database; the most frequent first.
+    pub codecs: Vec<(Codec, u64, u64)>,
+    /// Values without an envelope: adopted ones.
+    pub bare: u64,
+    /// Values that are damaged or cannot be decoded.
+    pub bad: u64,
+}
+
+/// Looks at every value of a range: envelope, checksum, decompression, and the whole document by
+/// its format's reader. `on_bad` is told of each that is not right, which names its key; the walk
+/// goes on.
+///
+/// # Errors
+/// `Engine`, and those of `on_bad`.
+pub fn verify(
+    store: &mut Store,
+    range: &Range,
+    on_bad: &mut dyn FnMut(&Error) -> Result,
+    progress: &mut dyn FnMut(&Findings),
+) -> Result<Findings> {
+    let mut found = Findings::default();
+    store.scan(range, Order::Ascending, &mut |store, key, value| {
+        found.values += 1;
+        found.stored_bytes += value.len() as u64;
+        match look(store, key, value) {
+            Ok((codec, document_bytes, bare)) => {
+                found.document_bytes += document_bytes;
+                found.bare += u64::from(bare);
+                count(&mut found.codecs, codec, value.len() as u64);
+            }
+            Err(error @ (Error::Damaged { .. } | Error::Document { .. })) => {
+                found.bad += 1;
+                on_bad(&error)?;
+            }
+            Err(other) => return Err(other),
+        }
+        progress(&found);
+        Ok(true)
+    })?;
+    found.codecs.sort_by_key(|(_, values, _)| std::cmp::Reverse(*values));
+    Ok(found)
+}
+
+fn look(store: &mut Store, key: &[u8], value: &[u8]) -> Result<(Codec, u64, bool)> {
+    let entry = store.unseal(key, value)?;
+    let bytes = entry.document.len() as u64;
+    read_whole(store, key, entry.codec.format, &entry.document)?;
+    Ok((entry.codec, bytes, entry.created.is_none()))
+}
+
+/// Reads a document to its end; it must be one.
+fn read_whole(store: &Store, key: &[u8], format: Format, document: &[u8]) -> Result {
+    let mut options = regauge::Options::new(format, format);
+    options.limits = store.limits;
+    let read = values::read_values(document, &options);
+    let documents = read.map_err(|error| Error::document(key, error))?.len();
+    if documents != 1 {
+        return Err(Error::damaged(key, format!("found {documents} documents, expected one")));
+    }
+    Ok(())
+}
+
+fn count(codecs: &mut Vec<(Codec, u64, u64)>, codec: Codec, bytes: u64) {
+    match codecs.iter_mut().find(|(one, _, _)| *one == codec) {
+        Some((_, values, sum)) => {
+            *values += 1;
+            *sum += bytes;
+        }
+        None => codecs.push((codec, 1, bytes)),
+    }
+}
