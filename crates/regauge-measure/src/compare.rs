@@ -13,7 +13,7 @@ use crate::stats::{self, Estimate};
 use crate::summary;
 use crate::table::{self, Layout};
 
-/// A difference of the fixed work that deserves a word: the quiet machine keeps within 3%.
+/// A difference of the fixed work that deserves a word.
 const PACE_DIFFERS: f64 = 0.05;
 
 /// What changed from one run to another.

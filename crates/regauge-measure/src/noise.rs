@@ -1,11 +1,10 @@
 //! How quiet the machine is: a fixed piece of work, timed again and again between the rounds.
 //!
 //! What is measured is half of the distance between the quartiles of those times, divided by
-//! their median. Beyond the limit nothing is ranked. The limit is 10%: a core that is ours alone,
-//! also on a shared virtual machine, keeps within 1 to 4%. Once another program takes the core
-//! for a quarter of the probes or more, the upper quartile is a probe that was interrupted, and
-//! the spread jumps to 30% and more; then a median may come from either kind of sample, and no
-//! interval tells of the other. Between the two there is little.
+//! their median. Beyond the limit nothing is ranked. The limit, 10%, is a choice: once
+//! another program takes the core for a quarter of the probes or more, the upper quartile is a
+//! probe that was interrupted; then a median may come from either kind of sample, and no interval
+//! tells of the other.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

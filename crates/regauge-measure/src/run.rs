@@ -68,7 +68,8 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         references = references.without(&gone, &whole)?;
         references.notes.push(note);
         gzip = gzip_all(&references)?;
-        outcomes = check.all(&references, &gzip, progress)?;
+        // The second pass has a time of its own: nobody may be lost to the first.
+        outcomes = Check { began: Instant::now(), ..check }.all(&references, &gzip, progress)?;
     }
 
     let tried = check.safety(&outcomes, began, progress)?;
@@ -159,6 +160,9 @@ fn judge(report: &mut Report, options: &Options, bundled: &[(Runtime, String)]) 
     };
     // On a machine that is too noisy there is no winner to name.
     if !report.is_ranked() {
+        if let Some(costs) = report.costs.as_mut() {
+            costs.crossings.clear();
+        }
         return;
     }
     report.verdict = Some(verdict::decide(report, &options.assumed, options.allow, &bundled));
@@ -324,7 +328,7 @@ pub(crate) struct Check<'c> {
 
 impl Check<'_> {
     /// How long one check may take.
-    fn patience(&self) -> Duration {
+    pub(crate) fn patience(&self) -> Duration {
         let share = self.options.budget.mul_f64(ONE_CHECK_SHARE).max(Duration::from_secs(2));
         match self.options.rounds {
             Some(_) => self.options.patience,
@@ -391,6 +395,9 @@ impl Check<'_> {
             patience: self.options.patience,
         };
         let results = self.each(&which, Stage::Safety, progress, &|index, folder| {
+            if self.options.is_stopped() {
+                return safety::Found::NoTime;
+            }
             let hello = hello(index).expect("those without were left out");
             trial.of(&self.contenders[index], &self.launches[index], hello, folder)
         })?;

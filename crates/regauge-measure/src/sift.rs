@@ -44,6 +44,9 @@ pub(crate) fn disputed(
         return Ok(None);
     }
     let found = check.each(&suspects, Stage::Sift, progress, &|index, folder| {
+        if check.options.is_stopped() {
+            return Err(Trouble::Raised("the run was stopped".to_owned()));
+        }
         let (contender, launch) = (&check.contenders[index], &check.launches[index]);
         not_given_back(contender, launch, references, folder, check)
     })?;
@@ -95,7 +98,10 @@ fn not_given_back(
     let out = folder.join("sifted");
     let (mut process, _) = Process::start(launch, check.options.patience)?;
     // One by one takes longer than all at once: a parser is made for each.
-    let patience = check.options.patience * 4;
+    let patience = match check.options.rounds {
+        Some(_) => check.options.patience * 4,
+        None => check.patience(),
+    };
     process.ask::<Counted>(
         &Command::Sift {
             path: &reference.path,

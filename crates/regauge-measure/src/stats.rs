@@ -56,8 +56,10 @@ impl Grouped<'_> {
             .map(|size| {
                 let (block, behind) = rest.split_at(size);
                 rest = behind;
-                let shift = (factor - 1.0) * (median(block) - whole);
-                block.iter().map(|sample| sample + shift).collect()
+                // As a factor: a time that is moved stays above 0.
+                let scale =
+                    if whole > 0.0 { (median(block) / whole).powf(factor - 1.0) } else { 1.0 };
+                block.iter().map(|sample| sample * scale).collect()
             })
             .collect()
     }

@@ -335,7 +335,7 @@ fn a_slow_check_is_stopped_by_the_budget_and_says_what_helps() {
         "gave no answer in 2 s and was stopped; a longer --budget gives it more time"
     );
     assert!(row(&report, "test honest").timing.is_some());
-    assert!(report.method.took_s < 16.0, "{}", report.method.took_s);
+    assert!(report.method.took_s < 60.0, "{}", report.method.took_s);
 }
 
 #[test]

@@ -77,6 +77,9 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_regauge"));
         command.args(arguments.split(' ').filter(|one| !one.is_empty()));
         command.current_dir(self.0.path()).stdin(Stdio::null());
+        // Not the cache of whoever runs the tests.
+        let cache = std::env::temp_dir().join("regauge-tests-cache");
+        command.env("XDG_CACHE_HOME", cache);
         command
     }
 

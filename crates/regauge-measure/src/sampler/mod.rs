@@ -248,7 +248,7 @@ impl Runner {
             Op::Encode => self.guess.encode_ns,
         };
         // A guess of the check is rough, and nothing at all of a document that takes no time.
-        let expected = Duration::from_nanos((guess * iterations as f64) as u64);
+        let expected = Duration::from_nanos(guess as u64).max(plan.sample_min);
         let patience = plan.patience.max(expected * 20);
         match self.subject.as_mut()?.sample(op, iterations, gc, patience) {
             Ok(sampled) => Some(sampled),

@@ -12,7 +12,7 @@ use crate::stats::median;
 
 /// How many samples are compared with as many before them.
 pub(crate) const WINDOW: usize = 3;
-/// How close the two medians must be: the machine's own noise is 1 to 3% on a quiet machine, and
+/// How close the two medians must be: the machine has noise of its own, and
 /// a compiler's next stage makes code at least a tenth faster.
 pub(crate) const WITHIN: f64 = 0.05;
 

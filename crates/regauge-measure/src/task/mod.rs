@@ -157,11 +157,24 @@ fn sampled(kind: Kind, count: u64, folder: &Path, name: &str) -> Result<PathBuf,
 
 fn codec(plan: &Plan, mut options: Options, progress: &mut dyn Progress) -> Result<Report, Error> {
     // One record that a library of 2014 stumbles over must not cost the table a row.
-    options.common = true;
+    options.common |= !plan.needs_file();
     let mut report = crate::run(&options, progress)?;
     let results = Codec { report: &report, calls: HashMap::new() };
-    report.task = Some(fill::task(plan, &results, options.seed));
+    report.task = Some(unranked(fill::task(plan, &results, options.seed), &report));
     Ok(report)
+}
+
+/// A task as it may be told: on a machine that was too noisy, without ratios of times and without
+/// a word on what has changed. Sizes are exact on any machine.
+fn unranked(mut task: report::Task, report: &Report) -> report::Task {
+    if !report.is_ranked() {
+        let rows = task.tables.iter_mut().flat_map(|table| &mut table.rows);
+        for cell in rows.flat_map(|row| &mut row.cells) {
+            cell.today_ratio = cell.today_ratio.filter(|one| one.low == one.high);
+        }
+        task.changed = vec!["The machine was too noisy to say what has changed.".to_owned()];
+    }
+    task
 }
 
 fn calls(
@@ -183,7 +196,8 @@ fn calls(
     };
     let (measured, share) = calls::measure(&report, batch, &options, BUSY, progress)?;
     let results = Codec { report: &report, calls: measured };
-    report.task = Some(fill::task(plan, &results, options.seed));
+    report.task = Some(unranked(fill::task(plan, &results, options.seed), &report));
+    report.interrupted |= options.is_stopped();
     report
         .notes
         .push(format!("A batch is {size} documents, decoded or encoded one after the other."));
@@ -262,7 +276,7 @@ fn programs(
         costs: None,
         verdict: None,
         task: Some(task),
-        interrupted: false,
+        interrupted: options.is_stopped(),
     })
 }
 

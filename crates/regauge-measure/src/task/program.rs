@@ -258,6 +258,9 @@ pub(super) fn run(
     }
     progress.begin(Stage::Warm, order.len() as u64);
     for &(program, case) in &order {
+        if options.is_stopped() {
+            break;
+        }
         progress.step(&programs[program].cases[case].name);
         if programs[program].is_live(case) {
             programs[program].calibrate(case, options);
@@ -279,6 +282,9 @@ pub(super) fn run(
     progress.begin(Stage::Rounds, rounds);
     let mut random = Random::new(options.seed);
     for _ in 0..rounds {
+        if options.is_stopped() {
+            break;
+        }
         order = live(programs, &order);
         random.shuffle(&mut order);
         for &(program, at) in &order {

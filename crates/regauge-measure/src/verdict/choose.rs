@@ -127,7 +127,9 @@ pub(crate) fn decide(
     allow: Allow,
     bundled: &dyn Fn(&Row) -> bool,
 ) -> Verdict {
-    if let Some(noise) = report.noise.as_ref().filter(|noise| noise.spread > noise.limit) {
+    if let Some(noise) =
+        report.noise.as_ref().filter(|noise| noise.spread > noise.limit && noise.advice.is_some())
+    {
         let mut sentence = format!(
             "Nothing is recommended: the machine was too noisy (a fixed piece of work varied by \
              {:.1}%, at most {:.1}% is borne).",

@@ -86,7 +86,7 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
                 dt { "memory" } dd { "The most that the process took above the bare interpreter with the library." }
                 dt { "GC" } dd { "The garbage collector's part of decoding and of encoding, where the runtime tells it." }
                 dt { "kept" } dd { "What the library's own output has lost of the original, as regauge reads both. One that returns wrong data gets no time." }
-                dt { "floor" } dd { "No library: the same objects, built with no parsing. None can be faster." }
+                dt { "floor" } dd { "No library: the same objects, built with no parsing. " }
             }
         }
     };
@@ -118,20 +118,21 @@ fn group(report: &Report, runtime: Runtime, gives: Gives, index: usize) -> Marku
         .map(|timing| timing.total_ns.median)
         .fold(0.0, f64::max);
     for row in &rows {
-        let cells = cells(row, slowest);
+        let cells = cells(row, slowest, report.is_ranked());
         if row.is_floor { table.push_quiet(cells) } else { table.push(cells) }
     }
-    let taking_part: Vec<&Row> = rows.iter().copied().filter(|row| !row.is_floor).collect();
     html! {
         h3 { (crate::text::visible(&title)) }
-        div.sentences {
-            (summary::with_bold_heads(&sentences(&taking_part, report.method.seed)))
+        @if report.is_ranked() {
+            div.sentences {
+                (summary::with_bold_heads(&sentences(&rows, report.method.seed)))
+            }
         }
         (table.without_empty_columns().html(&format!("c-speed-{index}")))
     }
 }
 
-fn cells(row: &Row, slowest: f64) -> Vec<Cell> {
+fn cells(row: &Row, slowest: f64, is_ranked: bool) -> Vec<Cell> {
     let mut name = Cell::text(&row.contender).below(&row.version);
     if row.is_floor {
         name = name.tag("floor", Tone::Plain);
@@ -143,10 +144,14 @@ fn cells(row: &Row, slowest: f64) -> Vec<Cell> {
     let mut cells =
         vec![name, Cell::text(&row.format), size(row.output_bytes), size(row.output_gzip_bytes)];
     match &row.timing {
-        Some(timing) => cells.extend(times(timing, slowest)),
+        Some(timing) => cells.extend(times(timing, slowest, is_ranked)),
         None => {
-            let word = if row.wrong.is_empty() { "failed" } else { "wrong" };
-            cells.push(Cell::none().tag(word, Tone::Bad));
+            let (word, tone) = match () {
+                () if !row.wrong.is_empty() => ("wrong", Tone::Bad),
+                () if row.output_bytes.is_some() => ("not timed", Tone::Plain),
+                () => ("failed", Tone::Bad),
+            };
+            cells.push(Cell::none().tag(word, tone));
             cells.extend((0..6).map(|_| Cell::none()));
         }
     }
@@ -154,7 +159,7 @@ fn cells(row: &Row, slowest: f64) -> Vec<Cell> {
     cells
 }
 
-fn times(timing: &Timing, slowest: f64) -> Vec<Cell> {
+fn times(timing: &Timing, slowest: f64, is_ranked: bool) -> Vec<Cell> {
     let series = |series: &regauge_measure::report::Series| {
         let cell = Cell::estimate(&series.estimate_ns, &Unit::Time);
         match series.outliers.len() {
@@ -179,7 +184,7 @@ fn times(timing: &Timing, slowest: f64) -> Vec<Cell> {
         series(&timing.decode),
         series(&timing.encode),
         Cell::figure(timing.total_ns.median, &Unit::Time).bar(timing.total_ns.median / slowest),
-        Cell::ratio(&timing.ratio),
+        if is_ranked { Cell::ratio(&timing.ratio) } else { Cell::none() },
         Cell::maybe(memory, &Unit::Bytes),
         two(timing.decode.gc_share, timing.encode.gc_share, percent),
         two(timing.decode.allocations, timing.encode.allocations, count),

@@ -15,7 +15,8 @@ pub fn section(report: &Report) -> Option<Section> {
         (warnings(report))
         @match &report.verdict {
             Some(verdict) => { (verdict_of(verdict)) }
-            None => { (groups_of(report)) }
+            None if report.is_ranked() => { (groups_of(report)) }
+            None => {}
         }
         (notes(report))
     };
@@ -31,13 +32,18 @@ fn warnings(report: &Report) -> Markup {
         );
     }
     if let Some(noise) = report.noise.as_ref().filter(|noise| noise.spread > noise.limit) {
-        warnings.push(format!(
-            "The machine was too noisy to rank anything: the same work took times that spread by \
-             {:.1}%, more than {:.1}%. {}",
-            noise.spread * 100.0,
-            noise.limit * 100.0,
-            noise.advice.as_deref().map(visible).unwrap_or_default()
-        ));
+        let (spread, limit) = (noise.spread * 100.0, noise.limit * 100.0);
+        warnings.push(match &noise.advice {
+            Some(advice) => format!(
+                "The machine was too noisy to rank anything: the same work took times that spread \
+                 by {spread:.1}%, more than {limit:.1}%. {}",
+                visible(advice)
+            ),
+            None => format!(
+                "The machine was noisy (the same work spread by {spread:.1}%, more than \
+                 {limit:.1}%), and was ranked anyway."
+            ),
+        });
     }
     let least = report
         .rows

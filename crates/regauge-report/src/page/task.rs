@@ -14,7 +14,9 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
     let task = report.task.as_ref()?;
     let body = html! {
         p.lead { (visible(&task.question)) }
-        p.source { "Published in: " (visible(&task.source)) }
+        @if !task.source.is_empty() {
+            p.source { "Published in: " (visible(&task.source)) }
+        }
         @if !task.changed.is_empty() {
             h3 { "What has changed since" }
             ul { @for sentence in &task.changed { li { (visible(sentence)) } } }
