@@ -150,6 +150,12 @@ impl Packer {
         })
     }
 
+    /// Whether the dictionary of this payload of zstd is here.
+    pub(crate) fn knows(&self, payload: &[u8]) -> bool {
+        let number = zstd::zstd_safe::get_dict_id_from_frame(payload).map_or(0, u32::from);
+        self.decompressors.iter().any(|(one, _)| *one == number)
+    }
+
     /// The document in a payload, which is `length` bytes long by the word of its envelope.
     pub(crate) fn unpack(
         &mut self,
@@ -160,6 +166,14 @@ impl Packer {
     ) -> Result<Vec<u8>> {
         let length = length as usize;
         let wrong = |why: String| Error::damaged(key, format!("{}: {why}", compression.name()));
+        // LZ4 gives at most 255 bytes for one.
+        let is_beyond = compression == Compression::Lz4 && length / 255 > payload.len();
+        if length > crate::store::DOCUMENT_BYTES_MAX || is_beyond {
+            return Err(wrong(format!(
+                "the envelope says {length} bytes, which {} stored bytes cannot give",
+                payload.len()
+            )));
+        }
         let document = match compression {
             Compression::None => payload.to_vec(),
             Compression::Zstd => {

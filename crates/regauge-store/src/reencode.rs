@@ -19,6 +19,8 @@ use crate::store::{Settings, Store};
 /// Values that are put back in one transaction: long enough that syncing does not count, short
 /// enough that no writer waits long.
 const BATCH: usize = 200;
+/// Bytes of old and new values after which a batch is put back early.
+const BATCH_BYTES: usize = 16 << 20;
 
 /// What to do.
 #[derive(Clone, Debug)]
@@ -77,18 +79,23 @@ pub fn reencode(
     }
     let began = Instant::now();
     let mut batch = Vec::new();
+    let mut bytes = 0;
     store.scan(&range, Order::Ascending, &mut |store, key, value| {
         outcome.values += 1;
         match anew(store, key, value, plan.to) {
             Ok(None) => outcome.already += 1,
-            Ok(Some(new)) => batch.push((key.to_vec(), value.to_vec(), new)),
+            Ok(Some(new)) => {
+                bytes += value.len() + new.len();
+                batch.push((key.to_vec(), value.to_vec(), new));
+            }
             Err(error @ (Error::Damaged { .. } | Error::Document { .. } | Error::Usage(_))) => {
                 outcome.refused += 1;
                 on_refused(&error)?;
             }
             Err(other) => return Err(other),
         }
-        if batch.len() >= BATCH {
+        if batch.len() >= BATCH || bytes >= BATCH_BYTES {
+            bytes = 0;
             put_back(store, plan, &note, &mut batch, key, &mut outcome)?;
             wait(plan.rate, outcome.values, began);
         }
@@ -112,8 +119,9 @@ fn anew(store: &mut Store, key: &[u8], value: &[u8], to: Codec) -> Result<Option
     if entry.codec == to && entry.created.is_some() {
         return Ok(None);
     }
-    let format = entry.codec.format;
-    store.seal_as(key, &entry.document, format, to).map(Some)
+    // When it was put stays what it was.
+    let created = entry.created.unwrap_or_else(crate::store::now);
+    store.seal_as(key, &entry.document, entry.codec.format, to, created).map(Some)
 }
 
 fn put_back(
@@ -158,6 +166,6 @@ fn resume(note: Option<Vec<u8>>, to: Codec) -> Option<Vec<u8>> {
 /// Sleeps as long as the rate asks for.
 fn wait(rate: Option<f64>, done: u64, began: Instant) {
     let Some(rate) = rate else { return };
-    let due = Duration::from_secs_f64(done as f64 / rate);
+    let due = Duration::try_from_secs_f64(done as f64 / rate).unwrap_or(Duration::MAX);
     std::thread::sleep(due.saturating_sub(began.elapsed()));
 }

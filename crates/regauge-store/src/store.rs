@@ -123,7 +123,7 @@ fn check_name(name: &str) -> Result {
     if name.is_empty()
         || name.len() > 60
         || !name.chars().all(plain)
-        || name.starts_with("regauge_")
+        || ["regauge_", "sqlite_"].iter().any(|one| name.to_ascii_lowercase().starts_with(one))
     {
         return Err(Error::usage(format!(
             "found \"{name}\" as the name of a collection, expected up to 60 letters, digits and _, \
@@ -206,7 +206,9 @@ impl Store {
     /// # Errors
     /// `Engine`.
     pub fn save(&mut self, settings: Settings) -> Result {
-        self.engine.create(&settings.layout)?;
+        if settings.assume.is_none() {
+            self.engine.create(&settings.layout)?;
+        }
         self.engine.set_note(&note_name(&self.name), Some(settings.to_note().as_bytes()))?;
         self.settings = settings;
         Ok(())
@@ -218,9 +220,18 @@ impl Store {
     /// `Usage` where the table or one of its columns is not there.
     pub fn adopt(&mut self, settings: Settings) -> Result {
         check_name(&self.name)?;
+        if self.is_there()? && self.settings.assume.is_none() {
+            return Err(Error::usage(format!(
+                "collection {} is there already, with values of its own; name another",
+                self.name
+            )));
+        }
+        self.engine.check(&settings.layout)?;
         // A page of the table shows whether the columns are what they are said to be.
         self.engine.page(&settings.layout, &Range::all(), Order::Ascending, 1)?;
         self.engine.set_note(&note_name(&self.name), Some(settings.to_note().as_bytes()))?;
+        // What a run on another table noted is of no use here.
+        self.engine.set_note(&format!("reencode/{}", self.name), None)?;
         self.settings = settings;
         self.seen = true;
         Ok(())
@@ -389,14 +400,21 @@ impl Store {
         loop {
             let page: Vec<Pair> = self.engine.page(&layout, &rest, order, PAGE)?;
             let Some((last, _)) = page.last() else { return Ok(()) };
+            let mut end = false;
             match order {
-                Order::Ascending => rest.from = Some(successor(&layout, last)),
+                Order::Ascending => match successor(&layout, last) {
+                    Some(next) => rest.from = Some(next),
+                    None => end = true,
+                },
                 Order::Descending => rest.to = Some(last.clone()),
             }
             for (key, value) in &page {
                 if !each(self, key, value)? {
                     return Ok(());
                 }
+            }
+            if end {
+                return Ok(());
             }
         }
     }
@@ -409,12 +427,17 @@ impl Store {
     pub fn train(&mut self, samples: usize, size: usize) -> Result<usize> {
         let mut documents = Vec::new();
         self.scan(&Range::all(), Order::Ascending, &mut |store, key, value| {
-            documents.push(store.unseal(key, value)?.document);
+            // A damaged one teaches nothing; `verify` names it.
+            if let Ok(entry) = store.unseal(key, value) {
+                documents.push(entry.document);
+            }
             Ok(documents.len() < samples)
         })?;
         let dictionary = codec::train(&documents, size)?;
         let mut all = dictionaries(&*self.engine, &self.name)?;
-        let name = format!("{}{:06}", dictionary_note(&self.name), all.len());
+        // With its number: two who train at once each keep theirs.
+        let number = codec::dictionary_number(&dictionary);
+        let name = format!("{}{:06}-{number:010}", dictionary_note(&self.name), all.len());
         self.engine.set_note(&name, Some(&dictionary))?;
         let bytes = dictionary.len();
         all.push(dictionary);
@@ -427,7 +450,7 @@ impl Store {
     /// # Errors
     /// `Document`.
     pub fn seal(&mut self, key: &[u8], document: &[u8], format: Format) -> Result<Vec<u8>> {
-        self.seal_as(key, document, format, self.settings.codec)
+        self.seal_as(key, document, format, self.settings.codec, now())
     }
 
     pub(crate) fn seal_as(
@@ -436,6 +459,7 @@ impl Store {
         document: &[u8],
         format: Format,
         codec: Codec,
+        created: u32,
     ) -> Result<Vec<u8>> {
         let converted = self.converted(key, document, format, codec.format)?;
         if converted.len() > DOCUMENT_BYTES_MAX {
@@ -448,7 +472,7 @@ impl Store {
         let length = u32::try_from(converted.len()).expect("below the limit");
         let payload = self.packer.pack(codec.compression, converted)?;
         let mut value = Vec::with_capacity(envelope::BYTES + payload.len());
-        value.extend_from_slice(&Envelope { codec, created: now(), length }.seal(&payload));
+        value.extend_from_slice(&Envelope { codec, created, length }.seal(&payload));
         value.extend_from_slice(&payload);
         Ok(value)
     }
@@ -461,8 +485,19 @@ impl Store {
         let stored_bytes = value.len() as u64;
         if let Some((envelope, payload)) = Envelope::open(key, value)? {
             let Envelope { codec, created, length } = envelope;
+            // Somebody else may have trained one since this handle was opened.
+            if codec.compression == Compression::Zstd && !self.packer.knows(payload) {
+                let all = dictionaries(&*self.engine, &self.name)?;
+                self.packer = Packer::new(ZSTD_LEVEL, &all)?;
+            }
             let document = self.packer.unpack(key, codec.compression, payload, length)?;
             return Ok(Entry { codec, created: Some(created), stored_bytes, document });
+        }
+        if self.settings.layout.text && value.starts_with(b"wWc") {
+            return Err(Error::damaged(
+                key,
+                "found text that begins as an envelope does, and is no Base64",
+            ));
         }
         let Some(Assume { format, base64 }) = self.settings.assume else {
             return Err(Error::damaged(
@@ -503,8 +538,11 @@ impl Store {
         options.on_loss = self.on_loss;
         options.limits = self.limits;
         options.documents = regauge::documents::Documents::Keep;
-        let converted = convert::convert_bytes(document, &options);
-        let mut converted = converted.map_err(|error| Error::document(key, error))?;
+        let converted = convert::convert_counted(document, &options);
+        let (mut converted, documents) = converted.map_err(|error| Error::document(key, error))?;
+        if documents != 1 {
+            return Err(Error::damaged(key, format!("found {documents} documents, expected one")));
+        }
         // The line feed at the end of a file of JSON is no part of the document.
         if to.is_json() && converted.last() == Some(&b'\n') {
             converted.pop();
@@ -516,6 +554,14 @@ impl Store {
     fn ensure(&mut self) -> Result {
         if self.is_there()? {
             return Ok(());
+        }
+        check_name(&self.name)?;
+        if self.engine.has_table(&self.settings.layout.table)? {
+            return Err(Error::usage(format!(
+                "the database has a table {} already, which is no collection; take it with \
+                 `regauge store adopt`, or name another",
+                self.settings.layout.table
+            )));
         }
         self.save(self.settings.clone())
     }
@@ -529,17 +575,17 @@ impl Store {
     }
 }
 
-/// The first key behind this one.
-fn successor(layout: &Layout, key: &[u8]) -> Vec<u8> {
+/// The first key behind this one; nothing behind the last that there can be.
+fn successor(layout: &Layout, key: &[u8]) -> Option<Vec<u8>> {
     if layout.key_kind == KeyKind::Integer
         && let Some(number) =
             std::str::from_utf8(key).ok().and_then(|text| text.parse::<i64>().ok())
     {
-        return number.saturating_add(1).to_string().into_bytes();
+        return number.checked_add(1).map(|next| next.to_string().into_bytes());
     }
     let mut next = key.to_vec();
     next.push(0);
-    next
+    Some(next)
 }
 
 fn note_name(collection: &str) -> String {
@@ -557,7 +603,7 @@ fn dictionaries(engine: &dyn Engine, collection: &str) -> Result<Vec<Vec<u8>>> {
 }
 
 /// Seconds since 1970-01-01 UTC, for the envelope.
-fn now() -> u32 {
+pub(crate) fn now() -> u32 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u32::try_from(since.as_secs()).unwrap_or(u32::MAX)
 }

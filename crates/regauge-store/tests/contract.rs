@@ -387,3 +387,85 @@ fn names_urls_and_damaged_files() {
         assert!(Store::open(&url, name, None).is_err(), "{name}");
     }
 }
+
+/// A database of others, and what adopting a part of it says.
+fn refused_to_adopt(sql: &str, key: &str, kind: KeyKind, value: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.db");
+    rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let url = format!("sqlite:{}", path.display());
+    let mut store = Store::open(&url, "theirs", None).unwrap();
+    let layout = Layout {
+        table: "t".into(),
+        key: key.into(),
+        value: value.into(),
+        key_kind: kind,
+        text: false,
+    };
+    let settings =
+        Settings { codec: "json".parse().unwrap(), assume: Some("json".parse().unwrap()), layout };
+    match store.adopt(settings) {
+        Ok(()) => {
+            let quiet = &mut |_: &Error| Ok(());
+            let found = verify::verify(&mut store, &Range::all(), quiet, &mut |_| ());
+            found.map_or_else(
+                |error| error.to_string(),
+                |found| format!("{} good", found.values - found.bad),
+            )
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_table_that_cannot_be_a_collection_is_refused_with_the_reason() {
+    let make = "CREATE TABLE t (k TEXT PRIMARY KEY, v TEXT);
+                INSERT INTO t VALUES ('1', '1'), ('2', NULL), ('3', 3), ('x', '[');";
+    assert_eq!(refused_to_adopt(make, "k", KeyKind::Text, "v"), "2 good");
+    let told = refused_to_adopt(make, "kk", KeyKind::Text, "v");
+    assert!(told.contains("no column kk, but k, v"), "{told}");
+    let told = refused_to_adopt(make, "v", KeyKind::Text, "k");
+    assert!(told.contains("column v is not unique"), "{told}");
+    for kind in [KeyKind::Integer, KeyKind::Bytes] {
+        let told = refused_to_adopt(make, "k", kind, "v");
+        assert!(told.contains("holds a key of type Text, expected "), "{told}");
+    }
+    let last = "CREATE TABLE t (k INTEGER PRIMARY KEY, v TEXT);
+                INSERT INTO t VALUES (9223372036854775807, '1'), (-1, '2');";
+    assert_eq!(refused_to_adopt(last, "k", KeyKind::Integer, "v"), "2 good");
+}
+
+#[test]
+fn a_table_of_another_program_is_not_taken_over_by_chance() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.db");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("CREATE TABLE kv (key TEXT PRIMARY KEY, value TEXT)").unwrap();
+    let url = format!("sqlite:{}", path.display());
+    for name in ["kv", "KV"] {
+        let mut store = Store::open(&url, name, None).unwrap();
+        let told = store.put(b"a", b"1", Format::Json).unwrap_err().to_string();
+        assert!(told.contains("has a table"), "{told}");
+    }
+    let count: i64 = connection.query_row("SELECT count(*) FROM kv", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 0);
+    let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "delete", "their journal is theirs");
+}
+
+#[test]
+fn a_value_is_one_document_and_keeps_its_time() {
+    on_every_engine(|open| {
+        let mut store = store(open, "one", "msgpack");
+        for several in [&b""[..], b"\x01\x02"] {
+            let told = store.put(b"k", several, Format::Msgpack).unwrap_err().to_string();
+            assert!(told.contains("documents, expected one"), "{told}");
+        }
+        store.put(b"k", b"1", Format::Json).unwrap();
+        let before = store.entry(b"k").unwrap().unwrap().created;
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+        let plan = Plan { to: "cbor".parse().unwrap(), dry_run: false, rate: None };
+        reencode::reencode(&mut store, &plan, &mut |_| Ok(()), &mut |_| ()).unwrap();
+        assert_eq!(store.entry(b"k").unwrap().unwrap().created, before);
+    });
+}

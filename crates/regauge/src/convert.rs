@@ -264,10 +264,18 @@ pub fn convert<'a>(
 /// # Errors
 /// As [`convert`].
 pub fn convert_bytes(input: &[u8], options: &Options) -> Result<Vec<u8>> {
+    convert_counted(input, options).map(|(bytes, _)| bytes)
+}
+
+/// As [`convert_bytes`], and says how many documents there were.
+///
+/// # Errors
+/// As [`convert`].
+pub fn convert_counted(input: &[u8], options: &Options) -> Result<(Vec<u8>, u64)> {
     let tracked = options.report || options.on_loss == OnLoss::Approximate;
     let ran = run(Input::Bytes(input), Out::in_memory(), options, tracked, &mut |_| Ok(()));
     match ran {
-        Ok((_, out)) => Ok(out.into_vec()),
+        Ok((summary, out)) => Ok((out.into_vec(), summary.documents)),
         Err(error) => Err(explain(error, Some(Input::Bytes(input)), options)),
     }
 }

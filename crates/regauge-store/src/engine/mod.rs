@@ -106,6 +106,19 @@ pub trait Engine: Send {
     /// Whether a batch is put as a whole or not at all.
     fn is_atomic(&self) -> bool;
 
+    /// Whether the database has a table of this name, however its letters are written.
+    ///
+    /// # Errors
+    /// `Engine`.
+    fn has_table(&self, name: &str) -> Result<bool>;
+
+    /// Looks whether a table that others have made can be a collection: it is there, has these
+    /// columns, and no two rows of one key.
+    ///
+    /// # Errors
+    /// `Usage`, saying what it lacks; `Engine`.
+    fn check(&self, layout: &Layout) -> Result;
+
     /// Makes the table of a collection, if it is not there.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use data_encoding::BASE64;
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{
     Connection, ErrorCode, OptionalExtension as _, Row, Transaction, TransactionBehavior,
@@ -48,7 +49,18 @@ impl Sqlite {
         let connection = Connection::open(Path::new(path)).map_err(failed(&doing))?;
         connection.busy_timeout(PATIENCE).map_err(failed(&doing))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        let set_up = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;";
+        // Else a misspelt column in double quotes would be taken for a text.
+        for one in [DbConfig::SQLITE_DBCONFIG_DQS_DML, DbConfig::SQLITE_DBCONFIG_DQS_DDL] {
+            connection.set_db_config(one, false).map_err(failed(&doing))?;
+        }
+        // A file that another program has made keeps its journal.
+        let tables: i64 = connection
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(failed(&doing))?;
+        let set_up = match tables {
+            0 => "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
+            _ => "PRAGMA synchronous = FULL;",
+        };
         match connection.execute_batch(set_up) {
             Ok(()) => {}
             // A file that may only be read is read as it is.
@@ -73,17 +85,13 @@ impl Sqlite {
         self.has_table("regauge_notes")
     }
 
-    fn has_table(&self, name: &str) -> Result<bool> {
-        let sql = "SELECT 1 FROM sqlite_schema WHERE name = ?1 AND type IN ('table', 'view')";
+    fn find_table(&self, name: &str) -> Result<bool> {
+        let sql = "SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')";
         let mut find = self.connection.prepare_cached(sql).map_err(failed("look for a table"))?;
         find.exists([name]).map_err(failed("look for a table"))
     }
 
-    /// Whether a table has these columns; an error names the first that it lacks.
-    ///
-    /// # Errors
-    /// `Usage` for a table or a column that is not there.
-    pub fn check(&self, layout: &Layout) -> Result {
+    fn check_columns(&self, layout: &Layout) -> Result {
         if !self.has_table(&layout.table)? {
             return Err(Error::usage(format!("the database has no table {}", layout.table)));
         }
@@ -102,7 +110,26 @@ impl Sqlite {
                 )));
             }
         }
-        Ok(())
+        let (table, key) = (literal(&layout.table), literal(&layout.key));
+        let sql = format!(
+            "SELECT EXISTS (SELECT 1 FROM pragma_index_list({table}) AS one \
+             WHERE one.\"unique\" AND NOT one.partial \
+             AND (SELECT count(*) FROM pragma_index_info(one.name)) = 1 \
+             AND (SELECT name FROM pragma_index_info(one.name)) = {key}) \
+             OR ((SELECT count(*) FROM pragma_table_info({table}) WHERE pk > 0) = 1 \
+             AND EXISTS (SELECT 1 FROM pragma_table_info({table}) WHERE pk = 1 AND name = {key}))"
+        );
+        let unique: bool = self
+            .connection
+            .query_row(&sql, [], |row| row.get(0))
+            .map_err(failed("look at a table"))?;
+        match unique {
+            true => Ok(()),
+            false => Err(Error::usage(format!(
+                "table {}: column {} is not unique, so it cannot be a key; make a unique index on it",
+                layout.table, layout.key
+            ))),
+        }
     }
 
     fn writing(&self, doing: &str) -> Result<Transaction<'_>> {
@@ -185,7 +212,7 @@ impl Sqlite {
         each: &mut dyn FnMut(&Row<'_>) -> Result<bool>,
     ) -> Result {
         const DOING: &str = "read a range";
-        let (table, key_name, _) = quoted(layout);
+        let (table, key_name, value_name) = quoted(layout);
         let from = range.from.as_deref().map(|key| Key::new(layout, key)).transpose()?;
         let to = range.to.as_deref().map(|key| Key::new(layout, key)).transpose()?;
         // Conditions that are always true would keep SQLite from its index.
@@ -198,7 +225,7 @@ impl Sqlite {
         }
         let direction = if order == Order::Ascending { "ASC" } else { "DESC" };
         let sql = format!(
-            "SELECT {columns} FROM {table} WHERE {key_name} IS NOT NULL{conditions} \
+            "SELECT {columns} FROM {table} WHERE {key_name} IS NOT NULL AND {value_name} IS NOT NULL{conditions} \
              ORDER BY {key_name} {direction} LIMIT ?3"
         );
         let mut select = self.connection.prepare_cached(&sql).map_err(failed(DOING))?;
@@ -232,6 +259,14 @@ impl Engine for Sqlite {
         true
     }
 
+    fn has_table(&self, name: &str) -> Result<bool> {
+        self.find_table(name)
+    }
+
+    fn check(&self, layout: &Layout) -> Result {
+        self.check_columns(layout)
+    }
+
     fn create(&self, layout: &Layout) -> Result {
         let doing = format!("make table {}", layout.table);
         let (table, key, value) = quoted(layout);
@@ -243,34 +278,36 @@ impl Engine for Sqlite {
         };
         let value_type = if layout.text { "TEXT" } else { "BLOB" };
         let sql = format!(
-            "BEGIN IMMEDIATE;\
-             CREATE TABLE IF NOT EXISTS {table} (\
+            "CREATE TABLE IF NOT EXISTS {table} (\
                {key} {key_type} NOT NULL UNIQUE, {value} {value_type} NOT NULL);\
              CREATE VIEW IF NOT EXISTS {view} AS SELECT CAST({key} AS TEXT) AS {key}, {value} \
-               FROM {table};\
-             COMMIT"
+               FROM {table}"
         );
-        self.connection.execute_batch(&sql).map_err(failed(&doing))
+        let transaction = self.writing(&doing)?;
+        self.connection.execute_batch(&sql).map_err(failed(&doing))?;
+        transaction.commit().map_err(failed(&doing))
     }
 
     fn get(&self, layout: &Layout, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let doing = "read a value";
         let (table, key_name, value_name) = quoted(layout);
         let bound = Key::new(layout, key)?;
-        let sql = format!("SELECT {value_name} FROM {table} WHERE {key_name} = ?1");
+        let sql = format!(
+            "SELECT {value_name} FROM {table} WHERE {key_name} = ?1 AND {value_name} IS NOT NULL"
+        );
         let mut select = self.connection.prepare_cached(&sql).map_err(failed(doing))?;
         select
-            .query_row([bound], |row| Ok(stored_bytes(layout, key, row.get_ref(0)?)))
+            .query_row([bound], |row| Ok(stored_bytes(layout, row.get_ref(0)?)))
             .optional()
-            .map_err(failed(doing))?
-            .transpose()
+            .map_err(failed(doing))
     }
 
     fn exists(&self, layout: &Layout, key: &[u8]) -> Result<bool> {
         let doing = "look for a key";
-        let (table, key_name, _) = quoted(layout);
+        let (table, key_name, value_name) = quoted(layout);
         let bound = Key::new(layout, key)?;
-        let sql = format!("SELECT 1 FROM {table} WHERE {key_name} = ?1");
+        let sql =
+            format!("SELECT 1 FROM {table} WHERE {key_name} = ?1 AND {value_name} IS NOT NULL");
         let mut select = self.connection.prepare_cached(&sql).map_err(failed(doing))?;
         select.exists([bound]).map_err(failed(doing))
     }
@@ -322,9 +359,8 @@ impl Engine for Sqlite {
         let mut pairs = Vec::new();
         let mut bytes = 0;
         self.select(layout, &format!("{key}, {value}"), range, order, limit, &mut |row| {
-            let key = key_bytes(row.get_ref(0).map_err(failed("read a key"))?);
-            let value = row.get_ref(1).map_err(failed("read a value"))?;
-            let value = stored_bytes(layout, &key, value)?;
+            let key = key_bytes(layout, row.get_ref(0).map_err(failed("read a key"))?)?;
+            let value = stored_bytes(layout, row.get_ref(1).map_err(failed("read a value"))?);
             bytes += value.len();
             pairs.push((key, value));
             Ok(bytes < PAGE_BYTES)
@@ -342,7 +378,7 @@ impl Engine for Sqlite {
         let (_, key, _) = quoted(layout);
         let mut keys = Vec::new();
         self.select(layout, &key, range, order, limit, &mut |row| {
-            keys.push(key_bytes(row.get_ref(0).map_err(failed("read a key"))?));
+            keys.push(key_bytes(layout, row.get_ref(0).map_err(failed("read a key"))?)?);
             Ok(true)
         })?;
         Ok(keys)
@@ -352,7 +388,7 @@ impl Engine for Sqlite {
         let (table, key, value) = quoted(layout);
         let sql = format!(
             "SELECT count(*), coalesce(sum(length(CAST({value} AS BLOB))), 0) FROM {table} \
-             WHERE {key} IS NOT NULL"
+             WHERE {key} IS NOT NULL AND {value} IS NOT NULL"
         );
         let numbers: (i64, i64) = self
             .connection
@@ -420,7 +456,8 @@ impl<'k> Key<'k> {
             }
             KeyKind::Integer => std::str::from_utf8(key)
                 .ok()
-                .and_then(|text| text.parse().ok())
+                // One way to write a number: "007" is no other key than 7.
+                .and_then(|text| text.parse::<i64>().ok().filter(|one| one.to_string() == text))
                 .map(Key::Integer)
                 .ok_or_else(|| wrong("whole numbers")),
         }
@@ -437,12 +474,22 @@ impl ToSql for Key<'_> {
     }
 }
 
-fn key_bytes(key: ValueRef<'_>) -> Vec<u8> {
-    match key {
-        ValueRef::Null => Vec::new(),
-        ValueRef::Integer(number) => number.to_string().into_bytes(),
-        ValueRef::Real(number) => number.to_string().into_bytes(),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
+/// The bytes of a key. One of another type than the column is said to hold would stand elsewhere in
+/// the order: a walk would miss rows.
+fn key_bytes(layout: &Layout, key: ValueRef<'_>) -> Result<Vec<u8>> {
+    match (layout.key_kind, key) {
+        (KeyKind::Integer, ValueRef::Integer(number)) => Ok(number.to_string().into_bytes()),
+        (KeyKind::Text, ValueRef::Text(bytes)) | (KeyKind::Bytes, ValueRef::Blob(bytes)) => {
+            Ok(bytes.to_vec())
+        }
+        (kind, other) => Err(Error::usage(format!(
+            "table {}: column {} holds a key of type {}, expected {}; adopt it with the right \
+             --key-kind",
+            layout.table,
+            layout.key,
+            other.data_type(),
+            kind.name()
+        ))),
     }
 }
 
@@ -477,19 +524,16 @@ impl ToSql for Stored<'_> {
 }
 
 /// The bytes of a stored value. In a column of text, only what begins as an envelope's Base64 is
-/// decoded.
-fn stored_bytes(layout: &Layout, key: &[u8], value: ValueRef<'_>) -> Result<Vec<u8>> {
+/// decoded; what is no Base64 after all stays as it stands, and `Store::unseal` names it.
+fn stored_bytes(layout: &Layout, value: ValueRef<'_>) -> Vec<u8> {
     match value {
         ValueRef::Text(text) if layout.text && text.starts_with(BASE64_OF_MAGIC) => {
-            BASE64.decode(text).map_err(|error| {
-                Error::damaged(key, format!("found text that is no Base64 ({error})"))
-            })
+            BASE64.decode(text).unwrap_or_else(|_| text.to_vec())
         }
-        ValueRef::Blob(bytes) | ValueRef::Text(bytes) => Ok(bytes.to_vec()),
-        other => Err(Error::damaged(
-            key,
-            format!("found a value of type {}, expected bytes or text", other.data_type()),
-        )),
+        ValueRef::Blob(bytes) | ValueRef::Text(bytes) => bytes.to_vec(),
+        ValueRef::Integer(number) => number.to_string().into_bytes(),
+        ValueRef::Real(number) => number.to_string().into_bytes(),
+        ValueRef::Null => Vec::new(),
     }
 }
 

@@ -36,7 +36,15 @@ pub fn run(arguments: &StoreArguments) -> Result {
             store.on_loss = (*on_loss).into();
             let key = key.as_bytes();
             match new {
-                true => store.put_if(key, None, &document, format),
+                true => match store.put_if(key, None, &document, format) {
+                    Err(Error::Conflict { .. }) => {
+                        return Err(Failure::Refused(format!(
+                            "key {} is there already and was kept; leave --new out to replace it",
+                            regauge_store::shown(key)
+                        )));
+                    }
+                    other => other,
+                },
                 false => store.put(key, &document, format),
             }
             .map_err(failure)
@@ -137,7 +145,11 @@ fn read(path: &Path, from: Option<Format>) -> Result<(Vec<u8>, Format)> {
     let source = source(path, from, Meter::new(When::Never, true))?;
     let mut document = Vec::new();
     let limit = Limits::default().record_bytes;
-    let mut take = source.take().take(limit.saturating_add(1));
+    let opened: Box<dyn io::Read> = match source.can_repeat() {
+        true => source.again().map_err(|error| Failure::io(&source.name, &error))?,
+        false => source.take(),
+    };
+    let mut take = opened.take(limit.saturating_add(1));
     take.read_to_end(&mut document).map_err(|error| Failure::io(&source.name, &error))?;
     if document.len() as u64 > limit {
         return Err(Failure::usage(format!(
