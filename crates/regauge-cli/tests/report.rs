@@ -139,8 +139,17 @@ fn formats_are_listed() {
 #[test]
 fn help_completions_and_manual_pages_are_made() {
     let folder = Folder::new();
-    let commands =
-        ["convert", "inspect", "measure", "report", "sample", "formats", "completions", "man"];
+    let commands = [
+        "convert",
+        "inspect",
+        "measure",
+        "report",
+        "sample",
+        "store",
+        "formats",
+        "completions",
+        "man",
+    ];
     for command in commands {
         let help = folder.run(&format!("{command} --help")).silent().text();
         assert!(
