@@ -69,7 +69,10 @@ pub fn render(report: &Report, layout: Layout) -> String {
     missing(&mut text, report);
     verdict::section(&mut text, report);
     notes(&mut text, report);
-    text
+    match layout.width {
+        Some(width) => wrapped(&text, width.into()),
+        None => text,
+    }
 }
 
 /// The safety section alone, for a run that timed nothing.
