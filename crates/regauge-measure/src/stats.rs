@@ -8,7 +8,7 @@
 //! Samples of one process are more alike than those of two: where its memory lies differs from
 //! process to process, and stays for its life. So each contender runs in several processes, one
 //! after the other, and a draw takes processes first and samples of each second (Davison and
-//! Hinkley 1997, §3.8). That alone is too narrow for so few processes: see [`WIDER`].
+//! Hinkley 1997, §3.8). That alone is too narrow for so few processes: see `WIDER`.
 
 use serde::{Deserialize, Serialize};
 

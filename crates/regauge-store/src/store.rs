@@ -355,8 +355,8 @@ impl Store {
         Ok(self.is_there()? && self.engine.delete(&self.settings.layout, key)?)
     }
 
-    /// Puts a document if the stored value is still the one whose [`Store::version`] was seen
-    /// (nothing: if there is none). Tells the new version.
+    /// Puts a document if the stored value is still the one that [`Store::stored`] gave
+    /// (nothing: if there is none).
     ///
     /// # Errors
     /// `Conflict`, and as `put`.

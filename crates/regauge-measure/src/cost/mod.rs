@@ -4,7 +4,7 @@
 //! (encode and compress), a time to read (decompress and decode) and a size, each for one
 //! document. A *use* weighs the three. Over the inverse of the bandwidth the cost of a way is a
 //! straight line, so the cheapest way at each bandwidth is the lower envelope of straight lines,
-//! and the bandwidths where it changes are exact ([`envelope`]).
+//! and the bandwidths where it changes are exact (`envelope`).
 //!
 //! Intervals: the times of encoding and decoding are drawn from their samples, as everywhere. Of
 //! compression the report has the ends of the interval alone; three samples (low, median, high)

@@ -1,6 +1,6 @@
 //! What decoding bytes of a stranger would risk, tried out: documents that name code
-//! ([`payloads`]), and small documents that ask for much ([`bombs`]), each given to a contender in
-//! a process with bounds ([`bounds`]) in a sandbox folder ([`probe`]).
+//! (`payloads`), and small documents that ask for much (`bombs`), each given to a contender in
+//! a process with bounds (`bounds`) in a sandbox folder (`probe`).
 //!
 //! `docs/safety.md` says what is tried, and what it does not prove. What was found is kept in a
 //! cache, by the versions of everything that took part, so that it costs time once.

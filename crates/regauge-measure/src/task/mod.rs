@@ -2,7 +2,7 @@
 //!
 //! A task is one file, `lab/tasks/NAME.toml`: question, source, data, contenders, operation, the
 //! published tables, and the words for what has changed. What a sentence says is worked out from
-//! the samples ([`changed`]); a task file holds no outcome.
+//! the samples (`changed`); a task file holds no outcome.
 
 mod calls;
 mod changed;
