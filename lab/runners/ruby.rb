@@ -8,7 +8,7 @@
 # set up: always
 # have: {program} --version
 # debian: ruby
-# suite: ruby ruby-nokogiri ruby-psych
+# suite: ruby ruby-nokogiri ruby-psych ruby-sqlite3
 # missing: {program} {runner} --missing {libraries}
 # each: install a gem: gem install --no-document --install-dir {data}/ruby {library}
 # remark: With Bundler instead of gem: BUNDLE_GEMFILE={lab}/contenders/ruby/Gemfile bundle install

@@ -271,7 +271,7 @@ pub struct Measure {
     /// all contenders on the rest
     #[arg(long)]
     pub common: bool,
-    /// Take about so many seconds in all [default: 120, with --quick 18]
+    /// Take about so many seconds in all [default: 110, with --quick 18]
     #[arg(long, value_name = "SECONDS")]
     pub budget: Option<u64>,
     /// Look quickly: 20 seconds, short samples; what is slow on this data is left out and named

@@ -53,4 +53,10 @@ fn what_cannot_be_measured_on() {
     folder.write("broken.json", r#"{"a": 1e999}"#);
     let message = told(&format!("{MEASURE} broken.json"), 1);
     assert!(message.contains("1e999") && !message.contains("--"), "{message}");
+    // A number of records is for samples; a file is not silently measured whole.
+    folder.write("a.json", "[1]");
+    for task in ["--task own ", "--task senators "] {
+        let message = told(&format!("{MEASURE} a.json {task}--records 5"), 2);
+        assert!(message.contains("a FILE is measured whole"), "{message}");
+    }
 }

@@ -32,6 +32,10 @@ fn a_run_is_compared_with_an_earlier_one() {
     assert!(text.contains("| serde_json "), "{text}");
     // Without a terminal there is no colour.
     assert!(!text.contains('\x1b'), "{text}");
+    // With the report on standard output, it is said beside it.
+    let ran = folder.run(&format!("measure a.json {SHORT} --compare old.json --json -"));
+    serde_json::from_str::<serde_json::Value>(&ran.text()).unwrap();
+    assert!(ran.stderr.contains("times changed by more than noise"), "{}", ran.stderr);
 
     // The file is read before the run, which would be in vain.
     let ran = folder.run("measure a.json --compare none.json").status(1);

@@ -132,11 +132,7 @@ pub(crate) fn group(
         .map(|row| row.runtime_version.as_str())
         .find(|version| !version.is_empty())
         .unwrap_or(runtime.name());
-    let to = match gives {
-        Gives::Data => "plain values",
-        Gives::Record => "record objects",
-    };
-    let _ = writeln!(text, "{version}, to {to}\n");
+    let _ = writeln!(text, "{version}, to {}\n", gives.what());
     let Some(width) = layout.width.filter(|_| layout.lines).map(usize::from) else {
         let _ = writeln!(text, "{}\n", columns(&Column::ALL, rows, is_ranked, layout));
         return;

@@ -57,10 +57,12 @@ pub struct Change {
 
 impl Change {
     fn of(before: &Series, now: &Series, seed: u64) -> Change {
+        let lists = [summary::list(before), summary::list(now)];
+        let lists = lists.each_ref().map(stats::Grouped::from);
         Change {
             before_ns: before.estimate_ns.median,
             now_ns: now.estimate_ns.median,
-            ratio: summary::ratio(&[now], &[before], seed),
+            ratio: stats::estimate_of_runs(&lists, seed, |medians| medians[1] / medians[0]),
         }
     }
 

@@ -78,8 +78,32 @@ impl Wire {
 pub enum Gives {
     /// The runtime's plain values: maps, lists, text, numbers.
     Data,
+    /// A tree of the library's own: nobody's values until somebody walks it.
+    Tree,
     /// Objects of a MARC library.
     Record,
+}
+
+impl Gives {
+    /// As an adapter's head writes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Gives::Data => "data",
+            Gives::Tree => "tree",
+            Gives::Record => "record",
+        }
+    }
+
+    /// For people: "plain values".
+    #[must_use]
+    pub fn what(self) -> &'static str {
+        match self {
+            Gives::Data => "plain values",
+            Gives::Tree => "a tree of the library's own",
+            Gives::Record => "record objects",
+        }
+    }
 }
 
 /// Where the code of a contender is.
@@ -188,9 +212,12 @@ impl Contender {
         };
         let gives = match need("gives")? {
             "data" => Gives::Data,
+            "tree" => Gives::Tree,
             "record" => Gives::Record,
             other => {
-                return Err(fail(format!("found gives \"{other}\", expected data or record")));
+                return Err(fail(format!(
+                    "found gives \"{other}\", expected data, tree or record"
+                )));
             }
         };
         let untrusted = need("untrusted")?;

@@ -44,8 +44,8 @@ pub struct Options {
     pub common: bool,
     /// Exactly so many rounds, instead of as many as the budget allows.
     pub rounds: Option<u64>,
-    /// The time that the whole run should take. Checks and five rounds are made in any case, and
-    /// timing gets 40% of it whatever the checks took.
+    /// The time that the whole run should take. The checks begun and five rounds are made in any
+    /// case, and timing gets 40% of it whatever the checks took.
     pub budget: Duration,
     /// The shortest time of a sample.
     pub sample_min: Duration,
@@ -111,7 +111,7 @@ impl Options {
             runners: Vec::new(),
             common: false,
             rounds: None,
-            budget: Duration::from_secs(120),
+            budget: Duration::from_secs(110),
             sample_min: Duration::from_millis(10),
             warm_max: Duration::from_secs(2),
             noise_limit: noise::LIMIT,

@@ -206,6 +206,9 @@ pub struct Cost {
     pub core_hours_per_million: f64,
     /// Bytes of a million documents, times months.
     pub byte_months_per_million: f64,
+    /// Whether it loses or runs what nobody allowed, so that no recommendation is among it.
+    #[serde(default)]
+    pub is_refused: bool,
 }
 
 /// A change of the cheapest way.

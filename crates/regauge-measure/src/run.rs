@@ -1,5 +1,6 @@
 //! A measurement from beginning to end: references, checks, rounds, report.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,8 +32,9 @@ use crate::verdict;
 const COMPRESSION_SHARE: f64 = 0.05;
 /// No check begins after this part of the budget: what is left is for the clock.
 const CHECK_SHARE: f64 = 0.45;
-/// The part of the budget that one check may take. The least is two seconds.
-const ONE_CHECK_SHARE: f64 = 0.25;
+/// The part of the budget that one check may take: who takes longer could not be timed in what is
+/// left. The least is two seconds.
+const ONE_CHECK_SHARE: f64 = 0.12;
 
 /// Measures, and gives the report. Contenders that are missing, broken or wrong are part of it.
 ///
@@ -74,7 +76,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
 
     let tried = check.safety(&outcomes, began, progress)?;
     let budget = options.budget.mul_f64(COMPRESSION_SHARE);
-    let stopped = || options.is_stopped();
+    let stopped = || options.is_stopped() || options.safety == safety::When::Only;
     let compressions = compression::measure(&references, budget, options.seed, &stopped, progress)?;
     let timed = timed::all(&check, &outcomes, &references, began, progress)?;
 
@@ -199,7 +201,7 @@ fn chosen(
     let catalogue = references.shape == Shape::Catalogue;
     list.retain(|one| {
         let wire = if one.made_from_json { contender::Wire::Json } else { one.wire };
-        (catalogue || !one.marc_only && one.gives == contender::Gives::Data)
+        (catalogue || !one.marc_only && one.gives != contender::Gives::Record)
             && references.of(wire).is_some()
     });
     if !options.take_part.is_empty() {
@@ -218,13 +220,30 @@ fn chosen(
     }
     leave_out_slow(&mut list, options, references);
     leave_out_called(&mut list, references)?;
-    Ok(list)
+    let own = references.list.first().map(reference::Bytes::name);
+    Ok(by_turns(list, own.as_deref()))
+}
+
+/// Puts contenders in the order of their checks: the runtimes by turns, so that what is not reached
+/// is not the whole of a runtime; in each those of the data's own format first, slow ones last.
+fn by_turns(mut list: Vec<Contender>, own: Option<&str>) -> Vec<Contender> {
+    let is_own = |one: &Contender| one.made_from_json || Some(one.wire.name()) == own;
+    list.sort_by_key(|one| (one.pace.is_some(), !is_own(one)));
+    let mut turns: HashMap<Runtime, usize> = HashMap::new();
+    let mut by_turn: Vec<(usize, Contender)> = Vec::new();
+    for one in list {
+        let turn = turns.entry(one.runtime).or_default();
+        by_turn.push((*turn, one));
+        *turn += 1;
+    }
+    by_turn.sort_by_key(|(turn, _)| *turn);
+    by_turn.into_iter().map(|(_, one)| one).collect()
 }
 
 /// Leaves out the contenders whose check alone would take a large part of the budget, and says so.
 /// Whoever names one gets it.
 fn leave_out_slow(list: &mut Vec<Contender>, options: &Options, references: &mut References) {
-    const PART: f64 = 0.25;
+    const PART: f64 = ONE_CHECK_SHARE;
     list.retain(|one| {
         let (Some(pace), Some(reference)) = (one.pace, references.of(one.wire)) else {
             return true;
@@ -277,16 +296,12 @@ fn leave_out_called(list: &mut Vec<Contender>, references: &mut References) -> R
 /// Whether `runtime/what it gives` or `runtime/name` is in the list. A user's own adapter is
 /// wherever it is named.
 fn takes_part(contender: &Contender, list: &[String]) -> bool {
-    let gives = match contender.gives {
-        contender::Gives::Data => "data",
-        contender::Gives::Record => "record",
-    };
     let is_one = |what: &str| {
         let name = format!("{}/{what}", contender.runtime.name());
         list.iter().any(|one| one.eq_ignore_ascii_case(&name))
     };
     matches!(contender.source, contender::Source::File(_))
-        || is_one(gives)
+        || is_one(contender.gives.name())
         || is_one(&contender.name)
 }
 

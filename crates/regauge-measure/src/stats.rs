@@ -35,6 +35,27 @@ pub struct Grouped<'s> {
     pub sizes: &'s [usize],
 }
 
+/// The same, owned.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct List {
+    /// The samples, process by process.
+    pub samples: Vec<f64>,
+    /// How many each process gave, as in [`Grouped`].
+    pub sizes: Vec<usize>,
+}
+
+impl From<Vec<f64>> for List {
+    fn from(samples: Vec<f64>) -> List {
+        List { samples, sizes: Vec::new() }
+    }
+}
+
+impl<'s> From<&'s List> for Grouped<'s> {
+    fn from(list: &'s List) -> Grouped<'s> {
+        Grouped { samples: &list.samples, sizes: &list.sizes }
+    }
+}
+
 impl<'s> From<&'s [f64]> for Grouped<'s> {
     fn from(samples: &'s [f64]) -> Grouped<'s> {
         Grouped { samples, sizes: &[] }
@@ -118,6 +139,21 @@ pub fn estimate_of_processes(
     seed: u64,
     number: impl Fn(&[f64]) -> f64,
 ) -> Estimate {
+    bootstrap(lists, seed, true, number)
+}
+
+/// The same for lists of different runs: no process of one ran beside one of the other, so each
+/// list is drawn from by itself.
+pub fn estimate_of_runs(lists: &[Grouped], seed: u64, number: impl Fn(&[f64]) -> f64) -> Estimate {
+    bootstrap(lists, seed, false, number)
+}
+
+fn bootstrap(
+    lists: &[Grouped],
+    seed: u64,
+    side_by_side: bool,
+    number: impl Fn(&[f64]) -> f64,
+) -> Estimate {
     let mut medians: Vec<f64> = lists.iter().map(|list| median(list.samples)).collect();
     let middle_value = number(&medians);
     let blocks: Vec<Vec<Vec<f64>>> = lists.iter().map(Grouped::blocks).collect();
@@ -133,7 +169,8 @@ pub fn estimate_of_processes(
             for (list, median) in blocks.iter().zip(&mut medians) {
                 scratch.clear();
                 for &place in places.iter().take(list.len()) {
-                    let place = if list.len() == most { place } else { random.below(list.len()) };
+                    let alike = side_by_side && list.len() == most;
+                    let place = if alike { place } else { random.below(list.len()) };
                     let block = &list[place];
                     scratch.extend((0..block.len()).map(|_| block[random.below(block.len())]));
                 }
@@ -309,6 +346,9 @@ mod tests {
         assert!(side_by_side.high - side_by_side.low < 0.1, "{side_by_side:?}");
         let plain = ratio(&[one.as_slice().into(), two.as_slice().into()]);
         assert!(plain.high - plain.low > 0.5, "{plain:?}");
+        // Two runs share no hour, whatever numbers their processes have.
+        let apart = estimate_of_runs(&[list(&one), list(&two)], 1, |ns| ns[1] / ns[0]);
+        assert!(apart.high - apart.low > 0.5, "{apart:?}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::contender::Gives;
 use crate::report::{Cold, Report, Row, Series, Timing};
 use crate::runtime::Runtime;
 use crate::sampler::{Runner, Samples};
-use crate::stats::{self, Estimate, Grouped};
+use crate::stats::{self, Estimate, Grouped, List};
 
 /// The times of one contender, without its place among the others; nothing when it dropped out.
 pub(crate) fn timing(runner: &Runner, seed: u64) -> Option<Timing> {
@@ -40,13 +40,14 @@ fn series(samples: &Samples, seed: u64) -> Series {
 /// A number made of the medians of these series, and its interval, which knows which samples came
 /// from the same process.
 pub(crate) fn estimate(these: &[&Series], seed: u64, number: impl Fn(&[f64]) -> f64) -> Estimate {
-    let sizes: Vec<Vec<usize>> = these.iter().map(|series| series.sizes()).collect();
-    let lists: Vec<Grouped> = these
-        .iter()
-        .zip(&sizes)
-        .map(|(series, sizes)| Grouped { samples: &series.samples_ns, sizes })
-        .collect();
+    let lists: Vec<List> = these.iter().map(|series| list(series)).collect();
+    let lists: Vec<Grouped> = lists.iter().map(Grouped::from).collect();
     stats::estimate_of_processes(&lists, seed, number)
+}
+
+/// The samples of a series, and which process gave which.
+pub(crate) fn list(series: &Series) -> List {
+    List { samples: series.samples_ns.clone(), sizes: series.sizes() }
 }
 
 /// What fresh processes took to their first document; nothing when there were none.

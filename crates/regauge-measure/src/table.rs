@@ -396,6 +396,10 @@ pub fn time(ns: f64) -> String {
 
 pub(crate) fn time_with_margin(estimate: crate::stats::Estimate) -> String {
     let margin = (estimate.high - estimate.median).max(estimate.median - estimate.low);
+    if margin == 0.0 {
+        // One sample has no interval.
+        return time(estimate.median);
+    }
     let percent = 100.0 * margin / estimate.median.max(1.0);
     let percent = if percent < 1.0 { format!("{percent:.1}") } else { format!("{percent:.0}") };
     format!("{} ±{percent}%", time(estimate.median))

@@ -260,7 +260,7 @@ fn compression_and_cold_starts_have_their_place() {
     let text = render(&report, Layout::default());
     assert!(text.contains("The same compressed, on one thread"), "{text}");
     let line = text.lines().find(|line| line.contains("zstd -3")).unwrap();
-    for cell in ["| marc ", " 7.75 MB ", " 25.0% ", " 80.0 ms ±0.0% ", " 20.0 ms ±0.0% "] {
+    for cell in ["| marc ", " 7.75 MB ", " 25.0% ", " 80.0 ms |", " 20.0 ms |"] {
         assert!(line.contains(cell), "{cell}: {line}");
     }
     assert!(text.contains("| 31.0 ms + 4.00 ms |"), "{text}");

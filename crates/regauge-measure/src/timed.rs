@@ -46,11 +46,11 @@ pub(crate) fn all(
         options.budget.saturating_sub(began.elapsed()).max(options.budget.mul_f64(TIMING_SHARE));
     let (every, slice) = slice(check, outcomes, references, left)?;
     let mut notes: Vec<String> = not_reached(check, outcomes).into_iter().collect();
-    let core = if options.pin { Core::quietest(options.probe) } else { None };
+    let nobody = options.safety == safety::When::Only;
+    let core = if options.pin && !nobody { Core::quietest(options.probe) } else { None };
 
     let mut loads = vec![None; check.contenders.len()];
     let mut runners = Vec::new();
-    let nobody = options.safety == safety::When::Only;
     for (index, compared) in right(outcomes).filter(|_| !nobody) {
         let contender = &check.contenders[index];
         // What a runtime has to write itself is written now, by a process that is not timed.
@@ -91,7 +91,7 @@ pub(crate) fn all(
         stop: options.stop.as_deref(),
     };
     let ran = sampler::run(&mut runners, &mut world, &plan, progress);
-    notes.extend(pinned(&runners, world.core.as_ref(), options));
+    notes.extend(pinned(&runners, world.core.as_ref(), options).filter(|_| !nobody));
     notes.extend(unsettled(&runners));
     notes.extend(outliers(&runners));
     Ok(Timed {

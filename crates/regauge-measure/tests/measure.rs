@@ -313,9 +313,9 @@ fn every_runtime_that_is_here_has_a_floor() {
         assert_eq!((row.losses.len(), row.wrong.len(), &row.failure), (0, 0, &None), "{row:?}");
         assert!(row.timing.is_some());
     }
-    let skipped = [("python3", Runtime::of("python")), ("ruby", Runtime::of("ruby"))]
+    let skipped = [("python3", "python"), ("ruby", "ruby"), ("node", "node")]
         .into_iter()
-        .filter(|(program, runtime)| has(program) && !runtimes.contains(runtime));
+        .filter(|(program, id)| has(program) && !runtimes.contains(&Runtime::of(id)));
     assert_eq!(skipped.count(), 0, "{report:?}");
 }
 

@@ -5,10 +5,6 @@ use regauge_measure::{Gives, Report, Runtime, is_in};
 
 /// A group of rows that may be compared: "CPython 3.11.7, to plain values".
 pub fn group(report: &Report, runtime: Runtime, gives: Gives) -> String {
-    let to = match gives {
-        Gives::Data => "plain values",
-        Gives::Record => "record objects",
-    };
     let version = report
         .rows
         .iter()
@@ -16,7 +12,7 @@ pub fn group(report: &Report, runtime: Runtime, gives: Gives) -> String {
         .map(|row| row.runtime_version.as_str())
         .find(|version| !version.is_empty())
         .unwrap_or(runtime.name());
-    format!("{version}, to {to}")
+    format!("{version}, to {}", gives.what())
 }
 
 /// A contender with its version.

@@ -180,7 +180,8 @@ fn ratio_digits(value: f64) -> String {
 /// The wider side of an interval, as a share of its middle: `±3%`.
 pub fn margin(estimate: &regauge_measure::stats::Estimate) -> String {
     let side = (estimate.high - estimate.median).max(estimate.median - estimate.low);
-    if estimate.median <= 0.0 || !side.is_finite() {
+    // What is exact, and what was sampled once, has no interval.
+    if estimate.median <= 0.0 || side <= 0.0 || !side.is_finite() {
         return String::new();
     }
     let percent = 100.0 * side / estimate.median;

@@ -1,7 +1,7 @@
 # contender: rapidyaml (tree)
 # library: rapidyaml
 # format: yaml
-# gives: data
+# gives: tree
 # install: pip install rapidyaml
 # untrusted: safe
 """To rapidyaml's own tree and back: it has no way to Python's values. Text in the tree is as it

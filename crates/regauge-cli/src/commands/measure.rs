@@ -96,18 +96,21 @@ pub fn run(arguments: &Measure) -> Result {
         file.commit()?;
     }
     let page = out.map(|out| report::put(&out, &report)).transpose()?;
-    if arguments.json.as_deref() == Some(Path::new("-")) {
-        return Ok(());
-    }
     let terminal = io::stdout().is_terminal();
     let layout = Layout { width: terminal.then(columns).flatten(), lines: terminal };
+    let compared =
+        before.map(|before| compare::render(&compare::compare(&before, &report), layout));
+    if arguments.json.as_deref() == Some(Path::new("-")) {
+        // Standard output is the report's: what else was asked for is said beside it.
+        compared.iter().for_each(|text| complain(text.trim_end()));
+        return Ok(());
+    }
     let text = match options.safety {
         safety::When::Only => render_safety(&report, layout),
         _ => render(&report, layout),
     };
     print(text.as_bytes())?;
-    if let Some(before) = before {
-        let text = compare::render(&compare::compare(&before, &report), layout);
+    if let Some(text) = compared {
         print(format!("\n{text}").as_bytes())?;
     }
     match page {

@@ -39,5 +39,6 @@ pub fn measure(
     name.clone_into(&mut request.name);
     request.file = arguments.input.is_some();
     request.records = arguments.records;
+    request.budget = arguments.budget.is_some() || arguments.quick;
     task::run(&request, options, progress)
 }

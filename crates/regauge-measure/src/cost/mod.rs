@@ -15,9 +15,9 @@ mod table;
 mod units;
 
 use crate::contender::Gives;
-use crate::report::{Assumptions, Compression, Cost, Costs, Crossing, Report, Row};
+use crate::report::{Assumptions, Compression, Cost, Costs, Crossing, Report, Row, Series};
 use crate::runtime::Runtime;
-use crate::stats::{self, Estimate};
+use crate::stats::{self, Estimate, Grouped, List};
 use crate::summary;
 
 pub(crate) use table::{plain, section};
@@ -92,10 +92,10 @@ pub(crate) struct Way<'r> {
     pub compression: &'r str,
     /// Bytes of a document.
     pub bytes: f64,
-    encode: Vec<f64>,
-    decode: Vec<f64>,
-    compress: Vec<f64>,
-    decompress: Vec<f64>,
+    encode: List,
+    decode: List,
+    compress: List,
+    decompress: List,
 }
 
 impl Way<'_> {
@@ -111,18 +111,18 @@ impl Way<'_> {
         }
     }
 
-    fn lists(&self) -> [&[f64]; 4] {
-        [&self.encode, &self.decode, &self.compress, &self.decompress]
+    fn lists(&self) -> [Grouped<'_>; 4] {
+        [&self.encode, &self.decode, &self.compress, &self.decompress].map(Grouped::from)
     }
 
     /// Nanoseconds to write it once.
     pub(crate) fn write_ns(&self) -> f64 {
-        stats::median(&self.encode) + stats::median(&self.compress)
+        stats::median(&self.encode.samples) + stats::median(&self.compress.samples)
     }
 
     /// Nanoseconds to read it once.
     pub(crate) fn read_ns(&self) -> f64 {
-        stats::median(&self.decode) + stats::median(&self.decompress)
+        stats::median(&self.decode.samples) + stats::median(&self.decompress.samples)
     }
 
     /// What one document costs, in nanoseconds.
@@ -135,13 +135,13 @@ impl Way<'_> {
     /// The same with its interval.
     fn estimate(&self, weights: Weights, seed: u64) -> Estimate {
         let bytes = self.bytes;
-        stats::estimate_of(&self.lists(), seed, |medians| weigh(medians, bytes, weights))
+        stats::estimate_of_processes(&self.lists(), seed, |medians| weigh(medians, bytes, weights))
     }
 
     /// How many times as much this costs as `other`.
     pub(crate) fn against(&self, other: &Way, weights: Weights, seed: u64) -> Estimate {
-        let lists: Vec<&[f64]> = self.lists().into_iter().chain(other.lists()).collect();
-        stats::estimate_of(&lists, seed, |medians| {
+        let lists: Vec<Grouped> = self.lists().into_iter().chain(other.lists()).collect();
+        stats::estimate_of_processes(&lists, seed, |medians| {
             weigh(&medians[..4], self.bytes, weights) / weigh(&medians[4..], other.bytes, weights)
         })
     }
@@ -159,31 +159,33 @@ fn weigh(medians: &[f64], bytes: f64, weights: Weights) -> f64 {
 pub(crate) fn ways(report: &Report) -> Vec<Way<'_>> {
     let timed = report.method.timed_documents.max(1) as f64;
     let all = report.input.documents.max(1) as f64;
-    let each = |samples: &[f64]| -> Vec<f64> { samples.iter().map(|ns| ns / timed).collect() };
+    let each = |series: &Series| -> List {
+        let mut list = summary::list(series);
+        list.samples.iter_mut().for_each(|ns| *ns /= timed);
+        list
+    };
     let mut list = Vec::new();
     for row in report.rows.iter().filter(|row| !row.is_floor) {
         let (Some(timing), Some(output)) = (&row.timing, row.output_bytes) else { continue };
-        let way = |compression, bytes: f64, compress: Vec<f64>, decompress: Vec<f64>| Way {
+        let way = |compression, bytes: f64, compress: List, decompress: List| Way {
             row,
             compression,
             bytes: bytes / all,
-            encode: each(&timing.encode.samples_ns),
-            decode: each(&timing.decode.samples_ns),
+            encode: each(&timing.encode),
+            decode: each(&timing.decode),
             compress,
             decompress,
         };
         let output = output as f64;
-        list.push(way("none", output, Vec::new(), Vec::new()));
+        list.push(way("none", output, List::default(), List::default()));
         let Some((reference_bytes, compressions)) = compressions_of(report, row) else { continue };
         // The library's own output may be a little longer or shorter than the reference: it is
         // taken to compress as well, and to take time by its length.
         let longer = output / reference_bytes.max(1.0);
         for one in compressions {
-            let spread = |estimate: Estimate| -> Vec<f64> {
-                [estimate.low, estimate.median, estimate.high]
-                    .iter()
-                    .map(|ns| ns * longer / all)
-                    .collect()
+            let spread = |estimate: Estimate| -> List {
+                let ends = [estimate.low, estimate.median, estimate.high];
+                ends.map(|ns| ns * longer / all).to_vec().into()
             };
             list.push(way(
                 &one.codec,
@@ -232,6 +234,7 @@ pub(crate) fn costs(
                 total_ns: way.estimate(weights, report.method.seed),
                 core_hours_per_million: core_ns * MILLION / HOUR_NS,
                 byte_months_per_million: way.bytes * MILLION * assumed.store_months,
+                is_refused: !may_win(way.row),
             }
         })
         .collect();

@@ -34,13 +34,16 @@ pub(crate) use table::section;
 /// Goes up when a payload, a bomb or a bound changes: what was found before counts no more.
 const TRIALS: u32 = 2;
 
+/// No trial begins after this part of the budget, however late the checks ended.
+const UNTIL_SHARE: f64 = 0.6;
+
 /// Whether hostile documents are tried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum When {
     /// Not at all.
     #[default]
     Off,
-    /// As many contenders as a quarter of the budget allows, those that the cache knows at once.
+    /// As many contenders as a fifth of the budget allows, those that the cache knows at once.
     Auto,
     /// All contenders anew, whatever time it takes.
     All,
@@ -51,7 +54,8 @@ pub enum When {
 impl When {
     /// The time until which a trial may begin.
     pub(crate) fn deadline(self, began: Instant, budget: Duration) -> Option<Instant> {
-        (self == When::Auto).then(|| began.max(Instant::now()) + budget / 4)
+        (self == When::Auto)
+            .then(|| (Instant::now() + budget / 5).min(began + budget.mul_f64(UNTIL_SHARE)))
     }
 
     fn reads_cache(self) -> bool {

@@ -369,15 +369,6 @@ pub(crate) fn run(
     let mut ran = Ran::default();
     let began = world.now();
     let guesses: Vec<Guess> = runners.iter().map(|runner| runner.guess).collect();
-    let schedule = match plan.rounds {
-        Some(rounds) => schedule::fixed(runners.len(), rounds),
-        None => schedule::within(&guesses, plan.budget, plan.sample_min),
-    };
-    for (runner, pace) in runners.iter_mut().zip(&schedule.pace) {
-        if let Pace::TooSlow(needed) = pace {
-            runner.too_slow = Some(*needed);
-        }
-    }
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (place, runner) in runners.iter().enumerate() {
         match groups.iter_mut().find(|group| runners[group[0]].group == runner.group) {
@@ -385,6 +376,16 @@ pub(crate) fn run(
             None => groups.push(vec![place]),
         }
     }
+    let schedule = match plan.rounds {
+        Some(rounds) => schedule::fixed(runners.len(), rounds),
+        None => schedule::within(&guesses, &groups, plan.budget, plan.sample_min),
+    };
+    for (runner, pace) in runners.iter_mut().zip(&schedule.pace) {
+        if let Pace::TooSlow(needed) = pace {
+            runner.too_slow = Some(*needed);
+        }
+    }
+    let behind = schedule::behind(&guesses, &groups);
     let mut random = Random::new(plan.seed);
     let mut longest = Duration::ZERO;
     for lap in 0..LAPS_MAX {
@@ -428,7 +429,7 @@ pub(crate) fn run(
         }
         if lap == 0 && !schedule.fixed {
             let left = plan.budget.saturating_sub(world.now() - began);
-            longest = leave_out(runners, left);
+            longest = leave_out(runners, &behind, left);
         }
     }
     let most = |samples: fn(&Runner) -> usize| runners.iter().map(samples).max().unwrap_or(0);
@@ -437,13 +438,15 @@ pub(crate) fn run(
     ran
 }
 
-/// After the first lap it is known what a lap takes: the slowest are left out until two more fit.
+/// After the first lap it is known what a lap takes: some are left out until two more fit, those
+/// first that take the most time and are the furthest behind the best of their group.
 /// Fewer than three processes make no interval, and a time without one says too little. Gives
 /// what a lap will take.
-fn leave_out(runners: &mut [Runner], left: Duration) -> Duration {
+fn leave_out(runners: &mut [Runner], behind: &[f64], left: Duration) -> Duration {
     let mut places: Vec<usize> =
         (0..runners.len()).filter(|place| !runners[*place].is_out()).collect();
-    places.sort_by_key(|place| runners[*place].lap_time);
+    let weight = |place: &usize| runners[*place].lap_time.as_secs_f64() * behind[*place];
+    places.sort_by(|one, other| weight(one).total_cmp(&weight(other)));
     let lap = |places: &[usize], runners: &[Runner]| -> Duration {
         places.iter().map(|place| runners[*place].lap_time).sum()
     };

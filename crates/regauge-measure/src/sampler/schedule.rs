@@ -3,13 +3,20 @@
 //! The contenders run in *laps*. In a lap each contender gets a fresh process, warms it up and
 //! gives a few samples. Several laps are what the interval is made of: processes of one program
 //! differ. So the schedule keeps at least three laps, and gives up samples per lap before laps.
-//! A contender that takes many times its share gives one sample a lap; if not even that fits, the
-//! slowest are not timed, and the report says what they would need.
+//! A contender that takes many times its share gives one sample a lap, and where time is short so
+//! does everybody who is far behind the best of its group: how far needs no narrow interval. If not
+//! even that fits, those that take the most time and are the furthest behind are not timed, and the
+//! report says what they would need.
 
 use std::time::Duration;
 
 /// Laps and samples a lap, the best first.
 const CHOICES: [(usize, u64); 8] = [(5, 8), (5, 5), (5, 4), (5, 3), (5, 2), (4, 2), (3, 2), (3, 1)];
+/// Where the best choice has fewer samples than this one, those far behind make room.
+const ENOUGH: usize = 3;
+/// So many times the guess of the best of a group is far behind. First passes tell within a factor
+/// of two or so.
+const FAR_BEHIND: f64 = 4.0;
 /// More laps make the interval no narrower that matters.
 pub(crate) const LAPS_MAX: usize = 10;
 /// Samples that a contender which settles at once needs for warming up.
@@ -71,8 +78,13 @@ pub(crate) fn fixed(contenders: usize, rounds: u64) -> Schedule {
     Schedule { laps, fixed: true, pace: vec![Pace::Full; contenders], warm_pool: None }
 }
 
-/// Plans for a budget.
-pub(crate) fn within(guesses: &[Guess], budget: Duration, sample_min: Duration) -> Schedule {
+/// Plans for a budget. A group is the places of those that are compared with each other.
+pub(crate) fn within(
+    guesses: &[Guess],
+    groups: &[Vec<usize>],
+    budget: Duration,
+    sample_min: Duration,
+) -> Schedule {
     let budget_ns = budget.as_nanos() as f64;
     // A contender whose samples take twice an equal share of a lap would take the time of others.
     let share = budget_ns / guesses.len().max(1) as f64;
@@ -91,11 +103,24 @@ pub(crate) fn within(guesses: &[Guess], budget: Duration, sample_min: Duration) 
         };
         laps as f64 * guesses.iter().zip(pace).map(lap).sum::<f64>()
     };
-    // The least that is worth showing: three laps of one sample. The slowest go first.
+    let best = |pace: &[Pace]| {
+        let fits = |(laps, samples): &(usize, u64)| cost(pace, *laps, *samples) <= budget_ns;
+        CHOICES.iter().position(fits).unwrap_or(CHOICES.len() - 1)
+    };
+    let behind = behind(guesses, groups);
+    if best(&pace) > ENOUGH {
+        for (pace, behind) in pace.iter_mut().zip(&behind) {
+            if *behind > FAR_BEHIND {
+                *pace = Pace::Once;
+            }
+        }
+    }
+    // The least that is worth showing: three laps of one sample.
     let (least_laps, least_samples) = CHOICES[CHOICES.len() - 1];
     let mut slowest: Vec<usize> = (0..guesses.len()).collect();
     let lap = |place: &usize| guesses[*place].lap_ns(1.0, 0.0, sample_min);
-    slowest.sort_by(|one, other| lap(one).total_cmp(&lap(other)));
+    let weight = |place: &usize| lap(place) * behind[*place];
+    slowest.sort_by(|one, other| weight(one).total_cmp(&weight(other)));
     while cost(&pace, least_laps, least_samples) > budget_ns {
         let Some(&place) = slowest.last() else { break };
         if pace[place] == Pace::Full {
@@ -109,13 +134,22 @@ pub(crate) fn within(guesses: &[Guess], budget: Duration, sample_min: Duration) 
         slowest.pop();
         pace[place] = Pace::TooSlow(Duration::from_nanos((least_laps as f64 * lap(&place)) as u64));
     }
-    let (laps, samples) = CHOICES
-        .into_iter()
-        .find(|(laps, samples)| cost(&pace, *laps, *samples) <= budget_ns)
-        .unwrap_or((least_laps, least_samples));
+    let (laps, samples) = CHOICES[best(&pace)];
     // What is planned for samples is an upper guess, too: first passes are the slowest.
     let warm_pool = Some(budget.mul_f64(WARM_SHARE / laps as f64));
     Schedule { laps: vec![samples; laps], fixed: false, pace, warm_pool }
+}
+
+/// How many times the best guess of its group everybody's is. Who costs time and is behind is the
+/// first to go: the best of a slow runtime tells more than the last of a fast one.
+pub(crate) fn behind(guesses: &[Guess], groups: &[Vec<usize>]) -> Vec<f64> {
+    let time = |place: usize| (guesses[place].decode_ns + guesses[place].encode_ns).max(1.0);
+    let mut behind = vec![1.0; guesses.len()];
+    for group in groups {
+        let least = group.iter().map(|place| time(*place)).fold(f64::INFINITY, f64::min);
+        group.iter().for_each(|place| behind[*place] = time(*place) / least);
+    }
+    behind
 }
 
 #[cfg(test)]
@@ -127,7 +161,8 @@ mod tests {
     }
 
     fn plan(guesses: &[Guess], seconds: u64) -> Schedule {
-        within(guesses, Duration::from_secs(seconds), Duration::from_millis(10))
+        let group = (0..guesses.len()).collect();
+        within(guesses, &[group], Duration::from_secs(seconds), Duration::from_millis(10))
     }
 
     #[test]
@@ -144,6 +179,24 @@ mod tests {
         assert_eq!(laps(120), [8; 5]);
         assert_eq!(laps(40), [2; 5]);
         assert_eq!(laps(21), [1; 3]);
+    }
+
+    #[test]
+    fn where_time_is_short_those_far_behind_make_room() {
+        let mut guesses = vec![guess(10.0); 10];
+        guesses.extend([guess(60.0); 10]);
+        let all = (0..20).collect::<Vec<_>>();
+        let (front, behind) = ((0..10).collect::<Vec<_>>(), (10..20).collect::<Vec<_>>());
+        let plan = |groups: &[Vec<usize>], seconds| {
+            within(&guesses, groups, Duration::from_secs(seconds), Duration::from_millis(10))
+        };
+        let short = plan(&[all.clone()], 30);
+        assert_eq!(short.pace[..10], [Pace::Full; 10]);
+        assert_eq!(short.pace[10..], [Pace::Once; 10]);
+        assert!(short.laps.len() == 5 && short.laps[0] >= 3, "{:?}", short.laps);
+        // Nobody is behind in a group of equals, and nobody has to be where there is time.
+        assert!(plan(&[front, behind], 60).pace.iter().all(|pace| *pace == Pace::Full));
+        assert!(plan(&[all], 300).pace.iter().all(|pace| *pace == Pace::Full));
     }
 
     #[test]
@@ -166,6 +219,19 @@ mod tests {
         assert!(schedule.pace[..9].iter().all(|pace| *pace == Pace::Full));
         // Somebody is always timed.
         assert_eq!(plan(&[guess(60_000.0)], 1).pace, [Pace::Once]);
+    }
+
+    #[test]
+    fn the_best_of_a_slow_group_stays_before_the_last_of_a_fast_one() {
+        let guesses = [guess(10.0), guess(90.0), guess(200.0), guess(210.0)];
+        let groups = [vec![0, 1], vec![2, 3]];
+        let times = |seconds| {
+            within(&guesses, &groups, Duration::from_secs(seconds), Duration::from_millis(10)).pace
+        };
+        let is_timed = |pace: &Pace| !matches!(pace, Pace::TooSlow(_));
+        // Laps of 0.06, 0.38, 0.82 and 0.86 s: the second is nine times behind.
+        let pace = times(5);
+        assert_eq!(pace.iter().map(is_timed).collect::<Vec<_>>(), [true, false, true, false]);
     }
 
     #[test]

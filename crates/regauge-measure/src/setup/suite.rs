@@ -98,6 +98,10 @@ pub(super) fn plan(
     let mut remove = command(&["rm", "-rf"]);
     remove.push(root.clone().into());
     step("remove what was unpacked before".into(), Action::Run(remove));
+    // It wants the folder above to be there.
+    let mut make = command(&["mkdir", "-p"]);
+    make.push(home.clone().into());
+    step("make its folder".into(), Action::Run(make));
     let mut unpack = command(&[
         "mmdebstrap",
         "--variant=extract",

@@ -99,17 +99,18 @@ fn ruby_of_another_suite() {
     let plan = planned(&found, &["ruby=forky"]);
     let lines: Vec<String> = plan.steps.iter().map(Step::line).collect();
     assert_eq!(lines[0], "rm -rf data/ruby-suite/root");
+    assert_eq!(lines[1], "mkdir -p data/ruby-suite");
     assert!(
-        lines[1].starts_with("mmdebstrap --variant=extract ")
-            && lines[1].contains("--include=ruby,ruby-nokogiri,")
-            && lines[1].contains("ruby-oj")
-            && lines[1].ends_with(
+        lines[2].starts_with("mmdebstrap --variant=extract ")
+            && lines[2].contains("--include=ruby,ruby-nokogiri,")
+            && lines[2].contains("ruby-oj")
+            && lines[2].ends_with(
                 " forky data/ruby-suite/root 'deb http://server.example/debian forky main'"
             ),
         "{}",
-        lines[1]
+        lines[2]
     );
-    assert_eq!(lines[2..], ["write data/ruby-suite/boot.rb", "write data/ruby-suite/ruby"]);
+    assert_eq!(lines[3..], ["write data/ruby-suite/boot.rb", "write data/ruby-suite/ruby"]);
 
     found.suite_stamps.insert(id("ruby"), plan.stamps[0].2.clone());
     assert_eq!(planned(&found, &["ruby=forky"]).remarks, ["Ruby of forky is set up already."]);

@@ -42,7 +42,7 @@ impl Calls {
         self.lists
             .get(name)
             .filter(|list| !list.is_empty())
-            .map(|list| Figure::sum(vec![list.clone()]))
+            .map(|list| Figure::sum(vec![list.clone().into()]))
     }
 }
 
@@ -258,6 +258,9 @@ fn rounds(
     let mut order: Vec<usize> = (0..workers.len()).collect();
     for _ in 0..planned {
         random.shuffle(&mut order);
+        if options.is_stopped() {
+            return;
+        }
         for &at in &order {
             let worker = &mut workers[at];
             let taken = worker.sample(op, options);

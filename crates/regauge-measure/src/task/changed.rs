@@ -189,8 +189,9 @@ mod tests {
 
     /// A table of one column with these published figures and samples.
     fn filled(rows: &[(&str, Option<f64>, &[f64])], less_is_better: bool) -> Filled {
-        let figure =
-            |samples: &[f64]| (!samples.is_empty()).then(|| Figure::sum(vec![samples.to_vec()]));
+        let figure = |samples: &[f64]| {
+            (!samples.is_empty()).then(|| Figure::sum(vec![samples.to_vec().into()]))
+        };
         Filled {
             table: TaskTable {
                 title: "T".into(),

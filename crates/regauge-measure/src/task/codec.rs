@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::contender::Gives;
 use crate::report::{Report, Row};
 use crate::runtime::Runtime;
+use crate::summary;
 
 use super::calls::Calls;
 use super::figure::Figure;
@@ -104,7 +105,7 @@ impl Results for Codec<'_> {
             ));
         }
         let Some(timing) = &found.timing else { return Err("was not timed".to_owned()) };
-        let (decode, encode) = (timing.decode.samples_ns.clone(), timing.encode.samples_ns.clone());
+        let (decode, encode) = (summary::list(&timing.decode), summary::list(&timing.encode));
         let whole = self.whole();
         match figure {
             "decode" => Ok(Figure::sum(vec![decode]).times(whole)),
@@ -151,7 +152,10 @@ impl Results for Codec<'_> {
                 })
                 .collect();
         }
-        let gives = if since == "record" { Gives::Record } else { Gives::Data };
+        let gives: &[Gives] = match since {
+            "record" => &[Gives::Record],
+            _ => &[Gives::Data, Gives::Tree],
+        };
         let taken: Vec<&str> = table
             .row
             .iter()
@@ -163,7 +167,11 @@ impl Results for Codec<'_> {
             .report
             .rows
             .iter()
-            .filter(|row| row.gives == gives && !taken.contains(&row.contender.as_str()))
+            .filter(|row| {
+                !row.is_floor
+                    && gives.contains(&row.gives)
+                    && !taken.contains(&row.contender.as_str())
+            })
             .filter(|row| table.runtime.as_deref().is_none_or(|this| is(row.runtime, this)))
             .collect();
         rows.sort_by(|one, other| time(one).total_cmp(&time(other)));

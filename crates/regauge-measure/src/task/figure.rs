@@ -1,6 +1,6 @@
 //! A figure of a task's table: samples, and the number that is made of their medians.
 
-use crate::stats::{self, Estimate};
+use crate::stats::{self, Estimate, Grouped, List};
 
 /// A number made of samples: `scale` times its factors.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,23 +12,23 @@ pub(crate) struct Figure {
 /// The sum of the medians of lists of samples, or one divided by it.
 #[derive(Debug, Clone, PartialEq)]
 struct Factor {
-    lists: Vec<Vec<f64>>,
+    lists: Vec<List>,
     inverse: bool,
 }
 
 impl Figure {
     /// A number that is known exactly: a size.
     pub(crate) fn exact(value: f64) -> Figure {
-        Figure::sum(vec![vec![value]])
+        Figure::sum(vec![vec![value].into()])
     }
 
     /// The sum of the medians of these lists.
-    pub(crate) fn sum(lists: Vec<Vec<f64>>) -> Figure {
+    pub(crate) fn sum(lists: Vec<List>) -> Figure {
         Figure { factors: vec![Factor { lists, inverse: false }], scale: 1.0 }
     }
 
     /// How often in a second what takes so many nanoseconds can be done.
-    pub(crate) fn per_second(ns: Vec<f64>) -> Figure {
+    pub(crate) fn per_second(ns: List) -> Figure {
         Figure { factors: vec![Factor { lists: vec![ns], inverse: true }], scale: 1e9 }
     }
 
@@ -52,14 +52,14 @@ impl Figure {
 
     /// The number and its interval.
     pub(crate) fn estimate(&self, seed: u64) -> Estimate {
-        let lists: Vec<&[f64]> =
-            self.factors.iter().flat_map(|factor| &factor.lists).map(Vec::as_slice).collect();
-        if lists.iter().all(|list| list.len() == 1) {
-            let values: Vec<f64> = lists.iter().map(|list| list[0]).collect();
+        let lists: Vec<Grouped> =
+            self.factors.iter().flat_map(|factor| &factor.lists).map(Grouped::from).collect();
+        if lists.iter().all(|list| list.samples.len() == 1) {
+            let values: Vec<f64> = lists.iter().map(|list| list.samples[0]).collect();
             let value = self.number(&values);
             return Estimate { median: value, low: value, high: value };
         }
-        stats::estimate_of(&lists, seed, |medians| self.number(medians))
+        stats::estimate_of_processes(&lists, seed, |medians| self.number(medians))
     }
 
     fn number(&self, mut medians: &[f64]) -> f64 {
@@ -95,12 +95,12 @@ mod tests {
 
     #[test]
     fn sums_rates_and_quotients() {
-        let total = Figure::sum(vec![vec![2.0, 3.0, 4.0], vec![10.0]]);
+        let total = Figure::sum(vec![vec![2.0, 3.0, 4.0].into(), vec![10.0].into()]);
         assert_eq!(total.estimate(1).median, 13.0);
-        let rate = Figure::per_second(vec![2e6, 1e6, 3e6]);
+        let rate = Figure::per_second(vec![2e6, 1e6, 3e6].into());
         assert_eq!(rate.estimate(1).median, 500.0);
         assert_eq!(rate.clone().times(2.0).estimate(1).median, 1000.0);
-        let slow = Figure::per_second(vec![4e6]);
+        let slow = Figure::per_second(vec![4e6].into());
         assert_eq!(slow.against(&rate, false, 1).median, 2.0);
         let tax = Figure::exact(6.0).divided_by(&Figure::exact(4.0));
         let other = Figure::exact(9.0).divided_by(&Figure::exact(3.0));
@@ -109,10 +109,21 @@ mod tests {
     }
 
     #[test]
+    fn samples_of_one_process_count_as_alike() {
+        let samples: Vec<f64> = [10.0, 11.0, 20.0, 21.0].repeat(6);
+        let mixed = Figure::sum(vec![samples.clone().into()]).estimate(1);
+        let mut sorted = samples;
+        sorted.sort_by(f64::total_cmp);
+        let apart = Figure::sum(vec![List { samples: sorted, sizes: vec![12, 12] }]).estimate(1);
+        assert_eq!(apart.median, mixed.median);
+        assert!(apart.low < mixed.low && apart.high > mixed.high, "{apart:?} {mixed:?}");
+    }
+
+    #[test]
     fn what_is_exact_has_no_width_and_nothing_differs_from_itself() {
         let exact = Figure::exact(7.0).estimate(1);
         assert_eq!((exact.low, exact.high), (7.0, 7.0));
-        let noisy = Figure::sum(vec![(1..20).map(f64::from).collect()]);
+        let noisy = Figure::sum(vec![(1..20).map(f64::from).collect::<Vec<_>>().into()]);
         let itself = noisy.against(&noisy.clone(), true, 1);
         assert_eq!((itself.low, itself.median, itself.high), (1.0, 1.0, 1.0));
         let wide = noisy.estimate(1);

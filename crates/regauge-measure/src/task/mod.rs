@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::error::Error;
 use crate::machine::Machine;
@@ -58,6 +58,8 @@ pub struct Request {
     pub file: bool,
     /// So many documents, records or objects instead of the task's own number.
     pub records: Option<u64>,
+    /// Whether [`Options::budget`] was asked for. The task's own counts where it was not.
+    pub budget: bool,
 }
 
 /// Every task.
@@ -94,6 +96,11 @@ pub fn run(
     if !request.file && plan.needs_file() {
         return Err(Error::Task(format!("the task {} needs a FILE", plan.name)));
     }
+    if request.file && request.records.is_some() && plan.operation != Operation::Calls {
+        return Err(Error::Task(
+            "a FILE is measured whole: --records is for what a task makes itself".to_owned(),
+        ));
+    }
     let folder = engine::work_dir(options)?;
     let mut options = options.clone();
     if let Some((path, name)) = own_data(&plan, request, folder.path())? {
@@ -101,6 +108,11 @@ pub fn run(
         options.files.clear();
     }
     options.take_part.clone_from(&plan.take_part);
+    // A few records, or a file, need no more than any other measurement.
+    let whole = !request.file && request.records.is_none();
+    if let Some(seconds) = plan.budget.filter(|_| whole && !request.budget) {
+        options.budget = Duration::from_secs(seconds);
+    }
     match plan.operation {
         Operation::Codec => codec(&plan, options, progress),
         Operation::Calls => calls(&plan, request, options, folder.path(), progress),

@@ -18,6 +18,8 @@ pub(crate) struct Plan {
     pub source: Option<SourcePlan>,
     pub data: Option<DataPlan>,
     pub operation: Operation,
+    /// Seconds that its own data need; nothing for those of every measurement.
+    pub budget: Option<u64>,
     /// Which contenders take part: `runtime/data`, `runtime/record` or `runtime/name`. All, where
     /// nothing is said; for programs none.
     #[serde(default)]

@@ -382,8 +382,8 @@ impl Results for Programs<'_> {
                 false => Ok(case.samples.clone()),
             };
             match column.figure.as_str() {
-                "time" => Ok(Figure::sum(vec![timed()?])),
-                "per-second" => Ok(Figure::per_second(timed()?)),
+                "time" => Ok(Figure::sum(vec![timed()?.into()])),
+                "per-second" => Ok(Figure::per_second(timed()?.into())),
                 other => case
                     .figures
                     .get(other)

@@ -147,7 +147,8 @@ pub(crate) fn decide(
     for (runtime, gives) in summary::groups(report) {
         let group: Vec<&Way> =
             ways.iter().filter(|way| summary::is_in(way.row, runtime, gives)).collect();
-        if group.is_empty() {
+        // A tree is no end in itself: a recommendation is about what a program goes on with.
+        if group.is_empty() || gives == Gives::Tree {
             continue;
         }
         let group = Group { runtime, gives, ways: group, report, allow };
@@ -177,7 +178,7 @@ impl<'g> Group<'g> {
     fn name(&self) -> String {
         match self.gives {
             Gives::Data => self.runtime.name().to_owned(),
-            Gives::Record => format!("{}, record objects", self.runtime.name()),
+            gives => format!("{}, {}", self.runtime.name(), gives.what()),
         }
     }
 

@@ -94,6 +94,10 @@ fn figure(
         named_by_verdict.iter().filter(near).fold(assumed * SPAN, |high, one| high.max(one * 3.0));
     let x = Scale::between(low, high, true, Unit::Bandwidth);
     let winners = winners(costs, (runtime, of), &rows, reads, &x);
+    if winners.is_empty() {
+        // All of them are refused: there is no cheapest to draw.
+        return None;
+    }
     let line = |row: &Cost| -> Vec<(f64, f64)> {
         (0..=STEPS)
             .map(|step| x.value(step as f64 / STEPS as f64))
@@ -177,7 +181,8 @@ fn winners<'a>(
         for step in 0..=STEPS * 4 {
             let bandwidth = x.value(step as f64 / (STEPS * 4) as f64);
             let at = |row: &Cost| total(row, reads, bandwidth);
-            let best = rows.iter().copied().min_by(|one, other| at(one).total_cmp(&at(other)));
+            let allowed = rows.iter().copied().filter(|row| !row.is_refused);
+            let best = allowed.min_by(|one, other| at(one).total_cmp(&at(other)));
             best.into_iter().for_each(&mut add);
         }
     }
