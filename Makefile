@@ -34,7 +34,7 @@ test: lint                      ## Everything CI runs: lint, unit, conformance a
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude regauge-bench --no-deps --quiet
 
 build:                          ## The release binary: target/release/regauge
-	$(CARGO) build --release -p regauge-cli
+	$(CARGO) build --release -p regauge-cli --features servers
 
 lint:                           ## Formatting, clippy without a warning, licences of the dependencies
 	$(CARGO) fmt --all --check

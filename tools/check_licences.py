@@ -12,7 +12,7 @@ import sys
 
 ALLOWED = {
     "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause",
-    "BSL-1.0", "bzip2-1.0.6", "CC0-1.0", "ISC", "MIT", "MIT-0", "Unicode-3.0", "Unlicense", "Zlib",
+    "BSL-1.0", "bzip2-1.0.6", "CC0-1.0", "CDLA-Permissive-2.0", "ISC", "MIT", "MIT-0", "Unicode-3.0", "Unlicense", "Zlib",
 }
 
 # Peers that the benchmarks are linked with, which nobody ships. Copyleft by file is no matter there.
@@ -50,7 +50,7 @@ def allowed(expression):
 
 
 def main():
-    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--all-features"]
     metadata = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     problems = []
     versions = {}

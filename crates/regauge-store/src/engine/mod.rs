@@ -2,7 +2,11 @@
 //!
 //! The trait is blocking: SQLite is, a command line is, and a server asks from a thread of its
 //! pool. Drivers that are asynchronous bring a small runtime of their own.
+//!
+//! Each server's driver is behind a feature of its own, since it takes minutes to build.
 
+#[cfg(feature = "runtime")]
+mod runtime;
 mod sqlite;
 
 use crate::error::{Error, Result};
@@ -105,6 +109,12 @@ pub trait Engine: Send {
 
     /// Whether a batch is put as a whole or not at all.
     fn is_atomic(&self) -> bool;
+
+    /// The most bytes that one stored value may have; nothing is no limit that matters beside
+    /// that of documents.
+    fn value_limit(&self) -> Option<usize> {
+        None
+    }
 
     /// Whether the database has a table of this name, however its letters are written.
     ///
@@ -234,17 +244,53 @@ pub trait Engine: Send {
     fn notes(&self, prefix: &str) -> Result<Vec<String>>;
 }
 
-/// Opens the database of a URL.
+/// Opens the database of a URL: `sqlite:PATH`, `postgres://…`, `mysql://…`, `mongodb://…`,
+/// `cassandra://…`.
 ///
 /// # Errors
-/// `Usage` for a URL of no known kind, and the engine's own.
+/// `Usage` for a URL of no known kind or of a kind that is not compiled in, and the engine's own.
+/// No error shows a password.
 pub fn open(url: &str) -> Result<Box<dyn Engine>> {
-    match url.split_once(':') {
-        Some(("sqlite", path)) => Ok(Box::new(Sqlite::open(path)?)),
+    let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
+    let missing = |feature: &str| {
+        Err(Error::usage(format!(
+            "{} needs the driver of a server, which is not compiled in; build with the feature \
+             \"{feature}\", or \"servers\" for all",
+            shown_url(url)
+        )))
+    };
+    match scheme {
+        "sqlite" => Ok(Box::new(Sqlite::open(rest)?)),
+        "postgres" | "postgresql" => missing("postgres"),
+        "mysql" => missing("mysql"),
+        "mongodb" | "mongodb+srv" => missing("mongodb"),
+        "cassandra" => missing("cassandra"),
         _ => Err(Error::usage(format!(
-            "found \"{url}\", expected sqlite:PATH; a file of SQLite is the only kind so far"
+            "found \"{}\", expected sqlite:PATH, postgres://, mysql://, mongodb:// or cassandra://",
+            shown_url(url)
         ))),
     }
+}
+
+/// A URL as an error may show it: without user, password and parameters.
+pub(crate) fn shown_url(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        // A path, or something that is no URL at all and had better not be repeated.
+        return match url.split_once(':') {
+            Some((scheme, path)) if !path.contains('@') => format!("{scheme}:{path}"),
+            Some((scheme, _)) => format!("{scheme}:…"),
+            None => url.to_owned(),
+        };
+    };
+    // A password may hold any sign, if it should not: what stands before the last @ is never
+    // shown, and nothing at all where that @ may be a part of a parameter.
+    let (hidden, place) = match rest.rsplit_once('@') {
+        Some((before, _)) if before.contains('?') => ("…", ""),
+        Some((_, place)) => ("…@", place),
+        None => ("", rest),
+    };
+    let place = place.split(['?', '#']).next().unwrap_or_default();
+    format!("{scheme}://{hidden}{place}")
 }
 
 #[cfg(test)]
@@ -261,5 +307,28 @@ mod tests {
         assert_eq!(Range::prefix(b"a\xFF\xFF"), range(b"a\xFF\xFF", Some(b"b")));
         assert_eq!(Range::prefix(b"\xFF"), range(b"\xFF", None));
         assert_eq!(Range::prefix(b""), range(b"", None));
+    }
+
+    #[test]
+    fn a_url_is_shown_without_its_secrets() {
+        for (url, shown) in [
+            ("sqlite:objects.db", "sqlite:objects.db"),
+            ("postgres://host/base", "postgres://host/base"),
+            (
+                "postgres://user:secret@host:5432/base?sslmode=require",
+                "postgres://…@host:5432/base",
+            ),
+            ("mysql://user:se/c@ret@host/base", "mysql://…@host/base"),
+            ("mongodb://user:se?cret@host/base", "mongodb://…"),
+            ("postgres://host/base?user=u&password=secret", "postgres://host/base"),
+            ("postgres://host/base?password=sec@ret", "postgres://…"),
+            ("postgres:user:secret@host", "postgres:…"),
+        ] {
+            assert_eq!(shown_url(url), shown);
+            if url.contains("se") && !url.starts_with("sqlite") && url.contains("://") {
+                let told = open(&url.replacen("://", "s://", 1)).err().unwrap().to_string();
+                assert!(!told.contains("ret") && told.contains("expected sqlite:PATH"), "{told}");
+            }
+        }
     }
 }
