@@ -10,7 +10,7 @@ SECONDS ?= 60
 READERS ?=
 
 .DEFAULT_GOAL := check
-.PHONY: check demo test help build lint fmt bench fuzz sanitize docs memory clean wheel python-test gem gem-test
+.PHONY: check demo test test-servers help build lint fmt bench fuzz sanitize docs memory clean wheel python-test gem gem-test
 
 check: test                     ## What CI runs: the same as `test`
 
@@ -32,6 +32,9 @@ test: lint                      ## Everything CI runs: lint, unit, conformance a
 	$(PYTHON) tools/hostile_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/report_check.py --regauge target/debug/regauge
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude regauge-bench --no-deps --quiet
+
+test-servers:                   ## The store's tests on every server that can be had here (PostgreSQL, MariaDB, …)
+	$(PYTHON) tools/servers.py run -- $(CARGO) test -p regauge-store --features servers
 
 build:                          ## The release binary: target/release/regauge
 	$(CARGO) build --release -p regauge-cli --features servers
