@@ -50,6 +50,7 @@ fmt:                            ## Format the Rust code
 bench: build                    ## Ratios to the peers, in memory and as whole processes
 	$(CARGO) run --release -p regauge-bench --bin codecs
 	$(CARGO) run --release -p regauge-bench --bin binary
+	$(CARGO) run --release -p regauge-bench --bin store
 	$(PYTHON) benches/whole.py
 
 gem:                            ## The Ruby gem, bindings/ruby/pkg/regauge.gem (needs ruby-dev, libclang-dev, rake)

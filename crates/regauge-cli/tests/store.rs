@@ -60,3 +60,127 @@ fn what_cannot_be_is_refused_and_nothing_is_stored() {
     folder.run("store put --db redis:x k two.yaml").status(2);
     folder.run(&format!("store put {DB} k two.yaml --codec json+snappy")).status(2);
 }
+
+#[test]
+fn what_is_not_there_is_an_error_and_nothing_is_made() {
+    let folder = Folder::new();
+    for command in ["stat", "verify", "export", "reencode", "ls", "train"] {
+        let to = if command == "reencode" { " --to json" } else { "" };
+        let ran = folder.run(&format!("store {command} {DB}{to}")).status(2);
+        assert_eq!(ran.stderr, "regauge: there is no file s.db\n", "{command}");
+        assert_eq!(ran.text(), "");
+    }
+    folder.run(&format!("store ls --collections {DB}")).status(2);
+    folder.run(&format!("store get {DB} k")).status(4);
+    folder.run(&format!("store delete {DB} k")).status(4);
+    let adopt = "--table t --key-column k --assume json";
+    folder.run(&format!("store adopt {DB} -c theirs {adopt}")).status(2);
+    assert_eq!(folder.names(), Vec::<String>::new());
+    folder.write("one.json", "1");
+    folder.run(&format!("store put {DB} -c mine k one.json")).status(0);
+    let ran = folder.run(&format!("store stat {DB}")).status(2);
+    assert_eq!(ran.stderr, "regauge: the database has no collection objects; it has mine\n");
+}
+
+/// Changes one byte in the middle of what is stored under a key.
+fn damage(folder: &Folder, key: &str) {
+    let connection = rusqlite::Connection::open(folder.path("s.db")).unwrap();
+    let sql = "UPDATE objects SET value = CAST(substr(value, 1, 17) || x'FF' || substr(value, 19) AS BLOB) \
+               WHERE key = CAST(?1 AS BLOB)";
+    assert_eq!(connection.execute(sql, [key]).unwrap(), 1);
+}
+
+#[test]
+fn damaged_values_are_named_and_the_rest_goes_on() {
+    let folder = Folder::new();
+    let lines: String = (0..9).map(|at| format!("{{\"id\":{at},\"s\":\"text\"}}\n")).collect();
+    folder.write("in.ndjson", &lines);
+    folder.run(&format!("store import {DB} in.ndjson --key id --codec json")).status(0);
+    damage(&folder, "3");
+    damage(&folder, "7");
+    let ran = folder.run(&format!("store export {DB} --values")).status(4);
+    assert_eq!(ran.text().lines().count(), 7, "{}", ran.text());
+    for key in ["3", "7"] {
+        assert!(ran.stderr.contains(&format!("key \"{key}\": the checksum")), "{}", ran.stderr);
+    }
+    assert!(ran.stderr.ends_with("2 values are damaged or cannot be decoded\n"), "{}", ran.stderr);
+    folder.run(&format!("store export {DB} out.json")).status(4);
+    assert!(folder.text("out.json").ends_with("}]\n"));
+    let ran = folder.run(&format!("store ls -l {DB}")).status(4);
+    assert_eq!(ran.text().lines().count(), 9, "{}", ran.text());
+    assert_eq!(ran.text().lines().filter(|line| line.starts_with("bad ")).count(), 2);
+    assert_eq!(folder.run(&format!("store ls {DB}")).status(0).text().lines().count(), 9);
+    let ran = folder.run(&format!("store verify {DB}")).status(4);
+    assert_eq!(ran.text(), "9 values, 2 bad\n");
+    let ran = folder.run(&format!("store verify {DB} --limit 3")).status(0);
+    assert_eq!(ran.text(), "3 values, 0 bad\n");
+    let ran = folder.run(&format!("store verify {DB} --limit 2 --descending")).status(4);
+    assert_eq!(ran.text(), "2 values, 1 bad\n");
+    assert_eq!(
+        folder.run(&format!("store verify {DB} --limit 0")).status(0).text(),
+        "0 values, 0 bad\n"
+    );
+}
+
+#[test]
+fn a_document_without_its_key_is_bad_data() {
+    let folder = Folder::new();
+    folder.write("in.ndjson", "{\"id\":1}\n{\"other\":2}\n");
+    let ran = folder.run(&format!("store import {DB} in.ndjson --key id")).status(1);
+    assert!(ran.stderr.contains("document 2: found no member id"), "{}", ran.stderr);
+}
+
+#[test]
+fn records_are_exported_as_one_collection_of_marcxml() {
+    let folder = Folder::new();
+    let record = |number: u32| {
+        format!(
+            "{{\"leader\":\"00000nam a2200000 a 4500\",\"fields\":[{{\"001\":\"{number}\"}},\
+             {{\"245\":{{\"ind1\":\"0\",\"ind2\":\"0\",\"subfields\":[{{\"a\":\"A title\"}}]}}}}]}}"
+        )
+    };
+    for number in 1..=3 {
+        folder.write("one.mij", record(number));
+        folder
+            .run(&format!("store put {DB} {number} one.mij --from marc-json --codec marc"))
+            .status(0);
+    }
+    folder.run(&format!("store export {DB} --values all.marcxml --to marcxml")).status(0);
+    let text = folder.text("all.marcxml");
+    assert_eq!(text.matches("<?xml").count(), 1, "{text}");
+    assert_eq!(text.matches("<collection").count(), 1, "{text}");
+    assert_eq!(text.matches("<record").count(), 3, "{text}");
+    folder.run("convert all.marcxml back.ndjson --from marcxml").status(0);
+    assert_eq!(folder.text("back.ndjson").lines().count(), 3);
+}
+
+#[test]
+fn keys_that_are_numbers_have_no_prefix() {
+    let folder = Folder::new();
+    let connection = rusqlite::Connection::open(folder.path("app.db")).unwrap();
+    connection
+        .execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, '[1]'), (10, '[]')")
+        .unwrap();
+    let db = "--db sqlite:app.db -c theirs";
+    let adopt = "--table t --value-column v --assume json --text";
+    folder.run(&format!("store adopt {db} {adopt}")).status(0);
+    let ran = folder.run(&format!("store ls {db} --prefix 1")).status(2);
+    assert!(ran.stderr.contains("whole numbers, which have no prefix"), "{}", ran.stderr);
+    let ran = folder.run(&format!("store ls {db} --from-key 2")).status(0);
+    assert_eq!(ran.text(), "10\n");
+}
+
+#[test]
+fn a_server_that_is_not_compiled_in_says_so_without_secrets() {
+    let folder = Folder::new();
+    let ran = folder.run("store stat --db redis://user:s3cret@host/base").status(2);
+    assert!(
+        ran.stderr.contains("found \"redis://…@host/base\", expected sqlite:PATH"),
+        "{}",
+        ran.stderr
+    );
+    if !cfg!(feature = "servers") {
+        let ran = folder.run("store stat --db postgres://user:s3cret@host/base").status(2);
+        assert!(ran.stderr.contains("which is not compiled in"), "{}", ran.stderr);
+    }
+}

@@ -21,6 +21,9 @@ use crate::error::{Error, Result};
 pub const BYTES: usize = 16;
 /// The first two bytes.
 pub const MAGIC: [u8; 2] = [0xC1, 0x67];
+/// The first three characters of the Base64 of every envelope: its magic makes two and a half of
+/// them, and the half byte of version 1 the rest.
+pub(crate) const BASE64_OF_MAGIC: &[u8] = b"wWc";
 /// The version that is written.
 pub const VERSION: u8 = 1;
 
@@ -125,6 +128,29 @@ impl Envelope {
     }
 }
 
+/// Whether a value that does not begin with the magic has an envelope all the same: with the magic
+/// set right, its checksum fits. In a column of text (`base64`) the first characters stand for it.
+/// That a value of somebody else's is taken for one takes a chance of one in 2^42.
+pub(crate) fn lost_its_magic(value: &[u8], base64: bool) -> bool {
+    // Most values are told by what follows the magic, without a look at the rest.
+    let is_likely = |head: &[u8]| match head {
+        [_, _, version, format, ..] => {
+            version >> 4 == VERSION
+                && named(&COMPRESSIONS, version & 0xF).is_some()
+                && named(&FORMATS, *format).is_some()
+        }
+        _ => false,
+    };
+    let is_good = |set_right: &[u8]| matches!(Envelope::open(b"", set_right), Ok(Some(_)));
+    if !base64 {
+        return is_likely(value) && is_good(&[&MAGIC, &value[2..]].concat());
+    }
+    let Some(rest) = value.get(BASE64_OF_MAGIC.len()..) else { return false };
+    let decoded = |rest: &[u8]| data_encoding::BASE64.decode(&[BASE64_OF_MAGIC, rest].concat());
+    rest.get(..5).is_some_and(|five| decoded(five).is_ok_and(|head| is_likely(&head)))
+        && decoded(rest).is_ok_and(|bytes| is_good(&bytes))
+}
+
 /// Whether a value of this format can be stored.
 pub(crate) fn has_number(format: Format) -> bool {
     number(&FORMATS, format).is_some()
@@ -174,13 +200,31 @@ mod tests {
         for bit in 0..value.len() * 8 {
             value[bit / 8] ^= 1 << (bit % 8);
             let opened = Envelope::open(b"k", &value);
-            // In the first two bytes it is no envelope any more: then the collection's word counts.
+            // In the first two bytes it is no envelope any more, but still known for one.
             if bit < 16 {
                 assert!(matches!(opened, Ok(None)), "bit {bit}");
+                assert!(lost_its_magic(&value, false), "bit {bit}");
             } else {
                 assert!(matches!(opened, Err(Error::Damaged { .. })), "bit {bit}");
             }
             value[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_of_the_magic_in_base64_is_found() {
+        let codec: Codec = "json".parse().unwrap();
+        let mut value = Envelope { codec, created: 7, length: 2 }.seal(b"{}").to_vec();
+        value.extend_from_slice(b"{}");
+        let mut text = data_encoding::BASE64.encode(&value).into_bytes();
+        for bit in 0..BASE64_OF_MAGIC.len() * 8 {
+            text[bit / 8] ^= 1 << (bit % 8);
+            assert!(lost_its_magic(&text, true), "bit {bit}");
+            text[bit / 8] ^= 1 << (bit % 8);
+        }
+        for others in ["", "wW", "{\"a\": 1}", "BAhbB2kGaQc=", "- a\n- b\n"] {
+            assert!(!lost_its_magic(others.as_bytes(), true), "{others}");
+            assert!(!lost_its_magic(others.as_bytes(), false), "{others}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The result of an operation.
-pub type Result<T = ()> = std::result::Result<T, Error>;
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 /// Why an operation failed. The next operation works, unless the text says otherwise.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ pub enum Error {
         /// The core's error, with offset and path.
         error: regauge::Error,
     },
+    /// A database or a collection that should be there is not.
+    Absent(String),
     /// Somebody else has changed the value meanwhile.
     Conflict {
         /// The key, for people.
@@ -59,7 +61,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Usage(message) => out.write_str(message),
+            Error::Usage(message) | Error::Absent(message) => out.write_str(message),
             Error::Engine { doing, message, passing } => {
                 write!(out, "cannot {doing}: {message}")?;
                 if *passing { out.write_str("; try again") } else { Ok(()) }

@@ -16,10 +16,12 @@ pub mod envelope;
 mod error;
 pub mod reencode;
 pub mod series;
+mod settings;
 mod store;
 pub mod verify;
 
 pub use codec::{Codec, Compression};
 pub use engine::{Engine, KeyKind, Layout, Order, Range};
 pub use error::{Error, Result, shown};
-pub use store::{Assume, DEFAULT_COLLECTION, Each, Entry, Settings, Store};
+pub use settings::{Assume, Settings};
+pub use store::{DEFAULT_COLLECTION, Each, Entry, Store, Walk};

@@ -7,14 +7,20 @@
 //! its envelope what it is. The last key of every batch is noted in the database: a run that was
 //! stopped goes on there.
 //!
+//! At the end, what lies behind the walk is looked at again: all that an earlier run had passed,
+//! since it may have refused values that are held now; and what others may have put behind the
+//! walk in the old codec, before they saw the new one. They ask for it every second.
+//!
 //! A value that the new format cannot hold exactly stays as it is, and is told.
 
 use std::time::{Duration, Instant};
 
 use crate::codec::Codec;
 use crate::engine::{Order, Range};
+use crate::envelope::Envelope;
 use crate::error::{Error, Result};
-use crate::store::{Settings, Store};
+use crate::settings::Settings;
+use crate::store::{SETTINGS_AGE, Store};
 
 /// Values that are put back in one transaction: long enough that syncing does not count, short
 /// enough that no writer waits long.
@@ -68,91 +74,147 @@ pub fn reencode(
     let note = format!("reencode/{}", store.name());
     let mut outcome = Outcome::default();
     let mut range = Range::all();
+    let switches = !plan.dry_run && store.settings().codec != plan.to;
     if !plan.dry_run {
-        if store.settings().codec != plan.to {
+        if switches {
             store.save(Settings { codec: plan.to, ..store.settings().clone() })?;
         }
+        // The note of a run to another codec says nothing about this one.
         if let Some(last) = resume(store.engine().note(&note)?, plan.to) {
             range.from = Some(last.clone());
             outcome.resumed_after = Some(last);
         }
     }
-    let began = Instant::now();
-    let mut batch = Vec::new();
-    let mut bytes = 0;
-    store.scan(&range, Order::Ascending, &mut |store, key, value| {
-        outcome.values += 1;
-        match anew(store, key, value, plan.to) {
-            Ok(None) => outcome.already += 1,
-            Ok(Some(new)) => {
-                bytes += value.len() + new.len();
-                batch.push((key.to_vec(), value.to_vec(), new));
-            }
-            Err(error @ (Error::Damaged { .. } | Error::Document { .. } | Error::Usage(_))) => {
-                outcome.refused += 1;
-                on_refused(&error)?;
-            }
-            Err(other) => return Err(other),
-        }
-        if batch.len() >= BATCH || bytes >= BATCH_BYTES {
-            bytes = 0;
-            put_back(store, plan, &note, &mut batch, key, &mut outcome)?;
-            wait(plan.rate, outcome.values, began);
-        }
-        progress(&outcome);
-        Ok(true)
-    })?;
-    if let Some((last, _, _)) = batch.last() {
-        let last = last.clone();
-        put_back(store, plan, &note, &mut batch, &last, &mut outcome)?;
-    }
+    let mut run = Run {
+        plan,
+        note,
+        began: Instant::now(),
+        batch: Vec::new(),
+        bytes: 0,
+        unseen_till: None,
+        outcome,
+    };
+    run.walk(store, &range, Pass::First, on_refused, progress)?;
     if !plan.dry_run {
-        store.engine().set_note(&note, None)?;
+        if let Some(last) = run.outcome.resumed_after.clone() {
+            let before = Range { from: None, to: Some(last) };
+            run.walk(store, &before, Pass::Resumed, on_refused, progress)?;
+        }
+        if switches {
+            let to = run.unseen_till.take();
+            run.walk(store, &Range { from: None, to }, Pass::Again, on_refused, progress)?;
+        }
+        store.engine().set_note(&run.note, None)?;
     }
-    progress(&outcome);
-    Ok(outcome)
+    progress(&run.outcome);
+    Ok(run.outcome)
+}
+
+/// Which walk over the values it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// From the beginning, or from where an earlier run was stopped.
+    First,
+    /// Over what that run had passed.
+    Resumed,
+    /// Over what this run has passed: only what is changed now counts.
+    Again,
+}
+
+struct Run<'p> {
+    plan: &'p Plan,
+    note: String,
+    began: Instant,
+    batch: Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>,
+    bytes: usize,
+    /// The first key that was looked at when others had seen the new codec.
+    unseen_till: Option<Vec<u8>>,
+    outcome: Outcome,
+}
+
+impl Run<'_> {
+    fn walk(
+        &mut self,
+        store: &mut Store,
+        range: &Range,
+        pass: Pass,
+        on_refused: &mut dyn FnMut(&Error) -> Result,
+        progress: &mut dyn FnMut(&Outcome),
+    ) -> Result {
+        let counts = u64::from(pass != Pass::Again);
+        let mut last = Vec::new();
+        store.scan(range, Order::Ascending, &mut |store, key, value| {
+            self.outcome.values += counts;
+            if self.unseen_till.is_none() && self.began.elapsed() > SETTINGS_AGE * 2 {
+                self.unseen_till = Some(key.to_vec());
+            }
+            match anew(store, key, value, self.plan.to) {
+                Ok(None) => self.outcome.already += counts,
+                Ok(Some(new)) => {
+                    self.bytes += value.len() + new.len();
+                    self.batch.push((key.to_vec(), value.to_vec(), new));
+                }
+                Err(error @ (Error::Damaged { .. } | Error::Document { .. } | Error::Usage(_))) => {
+                    // Those that stay are told once.
+                    self.outcome.refused += counts;
+                    if pass != Pass::Again {
+                        on_refused(&error)?;
+                    }
+                }
+                Err(other) => return Err(other),
+            }
+            key.clone_into(&mut last);
+            if self.batch.len() >= BATCH || self.bytes >= BATCH_BYTES {
+                self.put_back(store, &last, pass)?;
+                wait(self.plan.rate, self.outcome.values, self.began);
+            }
+            progress(&self.outcome);
+            Ok(true)
+        })?;
+        if self.batch.is_empty() { Ok(()) } else { self.put_back(store, &last, pass) }
+    }
+
+    fn put_back(&mut self, store: &mut Store, last: &[u8], pass: Pass) -> Result {
+        self.bytes = 0;
+        let done = if self.plan.dry_run {
+            vec![true; self.batch.len()]
+        } else {
+            let swaps: Vec<(&[u8], &[u8], &[u8])> =
+                self.batch.iter().map(|(key, old, new)| (&key[..], &old[..], &new[..])).collect();
+            let layout = store.settings().layout.clone();
+            let done = store.engine().swap_many(&layout, &swaps)?;
+            if pass == Pass::First {
+                let text = [self.plan.to.to_string().as_bytes(), b"\n", last].concat();
+                store.engine().set_note(&self.note, Some(&text))?;
+            }
+            done
+        };
+        let outcome = &mut self.outcome;
+        for ((_, old, new), done) in self.batch.drain(..).zip(done) {
+            // One that was not there when it was passed.
+            outcome.values += u64::from(pass == Pass::Again && done);
+            if done {
+                outcome.changed += 1;
+                outcome.bytes_before += old.len() as u64;
+                outcome.bytes_after += new.len() as u64;
+            } else if pass != Pass::Again {
+                outcome.overtaken += 1;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The value in the new codec; nothing where it has it already.
 fn anew(store: &mut Store, key: &[u8], value: &[u8], to: Codec) -> Result<Option<Vec<u8>>> {
-    let entry = store.unseal(key, value)?;
-    if entry.codec == to && entry.created.is_some() {
+    // Its checksum is looked at, and no more is done with it.
+    if matches!(Envelope::open(key, value), Ok(Some((envelope, _))) if envelope.codec == to) {
         return Ok(None);
     }
+    let entry = store.unseal(key, value)?;
     // When it was put stays what it was.
     let created = entry.created.unwrap_or_else(crate::store::now);
     store.seal_as(key, &entry.document, entry.codec.format, to, created).map(Some)
-}
-
-fn put_back(
-    store: &mut Store,
-    plan: &Plan,
-    note: &str,
-    batch: &mut Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>,
-    last: &[u8],
-    outcome: &mut Outcome,
-) -> Result {
-    let done = if plan.dry_run {
-        vec![true; batch.len()]
-    } else {
-        let swaps: Vec<(&[u8], &[u8], &[u8])> =
-            batch.iter().map(|(key, old, new)| (&key[..], &old[..], &new[..])).collect();
-        let layout = store.settings().layout.clone();
-        let done = store.engine().swap_many(&layout, &swaps)?;
-        let text = [plan.to.to_string().as_bytes(), b"\n", last].concat();
-        store.engine().set_note(note, Some(&text))?;
-        done
-    };
-    for ((_, old, new), done) in batch.drain(..).zip(done) {
-        if done {
-            outcome.changed += 1;
-            outcome.bytes_before += old.len() as u64;
-            outcome.bytes_after += new.len() as u64;
-        } else {
-            outcome.overtaken += 1;
-        }
-    }
-    Ok(())
 }
 
 /// The key behind which a stopped run to the same codec goes on.

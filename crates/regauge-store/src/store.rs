@@ -1,6 +1,6 @@
 //! A collection: documents in, documents out, and every stored byte accounted for.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use data_encoding::BASE64;
 use regauge::convert::{self, Options};
@@ -10,128 +10,19 @@ use crate::codec::{self, Codec, Compression, Packer, ZSTD_LEVEL};
 use crate::engine::{self, Change, Engine, KeyKind, Layout, Order, Pair, Range};
 use crate::envelope::{self, Envelope};
 use crate::error::{Error, Result};
+use crate::settings::{Assume, Settings, check_name};
 
 /// Values that are read at a time when a range is walked: a page that fills memory is cut short by
 /// its bytes.
 const PAGE: usize = 1_000;
+/// How long a handle puts values in the codec that it knows before it asks the database whether
+/// the collection has another one now: a run of `reencode` counts on it.
+pub(crate) const SETTINGS_AGE: Duration = Duration::from_secs(1);
 /// The collection that is used where none is named.
 pub const DEFAULT_COLLECTION: &str = "objects";
 /// The largest document: the envelope counts its bytes in 32 bits, and every engine and every
 /// reader has to hold it whole.
 pub const DOCUMENT_BYTES_MAX: usize = 1 << 30;
-
-/// What a collection is, kept in the database beside it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// How new values are stored.
-    pub codec: Codec,
-    /// What a value without an envelope is, in a table that others have written.
-    pub assume: Option<Assume>,
-    /// Where it is.
-    pub layout: Layout,
-}
-
-/// What a value without an envelope is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Assume {
-    /// Its format and compression; of zstd and lz4 only what tells its own length.
-    pub format: Format,
-    /// Whether it is in Base64.
-    pub base64: bool,
-}
-
-impl Settings {
-    /// A collection of regauge's own, of this name.
-    ///
-    /// # Errors
-    /// `Usage` for a name that is no plain word.
-    pub fn new(name: &str, codec: Codec) -> Result<Settings> {
-        check_name(name)?;
-        let layout = Layout {
-            table: name.to_owned(),
-            key: "key".to_owned(),
-            value: "value".to_owned(),
-            key_kind: KeyKind::Bytes,
-            text: false,
-        };
-        Ok(Settings { codec, assume: None, layout })
-    }
-
-    fn to_note(&self) -> String {
-        let Settings { codec, assume, layout } = self;
-        let assume = assume.map_or(String::new(), |one| {
-            format!("{}{}", if one.base64 { "base64:" } else { "" }, one.format.name())
-        });
-        let fields = [
-            ("codec", codec.to_string()),
-            ("assume", assume),
-            ("table", layout.table.clone()),
-            ("key", layout.key.clone()),
-            ("value", layout.value.clone()),
-            ("key_kind", layout.key_kind.name().to_owned()),
-            ("text", layout.text.to_string()),
-        ];
-        let lines = fields.iter().filter(|(_, value)| !value.is_empty());
-        lines.map(|(name, value)| format!("{name} = {value}\n")).collect()
-    }
-
-    fn from_note(name: &str, note: &[u8]) -> Result<Settings> {
-        let text = String::from_utf8_lossy(note);
-        let field =
-            |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
-        let need = |key: &str| {
-            field(key).ok_or_else(|| {
-                Error::usage(format!("the settings of collection {name} have no {key}"))
-            })
-        };
-        let kind = need("key_kind")?;
-        Ok(Settings {
-            codec: need("codec")?.parse()?,
-            assume: field("assume").map(str::parse).transpose()?,
-            layout: Layout {
-                table: need("table")?.to_owned(),
-                key: need("key")?.to_owned(),
-                value: need("value")?.to_owned(),
-                key_kind: KeyKind::parse(kind)
-                    .ok_or_else(|| Error::usage(format!("found key_kind {kind}")))?,
-                text: need("text")? == "true",
-            },
-        })
-    }
-}
-
-impl std::str::FromStr for Assume {
-    type Err = Error;
-
-    /// `marshal`, or `base64:marshal`.
-    fn from_str(text: &str) -> Result<Assume> {
-        let (base64, format) = match text.strip_prefix("base64:") {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let Codec { format, compression } = format.parse()?;
-        if compression != Compression::None {
-            return Err(Error::usage("a value without an envelope is not compressed by regauge"));
-        }
-        Ok(Assume { format, base64 })
-    }
-}
-
-/// The names of collections are those of tables: plain words keep every tool content.
-fn check_name(name: &str) -> Result {
-    let plain = |one: char| one.is_ascii_alphanumeric() || one == '_';
-    if name.is_empty()
-        || name.len() > 60
-        || !name.chars().all(plain)
-        || ["regauge_", "sqlite_"].iter().any(|one| name.to_ascii_lowercase().starts_with(one))
-    {
-        return Err(Error::usage(format!(
-            "found \"{name}\" as the name of a collection, expected up to 60 letters, digits and _, \
-             not beginning with regauge_"
-        )));
-    }
-    Ok(())
-}
 
 /// A stored value, its payload still as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,14 +40,30 @@ pub struct Entry {
 /// Is given the store, a key and a stored value, and says whether to go on.
 pub type Each<'e> = dyn FnMut(&mut Store, &[u8], &[u8]) -> Result<bool> + 'e;
 
+/// A walk over a range of keys, as far as it has come.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    rest: Range,
+    order: Order,
+    ended: bool,
+}
+
+impl Walk {
+    /// A walk that has not begun.
+    #[must_use]
+    pub fn new(range: &Range, order: Order) -> Walk {
+        Walk { rest: range.clone(), order, ended: false }
+    }
+}
+
 /// One collection of a database.
 pub struct Store {
     engine: Box<dyn Engine>,
     name: String,
     settings: Settings,
     packer: Packer,
-    /// Whether the collection is known to be in the database.
-    seen: bool,
+    /// When the collection was last seen in the database with these settings.
+    seen: Option<Instant>,
     /// What conversions on the way in and out do with what a format cannot hold.
     pub on_loss: OnLoss,
     /// The bounds of the readers.
@@ -173,7 +80,25 @@ impl Store {
         Store::with_engine(engine::open(url)?, collection, codec)
     }
 
-    /// The same on an engine that is open already.
+    /// Opens a collection that must be there; nothing is made.
+    ///
+    /// # Errors
+    /// `Absent` where it is not, and as `open`.
+    pub fn open_existing(url: &str, collection: &str) -> Result<Store> {
+        let engine = engine::open_existing(url)?;
+        if engine.note(&note_name(collection))?.is_none() {
+            let there = Store::collections(&*engine)?;
+            let shown = match there.is_empty() {
+                true => "it has none".to_owned(),
+                false => format!("it has {}", there.join(", ")),
+            };
+            let message = format!("the database has no collection {collection}; {shown}");
+            return Err(Error::Absent(message));
+        }
+        Store::with_engine(engine, collection, None)
+    }
+
+    /// The same as `open`, on an engine that is open already.
     ///
     /// # Errors
     /// As `open`.
@@ -182,7 +107,9 @@ impl Store {
         collection: &str,
         codec: Option<Codec>,
     ) -> Result<Store> {
-        let settings = match engine.note(&note_name(collection))? {
+        let note = engine.note(&note_name(collection))?;
+        let seen = note.is_some().then(Instant::now);
+        let settings = match note {
             Some(note) => Settings::from_note(collection, &note)?,
             None => {
                 let default = Codec { format: Format::Msgpack, compression: Compression::None };
@@ -195,22 +122,22 @@ impl Store {
             name: collection.to_owned(),
             settings,
             packer,
-            seen: false,
+            seen,
             on_loss: OnLoss::default(),
             limits: Limits::default(),
         })
     }
 
-    /// Makes the collection in the database, or changes its settings there.
+    /// Changes the settings of the collection in the database, where it is made if it is not
+    /// there. Other handles that are open have them within a second.
     ///
     /// # Errors
-    /// `Engine`.
+    /// `Engine`, and as `put`.
     pub fn save(&mut self, settings: Settings) -> Result {
-        if settings.assume.is_none() {
-            self.engine.create(&settings.layout)?;
-        }
+        self.ensure()?;
         self.engine.set_note(&note_name(&self.name), Some(settings.to_note().as_bytes()))?;
         self.settings = settings;
+        self.seen = Some(Instant::now());
         Ok(())
     }
 
@@ -233,7 +160,7 @@ impl Store {
         // What a run on another table noted is of no use here.
         self.engine.set_note(&format!("reencode/{}", self.name), None)?;
         self.settings = settings;
-        self.seen = true;
+        self.seen = Some(Instant::now());
         Ok(())
     }
 
@@ -273,6 +200,7 @@ impl Store {
     /// # Errors
     /// `Document` where it is broken, or where the collection's format cannot hold it; `Engine`.
     pub fn put(&mut self, key: &[u8], document: &[u8], format: Format) -> Result {
+        self.refresh()?;
         let value = self.seal(key, document, format)?;
         self.ensure()?;
         self.engine.put(&self.settings.layout, key, &value)
@@ -284,6 +212,7 @@ impl Store {
     /// # Errors
     /// As `put`.
     pub fn put_many(&mut self, documents: &[(&[u8], Option<&[u8]>)], format: Format) -> Result {
+        self.refresh()?;
         let mut values = Vec::with_capacity(documents.len());
         for (key, document) in documents {
             values.push(document.map(|one| self.seal(key, one, format)).transpose()?);
@@ -319,7 +248,7 @@ impl Store {
         let values = self.engine.get_many(&self.settings.layout, keys)?;
         let documents = keys.iter().zip(values).map(|(key, value)| {
             let Some(value) = value else { return Ok(None) };
-            let entry = self.unseal(key, &value)?;
+            let entry = self.unseal_owned(key, value)?;
             self.document(key, entry, format).map(Some)
         });
         documents.collect()
@@ -334,7 +263,7 @@ impl Store {
             return Ok(None);
         }
         match self.engine.get(&self.settings.layout, key)? {
-            Some(value) => self.unseal(key, &value).map(Some),
+            Some(value) => self.unseal_owned(key, value).map(Some),
             None => Ok(None),
         }
     }
@@ -367,6 +296,7 @@ impl Store {
         document: &[u8],
         format: Format,
     ) -> Result {
+        self.refresh()?;
         let value = self.seal(key, document, format)?;
         self.ensure()?;
         match self.engine.swap(&self.settings.layout, key, seen, Some(&value))? {
@@ -386,37 +316,60 @@ impl Store {
         self.engine.get(&self.settings.layout, key)
     }
 
+    /// The keys that begin with these bytes.
+    ///
+    /// # Errors
+    /// `Usage` where keys are numbers, whose order is not that of their digits.
+    pub fn prefix(&self, prefix: &[u8]) -> Result<Range> {
+        if self.settings.layout.key_kind == KeyKind::Integer && !prefix.is_empty() {
+            return Err(Error::usage(format!(
+                "the keys of collection {} are whole numbers, which have no prefix; say from \
+                 which key to which",
+                self.name
+            )));
+        }
+        Ok(Range::prefix(prefix))
+    }
+
     /// Calls `each` with every key and stored value of a range, page by page: what is changed
     /// meanwhile is seen as it is when its page is read. `each` says whether to go on.
     ///
     /// # Errors
     /// `Engine`, and those of `each`.
     pub fn scan(&mut self, range: &Range, order: Order, each: &mut Each<'_>) -> Result {
-        if !self.is_there()? {
-            return Ok(());
-        }
-        let layout = self.settings.layout.clone();
-        let mut rest = range.clone();
+        let mut walk = Walk::new(range, order);
         loop {
-            let page: Vec<Pair> = self.engine.page(&layout, &rest, order, PAGE)?;
-            let Some((last, _)) = page.last() else { return Ok(()) };
-            let mut end = false;
-            match order {
-                Order::Ascending => match successor(&layout, last) {
-                    Some(next) => rest.from = Some(next),
-                    None => end = true,
-                },
-                Order::Descending => rest.to = Some(last.clone()),
+            let page = self.next_page(&mut walk)?;
+            if page.is_empty() {
+                return Ok(());
             }
             for (key, value) in &page {
                 if !each(self, key, value)? {
                     return Ok(());
                 }
             }
-            if end {
-                return Ok(());
-            }
         }
+    }
+
+    /// The next keys and stored values of a walk; none at its end.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn next_page(&mut self, walk: &mut Walk) -> Result<Vec<Pair>> {
+        if walk.ended || !self.is_there()? {
+            return Ok(Vec::new());
+        }
+        let layout = &self.settings.layout;
+        let page: Vec<Pair> = self.engine.page(layout, &walk.rest, walk.order, PAGE)?;
+        match (page.last(), walk.order) {
+            (None, _) => walk.ended = true,
+            (Some((last, _)), Order::Ascending) => match successor(layout, last) {
+                Some(next) => walk.rest.from = Some(next),
+                None => walk.ended = true,
+            },
+            (Some((last, _)), Order::Descending) => walk.rest.to = Some(last.clone()),
+        }
+        Ok(page)
     }
 
     /// Trains a dictionary for zstd from the first values of the collection, and uses it for all
@@ -483,7 +436,11 @@ impl Store {
     /// `Damaged`.
     pub fn unseal(&mut self, key: &[u8], value: &[u8]) -> Result<Entry> {
         let stored_bytes = value.len() as u64;
-        if let Some((envelope, payload)) = Envelope::open(key, value)? {
+        let opened = match Envelope::open(key, value) {
+            Err(_) if self.is_bare_bson(value) => None,
+            other => other?,
+        };
+        if let Some((envelope, payload)) = opened {
             let Envelope { codec, created, length } = envelope;
             // Somebody else may have trained one since this handle was opened.
             if codec.compression == Compression::Zstd && !self.packer.knows(payload) {
@@ -493,10 +450,17 @@ impl Store {
             let document = self.packer.unpack(key, codec.compression, payload, length)?;
             return Ok(Entry { codec, created: Some(created), stored_bytes, document });
         }
-        if self.settings.layout.text && value.starts_with(b"wWc") {
+        if self.settings.layout.text && value.starts_with(envelope::BASE64_OF_MAGIC) {
             return Err(Error::damaged(
                 key,
                 "found text that begins as an envelope does, and is no Base64",
+            ));
+        }
+        if envelope::lost_its_magic(value, self.settings.layout.text) {
+            return Err(Error::damaged(
+                key,
+                "found an envelope whose first bytes have changed since it was put; its checksum \
+                 fits when they are set right",
             ));
         }
         let Some(Assume { format, base64 }) = self.settings.assume else {
@@ -518,6 +482,31 @@ impl Store {
         };
         let codec = Codec { format, compression: Compression::None };
         Ok(Entry { codec, created: None, stored_bytes, document })
+    }
+
+    /// The same of a value that nobody else needs: where nothing has to be decompressed, its bytes
+    /// become the document's.
+    fn unseal_owned(&mut self, key: &[u8], mut value: Vec<u8>) -> Result<Entry> {
+        if let Ok(Some((Envelope { codec, created, length }, payload))) =
+            Envelope::open(key, &value)
+            && codec.compression == Compression::None
+            && payload.len() == length as usize
+        {
+            let stored_bytes = value.len() as u64;
+            value.drain(..envelope::BYTES);
+            return Ok(Entry { codec, created: Some(created), stored_bytes, document: value });
+        }
+        self.unseal(key, &value)
+    }
+
+    /// Whether this is a document of BSON that others have written, whose length happens to begin
+    /// as an envelope does. An envelope taken for such a length would say 17 MB or more.
+    fn is_bare_bson(&self, value: &[u8]) -> bool {
+        self.settings.assume == Some(Assume { format: Format::Bson, base64: false })
+            && value.first_chunk().is_some_and(|head| {
+                usize::try_from(i32::from_le_bytes(*head)).is_ok_and(|one| one == value.len())
+            })
+            && value.last() == Some(&0)
     }
 
     /// The document of an entry, in `format`.
@@ -550,28 +539,54 @@ impl Store {
         Ok(converted)
     }
 
-    /// Makes the table before the first value is put.
+    /// Makes the collection before the first value is put.
     fn ensure(&mut self) -> Result {
         if self.is_there()? {
             return Ok(());
         }
         check_name(&self.name)?;
-        if self.engine.has_table(&self.settings.layout.table)? {
+        let note = note_name(&self.name);
+        let layout = self.settings.layout.clone();
+        // One whose making was cut short is ours.
+        if self.engine.has_table(&layout.table)?
+            && self.engine.note(&engine::making(&note))?.is_none()
+        {
+            // Another may have made the collection in this very moment.
+            if self.is_there()? {
+                return Ok(());
+            }
             return Err(Error::usage(format!(
                 "the database has a table {} already, which is no collection; take it with \
                  `regauge store adopt`, or name another",
-                self.settings.layout.table
+                layout.table
             )));
         }
-        self.save(self.settings.clone())
+        self.engine.create_noted(&layout, &note, self.settings.to_note().as_bytes())?;
+        self.seen = Some(Instant::now());
+        Ok(())
     }
 
     /// Whether the collection is there. Asked of the database once only when it is.
-    fn is_there(&mut self) -> Result<bool> {
-        if !self.seen {
-            self.seen = self.engine.note(&note_name(&self.name))?.is_some();
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn is_there(&mut self) -> Result<bool> {
+        if self.seen.is_none() && self.engine.note(&note_name(&self.name))?.is_some() {
+            self.seen = Some(Instant::now());
         }
-        Ok(self.seen)
+        Ok(self.seen.is_some())
+    }
+
+    /// Takes over what others have changed in the settings, or said first.
+    fn refresh(&mut self) -> Result {
+        if self.seen.is_some_and(|seen| seen.elapsed() < SETTINGS_AGE) {
+            return Ok(());
+        }
+        if let Some(note) = self.engine.note(&note_name(&self.name))? {
+            self.settings = Settings::from_note(&self.name, &note)?;
+            self.seen = Some(Instant::now());
+        }
+        Ok(())
     }
 }
 

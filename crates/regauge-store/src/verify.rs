@@ -37,8 +37,24 @@ pub fn verify(
     on_bad: &mut dyn FnMut(&Error) -> Result,
     progress: &mut dyn FnMut(&Findings),
 ) -> Result<Findings> {
+    verify_first(store, (range, Order::Ascending, u64::MAX), on_bad, progress)
+}
+
+/// The same for the first `limit` values of a range in an order.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_first(
+    store: &mut Store,
+    (range, order, limit): (&Range, Order, u64),
+    on_bad: &mut dyn FnMut(&Error) -> Result,
+    progress: &mut dyn FnMut(&Findings),
+) -> Result<Findings> {
     let mut found = Findings::default();
-    store.scan(range, Order::Ascending, &mut |store, key, value| {
+    if limit == 0 {
+        return Ok(found);
+    }
+    store.scan(range, order, &mut |store, key, value| {
         found.values += 1;
         found.stored_bytes += value.len() as u64;
         match look(store, key, value) {
@@ -54,7 +70,7 @@ pub fn verify(
             Err(other) => return Err(other),
         }
         progress(&found);
-        Ok(true)
+        Ok(found.values < limit)
     })?;
     found.codecs.sort_by_key(|(_, values, _)| std::cmp::Reverse(*values));
     Ok(found)

@@ -1,16 +1,20 @@
-//! What a store must survive: a writer that is killed at any moment, a file that may only be read,
-//! a file that cannot grow.
+//! What a store must survive: a writer that is killed at any moment, and its server with it, a
+//! server that is stopped and started, a connection that is cut, a file that may only be read, a
+//! file that cannot grow.
+
+mod engines;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use engines::{Fresh, Kind};
 use regauge::Format;
 use regauge_store::{Error, Range, Store, verify};
 
 /// Rounds of killing; `REGAUGE_KILLS=200` for the whole of them.
-fn rounds() -> u32 {
-    std::env::var("REGAUGE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
+fn rounds(few: u32) -> u32 {
+    std::env::var("REGAUGE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
 }
 
 /// The process that is killed: this test in a process of its own, which puts values and says which
@@ -38,53 +42,59 @@ fn key(batch: u64, part: u64) -> Vec<u8> {
 
 #[test]
 fn no_acknowledged_write_is_lost_and_none_is_torn() {
-    let folder = tempfile::tempdir().unwrap();
-    let url = format!("sqlite:{}", folder.path().join("killed.db").display());
+    let fresh = Fresh::new(Kind::Sqlite).unwrap();
     let mut next = 0;
-    for round in 0..rounds() {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child_that_writes", "--nocapture"])
-            .env("REGAUGE_KILLED_STORE", &url)
-            .env("REGAUGE_KILLED_FROM", next.to_string())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let output = child.stdout.take().unwrap();
-        let reader = std::thread::spawn(move || {
-            let lines = BufReader::new(output).lines().map_while(Result::ok);
-            lines.filter_map(|line| line.strip_prefix("acknowledged ")?.parse::<u64>().ok()).max()
-        });
+    for round in 0..rounds(12) {
         // Another moment in every round, the first ones while the table is made.
-        std::thread::sleep(Duration::from_micros(u64::from(round) * 7_919 % 60_000));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let acknowledged = reader.join().unwrap();
-
-        let mut store = Store::open(&url, "killed", None).unwrap();
-        let mut batches: Vec<(u64, u64)> = Vec::new();
-        let none = &mut |error: &Error| panic!("{error}");
-        verify::verify(&mut store, &Range::all(), none, &mut |_| ()).unwrap();
-        store
-            .scan(&Range::all(), regauge_store::Order::Ascending, &mut |_, key, _| {
-                let batch = std::str::from_utf8(&key[..10]).unwrap().parse().unwrap();
-                match batches.last_mut() {
-                    Some((last, parts)) if *last == batch => *parts += 1,
-                    _ => batches.push((batch, 1)),
-                }
-                Ok(true)
-            })
-            .unwrap();
-        for (place, (batch, parts)) in batches.iter().enumerate() {
-            assert_eq!(*batch, place as u64, "round {round}: a batch is missing");
-            assert_eq!(*parts, 1 + batch % 5, "round {round}: batch {batch} is torn");
-        }
-        if let Some(acknowledged) = acknowledged {
-            assert!(batches.len() as u64 > acknowledged, "round {round}: lost {acknowledged}");
-        }
-        next = batches.len() as u64;
+        let moment = Duration::from_micros(u64::from(round) * 7_919 % 60_000);
+        next = killed_round(&fresh.url, round, next, || std::thread::sleep(moment));
     }
     assert!(next > 0, "something was written in some round");
+}
+
+/// Lets a process write, does what ends in its death, and looks at what is there then. Gives the
+/// number of the next batch.
+fn killed_round(url: &str, round: u32, next: u64, meanwhile: impl FnOnce()) -> u64 {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child_that_writes", "--nocapture"])
+        .env("REGAUGE_KILLED_STORE", url)
+        .env("REGAUGE_KILLED_FROM", next.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let output = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let lines = BufReader::new(output).lines().map_while(Result::ok);
+        lines.filter_map(|line| line.strip_prefix("acknowledged ")?.parse::<u64>().ok()).max()
+    });
+    meanwhile();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let acknowledged = reader.join().unwrap();
+
+    let mut store = Store::open(url, "killed", None).unwrap();
+    let mut batches: Vec<(u64, u64)> = Vec::new();
+    let none = &mut |error: &Error| panic!("{error}");
+    verify::verify(&mut store, &Range::all(), none, &mut |_| ()).unwrap();
+    store
+        .scan(&Range::all(), regauge_store::Order::Ascending, &mut |_, key, _| {
+            let batch = std::str::from_utf8(&key[..10]).unwrap().parse().unwrap();
+            match batches.last_mut() {
+                Some((last, parts)) if *last == batch => *parts += 1,
+                _ => batches.push((batch, 1)),
+            }
+            Ok(true)
+        })
+        .unwrap();
+    for (place, (batch, parts)) in batches.iter().enumerate() {
+        assert_eq!(*batch, place as u64, "round {round}: a batch is missing");
+        assert_eq!(*parts, 1 + batch % 5, "round {round}: batch {batch} is torn");
+    }
+    if let Some(acknowledged) = acknowledged {
+        assert!(batches.len() as u64 > acknowledged, "round {round}: lost {acknowledged}");
+    }
+    batches.len() as u64
 }
 
 #[test]
@@ -124,4 +134,195 @@ fn a_full_disk_is_told_nothing_is_changed_and_the_next_operation_works() {
     assert_eq!(store.get(b"small", Format::Json).unwrap().unwrap(), b"1");
     store.put(b"small", b"2", Format::Json).unwrap();
     assert_eq!(store.get(b"small", Format::Json).unwrap().unwrap(), b"2");
+}
+
+/// Servers that tests stop, start and kill, and the connections to them.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod server {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::{Arc, Mutex, MutexGuard};
+
+    use super::*;
+    use regauge_store::{Order, Settings, engine};
+
+    /// One test at a time: a server that is stopped is stopped for all.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    fn alone() -> MutexGuard<'static, ()> {
+        ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Has `tools/servers.py` do something with a server that it has started.
+    fn control(kind: Kind, what: &str, folder: &str) {
+        let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/servers.py");
+        let name = kind.server().unwrap();
+        let done = Command::new("python3")
+            .args([program, what, name, "--folder", folder])
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{what} {name}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    fn folder() -> Option<String> {
+        let folder = std::env::var("REGAUGE_TEST_SERVERS").ok();
+        if folder.is_none() {
+            println!("skipped: the server is not ours to stop; `make test-servers` starts some");
+        }
+        folder
+    }
+
+    pub fn no_acknowledged_write_is_lost_when_the_server_is_killed_too(kind: Kind) {
+        let _alone = alone();
+        let (Some(folder), Some(fresh)) = (folder(), Fresh::new(kind)) else { return };
+        let mut next = 0;
+        let rounds = rounds(3).min(20);
+        for round in 0..rounds {
+            let moment = Duration::from_millis(60 + u64::from(round) * 79 % 400);
+            next = killed_round(&fresh.url, round, next, || {
+                std::thread::sleep(moment);
+                control(kind, "kill", &folder);
+                control(kind, "start", &folder);
+            });
+        }
+        println!("{kind:?}: {rounds} rounds, {next} batches");
+        assert!(next > 0, "something was written in some round");
+    }
+
+    pub fn a_server_that_was_restarted_is_found_again(kind: Kind) {
+        let _alone = alone();
+        let (Some(folder), Some(fresh)) = (folder(), Fresh::new(kind)) else { return };
+        let mut store = Store::open(&fresh.url, "restarted", None).unwrap();
+        store.put(b"k", b"1", Format::Json).unwrap();
+        // A read notices nothing of it.
+        control(kind, "stop", &folder);
+        control(kind, "start", &folder);
+        assert_eq!(store.get(b"k", Format::Json).unwrap().unwrap(), b"1");
+        // Nor does a change, where the connection was found dead before it was sent.
+        control(kind, "stop", &folder);
+        control(kind, "start", &folder);
+        std::thread::sleep(Duration::from_millis(1_100));
+        store.put(b"k", b"2", Format::Json).unwrap();
+        for stop in ["stop", "kill"] {
+            control(kind, stop, &folder);
+            for _ in 0..2 {
+                let told = store.get(b"k", Format::Json).unwrap_err().to_string();
+                assert!(told.starts_with("cannot read a value: no connection: "), "{told}");
+                assert!(told.ends_with("; try again"), "{told}");
+                assert!(!told.contains("regauge:regauge"), "{told}");
+            }
+            let told = store.put(b"k", b"3", Format::Json).unwrap_err().to_string();
+            assert!(told.contains("no connection"), "{told}");
+            control(kind, "start", &folder);
+            assert_eq!(store.get(b"k", Format::Json).unwrap().unwrap(), b"2");
+            store.put(b"k", b"2", Format::Json).unwrap();
+        }
+    }
+
+    /// Stands between a client and its server, and cuts the line when the client has sent so many
+    /// bytes more.
+    struct Between {
+        port: u16,
+        left: Arc<AtomicU64>,
+    }
+
+    impl Between {
+        fn new(server: String) -> Between {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let left = Arc::new(AtomicU64::new(u64::MAX));
+            let shared = Arc::clone(&left);
+            std::thread::spawn(move || {
+                for client in listener.incoming() {
+                    let Ok(client) = client else { return };
+                    let server = TcpStream::connect(&server).unwrap();
+                    let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                    let left = Arc::clone(&shared);
+                    std::thread::spawn(move || Between::forward(from, to, Some(&left)));
+                    std::thread::spawn(move || Between::forward(server, client, None));
+                }
+            });
+            Between { port, left }
+        }
+
+        fn forward(mut from: TcpStream, mut to: TcpStream, left: Option<&AtomicU64>) {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = from.read(&mut buffer) {
+                if let Some(left) = left {
+                    let before = left.load(Ordering::SeqCst);
+                    if before < count as u64 {
+                        left.store(u64::MAX, Ordering::SeqCst);
+                        break;
+                    }
+                    if before != u64::MAX {
+                        left.store(before - count as u64, Ordering::SeqCst);
+                    }
+                }
+                if to.write_all(&buffer[..count]).is_err() {
+                    break;
+                }
+            }
+            let _ = from.shutdown(std::net::Shutdown::Both);
+            let _ = to.shutdown(std::net::Shutdown::Both);
+        }
+    }
+
+    pub fn a_line_that_is_cut_in_mid_batch_changes_nothing(kind: Kind) {
+        let _alone = alone();
+        let Some(fresh) = Fresh::new(kind) else { return };
+        let (start, rest) = fresh.url.split_once("127.0.0.1:").expect("a server on loopback");
+        let (port, rest) = rest.split_once('/').unwrap();
+        let between = Between::new(format!("127.0.0.1:{port}"));
+        let engine = engine::open(&format!("{start}127.0.0.1:{}/{rest}", between.port)).unwrap();
+        let layout = Settings::new("cut", "json".parse().unwrap()).unwrap().layout;
+        engine.create(&layout).unwrap();
+        engine.put(&layout, b"before", b"1").unwrap();
+        let filler = vec![b'x'; 50_000];
+        let keys: Vec<String> = (0..40).map(|i| format!("batch {i}")).collect();
+        let batch: Vec<(&[u8], Option<&[u8]>)> =
+            keys.iter().map(|key| (key.as_bytes(), Some(&filler[..]))).collect();
+        for bytes in [0, 10_000, 500_000, 1_900_000] {
+            // A line that was used just now is not asked whether it is sound.
+            assert!(engine.exists(&layout, b"before").unwrap());
+            between.left.store(bytes, Ordering::SeqCst);
+            let told = engine.apply(&layout, &batch).unwrap_err().to_string();
+            assert!(told.contains("the connection was lost before the answer came"), "{told}");
+            assert!(told.contains("not known whether this was done"), "{told}");
+            // The next operation works, and nothing of the batch is there.
+            let found = engine.keys(&layout, &Range::all(), Order::Ascending, 100).unwrap();
+            assert_eq!(found, [b"before".to_vec()], "{bytes}");
+            engine.put(&layout, b"before", b"2").unwrap();
+        }
+        // A read is made once more.
+        between.left.store(0, Ordering::SeqCst);
+        assert_eq!(engine.get(&layout, b"before").unwrap().unwrap(), b"2");
+        engine.apply(&layout, &batch).unwrap();
+        assert_eq!(engine.count(&layout).unwrap(), (41, 40 * 50_000 + 1));
+    }
+}
+
+macro_rules! on_servers {
+    ($($test:ident)*) => {
+        #[cfg(feature = "postgres")]
+        on_servers! { @on postgres Postgres $($test)* }
+        #[cfg(feature = "mysql")]
+        on_servers! { @on mysql Mysql $($test)* }
+    };
+    (@on $module:ident $kind:ident $($test:ident)*) => {
+        mod $module {
+            $(
+                #[test]
+                fn $test() {
+                    super::server::$test(super::Kind::$kind);
+                }
+            )*
+        }
+    };
+}
+
+on_servers! {
+    no_acknowledged_write_is_lost_when_the_server_is_killed_too
+    a_server_that_was_restarted_is_found_again
+    a_line_that_is_cut_in_mid_batch_changes_nothing
 }

@@ -5,12 +5,25 @@
 //!
 //! Each server's driver is behind a feature of its own, since it takes minutes to build.
 
+mod column;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod line;
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod parameters;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "runtime")]
 mod runtime;
 mod sqlite;
 
 use crate::error::{Error, Result};
 
+#[cfg(feature = "mysql")]
+pub use mysql::Mysql;
+#[cfg(feature = "postgres")]
+pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
 /// A range of keys.
@@ -135,6 +148,22 @@ pub trait Engine: Send {
     /// `Engine`.
     fn create(&self, layout: &Layout) -> Result;
 
+    /// Makes the table of a collection and keeps the note that describes it, both or none; what is
+    /// there already stays as it is. Where the engine has no transactions for this, a second note
+    /// says meanwhile that the table is being made ([`making`]), so that a run that was
+    /// killed in between can be done again.
+    ///
+    /// # Errors
+    /// `Engine`.
+    fn create_noted(&self, layout: &Layout, name: &str, note: &[u8]) -> Result {
+        self.set_note(&making(name), Some(b""))?;
+        self.create(layout)?;
+        if self.note(name)?.is_none() {
+            self.set_note(name, Some(note))?;
+        }
+        self.set_note(&making(name), None)
+    }
+
     /// The value of a key.
     ///
     /// # Errors
@@ -244,6 +273,12 @@ pub trait Engine: Send {
     fn notes(&self, prefix: &str) -> Result<Vec<String>>;
 }
 
+/// The name of the note that says that a collection is being made.
+#[must_use]
+pub fn making(name: &str) -> String {
+    format!("making/{name}")
+}
+
 /// Opens the database of a URL: `sqlite:PATH`, `postgres://…`, `mysql://…`, `mongodb://…`,
 /// `cassandra://…`.
 ///
@@ -261,7 +296,13 @@ pub fn open(url: &str) -> Result<Box<dyn Engine>> {
     };
     match scheme {
         "sqlite" => Ok(Box::new(Sqlite::open(rest)?)),
+        #[cfg(feature = "postgres")]
+        "postgres" | "postgresql" => Ok(Box::new(Postgres::open(url)?)),
+        #[cfg(not(feature = "postgres"))]
         "postgres" | "postgresql" => missing("postgres"),
+        #[cfg(feature = "mysql")]
+        "mysql" => Ok(Box::new(Mysql::open(url)?)),
+        #[cfg(not(feature = "mysql"))]
         "mysql" => missing("mysql"),
         "mongodb" | "mongodb+srv" => missing("mongodb"),
         "cassandra" => missing("cassandra"),
@@ -269,6 +310,18 @@ pub fn open(url: &str) -> Result<Box<dyn Engine>> {
             "found \"{}\", expected sqlite:PATH, postgres://, mysql://, mongodb:// or cassandra://",
             shown_url(url)
         ))),
+    }
+}
+
+/// Opens a database that must be there: as [`open`], but a file of SQLite is not made.
+///
+/// # Errors
+/// `Absent` where the file is not there, and as `open`.
+pub fn open_existing(url: &str) -> Result<Box<dyn Engine>> {
+    match url.split_once(':') {
+        Some(("sqlite", path)) => Ok(Box::new(Sqlite::open_existing(path)?)),
+        // A server has a database or says that it has none.
+        _ => open(url),
     }
 }
 

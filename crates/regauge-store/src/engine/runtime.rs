@@ -25,6 +25,9 @@ impl Runtime {
     /// # Errors
     /// `Engine`: the system has no more descriptors.
     pub(super) fn new() -> Result<Runtime> {
+        // Drivers that ask rustls for cryptography take what the process has. Only the first who
+        // says it counts; others have chosen then, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let tokio = tokio.map_err(|error| Error::Engine {
             doing: "start a driver".to_owned(),

@@ -5,19 +5,19 @@
 //! is in WAL mode: readers and one writer do not wait for each other. Every change is synced
 //! before it is acknowledged (`synchronous = FULL`).
 
-use std::borrow::Cow;
+use std::cell::RefCell;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use data_encoding::BASE64;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{
-    Connection, ErrorCode, OptionalExtension as _, Row, Transaction, TransactionBehavior,
+    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, Transaction, TransactionBehavior,
 };
 
+use super::column::{self, Key, Stored};
 use super::{Change, Engine, KeyKind, Layout, Order, Pair, Range};
-use crate::envelope::MAGIC;
 use crate::error::{Error, Result, shown};
 
 /// How long a change waits for another writer.
@@ -27,13 +27,38 @@ const PAGE_BYTES: usize = 4 << 20;
 /// Statements that stay prepared: some ten for each collection in use.
 const STATEMENTS: usize = 64;
 
-/// The first three characters of the Base64 of every envelope: its magic makes two and a half of
-/// them, and the half byte of version 1 the rest.
-const BASE64_OF_MAGIC: &[u8] = b"wWc";
+/// What makes the table of notes.
+const NOTES: &str = "CREATE TABLE IF NOT EXISTS regauge_notes (\
+                     name TEXT NOT NULL PRIMARY KEY, note BLOB NOT NULL)";
 
 /// A file of SQLite.
 pub struct Sqlite {
     connection: Connection,
+    /// The statements of the collection that was used last.
+    texts: RefCell<Option<Arc<Texts>>>,
+}
+
+/// The statements of single values, which are too quick for their texts to be made each time.
+struct Texts {
+    layout: Layout,
+    get: String,
+    put: String,
+    delete: String,
+}
+
+impl Texts {
+    fn new(layout: &Layout) -> Texts {
+        let (table, key, value) = quoted(layout);
+        Texts {
+            layout: layout.clone(),
+            get: format!("SELECT {value} FROM {table} WHERE {key} = ?1 AND {value} IS NOT NULL"),
+            put: format!(
+                "INSERT INTO {table} ({key}, {value}) VALUES (?1, ?2) \
+                 ON CONFLICT ({key}) DO UPDATE SET {value} = excluded.{value}"
+            ),
+            delete: format!("DELETE FROM {table} WHERE {key} = ?1"),
+        }
+    }
 }
 
 impl Sqlite {
@@ -42,11 +67,32 @@ impl Sqlite {
     /// # Errors
     /// `Engine`: no such folder, no permission, no database.
     pub fn open(path: &str) -> Result<Sqlite> {
+        Sqlite::open_with(path, OpenFlags::SQLITE_OPEN_CREATE)
+    }
+
+    /// Opens a file that must be there.
+    ///
+    /// # Errors
+    /// `Absent`, and as `open`.
+    pub fn open_existing(path: &str) -> Result<Sqlite> {
+        let is_plain = !path.starts_with("file:") && path != ":memory:";
+        if is_plain && !path.is_empty() && !Path::new(path).exists() {
+            return Err(Error::Absent(format!("there is no file {path}")));
+        }
+        Sqlite::open_with(path, OpenFlags::empty())
+    }
+
+    fn open_with(path: &str, more: OpenFlags) -> Result<Sqlite> {
         if path.is_empty() {
             return Err(Error::usage("found \"sqlite:\", expected a path behind it"));
         }
         let doing = format!("open {path}");
-        let connection = Connection::open(Path::new(path)).map_err(failed(&doing))?;
+        let flags = more
+            | OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            Connection::open_with_flags(Path::new(path), flags).map_err(failed(&doing))?;
         connection.busy_timeout(PATIENCE).map_err(failed(&doing))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         // Else a misspelt column in double quotes would be taken for a text.
@@ -57,9 +103,9 @@ impl Sqlite {
         let tables: i64 = connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .map_err(failed(&doing))?;
-        let set_up = match tables {
-            0 => "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
-            _ => "PRAGMA synchronous = FULL;",
+        let set_up = match tables == 0 && more.contains(OpenFlags::SQLITE_OPEN_CREATE) {
+            true => "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
+            false => "PRAGMA synchronous = FULL;",
         };
         match connection.execute_batch(set_up) {
             Ok(()) => {}
@@ -67,7 +113,7 @@ impl Sqlite {
             Err(error) if code(&error) == Some(ErrorCode::ReadOnly) => {}
             Err(error) => return Err(failed(&doing)(error)),
         }
-        Ok(Sqlite { connection })
+        Ok(Sqlite { connection, texts: RefCell::new(None) })
     }
 
     /// Lets the file have no more than so many pages of 4 KiB: a bound for whoever shares a disk.
@@ -132,6 +178,14 @@ impl Sqlite {
         }
     }
 
+    fn texts(&self, layout: &Layout) -> Arc<Texts> {
+        let mut held = self.texts.borrow_mut();
+        match &*held {
+            Some(texts) if texts.layout == *layout => Arc::clone(texts),
+            _ => Arc::clone(held.insert(Arc::new(Texts::new(layout)))),
+        }
+    }
+
     fn writing(&self, doing: &str) -> Result<Transaction<'_>> {
         // At once, so that two writers wait for each other instead of failing half-way.
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
@@ -143,25 +197,20 @@ impl Sqlite {
         let bound = Key::new(layout, key)?;
         match value {
             Some(value) => {
-                let (table, key_name, value_name) = quoted(layout);
-                let sql = format!(
-                    "INSERT INTO {table} ({key_name}, {value_name}) VALUES (?1, ?2) \
-                     ON CONFLICT ({key_name}) DO UPDATE SET {value_name} = excluded.{value_name}"
-                );
-                let mut put = self.connection.prepare_cached(&sql).map_err(failed(&doing()))?;
-                put.execute((bound, Stored::new(layout, value))).map_err(failed(&doing()))?;
+                let texts = self.texts(layout);
+                let put = self.connection.prepare_cached(&texts.put);
+                put.and_then(|mut put| put.execute((bound, Stored::new(layout, value))))
+                    .map_err(|error| failed(&doing())(error))?;
             }
             None => {
-                self.remove(layout, &bound).map_err(failed(&doing()))?;
+                self.remove(layout, &bound).map_err(|error| failed(&doing())(error))?;
             }
         }
         Ok(())
     }
 
     fn remove(&self, layout: &Layout, key: &Key<'_>) -> rusqlite::Result<usize> {
-        let (table, key_name, _) = quoted(layout);
-        let sql = format!("DELETE FROM {table} WHERE {key_name} = ?1");
-        self.connection.prepare_cached(&sql)?.execute([key])
+        self.connection.prepare_cached(&self.texts(layout).delete)?.execute([key])
     }
 
     fn swap_one(
@@ -213,8 +262,7 @@ impl Sqlite {
     ) -> Result {
         const DOING: &str = "read a range";
         let (table, key_name, value_name) = quoted(layout);
-        let from = range.from.as_deref().map(|key| Key::new(layout, key)).transpose()?;
-        let to = range.to.as_deref().map(|key| Key::new(layout, key)).transpose()?;
+        let Some((from, to)) = Key::ends(layout, range, Key::end)? else { return Ok(()) };
         // Conditions that are always true would keep SQLite from its index.
         let mut conditions = String::new();
         if from.is_some() {
@@ -269,33 +317,29 @@ impl Engine for Sqlite {
 
     fn create(&self, layout: &Layout) -> Result {
         let doing = format!("make table {}", layout.table);
-        let (table, key, value) = quoted(layout);
-        let view = identifier(&format!("{}_text", layout.table));
-        let key_type = match layout.key_kind {
-            KeyKind::Bytes => "BLOB",
-            KeyKind::Text => "TEXT",
-            KeyKind::Integer => "INTEGER",
-        };
-        let value_type = if layout.text { "TEXT" } else { "BLOB" };
-        let sql = format!(
-            "CREATE TABLE IF NOT EXISTS {table} (\
-               {key} {key_type} NOT NULL UNIQUE, {value} {value_type} NOT NULL);\
-             CREATE VIEW IF NOT EXISTS {view} AS SELECT CAST({key} AS TEXT) AS {key}, {value} \
-               FROM {table}"
-        );
         let transaction = self.writing(&doing)?;
-        self.connection.execute_batch(&sql).map_err(failed(&doing))?;
+        self.connection.execute_batch(&table_of(layout)).map_err(failed(&doing))?;
+        transaction.commit().map_err(failed(&doing))
+    }
+
+    fn create_noted(&self, layout: &Layout, name: &str, note: &[u8]) -> Result {
+        let doing = format!("make table {}", layout.table);
+        let transaction = self.writing(&doing)?;
+        let make = || -> rusqlite::Result<usize> {
+            self.connection.execute_batch(&table_of(layout))?;
+            self.connection.execute_batch(NOTES)?;
+            let sql = "INSERT INTO regauge_notes VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
+            self.connection.execute(sql, (name, note))
+        };
+        make().map_err(failed(&doing))?;
         transaction.commit().map_err(failed(&doing))
     }
 
     fn get(&self, layout: &Layout, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let doing = "read a value";
-        let (table, key_name, value_name) = quoted(layout);
         let bound = Key::new(layout, key)?;
-        let sql = format!(
-            "SELECT {value_name} FROM {table} WHERE {key_name} = ?1 AND {value_name} IS NOT NULL"
-        );
-        let mut select = self.connection.prepare_cached(&sql).map_err(failed(doing))?;
+        let texts = self.texts(layout);
+        let mut select = self.connection.prepare_cached(&texts.get).map_err(failed(doing))?;
         select
             .query_row([bound], |row| Ok(stored_bytes(layout, row.get_ref(0)?)))
             .optional()
@@ -408,9 +452,7 @@ impl Engine for Sqlite {
 
     fn set_note(&self, name: &str, note: Option<&[u8]>) -> Result {
         let doing = format!("keep the note {name}");
-        let make = "CREATE TABLE IF NOT EXISTS regauge_notes (\
-                    name TEXT NOT NULL PRIMARY KEY, note BLOB NOT NULL)";
-        self.connection.execute_batch(make).map_err(failed(&doing))?;
+        self.connection.execute_batch(NOTES).map_err(failed(&doing))?;
         let done = match note {
             Some(note) => self.connection.execute(
                 "INSERT INTO regauge_notes VALUES (?1, ?2) \
@@ -434,33 +476,6 @@ impl Engine for Sqlite {
             .and_then(Iterator::collect)
             .map_err(failed("read the notes"))?;
         Ok(names.into_iter().filter(|name| name.starts_with(prefix)).collect())
-    }
-}
-
-/// A key as its column holds it.
-enum Key<'k> {
-    Bytes(&'k [u8]),
-    Text(&'k str),
-    Integer(i64),
-}
-
-impl<'k> Key<'k> {
-    fn new(layout: &Layout, key: &'k [u8]) -> Result<Key<'k>> {
-        let wrong = |expected: &str| {
-            Error::usage(format!("key {}: table {} takes {expected}", shown(key), layout.table))
-        };
-        match layout.key_kind {
-            KeyKind::Bytes => Ok(Key::Bytes(key)),
-            KeyKind::Text => {
-                std::str::from_utf8(key).map(Key::Text).map_err(|_| wrong("UTF-8 text"))
-            }
-            KeyKind::Integer => std::str::from_utf8(key)
-                .ok()
-                // One way to write a number: "007" is no other key than 7.
-                .and_then(|text| text.parse::<i64>().ok().filter(|one| one.to_string() == text))
-                .map(Key::Integer)
-                .ok_or_else(|| wrong("whole numbers")),
-        }
     }
 }
 
@@ -493,27 +508,6 @@ fn key_bytes(layout: &Layout, key: ValueRef<'_>) -> Result<Vec<u8>> {
     }
 }
 
-/// A value as its column holds it.
-enum Stored<'v> {
-    Bytes(&'v [u8]),
-    Text(Cow<'v, str>),
-}
-
-impl<'v> Stored<'v> {
-    /// In a column of text, what has an envelope is in Base64; what others have written there is
-    /// text as it stands.
-    fn new(layout: &Layout, value: &'v [u8]) -> Stored<'v> {
-        match layout.text {
-            true if value.starts_with(&MAGIC) => Stored::Text(BASE64.encode(value).into()),
-            true => match std::str::from_utf8(value) {
-                Ok(text) => Stored::Text(text.into()),
-                Err(_) => Stored::Bytes(value),
-            },
-            false => Stored::Bytes(value),
-        }
-    }
-}
-
 impl ToSql for Stored<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
@@ -523,18 +517,32 @@ impl ToSql for Stored<'_> {
     }
 }
 
-/// The bytes of a stored value. In a column of text, only what begins as an envelope's Base64 is
-/// decoded; what is no Base64 after all stays as it stands, and `Store::unseal` names it.
 fn stored_bytes(layout: &Layout, value: ValueRef<'_>) -> Vec<u8> {
     match value {
-        ValueRef::Text(text) if layout.text && text.starts_with(BASE64_OF_MAGIC) => {
-            BASE64.decode(text).unwrap_or_else(|_| text.to_vec())
-        }
+        ValueRef::Text(text) if layout.text => column::from_text(text),
         ValueRef::Blob(bytes) | ValueRef::Text(bytes) => bytes.to_vec(),
         ValueRef::Integer(number) => number.to_string().into_bytes(),
         ValueRef::Real(number) => number.to_string().into_bytes(),
         ValueRef::Null => Vec::new(),
     }
+}
+
+/// What makes the table of a collection, and its view for people.
+fn table_of(layout: &Layout) -> String {
+    let (table, key, value) = quoted(layout);
+    let view = identifier(&format!("{}_text", layout.table));
+    let key_type = match layout.key_kind {
+        KeyKind::Bytes => "BLOB",
+        KeyKind::Text => "TEXT",
+        KeyKind::Integer => "INTEGER",
+    };
+    let value_type = if layout.text { "TEXT" } else { "BLOB" };
+    format!(
+        "CREATE TABLE IF NOT EXISTS {table} (\
+           {key} {key_type} NOT NULL UNIQUE, {value} {value_type} NOT NULL);\
+         CREATE VIEW IF NOT EXISTS {view} AS SELECT CAST({key} AS TEXT) AS {key}, {value} \
+           FROM {table}"
+    )
 }
 
 fn quoted(layout: &Layout) -> (String, String, String) {

@@ -53,7 +53,7 @@ pub fn run(arguments: &StoreArguments) -> Result {
             get(place, key, output, *to, *on_loss, *force)
         }
         StoreCommand::Delete { place, key } => {
-            match open(place, None)?.delete(key.as_bytes()).map_err(failure)? {
+            match one_of(place)?.delete(key.as_bytes()).map_err(failure)? {
                 true => Ok(()),
                 false => Err(absent(key)),
             }
@@ -71,21 +71,21 @@ pub fn run(arguments: &StoreArguments) -> Result {
             let implied = to.or(is_stream(output).then_some(Format::Ndjson));
             let (to, compression) = output_format(output, implied, None)?;
             check_terminal(output, to, compression)?;
+            let mut store = existing(place)?;
             let destination = Destination::open(output, *force)?;
-            let mut store = open(place, None)?;
             store.on_loss = (*on_loss).into();
             transfer::export(&mut store, keys, destination, (to, compression), *values)
         }
         StoreCommand::Stat { place } => stat(place),
         StoreCommand::Verify { place, keys } => verify_all(place, keys),
         StoreCommand::Reencode { place, to, dry_run, rate, on_loss } => {
-            let mut store = open(place, None)?;
+            let mut store = existing(place)?;
             store.on_loss = (*on_loss).into();
             reencode_all(&mut store, &Plan { to: *to, dry_run: *dry_run, rate: *rate })
         }
         StoreCommand::Adopt { .. } => adopt(&arguments.command),
         StoreCommand::Train { place, samples, size } => {
-            let mut store = open(place, None)?;
+            let mut store = existing(place)?;
             if store.settings().codec.compression != Compression::Zstd {
                 return Err(Failure::usage(format!(
                     "the collection stores {}; a dictionary serves zstd alone: reencode it first",
@@ -118,10 +118,23 @@ fn open(place: &Place, codec: Option<Codec>) -> Result<Store> {
     Ok(store)
 }
 
+/// A collection that must be there.
+fn existing(place: &Place) -> Result<Store> {
+    Store::open_existing(&place.db, &place.collection).map_err(failure)
+}
+
+/// The same for a command about one key, which is not there either then.
+fn one_of(place: &Place) -> Result<Store> {
+    match Store::open_existing(&place.db, &place.collection) {
+        Err(Error::Absent(message)) => Err(Failure::Value(message)),
+        other => other.map_err(failure),
+    }
+}
+
 /// A store's error as the command says it.
 pub(super) fn failure(error: Error) -> Failure {
     match error {
-        Error::Usage(message) => Failure::Usage(message),
+        Error::Usage(message) | Error::Absent(message) => Failure::Usage(message),
         Error::Document { key, error } if error.kind() == ErrorKind::Refused => {
             Failure::data(&format!("key {key}"), error)
         }
@@ -173,7 +186,7 @@ fn get(
     let implied = to.or(is_stream(output).then_some(Format::Json));
     let (to, compression) = output_format(output, implied, None)?;
     check_terminal(output, to, compression)?;
-    let mut store = open(place, None)?;
+    let mut store = one_of(place)?;
     store.on_loss = on_loss.into();
     let format = if to == Format::Ndjson { Format::Json } else { to };
     let found = store.get(key.as_bytes(), format).map_err(failure)?;
@@ -192,13 +205,13 @@ fn get(
 }
 
 /// The range and the order that the options say.
-pub(super) fn range(keys: &Keys) -> (Range, Order) {
+pub(super) fn range(store: &Store, keys: &Keys) -> Result<(Range, Order)> {
     let bytes = |key: &Option<String>| key.as_ref().map(|key| key.clone().into_bytes());
     let range = match &keys.prefix {
-        Some(prefix) => Range::prefix(prefix.as_bytes()),
+        Some(prefix) => store.prefix(prefix.as_bytes()).map_err(failure)?,
         None => Range { from: bytes(&keys.from_key), to: bytes(&keys.to_key) },
     };
-    (range, if keys.descending { Order::Descending } else { Order::Ascending })
+    Ok((range, if keys.descending { Order::Descending } else { Order::Ascending }))
 }
 
 /// A key on a line of its own: as it is where it is plain text, else in hexadecimal.
@@ -211,11 +224,12 @@ fn line(key: &[u8]) -> String {
 
 fn list(place: &Place, keys: &Keys, long: bool) -> Result {
     use std::io::Write as _;
-    let mut store = open(place, None)?;
-    let (range, order) = range(keys);
+    let mut store = existing(place)?;
+    let (range, order) = range(&store, keys)?;
     let mut left = keys.limit.unwrap_or(u64::MAX);
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut failed = None;
+    let mut bad = 0;
     store
         .scan(&range, order, &mut |store, key, value| {
             if left == 0 {
@@ -224,16 +238,23 @@ fn list(place: &Place, keys: &Keys, long: bool) -> Result {
             left -= 1;
             let text = match long {
                 false => line(key),
-                true => {
-                    let entry = store.unseal(key, value)?;
-                    let created = entry.created.map_or("-".to_owned(), |at| time(at.into()));
-                    let (stored, document) = (entry.stored_bytes, entry.document.len());
-                    format!(
-                        "{:14} {stored:>10} {document:>10} {created:20} {}",
-                        entry.codec,
-                        line(key)
-                    )
-                }
+                true => match store.unseal(key, value) {
+                    Ok(entry) => {
+                        let created = entry.created.map_or("-".to_owned(), |at| time(at.into()));
+                        let (stored, document) = (entry.stored_bytes, entry.document.len());
+                        format!(
+                            "{:14} {stored:>10} {document:>10} {created:20} {}",
+                            entry.codec,
+                            line(key)
+                        )
+                    }
+                    Err(error @ Error::Damaged { .. }) => {
+                        name(&error, &mut bad)?;
+                        let stored = value.len();
+                        format!("{:14} {stored:>10} {:>10} {:20} {}", "bad", "-", "-", line(key))
+                    }
+                    Err(other) => return Err(other),
+                },
             };
             failed = writeln!(out, "{text}").err();
             Ok(failed.is_none())
@@ -241,7 +262,16 @@ fn list(place: &Place, keys: &Keys, long: bool) -> Result {
         .map_err(failure)?;
     match failed.or_else(|| out.flush().err()) {
         Some(error) => Err(Failure::io("standard output", &error)),
-        None => Ok(()),
+        None => all_good(bad),
+    }
+}
+
+/// The end of a walk that has named so many bad values.
+pub(super) fn all_good(bad: u64) -> Result {
+    match bad {
+        0 => Ok(()),
+        1 => Err(Failure::Value("1 value is damaged or cannot be decoded".to_owned())),
+        bad => Err(Failure::Value(format!("{bad} values are damaged or cannot be decoded"))),
     }
 }
 
@@ -252,7 +282,7 @@ fn time(seconds: i64) -> String {
 }
 
 fn list_collections(place: &Place) -> Result {
-    let engine = engine::open(&place.db).map_err(failure)?;
+    let engine = engine::open_existing(&place.db).map_err(failure)?;
     for name in Store::collections(&*engine).map_err(failure)? {
         print(format!("{name}\n").as_bytes())?;
     }
@@ -273,7 +303,7 @@ fn table(rows: Vec<[String; 5]>) -> String {
 }
 
 fn stat(place: &Place) -> Result {
-    let mut store = open(place, None)?;
+    let mut store = existing(place)?;
     let mut named = 0;
     let found = verify::verify(
         &mut store,
@@ -319,7 +349,7 @@ fn stat(place: &Place) -> Result {
 }
 
 /// Names a value that is not right; the first of them.
-fn name(error: &Error, named: &mut u64) -> regauge_store::Result {
+pub(super) fn name(error: &Error, named: &mut u64) -> regauge_store::Result {
     *named += 1;
     match *named {
         1..=NAMED_MAX => complain(error),
@@ -330,17 +360,15 @@ fn name(error: &Error, named: &mut u64) -> regauge_store::Result {
 }
 
 fn verify_all(place: &Place, keys: &Keys) -> Result {
-    let mut store = open(place, None)?;
-    let (range, _) = range(keys);
+    let mut store = existing(place)?;
+    let (range, order) = range(&store, keys)?;
+    let which = (&range, order, keys.limit.unwrap_or(u64::MAX));
     let mut named = 0;
     let found =
-        verify::verify(&mut store, &range, &mut |error| name(error, &mut named), &mut |_| ())
+        verify::verify_first(&mut store, which, &mut |error| name(error, &mut named), &mut |_| ())
             .map_err(failure)?;
     print(format!("{} values, {} bad\n", found.values, found.bad).as_bytes())?;
-    match found.bad {
-        0 => Ok(()),
-        bad => Err(Failure::Value(format!("{bad} values are damaged or cannot be decoded"))),
-    }
+    all_good(found.bad)
 }
 
 fn reencode_all(store: &mut Store, plan: &Plan) -> Result {
@@ -399,7 +427,8 @@ fn adopt(command: &StoreCommand) -> Result {
     else {
         return Ok(());
     };
-    let mut store = Store::open(&place.db, &place.collection, None).map_err(failure)?;
+    let engine = engine::open_existing(&place.db).map_err(failure)?;
+    let mut store = Store::with_engine(engine, &place.collection, None).map_err(failure)?;
     let layout = Layout {
         table: table.clone(),
         key: key_column.clone(),

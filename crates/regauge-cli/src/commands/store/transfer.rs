@@ -7,17 +7,20 @@ use regauge::documents::Documents;
 use regauge::output::Output as _;
 use regauge::values::{self, Values};
 use regauge::{Format, Value};
-use regauge_store::Store;
+use regauge_store::engine::Pair;
+use regauge_store::{Error, Store, Walk, shown};
 
 use super::args::Keys;
-use super::{failure, range};
+use super::{all_good, failure, name, range};
 use crate::compress::Compression;
 use crate::failure::{Failure, Result, complain};
 use crate::input::Source;
-use crate::output::Destination;
+use crate::output::{Destination, Outlet};
 
 /// Documents that are put in one transaction.
 const BATCH: usize = 500;
+/// Bytes of documents after which a batch is put early.
+const BATCH_BYTES: usize = 8 << 20;
 
 /// Puts every document of a file. What was put before an error stays, and is told.
 pub fn import(store: &mut Store, source: &Source, key: Option<&str>) -> Result {
@@ -37,14 +40,20 @@ pub fn import(store: &mut Store, source: &Source, key: Option<&str>) -> Result {
         done
     };
     let mut number = 0_u64;
+    let mut bytes = 0;
     let mut one = |value: Value| -> Result {
         number += 1;
         let (key, value) = keyed(value, key)
-            .map_err(|why| Failure::Value(format!("{}: document {number}: {why}", source.name)))?;
+            .map_err(|why| Failure::Io(format!("{}: document {number}: {why}", source.name)))?;
         let document = encoded(&value, format, &options)
             .map_err(|error| Failure::data(&source.name, error.in_record(number)))?;
+        bytes += document.len();
         batch.push((key, document));
-        if batch.len() >= BATCH { put(store, &mut batch) } else { Ok(()) }
+        if batch.len() < BATCH && bytes < BATCH_BYTES {
+            return Ok(());
+        }
+        bytes = 0;
+        put(store, &mut batch)
     };
     let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
     let input = match source.can_repeat() {
@@ -116,7 +125,7 @@ fn encoded(value: &Value, format: Format, options: &Options) -> regauge::Result<
     values::write_values(std::slice::from_ref(value), &options).map(|(bytes, _)| bytes)
 }
 
-/// Writes a range of a collection as a stream of documents.
+/// Writes a range of a collection as a stream of documents. A damaged value is named and left out.
 pub fn export(
     store: &mut Store,
     keys: &Keys,
@@ -124,75 +133,152 @@ pub fn export(
     (to, compression): (Format, Option<Compression>),
     values_only: bool,
 ) -> Result {
+    let (range, order) = range(store, keys)?;
     let outlet = destination.outlet(compression, None, 1);
     let mut outlet = outlet.map_err(|error| Failure::io(&destination.name, &error))?;
-    // One document of JSON is an array of all.
-    let (open, between, close) = match to {
-        Format::Json => ("[", ",", "]\n"),
-        Format::Yaml => ("", "---\n", ""),
-        _ => ("", "", ""),
+    let mut export = Export {
+        walk: Walk::new(&range, order),
+        left: keys.limit.unwrap_or(u64::MAX),
+        page: Vec::new().into_iter(),
+        bad: 0,
     };
-    let mut left = keys.limit.unwrap_or(u64::MAX);
-    let mut first = true;
-    let mut stopped: Option<Failure> = None;
-    let (range, order) = range(keys);
-    let write = |outlet: &mut crate::output::Outlet, bytes: &[u8]| {
-        outlet.write(bytes).map_err(|error| Failure::io(&destination.name, &error))
-    };
-    write(&mut outlet, open.as_bytes())?;
-    let each = &mut |store: &mut Store, key: &[u8], value: &[u8]| {
-        if left == 0 {
-            return Ok(false);
-        }
-        left -= 1;
-        let entry = store.unseal(key, value)?;
-        let done = wrapped(store, key, entry, values_only, to).and_then(|bytes| {
-            let lead = if first { "" } else { between };
-            write(&mut outlet, lead.as_bytes())?;
-            write(&mut outlet, &bytes)
-        });
-        first = false;
-        stopped = done.err();
-        Ok(stopped.is_none())
-    };
-    store.scan(&range, order, each).map_err(failure)?;
-    if let Some(failure) = stopped {
-        return Err(failure);
+    // A file of MARCXML is one document that holds all records.
+    let how = How { to, values_only };
+    match to == Format::MarcXml {
+        true => export.into_one(store, &mut outlet, how)?,
+        false => export.into_many(store, &mut outlet, &destination.name, how)?,
     }
-    write(&mut outlet, close.as_bytes())?;
     outlet.finish().map_err(|error| Failure::io(&destination.name, &error))?;
-    destination.commit()
+    destination.commit()?;
+    all_good(export.bad)
 }
 
-/// A stored document in the stream's format, with its key around it.
-fn wrapped(
-    store: &Store,
-    key: &[u8],
-    entry: regauge_store::Entry,
-    values_only: bool,
+/// How documents are written.
+#[derive(Clone, Copy)]
+struct How {
     to: Format,
-) -> Result<Vec<u8>> {
-    let shown = regauge_store::shown(key);
-    let bad = |error| Failure::data(&format!("key {shown}"), error);
-    let mut options = Options::new(entry.codec.format, to);
+    /// Without their keys.
+    values_only: bool,
+}
+
+/// A walk over stored documents.
+struct Export {
+    walk: Walk,
+    left: u64,
+    page: std::vec::IntoIter<Pair>,
+    /// Values that were left out.
+    bad: u64,
+}
+
+impl Export {
+    /// The next document that is not damaged, with its key around it.
+    fn next(&mut self, store: &mut Store, how: How) -> Result<Option<(String, Value)>> {
+        loop {
+            if self.left == 0 {
+                return Ok(None);
+            }
+            let Some((key, value)) = self.page.next() else {
+                let page = store.next_page(&mut self.walk).map_err(failure)?;
+                if page.is_empty() {
+                    return Ok(None);
+                }
+                self.page = page.into_iter();
+                continue;
+            };
+            self.left -= 1;
+            match document(store, &key, &value, how) {
+                Ok(value) => return Ok(Some((shown(&key), value))),
+                Err(error @ (Error::Damaged { .. } | Error::Document { .. })) => {
+                    name(&error, &mut self.bad).map_err(failure)?;
+                }
+                Err(other) => return Err(failure(other)),
+            }
+        }
+    }
+
+    /// Each document by itself, one after the other.
+    fn into_many(
+        &mut self,
+        store: &mut Store,
+        outlet: &mut Outlet,
+        place: &str,
+        how: How,
+    ) -> Result {
+        // One document of JSON is an array of all.
+        let (open, between, close) = match how.to {
+            Format::Json => ("[", ",", "]\n"),
+            Format::Yaml => ("", "---\n", ""),
+            _ => ("", "", ""),
+        };
+        let options = options(store, how.to, how.to);
+        let mut write =
+            |bytes: &[u8]| outlet.write(bytes).map_err(|error| Failure::io(place, &error));
+        let mut lead = open;
+        while let Some((key, value)) = self.next(store, how)? {
+            let (bytes, _) = values::write_values(&[value], &options)
+                .map_err(|error| Failure::data(&format!("key {key}"), error))?;
+            write(lead.as_bytes())?;
+            write(&bytes)?;
+            lead = between;
+        }
+        if lead == open {
+            write(open.as_bytes())?;
+        }
+        write(close.as_bytes())
+    }
+
+    /// All documents as one.
+    fn into_one(&mut self, store: &mut Store, outlet: &mut Outlet, how: How) -> Result {
+        let options = options(store, how.to, how.to);
+        let mut stopped = None;
+        let mut last = String::new();
+        let next = || match self.next(store, how) {
+            Ok(Some((key, value))) => {
+                last = key;
+                Ok(Some(value))
+            }
+            Ok(None) => Ok(None),
+            Err(failure) => {
+                stopped = Some(failure);
+                Ok(None)
+            }
+        };
+        let written = values::write_each(next, outlet, &options);
+        if let Some(failure) = stopped {
+            return Err(failure);
+        }
+        written.map(|_| ()).map_err(|error| Failure::data(&format!("key {last}"), error))
+    }
+}
+
+fn options(store: &Store, from: Format, to: Format) -> Options {
+    let mut options = Options::new(from, to);
     options.on_loss = store.on_loss;
     options.documents = Documents::Keep;
+    options
+}
+
+/// A stored document, with its key around it.
+fn document(store: &mut Store, key: &[u8], value: &[u8], how: How) -> regauge_store::Result<Value> {
+    let entry = store.unseal(key, value)?;
+    let bad = |error| Error::Document { key: shown(key), error };
+    let mut options = options(store, entry.codec.format, how.to);
+    options.limits = store.limits;
     let mut read = values::read_values(&entry.document, &options).map_err(bad)?;
     let value = match (read.pop(), read.is_empty()) {
         (Some(value), true) => value,
-        _ => return Err(Failure::Value(format!("key {shown}: expected one document"))),
-    };
-    let value = match values_only {
-        true => value,
-        false => {
-            let key = match String::from_utf8(key.to_vec()) {
-                Ok(text) => Value::Text(text),
-                Err(error) => Value::Bytes(error.into_bytes()),
-            };
-            let name = |name: &str| Value::Text(name.to_owned());
-            Value::Map(vec![(name("key"), key), (name("value"), value)])
+        _ => {
+            let reason = "expected one document".to_owned();
+            return Err(Error::Damaged { key: shown(key), reason });
         }
     };
-    let (bytes, _) = values::write_values(&[value], &options).map_err(bad)?;
-    Ok(bytes)
+    if how.values_only {
+        return Ok(value);
+    }
+    let key = match String::from_utf8(key.to_vec()) {
+        Ok(text) => Value::Text(text),
+        Err(error) => Value::Bytes(error.into_bytes()),
+    };
+    let name = |name: &str| Value::Text(name.to_owned());
+    Ok(Value::Map(vec![(name("key"), key), (name("value"), value)]))
 }

@@ -1,0 +1,120 @@
+//! What a collection is, as the database keeps it.
+
+use regauge::Format;
+
+use crate::codec::{Codec, Compression};
+use crate::engine::{KeyKind, Layout};
+use crate::error::{Error, Result};
+
+/// What a collection is, kept in the database beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How new values are stored.
+    pub codec: Codec,
+    /// What a value without an envelope is, in a table that others have written.
+    pub assume: Option<Assume>,
+    /// Where it is.
+    pub layout: Layout,
+}
+
+/// What a value without an envelope is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assume {
+    /// Its format and compression; of zstd and lz4 only what tells its own length.
+    pub format: Format,
+    /// Whether it is in Base64.
+    pub base64: bool,
+}
+
+impl Settings {
+    /// A collection of regauge's own, of this name.
+    ///
+    /// # Errors
+    /// `Usage` for a name that is no plain word.
+    pub fn new(name: &str, codec: Codec) -> Result<Settings> {
+        check_name(name)?;
+        let layout = Layout {
+            table: name.to_owned(),
+            key: "key".to_owned(),
+            value: "value".to_owned(),
+            key_kind: KeyKind::Bytes,
+            text: false,
+        };
+        Ok(Settings { codec, assume: None, layout })
+    }
+
+    pub(crate) fn to_note(&self) -> String {
+        let Settings { codec, assume, layout } = self;
+        let assume = assume.map_or(String::new(), |one| {
+            format!("{}{}", if one.base64 { "base64:" } else { "" }, one.format.name())
+        });
+        let fields = [
+            ("codec", codec.to_string()),
+            ("assume", assume),
+            ("table", layout.table.clone()),
+            ("key", layout.key.clone()),
+            ("value", layout.value.clone()),
+            ("key_kind", layout.key_kind.name().to_owned()),
+            ("text", layout.text.to_string()),
+        ];
+        let lines = fields.iter().filter(|(_, value)| !value.is_empty());
+        lines.map(|(name, value)| format!("{name} = {value}\n")).collect()
+    }
+
+    pub(crate) fn from_note(name: &str, note: &[u8]) -> Result<Settings> {
+        let text = String::from_utf8_lossy(note);
+        let field =
+            |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
+        let need = |key: &str| {
+            field(key).ok_or_else(|| {
+                Error::usage(format!("the settings of collection {name} have no {key}"))
+            })
+        };
+        let kind = need("key_kind")?;
+        Ok(Settings {
+            codec: need("codec")?.parse()?,
+            assume: field("assume").map(str::parse).transpose()?,
+            layout: Layout {
+                table: need("table")?.to_owned(),
+                key: need("key")?.to_owned(),
+                value: need("value")?.to_owned(),
+                key_kind: KeyKind::parse(kind)
+                    .ok_or_else(|| Error::usage(format!("found key_kind {kind}")))?,
+                text: need("text")? == "true",
+            },
+        })
+    }
+}
+
+impl std::str::FromStr for Assume {
+    type Err = Error;
+
+    /// `marshal`, or `base64:marshal`.
+    fn from_str(text: &str) -> Result<Assume> {
+        let (base64, format) = match text.strip_prefix("base64:") {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let Codec { format, compression } = format.parse()?;
+        if compression != Compression::None {
+            return Err(Error::usage("a value without an envelope is not compressed by regauge"));
+        }
+        Ok(Assume { format, base64 })
+    }
+}
+
+/// The names of collections are those of tables: plain words keep every tool content.
+pub(crate) fn check_name(name: &str) -> Result {
+    let plain = |one: char| one.is_ascii_alphanumeric() || one == '_';
+    if name.is_empty()
+        || name.len() > 60
+        || !name.chars().all(plain)
+        || ["regauge_", "sqlite_"].iter().any(|one| name.to_ascii_lowercase().starts_with(one))
+    {
+        return Err(Error::usage(format!(
+            "found \"{name}\" as the name of a collection, expected up to 60 letters, digits and _, \
+             not beginning with regauge_"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Databases to test with: a new file of SQLite always, and a new part of every server whose URL
+//! is given in the environment (`make test-servers` starts servers and gives them).
+
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use regauge_store::engine::{self, Engine};
+
+/// The engines that tests run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Sqlite,
+    #[cfg(feature = "postgres")]
+    Postgres,
+    #[cfg(feature = "mysql")]
+    Mysql,
+}
+
+impl Kind {
+    /// What `tools/servers.py` calls it.
+    pub fn server(self) -> Option<&'static str> {
+        match self {
+            Kind::Sqlite => None,
+            #[cfg(feature = "postgres")]
+            Kind::Postgres => Some("postgres"),
+            #[cfg(feature = "mysql")]
+            Kind::Mysql => Some("mysql"),
+        }
+    }
+
+    /// The server's URL, if it is given.
+    pub fn base(self) -> Option<String> {
+        let name = format!("REGAUGE_TEST_{}", self.server()?.to_uppercase());
+        match std::env::var(&name) {
+            Ok(url) if !url.is_empty() => Some(url),
+            _ => {
+                println!("skipped: {name} is not set; `make test-servers` sets it");
+                None
+            }
+        }
+    }
+}
+
+/// A database of its own, gone when it is dropped.
+pub struct Fresh {
+    pub url: String,
+    folder: Option<tempfile::TempDir>,
+    gone: Option<Box<dyn FnOnce()>>,
+}
+
+impl Fresh {
+    /// Nothing where the server is not there; that is printed.
+    pub fn new(kind: Kind) -> Option<Fresh> {
+        match kind {
+            Kind::Sqlite => {
+                let folder = tempfile::tempdir().unwrap();
+                let url = format!("sqlite:{}", folder.path().join("store.db").display());
+                Some(Fresh { url, folder: Some(folder), gone: None })
+            }
+            #[cfg(feature = "postgres")]
+            Kind::Postgres => {
+                let (base, name) = (kind.base()?, unique());
+                let run = move |base: &str, sql: &str| {
+                    engine::Postgres::open(base).unwrap().run_sql(sql).unwrap();
+                };
+                run(&base, &format!("CREATE SCHEMA {name}"));
+                let sign = if base.contains('?') { '&' } else { '?' };
+                let url = format!("{base}{sign}options=-csearch_path%3D{name}");
+                let gone = move || run(&base, &format!("DROP SCHEMA {name} CASCADE"));
+                Some(Fresh { url, folder: None, gone: Some(Box::new(gone)) })
+            }
+            #[cfg(feature = "mysql")]
+            Kind::Mysql => {
+                let (base, name) = (kind.base()?, unique());
+                let run = move |base: &str, sql: &str| {
+                    engine::Mysql::open(base).unwrap().run_sql(sql).unwrap();
+                };
+                run(&base, &format!("CREATE DATABASE {name}"));
+                let (server, rest) = base.rsplit_once('/').unwrap();
+                let parameters = rest.split_once('?').map_or("", |(_, rest)| rest);
+                let url = format!("{server}/{name}?{parameters}");
+                let gone = move || run(&base, &format!("DROP DATABASE {name}"));
+                Some(Fresh { url, folder: None, gone: Some(Box::new(gone)) })
+            }
+        }
+    }
+
+    pub fn open(&self) -> Box<dyn Engine> {
+        engine::open(&self.url).unwrap()
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        // A test that has failed leaves what it has for whoever wants to look at it.
+        if let (Some(gone), false) = (self.gone.take(), std::thread::panicking()) {
+            gone();
+        }
+    }
+}
+
+/// A name that no other test has.
+fn unique() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("regauge_test_{}_{next}", std::process::id())
+}
