@@ -1,5 +1,8 @@
 //! A collection: documents in, documents out, and every stored byte accounted for.
 
+mod direct;
+
+use std::borrow::Cow;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use data_encoding::BASE64;
@@ -415,15 +418,30 @@ impl Store {
         created: u32,
     ) -> Result<Vec<u8>> {
         let converted = self.converted(key, document, format, codec.format)?;
-        if converted.len() > DOCUMENT_BYTES_MAX {
+        self.sealed(key, converted.into(), codec, created)
+    }
+
+    /// The stored bytes of a document that is in the codec's format: compressed, behind its
+    /// envelope.
+    fn sealed(
+        &mut self,
+        key: &[u8],
+        document: Cow<'_, [u8]>,
+        codec: Codec,
+        created: u32,
+    ) -> Result<Vec<u8>> {
+        if document.len() > DOCUMENT_BYTES_MAX {
             return Err(Error::usage(format!(
                 "key {}: the document has {} bytes, the limit is {DOCUMENT_BYTES_MAX}",
                 crate::error::shown(key),
-                converted.len()
+                document.len()
             )));
         }
-        let length = u32::try_from(converted.len()).expect("below the limit");
-        let payload = self.packer.pack(codec.compression, converted)?;
+        let length = u32::try_from(document.len()).expect("below the limit");
+        let payload = match codec.compression {
+            Compression::None => document,
+            compression => self.packer.pack(compression, document.into_owned())?.into(),
+        };
         let mut value = Vec::with_capacity(envelope::BYTES + payload.len());
         value.extend_from_slice(&Envelope { codec, created, length }.seal(&payload));
         value.extend_from_slice(&payload);

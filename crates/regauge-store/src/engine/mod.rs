@@ -129,6 +129,19 @@ pub trait Engine: Send {
         None
     }
 
+    /// Whether each change is synced to the disk before it is acknowledged, as it is at first.
+    /// Without, the last changes may be missing after the machine has lost its power; never after
+    /// a program was killed, and what is there is whole.
+    ///
+    /// # Errors
+    /// `Usage` for an engine that leaves no choice; `Engine`.
+    fn sync_each_change(&self, each: bool) -> Result {
+        if each {
+            return Ok(());
+        }
+        Err(Error::usage(format!("{} syncs as its server is configured", self.name())))
+    }
+
     /// Whether the database has a table of this name, however its letters are written.
     ///
     /// # Errors

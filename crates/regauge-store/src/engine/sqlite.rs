@@ -307,6 +307,17 @@ impl Engine for Sqlite {
         true
     }
 
+    fn sync_each_change(&self, each: bool) -> Result {
+        let doing = "choose when to sync";
+        let journal: String = self
+            .connection
+            .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+            .map_err(failed(doing))?;
+        // Only in WAL mode the file stays whole without.
+        let level = if each || journal != "wal" { "FULL" } else { "NORMAL" };
+        self.connection.pragma_update(None, "synchronous", level).map_err(failed(doing))
+    }
+
     fn has_table(&self, name: &str) -> Result<bool> {
         self.find_table(name)
     }

@@ -1,0 +1,106 @@
+//! For callers that make their documents by regauge's own writers, as the bindings do, and for
+//! those that want keys alone.
+
+use regauge::Format;
+
+use super::{Change, Entry, Store, now};
+use crate::engine::{Order, Range};
+use crate::error::Result;
+
+impl Store {
+    /// As [`Store::put`], of one whole document that a writer of regauge has just made: if it is
+    /// in the collection's format it is not read again before it is stored.
+    ///
+    /// # Errors
+    /// As [`Store::put`].
+    pub fn put_written(&mut self, key: &[u8], document: &[u8], format: Format) -> Result {
+        let value = self.seal_written(key, document, format)?;
+        self.ensure()?;
+        self.engine.put(&self.settings.layout, key, &value)
+    }
+
+    /// As [`Store::put_many`], of documents as in [`Store::put_written`].
+    ///
+    /// # Errors
+    /// As [`Store::put_many`].
+    pub fn put_many_written(
+        &mut self,
+        documents: &[(&[u8], Option<&[u8]>)],
+        format: Format,
+    ) -> Result {
+        let mut values = Vec::with_capacity(documents.len());
+        for (key, document) in documents {
+            values.push(document.map(|one| self.seal_written(key, one, format)).transpose()?);
+        }
+        self.ensure()?;
+        let changes: Vec<Change<'_>> = documents
+            .iter()
+            .zip(&values)
+            .map(|((key, _), value)| (*key, value.as_deref()))
+            .collect();
+        self.engine.apply(&self.settings.layout, &changes)
+    }
+
+    /// Puts a document as in [`Store::put_written`], or deletes (nothing), if the stored value is
+    /// still the one that [`Store::stored`] gave (nothing: if there is none). Tells whether it did.
+    ///
+    /// # Errors
+    /// As [`Store::put`].
+    pub fn swap_written(
+        &mut self,
+        key: &[u8],
+        seen: Option<&[u8]>,
+        document: Option<&[u8]>,
+        format: Format,
+    ) -> Result<bool> {
+        let value = document.map(|one| self.seal_written(key, one, format)).transpose()?;
+        self.ensure()?;
+        self.engine.swap(&self.settings.layout, key, seen, value.as_deref())
+    }
+
+    /// The stored values of many keys with what is known of them, in the order of the keys.
+    ///
+    /// # Errors
+    /// `Damaged`, `Engine`.
+    pub fn entries(&mut self, keys: &[&[u8]]) -> Result<Vec<Option<Entry>>> {
+        if !self.is_there()? {
+            return Ok(keys.iter().map(|_| None).collect());
+        }
+        let values = self.engine.get_many(&self.settings.layout, keys)?;
+        let entries = keys
+            .iter()
+            .zip(values)
+            .map(|(key, value)| value.map(|value| self.unseal(key, &value)).transpose());
+        entries.collect()
+    }
+
+    /// The first keys of a range, without their values.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn keys(&mut self, range: &Range, order: Order, limit: usize) -> Result<Vec<Vec<u8>>> {
+        if !self.is_there()? {
+            return Ok(Vec::new());
+        }
+        self.engine.keys(&self.settings.layout, range, order, limit)
+    }
+
+    /// How many values the collection has, and their bytes in the database.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn count(&mut self) -> Result<(u64, u64)> {
+        if !self.is_there()? {
+            return Ok((0, 0));
+        }
+        self.engine.count(&self.settings.layout)
+    }
+
+    fn seal_written(&mut self, key: &[u8], document: &[u8], format: Format) -> Result<Vec<u8>> {
+        let codec = self.settings.codec;
+        match codec.format == format {
+            true => self.sealed(key, document.into(), codec, now()),
+            false => self.seal(key, document, format),
+        }
+    }
+}
