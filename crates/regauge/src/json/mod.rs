@@ -13,6 +13,7 @@
 //! `docs/formats/json.md` has the tables.
 
 mod escape;
+mod float;
 #[cfg(test)]
 mod framing_tests;
 pub(crate) mod number;
@@ -27,10 +28,11 @@ mod table_powers;
 mod tests;
 mod writer;
 
+pub use float::FloatStyle;
 pub use number::is_number;
 pub use reader::{Framing, Parser, ReadOptions};
 pub(crate) use writer::notation;
-pub use writer::{FloatStyle, WriteOptions, Writer, to_vec};
+pub use writer::{WriteOptions, Writer, to_vec};
 
 /// Bytes to events: a [`Parser`] over a slice or a stream.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;

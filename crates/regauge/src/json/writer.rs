@@ -7,22 +7,13 @@
 //! [`rollback`](crate::Writer::rollback) needs no state but the depth.
 
 use super::escape::{self, quoted, quoted_short};
+use super::float::FloatStyle;
 use crate::event::{BigInt, Ext, ShortText, Sink};
 use crate::fidelity::{self, Fidelity, OnLoss};
 use crate::out::Out;
 use crate::value::Value;
 use crate::wrap::Escape;
 use crate::{Error, Format, Result, number};
-
-/// How doubles are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FloatStyle {
-    /// The shortest digits that read back as the same double, always with a fraction or an
-    /// exponent: `1.0`, `0.1`, `1e+16`, `-0.0`, `5e-324`, as serde_json does.
-    #[default]
-    Shortest,
-}
 
 /// How the writer writes. By default compact: no white space at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +39,8 @@ pub struct WriteOptions {
 pub struct Writer<'o> {
     out: Out<'o>,
     options: WriteOptions,
-    /// Neither indentation nor escapes of what is not ASCII: then tokens stand side by side.
+    /// Neither indentation nor escapes of what is not ASCII nor doubles as others write them: then
+    /// tokens stand side by side.
     plain: bool,
     fidelity: Fidelity,
     documents: u64,
@@ -90,7 +82,9 @@ impl<'o> Writer<'o> {
     pub fn new(out: Out<'o>, options: WriteOptions, fidelity: Fidelity) -> Writer<'o> {
         Writer {
             out,
-            plain: options.indent.is_none() && !options.escape_non_ascii,
+            plain: options.indent.is_none()
+                && !options.escape_non_ascii
+                && options.float_style == FloatStyle::Shortest,
             options,
             fidelity,
             documents: 0,
@@ -133,7 +127,13 @@ impl<'o> Writer<'o> {
             Token::Integer(negative, magnitude) => {
                 escape::integer(&mut self.out, negative, magnitude);
             }
-            Token::Double(v) => escape::double(&mut self.out, v),
+            Token::Double(v) => match self.options.float_style {
+                FloatStyle::Shortest => escape::double(&mut self.out, v),
+                style => {
+                    self.out.extend(style.text(v).as_bytes());
+                    self.out.push(b',');
+                }
+            },
             Token::Begin(bracket) => {
                 if self.options.indent.is_some() {
                     self.depth += 1;

@@ -1,0 +1,104 @@
+//! Doubles as others write them.
+
+/// How doubles are written. All styles write the shortest digits that read back as the same
+/// double, always with a fraction or an exponent; they differ in when they take an exponent, and in
+/// its form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FloatStyle {
+    /// `1.0`, `0.1`, `1e+16`, `-0.0`, `5e-324`, as serde_json does.
+    #[default]
+    Shortest,
+    /// As Python's `repr`: `1e-05`, `1e+16`, `5e-324`.
+    Python,
+    /// As Ruby's `Float#to_s`: `1.0e-05`, `1.0e+16`, `5.0e-324`.
+    Ruby,
+}
+
+/// Exponents of ten between which Python (`pystrtod.c`) writes a number without one.
+const PYTHON_PLAIN: std::ops::Range<i32> = -4..16;
+/// The same for Ruby (`flo_to_s`, `numeric.c`).
+const RUBY_PLAIN: std::ops::Range<i32> = -4..15;
+
+impl FloatStyle {
+    /// The text of a double that is finite, in this style.
+    #[must_use]
+    pub fn text(self, v: f64) -> String {
+        // One digit, the others behind a point, and the exponent: `-1.25e-7`.
+        let shortest = format!("{v:e}");
+        let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+        let exponent: i32 = exponent.parse().unwrap_or(0);
+        let (sign, mantissa) = match mantissa.strip_prefix('-') {
+            Some(rest) => ("-", rest),
+            None => ("", mantissa),
+        };
+        let (head, tail) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let plain = match self {
+            FloatStyle::Shortest => return zmij::Buffer::new().format_finite(v).to_owned(),
+            FloatStyle::Python => PYTHON_PLAIN,
+            FloatStyle::Ruby => RUBY_PLAIN,
+        };
+        if !plain.contains(&exponent) {
+            let point = match (tail, self) {
+                ("", FloatStyle::Ruby) => ".0",
+                ("", _) => "",
+                _ => ".",
+            };
+            let (side, size) = (if exponent < 0 { '-' } else { '+' }, exponent.abs());
+            return format!("{sign}{head}{point}{tail}e{side}{size:02}");
+        }
+        let digits = [head, tail].concat();
+        match usize::try_from(exponent) {
+            // Zeros in front: 0.00123.
+            Err(_) => {
+                let zeros = "0".repeat(exponent.unsigned_abs() as usize - 1);
+                format!("{sign}0.{zeros}{digits}")
+            }
+            Ok(whole) if digits.len() <= whole + 1 => {
+                let zeros = "0".repeat(whole + 1 - digits.len());
+                format!("{sign}{digits}{zeros}.0")
+            }
+            Ok(whole) => format!("{sign}{}.{}", &digits[..=whole], &digits[whole + 1..]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Said by CPython 3.11 and Ruby 3.1.
+    #[test]
+    fn styles() {
+        for (v, python, ruby) in [
+            (0.0, "0.0", "0.0"),
+            (-0.0, "-0.0", "-0.0"),
+            (1.0, "1.0", "1.0"),
+            (-1.5, "-1.5", "-1.5"),
+            (100.0, "100.0", "100.0"),
+            (123_456.789, "123456.789", "123456.789"),
+            (0.1, "0.1", "0.1"),
+            (0.0001, "0.0001", "0.0001"),
+            (0.00012, "0.00012", "0.00012"),
+            (0.00001, "1e-05", "1.0e-05"),
+            (0.0000125, "1.25e-05", "1.25e-05"),
+            (1e14, "100000000000000.0", "100000000000000.0"),
+            (123_456_789_012_345.6, "123456789012345.6", "123456789012345.6"),
+            (1e15, "1000000000000000.0", "1.0e+15"),
+            (9_007_199_254_740_993.0, "9007199254740992.0", "9.007199254740992e+15"),
+            (1e16, "1e+16", "1.0e+16"),
+            (1.25e16, "1.25e+16", "1.25e+16"),
+            (-1e22, "-1e+22", "-1.0e+22"),
+            (1e100, "1e+100", "1.0e+100"),
+            (5e-324, "5e-324", "5.0e-324"),
+            (f64::MAX, "1.7976931348623157e+308", "1.7976931348623157e+308"),
+        ] {
+            assert_eq!(FloatStyle::Python.text(v), python);
+            assert_eq!(FloatStyle::Ruby.text(v), ruby);
+            for style in [FloatStyle::Shortest, FloatStyle::Python, FloatStyle::Ruby] {
+                let back: f64 = style.text(v).parse().unwrap();
+                assert_eq!(back.to_bits(), v.to_bits(), "{v} {style:?}");
+            }
+        }
+    }
+}
