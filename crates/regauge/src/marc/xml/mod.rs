@@ -56,6 +56,14 @@ const MARCXCHANGE: &str = "info:lc/xmlns/marcxchange-v";
 /// The target of our processing instructions.
 const INSTRUCTION: &str = "regauge";
 
+/// Whether text can stand in an element as it is: no character of it means something to XML, or is
+/// one that XML has no place for. A few that could stand so are not seen as such.
+#[inline]
+#[must_use]
+pub fn is_plain(text: &str) -> bool {
+    scan::first_special(text.as_bytes()) == text.len()
+}
+
 /// Tells whether XML 1.0 has no place for the character, not even as a reference (§2.2).
 #[inline]
 fn is_forbidden(c: char) -> bool {
