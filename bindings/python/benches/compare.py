@@ -56,7 +56,7 @@ def time_once(function):
     return after - before
 
 
-def race(row, document, ours, peers, rounds):
+def race(row, document, ours, peers, rounds, goal=None):
     """Prints a row."""
     peers = {name: one for name, one in peers.items() if one is not None}
     if not peers:
@@ -71,7 +71,7 @@ def race(row, document, ours, peers, rounds):
     median = {name: statistics.median(taken) for name, taken in times.items()}
     mine = median["regauge"]
     ratios = {name: median[name] / mine for name in peers}
-    goal = GOALS[row]
+    goal = goal or GOALS[row]
     verdict = "" if min(ratios.values()) >= goal else "  short"
     shown = "  ".join(f"{name} {ratio:.2f}x" for name, ratio in ratios.items())
     print(f"{row:16} {document:14} {mine / 1000:9.0f} us  {shown}  (goal {goal:.2f}x){verdict}", flush=True)
@@ -86,7 +86,8 @@ def same(one, other, what):
 def formats(wanted, rounds):
     orjson, ormsgpack, msgspec = peer("orjson"), peer("ormsgpack"), peer("msgspec")
     cbor2, bson, yaml = peer("cbor2"), peer("bson", "pymongo"), peer("yaml", "PyYAML")
-    ruby = peer("rubymarshal")
+    # From Python 3.12 on.
+    ruby, rocks = peer("rubymarshal"), peer("yamlrocks")
     for name in DOCUMENTS:
         raw = (DATA / "json" / f"{name}.json").read_bytes()
         value = json.loads(raw)
@@ -129,6 +130,18 @@ def formats(wanted, rounds):
             same(regauge.pickle.loads(packed), value, "pickle")
             race("pickle loads", name, lambda: regauge.pickle.loads(packed),
                  {"pickle": lambda: pickle.loads(packed)}, rounds)
+        if "yaml" in wanted and rocks:
+            # Each on the text that the other wrote.
+            text = rocks.dumps(value)
+            same(regauge.yaml.loads(text), value, "yaml")
+            race("yaml loads", f"{name} of rocks", lambda: regauge.yaml.loads(text),
+                 {"yamlrocks": lambda: rocks.loads(text)}, rounds, goal=2)
+            text2 = regauge.yaml.dumps(value)
+            same(rocks.loads(text2), value, "yaml")
+            race("yaml loads", name, lambda: regauge.yaml.loads(text2),
+                 {"yamlrocks": lambda: rocks.loads(text2)}, rounds, goal=2)
+            race("yaml dumps", name, lambda: regauge.yaml.dumps(value),
+                 {"yamlrocks": lambda: rocks.dumps(value)}, rounds, goal=1.5)
         if "yaml" in wanted and yaml and name in ("github_events", "senators-48k", "twitter"):
             text = regauge.yaml.dumps(value)
             same(regauge.yaml.loads(text), value, "yaml")

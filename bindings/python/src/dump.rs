@@ -38,34 +38,44 @@ pub fn dumps<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     let given = Given::parse(format, format, For::Dumping, arguments)?;
-    let mut walker = walker(py, &given);
+    written(object, &given, |bytes| match given.text {
+        true => PyString::new(py, &String::from_utf8_lossy(bytes)).into_any(),
+        false => PyBytes::new(py, bytes).into_any(),
+    })
+}
+
+/// Writes `object` as the options ask for, and gives its bytes to `take`, which may let other
+/// threads run.
+///
+/// # Errors
+/// As [`dumps`].
+pub fn written<'py, T>(
+    object: &Bound<'py, PyAny>,
+    given: &Given<'py>,
+    take: impl FnOnce(&[u8]) -> T,
+) -> PyResult<T> {
+    let py = object.py();
+    let mut walker = walker(py, given);
     // Every way out of here but a panic leaves the buffer for the next.
     let mut buffer = IDLE.take();
     buffer.clear();
-    let made = write(object, &given.options, &mut walker, buffer);
-    let (bytes, done) = match made {
-        Ok(bytes) => {
-            let end = match format {
-                Format::Json => bytes.strip_suffix(b"\n").unwrap_or(&bytes).len(),
-                _ => bytes.len(),
-            };
-            let held = &bytes[..end];
-            let done = match given.text {
-                true => Ok(PyString::new(py, &String::from_utf8_lossy(held)).into_any()),
-                false => Ok(PyBytes::new(py, held).into_any()),
-            };
-            (bytes, done)
-        }
+    let bytes = match write(object, &given.options, &mut walker, buffer) {
+        Ok(bytes) => bytes,
         Err(error) => {
             let raised = walker.raised();
-            let raised = raised.unwrap_or_else(|| errors::exception(py, &error, Way::Encode));
-            (Vec::new(), Err(raised))
+            return Err(raised.unwrap_or_else(|| errors::exception(py, &error, Way::Encode)));
         }
     };
+    // The line feed at the end of a file of JSON is no part of the document.
+    let held = match given.options.to {
+        Format::Json => bytes.strip_suffix(b"\n").unwrap_or(&bytes),
+        _ => &bytes,
+    };
+    let taken = take(held);
     if bytes.capacity() <= KEPT_BYTES {
         IDLE.set(bytes);
     }
-    done
+    Ok(taken)
 }
 
 /// A walker that does what was asked for.

@@ -45,6 +45,54 @@ pub fn exception(py: Python<'_>, error: &Error, way: Way) -> PyErr {
     make().unwrap_or_else(|raised| raised)
 }
 
+/// The exception for an error of the store: `StoreError` with `kind`, `passing` and `key`, or that of
+/// the document, which then names its key.
+#[cold]
+pub fn stored(py: Python<'_>, error: &regauge_store::Error, way: Way) -> PyErr {
+    use regauge_store::Error as Store;
+    let (kind, passing, key) = match error {
+        Store::Document { key, error } => {
+            let way = match error.kind() {
+                ErrorKind::Refused | ErrorKind::Unrepresentable => Way::Encode,
+                _ => way,
+            };
+            return keyed(py, exception(py, error, way), key);
+        }
+        Store::Usage(_) => ("usage", false, None),
+        Store::Engine { passing, .. } => ("engine", *passing, None),
+        Store::Damaged { key, .. } => ("damaged", false, Some(key)),
+        Store::Conflict { key } => ("conflict", true, Some(key)),
+        _ => ("engine", false, None),
+    };
+    let text = in_python_words(&error.to_string());
+    let make = || -> PyResult<PyErr> {
+        let made = python::errors(py)?.getattr("StoreError")?.call1((text,))?;
+        made.setattr("kind", kind)?;
+        made.setattr("passing", passing)?;
+        made.setattr("key", key)?;
+        Ok(PyErr::from_value(made))
+    };
+    make().unwrap_or_else(|raised| raised)
+}
+
+/// An exception of ours with the key of the document that it is about in front.
+#[cold]
+pub fn keyed(py: Python<'_>, raised: PyErr, key: &str) -> PyErr {
+    let value = raised.value(py);
+    let ours = python::errors(py).and_then(|module| module.getattr("Error"));
+    if ours.and_then(|ours| value.is_instance(&ours)).unwrap_or(false) {
+        let text = format!("key {key}: {value}");
+        let set = || -> PyResult<()> {
+            value.setattr("args", (text,))?;
+            value.setattr("key", key)
+        };
+        if let Err(failed) = set() {
+            return failed;
+        }
+    }
+    raised
+}
+
 /// What the system said, or an exception that had to pass through a reader or a writer.
 fn io(py: Python<'_>, error: &Error) -> PyErr {
     let source =

@@ -5,6 +5,7 @@
 
 #![deny(unsafe_code)]
 
+mod arrow;
 mod build;
 mod dump;
 mod errors;
@@ -15,6 +16,7 @@ mod options;
 mod python;
 #[allow(unsafe_code, reason = "the C API")]
 mod raw;
+mod store;
 mod stream;
 mod tools;
 mod walk;
@@ -69,5 +71,14 @@ fn _regauge(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tools::inspect_file, module)?)?;
     module.add_class::<stream::PyDocuments>()?;
     module.add_class::<stream::PyWriter>()?;
+    module.add_class::<arrow::PyArrowStream>()?;
+    module.add_function(wrap_pyfunction!(arrow::to_arrow, module)?)?;
+    module.add_class::<store::PyStore>()?;
+    module.add_class::<store::PyScan>()?;
+    module.add_function(wrap_pyfunction!(store::adopt::adopt, module)?)?;
+    module.add_function(wrap_pyfunction!(store::adopt::collections, module)?)?;
+    module.add_function(wrap_pyfunction!(store::series::series_key, module)?)?;
+    module.add_function(wrap_pyfunction!(store::series::series_range, module)?)?;
+    module.add_function(wrap_pyfunction!(store::series::series_time, module)?)?;
     Ok(())
 }

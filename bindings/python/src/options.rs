@@ -34,17 +34,41 @@ pub enum For {
     Dumping,
     /// `convert`, `inspect`.
     Converting,
+    /// `Store`, whose values may be in any format.
+    Storing,
 }
 
 const LOADING: &[&str] = &["limits", "on_loss", "duplicate_keys", "object_hook"];
 const DUMPING: &[&str] = &["limits", "on_loss", "objects", "default", "sort_keys"];
+const STORING: &[&str] = &[
+    "limits",
+    "on_loss",
+    "objects",
+    "default",
+    "sort_keys",
+    "duplicate_keys",
+    "object_hook",
+    "object_pairs_hook",
+    "ext_hook",
+    "tag_hook",
+    "types",
+];
 
 /// What one format's functions take beside the others.
 fn own(format: Format, purpose: For) -> &'static [&'static str] {
     match (format, purpose) {
-        (Format::Json | Format::Ndjson, For::Loading) => {
+        (Format::Json, For::Loading) => {
             &["object_pairs_hook", "numbers", "comments", "trailing_commas", "non_finite"]
         }
+        (Format::Ndjson, For::Loading) => &[
+            "object_pairs_hook",
+            "numbers",
+            "comments",
+            "trailing_commas",
+            "non_finite",
+            "bad",
+            "on_bad",
+        ],
         (Format::Json, _) => &["indent", "ascii", "float_style", "text"],
         (Format::Ndjson, _) => &["ascii", "float_style", "text"],
         (Format::Yaml, For::Loading) => {
@@ -103,17 +127,20 @@ impl<'py> Given<'py> {
         for (name, value) in arguments {
             let name: String = name.extract()?;
             let format = if purpose == For::Dumping { to } else { from };
-            let common = if purpose == For::Loading { LOADING } else { DUMPING };
+            let (common, own, taker) = match purpose {
+                For::Loading => (LOADING, own(format, purpose), format.title()),
+                For::Storing => (STORING, &[][..], "a store"),
+                _ => (DUMPING, own(format, purpose), format.title()),
+            };
             let known = purpose == For::Converting
                 || common.contains(&name.as_str())
-                || own(format, purpose).contains(&name.as_str());
+                || own.contains(&name.as_str());
             if !known {
-                let mut names: Vec<_> =
-                    common.iter().chain(own(format, purpose)).copied().collect();
+                let mut names: Vec<_> = common.iter().chain(own).copied().collect();
                 names.sort_unstable();
                 return Err(PyTypeError::new_err(format!(
-                    "found the keyword argument {name}, which {} does not take here; it takes {}",
-                    format.title(),
+                    "found the keyword argument {name}, which {taker} does not take here; it takes \
+                     {}",
                     names.join(", "),
                 )));
             }
@@ -225,8 +252,15 @@ impl<'py> Given<'py> {
             }
             "float_style" => {
                 use regauge::json::FloatStyle;
-                options.json_write.float_style =
-                    choose(name, value, &[("shortest", FloatStyle::Shortest)])?;
+                options.json_write.float_style = choose(
+                    name,
+                    value,
+                    &[
+                        ("shortest", FloatStyle::Shortest),
+                        ("python", FloatStyle::Python),
+                        ("ruby", FloatStyle::Ruby),
+                    ],
+                )?;
             }
             "documents" => {
                 options.documents = choose(

@@ -266,3 +266,28 @@ def test_ndjson_and_detection():
     assert regauge.loads(b"\x80\x04K\x01.") == 1
     with pytest.raises(ValueError, match="found no format"):
         regauge.loads(b"hello")
+
+
+def test_float_styles():
+    values = [0.1, 1e-5, 1e16, 1.25e-7, -0.0, 1e15, 123456789.125, 5e-324]
+    written = regauge.json.dumps(values, float_style="python", text=True)
+    assert written == "[" + ",".join(map(repr, values)) + "]"
+    written = regauge.json.dumps(values, float_style="ruby", text=True)
+    assert written == "[0.1,1.0e-05,1.0e+16,1.25e-07,-0.0,1.0e+15,123456789.125,5.0e-324]"
+    assert regauge.ndjson.dumps([1e-5], float_style="python") == b"1e-05\n"
+    assert regauge.json.dumps({"a": [1e-5, 1, "x"]}, float_style="python", indent=2, text=True) == (
+        '{\n  "a": [\n    1e-05,\n    1,\n    "x"\n  ]\n}'
+    )
+    for style in ("shortest", "python", "ruby"):
+        assert regauge.json.loads(regauge.json.dumps(values, float_style=style)) == values
+    with pytest.raises(ValueError, match="float_style"):
+        regauge.json.dumps(1.5, float_style="c")
+
+
+def test_broken_lines_can_be_passed_over(tmp_path):
+    told = []
+    found = regauge.ndjson.iter_load(
+        b'{"a": 1}\n{"a": tru}\n[2]\n', bad="skip", on_bad=lambda error, data: told.append((error.offset, data))
+    )
+    assert list(found) == [{"a": 1}, [2]]
+    assert told[0][0] == 15 and b"tru" in told[0][1]

@@ -119,3 +119,43 @@ def test_compat_writes_utf8():
     record = pymarc.Record(RECORD)
     assert record.leader.coding_scheme == "a"
     assert isinstance(next(iter(pymarc.MARCReader(RECORD))), pymarc.Record)
+
+
+def _record_of_xml(record, head):
+    made = regauge._regauge._marc.write_xml(str(record.leader), record.fields, marc.Field, head)
+    return made[made.index(b"<record>"):]
+
+
+@pytest.mark.parametrize("field", [
+    marc.Field("001", data="a & b"), marc.Field("001", data="x\r\ny"), marc.Field("009", data=""),
+    marc.Field("245", ["1", '"'], [marc.Subfield("a", "x")]), marc.Field("245", ["1", "0"], []),
+    marc.Field("245", ["é", "0"], [marc.Subfield("a", "x")]),
+    marc.Field("24X", ["1", "0"], [marc.Subfield("a", "x")]),
+    marc.Field("245", ["1", "0"], [marc.Subfield("<", "x")]),
+    marc.Field("245", ["1", "0"], [marc.Subfield("é", "x")]),
+    marc.Field("245", ["1", "0"], [marc.Subfield("a", "\ufffd\uff01 <tag>")]),
+    marc.Field("245", ["1", "0"], [marc.Subfield("a", ""), marc.Subfield("9", "𝄞 ü")]),
+    marc.Field("245", ["z", " "], [marc.Subfield("a", "x" * 100)]),
+])
+def test_the_quick_way_to_xml_is_the_slow_one(field):
+    record = marc.Record(fields=[field])
+    slow = _record_of_xml(record, True)
+    assert _record_of_xml(record, False) == slow
+    assert regauge.marc.xml.loads(b"<collection>" + slow + b"</collection>")
+
+
+def test_the_quick_way_to_xml_on_real_records(data):
+    compared = 0
+    for path in sorted((data / "marc" / "binary").rglob("*"))[:60]:
+        if not path.is_file():
+            continue
+        for record in marc.MARCReader(path.read_bytes(), hide_utf8_warnings=True):
+            if record is None:
+                continue
+            try:
+                slow = _record_of_xml(record, True)
+            except (regauge.Error, TypeError):
+                continue
+            assert _record_of_xml(record, False) == slow
+            compared += 1
+    assert compared > 500

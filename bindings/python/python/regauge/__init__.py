@@ -18,8 +18,12 @@ from typing import Any
 
 from . import _files, _regauge
 from . import bson, cbor, json, marc, marshal, msgpack, ndjson, pickle, yaml
-from ._errors import DecodeError, EncodeError, Error, LimitError
+from ._arrow import to_arrow
+from ._async_store import AsyncBatch, AsyncStore
+from ._errors import DecodeError, EncodeError, Error, LimitError, StoreError
 from ._regauge import FORMATS, Documents, Writer, __version__, detect
+from ._series import Series
+from ._store import Batch, Store
 from ._values import (
     MAX_KEY,
     MIN_KEY,
@@ -43,11 +47,13 @@ from ._values import (
 
 __all__ = [
     "FORMATS", "MAX_KEY", "MIN_KEY", "UNDEFINED",
-    "Binary", "BrokenText", "BsonTimestamp", "Code", "DbPointer", "Decimal128", "DecodeError",
-    "Documents", "Duration", "EncodeError", "Error", "ExtType", "LimitError", "Moment", "Object",
-    "ObjectId", "Regex", "Simple", "Symbol", "Timestamp", "Writer", "__version__",
+    "AsyncBatch", "AsyncStore", "Batch", "Binary", "BrokenText", "BsonTimestamp", "Code",
+    "DbPointer", "Decimal128", "DecodeError", "Documents", "Duration", "EncodeError", "Error",
+    "ExtType", "LimitError", "Moment", "Object", "ObjectId", "Regex", "Series", "Simple", "Store",
+    "StoreError", "Symbol", "Timestamp", "Writer", "__version__",
     "bson", "cbor", "convert", "convert_bytes", "detect", "dump", "dumps", "inspect", "iter_load",
-    "json", "load", "loads", "marc", "marshal", "msgpack", "ndjson", "open_writer", "pickle", "yaml",
+    "json", "load", "loads", "marc", "marshal", "msgpack", "ndjson", "open_writer", "pickle",
+    "to_arrow", "yaml",
 ]
 
 

@@ -14,6 +14,7 @@ class Error(Exception):
     record_id -- field 001 of a MARC record
     line, column -- from 1, where the format is text
     excerpt -- a few lines of the input that show the place
+    key -- the key of the stored value, as text shows it; None outside of a store
     """
 
     kind: str = ""
@@ -24,6 +25,7 @@ class Error(Exception):
     line: int | None = None
     column: int | None = None
     excerpt: str | None = None
+    key: str | None = None
 
 
 class DecodeError(Error, ValueError):
@@ -38,5 +40,18 @@ class LimitError(DecodeError, EncodeError):
     """A limit was reached. The message names it and how to raise it."""
 
 
-for _one in (Error, DecodeError, EncodeError, LimitError):
+class StoreError(Error):
+    """The store could not do what was asked. The next operation works, unless the message says
+    otherwise.
+
+    kind -- "engine": the database failed; "damaged": a stored value is not what was put;
+        "conflict": somebody else has changed the value meanwhile; "usage": a URL, a codec, a
+        collection or a key that cannot be
+    passing -- whether the same call may work a moment later
+    """
+
+    passing: bool = False
+
+
+for _one in (Error, DecodeError, EncodeError, LimitError, StoreError):
     _one.__module__ = "regauge"

@@ -1,79 +1,17 @@
-from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
+from typing_extensions import Unpack
+
+from ._options import CborDumping, CborLoading
 from ._regauge import Documents
 from ._regauge import Writer as _Writer
-from ._types import Data, Limits, OnLoss, PairsHook, Source, Target
+from ._types import Data, Source, Target
 
 __all__ = ["Writer", "dump", "dumps", "iter_load", "load", "loads"]
 
-def loads(
-    data: Data,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    duplicate_keys: Literal["last", "refuse"] | None = None,
-    object_hook: Callable[[dict[Any, Any]], Any] | None = None,
-    object_pairs_hook: PairsHook | None = None,
-    tag_hook: Callable[[int, Any], Any] | None = None,
-) -> Any: ...
-def dumps(
-    value: Any,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    objects: Literal["refuse", "wrap", "data"] | None = None,
-    default: Callable[[Any], Any] | None = None,
-    sort_keys: bool = False,
-    deterministic: bool = False,
-    indefinite: bool = False,
-) -> bytes: ...
-def dump(
-    value: Any,
-    target: Target,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    objects: Literal["refuse", "wrap", "data"] | None = None,
-    default: Callable[[Any], Any] | None = None,
-    sort_keys: bool = False,
-    deterministic: bool = False,
-    indefinite: bool = False,
-) -> None: ...
-def Writer(
-    target: Target,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    objects: Literal["refuse", "wrap", "data"] | None = None,
-    default: Callable[[Any], Any] | None = None,
-    sort_keys: bool = False,
-    deterministic: bool = False,
-    indefinite: bool = False,
-) -> _Writer: ...
-def load(
-    source: Source,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    duplicate_keys: Literal["last", "refuse"] | None = None,
-    object_hook: Callable[[dict[Any, Any]], Any] | None = None,
-    object_pairs_hook: PairsHook | None = None,
-    tag_hook: Callable[[int, Any], Any] | None = None,
-) -> Any: ...
-def iter_load(
-    source: Source | Data,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    duplicate_keys: Literal["last", "refuse"] | None = None,
-    object_hook: Callable[[dict[Any, Any]], Any] | None = None,
-    object_pairs_hook: PairsHook | None = None,
-    tag_hook: Callable[[int, Any], Any] | None = None,
-) -> Documents: ...
+def loads(data: Data, /, **options: Unpack[CborLoading]) -> Any: ...
+def dumps(value: Any, /, **options: Unpack[CborDumping]) -> bytes: ...
+def dump(value: Any, target: Target, /, **options: Unpack[CborDumping]) -> None: ...
+def Writer(target: Target, /, **options: Unpack[CborDumping]) -> _Writer: ...
+def load(source: Source, /, **options: Unpack[CborLoading]) -> Any: ...
+def iter_load(source: Source | Data, /, **options: Unpack[CborLoading]) -> Documents: ...

@@ -1,111 +1,20 @@
-from collections.abc import Callable
 from typing import Any, Literal, overload
 
+from typing_extensions import Unpack
+
+from ._options import NdjsonDumping, NdjsonLoading
 from ._regauge import Documents
 from ._regauge import Writer as _Writer
-from ._types import Data, Limits, OnBad, OnLoss, PairsHook, Source, Target
+from ._types import Data, Source, Target
 
 __all__ = ["Writer", "dump", "dumps", "iter_load", "load", "loads"]
 
-def loads(
-    data: Data,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    duplicate_keys: Literal["last", "refuse"] | None = None,
-    object_hook: Callable[[dict[Any, Any]], Any] | None = None,
-    object_pairs_hook: PairsHook | None = None,
-    numbers: Literal["double", "exact"] | None = None,
-    comments: bool = False,
-    trailing_commas: bool = False,
-    non_finite: bool = False,
-    bad: Literal["stop", "skip"] | None = None,
-    on_bad: OnBad | None = None,
-) -> Any: ...
+def loads(data: Data, /, **options: Unpack[NdjsonLoading]) -> Any: ...
 @overload
-def dumps(
-    value: Any,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    objects: Literal["refuse", "wrap", "data"] | None = None,
-    default: Callable[[Any], Any] | None = None,
-    sort_keys: bool = False,
-    ascii: bool = False,
-    float_style: Literal["shortest"] | None = None,
-    text: Literal[False] = False,
-) -> bytes: ...
+def dumps(value: Any, /, *, text: Literal[False] = False, **options: Unpack[NdjsonDumping]) -> bytes: ...
 @overload
-def dumps(
-    value: Any,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    objects: Literal["refuse", "wrap", "data"] | None = None,
-    default: Callable[[Any], Any] | None = None,
-    sort_keys: bool = False,
-    ascii: bool = False,
-    float_style: Literal["shortest"] | None = None,
-    text: Literal[True],
-) -> str: ...
-def dump(
-    value: Any,
-    target: Target,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    objects: Literal["refuse", "wrap", "data"] | None = None,
-    default: Callable[[Any], Any] | None = None,
-    sort_keys: bool = False,
-    ascii: bool = False,
-    float_style: Literal["shortest"] | None = None,
-    text: bool = False,
-) -> None: ...
-def Writer(
-    target: Target,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    objects: Literal["refuse", "wrap", "data"] | None = None,
-    default: Callable[[Any], Any] | None = None,
-    sort_keys: bool = False,
-    ascii: bool = False,
-    float_style: Literal["shortest"] | None = None,
-) -> _Writer: ...
-def load(
-    source: Source,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    duplicate_keys: Literal["last", "refuse"] | None = None,
-    object_hook: Callable[[dict[Any, Any]], Any] | None = None,
-    object_pairs_hook: PairsHook | None = None,
-    numbers: Literal["double", "exact"] | None = None,
-    comments: bool = False,
-    trailing_commas: bool = False,
-    non_finite: bool = False,
-    bad: Literal["stop", "skip"] | None = None,
-    on_bad: OnBad | None = None,
-) -> Any: ...
-def iter_load(
-    source: Source | Data,
-    /,
-    *,
-    limits: Limits | None = None,
-    on_loss: OnLoss | None = None,
-    duplicate_keys: Literal["last", "refuse"] | None = None,
-    object_hook: Callable[[dict[Any, Any]], Any] | None = None,
-    object_pairs_hook: PairsHook | None = None,
-    numbers: Literal["double", "exact"] | None = None,
-    comments: bool = False,
-    trailing_commas: bool = False,
-    non_finite: bool = False,
-    bad: Literal["stop", "skip"] | None = None,
-    on_bad: OnBad | None = None,
-) -> Documents: ...
+def dumps(value: Any, /, *, text: Literal[True], **options: Unpack[NdjsonDumping]) -> str: ...
+def dump(value: Any, target: Target, /, **options: Unpack[NdjsonDumping]) -> None: ...
+def Writer(target: Target, /, **options: Unpack[NdjsonDumping]) -> _Writer: ...
+def load(source: Source, /, **options: Unpack[NdjsonLoading]) -> Any: ...
+def iter_load(source: Source | Data, /, **options: Unpack[NdjsonLoading]) -> Documents: ...

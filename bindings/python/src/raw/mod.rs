@@ -3,6 +3,7 @@
 //! What is outside of the stable ABI stands beside a plain form of the same function, which the
 //! `abi3` wheel is built with.
 
+pub mod arrow;
 pub mod bytes;
 pub mod collector;
 pub mod container;

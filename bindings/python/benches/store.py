@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""regauge.Store beside diskcache and sqlitedict, in one run.
+
+    python3 bindings/python/benches/store.py [--rounds 7] [--values 400] [--folder /tmp]
+
+A value is put, and got, as each library does it: one call, one transaction. A round takes each
+contender in turn; a row has the medians of the time on the clock, and the ratio of the peer's to
+regauge's: above 1 regauge is faster. Every value is compared before anything is timed.
+
+diskcache syncs at checkpoints only (WAL, synchronous = NORMAL), as regauge does with sync=False;
+sqlitedict (journal, synchronous = FULL) syncs at each commit, as regauge does by default. So each
+is measured against the same promise, and the rows say which.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import os
+import pathlib
+import platform
+import shutil
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+
+import regauge
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DATA = pathlib.Path(os.environ.get("REGAUGE_DATA") or ROOT.parent / "shared" / "data")
+GOAL = 3.0
+
+
+def documents():
+    """A document of 1 KB and one of 14 KB, as JSON counts: orders, and a slice of readings."""
+    order = {
+        "id": 70017, "state": "paid", "customer": {"name": "Ada Lovelace", "mail": "ada@example.org"},
+        "lines": [{"sku": f"SKU-{number:05}", "count": number + 1, "price": 12.5 + number,
+                   "title": "A thing that one may order"} for number in range(9)],
+        "note": None, "express": True,
+    }
+    slice_of_time = {
+        "station": "north-7", "from": "2026-11-21T00:00:00Z",
+        "readings": [[1795219200 + 60 * number, round(7 + number * 0.013, 3), number % 7, "ok"]
+                     for number in range(440)],
+    }
+    for value in (order, slice_of_time):
+        size = len(json.dumps(value, separators=(",", ":")))
+        yield f"{size / 1000:.0f} KB", value
+
+
+class Regauge:
+    """A store with the promise that its peer gives."""
+
+    def __init__(self, folder, sync, codec="msgpack"):
+        self.store = regauge.Store(f"sqlite:{folder}/r.db", codec=codec, sync=sync)
+
+    def put(self, key, value):
+        self.store[key] = value
+
+    def get(self, key):
+        return self.store[key]
+
+    def bulk(self, items):
+        self.store.put_many(items)
+
+
+class Diskcache:
+    def __init__(self, folder):
+        import diskcache
+
+        self.store = diskcache.Cache(f"{folder}/d")
+
+    def put(self, key, value):
+        self.store[key] = value
+
+    def get(self, key):
+        return self.store[key]
+
+    def bulk(self, items):
+        with self.store.transact():
+            for key, value in items:
+                self.store[key] = value
+
+
+class Sqlitedict:
+    def __init__(self, folder):
+        import sqlitedict
+
+        self.store = sqlitedict.SqliteDict(f"{folder}/s.db", outer_stack=False)
+
+    def put(self, key, value):
+        self.store[key] = value
+        self.store.commit()
+
+    def get(self, key):
+        return self.store[key]
+
+    def bulk(self, items):
+        for key, value in items:
+            self.store[key] = value
+        self.store.commit()
+
+
+class Face:
+    """regauge's own cache with diskcache's face."""
+
+    def __init__(self, folder):
+        from regauge.compat.diskcache import Cache
+
+        self.store = Cache(f"{folder}/f")
+
+    def put(self, key, value):
+        self.store[key] = value
+
+    def get(self, key):
+        return self.store[key]
+
+    def bulk(self, items):
+        for key, value in items:
+            self.store[key] = value
+
+
+def once(function, keys):
+    """Microseconds a call, on the clock."""
+    before = time.perf_counter_ns()
+    for key in keys:
+        function(key)
+    return (time.perf_counter_ns() - before) / 1000 / len(keys)
+
+
+def race(row, contenders, keys, rounds, act):
+    """Prints a row: the first contender is regauge."""
+    times = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, contender in contenders.items():
+            times[name].append(once(lambda key, one=contender: act(one, key), keys))
+    medians = {name: statistics.median(taken) for name, taken in times.items()}
+    ours, *others = medians
+    shown = "  ".join(f"{name} {medians[name]:.1f} us, {medians[name] / medians[ours]:.2f}x" for name in others)
+    short = "" if all(medians[name] >= GOAL * medians[ours] for name in others) else "  short"
+    print(f"{row:34} {ours} {medians[ours]:7.1f} us  {shown}{short}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--values", type=int, default=400)
+    parser.add_argument("--folder", default=None, help="where the databases are; else a temporary folder")
+    arguments = parser.parse_args()
+    folder = pathlib.Path(tempfile.mkdtemp(dir=arguments.folder))
+    used = {"regauge": regauge.__version__, "SQLite (peers)": sqlite3.sqlite_version}
+    for name in ("diskcache", "sqlitedict"):
+        try:
+            used[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            sys.exit(f"{name} is not installed")
+    keys = [f"key/{number:06}" for number in range(arguments.values)]
+    try:
+        for size, value in documents():
+            place = folder / size.replace(" ", "")
+            place.mkdir()
+            relaxed = {"regauge": Regauge(place, sync=False), "diskcache": Diskcache(place)}
+            (place / "synced").mkdir()
+            synced = {"regauge": Regauge(place / "synced", sync=True), "sqlitedict": Sqlitedict(place)}
+            face = {"regauge's Cache": Face(place), "diskcache": relaxed["diskcache"]}
+            for one in [*relaxed.values(), *synced.values(), *face.values()]:
+                one.put("probe", value)
+                if one.get("probe") != value:
+                    sys.exit(f"{type(one).__name__} gives another value back")
+            rounds = arguments.rounds
+            for label, contenders, count in [("sync at checkpoints", relaxed, rounds),
+                                             ("sync at each change", synced, rounds),
+                                             ("Cache, pickle", face, rounds)]:
+                few = keys[:100] if contenders is synced else keys
+                race(f"put {size}, {label}", contenders, few, count, lambda one, key: one.put(key, value))
+                for one in contenders.values():
+                    one.bulk([(key, value) for key in keys])
+                race(f"get {size}, {label}", contenders, keys, count, lambda one, key: one.get(key))
+                if label != "Cache, pickle":
+                    items = [(key, value) for key in keys]
+                    race(f"put {len(items)} of {size} in one, {label}", contenders, ["all"], count,
+                         lambda one, _: one.bulk(items))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print("; ".join(f"{name} {version}" for name, version in used.items()), "; CPython",
+          platform.python_version())
+
+
+if __name__ == "__main__":
+    main()

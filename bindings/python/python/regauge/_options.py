@@ -1,0 +1,139 @@
+"""What the functions of each format take, for type checkers: nothing imports this at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypedDict, Union
+
+from ._types import Limits, OnBad, OnLoss, PairsHook, Types
+
+
+class Loading(TypedDict, total=False):
+    """What loading takes in every format."""
+
+    limits: Union[Limits, None]
+    on_loss: Union[OnLoss, None]
+    duplicate_keys: Union[Literal["last", "refuse"], None]
+    object_hook: Union[Callable[[dict[Any, Any]], Any], None]
+
+
+class PairsLoading(Loading, total=False):
+    """The same where maps have any keys."""
+
+    object_pairs_hook: Union[PairsHook, None]
+
+
+class Dumping(TypedDict, total=False):
+    """What dumping takes in every format."""
+
+    limits: Union[Limits, None]
+    on_loss: Union[OnLoss, None]
+    objects: Union[Literal["refuse", "wrap", "data"], None]
+    default: Union[Callable[[Any], Any], None]
+    sort_keys: bool
+
+
+class BadRecords(TypedDict, total=False):
+    """What streams of records take."""
+
+    bad: Union[Literal["stop", "skip"], None]
+    on_bad: Union[OnBad, None]
+
+
+class JsonLoading(PairsLoading, total=False):
+    """JSON."""
+
+    numbers: Union[Literal["double", "exact"], None]
+    comments: bool
+    trailing_commas: bool
+    non_finite: bool
+
+
+class NdjsonDumping(Dumping, total=False):
+    """NDJSON."""
+
+    ascii: bool
+    float_style: Union[Literal["shortest", "python", "ruby"], None]
+
+
+class JsonDumping(NdjsonDumping, total=False):
+    """JSON."""
+
+    indent: Union[int, None]
+
+
+class NdjsonLoading(JsonLoading, BadRecords, total=False):
+    """NDJSON."""
+
+
+class YamlLoading(PairsLoading, total=False):
+    """YAML."""
+
+    numbers: Union[Literal["double", "exact"], None]
+    tag_hook: Union[Callable[[str, Any], Any], None]
+    schema: Union[Literal["core", "json", "failsafe", "1.1"], None]
+    types: Union[Types, None]
+
+
+class YamlDumping(Dumping, total=False):
+    """YAML."""
+
+    indent: Union[int, None]
+    indent_sequences: bool
+    document_start: bool
+
+
+class MsgpackLoading(PairsLoading, total=False):
+    """MessagePack."""
+
+    ext_hook: Union[Callable[[int, bytes], Any], None]
+
+
+class BsonDumping(Dumping, total=False):
+    """BSON."""
+
+    document_bytes: Union[int, None]
+
+
+class CborLoading(PairsLoading, total=False):
+    """CBOR."""
+
+    tag_hook: Union[Callable[[int, Any], Any], None]
+
+
+class CborDumping(Dumping, total=False):
+    """CBOR."""
+
+    deterministic: bool
+    indefinite: bool
+
+
+class MarshalLoading(PairsLoading, total=False):
+    """Ruby's Marshal."""
+
+    types: Union[Types, None]
+    binary: Union[Literal["bytes", "text"], None]
+    exact: bool
+
+
+class PickleLoading(PairsLoading, total=False):
+    """Pickle."""
+
+    types: Union[Types, None]
+    strings: Union[Literal["ascii", "utf8", "latin1", "bytes"], None]
+
+
+class PickleDumping(Dumping, total=False):
+    """Pickle."""
+
+    protocol: Union[int, None]
+
+
+class RecordLoading(Loading, BadRecords, total=False):
+    """MARCXML and MARC-in-JSON."""
+
+
+class MarcXmlDumping(Dumping, total=False):
+    """MARCXML."""
+
+    compact: bool

@@ -1,0 +1,456 @@
+//! Values into Arrow's columns: exactly, or by the policy.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    BinaryBuilder, BooleanBuilder, LargeBinaryBuilder, LargeStringBuilder, PrimitiveBuilder,
+    StringBuilder,
+};
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, DataType, SchemaRef, TimeUnit};
+use regauge::path::Step;
+use regauge::{Error, ErrorKind, OnLoss, Result, Value, json};
+
+use super::decimal::Decimal;
+use super::exact::{binary, days, double, integer, is_plain_type, text, units};
+use super::nested::{List, Map, Struct};
+use super::{Losses, misfit};
+
+/// How deep columns may nest. Each level is a frame of a few hundred bytes.
+pub const DEPTH_MAX: usize = 100;
+/// The bytes of values after which a batch ends early.
+pub const BATCH_BYTES: u64 = 64 << 20;
+
+/// The columns of a table, and what is to be put into them.
+pub struct Columns {
+    schema: SchemaRef,
+    root: Struct,
+    state: State,
+    rows: usize,
+}
+
+/// What is the same for all columns.
+pub struct State {
+    on_loss: OnLoss,
+    losses: Losses,
+    /// Where in the row we are.
+    pub path: Vec<Step>,
+    number: u64,
+    bytes: u64,
+}
+
+/// One column of a table, or of a column.
+pub enum Column {
+    Null(usize),
+    Bool(BooleanBuilder),
+    Int8(PrimitiveBuilder<Int8Type>),
+    Int16(PrimitiveBuilder<Int16Type>),
+    Int32(PrimitiveBuilder<Int32Type>),
+    Int64(PrimitiveBuilder<Int64Type>),
+    UInt8(PrimitiveBuilder<UInt8Type>),
+    UInt16(PrimitiveBuilder<UInt16Type>),
+    UInt32(PrimitiveBuilder<UInt32Type>),
+    UInt64(PrimitiveBuilder<UInt64Type>),
+    Float32(PrimitiveBuilder<Float32Type>),
+    Float64(PrimitiveBuilder<Float64Type>),
+    Decimal(PrimitiveBuilder<Decimal128Type>, u8, i8),
+    Text(StringBuilder),
+    LargeText(LargeStringBuilder),
+    Bytes(BinaryBuilder),
+    LargeBytes(LargeBinaryBuilder),
+    Date(PrimitiveBuilder<Date32Type>),
+    Seconds(PrimitiveBuilder<TimestampSecondType>),
+    Millis(PrimitiveBuilder<TimestampMillisecondType>),
+    Micros(PrimitiveBuilder<TimestampMicrosecondType>),
+    Nanos(PrimitiveBuilder<TimestampNanosecondType>),
+    List(List),
+    LargeList(List),
+    Struct(Struct),
+    Map(Map),
+}
+
+/// The same of every builder, and what is said of the others.
+macro_rules! leaves {
+    ($column:expr, |$builder:ident| $act:expr, { $($rest:tt)* }) => {
+        match $column {
+            Column::Bool($builder) => $act,
+            Column::Int8($builder) => $act,
+            Column::Int16($builder) => $act,
+            Column::Int32($builder) => $act,
+            Column::Int64($builder) => $act,
+            Column::UInt8($builder) => $act,
+            Column::UInt16($builder) => $act,
+            Column::UInt32($builder) => $act,
+            Column::UInt64($builder) => $act,
+            Column::Float32($builder) => $act,
+            Column::Float64($builder) => $act,
+            Column::Decimal($builder, ..) => $act,
+            Column::Text($builder) => $act,
+            Column::LargeText($builder) => $act,
+            Column::Bytes($builder) => $act,
+            Column::LargeBytes($builder) => $act,
+            Column::Date($builder) => $act,
+            Column::Seconds($builder) => $act,
+            Column::Millis($builder) => $act,
+            Column::Micros($builder) => $act,
+            Column::Nanos($builder) => $act,
+            $($rest)*
+        }
+    };
+}
+
+impl Columns {
+    /// Empty columns of a schema.
+    ///
+    /// # Errors
+    /// `Unsupported` for a type that no document can give, `Limit` for one that nests too deep.
+    pub fn new(schema: &SchemaRef, on_loss: OnLoss, losses: &Losses) -> Result<Columns> {
+        let root = Struct::new(schema.fields(), 0)?;
+        let state =
+            State { on_loss, losses: Arc::clone(losses), path: Vec::new(), number: 0, bytes: 0 };
+        Ok(Columns { schema: Arc::clone(schema), root, state, rows: 0 })
+    }
+
+    /// Rows since the last batch.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// About the bytes of these rows.
+    pub fn bytes(&self) -> u64 {
+        self.state.bytes
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// `Refused` for what does not fit, with path and record.
+    pub fn append(&mut self, row: &Value, number: u64) -> Result {
+        self.state.number = number;
+        self.state.path.clear();
+        let Value::Map(pairs) = row else {
+            return Err(self.state.misfit(row, "a map, which is a row"));
+        };
+        self.root.append(pairs, &mut self.state)?;
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// The rows as a batch; the columns are empty afterwards.
+    ///
+    /// # Errors
+    /// Those of Arrow, which no row should lead to.
+    pub fn finish(&mut self) -> Result<RecordBatch> {
+        let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
+        (self.rows, self.state.bytes) = (0, 0);
+        let columns = self.root.columns();
+        let columns = columns.and_then(|columns| {
+            RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+        });
+        columns.map_err(failed)
+    }
+}
+
+fn failed(error: ArrowError) -> Error {
+    Error::new(ErrorKind::Unrepresentable, error.to_string())
+}
+
+impl State {
+    /// The error for a value that no column holds.
+    #[cold]
+    pub fn misfit(&self, value: &Value, expected: &str) -> Error {
+        let message = format!("found {}, expected {expected}", value.type_name());
+        misfit(message, self.number, &self.path).hint(
+            "pass schema= with a type that holds it, sample= to look at more documents first, or \
+             on_loss=\"approximate\" for a null in its place",
+        )
+    }
+
+    /// Notes that something was not kept, if that is allowed.
+    #[cold]
+    pub fn lose(&mut self, kind: &'static str, value: &Value, expected: &str) -> Result {
+        if self.on_loss != OnLoss::Approximate {
+            return Err(self.misfit(value, expected));
+        }
+        let mut losses = self.losses.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *losses.entry(kind).or_default() += 1;
+        Ok(())
+    }
+}
+
+/// Appends an exact value; else, by the policy, the nearest or a null.
+macro_rules! put {
+    ($builder:expr, $value:expr, $state:expr, $expected:expr, $exact:expr, $nearest:expr) => {{
+        match $exact {
+            Some(exact) => $builder.append_value(exact),
+            None => match $nearest {
+                Some(nearest) => {
+                    $state.lose("rounded", $value, $expected)?;
+                    $builder.append_value(nearest);
+                }
+                None => {
+                    $state.lose("value", $value, $expected)?;
+                    $builder.append_null();
+                }
+            },
+        }
+        Ok(())
+    }};
+}
+
+macro_rules! put_integer {
+    ($builder:expr, $value:expr, $state:expr, $expected:literal) => {{
+        let exact = integer($value).and_then(|v| v.try_into().ok());
+        put!($builder, $value, $state, $expected, exact, None)
+    }};
+}
+
+macro_rules! put_time {
+    ($builder:expr, $value:expr, $state:expr, $per_second:literal, $expected:literal) => {{
+        let units = units($value, $per_second);
+        let exact = units.filter(|(_, exact)| *exact).map(|(v, _)| v);
+        put!($builder, $value, $state, $expected, exact, units.map(|(v, _)| v))
+    }};
+}
+
+macro_rules! put_text {
+    ($builder:expr, $value:expr, $state:expr) => {{
+        match text($value) {
+            Some(text) => $builder.append_value(text),
+            None if $state.on_loss == OnLoss::Refuse => {
+                return Err($state.misfit($value, "text").hint(
+                    "pass on_loss=\"wrap\" to get it as text of JSON, or schema= with a type that \
+                     holds it",
+                ));
+            }
+            None => {
+                if $state.on_loss == OnLoss::Approximate {
+                    $state.lose("text", $value, "text")?;
+                }
+                let json = json::to_vec($value, OnLoss::Wrap)?;
+                $state.bytes += json.len() as u64;
+                $builder.append_value(String::from_utf8_lossy(&json));
+            }
+        }
+        Ok(())
+    }};
+}
+
+impl Column {
+    /// An empty column of a type.
+    ///
+    /// # Errors
+    /// As [`Columns::new`].
+    pub fn new(of: &DataType, depth: usize) -> Result<Column> {
+        if depth > DEPTH_MAX {
+            return Err(Error::limit(format!("found a schema of more than {DEPTH_MAX} levels")));
+        }
+        Ok(match of {
+            DataType::Null => Column::Null(0),
+            DataType::Boolean => Column::Bool(BooleanBuilder::new()),
+            DataType::Int8 => Column::Int8(PrimitiveBuilder::new()),
+            DataType::Int16 => Column::Int16(PrimitiveBuilder::new()),
+            DataType::Int32 => Column::Int32(PrimitiveBuilder::new()),
+            DataType::Int64 => Column::Int64(PrimitiveBuilder::new()),
+            DataType::UInt8 => Column::UInt8(PrimitiveBuilder::new()),
+            DataType::UInt16 => Column::UInt16(PrimitiveBuilder::new()),
+            DataType::UInt32 => Column::UInt32(PrimitiveBuilder::new()),
+            DataType::UInt64 => Column::UInt64(PrimitiveBuilder::new()),
+            DataType::Float32 => Column::Float32(PrimitiveBuilder::new()),
+            DataType::Float64 => Column::Float64(PrimitiveBuilder::new()),
+            DataType::Decimal128(precision, scale) => {
+                let builder = PrimitiveBuilder::new().with_data_type(of.clone());
+                Column::Decimal(builder, *precision, *scale)
+            }
+            DataType::Utf8 => Column::Text(StringBuilder::new()),
+            DataType::LargeUtf8 => Column::LargeText(LargeStringBuilder::new()),
+            DataType::Binary => Column::Bytes(BinaryBuilder::new()),
+            DataType::LargeBinary => Column::LargeBytes(LargeBinaryBuilder::new()),
+            DataType::Date32 => Column::Date(PrimitiveBuilder::new()),
+            DataType::Timestamp(unit, _) => match unit {
+                TimeUnit::Second => {
+                    Column::Seconds(PrimitiveBuilder::new().with_data_type(of.clone()))
+                }
+                TimeUnit::Millisecond => {
+                    Column::Millis(PrimitiveBuilder::new().with_data_type(of.clone()))
+                }
+                TimeUnit::Microsecond => {
+                    Column::Micros(PrimitiveBuilder::new().with_data_type(of.clone()))
+                }
+                TimeUnit::Nanosecond => {
+                    Column::Nanos(PrimitiveBuilder::new().with_data_type(of.clone()))
+                }
+            },
+            DataType::List(field) => Column::List(List::new(field, depth)?),
+            DataType::LargeList(field) => Column::LargeList(List::new(field, depth)?),
+            DataType::Struct(fields) if !fields.is_empty() => {
+                Column::Struct(Struct::new(fields, depth)?)
+            }
+            DataType::Map(field, ordered) => Column::Map(Map::new(field, *ordered, depth)?),
+            other => {
+                let message = format!("found a column of type {other}, which no document gives");
+                return Err(Error::new(ErrorKind::Unsupported, message).hint(
+                    "take null, bool, int8 to uint64, float32, float64, decimal128, string, \
+                     large_string, binary, large_binary, date32, timestamp, list, large_list, \
+                     struct or map",
+                ));
+            }
+        })
+    }
+
+    /// Adds a value.
+    ///
+    /// # Errors
+    /// `Refused` for what does not fit.
+    pub fn append(&mut self, value: &Value, nullable: bool, state: &mut State) -> Result {
+        if let Value::Typed(of, inside) = value
+            && is_plain_type(&of.as_type())
+        {
+            return self.append(inside, nullable, state);
+        }
+        if matches!(value, Value::Null) {
+            if !nullable {
+                return Err(state.misfit(value, "a value, as the schema says"));
+            }
+            self.append_null();
+            return Ok(());
+        }
+        if !nullable && state.on_loss == OnLoss::Approximate {
+            // A null in its place would not do.
+            let strict = std::mem::replace(&mut state.on_loss, OnLoss::Refuse);
+            let done = self.append(value, nullable, state);
+            state.on_loss = strict;
+            return done;
+        }
+        state.bytes += 8;
+        match self {
+            Column::Null(count) => {
+                state.lose("value", value, "null, as in the documents before")?;
+                *count += 1;
+                Ok(())
+            }
+            Column::Bool(builder) => {
+                let exact = if let Value::Bool(v) = value { Some(*v) } else { None };
+                put!(builder, value, state, "a truth value", exact, None)
+            }
+            Column::Int8(builder) => put_integer!(builder, value, state, "an integer of 8 bits"),
+            Column::Int16(builder) => put_integer!(builder, value, state, "an integer of 16 bits"),
+            Column::Int32(builder) => put_integer!(builder, value, state, "an integer of 32 bits"),
+            Column::Int64(builder) => put_integer!(builder, value, state, "an integer of 64 bits"),
+            Column::UInt8(builder) => {
+                put_integer!(builder, value, state, "an integer from 0 to 255")
+            }
+            Column::UInt16(builder) => {
+                put_integer!(builder, value, state, "an integer from 0 to 65,535")
+            }
+            Column::UInt32(builder) => {
+                put_integer!(builder, value, state, "an integer of 32 bits, 0 or above")
+            }
+            Column::UInt64(builder) => {
+                put_integer!(builder, value, state, "an integer of 64 bits, 0 or above")
+            }
+            Column::Float64(builder) => {
+                let nearest = integer(value).map(|v| v as f64);
+                put!(builder, value, state, "a double", double(value), nearest)
+            }
+            Column::Float32(builder) => {
+                let nearest = double(value).map(|v| v as f32);
+                let same =
+                    |v: &f32| f64::from(*v).to_bits() == double(value).unwrap_or(0.0).to_bits();
+                let exact = nearest.filter(|v| same(v) || v.is_nan());
+                put!(builder, value, state, "a number of single precision", exact, nearest)
+            }
+            Column::Decimal(builder, precision, scale) => {
+                let most = 10i128.checked_pow(u32::from(*precision)).unwrap_or(i128::MAX);
+                let fits = |v: &i128| v.unsigned_abs() < most.unsigned_abs();
+                let number = Decimal::of(value);
+                let exact = number.and_then(|v| v.scaled(i32::from(*scale))).filter(fits);
+                let nearest = number.and_then(|v| v.rounded(i32::from(*scale))).filter(fits);
+                put!(builder, value, state, "a decimal of the column's digits", exact, nearest)
+            }
+            Column::Text(builder) => {
+                state.bytes += text(value).map_or(0, |text| text.len() as u64);
+                put_text!(builder, value, state)
+            }
+            Column::LargeText(builder) => {
+                state.bytes += text(value).map_or(0, |text| text.len() as u64);
+                put_text!(builder, value, state)
+            }
+            Column::Bytes(builder) => {
+                state.bytes += binary(value).map_or(0, |bytes| bytes.len() as u64);
+                put!(builder, value, state, "binary data", binary(value), None::<&[u8]>)
+            }
+            Column::LargeBytes(builder) => {
+                state.bytes += binary(value).map_or(0, |bytes| bytes.len() as u64);
+                put!(builder, value, state, "binary data", binary(value), None::<&[u8]>)
+            }
+            Column::Date(builder) => put!(builder, value, state, "a date", days(value), None),
+            Column::Seconds(builder) => {
+                put_time!(builder, value, state, 1, "a point in time in whole seconds")
+            }
+            Column::Millis(builder) => {
+                put_time!(builder, value, state, 1_000, "a point in time in milliseconds")
+            }
+            Column::Micros(builder) => {
+                put_time!(builder, value, state, 1_000_000, "a point in time in microseconds")
+            }
+            Column::Nanos(builder) => {
+                put_time!(builder, value, state, 1_000_000_000, "a point in time from 1677 to 2262")
+            }
+            Column::List(list) | Column::LargeList(list) => match value {
+                Value::Array(items) => list.append(items, state),
+                _ => {
+                    state.lose("value", value, "an array")?;
+                    list.append_null();
+                    Ok(())
+                }
+            },
+            Column::Struct(inside) => match value {
+                Value::Map(pairs) => inside.append(pairs, state),
+                _ => {
+                    state.lose("value", value, "a map")?;
+                    inside.append_null();
+                    Ok(())
+                }
+            },
+            Column::Map(map) => match value {
+                Value::Map(pairs) => map.append(pairs, state),
+                _ => {
+                    state.lose("value", value, "a map")?;
+                    map.append_null();
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    /// Adds a null.
+    pub fn append_null(&mut self) {
+        leaves!(self, |builder| builder.append_null(), {
+            Column::Null(count) => *count += 1,
+            Column::List(list) | Column::LargeList(list) => list.append_null(),
+            Column::Struct(inside) => inside.append_null(),
+            Column::Map(map) => map.append_null(),
+        });
+    }
+
+    /// The values as an array; the column is empty afterwards.
+    ///
+    /// # Errors
+    /// Arrow's, which no value should lead to.
+    pub fn finish(&mut self) -> std::result::Result<ArrayRef, ArrowError> {
+        let array: ArrayRef = leaves!(self, |builder| Arc::new(builder.finish()), {
+            Column::Null(count) => Arc::new(NullArray::new(std::mem::take(count))),
+            Column::List(list) => Arc::new(list.finish::<i32>()?),
+            Column::LargeList(list) => Arc::new(list.finish::<i64>()?),
+            Column::Struct(inside) => Arc::new(inside.finish()?),
+            Column::Map(map) => Arc::new(map.finish()?),
+        });
+        Ok(array)
+    }
+}

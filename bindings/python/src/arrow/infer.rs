@@ -1,0 +1,323 @@
+//! The schema of a sample of documents.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+use regauge::path::Step;
+use regauge::{Error, Ext, OnLoss, Result, Value};
+
+use super::column::DEPTH_MAX;
+use super::decimal::{DIGITS_MAX, Decimal};
+use super::exact::is_plain_type;
+use super::misfit;
+use super::rows::{Shape, stop};
+
+/// Columns that a schema may have, nested ones included: a map whose keys are data is no struct.
+const FIELDS_MAX: usize = 10_000;
+
+/// What values at one place were.
+#[derive(Clone, Debug, Default)]
+enum Kind {
+    #[default]
+    Null,
+    Bool,
+    Int {
+        negative: bool,
+        unsigned: bool,
+        big: bool,
+    },
+    Float,
+    Decimal {
+        scale: i32,
+    },
+    Text,
+    Bytes,
+    Date,
+    Timestamp {
+        fine: bool,
+    },
+    List(Box<Kind>),
+    Struct(Struct),
+    /// More than one, and where that was seen first.
+    Mixed(Box<Mixed>),
+}
+
+#[derive(Clone, Debug)]
+struct Mixed {
+    message: String,
+    path: Vec<Step>,
+    number: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Struct {
+    fields: Vec<(String, Kind)>,
+    places: HashMap<String, usize>,
+}
+
+/// What was seen in the first documents.
+pub struct Seen {
+    left: usize,
+    kind: Kind,
+    /// Whether all were maps.
+    maps: bool,
+    fields: usize,
+    path: Vec<Step>,
+    number: u64,
+    full: bool,
+}
+
+impl Seen {
+    /// Of a sample of so many documents nothing yet.
+    pub fn new(sample: usize) -> Seen {
+        Seen {
+            left: sample,
+            kind: Kind::Null,
+            maps: true,
+            fields: 0,
+            path: Vec::new(),
+            number: 0,
+            full: false,
+        }
+    }
+
+    /// Whether the sample was large enough, so that the reading was stopped.
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Looks at one document.
+    ///
+    /// # Errors
+    /// `Limit`; and one that stops the reading when the sample is full.
+    pub fn look(&mut self, row: &Value, number: u64) -> Result {
+        self.number = number;
+        self.maps &= matches!(row, Value::Map(_));
+        let mut kind = std::mem::take(&mut self.kind);
+        let done = self.observe(&mut kind, row, 0);
+        self.kind = kind;
+        done?;
+        self.left -= 1;
+        if self.left == 0 {
+            self.full = true;
+            return Err(stop());
+        }
+        Ok(())
+    }
+
+    /// The schema.
+    ///
+    /// # Errors
+    /// `Refused` where values of several types stand at one place, unless the policy says more.
+    pub fn schema(self, on_loss: OnLoss) -> Result<(Schema, Shape)> {
+        let (fields, shape) = match self.kind {
+            Kind::Struct(inside) if self.maps => (fields(inside, on_loss)?, Shape::Plain),
+            Kind::Null if self.number == 0 => (Fields::empty(), Shape::Plain),
+            other => {
+                let of = data_type(other, on_loss)?;
+                (Fields::from(vec![Field::new("value", of, true)]), Shape::Single)
+            }
+        };
+        Ok((Schema::new(fields), shape))
+    }
+
+    fn observe(&mut self, kind: &mut Kind, value: &Value, depth: usize) -> Result {
+        if depth > DEPTH_MAX {
+            return Err(Error::limit(format!(
+                "found more than {DEPTH_MAX} nested containers, which a table has no columns for"
+            ))
+            .in_record(self.number));
+        }
+        if let Value::Typed(of, inside) = value
+            && is_plain_type(&of.as_type())
+        {
+            return self.observe(kind, inside, depth);
+        }
+        let found = match value {
+            Value::Null => return Ok(()),
+            Value::Array(items) => {
+                if matches!(kind, Kind::Null) {
+                    *kind = Kind::List(Box::default());
+                }
+                let Kind::List(inside) = kind else { return Ok(self.mix(kind, value)) };
+                for (index, item) in items.iter().enumerate() {
+                    self.path.push(Step::Index(index as u64));
+                    self.observe(inside, item, depth + 1)?;
+                    self.path.pop();
+                }
+                return Ok(());
+            }
+            Value::Map(pairs) => {
+                if matches!(kind, Kind::Null) {
+                    *kind = Kind::Struct(Struct::default());
+                }
+                let Kind::Struct(inside) = kind else { return Ok(self.mix(kind, value)) };
+                for (key, value) in pairs {
+                    let Value::Text(name) = key else {
+                        self.mix(kind, value);
+                        return Ok(());
+                    };
+                    let place = match inside.places.get(name) {
+                        Some(place) => *place,
+                        None => {
+                            self.fields += 1;
+                            if self.fields > FIELDS_MAX {
+                                return Err(self.too_many());
+                            }
+                            inside.places.insert(name.clone(), inside.fields.len());
+                            inside.fields.push((name.clone(), Kind::Null));
+                            inside.fields.len() - 1
+                        }
+                    };
+                    self.path.push(Step::Key(name.as_str().into()));
+                    self.observe(&mut inside.fields[place].1, value, depth + 1)?;
+                    self.path.pop();
+                }
+                return Ok(());
+            }
+            Value::Bool(_) => Kind::Bool,
+            Value::Int(v) => Kind::Int { negative: *v < 0, unsigned: false, big: false },
+            Value::UInt(_) => Kind::Int { negative: false, unsigned: true, big: false },
+            Value::BigInt { .. } if Decimal::of(value).is_some() => {
+                Kind::Int { negative: false, unsigned: false, big: true }
+            }
+            Value::F32(_) | Value::F64(_) => Kind::Float,
+            Value::Text(_) => Kind::Text,
+            Value::Bytes(_) => Kind::Bytes,
+            Value::Timestamp(at) => Kind::Timestamp { fine: at.nanoseconds % 1000 != 0 },
+            Value::Decimal(_) => match Decimal::of(value) {
+                Some(decimal) => Kind::Decimal { scale: decimal.scale },
+                None => return Ok(self.mix(kind, value)),
+            },
+            Value::Ext(ext) => match ext.as_ext() {
+                Ext::Int64(v) => Kind::Int { negative: v < 0, unsigned: false, big: false },
+                Ext::Date(_) => Kind::Date,
+                Ext::Uuid(_) | Ext::ObjectId(_) => Kind::Text,
+                Ext::Binary(..) => Kind::Bytes,
+                Ext::Decimal128(_) => match Decimal::of(value) {
+                    Some(decimal) => Kind::Decimal { scale: decimal.scale },
+                    None => return Ok(self.mix(kind, value)),
+                },
+                _ => return Ok(self.mix(kind, value)),
+            },
+            _ => return Ok(self.mix(kind, value)),
+        };
+        let merged = merge(kind, &found);
+        match merged {
+            Some(merged) => *kind = merged,
+            None => self.mix(kind, value),
+        }
+        Ok(())
+    }
+
+    fn too_many(&self) -> Error {
+        misfit(
+            format!(
+                "found more than {FIELDS_MAX} names of fields, which are data rather than columns"
+            ),
+            self.number,
+            &self.path,
+        )
+        .hint("pass schema= with a map type, or a column of text and on_loss=\"wrap\"")
+    }
+
+    /// Values of several types, or of one that no column holds.
+    fn mix(&self, kind: &mut Kind, value: &Value) {
+        if matches!(kind, Kind::Mixed(_)) {
+            return;
+        }
+        let before = match kind {
+            Kind::Null => "a value that a column can hold",
+            Kind::Bool => "a truth value",
+            Kind::Int { .. } => "an integer",
+            Kind::Float => "a double",
+            Kind::Decimal { .. } => "a decimal",
+            Kind::Text => "text",
+            Kind::Bytes => "binary data",
+            Kind::Date => "a date",
+            Kind::Timestamp { .. } => "a point in time",
+            Kind::List(_) => "an array",
+            Kind::Struct(_) => "a map with text as keys",
+            Kind::Mixed(_) => "",
+        };
+        let message = format!("found {}, expected {before} as before", value.type_name());
+        *kind =
+            Kind::Mixed(Box::new(Mixed { message, path: self.path.clone(), number: self.number }));
+    }
+}
+
+/// The kind that has a place for both.
+fn merge(one: &Kind, other: &Kind) -> Option<Kind> {
+    Some(match (one, other) {
+        (Kind::Null, kind) => kind.clone(),
+        (
+            Kind::Int { negative, unsigned, big },
+            Kind::Int { negative: negative2, unsigned: unsigned2, big: big2 },
+        ) => Kind::Int {
+            negative: *negative || *negative2,
+            unsigned: *unsigned || *unsigned2,
+            big: *big || *big2,
+        },
+        // An integer that no double holds is an error in its row.
+        (Kind::Int { .. } | Kind::Float, Kind::Int { .. } | Kind::Float) => Kind::Float,
+        (Kind::Int { .. }, Kind::Decimal { scale })
+        | (Kind::Decimal { scale }, Kind::Int { .. }) => Kind::Decimal { scale: *scale },
+        (Kind::Decimal { scale }, Kind::Decimal { scale: other }) => {
+            Kind::Decimal { scale: *scale.max(other) }
+        }
+        (Kind::Timestamp { fine }, Kind::Timestamp { fine: other }) => {
+            Kind::Timestamp { fine: *fine || *other }
+        }
+        (Kind::Bool, Kind::Bool) => Kind::Bool,
+        (Kind::Text, Kind::Text) => Kind::Text,
+        (Kind::Bytes, Kind::Bytes) => Kind::Bytes,
+        (Kind::Date, Kind::Date) => Kind::Date,
+        (Kind::Mixed(mixed), _) => Kind::Mixed(mixed.clone()),
+        _ => return None,
+    })
+}
+
+fn fields(inside: Struct, on_loss: OnLoss) -> Result<Fields> {
+    let fields = inside
+        .fields
+        .into_iter()
+        .map(|(name, kind)| Ok(Field::new(name, data_type(kind, on_loss)?, true)));
+    fields.collect()
+}
+
+fn data_type(kind: Kind, on_loss: OnLoss) -> Result<DataType> {
+    Ok(match kind {
+        Kind::Null => DataType::Null,
+        Kind::Bool => DataType::Boolean,
+        Kind::Int { big: true, .. } | Kind::Int { negative: true, unsigned: true, .. } => {
+            DataType::Decimal128(DIGITS_MAX, 0)
+        }
+        Kind::Int { unsigned: true, .. } => DataType::UInt64,
+        Kind::Int { .. } => DataType::Int64,
+        Kind::Float => DataType::Float64,
+        Kind::Decimal { scale } => {
+            DataType::Decimal128(DIGITS_MAX, i8::try_from(scale).unwrap_or(i8::MAX).min(38))
+        }
+        Kind::Text => DataType::Utf8,
+        Kind::Bytes => DataType::Binary,
+        Kind::Date => DataType::Date32,
+        Kind::Timestamp { fine } => {
+            let unit = if fine { TimeUnit::Nanosecond } else { TimeUnit::Microsecond };
+            DataType::Timestamp(unit, Some("UTC".into()))
+        }
+        Kind::List(inside) => {
+            DataType::List(Arc::new(Field::new("item", data_type(*inside, on_loss)?, true)))
+        }
+        // Its JSON: a struct without fields is nothing that others take.
+        Kind::Struct(inside) if inside.fields.is_empty() => DataType::Utf8,
+        Kind::Struct(inside) => DataType::Struct(fields(inside, on_loss)?),
+        Kind::Mixed(mixed) if on_loss == OnLoss::Refuse => {
+            return Err(misfit(mixed.message, mixed.number, &mixed.path).hint(
+                "pass on_loss=\"wrap\" to get such columns as text of JSON, or schema= with a type \
+                 for it",
+            ));
+        }
+        Kind::Mixed(_) => DataType::Utf8,
+    })
+}

@@ -1,0 +1,170 @@
+//! The documents of a stream as rows: a tree at a time.
+
+use std::sync::Arc;
+
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
+use regauge::event::{BigInt, Ext, Sink, Type, Writer};
+use regauge::value::Builder;
+use regauge::{Error, ErrorKind, Fidelity, OnLoss, Options, Result, Value};
+
+/// What a document is to become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A map is a row.
+    Plain,
+    /// Every document is the one value of its row, in the column `value`.
+    Single,
+    /// A MARC record: leader and fields.
+    Marc,
+}
+
+/// Called with each row and its number, counted from 1.
+pub type Take<'t> = dyn FnMut(&Value, u64) -> Result + 't;
+
+/// A sink that builds one document after the other, and hands each on as a row.
+pub struct Rows<'t> {
+    builder: Builder,
+    limits: regauge::Limits,
+    fidelity: Fidelity,
+    shape: Shape,
+    rows: u64,
+    take: &'t mut Take<'t>,
+}
+
+impl<'t> Rows<'t> {
+    /// A sink for documents that are read with these options.
+    pub fn new(options: &Options, shape: Shape, take: &'t mut Take<'t>) -> Rows<'t> {
+        let fidelity = Fidelity::new(OnLoss::Refuse, options.from);
+        let limits = options.limits;
+        Rows { builder: Builder::new(&limits), limits, fidelity, shape, rows: 0, take }
+    }
+}
+
+macro_rules! forward {
+    ($($name:ident($($argument:ident: $of:ty)?))*) => {
+        $(fn $name(&mut self $(, $argument: $of)?) -> Result {
+            self.builder.$name($($argument)?)
+        })*
+    };
+}
+
+impl Sink for Rows<'_> {
+    forward! {
+        null() bool(v: bool) i64(v: i64) u64(v: u64) f64(v: f64) f32(v: f32) str(v: &str)
+        bytes(v: &[u8]) big_int(v: BigInt<'_>) ext(v: Ext<'_>) begin_array(v: Option<u64>)
+        end_array() begin_map(v: Option<u64>) key(v: &str) key_value(v: &Value) end_map()
+        begin_typed(v: &Type<'_>) end_typed()
+    }
+
+    // A column has no place for them: the value comes again instead.
+    fn holds_references(&mut self) -> bool {
+        false
+    }
+
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+}
+
+impl Writer for Rows<'_> {
+    fn end_document(&mut self) -> Result {
+        let Some(value) = self.builder.take() else { return Ok(()) };
+        self.builder = Builder::new(&self.limits);
+        self.rows += 1;
+        let row = match self.shape {
+            Shape::Plain => value,
+            Shape::Single => Value::Map(vec![(Value::Text("value".into()), value)]),
+            Shape::Marc => marc_row(value),
+        };
+        (self.take)(&row, self.rows)
+    }
+
+    fn finish(&mut self) -> Result {
+        Ok(())
+    }
+
+    fn checkpoint(&mut self) {}
+
+    fn rollback(&mut self) {
+        self.builder = Builder::new(&self.limits);
+    }
+}
+
+/// What ends a reading early. Nobody reads the input again for its path.
+pub fn stop() -> Error {
+    Error::new(ErrorKind::Io, "enough was read")
+}
+
+/// An error as whoever takes the batches sees it.
+pub fn arrow(error: Error) -> ArrowError {
+    match error.kind() {
+        ErrorKind::Io => ArrowError::IoError(error.to_string(), std::io::Error::other("regauge")),
+        _ => ArrowError::InvalidArgumentError(error.to_string()),
+    }
+}
+
+/// The columns of MARC records, those of the data source for Spark.
+pub fn marc_schema() -> Schema {
+    let text = |name: &str, nullable| Field::new(name, DataType::Utf8, nullable);
+    let list = |name: &str, fields: Vec<Field>, nullable| {
+        let item = Field::new("item", DataType::Struct(Fields::from(fields)), false);
+        Field::new(name, DataType::List(Arc::new(item)), nullable)
+    };
+    let subfields = list("subfields", vec![text("code", false), text("value", false)], true);
+    let field = vec![
+        text("tag", false),
+        text("ind1", true),
+        text("ind2", true),
+        text("data", true),
+        subfields,
+    ];
+    Schema::new(vec![text("leader", false), list("fields", field, false)])
+}
+
+fn named(name: &str, value: Value) -> (Value, Value) {
+    (Value::Text(name.into()), value)
+}
+
+/// A record in the shape of MARC-in-JSON as a row of the schema. Anything else stays as it is, and
+/// the columns say what they miss.
+fn marc_row(record: Value) -> Value {
+    let Value::Map(mut pairs) = record else { return record };
+    for (key, value) in &mut pairs {
+        if *key == Value::Text("fields".into())
+            && let Value::Array(fields) = value
+        {
+            for field in fields {
+                *field = marc_field(std::mem::replace(field, Value::Null));
+            }
+        }
+    }
+    Value::Map(pairs)
+}
+
+fn marc_field(field: Value) -> Value {
+    let Value::Map(mut pair) = field else { return field };
+    if pair.len() != 1 {
+        return Value::Map(pair);
+    }
+    let (tag, content) = pair.remove(0);
+    let tag = named("tag", tag);
+    let Value::Map(mut parts) = content else {
+        return Value::Map(vec![tag, named("data", content)]);
+    };
+    for (key, value) in &mut parts {
+        if *key == Value::Text("subfields".into())
+            && let Value::Array(subfields) = value
+        {
+            for subfield in subfields {
+                if let Value::Map(one) = subfield
+                    && one.len() == 1
+                {
+                    let (code, text) = one.remove(0);
+                    *one = vec![named("code", code), named("value", text)];
+                }
+            }
+        }
+    }
+    parts.insert(0, tag);
+    Value::Map(parts)
+}

@@ -1,0 +1,261 @@
+//! Fields out of a record: instances of Python's classes, made without calling them.
+
+use std::cell::Cell;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyType};
+use regauge::marc::{Field, Record, SUBFIELD_DELIMITER};
+
+use super::layout::{entries, parts};
+use crate::build::Keys;
+use crate::raw::collector::Pause;
+use crate::raw::{container, marc as raw, number, text};
+
+/// Makes fields: what is looked up once for all fields of a record.
+pub struct Maker<'py> {
+    field: Bound<'py, PyType>,
+    subfield: Bound<'py, PyType>,
+    indicators: Bound<'py, PyType>,
+    slots: &'static [raw::Slot; 5],
+    keys: Option<Keys>,
+    pairs: Option<Box<Pairs>>,
+    none: Bound<'py, PyAny>,
+    /// Subfields of the field at hand.
+    parts: Vec<Bound<'py, PyAny>>,
+    made: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'py> Maker<'py> {
+    /// For these classes.
+    ///
+    /// # Errors
+    /// `TypeError` for any but those of `regauge.marc`.
+    pub fn new(
+        field: &Bound<'py, PyType>,
+        subfield: &Bound<'py, PyType>,
+        indicators: &Bound<'py, PyType>,
+    ) -> PyResult<Maker<'py>> {
+        static TUPLES: PyOnceLock<[Py<PyType>; 2]> = PyOnceLock::new();
+        let py = field.py();
+        // Asked once: these are the classes of regauge.marc, and never others.
+        let checked = TUPLES.get_or_try_init(py, || {
+            if !raw::is_tuple(subfield)? || !raw::is_tuple(indicators)? {
+                return Err(PyTypeError::new_err("found a class that is no plain tuple"));
+            }
+            Ok([subfield.clone().unbind(), indicators.clone().unbind()])
+        })?;
+        if !checked[0].is(subfield) || !checked[1].is(indicators) {
+            return Err(PyTypeError::new_err("found other classes than those of regauge.marc"));
+        }
+        let slots = slots(field)?;
+        Ok(Maker {
+            field: field.clone(),
+            subfield: subfield.clone(),
+            indicators: indicators.clone(),
+            slots,
+            keys: Some(Keys::take()),
+            pairs: Some(PAIRS.take().unwrap_or_default()),
+            none: number::none(py),
+            parts: Vec::with_capacity(16),
+            made: Vec::with_capacity(32),
+        })
+    }
+
+    fn memory(&self) -> PyErr {
+        PyErr::fetch(self.none.py())
+    }
+
+    /// A text that comes again and again.
+    #[inline(always)]
+    fn key(&mut self, v: &str) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.none.py();
+        let made = match &mut self.keys {
+            Some(keys) => keys.get(py, v),
+            None => text::new(py, v),
+        };
+        made.ok_or_else(|| PyErr::fetch(py))
+    }
+
+    #[inline(always)]
+    fn field(
+        &mut self,
+        tag: &str,
+        data: Bound<'py, PyAny>,
+        indicators: Bound<'py, PyAny>,
+        control: bool,
+    ) -> PyResult<()> {
+        let py = self.none.py();
+        let tag = self.key(tag)?;
+        let list = container::list(py, &mut self.parts, 0).ok_or_else(|| self.memory())?;
+        let one = raw::empty(&self.field).ok_or_else(|| self.memory())?;
+        let [tags, datas, pairs, lists, controls] = self.slots;
+        tags.fill(&one, tag);
+        datas.fill(&one, data);
+        pairs.fill(&one, indicators);
+        lists.fill(&one, list);
+        controls.fill(&one, number::bool(py, control));
+        self.made.push(one);
+        Ok(())
+    }
+
+    fn control(&mut self, tag: &str, data: &str) -> PyResult<()> {
+        let data = text::new(self.none.py(), data).ok_or_else(|| self.memory())?;
+        let none = self.none.clone();
+        self.field(tag, data, none, true)
+    }
+
+    #[inline(always)]
+    fn subfield(&mut self, code: &str, value: &str) -> PyResult<()> {
+        let code = self.key(code)?;
+        let value = text::new(self.none.py(), value).ok_or_else(|| self.memory())?;
+        let pair = raw::pair(&self.subfield, code, value).ok_or_else(|| self.memory())?;
+        self.parts.push(pair);
+        Ok(())
+    }
+
+    /// The data field of the subfields so far. `head` are both indicators.
+    fn data(&mut self, tag: &str, head: &str, middle: usize) -> PyResult<()> {
+        let py = self.none.py();
+        let place = match head.as_bytes() {
+            &[first, second] if middle == 1 => {
+                usize::from(first ^ second.rotate_left(3)) % PAIRS_KEPT
+            }
+            _ => PAIRS_KEPT,
+        };
+        let pair = match self.pairs.as_ref().and_then(|pairs| pairs.0.get(place)) {
+            Some(Some((text, pair))) if text == head.as_bytes() => pair.bind(py).clone(),
+            _ => {
+                let (first, second) = head.split_at(middle);
+                let (first, second) = (self.key(first)?, self.key(second)?);
+                let pair = raw::pair(&self.indicators, first, second);
+                let pair = pair.ok_or_else(|| self.memory())?;
+                if let (Some(kept), &[first, second]) =
+                    (self.pairs.as_mut().and_then(|pairs| pairs.0.get_mut(place)), head.as_bytes())
+                {
+                    *kept = Some(([first, second], pair.clone().unbind()));
+                }
+                pair
+            }
+        };
+        let none = self.none.clone();
+        self.field(tag, none, pair, false)
+    }
+
+    fn list(&mut self) -> PyResult<Bound<'py, PyAny>> {
+        container::list(self.none.py(), &mut self.made, 0).ok_or_else(|| self.memory())
+    }
+}
+
+/// How many pairs of indicators are remembered: they are the same few in most fields, and cannot
+/// change.
+const PAIRS_KEPT: usize = 64;
+
+/// Pairs of indicators, each of one byte, by what they are.
+struct Pairs([Option<([u8; 2], Py<PyAny>)>; PAIRS_KEPT]);
+
+impl Default for Pairs {
+    fn default() -> Pairs {
+        Pairs([const { None }; PAIRS_KEPT])
+    }
+}
+
+thread_local! {
+    /// Those of this thread, when nobody uses them.
+    static PAIRS: Cell<Option<Box<Pairs>>> = const { Cell::new(None) };
+}
+
+impl Drop for Maker<'_> {
+    fn drop(&mut self) {
+        PAIRS.set(self.pairs.take());
+        if let Some(keys) = self.keys.take() {
+            keys.give_back();
+        }
+    }
+}
+
+/// The slots of `Field`, looked up once. There is one such class, that of `regauge.marc`.
+pub fn slots(field: &Bound<'_, PyType>) -> PyResult<&'static [raw::Slot; 5]> {
+    static SLOTS: PyOnceLock<(Py<PyType>, [raw::Slot; 5])> = PyOnceLock::new();
+    let (class, slots) = SLOTS.get_or_try_init(field.py(), || {
+        let slot = |name: &str| raw::Slot::new(field, name);
+        let (tag, data) = (slot("tag")?, slot("data")?);
+        let slots = [tag, data, slot("_indicators")?, slot("subfields")?, slot("control_field")?];
+        Ok::<_, PyErr>((field.clone().unbind(), slots))
+    })?;
+    if !class.is(field) {
+        return Err(PyTypeError::new_err("found another class than regauge.marc.Field"));
+    }
+    Ok(slots)
+}
+
+/// Whether a tag is one of a control field in the eyes of `regauge.marc`: `001` to `009`.
+fn is_control(tag: &str) -> bool {
+    tag.starts_with("00") && tag.len() == 3 && tag.as_bytes()[2].is_ascii_digit()
+}
+
+/// The fields of a record that is regular, as a list of `field`, whose subfields are `subfield` and
+/// whose indicators are `indicators`.
+#[pyfunction]
+pub fn fields<'py>(
+    record: &Bound<'py, PyBytes>,
+    field: &Bound<'py, PyType>,
+    subfield: &Bound<'py, PyType>,
+    indicators: &Bound<'py, PyType>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let _pause = Pause::new(record.py(), true);
+    let parts = parts(record.as_bytes()).ok_or_else(irregular)?;
+    let mut maker = Maker::new(field, subfield, indicators)?;
+    for entry in entries(&parts) {
+        let (tag, content) = entry.ok_or_else(irregular)?;
+        let content = std::str::from_utf8(content).map_err(|_| irregular())?;
+        if is_control(tag) {
+            maker.control(tag, content)?;
+            continue;
+        }
+        let bytes = content.as_bytes();
+        let mut ends = memchr::memchr_iter(SUBFIELD_DELIMITER, bytes).skip(1);
+        let mut start = 3;
+        while start <= bytes.len() {
+            let end = ends.next().unwrap_or(bytes.len());
+            let piece = content.get(start..end).ok_or_else(irregular)?;
+            if piece.is_empty() || !piece.is_char_boundary(1) {
+                return Err(irregular());
+            }
+            let (code, value) = piece.split_at(1);
+            maker.subfield(code, value)?;
+            start = end + 1;
+        }
+        let head = content.get(..2).ok_or_else(irregular)?;
+        maker.data(tag, head, 1)?;
+    }
+    maker.list()
+}
+
+/// The same of a record that the core has read.
+pub fn fields_of<'py>(record: &Record, maker: &mut Maker<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let _pause = Pause::new(maker.none.py(), true);
+    for field in record.fields() {
+        match field {
+            Field::Text { tag, text } if is_control(tag) => maker.control(tag, text)?,
+            // A field that is text, with a tag that is not: its text is where subfields would be.
+            Field::Text { tag, text } => {
+                maker.subfield("", text)?;
+                maker.data(tag, "  ", 1)?;
+            }
+            Field::Data { tag, ind1, ind2, subfields } => {
+                for (code, value) in subfields {
+                    maker.subfield(code, value)?;
+                }
+                maker.data(tag, &format!("{ind1}{ind2}"), ind1.len())?;
+            }
+        }
+    }
+    maker.list()
+}
+
+#[cold]
+fn irregular() -> PyErr {
+    pyo3::exceptions::PyValueError::new_err("found a record that is not regular")
+}
