@@ -21,9 +21,10 @@ import time
 from pathlib import Path
 
 from servers_common import Unavailable
+from servers_nosql import Cassandra, FerretDB
 from servers_sql import MariaDB, PostgreSQL
 
-KINDS = [PostgreSQL, MariaDB]
+KINDS = [PostgreSQL, MariaDB, FerretDB, Cassandra]
 NAMES = [kind.name for kind in KINDS]
 
 

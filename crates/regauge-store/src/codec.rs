@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::Read as _;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use regauge::Format;
 
@@ -101,8 +102,8 @@ impl fmt::Display for Codec {
 /// The compressor of a collection, with its dictionary and its buffers.
 pub(crate) struct Packer {
     level: i32,
-    /// The dictionary that new values get.
-    dictionary: Option<Vec<u8>>,
+    /// All of the collection; new values get the last one.
+    dictionaries: Arc<[Vec<u8>]>,
     compressor: Option<zstd::bulk::Compressor<'static>>,
     /// Every dictionary that a value may have been compressed with, by its number.
     decompressors: Vec<(u32, zstd::bulk::Decompressor<'static>)>,
@@ -120,8 +121,12 @@ impl Packer {
             let with = zstd::bulk::Decompressor::with_dictionary(one).map_err(failed)?;
             decompressors.push((number, with));
         }
-        let dictionary = dictionaries.last().cloned();
-        Ok(Packer { level, dictionary, compressor: None, decompressors })
+        Ok(Packer { level, dictionaries: dictionaries.into(), compressor: None, decompressors })
+    }
+
+    /// Another one, for a thread.
+    pub(crate) fn another(&self) -> Result<Packer> {
+        Packer::new(self.level, &self.dictionaries)
     }
 
     /// The payload of these document bytes.
@@ -130,7 +135,7 @@ impl Packer {
             Compression::None => document,
             Compression::Zstd => {
                 if self.compressor.is_none() {
-                    let new = match &self.dictionary {
+                    let new = match self.dictionaries.last() {
                         Some(one) => zstd::bulk::Compressor::with_dictionary(self.level, one),
                         None => zstd::bulk::Compressor::new(self.level),
                     };
@@ -150,10 +155,11 @@ impl Packer {
         })
     }
 
-    /// Whether the dictionary of this payload of zstd is here.
-    pub(crate) fn knows(&self, payload: &[u8]) -> bool {
+    /// Whether a stored value may need a dictionary that is not here.
+    pub(crate) fn lacks_dictionary(&self, value: &[u8]) -> bool {
+        let Some((_, payload)) = value.split_at_checked(envelope::BYTES) else { return false };
         let number = zstd::zstd_safe::get_dict_id_from_frame(payload).map_or(0, u32::from);
-        self.decompressors.iter().any(|(one, _)| *one == number)
+        number > 0 && !self.decompressors.iter().any(|(one, _)| *one == number)
     }
 
     /// The document in a payload, which is `length` bytes long by the word of its envelope.

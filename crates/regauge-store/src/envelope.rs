@@ -92,6 +92,13 @@ impl Envelope {
         let word =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let version = head[2] >> 4;
+        // The head of a value in chunks, left in its place because some of them are missing.
+        if version == 0 && value.len() == 36 {
+            return Err(Error::damaged(
+                key,
+                "found the head of a value in chunks, and not all of its chunks",
+            ));
+        }
         if version != VERSION {
             return Err(Error::damaged(
                 key,

@@ -17,6 +17,7 @@ mod error;
 pub mod reencode;
 pub mod series;
 mod settings;
+pub mod slices;
 mod store;
 pub mod verify;
 

@@ -5,13 +5,163 @@
 //! big-endian with the sign turned, so that keys stand in the order of their times. Cassandra's
 //! guidance is partitions of less than 100 MB: a bucket is a partition there.
 
+use std::str::FromStr;
 use std::time::Duration;
+
+use regauge::ext::Timestamp;
 
 use crate::engine::Range;
 use crate::error::{Error, Result};
 
 /// Nanoseconds since 1970-01-01 UTC: 1677 to 2262.
 pub type TimeNs = i64;
+
+/// Nanoseconds of a second.
+const SECOND: i64 = 1_000_000_000;
+/// A bucket where nothing else is said.
+pub const DAY: Duration = Duration::from_secs(86_400);
+/// Bytes of a bucket by size where no other number is said: half of what a partition of Cassandra
+/// should have, since a series does not always run as it has begun.
+const BUCKET_BYTES: u64 = 50 << 20;
+/// The lengths that a bucket by size may have, in seconds: a second to 30 days.
+const LENGTHS: [u64; 9] = [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800, 2_592_000];
+
+/// How long the buckets of a series are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buckets {
+    /// So long each.
+    Every(Duration),
+    /// So long that one has at most about so many bytes, by the values that are put first.
+    Bytes(u64),
+}
+
+impl Buckets {
+    /// The length, for a series that begins with values of these times and sizes.
+    #[must_use]
+    pub fn length(self, first: &[(TimeNs, usize)]) -> Duration {
+        let bytes_max = match self {
+            Buckets::Every(length) => return length,
+            Buckets::Bytes(bytes) => bytes,
+        };
+        let times = first.iter().map(|(time, _)| i128::from(*time));
+        let (Some(start), Some(end)) = (times.clone().min(), times.max()) else { return DAY };
+        if start == end {
+            return DAY;
+        }
+        let bytes: u128 = first.iter().map(|(_, bytes)| *bytes as u128).sum();
+        // As many values as there are, over the time between the first and the last of them.
+        let fits = |seconds: &&u64| {
+            let length = u128::from(**seconds) * SECOND as u128;
+            bytes * length <= u128::from(bytes_max) * (end - start).unsigned_abs()
+        };
+        Duration::from_secs(*LENGTHS.iter().rev().find(fits).unwrap_or(&LENGTHS[0]))
+    }
+}
+
+impl FromStr for Buckets {
+    type Err = Error;
+
+    /// `day`, `hour`, `90s`, `10m`, `6h`, `7d`; `size`, or `size:50000000`.
+    fn from_str(text: &str) -> Result<Buckets> {
+        let wrong = || {
+            Error::usage(format!(
+                "found buckets \"{text}\", expected day, hour, a number with s, m, h or d, or size"
+            ))
+        };
+        let text = match text {
+            "day" => "1d",
+            "hour" => "1h",
+            "size" => return Ok(Buckets::Bytes(BUCKET_BYTES)),
+            other => other,
+        };
+        if let Some(bytes) = text.strip_prefix("size:") {
+            let bytes = bytes.parse().ok().filter(|bytes| *bytes > 0);
+            return bytes.map(Buckets::Bytes).ok_or_else(wrong);
+        }
+        let unit = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)];
+        let found = unit.iter().find_map(|(unit, seconds)| {
+            let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+            number.checked_mul(*seconds)
+        });
+        // A bucket is counted in nanoseconds.
+        let most = i64::MAX.unsigned_abs() / SECOND.unsigned_abs();
+        let seconds = found.filter(|seconds| (1..=most).contains(seconds));
+        seconds.map(|seconds| Buckets::Every(Duration::from_secs(seconds))).ok_or_else(wrong)
+    }
+}
+
+/// The time that a text says: `2026-11-21`, `2026-11-21T12:00:00.5Z`, `…+02:00`, or seconds since
+/// 1970-01-01 UTC with or without a fraction.
+///
+/// # Errors
+/// `Usage`.
+pub fn parse_time(text: &str) -> Result<TimeNs> {
+    let wrong = || {
+        Error::usage(format!(
+            "found time \"{text}\", expected one as 2026-11-21T12:00:00Z, a day, or seconds since \
+             1970, from 1677 to 2262"
+        ))
+    };
+    let found = if text.len() == 10 && text.as_bytes()[4] == b'-' {
+        of_rfc3339(&format!("{text}T00:00:00Z"))
+    } else if text.contains('T') {
+        of_rfc3339(text)
+    } else {
+        of_seconds(text)
+    };
+    found.ok_or_else(wrong)
+}
+
+/// A time as RFC 3339 writes it, in UTC.
+#[must_use]
+pub fn time_text(time: TimeNs) -> String {
+    let nanoseconds = u32::try_from(time.rem_euclid(SECOND)).expect("less than a second");
+    let at = Timestamp { seconds: time.div_euclid(SECOND), nanoseconds };
+    at.to_rfc3339().expect("the years 1677 to 2262")
+}
+
+fn of_rfc3339(text: &str) -> Option<TimeNs> {
+    let (time, offset) = match text.strip_suffix('Z') {
+        Some(time) => (time, 0),
+        None => {
+            let (time, offset) = text.split_at_checked(text.len().checked_sub(6)?)?;
+            let (hours, minutes) = offset.get(1..)?.split_once(':')?;
+            let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
+            let seconds = (hours * 60 + minutes) * 60;
+            match offset.as_bytes()[0] {
+                b'+' => (time, seconds),
+                b'-' => (time, -seconds),
+                _ => return None,
+            }
+        }
+    };
+    // Zeros at the end of a fraction say nothing.
+    let time = match time.split_once('.') {
+        Some((whole, digits)) => match digits.trim_end_matches('0') {
+            "" => whole.to_owned(),
+            digits => format!("{whole}.{digits}"),
+        },
+        None => time.to_owned(),
+    };
+    let at = Timestamp::from_rfc3339(&format!("{time}Z"))?;
+    let seconds = at.seconds.checked_sub(offset)?;
+    seconds.checked_mul(SECOND)?.checked_add(at.nanoseconds.into())
+}
+
+fn of_seconds(text: &str) -> Option<TimeNs> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (sign, number) = match whole.strip_prefix('-') {
+        Some(number) => (-1, number),
+        None => (1, whole),
+    };
+    if !digits(number) || (text.contains('.') && !digits(fraction)) || fraction.len() > 9 {
+        return None;
+    }
+    let seconds: i64 = number.parse().ok()?;
+    let part: i64 = format!("{fraction:0<9}").parse().ok()?;
+    seconds.checked_mul(SECOND)?.checked_add(part).map(|time| sign * time)
+}
 
 /// A series of values over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +196,18 @@ impl Series {
         key
     }
 
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        std::str::from_utf8(&self.name).expect("a series is made of a text")
+    }
+
+    /// How long a bucket is, in nanoseconds.
+    #[must_use]
+    pub fn bucket_ns(&self) -> i64 {
+        self.bucket_ns
+    }
+
     /// The keys of all values from one time till before another.
     #[must_use]
     pub fn range(&self, from: TimeNs, till: TimeNs) -> Range {
@@ -78,8 +240,6 @@ fn ordered(number: i64) -> [u8; 8] {
 mod tests {
     use super::*;
 
-    const DAY: Duration = Duration::from_secs(86_400);
-
     #[test]
     fn keys_stand_in_the_order_of_their_times() {
         let series = Series::new("temperature", DAY).unwrap();
@@ -111,5 +271,77 @@ mod tests {
         assert!(Series::new("", DAY).is_err());
         assert!(Series::new("a\0b", DAY).is_err());
         assert!(Series::new("a", Duration::ZERO).is_err());
+    }
+
+    #[test]
+    fn buckets_by_size_stay_below_it() {
+        let every = |seconds: i64, bytes: usize| -> Vec<(TimeNs, usize)> {
+            (0..100).map(|step| (step * seconds * SECOND, bytes)).collect()
+        };
+        let length =
+            |first: &[(TimeNs, usize)]| "size".parse::<Buckets>().unwrap().length(first).as_secs();
+        assert_eq!(length(&every(1, 14_000)), 3_600, "50 MB an hour");
+        assert_eq!(length(&every(60, 14_000)), 86_400);
+        assert_eq!(length(&every(3_600, 14_000)), 2_592_000, "10 MB a month");
+        assert_eq!(length(&every(1, 100_000_000)), 1, "there is no shorter one");
+        assert_eq!(length(&[]), 86_400);
+        assert_eq!(length(&[(5, 1)]), 86_400);
+        assert_eq!(length(&[(i64::MIN, 1), (i64::MAX, 1)]), 2_592_000);
+    }
+
+    #[test]
+    fn buckets_are_read() {
+        let read = |text: &str| text.parse::<Buckets>();
+        for (text, seconds) in
+            [("day", 86_400), ("hour", 3_600), ("90s", 90), ("10m", 600), ("7d", 604_800)]
+        {
+            assert_eq!(read(text).unwrap(), Buckets::Every(Duration::from_secs(seconds)));
+        }
+        assert_eq!(read("size:7").unwrap(), Buckets::Bytes(7));
+        for text in ["", "1", "0s", "-1s", "week", "size:0", "size:x", "300000000000d"] {
+            let told = read(text).unwrap_err().to_string();
+            assert!(told.contains(text), "{told}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_and_written() {
+        for (text, time) in [
+            ("1970-01-01", 0),
+            ("1970-01-02T00:00:00Z", 86_400 * SECOND),
+            ("1970-01-01T00:00:00.500Z", SECOND / 2),
+            ("1970-01-01T00:00:00.000000001Z", 1),
+            ("1970-01-01T00:00:00.0Z", 0),
+            ("1970-01-01T02:00:00+02:00", 0),
+            ("1969-12-31T23:30:00-00:30", 0),
+            ("0", 0),
+            ("1.25", SECOND + SECOND / 4),
+            ("-1.5", -SECOND - SECOND / 2),
+            ("1800000000", 1_800_000_000 * SECOND),
+        ] {
+            assert_eq!(parse_time(text).unwrap(), time, "{text}");
+        }
+        for text in [
+            "",
+            "now",
+            "1.",
+            ".5",
+            "1e3",
+            "2026-11-31",
+            "2026-11-21T12:00:00",
+            "2026-11-21T25:00:00Z",
+            "9999-01-01",
+            "99999999999",
+            "1.1234567891",
+            "+5",
+            "2026-1-1",
+            "é-é-é-é",
+        ] {
+            assert!(parse_time(text).is_err(), "{text}");
+        }
+        assert_eq!(time_text(SECOND / 2), "1970-01-01T00:00:00.5Z");
+        for time in [i64::MIN, -1, 0, i64::MAX] {
+            assert_eq!(parse_time(&time_text(time)).unwrap(), time);
+        }
     }
 }

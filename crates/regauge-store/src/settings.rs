@@ -1,10 +1,13 @@
 //! What a collection is, as the database keeps it.
 
+use data_encoding::BASE64;
 use regauge::Format;
 
-use crate::codec::{Codec, Compression};
+use crate::codec::{Codec, Compression, Packer};
 use crate::engine::{KeyKind, Layout};
+use crate::envelope::{self, Envelope};
 use crate::error::{Error, Result};
+use crate::store::Entry;
 
 /// What a collection is, kept in the database beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +44,65 @@ impl Settings {
             text: false,
         };
         Ok(Settings { codec, assume: None, layout })
+    }
+
+    /// What a stored value is: its envelope and checksum looked at, its document decompressed.
+    ///
+    /// # Errors
+    /// `Damaged`.
+    pub(crate) fn unseal(&self, packer: &mut Packer, key: &[u8], value: &[u8]) -> Result<Entry> {
+        let stored_bytes = value.len() as u64;
+        let opened = match Envelope::open(key, value) {
+            Err(_) if self.is_bare_bson(value) => None,
+            other => other?,
+        };
+        if let Some((envelope, payload)) = opened {
+            let Envelope { codec, created, length } = envelope;
+            let document = packer.unpack(key, codec.compression, payload, length)?;
+            return Ok(Entry { codec, created: Some(created), stored_bytes, document });
+        }
+        if self.layout.text && value.starts_with(envelope::BASE64_OF_MAGIC) {
+            return Err(Error::damaged(
+                key,
+                "found text that begins as an envelope does, and is no Base64",
+            ));
+        }
+        if envelope::lost_its_magic(value, self.layout.text) {
+            return Err(Error::damaged(
+                key,
+                "found an envelope whose first bytes have changed since it was put; its checksum \
+                 fits when they are set right",
+            ));
+        }
+        let Some(Assume { format, base64 }) = self.assume else {
+            return Err(Error::damaged(
+                key,
+                "the value has no envelope; where others wrote it, say what it is with --assume",
+            ));
+        };
+        let document = match base64 {
+            false => value.to_vec(),
+            // Ruby's Base64.encode64 breaks its lines.
+            true => {
+                let dense: Vec<u8> =
+                    value.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+                BASE64.decode(&dense).map_err(|error| {
+                    Error::damaged(key, format!("found a value that is no Base64 ({error})"))
+                })?
+            }
+        };
+        let codec = Codec { format, compression: Compression::None };
+        Ok(Entry { codec, created: None, stored_bytes, document })
+    }
+
+    /// Whether this is a document of BSON that others have written, whose length happens to begin
+    /// as an envelope does. An envelope taken for such a length would say 17 MB or more.
+    fn is_bare_bson(&self, value: &[u8]) -> bool {
+        self.assume == Some(Assume { format: Format::Bson, base64: false })
+            && value.first_chunk().is_some_and(|head| {
+                usize::try_from(i32::from_le_bytes(*head)).is_ok_and(|one| one == value.len())
+            })
+            && value.last() == Some(&0)
     }
 
     pub(crate) fn to_note(&self) -> String {

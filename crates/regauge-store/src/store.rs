@@ -5,15 +5,14 @@ mod direct;
 use std::borrow::Cow;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use data_encoding::BASE64;
 use regauge::convert::{self, Options};
 use regauge::{Format, Limits, OnLoss};
 
 use crate::codec::{self, Codec, Compression, Packer, ZSTD_LEVEL};
-use crate::engine::{self, Change, Engine, KeyKind, Layout, Order, Pair, Range};
+use crate::engine::{self, Change, Engine, KeyKind, Order, Pair, Range, behind};
 use crate::envelope::{self, Envelope};
 use crate::error::{Error, Result};
-use crate::settings::{Assume, Settings, check_name};
+use crate::settings::{Settings, check_name};
 
 /// Values that are read at a time when a range is walked: a page that fills memory is cut short by
 /// its bytes.
@@ -42,6 +41,42 @@ pub struct Entry {
 
 /// Is given the store, a key and a stored value, and says whether to go on.
 pub type Each<'e> = dyn FnMut(&mut Store, &[u8], &[u8]) -> Result<bool> + 'e;
+
+/// How documents are converted on the way in and out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Converter {
+    on_loss: OnLoss,
+    limits: Limits,
+}
+
+impl Converter {
+    /// The document of an entry, in `format`.
+    pub(crate) fn document(&self, key: &[u8], entry: Entry, format: Format) -> Result<Vec<u8>> {
+        if entry.codec.format == format {
+            return Ok(entry.document);
+        }
+        self.converted(key, &entry.document, entry.codec.format, format)
+    }
+
+    /// Converts a document; one that is in the format already is read once, so that nothing broken
+    /// is ever stored.
+    fn converted(&self, key: &[u8], document: &[u8], from: Format, to: Format) -> Result<Vec<u8>> {
+        let mut options = Options::new(from, to);
+        options.on_loss = self.on_loss;
+        options.limits = self.limits;
+        options.documents = regauge::documents::Documents::Keep;
+        let converted = convert::convert_counted(document, &options);
+        let (mut converted, documents) = converted.map_err(|error| Error::document(key, error))?;
+        if documents != 1 {
+            return Err(Error::damaged(key, format!("found {documents} documents, expected one")));
+        }
+        // The line feed at the end of a file of JSON is no part of the document.
+        if to.is_json() && converted.last() == Some(&b'\n') {
+            converted.pop();
+        }
+        Ok(converted)
+    }
+}
 
 /// A walk over a range of keys, as far as it has come.
 #[derive(Clone, Debug)]
@@ -116,7 +151,9 @@ impl Store {
             Some(note) => Settings::from_note(collection, &note)?,
             None => {
                 let default = Codec { format: Format::Msgpack, compression: Compression::None };
-                Settings::new(collection, codec.unwrap_or(default))?
+                let mut settings = Settings::new(collection, codec.unwrap_or(default))?;
+                settings.layout.key = engine.key_column().to_owned();
+                settings
             }
         };
         let packer = Packer::new(ZSTD_LEVEL, &dictionaries(&*engine, collection)?)?;
@@ -364,14 +401,10 @@ impl Store {
         }
         let layout = &self.settings.layout;
         let page: Vec<Pair> = self.engine.page(layout, &walk.rest, walk.order, PAGE)?;
-        match (page.last(), walk.order) {
-            (None, _) => walk.ended = true,
-            (Some((last, _)), Order::Ascending) => match successor(layout, last) {
-                Some(next) => walk.rest.from = Some(next),
-                None => walk.ended = true,
-            },
-            (Some((last, _)), Order::Descending) => walk.rest.to = Some(last.clone()),
-        }
+        walk.ended = match page.last() {
+            Some((last, _)) => !behind(&mut walk.rest, layout, last, walk.order),
+            None => true,
+        };
         Ok(page)
     }
 
@@ -453,53 +486,15 @@ impl Store {
     /// # Errors
     /// `Damaged`.
     pub fn unseal(&mut self, key: &[u8], value: &[u8]) -> Result<Entry> {
-        let stored_bytes = value.len() as u64;
-        let opened = match Envelope::open(key, value) {
-            Err(_) if self.is_bare_bson(value) => None,
-            other => other?,
-        };
-        if let Some((envelope, payload)) = opened {
-            let Envelope { codec, created, length } = envelope;
+        match self.settings.unseal(&mut self.packer, key, value) {
             // Somebody else may have trained one since this handle was opened.
-            if codec.compression == Compression::Zstd && !self.packer.knows(payload) {
+            Err(Error::Damaged { .. }) if self.packer.lacks_dictionary(value) => {
                 let all = dictionaries(&*self.engine, &self.name)?;
                 self.packer = Packer::new(ZSTD_LEVEL, &all)?;
+                self.settings.unseal(&mut self.packer, key, value)
             }
-            let document = self.packer.unpack(key, codec.compression, payload, length)?;
-            return Ok(Entry { codec, created: Some(created), stored_bytes, document });
+            other => other,
         }
-        if self.settings.layout.text && value.starts_with(envelope::BASE64_OF_MAGIC) {
-            return Err(Error::damaged(
-                key,
-                "found text that begins as an envelope does, and is no Base64",
-            ));
-        }
-        if envelope::lost_its_magic(value, self.settings.layout.text) {
-            return Err(Error::damaged(
-                key,
-                "found an envelope whose first bytes have changed since it was put; its checksum \
-                 fits when they are set right",
-            ));
-        }
-        let Some(Assume { format, base64 }) = self.settings.assume else {
-            return Err(Error::damaged(
-                key,
-                "the value has no envelope; where others wrote it, say what it is with --assume",
-            ));
-        };
-        let document = match base64 {
-            false => value.to_vec(),
-            // Ruby's Base64.encode64 breaks its lines.
-            true => {
-                let dense: Vec<u8> =
-                    value.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-                BASE64.decode(&dense).map_err(|error| {
-                    Error::damaged(key, format!("found a value that is no Base64 ({error})"))
-                })?
-            }
-        };
-        let codec = Codec { format, compression: Compression::None };
-        Ok(Entry { codec, created: None, stored_bytes, document })
     }
 
     /// The same of a value that nobody else needs: where nothing has to be decompressed, its bytes
@@ -517,14 +512,9 @@ impl Store {
         self.unseal(key, &value)
     }
 
-    /// Whether this is a document of BSON that others have written, whose length happens to begin
-    /// as an envelope does. An envelope taken for such a length would say 17 MB or more.
-    fn is_bare_bson(&self, value: &[u8]) -> bool {
-        self.settings.assume == Some(Assume { format: Format::Bson, base64: false })
-            && value.first_chunk().is_some_and(|head| {
-                usize::try_from(i32::from_le_bytes(*head)).is_ok_and(|one| one == value.len())
-            })
-            && value.last() == Some(&0)
+    /// Another packer like that of this handle, for a thread.
+    pub(crate) fn another_packer(&self) -> Result<Packer> {
+        self.packer.another()
     }
 
     /// The document of an entry, in `format`.
@@ -532,29 +522,16 @@ impl Store {
     /// # Errors
     /// `Document`.
     pub fn document(&self, key: &[u8], entry: Entry, format: Format) -> Result<Vec<u8>> {
-        if entry.codec.format == format {
-            return Ok(entry.document);
-        }
-        self.converted(key, &entry.document, entry.codec.format, format)
+        self.converter().document(key, entry, format)
     }
 
-    /// Converts a document; one that is in the format already is read once, so that nothing broken
-    /// is ever stored.
     fn converted(&self, key: &[u8], document: &[u8], from: Format, to: Format) -> Result<Vec<u8>> {
-        let mut options = Options::new(from, to);
-        options.on_loss = self.on_loss;
-        options.limits = self.limits;
-        options.documents = regauge::documents::Documents::Keep;
-        let converted = convert::convert_counted(document, &options);
-        let (mut converted, documents) = converted.map_err(|error| Error::document(key, error))?;
-        if documents != 1 {
-            return Err(Error::damaged(key, format!("found {documents} documents, expected one")));
-        }
-        // The line feed at the end of a file of JSON is no part of the document.
-        if to.is_json() && converted.last() == Some(&b'\n') {
-            converted.pop();
-        }
-        Ok(converted)
+        self.converter().converted(key, document, from, to)
+    }
+
+    /// How this handle converts.
+    pub(crate) fn converter(&self) -> Converter {
+        Converter { on_loss: self.on_loss, limits: self.limits }
     }
 
     /// Makes the collection before the first value is put.
@@ -606,19 +583,6 @@ impl Store {
         }
         Ok(())
     }
-}
-
-/// The first key behind this one; nothing behind the last that there can be.
-fn successor(layout: &Layout, key: &[u8]) -> Option<Vec<u8>> {
-    if layout.key_kind == KeyKind::Integer
-        && let Some(number) =
-            std::str::from_utf8(key).ok().and_then(|text| text.parse::<i64>().ok())
-    {
-        return number.checked_add(1).map(|next| next.to_string().into_bytes());
-    }
-    let mut next = key.to_vec();
-    next.push(0);
-    Some(next)
 }
 
 fn note_name(collection: &str) -> String {

@@ -4,7 +4,7 @@ use regauge::Format;
 use regauge::values;
 
 use crate::codec::Codec;
-use crate::engine::{Order, Range};
+use crate::engine::{ABANDONED, Order, Range};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -23,6 +23,8 @@ pub struct Findings {
     pub bare: u64,
     /// Values that are damaged or cannot be decoded.
     pub bad: u64,
+    /// Large values that writers which died had left half-written, and that were removed.
+    pub swept: u64,
 }
 
 /// Looks at every value of a range: envelope, checksum, decompression, and the whole document by
@@ -37,7 +39,13 @@ pub fn verify(
     on_bad: &mut dyn FnMut(&Error) -> Result,
     progress: &mut dyn FnMut(&Findings),
 ) -> Result<Findings> {
-    verify_first(store, (range, Order::Ascending, u64::MAX), on_bad, progress)
+    let mut found = verify_first(store, (range, Order::Ascending, u64::MAX), on_bad, progress)?;
+    if *range == Range::all() && store.is_there()? {
+        let layout = store.settings().layout.clone();
+        // A database that may only be read is verified all the same.
+        found.swept = store.engine().sweep(&layout, ABANDONED).unwrap_or(0);
+    }
+    Ok(found)
 }
 
 /// The same for the first `limit` values of a range in an order.

@@ -27,6 +27,10 @@ macro_rules! contract {
         contract! { @on postgres Postgres $($name)* }
         #[cfg(feature = "mysql")]
         contract! { @on mysql Mysql $($name)* }
+        #[cfg(feature = "mongodb")]
+        contract! { @on mongodb MongoDb $($name)* }
+        #[cfg(feature = "cassandra")]
+        contract! { @on cassandra Cassandra $($name)* }
     };
     (@on $module:ident $kind:ident $($name:ident)*) => {
         mod $module {

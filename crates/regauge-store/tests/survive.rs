@@ -87,12 +87,20 @@ fn killed_round(url: &str, round: u32, next: u64, meanwhile: impl FnOnce()) -> u
             Ok(true)
         })
         .unwrap();
+    // Without transactions a batch that nobody has acknowledged may be half there, and is put again.
+    let mut torn = false;
+    if !store.engine().is_atomic() {
+        torn = batches.pop_if(|(batch, parts)| *parts != 1 + *batch % 5).is_some();
+    }
     for (place, (batch, parts)) in batches.iter().enumerate() {
         assert_eq!(*batch, place as u64, "round {round}: a batch is missing");
         assert_eq!(*parts, 1 + batch % 5, "round {round}: batch {batch} is torn");
     }
     if let Some(acknowledged) = acknowledged {
         assert!(batches.len() as u64 > acknowledged, "round {round}: lost {acknowledged}");
+    }
+    if torn {
+        println!("round {round}: the batch that was not acknowledged is half there");
     }
     batches.len() as u64
 }
@@ -137,7 +145,7 @@ fn a_full_disk_is_told_nothing_is_changed_and_the_next_operation_works() {
 }
 
 /// Servers that tests stop, start and kill, and the connections to them.
-#[cfg(any(feature = "postgres", feature = "mysql"))]
+#[cfg(feature = "runtime")]
 mod server {
     use std::io::{Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
@@ -208,7 +216,10 @@ mod server {
             control(kind, stop, &folder);
             for _ in 0..2 {
                 let told = store.get(b"k", Format::Json).unwrap_err().to_string();
-                assert!(told.starts_with("cannot read a value: no connection: "), "{told}");
+                let unconnected = told.starts_with("cannot read a value: no connection: ");
+                // Drivers with connections of their own say either.
+                let lost = told.starts_with("cannot read a value: the connection was lost");
+                assert!(unconnected || (lost && !kind.has_line()), "{told}");
                 assert!(told.ends_with("; try again"), "{told}");
                 assert!(!told.contains("regauge:regauge"), "{told}");
             }
@@ -291,7 +302,16 @@ mod server {
             assert!(told.contains("not known whether this was done"), "{told}");
             // The next operation works, and nothing of the batch is there.
             let found = engine.keys(&layout, &Range::all(), Order::Ascending, 100).unwrap();
-            assert_eq!(found, [b"before".to_vec()], "{bytes}");
+            if engine.is_atomic() {
+                assert_eq!(found, [b"before".to_vec()], "{bytes}");
+            } else {
+                // What is there of it is whole.
+                assert!(found.contains(&b"before".to_vec()) && found.len() <= 41, "{bytes}");
+                for key in found.iter().filter(|key| **key != b"before") {
+                    let value = engine.get(&layout, key).unwrap().unwrap();
+                    assert!(value == filler, "{bytes}: half a value");
+                }
+            }
             engine.put(&layout, b"before", b"2").unwrap();
         }
         // A read is made once more.
@@ -308,6 +328,10 @@ macro_rules! on_servers {
         on_servers! { @on postgres Postgres $($test)* }
         #[cfg(feature = "mysql")]
         on_servers! { @on mysql Mysql $($test)* }
+        #[cfg(feature = "mongodb")]
+        on_servers! { @on mongodb MongoDb $($test)* }
+        #[cfg(feature = "cassandra")]
+        on_servers! { @on cassandra Cassandra $($test)* }
     };
     (@on $module:ident $kind:ident $($test:ident)*) => {
         mod $module {

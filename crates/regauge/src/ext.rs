@@ -16,6 +16,13 @@ impl Timestamp {
     pub fn to_rfc3339(self) -> Option<String> {
         crate::time::rfc3339(self)
     }
+
+    /// The point in time of a text as [`Timestamp::to_rfc3339`] writes it; `None` for any other
+    /// text.
+    #[must_use]
+    pub fn from_rfc3339(text: &str) -> Option<Timestamp> {
+        crate::time::parse_rfc3339(text)
+    }
 }
 
 /// Values that only some formats know.

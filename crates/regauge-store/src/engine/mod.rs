@@ -5,9 +5,14 @@
 //!
 //! Each server's driver is behind a feature of its own, since it takes minutes to build.
 
+#[cfg(feature = "cassandra")]
+mod cassandra;
+mod chunked;
 mod column;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod line;
+#[cfg(feature = "mongodb")]
+mod mongodb;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
@@ -18,8 +23,15 @@ mod postgres;
 mod runtime;
 mod sqlite;
 
+use std::time::Duration;
+
 use crate::error::{Error, Result};
 
+#[cfg(feature = "cassandra")]
+pub use self::cassandra::Cassandra;
+#[cfg(feature = "mongodb")]
+pub use self::mongodb::MongoDb;
+pub use chunked::{ABANDONED, Chunked};
 #[cfg(feature = "mysql")]
 pub use mysql::Mysql;
 #[cfg(feature = "postgres")]
@@ -109,6 +121,9 @@ impl KeyKind {
     }
 }
 
+/// Bytes of values after which a page ends early.
+pub(crate) const PAGE_BYTES: usize = 4 << 20;
+
 /// A key and its stored value.
 pub type Pair = (Vec<u8>, Vec<u8>);
 
@@ -140,6 +155,11 @@ pub trait Engine: Send {
             return Ok(());
         }
         Err(Error::usage(format!("{} syncs as its server is configured", self.name())))
+    }
+
+    /// The column of the keys in collections of regauge's own.
+    fn key_column(&self) -> &'static str {
+        "key"
     }
 
     /// Whether the database has a table of this name, however its letters are written.
@@ -267,6 +287,15 @@ pub trait Engine: Send {
     /// `Engine`.
     fn count(&self, layout: &Layout) -> Result<(u64, u64)>;
 
+    /// Removes what a writer that died has left of large values ([`Chunked`]), where it is older
+    /// than this. Gives the number of these values.
+    ///
+    /// # Errors
+    /// `Engine`.
+    fn sweep(&self, _layout: &Layout, _older_than: Duration) -> Result<u64> {
+        Ok(0)
+    }
+
     /// A note that regauge keeps beside the collections, by its name.
     ///
     /// # Errors
@@ -310,14 +339,20 @@ pub fn open(url: &str) -> Result<Box<dyn Engine>> {
     match scheme {
         "sqlite" => Ok(Box::new(Sqlite::open(rest)?)),
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => Ok(Box::new(Postgres::open(url)?)),
+        "postgres" | "postgresql" => Ok(in_chunks(Postgres::open(url)?)),
         #[cfg(not(feature = "postgres"))]
         "postgres" | "postgresql" => missing("postgres"),
         #[cfg(feature = "mysql")]
-        "mysql" => Ok(Box::new(Mysql::open(url)?)),
+        "mysql" => Ok(in_chunks(Mysql::open(url)?)),
         #[cfg(not(feature = "mysql"))]
         "mysql" => missing("mysql"),
+        #[cfg(feature = "mongodb")]
+        "mongodb" | "mongodb+srv" => Ok(in_chunks(MongoDb::open(url)?)),
+        #[cfg(not(feature = "mongodb"))]
         "mongodb" | "mongodb+srv" => missing("mongodb"),
+        #[cfg(feature = "cassandra")]
+        "cassandra" => Ok(in_chunks(Cassandra::open(url)?)),
+        #[cfg(not(feature = "cassandra"))]
         "cassandra" => missing("cassandra"),
         _ => Err(Error::usage(format!(
             "found \"{}\", expected sqlite:PATH, postgres://, mysql://, mongodb:// or cassandra://",
@@ -336,6 +371,40 @@ pub fn open_existing(url: &str) -> Result<Box<dyn Engine>> {
         // A server has a database or says that it has none.
         _ => open(url),
     }
+}
+
+/// The engine, with large values in chunks where it has a limit.
+#[cfg_attr(not(feature = "runtime"), allow(dead_code, reason = "SQLite has no limit that matters"))]
+fn in_chunks(engine: impl Engine + 'static) -> Box<dyn Engine> {
+    match engine.value_limit() {
+        Some(limit) => Box::new(Chunked::new(Box::new(engine), limit)),
+        None => Box::new(engine),
+    }
+}
+
+/// The first key behind this one; nothing behind the last that there can be.
+pub(crate) fn successor(layout: &Layout, key: &[u8]) -> Option<Vec<u8>> {
+    if layout.key_kind == KeyKind::Integer
+        && let Some(number) =
+            std::str::from_utf8(key).ok().and_then(|text| text.parse::<i64>().ok())
+    {
+        return number.checked_add(1).map(|next| next.to_string().into_bytes());
+    }
+    let mut next = key.to_vec();
+    next.push(0);
+    Some(next)
+}
+
+/// Leaves of a range what is behind this key, in an order; tells whether there can be something.
+pub(crate) fn behind(rest: &mut Range, layout: &Layout, key: &[u8], order: Order) -> bool {
+    match order {
+        Order::Ascending => match successor(layout, key) {
+            Some(next) => rest.from = Some(next),
+            None => return false,
+        },
+        Order::Descending => rest.to = Some(key.to_vec()),
+    }
+    true
 }
 
 /// A URL as an error may show it: without user, password and parameters.

@@ -73,3 +73,12 @@ impl Drop for Runtime {
         }
     }
 }
+
+/// What is said of a change whose answer never came.
+#[cfg(any(feature = "mongodb", feature = "cassandra"))]
+pub(super) fn lost(words: &str) -> String {
+    format!(
+        "the connection was lost before the answer came ({words}), so it is not known whether this \
+         was done; the next call connects again"
+    )
+}

@@ -13,6 +13,10 @@ pub enum Kind {
     Postgres,
     #[cfg(feature = "mysql")]
     Mysql,
+    #[cfg(feature = "mongodb")]
+    MongoDb,
+    #[cfg(feature = "cassandra")]
+    Cassandra,
 }
 
 impl Kind {
@@ -24,7 +28,16 @@ impl Kind {
             Kind::Postgres => Some("postgres"),
             #[cfg(feature = "mysql")]
             Kind::Mysql => Some("mysql"),
+            #[cfg(feature = "mongodb")]
+            Kind::MongoDb => Some("mongodb"),
+            #[cfg(feature = "cassandra")]
+            Kind::Cassandra => Some("cassandra"),
         }
+    }
+
+    /// Whether its connection is our own to keep, not the driver's.
+    pub fn has_line(self) -> bool {
+        !matches!(self.server(), Some("mongodb" | "cassandra"))
     }
 
     /// The server's URL, if it is given.
@@ -81,6 +94,21 @@ impl Fresh {
                 let gone = move || run(&base, &format!("DROP DATABASE {name}"));
                 Some(Fresh { url, folder: None, gone: Some(Box::new(gone)) })
             }
+            #[cfg(feature = "mongodb")]
+            Kind::MongoDb => {
+                let url = renamed(&kind.base()?);
+                let again = url.clone();
+                let gone = move || engine::MongoDb::open(&again).unwrap().drop_database().unwrap();
+                Some(Fresh { url, folder: None, gone: Some(Box::new(gone)) })
+            }
+            #[cfg(feature = "cassandra")]
+            Kind::Cassandra => {
+                let url = renamed(&kind.base()?);
+                let again = url.clone();
+                let gone =
+                    move || engine::Cassandra::open(&again).unwrap().drop_keyspace().unwrap();
+                Some(Fresh { url, folder: None, gone: Some(Box::new(gone)) })
+            }
         }
     }
 
@@ -96,6 +124,14 @@ impl Drop for Fresh {
             gone();
         }
     }
+}
+
+/// A URL with another database, which is made when it is first used.
+#[cfg(any(feature = "mongodb", feature = "cassandra"))]
+fn renamed(base: &str) -> String {
+    let (server, rest) = base.rsplit_once('/').unwrap();
+    let parameters = rest.split_once('?').map_or("", |(_, rest)| rest);
+    format!("{server}/{}?{parameters}", unique())
 }
 
 /// A name that no other test has.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use regauge::Format;
+use regauge_store::series::Buckets;
 use regauge_store::{Assume, Codec};
 
 use crate::args::{Loss, When, format};
@@ -14,6 +15,8 @@ Examples:
   regauge store get --db sqlite:objects.db user/17 - --to yaml
   regauge store import --db sqlite:objects.db orders.ndjson --key id --codec msgpack+zstd
   regauge store ls --db sqlite:objects.db --prefix user/
+  regauge store put --db sqlite:objects.db --series sensor7 2026-11-21T12:00:00Z slice.json
+  regauge store scan --db sqlite:objects.db --series sensor7 --from 2026-11-21 --newest --limit 500
   regauge store verify --db sqlite:objects.db
   regauge store adopt --db sqlite:app.db -c pending --table pending_objects --key-column id \\
       --value-column object --assume marshal
@@ -36,7 +39,7 @@ pub struct StoreArguments {
 /// Where the collection is.
 #[derive(Debug, Args)]
 pub struct Place {
-    /// The database: sqlite:PATH
+    /// The database: sqlite:PATH, postgres://…, mysql://…, mongodb://…, cassandra://…
     #[arg(long, value_name = "URL", env = "REGAUGE_DB")]
     pub db: String,
     /// The collection in it
@@ -64,6 +67,26 @@ pub struct Keys {
     pub limit: Option<u64>,
 }
 
+/// Which part of a time series.
+#[derive(Debug, Args)]
+pub struct SpanArguments {
+    /// The series
+    #[arg(long, value_name = "NAME")]
+    pub series: String,
+    /// From this time on: 2026-11-21T12:00:00Z, a day, or seconds since 1970
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub from: Option<String>,
+    /// Up to before this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub to: Option<String>,
+    /// The newest first
+    #[arg(long)]
+    pub newest: bool,
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
     /// Put a document under a key
@@ -86,6 +109,13 @@ pub enum StoreCommand {
         /// Keep a document that is there already
         #[arg(long)]
         new: bool,
+        /// Put it into this time series; the key is its time
+        #[arg(long, value_name = "NAME", conflicts_with = "new")]
+        series: Option<String>,
+        /// How long the buckets of a new series are: day, 6h, 90s, or size for what stays below
+        /// 50 MB [default: day]
+        #[arg(long, value_name = "LENGTH", requires = "series")]
+        buckets: Option<Buckets>,
     },
     /// Get the document of a key
     Get {
@@ -105,6 +135,9 @@ pub enum StoreCommand {
         /// Replace the file if it exists
         #[arg(long, short)]
         force: bool,
+        /// Get it from this time series; the key is its time
+        #[arg(long, value_name = "NAME")]
+        series: Option<String>,
     },
     /// Delete the document of a key
     Delete {
@@ -112,6 +145,31 @@ pub enum StoreCommand {
         place: Place,
         /// The key
         key: String,
+        /// Delete it from this time series; the key is its time
+        #[arg(long, value_name = "NAME")]
+        series: Option<String>,
+    },
+    /// Write a part of a time series as a stream of {"time": …, "value": …}
+    Scan {
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        span: SpanArguments,
+        /// The file to write; - is standard output
+        #[arg(default_value = "-")]
+        output: PathBuf,
+        /// The format to write [default: as the file's name tells, else NDJSON]
+        #[arg(long, value_name = "FORMAT", value_parser = format)]
+        format: Option<Format>,
+        /// Write the documents alone
+        #[arg(long)]
+        values: bool,
+        /// What to do with a value that the format cannot hold exactly
+        #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
+        on_loss: Loss,
+        /// Replace the file if it exists
+        #[arg(long, short)]
+        force: bool,
     },
     /// List the keys, or the collections of the database
     Ls {
@@ -148,6 +206,14 @@ pub enum StoreCommand {
         /// Show a progress bar
         #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
         progress: When,
+        /// Put them into this time series; --key names the member that holds the time [default:
+        /// documents of the form {"time": …, "value": …}, as `scan` writes them]
+        #[arg(long, value_name = "NAME")]
+        series: Option<String>,
+        /// How long the buckets of a new series are: day, 6h, 90s, or size for what stays below
+        /// 50 MB [default: day]
+        #[arg(long, value_name = "LENGTH", requires = "series")]
+        buckets: Option<Buckets>,
     },
     /// Write keys and documents as a stream of {"key": …, "value": …}
     Export {

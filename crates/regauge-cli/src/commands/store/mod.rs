@@ -1,6 +1,7 @@
 //! `regauge store`: documents in a database.
 
 pub mod args;
+mod series;
 mod transfer;
 
 use std::io::{self, IsTerminal as _, Read as _};
@@ -30,10 +31,15 @@ const NAMED_MAX: u64 = 20;
 /// Runs one of the subcommands.
 pub fn run(arguments: &StoreArguments) -> Result {
     match &arguments.command {
-        StoreCommand::Put { place, key, file, from, codec, on_loss, new } => {
+        StoreCommand::Put { place, key, file, from, codec, on_loss, new, series, buckets } => {
             let (document, format) = read(file, *from)?;
             let mut store = open(place, *codec)?;
             store.on_loss = (*on_loss).into();
+            if let Some(name) = series {
+                let time = regauge_store::series::parse_time(key).map_err(failure)?;
+                let slice = [(time, &document[..])];
+                return store.put_slices(name, *buckets, &slice, format).map(drop).map_err(failure);
+            }
             let key = key.as_bytes();
             match new {
                 true => match store.put_if(key, None, &document, format) {
@@ -49,23 +55,45 @@ pub fn run(arguments: &StoreArguments) -> Result {
             }
             .map_err(failure)
         }
-        StoreCommand::Get { place, key, output, to, on_loss, force } => {
-            get(place, key, output, *to, *on_loss, *force)
+        StoreCommand::Get { place, key, output, to, on_loss, force, series } => {
+            get(place, (key, series.as_deref()), output, *to, *on_loss, *force)
         }
-        StoreCommand::Delete { place, key } => {
-            match one_of(place)?.delete(key.as_bytes()).map_err(failure)? {
+        StoreCommand::Delete { place, key, series } => {
+            let mut store = one_of(place)?;
+            let bytes = key_of(&store, key, series.as_deref())?;
+            match store.delete(&bytes).map_err(failure)? {
                 true => Ok(()),
                 false => Err(absent(key)),
             }
         }
+        StoreCommand::Scan { place, span, output, format, values, on_loss, force } => {
+            let implied = format.or(is_stream(output).then_some(Format::Ndjson));
+            let (to, compression) = output_format(output, implied, None)?;
+            check_terminal(output, to, compression)?;
+            let mut store = existing(place)?;
+            let destination = Destination::open(output, *force)?;
+            store.on_loss = (*on_loss).into();
+            series::scan(&mut store, span, destination, (to, compression), *values)
+        }
         StoreCommand::Ls { place, collections: true, .. } => list_collections(place),
         StoreCommand::Ls { place, keys, long, .. } => list(place, keys, *long),
-        StoreCommand::Import { place, file, from, key, codec, on_loss, progress } => {
+        StoreCommand::Import {
+            place,
+            file,
+            from,
+            key,
+            codec,
+            on_loss,
+            progress,
+            series,
+            buckets,
+        } => {
             let meter = Meter::new(*progress, false);
             let source = source(file, *from, meter)?;
             let mut store = open(place, *codec)?;
             store.on_loss = (*on_loss).into();
-            transfer::import(&mut store, &source, key.as_deref())
+            let series = series.as_deref().map(|name| (name, *buckets));
+            transfer::import(&mut store, &source, key.as_deref(), series)
         }
         StoreCommand::Export { place, keys, output, to, values, on_loss, force } => {
             let implied = to.or(is_stream(output).then_some(Format::Ndjson));
@@ -175,9 +203,17 @@ fn read(path: &Path, from: Option<Format>) -> Result<(Vec<u8>, Format)> {
     Ok((document, format))
 }
 
+/// The stored key that an argument names: itself, or that of its time in a series.
+fn key_of(store: &Store, key: &str, series: Option<&str>) -> Result<Vec<u8>> {
+    match series {
+        Some(name) => series::key(store, name, key),
+        None => Ok(key.as_bytes().to_vec()),
+    }
+}
+
 fn get(
     place: &Place,
-    key: &str,
+    (key, series): (&str, Option<&str>),
     output: &Path,
     to: Option<Format>,
     on_loss: Loss,
@@ -189,7 +225,8 @@ fn get(
     let mut store = one_of(place)?;
     store.on_loss = on_loss.into();
     let format = if to == Format::Ndjson { Format::Json } else { to };
-    let found = store.get(key.as_bytes(), format).map_err(failure)?;
+    let bytes = key_of(&store, key, series)?;
+    let found = store.get(&bytes, format).map_err(failure)?;
     let mut document = found.ok_or_else(|| absent(key))?;
     if format.is_json() {
         document.push(b'\n');
@@ -368,6 +405,12 @@ fn verify_all(place: &Place, keys: &Keys) -> Result {
         verify::verify_first(&mut store, which, &mut |error| name(error, &mut named), &mut |_| ())
             .map_err(failure)?;
     print(format!("{} values, {} bad\n", found.values, found.bad).as_bytes())?;
+    if found.swept > 0 {
+        complain(format_args!(
+            "removed what died writers had left of {} large values",
+            found.swept
+        ));
+    }
     all_good(found.bad)
 }
 

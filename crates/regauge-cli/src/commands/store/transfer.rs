@@ -8,6 +8,7 @@ use regauge::output::Output as _;
 use regauge::values::{self, Values};
 use regauge::{Format, Value};
 use regauge_store::engine::Pair;
+use regauge_store::series::{Buckets, parse_time};
 use regauge_store::{Error, Store, Walk, shown};
 
 use super::args::Keys;
@@ -22,17 +23,29 @@ const BATCH: usize = 500;
 /// Bytes of documents after which a batch is put early.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// Puts every document of a file. What was put before an error stays, and is told.
-pub fn import(store: &mut Store, source: &Source, key: Option<&str>) -> Result {
+/// Puts every document of a file, or into a series, by the times that are their keys. What was put
+/// before an error stays, and is told.
+pub fn import(
+    store: &mut Store,
+    source: &Source,
+    key: Option<&str>,
+    series: Option<(&str, Option<Buckets>)>,
+) -> Result {
     let mut options = Options::new(source.format, source.format);
     options.on_loss = store.on_loss;
     let format = store.settings().codec.format;
     let mut batch: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
     let mut count = 0;
     let mut put = |store: &mut Store, batch: &mut Vec<(Vec<u8>, Vec<u8>)>| {
-        let documents: Vec<(&[u8], Option<&[u8]>)> =
-            batch.iter().map(|(key, one)| (&key[..], Some(&one[..]))).collect();
-        let done = store.put_many(&documents, format).map_err(failure);
+        let done = match series {
+            Some(series) => put_slices(store, series, batch, format),
+            None => {
+                let documents: Vec<(&[u8], Option<&[u8]>)> =
+                    batch.iter().map(|(key, one)| (&key[..], Some(&one[..]))).collect();
+                store.put_many(&documents, format)
+            }
+        }
+        .map_err(failure);
         if done.is_ok() {
             count += batch.len() as u64;
         }
@@ -43,7 +56,8 @@ pub fn import(store: &mut Store, source: &Source, key: Option<&str>) -> Result {
     let mut bytes = 0;
     let mut one = |value: Value| -> Result {
         number += 1;
-        let (key, value) = keyed(value, key)
+        let default = if series.is_some() { "time" } else { "key" };
+        let (key, value) = keyed(value, key, default)
             .map_err(|why| Failure::Io(format!("{}: document {number}: {why}", source.name)))?;
         let document = encoded(&value, format, &options)
             .map_err(|error| Failure::data(&source.name, error.in_record(number)))?;
@@ -83,8 +97,30 @@ pub fn import(store: &mut Store, source: &Source, key: Option<&str>) -> Result {
     ran
 }
 
-/// A document as its key and its value.
-fn keyed(document: Value, key: Option<&str>) -> std::result::Result<(Vec<u8>, Value), String> {
+/// Puts documents into a series, by their times.
+fn put_slices(
+    store: &mut Store,
+    (name, buckets): (&str, Option<Buckets>),
+    batch: &[(Vec<u8>, Vec<u8>)],
+    format: Format,
+) -> regauge_store::Result {
+    let mut slices = Vec::with_capacity(batch.len());
+    for (time, document) in batch {
+        slices.push((parse_time(&String::from_utf8_lossy(time))?, &document[..]));
+    }
+    match slices.is_empty() {
+        true => Ok(()),
+        false => store.put_slices(name, buckets, &slices, format).map(drop),
+    }
+}
+
+/// A document as its key and its value: what `key` names and the whole of it, or its member
+/// `default` and its member `value`.
+fn keyed(
+    document: Value,
+    key: Option<&str>,
+    default: &str,
+) -> std::result::Result<(Vec<u8>, Value), String> {
     let Value::Map(members) = &document else {
         return Err(format!("found {}, expected a map that holds the key", document.type_name()));
     };
@@ -92,7 +128,7 @@ fn keyed(document: Value, key: Option<&str>) -> std::result::Result<(Vec<u8>, Va
         let is = |one: &Value| matches!(one, Value::Text(text) if text == name);
         members.iter().find(|(key, _)| is(key)).map(|(_, value)| value)
     };
-    let name = key.unwrap_or("key");
+    let name = key.unwrap_or(default);
     let bytes = match member(name) {
         Some(Value::Text(text)) => text.clone().into_bytes(),
         Some(Value::Bytes(bytes)) => bytes.clone(),
@@ -105,7 +141,7 @@ fn keyed(document: Value, key: Option<&str>) -> std::result::Result<(Vec<u8>, Va
             ));
         }
         None if key.is_none() => {
-            return Err("found no member key; say with --key which one holds it".to_owned());
+            return Err(format!("found no member {default}; say with --key which one holds it"));
         }
         None => return Err(format!("found no member {name}, which holds the key")),
     };

@@ -1,0 +1,157 @@
+//! What a URL says: `cassandra://[user:password@]host[:port][,host…]/keyspace[?…]`.
+
+use percent_encoding::percent_decode_str;
+
+use crate::engine::shown_url;
+use crate::error::{Error, Result};
+
+/// The port where none is named.
+const PORT: u16 = 9042;
+/// Numbered partitions of a new collection: with 100 MB in each, some 3 GB of plain keys.
+const BUCKETS: u16 = 32;
+/// The most of them: a range is read from all.
+const BUCKETS_MAX: u16 = 1_024;
+/// The longest name of a keyspace or a table.
+const NAME_MAX: usize = 48;
+
+/// A URL taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub hosts: Vec<String>,
+    pub user: Option<(String, String)>,
+    pub keyspace: String,
+    /// How often the data of a keyspace that is not there yet is kept; nothing: it is not made.
+    pub replication: Option<u8>,
+    /// Numbered partitions of new collections.
+    pub buckets: u16,
+    /// Whether connections are encrypted.
+    pub tls: bool,
+    /// A file of certificates to trust, in the place of the system's.
+    pub ca: Option<String>,
+    /// The data centre whose nodes are asked first.
+    pub datacenter: Option<String>,
+}
+
+impl Place {
+    /// # Errors
+    /// `Usage`.
+    pub(super) fn parse(url: &str) -> Result<Place> {
+        let wrong = |what: &str| {
+            Error::usage(format!(
+                "found {}, expected cassandra://[USER:PASSWORD@]HOST[:PORT][,HOST…]/KEYSPACE: {what}",
+                shown_url(url)
+            ))
+        };
+        let rest = url.strip_prefix("cassandra://").ok_or_else(|| wrong("it begins otherwise"))?;
+        let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, keyspace) =
+            rest.split_once('/').ok_or_else(|| wrong("it names no keyspace"))?;
+        let decoded = |text: &str| {
+            let text = percent_decode_str(text).decode_utf8();
+            text.map(String::from).map_err(|_| wrong("a part of it is no UTF-8"))
+        };
+        let (user, hosts) = match authority.rsplit_once('@') {
+            Some((user, hosts)) => {
+                let (user, password) = user.split_once(':').unwrap_or((user, ""));
+                (Some((decoded(user)?, decoded(password)?)), hosts)
+            }
+            None => (None, authority),
+        };
+        let hosts: Vec<String> = hosts.split(',').map(with_port).collect();
+        if hosts.iter().any(|host| host.starts_with(':')) {
+            return Err(wrong("a host has no name"));
+        }
+        if !is_name(keyspace) {
+            return Err(wrong("a keyspace has up to 48 letters, digits and _"));
+        }
+        let mut place = Place {
+            hosts,
+            user,
+            keyspace: keyspace.to_owned(),
+            replication: None,
+            buckets: BUCKETS,
+            tls: false,
+            ca: None,
+            datacenter: None,
+        };
+        for parameter in parameters.split('&').filter(|one| !one.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            let value = decoded(value)?;
+            match name {
+                "replication" => {
+                    let number = value.parse().ok().filter(|number| *number > 0);
+                    place.replication =
+                        Some(number.ok_or_else(|| wrong("replication is a number from 1"))?);
+                }
+                "buckets" => {
+                    let number = value.parse().ok();
+                    let number = number.filter(|number| (1..=BUCKETS_MAX).contains(number));
+                    place.buckets =
+                        number.ok_or_else(|| wrong("buckets is a number from 1 to 1024"))?;
+                }
+                "tls" => {
+                    place.tls = match value.as_str() {
+                        "true" => true,
+                        "false" => false,
+                        _ => return Err(wrong("tls is true or false")),
+                    }
+                }
+                "ca" => place.ca = Some(value),
+                "datacenter" => place.datacenter = Some(value),
+                _ => {
+                    return Err(wrong(
+                        "its parameters are replication, buckets, tls, ca and datacenter",
+                    ));
+                }
+            }
+        }
+        Ok(place)
+    }
+}
+
+fn with_port(host: &str) -> String {
+    // In brackets an address of IPv6 has colons of its own.
+    let behind = host.rsplit_once(']').map_or(host, |(_, behind)| behind);
+    match behind.contains(':') {
+        true => host.to_owned(),
+        false => format!("{host}:{PORT}"),
+    }
+}
+
+/// Whether a keyspace or a table can be called so.
+pub(super) fn is_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    (1..=NAME_MAX).contains(&name.len()) && name.bytes().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls() {
+        let place = Place::parse("cassandra://h/k").unwrap();
+        assert_eq!(place.hosts, ["h:9042"]);
+        assert_eq!((place.keyspace.as_str(), place.user, place.buckets), ("k", None, 32));
+        let url = "cassandra://u%40:p%2Fq@a:1,[::1],[::2]:3/ks?replication=3&buckets=8&tls=true&ca=%2Fx.pem&datacenter=d";
+        let place = Place::parse(url).unwrap();
+        assert_eq!(place.hosts, ["a:1", "[::1]:9042", "[::2]:3"]);
+        assert_eq!(place.user, Some(("u@".into(), "p/q".into())));
+        assert_eq!((place.replication, place.buckets, place.tls), (Some(3), 8, true));
+        assert_eq!((place.ca.as_deref(), place.datacenter.as_deref()), (Some("/x.pem"), Some("d")));
+        for (wrong, why) in [
+            ("cassandra:h/k", "it begins otherwise"),
+            ("cassandra://h", "it names no keyspace"),
+            ("cassandra:///k", "a host has no name"),
+            ("cassandra://h/", "48 letters"),
+            ("cassandra://h/a-b", "48 letters"),
+            ("cassandra://u:secret@h/k?buckets=0", "from 1 to 1024"),
+            ("cassandra://u:secret@h/k?replication=x", "from 1"),
+            ("cassandra://u:secret@h/k?tls=1", "true or false"),
+            ("cassandra://u:secret@h/k?speed=1", "its parameters"),
+        ] {
+            let told = Place::parse(wrong).unwrap_err().to_string();
+            assert!(told.contains(why) && !told.contains("secret"), "{told}");
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Ranges of keys in order, over all partitions that may hold some.
+//!
+//! First the keys and the sizes of the values are read from every partition, as far as they are
+//! needed, and merged: so a page ends where it is large enough, before any value was moved. Then
+//! the values, from each partition the part between its first and its last key of the page.
+
+use std::collections::{HashMap, VecDeque};
+
+use futures_util::future::try_join_all;
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use scylla::value::CqlValue;
+
+use super::cql::unreadable;
+use super::partitions::{numbered_in, series_in};
+use super::{AT_ONCE, Cassandra, KEY_BYTES_MAX, quoted};
+use crate::engine::{Layout, Order, PAGE_BYTES, Pair, Range, behind};
+use crate::error::Result;
+
+/// Partitions of series that are looked up at a time.
+const PARTITIONS: i32 = 64;
+/// Partitions of series that are read at once.
+const SERIES_AT_ONCE: usize = 4;
+/// Values that are read in one request.
+const RUN: usize = 64;
+
+const DOING: &str = "read a range";
+
+/// A key that is in the range, and where it is.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub key: Vec<u8>,
+    pub bytes: u64,
+    partition: Vec<u8>,
+}
+
+/// A partition that is being read.
+struct Source {
+    partition: Vec<u8>,
+    rest: Range,
+    /// The next ones of it, in order.
+    ready: VecDeque<Found>,
+    /// Whether there are no more behind those.
+    ended: bool,
+}
+
+impl Cassandra {
+    /// The names of series' partitions in a range, some of them.
+    pub(super) async fn series_partitions(
+        &self,
+        layout: &Layout,
+        range: &Range,
+        order: Order,
+    ) -> Result<Vec<Vec<u8>>> {
+        let table = self.table("regauge_partitions");
+        let mut sql = format!("SELECT partition FROM {table} WHERE collection = ?");
+        let mut values = vec![CqlValue::Text(layout.table.clone())];
+        ends(&mut sql, &mut values, "partition", range);
+        sql += &format!(" ORDER BY partition {} LIMIT ?", direction(order));
+        values.push(CqlValue::Int(PARTITIONS));
+        let found = self.cql.read(DOING, &sql, &values).await?;
+        let rows = found.rows::<(Vec<u8>,)>().map_err(|error| unreadable(DOING, &error))?;
+        rows.map(|row| Ok(row.map_err(|error| unreadable(DOING, &error))?.0)).collect()
+    }
+
+    /// Some keys of a partition.
+    async fn some_keys(
+        &self,
+        layout: &Layout,
+        partition: &[u8],
+        range: &Range,
+        (order, limit): (Order, usize),
+    ) -> Result<Vec<Found>> {
+        let key_name = quoted(&layout.key);
+        let mut sql =
+            format!("SELECT {key_name}, bytes FROM {} WHERE bucket = ?", self.table(&layout.table));
+        let mut values = vec![CqlValue::Blob(partition.to_vec())];
+        ends(&mut sql, &mut values, &key_name, range);
+        sql += &format!(" ORDER BY {key_name} {} LIMIT ?", direction(order));
+        values.push(CqlValue::Int(i32::try_from(limit).unwrap_or(i32::MAX)));
+        let found = self.cql.read(DOING, &sql, &values).await?;
+        let rows = found.rows::<(Vec<u8>, Option<i64>)>();
+        let rows = rows.map_err(|error| unreadable(DOING, &error))?;
+        rows.map(|row| {
+            let (key, bytes) = row.map_err(|error| unreadable(DOING, &error))?;
+            let bytes = bytes.unwrap_or_default().unsigned_abs();
+            Ok(Found { key, bytes, partition: partition.to_vec() })
+        })
+        .collect()
+    }
+
+    /// The first keys of a range that are in series' partitions, in order.
+    async fn series_keys(
+        &self,
+        layout: &Layout,
+        range: &Range,
+        (order, limit): (Order, usize),
+    ) -> Result<VecDeque<Found>> {
+        let mut found = VecDeque::new();
+        let mut rest = series_in(range);
+        loop {
+            let partitions = self.series_partitions(layout, &rest, order).await?;
+            let Some(last) = partitions.last() else { return Ok(found) };
+            match order {
+                Order::Ascending => rest.from = Some([&last[..], &[0]].concat()),
+                Order::Descending => rest.to = Some(last.clone()),
+            }
+            // The keys of a partition all stand before those of the next one.
+            let work =
+                partitions.iter().map(|one| self.some_keys(layout, one, range, (order, limit)));
+            let work: Vec<_> = work.collect();
+            let mut answers = stream::iter(work).buffered(SERIES_AT_ONCE);
+            while let Some(some) = answers.try_next().await? {
+                found.extend(some);
+                if found.len() >= limit {
+                    found.truncate(limit);
+                    return Ok(found);
+                }
+            }
+        }
+    }
+
+    /// Reads on in a partition.
+    async fn fill(
+        &self,
+        layout: &Layout,
+        source: &mut Source,
+        (order, limit): (Order, usize),
+    ) -> Result {
+        let some = self.some_keys(layout, &source.partition, &source.rest, (order, limit)).await?;
+        source.ended = some.len() < limit;
+        if let Some(last) = some.last() {
+            match order {
+                Order::Ascending => source.rest.from = Some([&last.key[..], &[0]].concat()),
+                Order::Descending => source.rest.to = Some(last.key.clone()),
+            }
+        }
+        source.ready.extend(some);
+        Ok(())
+    }
+
+    /// The first keys of a range, as many as asked for or till their values have so many bytes.
+    pub(super) async fn find_own(
+        &self,
+        layout: &Layout,
+        numbered: u16,
+        range: &Range,
+        (order, limit): (Order, usize),
+        bytes_max: u64,
+    ) -> Result<Vec<Found>> {
+        let numbered = numbered_in(range, numbered);
+        // A little more than the share of each, since they are not filled alike.
+        let share = limit.div_ceil(numbered.len());
+        let share = (share + share / 4 + 4).min(limit).max(1);
+        let mut sources: Vec<Source> = numbered
+            .iter()
+            .map(|partition| Source {
+                partition: partition.bytes(),
+                rest: range.clone(),
+                ready: VecDeque::new(),
+                ended: false,
+            })
+            .collect();
+        let series = self.series_keys(layout, range, (order, limit));
+        let numbered =
+            try_join_all(sources.iter_mut().map(|one| self.fill(layout, one, (order, share))));
+        let (series, _) = futures_util::future::try_join(series, numbered).await?;
+        // All that are wanted of them are there.
+        let rest = Range::all();
+        sources.push(Source { partition: Vec::new(), rest, ready: series, ended: true });
+        let mut found: Vec<Found> = Vec::new();
+        let mut bytes = 0;
+        while found.len() < limit && bytes < bytes_max {
+            let empty = sources.iter_mut().filter(|one| one.ready.is_empty() && !one.ended);
+            try_join_all(empty.map(|one| self.fill(layout, one, (order, share)))).await?;
+            let fronts = sources.iter().enumerate().filter(|(_, one)| !one.ready.is_empty());
+            let next = fronts.min_by(|(_, one), (_, other)| {
+                let compared = one.ready[0].key.cmp(&other.ready[0].key);
+                if order == Order::Ascending { compared } else { compared.reverse() }
+            });
+            let Some((place, _)) = next else { break };
+            let one = sources[place].ready.pop_front().expect("it has a front");
+            bytes += one.bytes;
+            found.push(one);
+        }
+        Ok(found)
+    }
+
+    /// The first keys and values of a range.
+    pub(super) async fn page_own(
+        &self,
+        layout: &Layout,
+        numbered: u16,
+        range: &Range,
+        (order, limit): (Order, usize),
+    ) -> Result<Vec<Pair>> {
+        let mut rest = range.clone();
+        loop {
+            let most = PAGE_BYTES as u64;
+            let found = self.find_own(layout, numbered, &rest, (order, limit), most).await?;
+            let Some(last) = found.last() else { return Ok(Vec::new()) };
+            behind(&mut rest, layout, &last.key, order);
+            let mut values = self.values(layout, &found, order).await?;
+            let pairs: Vec<Pair> = found
+                .into_iter()
+                .filter_map(|one| values.remove(&one.key).map(|value| (one.key, value)))
+                .collect();
+            // None is the end of the range: where all have been deleted meanwhile, it is not.
+            if !pairs.is_empty() {
+                return Ok(pairs);
+            }
+        }
+    }
+
+    /// The values of keys that were found.
+    async fn values(
+        &self,
+        layout: &Layout,
+        found: &[Found],
+        order: Order,
+    ) -> Result<HashMap<Vec<u8>, Vec<u8>>> {
+        let (key_name, value_name) = (quoted(&layout.key), quoted(&layout.value));
+        let sql = format!(
+            "SELECT {key_name}, {value_name} FROM {} \
+             WHERE bucket = ? AND {key_name} >= ? AND {key_name} <= ?",
+            self.table(&layout.table)
+        );
+        let sql = &sql;
+        let mut parts: HashMap<&[u8], Vec<&[u8]>> = HashMap::new();
+        for one in found {
+            parts.entry(&one.partition).or_default().push(&one.key);
+        }
+        let work = parts.iter().flat_map(|(partition, keys)| {
+            keys.chunks(RUN).map(move |run| {
+                let (first, last) = (run[0], run[run.len() - 1]);
+                let (low, high) = match order {
+                    Order::Ascending => (first, last),
+                    Order::Descending => (last, first),
+                };
+                let blob = |bytes: &[u8]| CqlValue::Blob(bytes.to_vec());
+                let values = [blob(partition), blob(low), blob(high)];
+                async move { self.cql.read(DOING, sql, &values).await }
+            })
+        });
+        let work: Vec<_> = work.collect();
+        let mut answers = stream::iter(work).buffer_unordered(AT_ONCE);
+        let mut values = HashMap::with_capacity(found.len());
+        while let Some(rows) = answers.try_next().await? {
+            let rows = rows.rows::<(Vec<u8>, Option<Vec<u8>>)>();
+            for row in rows.map_err(|error| unreadable(DOING, &error))? {
+                let (key, value) = row.map_err(|error| unreadable(DOING, &error))?;
+                if let Some(value) = value {
+                    values.insert(key, value);
+                }
+            }
+        }
+        Ok(values)
+    }
+}
+
+fn direction(order: Order) -> &'static str {
+    match order {
+        Order::Ascending => "ASC",
+        Order::Descending => "DESC",
+    }
+}
+
+/// The conditions of a range on a column.
+fn ends(sql: &mut String, values: &mut Vec<CqlValue>, column: &str, range: &Range) {
+    let mut end = |end: &Option<Vec<u8>>, sign: &str, longer: &str| {
+        let Some(end) = end else { return };
+        // No key is so long: what is behind the longest part of it is behind it.
+        let (sign, end) = match end.get(..KEY_BYTES_MAX) {
+            Some(most) if end.len() > KEY_BYTES_MAX => (longer, most),
+            _ => (sign, &end[..]),
+        };
+        *sql += &format!(" AND {column} {sign} ?");
+        values.push(CqlValue::Blob(end.to_vec()));
+    };
+    end(&range.from, ">=", ">");
+    end(&range.to, "<", "<=");
+}

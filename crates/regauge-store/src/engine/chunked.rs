@@ -1,0 +1,651 @@
+//! Values that are larger than an engine takes, in chunks that nobody sees.
+//!
+//! In the place of such a value stands a *head*, and its bytes are rows of the table
+//! `regauge_chunks`, under a generation of their own that is never used again:
+//!
+//! | row | holds |
+//! |---|---|
+//! | `head/TABLE/COLUMN/GENERATION` | bytes of the value (8, little-endian), of a chunk (4), the key |
+//! | `part/TABLE/COLUMN/GENERATION/NUMBER` | a chunk |
+//!
+//! Putting writes these rows first and the head last, as the engine puts any value: a value is
+//! there whole or not at all, whenever the writer dies. Replacing and deleting change the head
+//! first and remove the old chunks then. A reader that finds chunks missing looks at the head
+//! again: it has changed, or the value is damaged.
+//!
+//! What a writer that died has left is found by the rows `head/…` whose generation stands in no
+//! collection: [`Engine::sweep`] removes them when they are old enough to belong to no writer that
+//! is still at work. A writer gives up when its chunks took it longer than half that time.
+//!
+//! A head is 36 bytes:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 0–3 | `C1 67 00 00`: as an envelope of version 0, which there is not |
+//! | 4–7 | bytes of a chunk, little-endian; the last one may have fewer |
+//! | 8–15 | bytes of the value |
+//! | 16–31 | generation: 8 bytes of the time in nanoseconds, big-endian, and 8 random ones |
+//! | 32–35 | CRC-32C of bytes 0–31 |
+//!
+//! That the chunks are those of the value is proved by the checksum of the envelope inside.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use data_encoding::HEXLOWER;
+
+use super::{Change, Engine, KeyKind, Layout, Order, PAGE_BYTES, Pair, Range, behind};
+use crate::envelope::MAGIC;
+use crate::error::{Error, Result, shown};
+
+/// Bytes of a head.
+const HEAD: usize = 36;
+/// Chunks that are written or read in one call.
+const TOGETHER: usize = 4;
+/// Values that are looked at for their heads in one call: each may be as large as a chunk.
+const LOOKED_AT: usize = 32;
+/// Rows that are removed in one call.
+const REMOVED: usize = 1_000;
+/// How long it is believed that a collection has no value in chunks.
+const BELIEVED: Duration = Duration::from_secs(1);
+/// After how long chunks that no head names are nobody's.
+pub const ABANDONED: Duration = Duration::from_secs(3_600);
+
+/// An engine that takes values of any size, over one that does not.
+pub struct Chunked {
+    inner: Box<dyn Engine>,
+    limit: usize,
+    /// Which columns have values in chunks, or had none when it was asked last.
+    used: Mutex<HashMap<String, Option<Instant>>>,
+}
+
+/// What a head says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Head {
+    chunk: u32,
+    length: u64,
+    generation: [u8; 16],
+}
+
+impl Head {
+    fn bytes(&self) -> [u8; HEAD] {
+        let mut bytes = [0; HEAD];
+        bytes[..2].copy_from_slice(&MAGIC);
+        bytes[4..8].copy_from_slice(&self.chunk.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.length.to_le_bytes());
+        bytes[16..32].copy_from_slice(&self.generation);
+        let checksum = crc32c::crc32c(&bytes[..32]);
+        bytes[32..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// The head that a stored value is; nothing for a value that stands there itself.
+    fn parse(value: &[u8]) -> Option<Head> {
+        let bytes: &[u8; HEAD] = value.try_into().ok()?;
+        let (said, checksum) = bytes.split_at(32);
+        let [a, b] = MAGIC;
+        if said[..4] != [a, b, 0, 0] || checksum != crc32c::crc32c(said).to_le_bytes() {
+            return None;
+        }
+        Some(Head {
+            chunk: u32::from_le_bytes(said[4..8].try_into().ok()?),
+            length: u64::from_le_bytes(said[8..16].try_into().ok()?),
+            generation: said[16..].try_into().ok()?,
+        })
+        .filter(|head| head.chunk > 0)
+    }
+
+    fn chunks(&self) -> u64 {
+        self.length.div_ceil(u64::from(self.chunk))
+    }
+
+    /// When its writer began.
+    fn began(&self) -> Duration {
+        let time: [u8; 8] = self.generation[..8].try_into().expect("8 of 16 bytes");
+        Duration::from_nanos(u64::from_be_bytes(time))
+    }
+}
+
+impl Chunked {
+    /// Stores values of more than `limit` bytes in chunks of that many.
+    ///
+    /// # Panics
+    /// For a limit that has no place for a head.
+    #[must_use]
+    pub fn new(inner: Box<dyn Engine>, limit: usize) -> Chunked {
+        assert!(limit > HEAD, "a value may have more bytes than a head");
+        let limit = limit.min(1 << 30);
+        Chunked { inner, limit, used: Mutex::default() }
+    }
+
+    /// Where the chunks are.
+    fn chunks(&self) -> Layout {
+        Layout {
+            table: "regauge_chunks".to_owned(),
+            key: self.inner.key_column().to_owned(),
+            value: "value".to_owned(),
+            key_kind: KeyKind::Bytes,
+            text: false,
+        }
+    }
+
+    /// Whether a column has, or had, values in chunks.
+    fn is_used(&self, layout: &Layout) -> Result<bool> {
+        let column = column(layout);
+        let known = || self.used.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match known().get(&column) {
+            Some(None) => return Ok(true),
+            Some(Some(asked)) if asked.elapsed() < BELIEVED => return Ok(false),
+            _ => {}
+        }
+        let used = self.inner.note(&format!("chunks/{column}"))?.is_some();
+        known().insert(column, if used { None } else { Some(Instant::now()) });
+        Ok(used)
+    }
+
+    /// Notes that a column has values in chunks, before the first one is written.
+    fn use_chunks(&self, layout: &Layout) -> Result {
+        if self.is_used(layout)? {
+            return Ok(());
+        }
+        let column = column(layout);
+        self.inner.create(&self.chunks())?;
+        self.inner.set_note(&format!("chunks/{column}"), Some(b"1"))?;
+        let mut known = self.used.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        known.insert(column, None);
+        Ok(())
+    }
+
+    /// Writes the chunks of a value, and gives its head, which is written nowhere yet.
+    fn write(&self, layout: &Layout, key: &[u8], value: &[u8]) -> Result<Head> {
+        self.use_chunks(layout)?;
+        let chunks = self.chunks();
+        let head = Head {
+            chunk: u32::try_from(self.limit).expect("a limit is no more"),
+            length: value.len() as u64,
+            generation: generation(),
+        };
+        let mut said = head.length.to_le_bytes().to_vec();
+        said.extend_from_slice(&head.chunk.to_le_bytes());
+        said.extend_from_slice(key);
+        self.inner.put(&chunks, &head_key(layout, &head), &said)?;
+        let parts: Vec<(Vec<u8>, &[u8])> = (0..)
+            .zip(value.chunks(self.limit))
+            .map(|(number, part)| (part_key(layout, &head, number), part))
+            .collect();
+        for some in parts.chunks(TOGETHER) {
+            let changes: Vec<Change<'_>> =
+                some.iter().map(|(key, part)| (&key[..], Some(*part))).collect();
+            self.inner.apply(&chunks, &changes)?;
+        }
+        let took = since_1970().saturating_sub(head.began());
+        if took > ABANDONED / 2 {
+            return Err(Error::Engine {
+                doing: format!("put {}", shown(key)),
+                message: format!(
+                    "its chunks took {} s, the limit is {} s; nothing was changed",
+                    took.as_secs(),
+                    ABANDONED.as_secs() / 2
+                ),
+                passing: true,
+            });
+        }
+        Ok(head)
+    }
+
+    /// The value of a head; nothing where not all of its chunks are there.
+    fn read(&self, layout: &Layout, head: &Head) -> Result<Option<Vec<u8>>> {
+        let chunks = self.chunks();
+        let mut value = Vec::new();
+        let mut next = 0;
+        while next < head.chunks() {
+            let end = (next + TOGETHER as u64).min(head.chunks());
+            let keys: Vec<Vec<u8>> =
+                (next..end).map(|number| part_key(layout, head, number)).collect();
+            let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+            for part in self.inner.get_many(&chunks, &keys)? {
+                let rest = head.length - value.len() as u64;
+                match part {
+                    Some(part) if part.len() as u64 == rest.min(head.chunk.into()) => {
+                        value.extend_from_slice(&part);
+                    }
+                    _ => return Ok(None),
+                }
+            }
+            next = end;
+        }
+        Ok(Some(value))
+    }
+
+    /// The value that a stored one stands for. Nothing where it was deleted meanwhile; the head
+    /// itself where chunks are missing, which no envelope is: its reader says that it is damaged.
+    fn resolve(&self, layout: &Layout, key: &[u8], stored: Vec<u8>) -> Result<Option<Vec<u8>>> {
+        let mut stored = stored;
+        loop {
+            let Some(head) = Head::parse(&stored) else { return Ok(Some(stored)) };
+            if let Some(value) = self.read(layout, &head)? {
+                return Ok(Some(value));
+            }
+            match self.inner.get(layout, key)? {
+                None => return Ok(None),
+                // Chunks are removed after their head: it was there all the time.
+                Some(same) if same == stored => return Ok(Some(stored)),
+                Some(other) => stored = other,
+            }
+        }
+    }
+
+    /// The heads that stand under these keys, each with its place among them.
+    fn heads(&self, layout: &Layout, keys: &[&[u8]]) -> Result<Vec<(usize, Head)>> {
+        let mut heads = Vec::new();
+        for (group, some) in keys.chunks(LOOKED_AT).enumerate() {
+            for (place, stored) in self.inner.get_many(layout, some)?.into_iter().enumerate() {
+                let head = stored.as_deref().and_then(Head::parse);
+                heads.extend(head.map(|head| (group * LOOKED_AT + place, head)));
+            }
+        }
+        Ok(heads)
+    }
+
+    /// Removes the chunks of a head that stands nowhere any more, its own row last.
+    fn remove(&self, layout: &Layout, head: &Head) -> Result {
+        let chunks = self.chunks();
+        let mut next = 0;
+        while next < head.chunks() {
+            let end = (next + REMOVED as u64).min(head.chunks());
+            let keys: Vec<Vec<u8>> =
+                (next..end).map(|number| part_key(layout, head, number)).collect();
+            let changes: Vec<Change<'_>> = keys.iter().map(|key| (&key[..], None)).collect();
+            self.inner.apply(&chunks, &changes)?;
+            next = end;
+        }
+        self.inner.apply(&chunks, &[(&head_key(layout, head), None)])
+    }
+
+    /// Removes the chunks of heads that were there before a change that is done. Where that fails
+    /// the change is done all the same: a sweep finds them.
+    fn remove_old(&self, layout: &Layout, keys: &[&[u8]], old: &[(usize, Head)]) {
+        for (place, head) in old {
+            // Servers whose clocks differ may have let the older of two changes win.
+            match self.inner.get(layout, keys[*place]) {
+                Ok(now) if now.as_deref().and_then(Head::parse) != Some(*head) => {
+                    let _ = self.remove(layout, head);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Calls `each` with every head that was ever written for a column and not removed, and its
+    /// key.
+    fn each_head(
+        &self,
+        layout: &Layout,
+        each: &mut dyn FnMut(&[(Head, Vec<u8>)]) -> Result,
+    ) -> Result {
+        let chunks = self.chunks();
+        let prefix = format!("head/{}/", column(layout)).into_bytes();
+        let mut rest = Range::prefix(&prefix);
+        loop {
+            let rows = self.inner.page(&chunks, &rest, Order::Ascending, LOOKED_AT)?;
+            let Some((last, _)) = rows.last() else { return Ok(()) };
+            let more = behind(&mut rest, &chunks, last, Order::Ascending);
+            let heads: Vec<(Head, Vec<u8>)> =
+                rows.iter().filter_map(|(name, said)| noted(&prefix, name, said)).collect();
+            each(&heads)?;
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Which of these heads stand in the collection.
+    fn standing(&self, layout: &Layout, heads: &[(Head, Vec<u8>)]) -> Result<Vec<bool>> {
+        let keys: Vec<&[u8]> = heads.iter().map(|(_, key)| &key[..]).collect();
+        let now = self.inner.get_many(layout, &keys)?;
+        let stands = |(now, (head, _)): (&Option<Vec<u8>>, &(Head, Vec<u8>))| {
+            now.as_deref().and_then(Head::parse) == Some(*head)
+        };
+        Ok(now.iter().zip(heads).map(stands).collect())
+    }
+
+    fn swap_in_chunks(
+        &self,
+        layout: &Layout,
+        key: &[u8],
+        seen: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<bool> {
+        let present = self.inner.get(layout, key)?;
+        let old = present.as_deref().and_then(Head::parse);
+        let is_seen = match (seen, &present) {
+            (None, None) => true,
+            (Some(seen), Some(present)) => match &old {
+                Some(head) => self.read(layout, head)?.as_deref() == Some(seen) || present == seen,
+                None => present == seen,
+            },
+            _ => false,
+        };
+        if !is_seen {
+            return Ok(false);
+        }
+        let written = match new {
+            Some(new) if new.len() > self.limit => Some(self.write(layout, key, new)?),
+            _ => None,
+        };
+        let head = written.map(|head| head.bytes());
+        let new = head.as_ref().map(|head| &head[..]).or(new);
+        let done = self.inner.swap(layout, key, present.as_deref(), new)?;
+        match (done, old, written) {
+            (true, Some(old), _) => self.remove_old(layout, &[key], &[(0, old)]),
+            // It was told that this head was not written, so nobody will ever see it.
+            (false, _, Some(written)) => drop(self.remove(layout, &written)),
+            _ => {}
+        }
+        Ok(done)
+    }
+}
+
+impl Engine for Chunked {
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    fn is_atomic(&self) -> bool {
+        self.inner.is_atomic()
+    }
+
+    fn key_column(&self) -> &'static str {
+        self.inner.key_column()
+    }
+
+    fn has_table(&self, name: &str) -> Result<bool> {
+        self.inner.has_table(name)
+    }
+
+    fn check(&self, layout: &Layout) -> Result {
+        self.inner.check(layout)
+    }
+
+    fn create(&self, layout: &Layout) -> Result {
+        self.inner.create(layout)
+    }
+
+    fn create_noted(&self, layout: &Layout, name: &str, note: &[u8]) -> Result {
+        self.inner.create_noted(layout, name, note)
+    }
+
+    fn get(&self, layout: &Layout, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        match self.inner.get(layout, key)? {
+            Some(stored) => self.resolve(layout, key, stored),
+            None => Ok(None),
+        }
+    }
+
+    fn get_many(&self, layout: &Layout, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
+        let stored = self.inner.get_many(layout, keys)?;
+        let values = keys.iter().zip(stored).map(|(key, stored)| match stored {
+            Some(stored) => self.resolve(layout, key, stored),
+            None => Ok(None),
+        });
+        values.collect()
+    }
+
+    fn exists(&self, layout: &Layout, key: &[u8]) -> Result<bool> {
+        self.inner.exists(layout, key)
+    }
+
+    fn apply(&self, layout: &Layout, changes: &[Change<'_>]) -> Result {
+        let is_large = |value: &Option<&[u8]>| value.is_some_and(|one| one.len() > self.limit);
+        if !changes.iter().any(|(_, value)| is_large(value)) && !self.is_used(layout)? {
+            return self.inner.apply(layout, changes);
+        }
+        let mut last: HashMap<&[u8], usize> = HashMap::new();
+        for (place, (key, _)) in changes.iter().enumerate() {
+            last.insert(key, place);
+        }
+        // Of two changes of a key only the last one is ever seen.
+        let changes: Vec<&Change<'_>> = changes
+            .iter()
+            .enumerate()
+            .filter_map(|(place, change)| (last[change.0] == place).then_some(change))
+            .collect();
+        let keys: Vec<&[u8]> = changes.iter().map(|(key, _)| *key).collect();
+        let old = self.heads(layout, &keys)?;
+        let mut stored: Vec<Option<Cow<'_, [u8]>>> = Vec::with_capacity(changes.len());
+        for (key, value) in &changes {
+            stored.push(match value {
+                Some(value) if value.len() > self.limit => {
+                    Some(self.write(layout, key, value)?.bytes().to_vec().into())
+                }
+                value => value.map(Cow::from),
+            });
+        }
+        let heads: Vec<Change<'_>> =
+            keys.iter().zip(&stored).map(|(key, value)| (*key, value.as_deref())).collect();
+        // Whether an error leaves the heads unwritten is not always known: their chunks stay.
+        self.inner.apply(layout, &heads)?;
+        self.remove_old(layout, &keys, &old);
+        Ok(())
+    }
+
+    fn swap(
+        &self,
+        layout: &Layout,
+        key: &[u8],
+        seen: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<bool> {
+        let small = |value: Option<&[u8]>| value.is_none_or(|one| one.len() <= self.limit);
+        match small(seen) && small(new) && !self.is_used(layout)? {
+            true => self.inner.swap(layout, key, seen, new),
+            false => self.swap_in_chunks(layout, key, seen, new),
+        }
+    }
+
+    fn swap_many(&self, layout: &Layout, swaps: &[(&[u8], &[u8], &[u8])]) -> Result<Vec<bool>> {
+        let is_small =
+            |one: &(&[u8], &[u8], &[u8])| one.1.len() <= self.limit && one.2.len() <= self.limit;
+        let small: Vec<_> = swaps.iter().filter(|one| is_small(one)).copied().collect();
+        let mut done = self.inner.swap_many(layout, &small)?.into_iter();
+        let used = self.is_used(layout)?;
+        let mut all = Vec::with_capacity(swaps.len());
+        for one in swaps {
+            let did = is_small(one) && done.next().unwrap_or(false);
+            // A small value may have been put in chunks when the limit was another.
+            let try_chunks = !did && (used || !is_small(one));
+            let (key, seen, new) = *one;
+            all.push(did || try_chunks && self.swap_in_chunks(layout, key, Some(seen), Some(new))?);
+        }
+        Ok(all)
+    }
+
+    fn delete(&self, layout: &Layout, key: &[u8]) -> Result<bool> {
+        if !self.is_used(layout)? {
+            return self.inner.delete(layout, key);
+        }
+        let old = self.heads(layout, &[key])?;
+        let deleted = self.inner.delete(layout, key)?;
+        self.remove_old(layout, &[key], &old);
+        Ok(deleted)
+    }
+
+    fn page(
+        &self,
+        layout: &Layout,
+        range: &Range,
+        order: Order,
+        limit: usize,
+    ) -> Result<Vec<Pair>> {
+        let mut rest = range.clone();
+        loop {
+            let rows = self.inner.page(layout, &rest, order, limit)?;
+            let Some((last, _)) = rows.last() else { return Ok(rows) };
+            let more = behind(&mut rest, layout, last, order);
+            let mut pairs = Vec::with_capacity(rows.len());
+            let mut bytes = 0;
+            for (key, stored) in rows {
+                if bytes >= PAGE_BYTES {
+                    break;
+                }
+                if let Some(value) = self.resolve(layout, &key, stored)? {
+                    bytes += value.len();
+                    pairs.push((key, value));
+                }
+            }
+            // None is the end of the range: where all have been deleted meanwhile, it is not.
+            if !pairs.is_empty() || !more {
+                return Ok(pairs);
+            }
+        }
+    }
+
+    fn keys(
+        &self,
+        layout: &Layout,
+        range: &Range,
+        order: Order,
+        limit: usize,
+    ) -> Result<Vec<Vec<u8>>> {
+        self.inner.keys(layout, range, order, limit)
+    }
+
+    fn count(&self, layout: &Layout) -> Result<(u64, u64)> {
+        let (values, mut bytes) = self.inner.count(layout)?;
+        if self.is_used(layout)? {
+            // A column of text holds the Base64 of a head.
+            let head = if layout.text { HEAD.div_ceil(3) * 4 } else { HEAD } as u64;
+            self.each_head(layout, &mut |heads| {
+                let standing = self.standing(layout, heads)?;
+                for ((one, _), stands) in heads.iter().zip(standing) {
+                    if stands {
+                        bytes = (bytes + one.length).saturating_sub(head);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok((values, bytes))
+    }
+
+    fn sweep(&self, layout: &Layout, older_than: Duration) -> Result<u64> {
+        if !self.is_used(layout)? {
+            return Ok(0);
+        }
+        let mut removed = 0;
+        let now = since_1970();
+        self.each_head(layout, &mut |heads| {
+            let standing = self.standing(layout, heads)?;
+            for ((head, _), stands) in heads.iter().zip(standing) {
+                if !stands && now.saturating_sub(head.began()) >= older_than {
+                    self.remove(layout, head)?;
+                    removed += 1;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(removed)
+    }
+
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.inner.note(name)
+    }
+
+    fn set_note(&self, name: &str, note: Option<&[u8]>) -> Result {
+        self.inner.set_note(name, note)
+    }
+
+    fn notes(&self, prefix: &str) -> Result<Vec<String>> {
+        self.inner.notes(prefix)
+    }
+}
+
+/// A column of values as the names of rows have it; a table of others may be called anything.
+fn column(layout: &Layout) -> String {
+    let escaped = |name: &str| name.replace('%', "%25").replace('/', "%2f");
+    format!("{}/{}", escaped(&layout.table), escaped(&layout.value))
+}
+
+fn head_key(layout: &Layout, head: &Head) -> Vec<u8> {
+    format!("head/{}/{}", column(layout), HEXLOWER.encode(&head.generation)).into_bytes()
+}
+
+fn part_key(layout: &Layout, head: &Head, number: u64) -> Vec<u8> {
+    let generation = HEXLOWER.encode(&head.generation);
+    format!("part/{}/{generation}/{number:08}", column(layout)).into_bytes()
+}
+
+/// The head and the key that a row `head/…` tells of.
+fn noted(prefix: &[u8], name: &[u8], said: &[u8]) -> Option<(Head, Vec<u8>)> {
+    let generation = HEXLOWER.decode(name.strip_prefix(prefix)?).ok()?;
+    let (length, rest) = said.split_first_chunk::<8>()?;
+    let (chunk, key) = rest.split_first_chunk::<4>()?;
+    let head = Head {
+        chunk: u32::from_le_bytes(*chunk),
+        length: u64::from_le_bytes(*length),
+        generation: generation.try_into().ok()?,
+    };
+    (head.chunk > 0).then(|| (head, key.to_vec()))
+}
+
+/// A generation that no other writer has.
+fn generation() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    let time = u64::try_from(since_1970().as_nanos()).unwrap_or(u64::MAX);
+    bytes[..8].copy_from_slice(&time.to_be_bytes());
+    // The keys of a new hash map's hasher come from the system's own randomness.
+    let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
+    hasher.write_u64(time);
+    hasher.write_u32(std::process::id());
+    bytes[8..].copy_from_slice(&hasher.finish().to_be_bytes());
+    bytes
+}
+
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_what_it_was_and_nothing_else_is_one() {
+        let head = Head { chunk: 1_000, length: 2_500, generation: *b"0123456789abcdef" };
+        let bytes = head.bytes();
+        assert_eq!(Head::parse(&bytes), Some(head));
+        assert_eq!(head.chunks(), 3);
+        for bit in 0..HEAD * 8 {
+            let mut other = bytes;
+            other[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(Head::parse(&other), None, "bit {bit}");
+        }
+        assert_eq!(Head::parse(&bytes[..35]), None);
+        // In a column of text it is found by the same Base64 as an envelope.
+        assert!(data_encoding::BASE64.encode(&bytes).starts_with("wWc"));
+    }
+
+    #[test]
+    fn generations_differ_and_tell_their_time() {
+        let (one, two) = (generation(), generation());
+        assert_ne!(one, two);
+        let head = Head { chunk: 1, length: 1, generation: one };
+        assert!(since_1970() - head.began() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn names_of_columns_do_not_meet() {
+        let layout = |table: &str, value: &str| Layout {
+            table: table.into(),
+            key: "k".into(),
+            value: value.into(),
+            key_kind: KeyKind::Bytes,
+            text: false,
+        };
+        assert_ne!(column(&layout("a/b", "c")), column(&layout("a", "b/c")));
+        assert_ne!(column(&layout("a%2fb", "c")), column(&layout("a/b", "c")));
+    }
+}

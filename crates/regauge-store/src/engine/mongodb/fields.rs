@@ -1,0 +1,195 @@
+//! Documents of commands, fields of documents, and the driver's errors.
+
+use std::collections::HashMap;
+
+use mongodb::bson::spec::BinarySubtype;
+use mongodb::bson::{Binary, Bson, Document, RawBsonRef, RawDocument, doc};
+use mongodb::error::{Error as DriverError, ErrorKind, WriteFailure};
+
+use super::keys::Form;
+use crate::engine::column::{Stored, from_text};
+use crate::engine::runtime::lost;
+use crate::engine::{Change, Layout};
+use crate::error::{Error, Result};
+
+/// Bytes of changes in one command: a message may have 48 MB.
+const COMMAND_BYTES: usize = 24 << 20;
+/// Changes in one command; a server takes 100,000.
+const COMMAND_CHANGES: usize = 10_000;
+
+/// The codes of the server that are no failures here.
+pub(super) const NAMESPACE_EXISTS: i32 = 48;
+pub(super) const DUPLICATE_KEY: i32 = 11_000;
+
+/// A command without its changes, the name of their list, and they.
+pub(super) type Command = (Document, &'static str, Vec<Document>);
+
+/// "MongoDB 8.0.4"; FerretDB tells what it is.
+pub(super) fn server_name(built: &Document) -> String {
+    let version = |of: &Document, name: &str| of.get_str(name).map(str::to_owned);
+    if let Ok(ferret) = built.get_document("ferretdb") {
+        return format!("FerretDB {}", version(ferret, "version").unwrap_or_default())
+            .trim_end()
+            .to_owned();
+    }
+    match version(built, "ferretdbVersion") {
+        Ok(ferret) => format!("FerretDB {}", ferret.trim_start_matches('v')),
+        Err(_) => format!("MongoDB {}", version(built, "version").unwrap_or_default()),
+    }
+}
+
+/// The changes as commands of the server, the last one of a key alone.
+pub(super) fn commands(
+    layout: &Layout,
+    form: Form,
+    changes: &[Change<'_>],
+) -> Result<Vec<Command>> {
+    let last: HashMap<&[u8], usize> =
+        changes.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
+    let mut commands: Vec<Command> = Vec::new();
+    let mut bytes = 0;
+    for (place, (key, value)) in changes.iter().enumerate() {
+        if last[key] != place {
+            continue;
+        }
+        let mut filter = Document::new();
+        filter.insert(&layout.key, form.field(layout, key)?);
+        let (name, list, one) = match value {
+            Some(value) => {
+                let mut set = Document::new();
+                set.insert(&layout.value, stored(layout, value));
+                ("update", "updates", doc! { "q": filter, "u": { "$set": set }, "upsert": true })
+            }
+            None => ("delete", "deletes", doc! { "q": filter, "limit": 1 }),
+        };
+        bytes += key.len() + value.map_or(0, <[u8]>::len);
+        match commands.last_mut() {
+            Some((_, last, all))
+                if *last == list && all.len() < COMMAND_CHANGES && bytes <= COMMAND_BYTES =>
+            {
+                all.push(one);
+            }
+            _ => {
+                bytes = value.map_or(0, <[u8]>::len);
+                let mut head = Document::new();
+                head.insert(name, layout.table.clone());
+                commands.push((head, list, vec![one]));
+            }
+        }
+    }
+    Ok(commands)
+}
+
+/// The first change of a command that the server has not done, or its failure to keep it safely.
+pub(super) fn first_error(answer: &Document) -> Option<&Document> {
+    let errors = answer.get_array("writeErrors").ok();
+    let first = errors.and_then(|all| all.first()).and_then(Bson::as_document);
+    first.or_else(|| answer.get_document("writeConcernError").ok())
+}
+
+/// The condition that a document has a value; collections of regauge's own have no other ones.
+pub(super) fn with_value(layout: &Layout) -> Document {
+    let mut filter = Document::new();
+    if layout.key != "_id" || layout.value != "value" || layout.text {
+        filter.insert(&layout.value, doc! { "$ne": null });
+    }
+    filter
+}
+
+/// The projection on one field; `_id` comes only when it is asked for.
+pub(super) fn only(name: &str) -> Document {
+    let mut fields = Document::new();
+    if name != "_id" {
+        fields.insert("_id", 0);
+    }
+    fields.insert(name, 1);
+    fields
+}
+
+pub(super) fn binary(bytes: &[u8]) -> Bson {
+    Bson::Binary(Binary { subtype: BinarySubtype::Generic, bytes: bytes.to_vec() })
+}
+
+pub(super) fn stored(layout: &Layout, value: &[u8]) -> Bson {
+    match Stored::new(layout, value) {
+        Stored::Bytes(bytes) => binary(bytes),
+        Stored::Text(text) => Bson::String(text.into_owned()),
+    }
+}
+
+pub(super) fn field<'d>(document: &'d RawDocument, name: &str) -> Result<Option<RawBsonRef<'d>>> {
+    document.get(name).map_err(|error| unreadable(&error))
+}
+
+/// The bytes of a stored value; nothing where there is none. An embedded document is its BSON.
+pub(super) fn bytes_of(layout: &Layout, value: Option<RawBsonRef<'_>>) -> Result<Option<Vec<u8>>> {
+    Ok(Some(match value {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => return Ok(None),
+        Some(RawBsonRef::Binary(binary)) => binary.bytes.to_vec(),
+        Some(RawBsonRef::String(text)) if layout.text => from_text(text.as_bytes()),
+        Some(RawBsonRef::String(text)) => text.as_bytes().to_vec(),
+        Some(RawBsonRef::Document(document)) => document.as_bytes().to_vec(),
+        Some(RawBsonRef::Int32(number)) => number.to_string().into_bytes(),
+        Some(RawBsonRef::Int64(number)) => number.to_string().into_bytes(),
+        Some(RawBsonRef::Double(number)) => number.to_string().into_bytes(),
+        Some(other) => {
+            return Err(Error::usage(format!(
+                "collection {}: field {} holds a value of type {:?}, expected binary, text or a \
+                 document",
+                layout.table,
+                layout.value,
+                other.element_type()
+            )));
+        }
+    }))
+}
+
+/// The two sums of a counting; nothing where they are no numbers.
+pub(super) fn numbers(sums: &RawDocument) -> Option<(u64, u64)> {
+    let number = |name: &str| match sums.get(name).ok().flatten()? {
+        RawBsonRef::Int32(number) => u64::try_from(number).ok(),
+        RawBsonRef::Int64(number) => u64::try_from(number).ok(),
+        RawBsonRef::Double(number) if number >= 0.0 => Some(number as u64),
+        _ => None,
+    };
+    Some((number("values")?, number("bytes")?))
+}
+
+pub(super) fn unreadable(error: &dyn std::fmt::Display) -> Error {
+    Error::Engine {
+        doing: "read what the server sent".to_owned(),
+        message: error.to_string(),
+        passing: false,
+    }
+}
+
+pub(super) fn code(error: &DriverError) -> Option<i32> {
+    match &*error.kind {
+        ErrorKind::Command(command) => Some(command.code),
+        _ => None,
+    }
+}
+
+pub(super) fn is_duplicate(error: &DriverError) -> bool {
+    matches!(&*error.kind,
+        ErrorKind::Write(WriteFailure::WriteError(error)) if error.code == DUPLICATE_KEY)
+}
+
+/// The driver's words. `harmless`: the call may be made again whatever has become of this one.
+pub(super) fn failed(doing: &str, harmless: bool) -> impl Fn(DriverError) -> Error + '_ {
+    move |error| {
+        let words = error.kind.to_string();
+        let (doing, message, passing) = match &*error.kind {
+            ErrorKind::ServerSelection { .. }
+            | ErrorKind::ConnectionPoolCleared { .. }
+            | ErrorKind::DnsResolve { .. } => (format!("{doing}: no connection"), words, true),
+            ErrorKind::Io(_) if harmless => {
+                (doing.to_owned(), format!("the connection was lost ({words})"), true)
+            }
+            ErrorKind::Io(_) => (doing.to_owned(), lost(&words), false),
+            // Of what was begun in a transaction that failed so, nothing stays.
+            _ => (doing.to_owned(), words, error.contains_label("TransientTransactionError")),
+        };
+        Error::Engine { doing, message, passing }
+    }
+}

@@ -1,0 +1,682 @@
+//! MongoDB, and what speaks its protocol (FerretDB).
+//!
+//! A collection is a collection of documents `{_id: key, value: Binary}`: keys as `keys` tells,
+//! values in BSON's own binary type. The driver is the official one.
+//!
+//! Writes are acknowledged by the majority of a replica set, with their journals, unless the URL
+//! says otherwise. Batches are transactions where the server is a replica set or a cluster; one
+//! that stands alone has none, and neither has FerretDB.
+//!
+//! *Retries.* The driver repeats a read once, and on a replica set a write that it has numbered, so
+//! that the server does it once only. Commands that hold a whole batch are never repeated. After a
+//! second without one a ping goes before a write, so that it does not go into a dead connection.
+
+mod fields;
+mod keys;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use futures_util::future::try_join_all;
+use mongodb::bson::{self, Bson, Document, RawDocument, RawDocumentBuf, doc};
+use mongodb::error::ErrorKind;
+use mongodb::options::{
+    Acknowledgment, ClientOptions, DatabaseOptions, IndexOptions, WriteConcern,
+};
+use mongodb::{Client, ClientSession, Collection, Cursor, Database, IndexModel};
+
+use self::fields::{
+    Command, DUPLICATE_KEY, NAMESPACE_EXISTS, binary, bytes_of, code, commands, failed, field,
+    first_error, is_duplicate, numbers, only, server_name, stored, unreadable, with_value,
+};
+use self::keys::Form;
+use super::runtime::{CALL_TIMEOUT, CONNECT_TIMEOUT, Runtime};
+use super::{Change, Engine, Layout, Order, PAGE_BYTES, Pair, Range, shown_url};
+use crate::error::{Error, Result, shown};
+
+/// A value in a document of its own: a fourth of the 16 MB that a document may have, so that a page
+/// or a message of several stays small.
+const VALUE_LIMIT: usize = 4 << 20;
+/// Keys that are asked for in one request.
+const ASKED: usize = 1_000;
+/// Conditional changes that are on their way at once.
+const AT_ONCE: usize = 16;
+
+/// After how long a connection is looked at before something is written.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// A database of MongoDB.
+pub struct MongoDb {
+    runtime: Runtime,
+    database: Database,
+    name: String,
+    /// Whether the server has transactions.
+    transactions: bool,
+    /// What a command says of its acknowledgement.
+    write_concern: Document,
+    /// When the server has answered last.
+    answered: Mutex<Instant>,
+    /// How collections hold their keys, as far as their first document has told.
+    forms: Mutex<HashMap<String, Form>>,
+}
+
+impl MongoDb {
+    /// Connects to the database of a URL: `mongodb://[user:password@]host[:port]/database`, with
+    /// the parameters of MongoDB's own URLs.
+    ///
+    /// # Errors
+    /// `Usage` for a URL that names no database; `Engine` where no server answers.
+    pub fn open(url: &str) -> Result<MongoDb> {
+        let doing = format!("open {}", shown_url(url));
+        let runtime = Runtime::new()?;
+        let limit = CONNECT_TIMEOUT + CONNECT_TIMEOUT / 2;
+        let connected = runtime.wait(&doing, limit, async {
+            let mut options = ClientOptions::parse(url).await.map_err(|error| {
+                // The driver's words may repeat the URL, and with it a password.
+                match *error.kind {
+                    ErrorKind::DnsResolve { .. } => failed(&doing, true)(error),
+                    _ => Error::usage(format!(
+                        "found {}, expected mongodb://[USER:PASSWORD@]HOST[:PORT]/DATABASE with the \
+                         parameters of MongoDB; a user or a password with signs needs %XX",
+                        shown_url(url)
+                    )),
+                }
+            })?;
+            let Some(name) = options.default_database.clone() else {
+                return Err(Error::usage(format!(
+                    "found {}, expected the name of a database behind the host: \
+                     mongodb://HOST/DATABASE",
+                    shown_url(url)
+                )));
+            };
+            options.app_name.get_or_insert_with(|| "regauge".to_owned());
+            options.connect_timeout.get_or_insert(CONNECT_TIMEOUT);
+            options.server_selection_timeout.get_or_insert(CONNECT_TIMEOUT);
+            let safe = || {
+                WriteConcern::builder().w(Acknowledgment::Majority).journal(true).build()
+            };
+            let concern = options.write_concern.get_or_insert_with(safe).clone();
+            let client = Client::with_options(options).map_err(failed(&doing, true))?;
+            let concerned = DatabaseOptions::builder().write_concern(concern.clone()).build();
+            let database = client.database_with_options(&name, concerned);
+            let hello = database.run_command(doc! { "hello": 1 }).await;
+            let hello = hello.map_err(failed(&doing, true))?;
+            let built = database.run_command(doc! { "buildInfo": 1 }).await;
+            let built = built.map_err(failed(&doing, true))?;
+            let written = bson::serialize_to_document(&concern);
+            let written = written.map_err(|error| Error::Engine {
+                doing: doing.clone(),
+                message: error.to_string(),
+                passing: false,
+            })?;
+            Ok((database, hello, built, written))
+        });
+        let (database, hello, built, write_concern) = connected?;
+        let sharded = hello.get_str("msg").is_ok_and(|msg| msg == "isdbgrid");
+        Ok(MongoDb {
+            runtime,
+            database,
+            name: server_name(&built),
+            transactions: sharded || hello.contains_key("setName"),
+            write_concern,
+            answered: Mutex::new(Instant::now()),
+            forms: Mutex::default(),
+        })
+    }
+
+    /// Removes the database with all that is in it.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn drop_database(&self) -> Result {
+        self.tell("drop the database", async { self.database.drop().await })
+    }
+
+    /// Waits for a read.
+    fn ask<T>(
+        &self,
+        doing: &str,
+        work: impl Future<Output = mongodb::error::Result<T>>,
+    ) -> Result<T> {
+        self.waited(doing, async { work.await.map_err(failed(doing, true)) })
+    }
+
+    fn waited<T>(&self, doing: &str, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let result = self.runtime.wait(doing, CALL_TIMEOUT, work);
+        if result.is_ok() {
+            *self.answered.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Instant::now();
+        }
+        result
+    }
+
+    /// Waits for a write that says itself what its errors mean.
+    fn written<T>(&self, doing: &str, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let answered = *self.answered.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.waited(doing, async {
+            if answered.elapsed() > IDLE {
+                // The first ping finds a dead connection, and the second makes a new one.
+                let ping = || self.database.run_command(doc! { "ping": 1 });
+                if ping().await.is_err() {
+                    ping().await.map_err(failed(doing, true))?;
+                }
+            }
+            work.await
+        })
+    }
+
+    /// Waits for a write.
+    fn tell<T>(
+        &self,
+        doing: &str,
+        work: impl Future<Output = mongodb::error::Result<T>>,
+    ) -> Result<T> {
+        self.written(doing, async { work.await.map_err(failed(doing, false)) })
+    }
+
+    fn collection(&self, layout: &Layout) -> Collection<RawDocumentBuf> {
+        self.database.collection(&layout.table)
+    }
+
+    fn notes_collection(&self) -> Collection<RawDocumentBuf> {
+        self.database.collection("regauge_notes")
+    }
+
+    /// How the collection holds its keys: where that is not said, its first document tells.
+    fn form(&self, layout: &Layout) -> Result<Form> {
+        let known = || self.forms.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(form) = known().get(&layout.table) {
+            return Ok(*form);
+        }
+        let open = Form::of(layout.key_kind, None);
+        if open != Form::Text {
+            return Ok(open);
+        }
+        let first = self.ask("look at a collection", async {
+            self.collection(layout).find_one(doc! {}).projection(only(&layout.key)).await
+        })?;
+        let Some(first) = first else { return Ok(open) };
+        let form = Form::of(layout.key_kind, field(&first, &layout.key)?);
+        known().insert(layout.table.clone(), form);
+        Ok(form)
+    }
+
+    /// The document of a key, where it has a value.
+    fn of_key(&self, layout: &Layout, key: &[u8]) -> Result<Document> {
+        let mut filter = with_value(layout);
+        filter.insert(&layout.key, self.form(layout)?.field(layout, key)?);
+        Ok(filter)
+    }
+
+    /// The documents of a range, each given to `each`, which says whether to go on.
+    fn walk(
+        &self,
+        layout: &Layout,
+        range: &Range,
+        (order, limit): (Order, usize),
+        values: bool,
+        each: &mut dyn FnMut(Vec<u8>, &RawDocument) -> Result<bool>,
+    ) -> Result {
+        const DOING: &str = "read a range";
+        let form = self.form(layout)?;
+        let mut filter = with_value(layout);
+        let mut ends = Document::new();
+        if let Some(from) = &range.from {
+            let Some(from) = form.end(layout, from)? else { return Ok(()) };
+            ends.insert("$gte", from);
+        }
+        if let Some(to) = &range.to
+            && let Some(to) = form.end(layout, to)?
+        {
+            ends.insert("$lt", to);
+        }
+        if !ends.is_empty() {
+            filter.insert(&layout.key, ends);
+        }
+        let mut fields = only(&layout.key);
+        if values {
+            fields.insert(&layout.value, 1);
+        }
+        let mut sort = Document::new();
+        sort.insert(&layout.key, if order == Order::Ascending { 1 } else { -1 });
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.waited(DOING, async {
+            let collection = self.collection(layout);
+            let find = collection.find(filter).sort(sort).projection(fields);
+            let mut cursor = find.limit(limit).await.map_err(failed(DOING, true))?;
+            while cursor.advance().await.map_err(failed(DOING, true))? {
+                let document = cursor.current();
+                let key = form.key(layout, field(document, &layout.key)?)?;
+                if !each(key, document)? {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Runs the changes as commands, outside a transaction or in one.
+    async fn change(
+        &self,
+        layout: &Layout,
+        commands: Vec<Command>,
+        mut session: Option<&mut ClientSession>,
+    ) -> Result {
+        let doing = "change values";
+        for (head, name, all) in commands {
+            let mut rest = &all[..];
+            // A key that somebody else put in the same moment: what is told once more was not done.
+            let mut again = 3;
+            loop {
+                let mut command = head.clone();
+                command.insert(name, rest.to_vec());
+                command.insert("ordered", true);
+                let run = match session.as_deref_mut() {
+                    Some(session) => self.database.run_command(command).session(session).await,
+                    None => {
+                        command.insert("writeConcern", self.write_concern.clone());
+                        self.database.run_command(command).await
+                    }
+                };
+                let answer = run.map_err(failed(doing, false))?;
+                let Some(error) = first_error(&answer) else { break };
+                let done = error.get_i32("index").ok().and_then(|at| usize::try_from(at).ok());
+                match (error.get_i32("code"), done) {
+                    (Ok(DUPLICATE_KEY), Some(done))
+                        if again > 0 && session.is_none() && done < rest.len() =>
+                    {
+                        again -= 1;
+                        rest = &rest[done..];
+                    }
+                    _ => {
+                        let message = error.get_str("errmsg").unwrap_or("the server refused it");
+                        return Err(Error::Engine {
+                            doing: format!("{doing} of {}", layout.table),
+                            message: message.to_owned(),
+                            passing: false,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The changes in a transaction.
+    async fn change_at_once(&self, layout: &Layout, commands: Vec<Command>) -> Result {
+        let doing = "change values";
+        let mut session =
+            self.database.client().start_session().await.map_err(failed(doing, true))?;
+        session.start_transaction().await.map_err(failed(doing, true))?;
+        if let Err(error) = self.change(layout, commands, Some(&mut session)).await {
+            // One that is not ended so ends by itself a little later.
+            let _ = session.abort_transaction().await;
+            return Err(error);
+        }
+        let mut again = 3;
+        loop {
+            match session.commit_transaction().await {
+                Ok(()) => return Ok(()),
+                // To commit again what was committed changes nothing.
+                Err(error)
+                    if again > 0 && error.contains_label("UnknownTransactionCommitResult") =>
+                {
+                    again -= 1;
+                }
+                Err(error) => return Err(failed(doing, false)(error)),
+            }
+        }
+    }
+
+    /// Puts, deletes or replaces a value where it is still what was seen.
+    async fn swap_one(
+        &self,
+        layout: &Layout,
+        form: Form,
+        (key, seen, new): (&[u8], Option<&[u8]>, Option<&[u8]>),
+    ) -> Result<bool> {
+        let doing = format!("change {}", shown(key));
+        let collection = self.collection(layout);
+        let mut filter = Document::new();
+        filter.insert(&layout.key, form.field(layout, key)?);
+        let Some(seen) = seen else {
+            let Some(new) = new else {
+                filter.extend(with_value(layout));
+                let found = collection.find_one(filter).await.map_err(failed(&doing, true))?;
+                return Ok(found.is_none());
+            };
+            filter.insert(&layout.value, stored(layout, new));
+            let document = RawDocumentBuf::try_from(&filter).map_err(|error| Error::Engine {
+                doing: doing.clone(),
+                message: error.to_string(),
+                passing: false,
+            })?;
+            return match collection.insert_one(document).await {
+                Ok(_) => Ok(true),
+                Err(error) if is_duplicate(&error) => Ok(false),
+                Err(error) => Err(failed(&doing, false)(error)),
+            };
+        };
+        // An adopted field may hold a text, or another kind of binary, where bytes are compared.
+        let found = collection.find_one(filter.clone()).await.map_err(failed(&doing, true))?;
+        let Some(found) = found else { return Ok(false) };
+        let present = field(&found, &layout.value)?;
+        if bytes_of(layout, present)?.as_deref() != Some(seen) {
+            return Ok(false);
+        }
+        let present = present.map(Bson::try_from).transpose();
+        let present = present.map_err(|error| unreadable(&error))?;
+        filter.insert(&layout.value, present.unwrap_or(Bson::Null));
+        match new {
+            Some(new) => {
+                let mut set = Document::new();
+                set.insert(&layout.value, stored(layout, new));
+                let done = collection.update_one(filter, doc! { "$set": set }).await;
+                Ok(done.map_err(failed(&doing, false))?.matched_count == 1)
+            }
+            None => {
+                let done = collection.delete_one(filter).await;
+                Ok(done.map_err(failed(&doing, false))?.deleted_count == 1)
+            }
+        }
+    }
+
+    /// Values and bytes, counted here where the server cannot.
+    fn count_here(&self, layout: &Layout) -> Result<(u64, u64)> {
+        let (mut values, mut bytes) = (0, 0);
+        let all = (Order::Ascending, usize::MAX);
+        self.walk(layout, &Range::all(), all, true, &mut |_, document| {
+            values += 1;
+            let value = bytes_of(layout, field(document, &layout.value)?)?;
+            bytes += value.map_or(0, |value| value.len()) as u64;
+            Ok(true)
+        })?;
+        Ok((values, bytes))
+    }
+}
+
+impl Engine for MongoDb {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn is_atomic(&self) -> bool {
+        self.transactions
+    }
+
+    fn value_limit(&self) -> Option<usize> {
+        Some(VALUE_LIMIT)
+    }
+
+    fn key_column(&self) -> &'static str {
+        "_id"
+    }
+
+    fn has_table(&self, name: &str) -> Result<bool> {
+        let names = self
+            .ask("list the collections", async { self.database.list_collection_names().await })?;
+        Ok(names.iter().any(|one| one.eq_ignore_ascii_case(name)))
+    }
+
+    fn check(&self, layout: &Layout) -> Result {
+        let doing = "look at a collection";
+        let Layout { table, key, value, .. } = layout;
+        let names = self.ask(doing, async { self.database.list_collection_names().await })?;
+        if !names.contains(table) {
+            return Err(Error::usage(format!("the database has no collection {table}")));
+        }
+        // Documents have the fields they have: one with both is enough, and none at all too.
+        let first = self.ask(doing, async { self.collection(layout).find_one(doc! {}).await })?;
+        for name in [key, value] {
+            let mut filter = Document::new();
+            filter.insert(name, doc! { "$exists": true });
+            let with = self.ask(doing, async { self.collection(layout).find_one(filter).await })?;
+            if let (None, Some(first)) = (with, &first) {
+                let fields: Vec<String> =
+                    first.iter().filter_map(|one| Some(one.ok()?.0.as_str().to_owned())).collect();
+                return Err(Error::usage(format!(
+                    "no document of collection {table} has a field {name}; the first has {}",
+                    fields.join(", ")
+                )));
+            }
+        }
+        if key == "_id" {
+            return Ok(());
+        }
+        let indexes = self.ask(doing, async {
+            let mut found = Vec::new();
+            let mut cursor = self.collection(layout).list_indexes().await?;
+            while cursor.advance().await? {
+                found.push(cursor.deserialize_current()?);
+            }
+            Ok(found)
+        })?;
+        let serves = |one: &IndexModel| {
+            let whole = |options: &IndexOptions| {
+                options.unique == Some(true) && options.partial_filter_expression.is_none()
+            };
+            one.keys.len() == 1
+                && one.keys.contains_key(key)
+                && one.options.as_ref().is_some_and(whole)
+        };
+        match indexes.iter().any(serves) {
+            true => Ok(()),
+            false => Err(Error::usage(format!(
+                "collection {table}: field {key} is not unique, so it cannot be a key; make a \
+                 unique index on it"
+            ))),
+        }
+    }
+
+    fn create(&self, layout: &Layout) -> Result {
+        let doing = format!("make collection {}", layout.table);
+        self.tell(&doing, async {
+            match self.database.create_collection(&layout.table).await {
+                Err(error) if code(&error) == Some(NAMESPACE_EXISTS) => {}
+                other => other?,
+            }
+            if layout.key != "_id" {
+                let mut keys = Document::new();
+                keys.insert(&layout.key, 1);
+                let unique = IndexOptions::builder().unique(true).build();
+                let index = IndexModel::builder().keys(keys).options(unique).build();
+                self.collection(layout).create_index(index).await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn get(&self, layout: &Layout, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let filter = self.of_key(layout, key)?;
+        let found = self.ask("read a value", async {
+            self.collection(layout).find_one(filter).projection(only(&layout.value)).await
+        })?;
+        match found {
+            Some(document) => bytes_of(layout, field(&document, &layout.value)?),
+            None => Ok(None),
+        }
+    }
+
+    fn get_many(&self, layout: &Layout, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
+        const DOING: &str = "read values";
+        let form = self.form(layout)?;
+        let mut found: HashMap<Vec<u8>, Vec<u8>> = HashMap::with_capacity(keys.len());
+        for some in keys.chunks(ASKED) {
+            let asked = some.iter().map(|key| form.field(layout, key));
+            let asked: Vec<Bson> = asked.collect::<Result<_>>()?;
+            let mut filter = with_value(layout);
+            filter.insert(&layout.key, doc! { "$in": asked });
+            let mut fields = only(&layout.key);
+            fields.insert(&layout.value, 1);
+            self.waited(DOING, async {
+                let collection = self.collection(layout);
+                let find = collection.find(filter).projection(fields);
+                let mut cursor: Cursor<RawDocumentBuf> = find.await.map_err(failed(DOING, true))?;
+                while cursor.advance().await.map_err(failed(DOING, true))? {
+                    let document = cursor.current();
+                    let key = form.key(layout, field(document, &layout.key)?)?;
+                    if let Some(value) = bytes_of(layout, field(document, &layout.value)?)? {
+                        found.insert(key, value);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        // A key may be asked for twice.
+        Ok(keys.iter().map(|key| found.get(*key).cloned()).collect())
+    }
+
+    fn exists(&self, layout: &Layout, key: &[u8]) -> Result<bool> {
+        let filter = self.of_key(layout, key)?;
+        let found = self.ask("look for a key", async {
+            self.collection(layout).find_one(filter).projection(only(&layout.key)).await
+        })?;
+        Ok(found.is_some())
+    }
+
+    fn apply(&self, layout: &Layout, changes: &[Change<'_>]) -> Result {
+        let commands = commands(layout, self.form(layout)?, changes)?;
+        // A document alone is changed at once in any case.
+        let together = self.transactions && changes.len() > 1;
+        self.written("change values", async {
+            match together {
+                true => self.change_at_once(layout, commands).await,
+                false => self.change(layout, commands, None).await,
+            }
+        })
+    }
+
+    fn swap(
+        &self,
+        layout: &Layout,
+        key: &[u8],
+        seen: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<bool> {
+        let form = self.form(layout)?;
+        let work = self.swap_one(layout, form, (key, seen, new));
+        self.written("change a value", work)
+    }
+
+    fn swap_many(&self, layout: &Layout, swaps: &[(&[u8], &[u8], &[u8])]) -> Result<Vec<bool>> {
+        let form = self.form(layout)?;
+        self.written("change values", async {
+            let mut done = Vec::with_capacity(swaps.len());
+            for some in swaps.chunks(AT_ONCE) {
+                let work = some.iter().map(|&(key, seen, new)| {
+                    self.swap_one(layout, form, (key, Some(seen), Some(new)))
+                });
+                done.extend(try_join_all(work).await?);
+            }
+            Ok(done)
+        })
+    }
+
+    fn delete(&self, layout: &Layout, key: &[u8]) -> Result<bool> {
+        let doing = format!("delete {}", shown(key));
+        let mut filter = Document::new();
+        filter.insert(&layout.key, self.form(layout)?.field(layout, key)?);
+        let done = self.tell(&doing, async { self.collection(layout).delete_one(filter).await })?;
+        Ok(done.deleted_count > 0)
+    }
+
+    fn page(
+        &self,
+        layout: &Layout,
+        range: &Range,
+        order: Order,
+        limit: usize,
+    ) -> Result<Vec<Pair>> {
+        let mut pairs = Vec::new();
+        let mut bytes = 0;
+        self.walk(layout, range, (order, limit), true, &mut |key, document| {
+            if let Some(value) = bytes_of(layout, field(document, &layout.value)?)? {
+                bytes += value.len();
+                pairs.push((key, value));
+            }
+            Ok(bytes < PAGE_BYTES)
+        })?;
+        Ok(pairs)
+    }
+
+    fn keys(
+        &self,
+        layout: &Layout,
+        range: &Range,
+        order: Order,
+        limit: usize,
+    ) -> Result<Vec<Vec<u8>>> {
+        let mut keys = Vec::new();
+        self.walk(layout, range, (order, limit), false, &mut |key, _| {
+            keys.push(key);
+            Ok(true)
+        })?;
+        Ok(keys)
+    }
+
+    fn count(&self, layout: &Layout) -> Result<(u64, u64)> {
+        let size = doc! { "$binarySize": format!("${}", layout.value) };
+        let sums = doc! { "_id": null, "values": { "$sum": 1 }, "bytes": { "$sum": size } };
+        let steps = [doc! { "$match": with_value(layout) }, doc! { "$group": sums }];
+        let counted = self.ask("count the values", async {
+            match self.collection(layout).aggregate(steps).await {
+                Ok(mut cursor) => match cursor.advance().await? {
+                    true => Ok(Some(numbers(cursor.current()))),
+                    false => Ok(Some(Some((0, 0)))),
+                },
+                // A server that cannot measure binaries, or a field that holds other things.
+                Err(error) if code(&error).is_some() => Ok(None),
+                Err(error) => Err(error),
+            }
+        })?;
+        match counted.flatten() {
+            // Of a Base64 the server counts the characters.
+            Some(numbers) if !layout.text => Ok(numbers),
+            _ => self.count_here(layout),
+        }
+    }
+
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let found = self.ask("read a note", async {
+            self.notes_collection().find_one(doc! { "_id": name }).await
+        })?;
+        let note = found.as_ref().map(|one| one.get_binary("note").map(|note| note.bytes.to_vec()));
+        note.transpose().map_err(|error| unreadable(&error))
+    }
+
+    fn set_note(&self, name: &str, note: Option<&[u8]>) -> Result {
+        let doing = format!("keep the note {name}");
+        self.tell(&doing, async {
+            let notes = self.notes_collection();
+            match note {
+                Some(note) => {
+                    let change = doc! { "$set": { "note": binary(note) } };
+                    notes.update_one(doc! { "_id": name }, change).upsert(true).await?;
+                }
+                None => {
+                    notes.delete_one(doc! { "_id": name }).await?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn notes(&self, prefix: &str) -> Result<Vec<String>> {
+        let mut names = self.ask("read the notes", async {
+            let mut names = Vec::new();
+            let collection = self.notes_collection();
+            let find = collection.find(doc! {}).projection(only("_id"));
+            let mut cursor = find.await?;
+            while cursor.advance().await? {
+                if let Ok(name) = cursor.current().get_str("_id") {
+                    names.push(name.to_owned());
+                }
+            }
+            Ok(names)
+        })?;
+        names.retain(|name| name.starts_with(prefix));
+        names.sort();
+        Ok(names)
+    }
+}
