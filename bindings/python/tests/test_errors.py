@@ -211,3 +211,16 @@ def test_a_record_that_fails_leaves_no_trace(tmp_path):
                 writer.write({"a": [1, {"b": object()}]})
             writer.write({"a": 2})
         assert list(module.iter_load(path)) == [{"a": 1}, {"a": 2}], name
+
+
+def test_keys_without_a_hash():
+    """A fault of the document, also where hooks are called; what a hook raises is its own."""
+    for options in ({}, {"object_hook": lambda map: map}):
+        with pytest.raises(regauge.DecodeError, match="a key that no dict can have") as caught:
+            regauge.msgpack.loads(b"\x81\x81\x01\x02\x03", **options)
+        assert "object_pairs_hook" in str(caught.value)
+    with pytest.raises(TypeError, match="unhashable") as caught:
+        regauge.json.loads(b'{"a": {}}', object_hook=lambda map: hash(map))
+    assert not isinstance(caught.value, regauge.Error)
+    found = regauge.msgpack.loads(b"\x81\x81\x01\x02\x03", object_pairs_hook=tuple)
+    assert found == ((((1, 2),), 3),)

@@ -80,7 +80,7 @@ class Series:
 
     def put_many(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]], /) -> int:
         """Puts many values in one transaction; gives how many."""
-        pairs = items.items() if isinstance(items, Mapping) else items
+        pairs: Any = items.items() if isinstance(items, Mapping) else items
         return self._store.put_many([(self.key(time), value) for time, value in pairs])
 
     def scan(

@@ -53,7 +53,7 @@ class Store(_regauge.Store, MutableMapping[Any, Any]):
 
     # Comparing would read both databases whole.
     __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
 
     def items(self) -> ItemsView[Any, Any]:
         """Keys and values; the values are fetched many at a time."""
@@ -247,7 +247,8 @@ class Batch:
 
     def update(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]], /) -> None:
         """Will put many values."""
-        for key, value in items.items() if isinstance(items, Mapping) else items:
+        pairs: Any = items.items() if isinstance(items, Mapping) else items
+        for key, value in pairs:
             self[key] = value
 
     def __len__(self) -> int:

@@ -116,28 +116,40 @@ impl<'py> Builder<'py> {
         self.raised.take()
     }
 
-    /// Python has raised something.
+    /// Python has raised something while an object was made.
     #[cold]
     #[inline(never)]
     fn python(&mut self) -> Error {
-        let raised = PyErr::take(self.py);
-        self.raise(raised.unwrap_or_else(|| {
-            pyo3::exceptions::PySystemError::new_err("found a failure without an exception")
-        }))
+        let Some(raised) = PyErr::take(self.py) else {
+            return self.raise(pyo3::exceptions::PySystemError::new_err(
+                "found a failure without an exception",
+            ));
+        };
+        self.unhashable(&raised).unwrap_or_else(|| self.raise(raised))
+    }
+
+    /// The error for an object without a hash where a key has to be: a fault of the document.
+    #[cold]
+    fn unhashable(&self, raised: &PyErr) -> Option<Error> {
+        let shown = raised.value(self.py).to_string();
+        let is_it = raised.is_instance_of::<pyo3::exceptions::PyTypeError>(self.py)
+            && shown.starts_with("unhashable type");
+        is_it.then(|| {
+            Error::new(
+                ErrorKind::Unsupported,
+                format!("found a key that no dict can have ({shown}), expected one with a hash"),
+            )
+            .hint("pass object_pairs_hook=list to get the pairs")
+        })
     }
 
     #[cold]
     fn raise(&mut self, raised: PyErr) -> Error {
-        // An object without a hash is a fault of the document.
-        let unhashable =
-            raised.is_instance_of::<pyo3::exceptions::PyTypeError>(self.py) && self.hooks.is_none();
-        if unhashable {
-            let shown = raised.value(self.py).to_string();
-            return Error::new(
-                ErrorKind::Unsupported,
-                format!("found a key that no dict can have ({shown}), expected one with a hash"),
-            )
-            .hint("pass object_pairs_hook=list to get the pairs");
+        // What a hook raises is the caller's; without hooks it comes of what the document has.
+        if self.hooks.is_none()
+            && let Some(error) = self.unhashable(&raised)
+        {
+            return error;
         }
         self.raised = Some(raised);
         Error::new(ErrorKind::Io, "Python raised an exception")
