@@ -26,15 +26,13 @@ pub(super) type Command = (Document, &'static str, Vec<Document>);
 
 /// "MongoDB 8.0.4"; FerretDB tells what it is.
 pub(super) fn server_name(built: &Document) -> String {
-    let version = |of: &Document, name: &str| of.get_str(name).map(str::to_owned);
-    if let Ok(ferret) = built.get_document("ferretdb") {
-        return format!("FerretDB {}", version(ferret, "version").unwrap_or_default())
-            .trim_end()
-            .to_owned();
-    }
-    match version(built, "ferretdbVersion") {
-        Ok(ferret) => format!("FerretDB {}", ferret.trim_start_matches('v')),
-        Err(_) => format!("MongoDB {}", version(built, "version").unwrap_or_default()),
+    let version = |of: &Document, name: &str| of.get_str(name).map(str::to_owned).ok();
+    let nested = built.get_document("ferretdb").ok().and_then(|one| version(one, "version"));
+    match nested.or_else(|| version(built, "ferretdbVersion")) {
+        // One that was built as a library does not know its version.
+        Some(ferret) if ferret == "unknown" => "FerretDB".to_owned(),
+        Some(ferret) => format!("FerretDB {}", ferret.trim_start_matches('v')),
+        None => format!("MongoDB {}", version(built, "version").unwrap_or_default()),
     }
 }
 
