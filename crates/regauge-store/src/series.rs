@@ -145,7 +145,8 @@ fn of_rfc3339(text: &str) -> Option<TimeNs> {
     };
     let at = Timestamp::from_rfc3339(&format!("{time}Z"))?;
     let seconds = at.seconds.checked_sub(offset)?;
-    seconds.checked_mul(SECOND)?.checked_add(at.nanoseconds.into())
+    // The first second that counts begins before the first nanosecond that does.
+    i64::try_from(i128::from(seconds) * i128::from(SECOND) + i128::from(at.nanoseconds)).ok()
 }
 
 fn of_seconds(text: &str) -> Option<TimeNs> {

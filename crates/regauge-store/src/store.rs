@@ -361,7 +361,10 @@ impl Store {
     /// # Errors
     /// `Usage` where keys are numbers, whose order is not that of their digits.
     pub fn prefix(&self, prefix: &[u8]) -> Result<Range> {
-        if self.settings.layout.key_kind == KeyKind::Integer && !prefix.is_empty() {
+        if prefix.is_empty() {
+            return Ok(Range::all());
+        }
+        if self.settings.layout.key_kind == KeyKind::Integer {
             return Err(Error::usage(format!(
                 "the keys of collection {} are whole numbers, which have no prefix; say from \
                  which key to which",
