@@ -10,7 +10,7 @@ SECONDS ?= 60
 READERS ?=
 
 .DEFAULT_GOAL := check
-.PHONY: check demo test test-servers help build lint fmt bench fuzz sanitize docs memory clean wheel python-test gem gem-test
+.PHONY: check demo test test-servers test-gateway gateway-bench help build lint fmt bench fuzz sanitize docs memory clean wheel python-test gem gem-test
 
 check: test                     ## What CI runs: the same as `test`
 
@@ -37,7 +37,7 @@ test-servers:                   ## The store's tests on every server that can be
 	$(PYTHON) tools/servers.py run -- $(CARGO) test -p regauge-store --features servers
 
 build:                          ## The release binary: target/release/regauge
-	$(CARGO) build --release -p regauge-cli --features servers
+	$(CARGO) build --release -p regauge-cli --features servers,gateway
 
 lint:                           ## Formatting, clippy without a warning, licences of the dependencies
 	$(CARGO) fmt --all --check
@@ -60,6 +60,15 @@ gem-test:                       ## The gem: lint, its tests, and again installed
 	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
 	cd bindings/ruby/ext/regauge_native && CARGO_TARGET_DIR=$(CURDIR)/target/ruby-clippy $(CARGO) clippy --quiet -- -D warnings
 	cd bindings/ruby && rake compile test gem_test
+
+test-gateway:                   ## The gateway under schemathesis, from its OpenAPI document (needs pip)
+	$(CARGO) build -p regauge-cli --features gateway
+	$(PYTHON) tools/gateway_check.py --regauge target/debug/regauge
+
+gateway-bench:                  ## What the gateway bears: static bytes, half load, a thousand tenants, SECONDS of soak
+	for what in ratio half tenants; do \
+	  $(CARGO) run --release -p regauge-gateway --example load -- $$what || exit 1; done
+	$(CARGO) run --release -p regauge-gateway --example load -- soak $(SECONDS)
 
 fuzz:                           ## Fuzz every target for SECONDS each, or one TARGET (needs cargo-fuzz and nightly)
 	$(PYTHON) tools/fuzz.py --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET))

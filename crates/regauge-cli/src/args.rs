@@ -31,6 +31,7 @@ pub enum Command {
     Report(Report),
     Sample(Sample),
     Store(Box<crate::commands::store::args::StoreArguments>),
+    Serve(crate::commands::serve::Serve),
     Formats(Formats),
     Completions(Completions),
     Man(Man),

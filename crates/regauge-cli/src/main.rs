@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Sample(arguments) => commands::sample::run(arguments),
         Command::Contender(arguments) => commands::measure::serve(arguments),
         Command::Store(arguments) => commands::store::run(arguments),
+        Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Formats(arguments) => commands::formats::run(arguments),
         Command::Completions(arguments) => commands::completions::run(arguments),
         Command::Man(arguments) => commands::man::run(arguments),

@@ -146,6 +146,7 @@ fn help_completions_and_manual_pages_are_made() {
         "report",
         "sample",
         "store",
+        "serve",
         "formats",
         "completions",
         "man",

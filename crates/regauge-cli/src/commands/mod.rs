@@ -10,5 +10,6 @@ pub mod measure;
 pub mod pickle_survey;
 pub mod report;
 pub mod sample;
+pub mod serve;
 pub mod store;
 pub mod tasks;

@@ -292,6 +292,7 @@ pub enum StoreCommand {
         #[arg(long, value_name = "CODEC")]
         codec: Option<Codec>,
     },
+    Tenants(super::tenants::TenantsArguments),
     /// Train a dictionary for zstd from the values that are there; for many small ones
     Train {
         #[command(flatten)]

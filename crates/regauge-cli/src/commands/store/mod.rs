@@ -2,6 +2,7 @@
 
 pub mod args;
 mod series;
+pub mod tenants;
 mod transfer;
 
 use std::io::{self, IsTerminal as _, Read as _};
@@ -111,6 +112,7 @@ pub fn run(arguments: &StoreArguments) -> Result {
             store.on_loss = (*on_loss).into();
             reencode_all(&mut store, &Plan { to: *to, dry_run: *dry_run, rate: *rate })
         }
+        StoreCommand::Tenants(arguments) => tenants::run(arguments),
         StoreCommand::Adopt { .. } => adopt(&arguments.command),
         StoreCommand::Train { place, samples, size } => {
             let mut store = existing(place)?;
@@ -160,7 +162,7 @@ fn one_of(place: &Place) -> Result<Store> {
 }
 
 /// A store's error as the command says it.
-pub(super) fn failure(error: Error) -> Failure {
+pub(in crate::commands) fn failure(error: Error) -> Failure {
     match error {
         Error::Usage(message) | Error::Absent(message) => Failure::Usage(message),
         Error::Document { key, error } if error.kind() == ErrorKind::Refused => {

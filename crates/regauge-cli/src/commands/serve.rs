@@ -1,0 +1,51 @@
+//! `regauge serve`: the gateway.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::failure::Result;
+
+const EXAMPLES: &str = "\
+Examples:
+  regauge store tenants --data gateway-data create acme
+  regauge store tenants --data gateway-data token create acme
+  regauge serve --config gateway.toml
+
+Without a configuration it listens on 127.0.0.1:8750 and keeps its data in gateway-data. SIGTERM
+lets requests come to their end, SIGHUP reads the certificate again.
+
+Exit status: 0 stopped, 1 a failure of the system, 2 a configuration that cannot be.";
+
+/// Serve the stores of many tenants over HTTP
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Serve {
+    /// The configuration, a file of TOML [default: none, every setting has a default]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// Runs until it is asked to stop.
+#[cfg(feature = "gateway")]
+pub fn run(arguments: &Serve) -> Result {
+    use regauge_gateway::server::{Config, serve, start_log};
+
+    use super::store::failure;
+
+    let config = match &arguments.config {
+        Some(path) => Config::load(path).map_err(failure)?,
+        None => Config::default(),
+    };
+    start_log(&config.log);
+    serve(config).map_err(failure)
+}
+
+/// Says what is missing.
+#[cfg(not(feature = "gateway"))]
+pub fn run(_: &Serve) -> Result {
+    Err(crate::failure::Failure::usage(
+        "this regauge was built without the gateway; build it with \
+         `cargo build --release -p regauge-cli --features gateway`",
+    ))
+}

@@ -1,0 +1,347 @@
+//! Loads a gateway and says what it bears: ratios in one run, and a soak.
+//!
+//!     cargo run --release -p regauge-gateway --example load -- ratio|half|tenants|soak [SECONDS]
+//!
+//! The gateway is a process of its own (this program again), so that its memory is its own. The
+//! client is as plain as can be, since both share the machine.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::response::IntoResponse as _;
+use bytes::Bytes;
+use regauge_gateway::server::{Config, Gateway, start};
+use regauge_gateway::tenants::{Home, Limits, Place, Scope, Scopes, TenantId};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+/// Bytes of a value, as of a slice of measurements.
+const VALUE_BYTES: usize = 14_336;
+/// Values of one tenant.
+const VALUES: usize = 64;
+/// Tenants of the comparison with one.
+const TENANTS: usize = 1_000;
+const CONNECTIONS: usize = 16;
+const OK: &[u16] = &[200];
+
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+fn main() -> Outcome {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let text = |place: usize| arguments.get(place).map_or("", String::as_str);
+    let seconds = text(1).parse().unwrap_or(0);
+    let runtime = tokio::runtime::Runtime::new()?;
+    match text(0) {
+        "server" => runtime.block_on(server(Path::new(text(1)))),
+        "ratio" => runtime.block_on(ratio(seconds.max(3))),
+        "half" => runtime.block_on(half(seconds.max(10))),
+        "tenants" => runtime.block_on(tenants(seconds.max(3))),
+        "soak" => runtime.block_on(soak(seconds.max(60))),
+        _ => Err("expected ratio, half, tenants or soak, and a number of seconds".into()),
+    }
+}
+
+/// The gateway, with an address of static bytes beside it.
+async fn server(folder: &Path) -> Outcome {
+    let mut config = Config { data: folder.to_owned(), ..Config::default() };
+    config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
+    config.open_tenants = TENANTS + 1;
+    (config.limits.rate, config.limits.burst) = (10_000_000, 10_000_000);
+    let gateway = Gateway::open(config)?;
+    let bytes = Bytes::from(value());
+    let running = start(gateway, |router| {
+        let fixed = move || {
+            let bytes = bytes.clone();
+            async move { ([("content-type", "application/json")], bytes).into_response() }
+        };
+        router.route("/bench/static", axum::routing::get(fixed))
+    })
+    .await?;
+    println!("{}", running.address);
+    std::io::stdout().flush()?;
+    // Until the other process goes.
+    tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new())).await??;
+    running.stop().await?;
+    Ok(())
+}
+
+/// Numbers that do not compress to nothing, as JSON.
+fn value() -> Vec<u8> {
+    let mut number = 88_172_645_463_325_252_u64;
+    let mut text = b"[1".to_vec();
+    while text.len() < VALUE_BYTES - 25 {
+        number ^= number << 13;
+        number ^= number >> 7;
+        number ^= number << 17;
+        text.extend_from_slice(format!(",{}", number >> 12).as_bytes());
+    }
+    text.push(b']');
+    text
+}
+
+/// A gateway in a process of its own.
+struct World {
+    child: Child,
+    address: SocketAddr,
+    tokens: Vec<String>,
+    _folder: tempfile::TempDir,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+impl World {
+    fn start(tenants: usize) -> Outcome<World> {
+        let folder = tempfile::tempdir()?;
+        let home = Home::open(folder.path())?;
+        let ids: Vec<TenantId> =
+            (0..tenants).map(|number| format!("t{number}").parse()).collect::<Result<_, _>>()?;
+        let made =
+            home.registry.create_many(&ids, Place::Own, "json".parse()?, Limits::default())?;
+        let all: Vec<_> = made.iter().map(Some).collect();
+        let scopes = Scopes::of(&[Scope::Read, Scope::Write]);
+        let tokens = home.registry.add_tokens(&all, scopes, None)?;
+        let document = value();
+        // As many values in all, whether one tenant has them or many.
+        let each = (TENANTS * 4 / tenants).clamp(4, VALUES * 100);
+        for tenant in &made {
+            let mut store = home.store(tenant)?;
+            let keys: Vec<String> = (0..each).map(|number| format!("k{number}")).collect();
+            let changes: Vec<(&[u8], Option<&[u8]>)> =
+                keys.iter().map(|key| (key.as_bytes(), Some(&document[..]))).collect();
+            store.put_many(&changes, regauge::Format::Json)?;
+        }
+        drop(home);
+        let mut child = Command::new(std::env::current_exe()?)
+            .args(["server".as_ref(), folder.path().as_os_str()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut line)?;
+        let tokens = tokens.iter().map(|(_, text)| text.reveal().to_owned()).collect();
+        Ok(World { address: line.trim().parse()?, child, tokens, _folder: folder })
+    }
+
+    fn get(&self, tenant: usize, key: usize) -> Vec<u8> {
+        request("GET", &format!("/v1/objects/k{key}"), &self.tokens[tenant], b"")
+    }
+
+    fn resident_kb(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(path).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+        line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0)
+    }
+}
+
+fn request(method: &str, path: &str, token: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+/// A connection that is kept.
+struct Client {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Client {
+    async fn open(address: SocketAddr) -> Outcome<Client> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Client { stream, buffer: Vec::with_capacity(64 << 10) })
+    }
+
+    /// Sends a request, reads the answer whole, and gives its status.
+    async fn send(&mut self, request: &[u8]) -> Outcome<u16> {
+        self.stream.write_all(request).await?;
+        self.buffer.clear();
+        let mut whole = usize::MAX;
+        let mut status = 0;
+        while self.buffer.len() < whole {
+            if self.stream.read_buf(&mut self.buffer).await? == 0 {
+                return Err("the gateway closed the connection".into());
+            }
+            if whole == usize::MAX
+                && let Some(end) = self.buffer.windows(4).position(|four| four == b"\r\n\r\n")
+            {
+                let head = std::str::from_utf8(&self.buffer[..end])?;
+                status = head.get(9..12).ok_or("no status")?.parse()?;
+                let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+                whole = end + 4 + length.map_or(Ok(0), str::parse)?;
+            }
+        }
+        Ok(status)
+    }
+}
+
+/// Sends requests as fast as they are answered; gives how many a second, and how long each took.
+async fn run(
+    address: SocketAddr,
+    duration: Duration,
+    rate: Option<f64>,
+    make: impl Fn(u64) -> (Arc<Vec<u8>>, &'static [u16]) + Send + Sync + 'static,
+) -> Outcome<(f64, Vec<Duration>)> {
+    let make = Arc::new(make);
+    let stop = Arc::new(AtomicBool::new(false));
+    let next = Arc::new(AtomicU64::new(0));
+    let begun = Instant::now();
+    let mut clients = Vec::new();
+    for _ in 0..CONNECTIONS {
+        let (make, stop, next) = (make.clone(), stop.clone(), next.clone());
+        clients.push(tokio::spawn(async move {
+            let mut client = Client::open(address).await?;
+            let mut took = Vec::new();
+            while !stop.load(Ordering::Relaxed) {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let (request, expected) = make(number);
+                let mut start = Instant::now();
+                if let Some(rate) = rate {
+                    // From when it was due: a gateway that is late is late for all that follow.
+                    start = begun + Duration::from_secs_f64(number as f64 / rate);
+                    tokio::time::sleep_until(start.into()).await;
+                }
+                let status = client.send(&request).await?;
+                if !expected.contains(&status) {
+                    return Err(format!("answered {status}").into());
+                }
+                took.push(start.elapsed());
+            }
+            Outcome::Ok(took)
+        }));
+    }
+    tokio::time::sleep(duration).await;
+    stop.store(true, Ordering::Relaxed);
+    let mut all = Vec::new();
+    for client in clients {
+        all.extend(client.await??);
+    }
+    Ok((all.len() as f64 / begun.elapsed().as_secs_f64(), all))
+}
+
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}
+
+const ROUNDS: usize = 7;
+
+async fn ratio(seconds: u64) -> Outcome {
+    let world = World::start(1)?;
+    let fixed = Arc::new(request("GET", "/bench/static", "", b""));
+    let objects: Vec<_> = (0..VALUES).map(|key| Arc::new(world.get(0, key))).collect();
+    let (mut statics, mut gets) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        let fixed = fixed.clone();
+        let duration = Duration::from_secs(seconds);
+        let one = run(world.address, duration, None, move |_| (fixed.clone(), OK)).await?.0;
+        let objects = objects.clone();
+        let all = move |number: u64| (objects[number as usize % VALUES].clone(), OK);
+        let two = run(world.address, duration, None, all).await?.0;
+        println!("round {round}: static {one:.0}/s, object {two:.0}/s, {:.3}", two / one);
+        statics.push(one);
+        gets.push(two);
+    }
+    let (fixed, object) = (median(statics), median(gets));
+    println!("GET of {VALUE_BYTES} bytes: {object:.0}/s, {:.2}x static bytes", object / fixed);
+    Ok(())
+}
+
+async fn half(seconds: u64) -> Outcome {
+    let world = World::start(1)?;
+    let objects: Vec<_> = (0..VALUES).map(|key| Arc::new(world.get(0, key))).collect();
+    let all = move |number: u64| (objects[number as usize % VALUES].clone(), OK);
+    let most = run(world.address, Duration::from_secs(seconds / 2), None, all.clone()).await?.0;
+    let duration = Duration::from_secs(seconds);
+    let (rate, mut took) = run(world.address, duration, Some(most / 2.0), all).await?;
+    took.sort();
+    let at = |part: f64| took[((took.len() - 1) as f64 * part) as usize];
+    println!(
+        "at {rate:.0}/s, half of {most:.0}/s: p50 {:?}, p99 {:?}, p99.9 {:?}, longest {:?}",
+        at(0.5),
+        at(0.99),
+        at(0.999),
+        at(1.0)
+    );
+    Ok(())
+}
+
+async fn tenants(seconds: u64) -> Outcome {
+    let (one, many) = (World::start(1)?, World::start(TENANTS)?);
+    let values = TENANTS * 4;
+    // The same number of values, of requests and of different requests.
+    let single: Vec<_> = (0..values).map(|number| Arc::new(one.get(0, number))).collect();
+    let several: Vec<_> =
+        (0..values).map(|number| Arc::new(many.get(number % TENANTS, number / TENANTS))).collect();
+    let duration = Duration::from_secs(seconds);
+    let (mut ones, mut manys) = (Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        let (single, several) = (single.clone(), several.clone());
+        let next = move |number: u64| (single[number as usize % values].clone(), OK);
+        let first = run(one.address, duration, None, next).await?.0;
+        let next = move |number: u64| (several[number as usize % values].clone(), OK);
+        let second = run(many.address, duration, None, next).await?.0;
+        // The first opens the files.
+        if round > 0 {
+            println!("round {round}: 1 tenant {first:.0}/s, {TENANTS} tenants {second:.0}/s");
+            ones.push(first);
+            manys.push(second);
+        }
+    }
+    let cost = 1.0 - median(manys) / median(ones);
+    println!("{TENANTS} tenants cost {:.1}% against one", cost * 100.0);
+    Ok(())
+}
+
+async fn soak(seconds: u64) -> Outcome {
+    let world = Arc::new(World::start(100)?);
+    let document = value();
+    // Seven reads, two writes and a miss of each tenant.
+    let mut requests: Vec<(Arc<Vec<u8>>, &'static [u16])> = Vec::new();
+    for tenant in 0..100 {
+        for key in 0..7 {
+            requests.push((Arc::new(world.get(tenant, key % 4)), OK));
+        }
+        let token = &world.tokens[tenant];
+        for key in 0..2 {
+            let path = format!("/v1/objects/k{key}");
+            requests.push((Arc::new(request("PUT", &path, token, &document)), &[201, 204]));
+        }
+        requests.push((Arc::new(request("GET", "/v1/objects/none", token, b"")), &[404]));
+    }
+    let watched = world.clone();
+    let watching = tokio::spawn(async move {
+        let begun = Instant::now();
+        loop {
+            let (at, kb) = (begun.elapsed().as_secs(), watched.resident_kb());
+            println!("{at:>5} s {:>7.1} MB", kb as f64 / 1024.0);
+            tokio::time::sleep(Duration::from_secs(30)).await;
+        }
+    });
+    let count = requests.len();
+    let next = move |number: u64| requests[(number as usize).wrapping_mul(7_919) % count].clone();
+    let (rate, mut took) = run(world.address, Duration::from_secs(seconds), None, next).await?;
+    watching.abort();
+    took.sort();
+    let p99 = took[(took.len() - 1) * 99 / 100];
+    println!(
+        "{seconds} s, {} requests, {rate:.0}/s, p99 {p99:?}, {:.1} MB at the end",
+        took.len(),
+        world.resident_kb() as f64 / 1024.0
+    );
+    Ok(())
+}

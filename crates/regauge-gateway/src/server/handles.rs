@@ -1,0 +1,103 @@
+//! Open stores: the most recently used tenants', and no more than a limit.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lru::LruCache;
+use regauge_store::Store;
+
+use super::config::Limits;
+use super::problem::Answer;
+use super::reading;
+use crate::tenants::{Home, Place, Tenant};
+
+/// Stores of one tenant that stay open: several may read at the same time.
+const IDLE_MAX: usize = 4;
+
+/// The open tenants.
+pub(super) struct Handles {
+    home: Arc<Home>,
+    open: Mutex<LruCache<i64, Arc<Handle>>>,
+}
+
+/// The open stores of one tenant.
+pub(super) struct Handle {
+    tenant: Arc<Tenant>,
+    idle: Mutex<Vec<Store>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Handles {
+    pub fn new(home: Arc<Home>, limit: usize) -> Handles {
+        let limit = NonZeroUsize::new(limit).unwrap_or(NonZeroUsize::MIN);
+        Handles { home, open: Mutex::new(LruCache::new(limit)) }
+    }
+
+    /// The stores of a tenant; the least recently used tenant's are closed where there are too
+    /// many. May wait for a disk.
+    pub fn get(&self, tenant: &Arc<Tenant>) -> Arc<Handle> {
+        let mut open = locked(&self.open);
+        if let Some(handle) = open.get(&tenant.number)
+            && handle.tenant.place == tenant.place
+        {
+            return Arc::clone(handle);
+        }
+        let handle = Arc::new(Handle { tenant: Arc::clone(tenant), idle: Mutex::new(Vec::new()) });
+        let pushed_out = open.push(tenant.number, Arc::clone(&handle));
+        // Files are closed when nobody waits for the list.
+        drop(open);
+        drop(pushed_out);
+        handle
+    }
+
+    /// The stores of a tenant if one is open and waits.
+    pub fn warm(&self, tenant: &Tenant) -> Option<Arc<Handle>> {
+        let mut open = locked(&self.open);
+        let handle = open.get(&tenant.number)?;
+        let is_warm = handle.tenant.place == tenant.place
+            && !locked(&handle.idle).is_empty()
+            && (tenant.place == Place::Own || self.home.shared_is_warm());
+        is_warm.then(|| Arc::clone(handle))
+    }
+
+    /// Closes a tenant's stores.
+    pub fn close(&self, number: i64) {
+        let closed = locked(&self.open).pop(&number);
+        drop(closed);
+    }
+
+    /// How many tenants are open.
+    pub fn count(&self) -> usize {
+        locked(&self.open).len()
+    }
+}
+
+impl Handle {
+    /// Does something with a store of this tenant, opening one where none waits.
+    pub fn with<T>(
+        &self,
+        home: &Home,
+        limits: Limits,
+        act: impl FnOnce(&mut Store) -> Answer<T>,
+    ) -> Answer<T> {
+        let lent = locked(&self.idle).pop();
+        let mut store = match lent {
+            Some(store) => store,
+            None => home.store(&self.tenant).map_err(reading)?,
+        };
+        // What is stored already is read whatever the limits are now.
+        store.limits = regauge::Limits::default();
+        store.limits.set("depth", Some(regauge::Limits::DEPTH_CEILING.into()));
+        store.limits.set("record_bytes", Some(limits.converted_bytes));
+        store.on_loss = regauge::OnLoss::Refuse;
+        let done = act(&mut store);
+        let mut idle = locked(&self.idle);
+        if idle.len() < IDLE_MAX {
+            idle.push(store);
+        }
+        done
+    }
+}

@@ -1,0 +1,353 @@
+//! Streams of many documents: listings of keys, ranges of time series, exports of tenants.
+//!
+//! Pages are read one after the other, when the client has taken the one before: a slow client
+//! holds no file and no thread, and no more than a page of memory.
+
+use std::io;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::stream;
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
+use regauge::{Format, OnLoss};
+use regauge_store::{Order, Range, Store, series::Series};
+use serde_json::{Map, Value, json};
+
+use super::grant::Grant;
+use super::problem::{Answer, Doing, Problem};
+use super::routes::Call;
+use super::tag::Tag;
+use super::{Access, Gateway, body, media, reading, series};
+
+/// Values of one page.
+const PAGE: usize = 256;
+
+/// What of a value stands in its line.
+#[derive(Clone)]
+enum Line {
+    /// Key, codec and size of a document, and the document itself if it is wanted.
+    Object { with_value: bool },
+    /// Time and document of a value of a series.
+    Point(Series),
+}
+
+/// A listing that is under way.
+struct Pages {
+    gateway: Arc<Gateway>,
+    grant: Arc<Grant>,
+    range: Range,
+    order: Order,
+    left: usize,
+    line: Line,
+    on_loss: OnLoss,
+    /// The address of this listing without what says where it goes on.
+    address: String,
+}
+
+pub(super) async fn objects(call: Call) -> Answer {
+    let query = call.query(&["prefix", "after", "limit", "order", "values", "on_loss"])?;
+    let most = call.gateway.config.limits.page;
+    let limit = query.number("limit", most)?.unwrap_or(most);
+    let order = order(&query)?;
+    let with_value = query.word("values", &[("true", true), ("false", false)])?.unwrap_or(false);
+    let prefix = query.bytes("prefix").unwrap_or_default();
+    let mut range = Range::prefix(prefix);
+    if let Some(after) = query.bytes("after") {
+        if !after.starts_with(prefix) {
+            return Err(Problem::request(
+                "parameter after: expected a key that begins with prefix",
+            ));
+        }
+        match order {
+            Order::Ascending => range.from = Some([after, &[0]].concat()),
+            Order::Descending => range.to = Some(after.to_vec()),
+        }
+    }
+    let address = address("/v1/objects", &call, "after");
+    let line = Line::Object { with_value };
+    respond(call, range, order, limit, line, query.on_loss()?, address).await
+}
+
+pub(super) async fn series(call: Call) -> Answer {
+    let query = call.query(&["from", "till", "limit", "order", "on_loss"])?;
+    let most = call.gateway.config.limits.page;
+    let limit = query.number("limit", most)?.unwrap_or(most);
+    let order = order(&query)?;
+    let name = call.part(2)?;
+    let series = series::open(&name)?;
+    let mut range = series.whole();
+    if let Some(from) = query.text("from")? {
+        range.from = Some(series.key(series::time(from)?));
+    }
+    if let Some(till) = query.text("till")? {
+        range.to = Some(series.key(series::time(till)?));
+    }
+    let other = if order == Order::Ascending { "from" } else { "till" };
+    let address = address(call.request.uri().path(), &call, other);
+    let line = Line::Point(series);
+    respond(call, range, order, limit, line, query.on_loss()?, address).await
+}
+
+fn order(query: &super::routes::Query) -> Answer<Order> {
+    let known = [("ascending", Order::Ascending), ("descending", Order::Descending)];
+    Ok(query.word("order", &known)?.unwrap_or_default())
+}
+
+/// The address with its parameters, but for one, and ready for another value of that.
+fn address(path: &str, call: &Call, without: &str) -> String {
+    let query = call.request.uri().query().unwrap_or_default();
+    let mut address = format!("{path}?");
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        if pair.split('=').next() != Some(without) {
+            address += pair;
+            address.push('&');
+        }
+    }
+    address + without + "="
+}
+
+async fn respond(
+    call: Call,
+    range: Range,
+    order: Order,
+    left: usize,
+    line: Line,
+    on_loss: OnLoss,
+    address: String,
+) -> Answer {
+    media::wanted(call.headers(), &[Format::Ndjson])?;
+    let grant = call.grant.expect("the table asks for a tenant's scope");
+    let gateway = call.gateway;
+    let pages = Pages { gateway, grant, range, order, left, line, on_loss, address };
+    // The first page tells whether there is an answer at all.
+    let (first, rest) = pages.next().await?;
+    let ahead = stream::iter([Ok(first)]);
+    let behind = stream::try_unfold(rest, |pages| async move {
+        match pages {
+            None => Ok(None),
+            Some(pages) => match pages.next().await {
+                Ok(found) => Ok(Some(found)),
+                // The status is sent already: the client sees that the answer is cut off.
+                Err(problem) => Err(io::Error::other(problem.to_json().to_string())),
+            },
+        }
+    });
+    Ok(streamed(Body::from_stream(stream::StreamExt::chain(ahead, behind)), Format::Ndjson))
+}
+
+fn streamed(body: Body, format: Format) -> Response {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media::sent(format)));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+impl Pages {
+    /// The lines of the next page, and what comes behind it.
+    async fn next(mut self) -> Answer<(Bytes, Option<Pages>)> {
+        let (range, order, left) = (self.range.clone(), self.order, self.left);
+        let (line, on_loss) = (self.line.clone(), self.on_loss);
+        let most = self.grant.quota.limits.converted_bytes;
+        let read = move |store: &mut Store| page(store, &range, order, left, &line, on_loss, most);
+        let found = self.gateway.with_store(&self.grant, Access::Read, read).await?;
+        let Page { mut lines, count, last, more } = found;
+        let Some(last) = last else { return Ok((lines.into(), None)) };
+        self.left -= count.min(self.left);
+        match self.order {
+            Order::Ascending => self.range.from = Some([&last[..], &[0]].concat()),
+            Order::Descending => self.range.to = Some(last.clone()),
+        }
+        if !more {
+            return Ok((lines.into(), None));
+        }
+        if self.left > 0 {
+            return Ok((lines.into(), Some(self)));
+        }
+        let value = match (&self.line, self.order) {
+            (Line::Object { .. }, _) => percent_encode(&last, NON_ALPHANUMERIC).to_string(),
+            // `till` is not part of its range, so the last one is where it goes on.
+            (Line::Point(series), Order::Descending) => {
+                series.time(&last).unwrap_or_default().to_string()
+            }
+            (Line::Point(series), Order::Ascending) => {
+                series.time(&last).unwrap_or_default().saturating_add(1).to_string()
+            }
+        };
+        let next = json!({"next": format!("{}{value}", self.address)});
+        lines.extend_from_slice(next.to_string().as_bytes());
+        lines.push(b'\n');
+        Ok((lines.into(), None))
+    }
+}
+
+struct Page {
+    lines: Vec<u8>,
+    count: usize,
+    last: Option<Vec<u8>>,
+    /// Whether there are values behind it.
+    more: bool,
+}
+
+fn page(
+    store: &mut Store,
+    range: &Range,
+    order: Order,
+    left: usize,
+    line: &Line,
+    on_loss: OnLoss,
+    most: u64,
+) -> Answer<Page> {
+    let layout = store.settings().layout.clone();
+    let mut page = Page { lines: Vec::new(), count: 0, last: None, more: false };
+    if !store.engine().has_table(&layout.table).map_err(reading)? {
+        return Ok(page);
+    }
+    let pairs = store.engine().page(&layout, range, order, left.min(PAGE)).map_err(reading)?;
+    for (key, value) in &pairs {
+        write_line(&mut page.lines, store, key, value, line, on_loss, most);
+        page.count += 1;
+    }
+    if let Some((last, _)) = pairs.last() {
+        let mut rest = range.clone();
+        match order {
+            Order::Ascending => rest.from = Some([&last[..], &[0]].concat()),
+            Order::Descending => rest.to = Some(last.clone()),
+        }
+        page.more = !store.engine().keys(&layout, &rest, order, 1).map_err(reading)?.is_empty();
+        page.last = Some(last.clone());
+    }
+    Ok(page)
+}
+
+/// One line: a value that is damaged, or cannot be JSON, is told in it, and the listing goes on.
+fn write_line(
+    out: &mut Vec<u8>,
+    store: &mut Store,
+    key: &[u8],
+    stored: &[u8],
+    line: &Line,
+    on_loss: OnLoss,
+    most: u64,
+) {
+    let mut members = Map::new();
+    let with_value = match line {
+        Line::Object { with_value } => {
+            match std::str::from_utf8(key) {
+                Ok(text) => members.insert("key".to_owned(), json!(text)),
+                Err(_) => members
+                    .insert("key_base64".to_owned(), json!(data_encoding::BASE64.encode(key))),
+            };
+            *with_value
+        }
+        Line::Point(series) => {
+            members.insert("time".to_owned(), json!(series.time(key)));
+            true
+        }
+    };
+    let mut value = None;
+    let mut read = || -> Answer<()> {
+        let opened = regauge_store::envelope::Envelope::open(key, stored).map_err(reading)?;
+        if matches!(line, Line::Object { .. }) {
+            if let Some((envelope, _)) = opened {
+                let tag = Tag::of(stored).text(envelope.codec.format);
+                members.insert("etag".to_owned(), json!(tag));
+                members.insert("codec".to_owned(), json!(envelope.codec.to_string()));
+                members.insert("created".to_owned(), json!(envelope.created));
+                members.insert("bytes".to_owned(), json!(envelope.length));
+            }
+            members.insert("stored_bytes".to_owned(), json!(stored.len()));
+        }
+        if with_value {
+            value = Some(as_json(store, key, stored, on_loss, most)?);
+        }
+        Ok(())
+    };
+    if let Err(problem) = read() {
+        members.insert("problem".to_owned(), problem.to_json());
+    }
+    let text = Value::Object(members).to_string();
+    match value {
+        None => out.extend_from_slice(text.as_bytes()),
+        Some(value) => {
+            out.extend_from_slice(&text.as_bytes()[..text.len() - 1]);
+            out.extend_from_slice(if text == "{}" { b"\"value\":" } else { b",\"value\":" });
+            out.extend_from_slice(&value);
+            out.push(b'}');
+        }
+    }
+    out.push(b'\n');
+}
+
+fn as_json(
+    store: &mut Store,
+    key: &[u8],
+    stored: &[u8],
+    on_loss: OnLoss,
+    most: u64,
+) -> Answer<Vec<u8>> {
+    let entry = store.unseal(key, stored).map_err(reading)?;
+    store.on_loss = on_loss;
+    let pair = (entry.codec.format, Format::Json);
+    let how = (store.limits, on_loss);
+    let (document, format) = body::bounded(key, &entry.document, pair, how, most, Doing::Reading)?;
+    let mut json = match format {
+        Format::Json => document.into_owned(),
+        _ => store.document(key, entry, Format::Json).map_err(reading)?,
+    };
+    // Line breaks of JSON stand between its tokens only, and this is one line.
+    for byte in json.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+        *byte = b' ';
+    }
+    Ok(json)
+}
+
+/// All documents of a tenant, for an administrator.
+pub(super) async fn export(call: Call) -> Answer {
+    let query = call.query(&["on_loss"])?;
+    // What JSON cannot hold is written so that it can be read back.
+    let on_loss = match query.bytes("on_loss") {
+        None => OnLoss::Wrap,
+        Some(_) => query.on_loss()?,
+    };
+    let formats = [Format::Ndjson, Format::Msgpack, Format::Cbor];
+    let format = media::wanted(call.headers(), &formats)?;
+    let id = call.tenant()?;
+    let gateway = call.gateway;
+    let number = gateway.known(&id)?.number;
+    let gate = Arc::clone(&gateway.runtime(number).gate);
+    let start: (bool, Option<Vec<u8>>) = (false, None);
+    let pages = move |(is_last, from): (bool, Option<Vec<u8>>)| {
+        let (gateway, gate, id) = (Arc::clone(&gateway), Arc::clone(&gate), id.clone());
+        async move {
+            if is_last {
+                return Ok(None);
+            }
+            let gate = gate.read_owned().await;
+            let inner = Arc::clone(&gateway);
+            let read = move || {
+                let _gate = gate;
+                let tenant = inner.known(&id)?;
+                let limits = inner.limits_of(&tenant);
+                inner.handles.get(&tenant).with(&inner.home, limits, |store| {
+                    crate::tenants::export(store, from, PAGE, format, on_loss).map_err(reading)
+                })
+            };
+            let (bytes, next) = gateway.blocking(read).await?;
+            Ok(Some((Bytes::from(bytes), (next.is_none(), next))))
+        }
+    };
+    let first: Answer<_> = pages(start).await;
+    let (first, rest) = first?.unwrap_or((Bytes::new(), (true, None)));
+    let ahead = stream::iter([Ok(first)]);
+    let behind = stream::try_unfold(rest, move |from| {
+        let next = pages(from);
+        async move {
+            next.await.map_err(|problem: Problem| io::Error::other(problem.to_json().to_string()))
+        }
+    });
+    Ok(streamed(Body::from_stream(stream::StreamExt::chain(ahead, behind)), format))
+}

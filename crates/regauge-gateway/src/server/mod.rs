@@ -1,0 +1,232 @@
+//! The gateway: requests in, tokens looked at, one tenant's values and no other's.
+//!
+//! Advice for those who change this file: a handler never sees a request before
+//! [`routes`] has looked at its token, and never names a tenant: it gets a [`Grant`], and
+//! [`Gateway::with_store`] is the only way from there to values.
+
+mod admin;
+mod batch;
+mod body;
+mod config;
+mod grant;
+mod handles;
+mod idempotency;
+mod listing;
+mod log;
+mod media;
+mod metrics;
+mod objects;
+mod page;
+mod problem;
+mod routes;
+mod run;
+mod series;
+mod tag;
+mod tls;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use regauge_store::{Result, Store};
+use tokio::sync::Semaphore;
+
+use crate::tenants::{Home, Lock, Snapshot, State, Tenant};
+
+pub use config::Config;
+pub use log::start as start_log;
+pub use routes::{Route, routes};
+pub use run::{Running, serve, start};
+
+use grant::{Grant, Runtime};
+use handles::Handles;
+use idempotency::Idempotency;
+use log::Errors;
+use metrics::Metrics;
+use problem::{Answer, Doing, Problem};
+
+/// The OpenAPI document.
+pub const OPENAPI: &str = include_str!("../../assets/openapi.json");
+
+/// Bytes of one permit of [`Gateway::memory`].
+const MEMORY_UNIT: usize = 1 << 10;
+/// Bytes that the bodies of all requests may have together, in such units: 512 MiB.
+const MEMORY_UNITS: usize = 512 << 10;
+
+/// A gateway over a data folder.
+pub struct Gateway {
+    /// Its configuration.
+    pub config: Config,
+    home: Arc<Home>,
+    lock: Lock,
+    snapshot: RwLock<Arc<Snapshot>>,
+    version: AtomicI64,
+    runtimes: Mutex<HashMap<i64, Arc<Runtime>>>,
+    handles: Handles,
+    blocking: Arc<Semaphore>,
+    memory: Arc<Semaphore>,
+    idempotency: Idempotency,
+    metrics: Metrics,
+    errors: Errors,
+    stopping: AtomicBool,
+}
+
+impl Gateway {
+    /// Opens the data folder, which no other gateway may have.
+    ///
+    /// # Errors
+    /// `Usage` where another process has the folder, or its key can be read by others; `Engine`.
+    pub fn open(config: Config) -> Result<Arc<Gateway>> {
+        let home = Arc::new(Home::open(&config.data)?);
+        let lock = home.lock()?;
+        for tenant in home.recover(&lock)? {
+            tracing::warn!(%tenant, "a move that was cut off is undone or ended");
+        }
+        let version = home.registry.version()?;
+        let snapshot = home.registry.snapshot()?;
+        Ok(Arc::new(Gateway {
+            handles: Handles::new(Arc::clone(&home), config.open_tenants),
+            blocking: Arc::new(Semaphore::new(config.blocking())),
+            memory: Arc::new(Semaphore::new(MEMORY_UNITS)),
+            idempotency: Idempotency::open(home.folder())?,
+            snapshot: RwLock::new(Arc::new(snapshot)),
+            version: AtomicI64::new(version),
+            runtimes: Mutex::new(HashMap::new()),
+            metrics: Metrics::new(),
+            errors: Errors::default(),
+            stopping: AtomicBool::new(false),
+            home,
+            lock,
+            config,
+        }))
+    }
+
+    /// The tenants and their tokens.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Looks whether another process has changed the registry, and takes that over.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn follow(&self) -> Result {
+        let version = self.home.registry.version()?;
+        if self.version.swap(version, Ordering::SeqCst) != version {
+            self.refresh()?;
+        }
+        Ok(())
+    }
+
+    /// Takes over what is in the registry now.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn refresh(&self) -> Result {
+        let snapshot = Arc::new(self.home.registry.snapshot()?);
+        // Who is dropped by another process keeps no file open here.
+        let mut runtimes = self.runtimes.lock().unwrap_or_else(PoisonError::into_inner);
+        runtimes.retain(|number, _| snapshot.tenants.contains_key(number));
+        drop(runtimes);
+        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = snapshot;
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether the gateway is about to stop.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Does something that waits for a database, on a thread that may wait. It is carried on to
+    /// its end also when the client goes away.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        act: impl FnOnce() -> Answer<T> + Send + 'static,
+    ) -> Answer<T> {
+        let permits = Arc::clone(&self.blocking).acquire_owned();
+        let permit = match tokio::time::timeout(self.config.queue(), permits).await {
+            Ok(Ok(permit)) => permit,
+            _ => return Err(Problem::busy("too many requests wait for the databases; try again")),
+        };
+        let span = tracing::Span::current();
+        let run = move || {
+            let _permit = permit;
+            span.in_scope(act)
+        };
+        match tokio::task::spawn_blocking(run).await {
+            Ok(done) => done,
+            Err(error) => Err(Problem::internal(error.to_string())),
+        }
+    }
+
+    /// Does something with the values of the tenant that a request was admitted for.
+    async fn with_store<T: Send + 'static>(
+        self: &Arc<Gateway>,
+        grant: &Grant,
+        access: Access,
+        act: impl FnOnce(&mut Store) -> Answer<T> + Send + 'static,
+    ) -> Answer<T> {
+        let late = || Problem::busy("too many requests of this tenant wait; try again");
+        let wait = self.config.queue();
+        let gate = Arc::clone(&grant.runtime.gate).read_owned();
+        let gate = tokio::time::timeout(wait, gate).await.map_err(|_| late())?;
+        // One writer of a tenant after the other, in the order in which they came.
+        let turn = match access {
+            Access::Read | Access::ReadOne => None,
+            Access::Write => {
+                let turn = Arc::clone(&grant.runtime.writing).lock_owned();
+                Some(tokio::time::timeout(wait, turn).await.map_err(|_| late())?)
+            }
+        };
+        // Only behind the gate is it certain where the values are.
+        let tenant = self.active(grant.tenant.number)?;
+        let limits = grant.quota.limits;
+        if access == Access::ReadOne
+            && self.config.read_inline
+            && let Some(handle) = self.handles.warm(&tenant)
+        {
+            return handle.with(&self.home, limits, act);
+        }
+        let gateway = Arc::clone(self);
+        self.blocking(move || {
+            let (_gate, _turn) = (gate, turn);
+            let handle = gateway.handles.get(&tenant);
+            handle.with(&gateway.home, limits, act)
+        })
+        .await
+    }
+
+    /// The tenant of a number, if it may work.
+    fn active(&self, number: i64) -> Answer<Arc<Tenant>> {
+        match self.snapshot().tenants.get(&number) {
+            Some(tenant) if tenant.state == State::Active => Ok(Arc::clone(tenant)),
+            Some(_) => Err(grant::suspended()),
+            None => Err(Problem::unauthorized()),
+        }
+    }
+}
+
+/// How a tenant's values are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    /// They are read.
+    Read,
+    /// One of them is read, which takes some microseconds where the file is open.
+    ReadOne,
+    /// They are changed.
+    Write,
+}
+
+/// A store's error while something was read.
+fn reading(error: regauge_store::Error) -> Problem {
+    Problem::store(error, Doing::Reading)
+}
+
+/// A store's error while something was written.
+fn writing(error: regauge_store::Error) -> Problem {
+    Problem::store(error, Doing::Writing)
+}

@@ -1,0 +1,194 @@
+//! What goes wrong, as RFC 9457 has it: `application/problem+json`, in the core's words.
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use regauge::ErrorKind;
+use regauge_store::Error;
+use serde_json::{Map, Value, json};
+
+/// The media type of a problem.
+pub const MEDIA: &str = "application/problem+json";
+
+/// A response that says what went wrong, where, and what to do.
+#[derive(Debug)]
+pub struct Problem {
+    status: StatusCode,
+    kind: &'static str,
+    detail: String,
+    members: Map<String, Value>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    /// What only the log is told.
+    pub(super) private: Option<String>,
+}
+
+/// The result of a handler.
+pub type Answer<T = Response> = Result<T, Problem>;
+
+/// Kept beside a response, for the log and the last errors.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub kind: &'static str,
+    pub private: Option<String>,
+}
+
+/// What was being done when a store's error came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// A document was read from the store and converted for the client.
+    Reading,
+    /// A document of the client's was converted for the store.
+    Writing,
+}
+
+impl Problem {
+    /// A problem of a kind: a word that programs can tell it by.
+    pub fn new(status: StatusCode, kind: &'static str, detail: impl Into<String>) -> Problem {
+        let (members, headers) = (Map::new(), Vec::new());
+        Problem { status, kind, detail: detail.into(), members, headers, private: None }
+    }
+
+    /// The same with a member more.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Problem {
+        self.members.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The same with a header.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: &str) -> Problem {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.push((name, value));
+        }
+        self
+    }
+
+    /// 400: the request cannot be understood.
+    pub fn request(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, "request", detail)
+    }
+
+    /// 404.
+    pub fn not_found(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "not-found", detail)
+    }
+
+    /// 401: the same words whatever is wrong with the token.
+    pub fn unauthorized() -> Problem {
+        Problem::new(
+            StatusCode::UNAUTHORIZED,
+            "unauthorized",
+            "expected one header Authorization: Bearer TOKEN, with a token that is known and has \
+             not expired",
+        )
+        .header(header::WWW_AUTHENTICATE, "Bearer realm=\"regauge\"")
+    }
+
+    /// 503: not now.
+    pub fn busy(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
+            .header(header::RETRY_AFTER, "1")
+    }
+
+    /// 500: the reason is for the log alone.
+    pub fn internal(reason: impl Into<String>) -> Problem {
+        let detail = "the gateway failed; its log has the reason, under the X-Request-Id of this \
+                      response";
+        let mut problem = Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail);
+        problem.private = Some(reason.into());
+        problem
+    }
+
+    /// A store's error. What it says of files and databases is for the log alone.
+    pub fn store(error: Error, doing: Doing) -> Problem {
+        let text = error.to_string();
+        match error {
+            Error::Usage(message) => Problem::request(message),
+            Error::Engine { passing: true, .. } => {
+                let mut problem = Problem::busy("the database is busy; try again");
+                problem.private = Some(text);
+                problem
+            }
+            Error::Engine { message, .. } if message.contains("disk is full") => {
+                let mut problem = Problem::new(
+                    StatusCode::INSUFFICIENT_STORAGE,
+                    "full",
+                    "the disk is full; nothing was changed",
+                );
+                problem.private = Some(text);
+                problem
+            }
+            Error::Damaged { key, reason } if doing == Doing::Writing => {
+                Problem::new(StatusCode::BAD_REQUEST, "document", reason).with("key", key)
+            }
+            Error::Damaged { key, .. } => {
+                Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged", text).with("key", key)
+            }
+            Error::Conflict { .. } => Problem::precondition(),
+            Error::Document { key, error } => Problem::document(&error, doing).with("key", key),
+            _ => Problem::internal(text),
+        }
+    }
+
+    /// 412.
+    pub fn precondition() -> Problem {
+        Problem::new(
+            StatusCode::PRECONDITION_FAILED,
+            "precondition",
+            "the document is not the one that the request expects; read it again",
+        )
+    }
+
+    /// The core's error, with its place.
+    pub fn document(error: &regauge::Error, doing: Doing) -> Problem {
+        let kind = error.kind();
+        let status = match (kind, doing) {
+            (ErrorKind::Limit, Doing::Writing) => StatusCode::PAYLOAD_TOO_LARGE,
+            (ErrorKind::Truncated | ErrorKind::Syntax, Doing::Writing) => StatusCode::BAD_REQUEST,
+            (_, Doing::Writing) => StatusCode::UNPROCESSABLE_ENTITY,
+            (ErrorKind::Refused | ErrorKind::Unrepresentable | ErrorKind::Limit, _) => {
+                StatusCode::NOT_ACCEPTABLE
+            }
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        let mut problem =
+            Problem::new(status, "document", error.to_string()).with("error", kind.name());
+        if let Some(offset) = error.offset() {
+            problem = problem.with("offset", offset);
+        }
+        if let Some((line, column)) = error.line_column() {
+            problem = problem.with("line", line).with("column", column);
+        }
+        if let Some(path) = error.path() {
+            problem = problem.with("path", path.to_string());
+        }
+        problem
+    }
+
+    /// The problem as JSON.
+    pub fn to_json(&self) -> Value {
+        let title = self.status.canonical_reason().unwrap_or("Error");
+        let mut all = Map::new();
+        all.insert("type".to_owned(), json!(format!("urn:regauge:problem:{}", self.kind)));
+        all.insert("title".to_owned(), json!(title));
+        all.insert("status".to_owned(), json!(self.status.as_u16()));
+        all.insert("detail".to_owned(), json!(self.detail));
+        all.extend(self.members.clone());
+        Value::Object(all)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.to_json().to_string()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA));
+        for (name, value) in self.headers {
+            headers.insert(name, value);
+        }
+        response.extensions_mut().insert(Told { kind: self.kind, private: self.private });
+        response
+    }
+}

@@ -1,0 +1,82 @@
+//! `/v1/series/{name}/{time}`: values over time, which are documents whose keys hold the time.
+
+use std::time::Duration;
+
+use regauge_store::series::{Series, TimeNs};
+
+use super::objects;
+use super::problem::{Answer, Problem};
+use super::routes::{Call, KEY_MAX, checked_key};
+
+/// Values of a day are held together.
+const BUCKET: Duration = Duration::from_secs(86_400);
+/// Bytes of a key behind the name of its series.
+const KEY_BYTES: usize = 17;
+
+/// The series of a name.
+pub(super) fn open(name: &str) -> Answer<Series> {
+    if name.len() > KEY_MAX - KEY_BYTES {
+        let most = KEY_MAX - KEY_BYTES;
+        return Err(Problem::request(format!(
+            "found a series name of {} bytes, expected at most {most}",
+            name.len()
+        )));
+    }
+    Series::new(name, BUCKET).map_err(super::reading)
+}
+
+/// Nanoseconds since 1970-01-01 UTC: as a number, or as RFC 3339 writes a time.
+pub(super) fn time(text: &str) -> Answer<TimeNs> {
+    let wrong = || {
+        Problem::request(format!(
+            "found time \"{}\", expected nanoseconds since 1970-01-01 UTC, or a time as in \
+             2026-01-31T12:00:00Z, between 1677 and 2262",
+            text.escape_debug()
+        ))
+    };
+    if let Ok(number) = text.parse::<i64>() {
+        // One way to write a number: one address for one value.
+        return if number.to_string() == text { Ok(number) } else { Err(wrong()) };
+    }
+    let time = regauge::time::parse_rfc3339(text).ok_or_else(wrong)?;
+    time.seconds
+        .checked_mul(1_000_000_000)
+        .and_then(|ns| ns.checked_add(time.nanoseconds.into()))
+        .ok_or_else(wrong)
+}
+
+fn key(call: &Call) -> Answer<Vec<u8>> {
+    let series = open(&call.part(2)?)?;
+    checked_key(series.key(time(&call.part(3)?)?))
+}
+
+pub(super) async fn get(call: Call) -> Answer {
+    let key = key(&call)?;
+    objects::get_key(call, key).await
+}
+
+pub(super) async fn put(call: Call) -> Answer {
+    let key = key(&call)?;
+    objects::put_key(call, key).await
+}
+
+pub(super) async fn delete(call: Call) -> Answer {
+    let key = key(&call)?;
+    objects::delete_key(call, key).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        assert_eq!(time("0").ok(), Some(0));
+        assert_eq!(time("-5").ok(), Some(-5));
+        assert_eq!(time("1970-01-01T00:00:01.5Z").ok(), Some(1_500_000_000));
+        for wrong in ["", "+5", "007", "1e9", "9223372036854775808", "3000-01-01T00:00:00Z", "now"]
+        {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The data folder: the registry, the key, and the files of values.
+//!
+//! ```text
+//! server.key      32 random bytes, mode 0600
+//! tenants.db      the registry
+//! tenants/ID.db   the values of a tenant that has a file of its own
+//! shared.db       the values of all others
+//! lock            held by the one process that may move and drop tenants
+//! ```
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use regauge_store::engine::{self, Engine};
+use regauge_store::{Order, Range, Store};
+
+use super::{Error, Lanes, Place, Prefixed, Registry, Result, State, Tenant, TenantId, failed};
+
+/// The collection in which a tenant's values are.
+pub const COLLECTION: &str = "objects";
+/// Connections to the shared file that stay open.
+const SHARED_LANES: usize = 16;
+/// Keys that are deleted in one transaction.
+const BATCH: usize = 1_000;
+
+/// A data folder.
+pub struct Home {
+    folder: PathBuf,
+    /// Tenants and tokens.
+    pub registry: Registry,
+    shared: Arc<Lanes>,
+}
+
+/// Held by the gateway while it runs, and by the command line while it moves or drops a tenant:
+/// two who keep files open would write into one that is gone.
+pub struct Lock {
+    _file: File,
+}
+
+impl Home {
+    /// Opens a data folder, and makes what is not there, for its owner alone.
+    ///
+    /// # Errors
+    /// `Engine`; `Usage` for a key that others can read.
+    pub fn open(folder: &Path) -> Result<Home> {
+        let doing = format!("make the folder {}", folder.display());
+        let mut builder = DirBuilder::new();
+        builder.recursive(true).mode(0o700);
+        let made = builder.create(folder).and_then(|()| builder.create(folder.join("tenants")));
+        made.map_err(|error| failed(&doing, error))?;
+        // A path that is whole: nothing in it is taken for an option of SQLite's.
+        let folder = folder.canonicalize().map_err(|error| failed(&doing, error))?;
+        let registry = Registry::open(&folder.join("tenants.db"), &folder.join("server.key"))?;
+        let url = url(&folder.join("shared.db"))?;
+        let shared = Arc::new(Lanes::new(move || engine::open(&url), SHARED_LANES));
+        Ok(Home { folder, registry, shared })
+    }
+
+    /// Takes the folder for this process.
+    ///
+    /// # Errors
+    /// `Usage` where another process has it.
+    pub fn lock(&self) -> Result<Lock> {
+        let path = self.folder.join("lock");
+        let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = opened.map_err(|error| failed(format!("open {}", path.display()), error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock { _file: file }),
+            Err(std::fs::TryLockError::WouldBlock) => Err(Error::Usage(format!(
+                "another process works on {}; while the gateway runs, ask it over HTTP \
+                 (/v1/admin), or stop it first",
+                self.folder.display()
+            ))),
+            Err(std::fs::TryLockError::Error(error)) => {
+                Err(failed(format!("lock {}", path.display()), error))
+            }
+        }
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file of a tenant that has one of its own. The name of a tenant is a plain word.
+    #[must_use]
+    pub fn file(&self, id: &TenantId) -> PathBuf {
+        self.folder.join("tenants").join(format!("{id}.db"))
+    }
+
+    /// Whether the shared file is open already.
+    #[must_use]
+    pub fn shared_is_warm(&self) -> bool {
+        self.shared.is_warm()
+    }
+
+    /// The database of a tenant, at one of the two places.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn engine(&self, tenant: &Tenant, place: Place) -> Result<Box<dyn Engine>> {
+        match place {
+            Place::Own => engine::open(&url(&self.file(&tenant.id))?),
+            Place::Shared => Ok(Box::new(Prefixed::new(Arc::clone(&self.shared), tenant.number))),
+        }
+    }
+
+    /// The values of a tenant.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn store(&self, tenant: &Tenant) -> Result<Store> {
+        Store::with_engine(self.engine(tenant, tenant.place)?, COLLECTION, Some(tenant.codec))
+    }
+
+    /// Bytes of a tenant's own file on the disk, the journal included; nothing where it shares one.
+    #[must_use]
+    pub fn file_bytes(&self, tenant: &Tenant) -> Option<u64> {
+        if tenant.place == Place::Shared {
+            return None;
+        }
+        let size = |path: PathBuf| std::fs::metadata(path).map_or(0, |data| data.len());
+        Some(self.files(&tenant.id).into_iter().take(2).map(size).sum())
+    }
+
+    fn files(&self, id: &TenantId) -> [PathBuf; 3] {
+        let file = self.file(id);
+        let beside = |suffix: &str| {
+            let mut name = file.clone().into_os_string();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        [file.clone(), beside("-wal"), beside("-shm")]
+    }
+
+    /// Drops a tenant, its tokens and its values. Cut off, it goes on when it is called again;
+    /// its tokens are refused from the first step on.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn drop_tenant(&self, _lock: &Lock, id: &TenantId) -> Result {
+        let tenant = self.registry.set_state(id, State::Dropping)?;
+        self.clear(&tenant, Place::Own)?;
+        self.clear(&tenant, Place::Shared)?;
+        self.registry.remove(&tenant)
+    }
+
+    /// Removes what a tenant has at a place.
+    pub(super) fn clear(&self, tenant: &Tenant, place: Place) -> Result {
+        match place {
+            Place::Own => {
+                for path in self.files(&tenant.id) {
+                    match std::fs::remove_file(&path) {
+                        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                            return Err(failed(format!("remove {}", path.display()), error));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Place::Shared => {
+                if !self.folder.join("shared.db").exists() {
+                    return Ok(());
+                }
+                let engine = self.engine(tenant, Place::Shared)?;
+                for name in Store::collections(&*engine)? {
+                    let own = self.engine(tenant, Place::Shared)?;
+                    let layout = Store::with_engine(own, &name, None)?.settings().layout.clone();
+                    if !self.shared.with(|engine| engine.has_table(&layout.table))? {
+                        continue;
+                    }
+                    loop {
+                        let keys = engine.keys(&layout, &Range::all(), Order::Ascending, BATCH)?;
+                        if keys.is_empty() {
+                            break;
+                        }
+                        let gone: Vec<_> = keys.iter().map(|key| (&key[..], None)).collect();
+                        engine.apply(&layout, &gone)?;
+                    }
+                }
+                for name in engine.notes("")? {
+                    engine.set_note(&name, None)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends what a process that was killed had begun: the moves that were under way. Gives the
+    /// tenants concerned.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn recover(&self, _lock: &Lock) -> Result<Vec<TenantId>> {
+        let mut ended = Vec::new();
+        for tenant in self.registry.moving()? {
+            // While values are copied, the registry still names the old place; once it names the
+            // new one, the old place is empty but for what was not cleaned.
+            let other = match tenant.place {
+                Place::Own => Place::Shared,
+                Place::Shared => Place::Own,
+            };
+            self.clear(&tenant, other)?;
+            self.registry.set_place(tenant.number, tenant.place, None)?;
+            ended.push(tenant.id);
+        }
+        Ok(ended)
+    }
+}
+
+fn url(path: &Path) -> Result<String> {
+    match path.to_str() {
+        Some(text) => Ok(format!("sqlite:{text}")),
+        None => Err(Error::Usage(format!("the path {} is not UTF-8", path.display()))),
+    }
+}

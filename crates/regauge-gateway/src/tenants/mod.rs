@@ -1,0 +1,208 @@
+//! Tenants, their tokens, and where their values lie.
+
+mod home;
+mod prefix;
+mod registry;
+mod token;
+mod transfer;
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub use home::{COLLECTION, Home, Lock};
+pub use prefix::{Lanes, PREFIX_BYTES, Prefixed};
+pub use regauge_store::{Error, Result};
+pub use registry::{Registry, Snapshot};
+pub use token::{Presented, Scope, Scopes, Token, TokenId, TokenText};
+pub use transfer::{Moved, export};
+
+/// A tenant's name: it names a file and stands in addresses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TenantId(String);
+
+/// Characters of the longest name.
+const ID_MAX: usize = 63;
+
+impl TenantId {
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for TenantId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<TenantId> {
+        let plain = |one: u8| one.is_ascii_lowercase() || one.is_ascii_digit() || one == b'-';
+        let fits = !text.is_empty()
+            && text.len() <= ID_MAX
+            && text.bytes().all(plain)
+            && !text.starts_with('-')
+            && !text.ends_with('-');
+        match fits {
+            true => Ok(TenantId(text.to_owned())),
+            false => Err(Error::Usage(format!(
+                "found \"{}\" as the name of a tenant, expected 1 to {ID_MAX} of a to z, 0 to 9 \
+                 and -, with no - at either end",
+                text.escape_debug()
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for TenantId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// Where a tenant's values lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a file of SQLite of its own.
+    Own,
+    /// In the file that tenants share, behind a prefix.
+    Shared,
+}
+
+impl Place {
+    /// Its name in the registry and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Own => "own",
+            Place::Shared => "shared",
+        }
+    }
+}
+
+impl FromStr for Place {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Place> {
+        [Place::Own, Place::Shared].into_iter().find(|one| one.name() == text).ok_or_else(|| {
+            Error::Usage(format!(
+                "found \"{}\" as a place, expected own or shared",
+                text.escape_debug()
+            ))
+        })
+    }
+}
+
+/// What a tenant may do at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Its tokens work.
+    Active,
+    /// Its tokens are refused, and its values are kept.
+    Suspended,
+    /// It is being dropped: its values go, then it does.
+    Dropping,
+}
+
+impl State {
+    /// Its name in the registry and in listings.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Active => "active",
+            State::Suspended => "suspended",
+            State::Dropping => "dropping",
+        }
+    }
+
+    fn parse(text: &str) -> Result<State> {
+        [State::Active, State::Suspended, State::Dropping]
+            .into_iter()
+            .find(|one| one.name() == text)
+            .ok_or_else(|| Error::Usage(format!("the registry has a tenant in state {text}")))
+    }
+}
+
+/// A tenant as the registry has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tenant {
+    /// Its number, which no other tenant ever had or gets.
+    pub number: i64,
+    /// Its name.
+    pub id: TenantId,
+    /// Where its values lie.
+    pub place: Place,
+    /// What it may do.
+    pub state: State,
+    /// How its values are stored.
+    pub codec: regauge_store::Codec,
+    /// When it was made: seconds since 1970-01-01 UTC.
+    pub created: i64,
+    /// Its own limits; nothing is what the gateway's configuration says.
+    pub limits: Limits,
+}
+
+/// A tenant's own limits, in the place of the configuration's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// The largest body of a request, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body_bytes: Option<u64>,
+    /// The deepest nesting of a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Requests a second, over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<u32>,
+    /// Requests at the same time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<u32>,
+}
+
+/// Seconds since 1970-01-01 UTC.
+#[must_use]
+pub fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}
+
+/// An error of a file or of the registry, in the store's terms.
+fn failed(doing: impl Into<String>, error: impl fmt::Display) -> Error {
+    Error::Engine { doing: doing.into(), message: error.to_string(), passing: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_can_be_files_and_nothing_else() {
+        for good in ["a", "0", "acme", "acme-2", "a--b", &"x".repeat(63)] {
+            assert_eq!(good.parse::<TenantId>().unwrap().as_str(), good);
+        }
+        let bad = [
+            "",
+            "-a",
+            "a-",
+            "A",
+            "a_b",
+            "a.b",
+            "..",
+            ".",
+            "a/b",
+            "a\\b",
+            "a\0",
+            "a b",
+            "é",
+            "a\n",
+            "%2e",
+            "a:b",
+            "~",
+            "*",
+            &"x".repeat(64),
+        ];
+        for bad in bad {
+            assert!(bad.parse::<TenantId>().is_err(), "{bad:?}");
+        }
+    }
+}
