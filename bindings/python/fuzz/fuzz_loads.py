@@ -2,7 +2,10 @@
 """Fuzzes loads and dumps of every format with atheris.
 
     pip install atheris
-    python3 bindings/python/fuzz/fuzz_loads.py -max_total_time=300 [corpus folder]
+    python3 bindings/python/fuzz/fuzz_loads.py -max_total_time=300
+
+The extension is not built with coverage, so that inputs are not chosen by it: each is made of a file of
+the repository's corpus, or of the one before.
 
 What it asserts that the fuzz targets of the core do not: no input makes the builder or the walker raise
 anything but an exception of regauge's, crash the interpreter, or leave the collector off; what loads
@@ -10,6 +13,8 @@ gives, dumps writes, and that reads back as the same; references are neither los
 """
 
 import gc
+import pathlib
+import random
 import sys
 
 import atheris
@@ -74,13 +79,37 @@ def test(data):
         assert str(error)
         return
     again = regauge.loads(written, format, **writes)
-    if format.startswith("marc"):
-        # A leader tells lengths, which are those of what was written.
-        value, again = ([record["fields"] for record in records] for records in (value, again))
-    assert same(value, again), (format, value, again)
+    # Dates and decimals are text where the format has none (docs/python.md), and sets have no order:
+    # so either the value is the same, or what is written of it.
+    try:
+        assert same(value, again) or regauge.dumps(again, format, **writes) == written, (format, value, again)
+    except regauge.Error as error:
+        assert str(error)
     assert gc.isenabled()
 
 
+def seeds():
+    """The small files of the corpus, each behind the two bytes that say how it is read."""
+    root = pathlib.Path(__file__).resolve().parents[3] / "corpus"
+    found = []
+    for path in sorted(root.glob("*/**/*")):
+        name = path.relative_to(root).parts[0]
+        if path.is_file() and name in FORMATS and path.stat().st_size < 4096:
+            found.append(bytes([FORMATS.index(name)]) + b"\0" + path.read_bytes())
+    return found
+
+
+def mutate(data, max_size, seed):
+    """Something new of a seed, or of what there was."""
+    choice = random.Random(seed)
+    base = data if choice.random() < 0.3 else choice.choice(SEEDS)
+    if len(base) > 1 and choice.random() < 0.5:
+        base = base[:1] + bytes([choice.randrange(len(OPTIONS))]) + base[2:]
+    return atheris.Mutate(base, max_size)
+
+
 if __name__ == "__main__":
-    atheris.Setup(sys.argv, test)
+    SEEDS = seeds()
+    print(f"{len(SEEDS)} seeds")
+    atheris.Setup(sys.argv, test, custom_mutator=mutate)
     atheris.Fuzz()
