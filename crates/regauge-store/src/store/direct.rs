@@ -14,6 +14,7 @@ impl Store {
     /// # Errors
     /// As [`Store::put`].
     pub fn put_written(&mut self, key: &[u8], document: &[u8], format: Format) -> Result {
+        self.refresh()?;
         let value = self.seal_written(key, document, format)?;
         self.ensure()?;
         self.engine.put(&self.settings.layout, key, &value)
@@ -28,6 +29,7 @@ impl Store {
         documents: &[(&[u8], Option<&[u8]>)],
         format: Format,
     ) -> Result {
+        self.refresh()?;
         let mut values = Vec::with_capacity(documents.len());
         for (key, document) in documents {
             values.push(document.map(|one| self.seal_written(key, one, format)).transpose()?);
@@ -53,6 +55,7 @@ impl Store {
         document: Option<&[u8]>,
         format: Format,
     ) -> Result<bool> {
+        self.refresh()?;
         let value = document.map(|one| self.seal_written(key, one, format)).transpose()?;
         self.ensure()?;
         self.engine.swap(&self.settings.layout, key, seen, value.as_deref())
