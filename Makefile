@@ -8,9 +8,11 @@ DEMO := build/demo
 SECONDS ?= 60
 # Readers of YAML that must be there for `make test`; by default those that are.
 READERS ?=
+# `make wheel SPARK=yes` tries the data source of PySpark (450 MB); auto: where there is a Java.
+SPARK ?= no
 
 .DEFAULT_GOAL := check
-.PHONY: check demo test test-servers test-gateway gateway-bench help build lint fmt bench fuzz sanitize docs memory clean wheel python-test gem gem-test
+.PHONY: check demo test test-servers test-gateway gateway-bench help build lint fmt bench fuzz sanitize docs memory clean wheel wheel-check wheels python-test gem gem-test
 
 check: test                     ## What CI runs: the same as `test`
 
@@ -84,7 +86,14 @@ memory: build                   ## Peak memory of converting 1 GB files
 	$(PYTHON) tools/memory_check.py --regauge $(REGAUGE)
 
 wheel: build                    ## The Python wheel, installed into a clean environment and tested there
-	$(PYTHON) tools/python_wheel.py --peers
+	$(PYTHON) tools/python_wheel.py --peers --spark $(SPARK)
+
+wheel-check:                    ## The same of a quick build, with the command that `make test` has built: what CI runs
+	$(CARGO) build -p regauge-cli
+	$(PYTHON) tools/python_wheel.py --profile fast --command target/debug/regauge --peers --spark $(SPARK)
+
+wheels: build                   ## A wheel for every CPython that is here, and the one of the stable ABI
+	$(PYTHON) tools/python_wheel.py --peers --all --abi3
 
 python-test:                    ## The Python package's tests with what is built now, for work on it
 	cd bindings/python && $(CARGO) build --profile fast

@@ -2,12 +2,16 @@
 """Builds the Python wheel with the command in it, installs it into a clean environment and runs the
 tests there, against what was installed.
 
-    python3 tools/python_wheel.py [--profile release] [--interpreter python3.12] [--abi3] [--peers]
+    python3 tools/python_wheel.py [--interpreter python3.12 …] [--all] [--abi3] [--peers] [--spark auto]
 
-Needs a release binary of the command (`make build`). Wheels come to build/python/wheels.
+Without an interpreter it is the one that runs this; `--all` takes every CPython from 3.10 on that is
+in the path or that pyenv and uv have. Needs a binary of the command (`make build`). Wheels come to
+build/python/wheels. What cannot be had here is skipped, and each such thing is named.
 """
 
 import argparse
+import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -19,8 +23,13 @@ BUILD = ROOT / "build" / "python"
 
 # What the tests ask for, and the peers that they compare with.
 TOOLS = ["pytest", "hypothesis"]
-PEERS = ["attrs", "cbor2", "mypy", "msgpack", "numpy", "orjson", "pydantic", "pymongo", "pyright", "PyYAML",
-         "rubymarshal"]
+PEERS = ["attrs", "cbor2", "diskcache", "duckdb", "msgpack", "mypy", "numpy", "orjson", "polars", "pyarrow",
+         "pydantic", "pymongo", "pyright", "PyYAML", "rubymarshal"]
+ABOUT = """
+import json, platform, sys, sysconfig
+print(json.dumps({"implementation": platform.python_implementation(), "version": sys.version_info[:3],
+                  "free": bool(sysconfig.get_config_var("Py_GIL_DISABLED")), "path": sys.executable}))
+"""
 
 
 def run(*command, **options):
@@ -29,27 +38,126 @@ def run(*command, **options):
     subprocess.run([str(part) for part in command], check=True, **options)
 
 
-def environment(folder, interpreter, *packages):
-    """A virtual environment with these packages; its interpreter."""
+def works(*command):
+    """Whether a command runs and succeeds."""
+    try:
+        done = subprocess.run([str(part) for part in command], capture_output=True)
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+def about(interpreter):
+    """What an interpreter is, or None where it cannot be run or is too old."""
+    try:
+        said = subprocess.run([str(interpreter), "-c", ABOUT], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    known = json.loads(said.stdout)
+    if known["implementation"] != "CPython":
+        print(f"skipped: {interpreter}, a {known['implementation']}: the objects are built by CPython's C API")
+        return None
+    return known if tuple(known["version"]) >= (3, 10) else None
+
+
+def interpreters():
+    """Every CPython that is here, one of each version."""
+    homes = [pathlib.Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions",
+             pathlib.Path("~/.local/share/uv/python").expanduser()]
+    candidates = [sys.executable]
+    for minor in range(10, 20):
+        candidates += [shutil.which(f"python3.{minor}{suffix}") for suffix in ("", "t")]
+    for home in homes:
+        candidates += sorted(home.glob("*/bin/python3")) + sorted(home.glob("*/bin/python3.*t"))
+    found = {}
+    for candidate in filter(None, candidates):
+        known = about(candidate)
+        if known:
+            found.setdefault((tuple(known["version"][:2]), known["free"]), known)
+    return [found[version] for version in sorted(found)]
+
+
+def install(python, packages, needed):
+    """Installs what there is for this interpreter, without compiling anything."""
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
+    if works(*pip, *packages):
+        return
+    for package in packages:
+        if not works(*pip, package):
+            if needed:
+                sys.exit(f"{package} cannot be installed for {python}: is the network there?")
+            print(f"skipped: {package}, which has no wheel here; its tests skip", flush=True)
+
+
+def environment(folder, interpreter):
+    """An empty virtual environment; its interpreter."""
     run(interpreter, "-m", "venv", "--clear", folder)
-    python = folder / "bin" / "python"
-    if packages:
-        run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
-    return python
+    return folder / "bin" / "python"
+
+
+def wants_spark(said):
+    """Whether PySpark is to be tried: `auto` is where a Java is."""
+    if said != "auto":
+        return said == "yes"
+    if shutil.which("java") is None:
+        print("skipped: the data source of PySpark, as there is no Java", flush=True)
+        return False
+    return True
+
+
+def build(maturin, interpreter, arguments, abi3):
+    """Builds one wheel; its path."""
+    fresh = BUILD / "fresh"
+    shutil.rmtree(fresh, ignore_errors=True)
+    command = [maturin, "build", "--profile", arguments.profile, "--out", fresh, "--locked",
+               "--interpreter", interpreter, "--auditwheel", "skip"]
+    if abi3:
+        command += ["--features", "abi3"]
+    run(*command, cwd=PACKAGE)
+    [wheel] = fresh.glob("*.whl")
+    return pathlib.Path(shutil.move(wheel, BUILD / "wheels" / wheel.name))
+
+
+def check(wheel, interpreter, label, arguments):
+    """Installs a wheel into an empty environment and runs the tests there."""
+    python = environment(BUILD / f"venv-{label}", interpreter)
+    install(python, TOOLS, needed=True)
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel)
+    if arguments.peers:
+        install(python, PEERS, needed=False)
+    if arguments.peers and arguments.spark and not works(
+        python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pyspark>=4", "pyarrow"
+    ):
+        print("skipped: the data source of PySpark, which cannot be installed here", flush=True)
+    # From another folder, so that what is installed is what is tested.
+    run(python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider",
+        PACKAGE / "tests", cwd=BUILD)
+    run(python.parent / "regauge", "--version")
+    run(python, "-m", "regauge", "--version", cwd=BUILD)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--profile", default="release", help="the profile that cargo builds with")
-    parser.add_argument("--interpreter", default=sys.executable, help="whom the wheel is for")
-    parser.add_argument("--abi3", action="store_true", help="one wheel for all versions")
+    parser.add_argument("--interpreter", action="append", help="whom a wheel is for")
+    parser.add_argument("--all", action="store_true", help="a wheel for every interpreter that is here")
+    parser.add_argument("--abi3", action="store_true", help="the wheel for all versions, too")
     parser.add_argument("--peers", action="store_true", help="install the peers to compare with")
+    parser.add_argument("--spark", default="no", choices=["auto", "yes", "no"],
+                        help="install PySpark (450 MB) and try the data source")
     parser.add_argument("--command", default=ROOT / "target" / "release" / "regauge",
                         type=pathlib.Path, help="the binary that goes into the wheel")
     arguments = parser.parse_args()
+    arguments.spark = wants_spark(arguments.spark)
 
     if not arguments.command.exists():
         sys.exit(f"found no {arguments.command}: run `make build` first")
+    if arguments.all:
+        chosen = interpreters()
+    else:
+        chosen = [about(one) for one in arguments.interpreter or [sys.executable]]
+    if not chosen or None in chosen:
+        sys.exit("found no CPython of 3.10 or later to build for")
     scripts = PACKAGE / "regauge.data" / "scripts"
     scripts.mkdir(parents=True, exist_ok=True)
     shutil.copy2(arguments.command, scripts / "regauge")
@@ -57,24 +165,27 @@ def main():
     for stray in (PACKAGE / "python" / "regauge").glob("_regauge*.so"):
         stray.unlink()
 
-    wheels = BUILD / "wheels"
-    shutil.rmtree(wheels, ignore_errors=True)
-    maturin = environment(BUILD / "maturin", sys.executable, "maturin>=1.9,<2").parent / "maturin"
-    command = [maturin, "build", "--profile", arguments.profile, "--out", wheels, "--locked",
-               "--interpreter", arguments.interpreter, "--auditwheel", "skip"]
+    shutil.rmtree(BUILD / "wheels", ignore_errors=True)
+    (BUILD / "wheels").mkdir(parents=True)
+    python = environment(BUILD / "maturin", sys.executable)
+    install(python, ["maturin>=1.9,<2"], needed=True)
+    maturin = python.parent / "maturin"
+    built = []
+    for known in chosen:
+        label = "{}.{}".format(*known["version"]) + ("t" if known["free"] else "")
+        wheel = build(maturin, known["path"], arguments, abi3=False)
+        check(wheel, known["path"], label, arguments)
+        built.append((wheel.name, label))
     if arguments.abi3:
-        command += ["--features", "abi3"]
-    run(*command, cwd=PACKAGE)
-    wheel = next(wheels.glob("*.whl"))
-
-    packages = [wheel, *TOOLS, *(PEERS if arguments.peers else [])]
-    python = environment(BUILD / "venv", arguments.interpreter, *packages)
-    # From another folder, so that what is installed is what is tested.
-    run(python, "-P" if sys.version_info >= (3, 11) else "-I", "-m", "pytest", "-q", "-rs",
-        PACKAGE / "tests", cwd=BUILD)
-    run(python.parent / "regauge", "--version")
-    run(python, "-m", "regauge", "--version", cwd=BUILD)
-    print(f"{wheel.name}: built, installed and tested")
+        # A free-threaded build takes no wheel of the stable ABI.
+        with_lock = [known for known in chosen if not known["free"]]
+        wheel = build(maturin, with_lock[0]["path"], arguments, abi3=True)
+        for known in {with_lock[0]["path"]: with_lock[0], with_lock[-1]["path"]: with_lock[-1]}.values():
+            label = "{}.{}-abi3".format(*known["version"])
+            check(wheel, known["path"], label, arguments)
+            built.append((wheel.name, label))
+    for name, label in built:
+        print(f"{name}: built, installed and tested on CPython {label}")
 
 
 if __name__ == "__main__":
