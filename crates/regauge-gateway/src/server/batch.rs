@@ -13,7 +13,7 @@ use super::problem::{Answer, Doing, Problem};
 use super::routes::{Call, checked_key};
 use super::tag::Tag;
 use super::{Access, body, grant, media, reading, writing};
-use crate::tenants::Scope;
+use crate::tenants::{Scope, key_value};
 
 /// One operation of a batch.
 enum Operation {
