@@ -371,7 +371,7 @@ impl Store {
                 self.name
             )));
         }
-        Ok(Range::prefix(prefix))
+        Ok(if prefix.is_empty() { Range::all() } else { Range::prefix(prefix) })
     }
 
     /// Calls `each` with every key and stored value of a range, page by page: what is changed

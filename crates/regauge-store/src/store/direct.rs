@@ -73,7 +73,7 @@ impl Store {
         let entries = keys
             .iter()
             .zip(values)
-            .map(|(key, value)| value.map(|value| self.unseal(key, &value)).transpose());
+            .map(|(key, value)| value.map(|value| self.unseal_owned(key, value)).transpose());
         entries.collect()
     }
 

@@ -1,4 +1,4 @@
-//! PostgreSQL, 11 or newer.
+//! PostgreSQL, 12 or newer.
 //!
 //! A collection is a table of `key bytea PRIMARY KEY, value bytea`, whose values are not compressed
 //! a second time. A batch is one statement, and so a transaction of its own; many keys are asked
@@ -296,9 +296,10 @@ impl Engine for Postgres {
 
     fn swap_many(&self, layout: &Layout, swaps: &[(&[u8], &[u8], &[u8])]) -> Result<Vec<bool>> {
         let Names { table, key: name, value, .. } = Names::new(layout);
+        // No collection has a name that begins so.
         let sql = format!(
-            "UPDATE {table} SET {value} = one.c FROM {} AS one (a, b, c) \
-             WHERE {table}.{name} = one.a AND {table}.{value} = one.b RETURNING {table}.{name}",
+            "UPDATE {table} SET {value} = regauge_new.c FROM {} AS regauge_new (a, b, c) \
+             WHERE {table}.{name} = regauge_new.a AND {table}.{value} = regauge_new.b RETURNING {table}.{name}",
             unnest(layout, 3)
         );
         let keys = array(layout, swaps.iter().map(|(key, ..)| *key))?;
