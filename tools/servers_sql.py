@@ -51,6 +51,13 @@ class PostgreSQL(Server):
         except Unavailable:
             return False
 
+    def kill(self):
+        super().kill()
+        # Where nobody has fetched the dead process's status yet, PostgreSQL takes it for alive.
+        (self.folder / "data" / "postmaster.pid").unlink(missing_ok=True)
+        for lock in self.folder.glob(".s.PGSQL.*"):
+            lock.unlink(missing_ok=True)
+
     def stop(self, sign=signal.SIGINT, patience=60):
         # "Fast": without waiting for the clients to go.
         super().stop(sign, patience)
