@@ -42,7 +42,7 @@ async fn an_administrator_makes_suspends_and_drops_tenants() {
         assert!(listed.contains(number) && !listed.contains(&token[21..]), "{listed}");
         let rotate = format!("{tokens}/{number}/rotate");
         let body = "{\"overlap_seconds\":0}";
-        let new = server.send(&call("POST", &rotate).json(body)).await.status(201).json();
+        let new = server.send(&Request::new("POST", &rotate, &admin).json(body)).await.status(201).json();
         server.send(&put).await.status(401);
         let token = new["token"].as_str().unwrap();
         let get = Request::new("GET", "/v1/objects/k", token).with("accept", "application/json");
@@ -65,8 +65,8 @@ async fn an_administrator_makes_suspends_and_drops_tenants() {
         let export = server.send(&call("GET", "/v1/admin/tenants/acme/export")).await.status(200);
         assert_eq!(export.text(), "{\"key\":\"k\",\"value\":[1,2,3]}\n");
         let revoke = format!("{tokens}/{}", new["id"].as_str().unwrap());
-        server.send(&call("DELETE", &revoke)).await.status(204);
-        server.send(&call("DELETE", &revoke)).await.status(404);
+        server.send(&Request::new("DELETE", &revoke, &admin)).await.status(204);
+        server.send(&Request::new("DELETE", &revoke, &admin)).await.status(404);
         server.send(&get).await.status(401);
         server.send(&call("DELETE", one)).await.status(204);
         server.send(&call("DELETE", one)).await.status(404);
