@@ -15,6 +15,8 @@ use crate::error::{Error, Result, shown};
 
 /// Bytes of a logged batch: a server refuses 50 KiB.
 const LOGGED_BYTES: usize = 40 << 10;
+/// What the server counts for a row beside its key and its value, and a little more.
+const ROW_BYTES: usize = 128;
 /// Bytes of changes of one partition that are sent as one.
 const TOGETHER_BYTES: usize = 512 << 10;
 /// Changes in one batch; a server takes 65,535.
@@ -99,7 +101,7 @@ impl Cassandra {
         for (place, change) in changes.iter().enumerate() {
             if last[change.0] == place {
                 check_key(change.0)?;
-                bytes += change.0.len() + change.1.map_or(0, <[u8]>::len);
+                bytes += ROW_BYTES + change.0.len() + change.1.map_or(0, <[u8]>::len);
                 parts.entry(Partition::of(change.0, numbered)).or_default().push(change);
             }
         }
