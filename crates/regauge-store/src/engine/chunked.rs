@@ -358,6 +358,10 @@ impl Engine for Chunked {
         self.inner.is_atomic()
     }
 
+    fn sync_each_change(&self, each: bool) -> Result {
+        self.inner.sync_each_change(each)
+    }
+
     fn key_column(&self) -> &'static str {
         self.inner.key_column()
     }
