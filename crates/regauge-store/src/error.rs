@@ -42,6 +42,8 @@ pub enum Error {
         /// The key, for people.
         key: String,
     },
+    /// The caller asked a walk to stop.
+    Stopped,
 }
 
 impl Error {
@@ -71,6 +73,7 @@ impl fmt::Display for Error {
             Error::Conflict { key } => {
                 write!(out, "key {key}: somebody else has changed it meanwhile; read it again")
             }
+            Error::Stopped => out.write_str("stopped before the end"),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! A collection: documents in, documents out, and every stored byte accounted for.
 
 mod direct;
+mod page;
 
 use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use regauge::convert::{self, Options};
@@ -106,6 +109,9 @@ pub struct Store {
     pub on_loss: OnLoss,
     /// The bounds of the readers.
     pub limits: Limits,
+    /// Ends a walk over the collection (`scan`, and so `verify`, `reencode` and `train`) at its
+    /// next value with `Stopped`, once another thread sets it.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Store {
@@ -165,6 +171,7 @@ impl Store {
             seen,
             on_loss: OnLoss::default(),
             limits: Limits::default(),
+            stop: None,
         })
     }
 
@@ -378,7 +385,7 @@ impl Store {
     /// meanwhile is seen as it is when its page is read. `each` says whether to go on.
     ///
     /// # Errors
-    /// `Engine`, and those of `each`.
+    /// `Engine`, `Stopped`, and those of `each`.
     pub fn scan(&mut self, range: &Range, order: Order, each: &mut Each<'_>) -> Result {
         let mut walk = Walk::new(range, order);
         loop {
@@ -387,6 +394,9 @@ impl Store {
                 return Ok(());
             }
             for (key, value) in &page {
+                if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                    return Err(Error::Stopped);
+                }
                 if !each(self, key, value)? {
                     return Ok(());
                 }

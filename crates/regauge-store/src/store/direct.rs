@@ -99,7 +99,11 @@ impl Store {
         self.engine.count(&self.settings.layout)
     }
 
-    fn seal_written(&mut self, key: &[u8], document: &[u8], format: Format) -> Result<Vec<u8>> {
+    /// As [`Store::seal`], of a document as in [`Store::put_written`].
+    ///
+    /// # Errors
+    /// As [`Store::seal`].
+    pub fn seal_written(&mut self, key: &[u8], document: &[u8], format: Format) -> Result<Vec<u8>> {
         let codec = self.settings.codec;
         match codec.format == format {
             true => self.sealed(key, document.into(), codec, now()),

@@ -1,0 +1,25 @@
+//! For callers that walk a range at their own pace, page by page.
+
+use super::{Pair, Store};
+use crate::engine::{self, Order, Range};
+use crate::error::Result;
+
+impl Store {
+    /// The first keys and stored values of a range, at most `limit` of them or some megabytes.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn page(&mut self, range: &Range, order: Order, limit: usize) -> Result<Vec<Pair>> {
+        if !self.is_there()? {
+            return Ok(Vec::new());
+        }
+        self.engine.page(&self.settings.layout, range, order, limit)
+    }
+
+    /// What is left of a range behind a key; nothing where no key can follow.
+    #[must_use]
+    pub fn behind(&self, range: &Range, order: Order, key: &[u8]) -> Option<Range> {
+        let mut rest = range.clone();
+        engine::behind(&mut rest, &self.settings.layout, key, order).then_some(rest)
+    }
+}
