@@ -112,6 +112,59 @@ class CoderTest < Minitest::Test
     assert_nil coder.load("neither".b)
   end
 
+  # The bytes as Rails 7.1 and later write them, and by its own hand where it is here.
+  def test_entries_of_rails_7_1
+    begin
+      require "active_support"
+      require "active_support/cache"
+    rescue LoadError
+      skip "no Active Support"
+    end
+    require "regauge/active_support"
+    coder = R::CacheCoder.new(R::MessagePack, permit: [Time])
+    later = Time.now.to_f + 60
+    head = ->(type, expires: -1.0, version: nil) { "\x00\x11".b + [type, expires, version&.bytesize || -1].pack("CEl<") + version.to_s.b }
+    object = { "user" => [1, "é"], "at" => Time.at(0) }
+    plain = coder.load(head[1] + Marshal.dump(object))
+    assert_equal object, plain.value
+    assert_nil plain.expires_at
+    full = coder.load(head[0x81, expires: later, version: "v3"] + Zlib.deflate(Marshal.dump(object)))
+    assert_equal [object, "v3"], [full.value, full.version]
+    assert_in_delta later, full.expires_at.to_f, 1
+    assert_equal "naïve", coder.load(head[2] + "naïve".b).value
+    assert_equal Encoding::UTF_8, coder.load(head[2] + "naïve".b).value.encoding
+    assert_equal "\xFF".b, coder.load(head[3] + "\xFF".b).value
+    assert_equal "x" * 500, coder.load(head[0x82] + Zlib.deflate("x" * 500)).value
+    assert_equal "\x04\x08 binary".b, coder.load(head[1, version: Marshal.dump("\x04\x08 binary".b)] + Marshal.dump(1)).version
+    assert_predicate coder.load(head[2, expires: 5.0] + "old".b), :expired?
+    evil = coder.load(head[1] + "\x04\x08o:\x08ERB\x06:\x09@srcI\"\x09true\x06:\x06ET".b)
+    assert_equal "ERB", evil.value.class_name
+    whole = head[0x81, version: "v3"] + Zlib.deflate(Marshal.dump(object))
+    whole.bytesize.times do |length|
+      entry = begin
+        coder.load(whole.byteslice(0, length))
+      rescue R::DecodeError
+        nil
+      end
+      assert_nil entry, "cut at #{length}"
+    end
+    assert_nil coder.load(head[1, version: "x" * 9].byteslice(0, 18))
+    assert_nil coder.load(head[9] + "neither".b)
+    return unless ActiveSupport::Cache.respond_to?(:format_version=) && ActiveSupport.version >= Gem::Version.new("7.1")
+
+    ActiveSupport::Cache.format_version = 7.1
+    Dir.mktmpdir do |folder|
+      before = ActiveSupport::Cache::FileStore.new(folder)
+      before.write("object", object, expires_in: 3600, version: 3)
+      before.write("text", "naïve")
+      before.write("large", ["x" * 100_000])
+      after = ActiveSupport::Cache::FileStore.new(folder, coder: coder)
+      assert_equal object, after.read("object", version: 3)
+      assert_equal "naïve", after.read("text")
+      assert_equal ["x" * 100_000], after.read("large")
+    end
+  end
+
   def test_arguments_of_jobs
     # What Sidekiq does: arguments have to be the same after JSON.
     arguments = [1, "a", { "b" => [nil, true, 1.5] }]

@@ -18,7 +18,21 @@ module Regauge
     # The same, with the rest compressed.
     MARK_COMPRESSED = "\x00regauge1z".b.freeze
     ENTRY = "ActiveSupport::Cache::Entry"
-    private_constant :MARK, :MARK_COMPRESSED, :ENTRY
+    # What opens an entry of Rails 7.1 and later. Behind it: a byte of what the value is, when it
+    # expires (a little-endian double; below 0 for never), and the length of its version in 32 bits
+    # (below 0 for none), the version and the value.
+    MARK_OF_7_1 = "\x00\x11".b.freeze
+    HEAD_OF_7_1 = "@2CEl<"
+    HEAD_BYTES_OF_7_1 = 15
+    # A value that is no object is the bytes of a string in one of these, and this bit says that they
+    # are compressed.
+    ENCODINGS_OF_7_1 = { 2 => Encoding::UTF_8, 3 => Encoding::BINARY, 4 => Encoding::US_ASCII }.freeze
+    COMPRESSED_OF_7_1 = 0x80
+    MARSHAL = "\x04\x08".b.freeze
+    # An entry that inflates to more is none: a few kilobytes of zlib can be a gigabyte of zeros.
+    INFLATED_BYTES_MAX = 256 << 20
+    private_constant :MARK, :MARK_COMPRESSED, :ENTRY, :MARK_OF_7_1, :HEAD_OF_7_1, :HEAD_BYTES_OF_7_1, :ENCODINGS_OF_7_1,
+                     :COMPRESSED_OF_7_1, :MARSHAL, :INFLATED_BYTES_MAX
 
     # @param codec [Module] the format of new entries
     # @param permit [Array<Module>] the classes that old entries of Marshal may have built
@@ -53,7 +67,7 @@ module Regauge
       return bytes if bytes.is_a?(::ActiveSupport::Cache::Entry)
 
       bytes = bytes.b
-      return unpack(Zlib.inflate(bytes.byteslice(MARK_COMPRESSED.bytesize..))) if bytes.start_with?(MARK_COMPRESSED)
+      return unpack(inflate(bytes.byteslice(MARK_COMPRESSED.bytesize..))) if bytes.start_with?(MARK_COMPRESSED)
       return unpack(bytes.byteslice(MARK.bytesize..)) if bytes.start_with?(MARK)
 
       old(bytes)
@@ -77,17 +91,56 @@ module Regauge
     end
 
     # An entry that Rails wrote: until 6.1 a Marshal of the entry, in 7.0 a byte that says whether
-    # it is compressed and a Marshal of its parts. Whatever else is no entry: a miss.
+    # it is compressed and a Marshal of its parts, from 7.1 on a head and the value. Whatever else is
+    # no entry: a miss.
     def old(bytes)
+      return from_head(bytes) if bytes.start_with?(MARK_OF_7_1)
+
       case bytes.getbyte(0)
       when 0x04 then from_object(@old.load(bytes))
       when 0x00, 0x01
         packed = bytes.byteslice(1..)
-        packed = Zlib.inflate(packed) if bytes.getbyte(0) == 0x01
-        from_parts(@old.load(packed)) if packed.start_with?("\x04\x08".b)
+        packed = inflate(packed) if bytes.getbyte(0) == 0x01
+        from_parts(@old.load(packed)) if packed.start_with?(MARSHAL)
       end
     rescue Zlib::Error
       nil
+    end
+
+    def from_head(bytes)
+      return if bytes.bytesize < HEAD_BYTES_OF_7_1
+
+      type, expires, length = bytes.unpack(HEAD_OF_7_1)
+      version = old_version(bytes.byteslice(HEAD_BYTES_OF_7_1, length)) unless length.negative?
+      payload = bytes.byteslice((HEAD_BYTES_OF_7_1 + [length, 0].max)..)
+      return if payload.nil?
+
+      payload = inflate(payload) if type & COMPRESSED_OF_7_1 != 0
+      encoding = ENCODINGS_OF_7_1[type & ~COMPRESSED_OF_7_1]
+      return entry(payload.dup.force_encoding(encoding), version, expires.negative? ? nil : expires) if encoding
+
+      # Also in MessagePack by Rails' own extensions: not read here.
+      entry(@old.load(payload), version, expires.negative? ? nil : expires) if payload.start_with?(MARSHAL)
+    end
+
+    def old_version(bytes)
+      bytes.start_with?(MARSHAL) ? @old.load(bytes) : bytes.force_encoding(Encoding::UTF_8)
+    end
+
+    def inflate(bytes)
+      inflated = "".b
+      stream = Zlib::Inflate.new
+      stream.inflate(bytes) do |part|
+        inflated << part
+        raise Zlib::DataError, "an entry that inflates to too much" if inflated.bytesize > INFLATED_BYTES_MAX
+      end
+      raise Zlib::BufError, "an entry that is cut" unless stream.finished?
+
+      inflated
+    ensure
+      # One that is not at its end would be complained about.
+      stream.reset
+      stream.close
     end
 
     def from_parts(parts)
@@ -102,7 +155,7 @@ module Regauge
 
       parts = found.ivars
       value = parts["@value"]
-      value = @old.load(Zlib.inflate(value)) if parts["@compressed"]
+      value = @old.load(inflate(value)) if parts["@compressed"]
       expires = parts["@expires_in"] && parts["@created_at"].to_f + parts["@expires_in"].to_f
       entry(value, parts["@version"], expires)
     end
