@@ -12,7 +12,8 @@ READERS ?=
 SPARK ?= no
 
 .DEFAULT_GOAL := check
-.PHONY: check demo test test-servers test-gateway gateway-bench help build lint fmt bench fuzz sanitize docs memory clean wheel wheel-check wheels python-test gem gem-test
+.PHONY: check demo test test-servers test-gateway gateway-bench help build lint fmt bench fuzz sanitize docs memory clean \
+  wheel wheel-check wheels python-test gem gem-source gem-test gem-test-jruby gem-test-newer
 
 check: test                     ## What CI runs: the same as `test`
 
@@ -58,10 +59,19 @@ bench: build                    ## Ratios to the peers, in memory and as whole p
 gem:                            ## The Ruby gem, bindings/ruby/pkg/regauge.gem (needs ruby-dev, libclang-dev, rake)
 	cd bindings/ruby && rake gem
 
-gem-test:                       ## The gem: lint, its tests, and again installed into an empty folder
+gem-source:                     ## The gem of the sources, which is compiled where it is installed
+	cd bindings/ruby && rake source_gem
+
+# `make gem-test PROFILE=fast` builds the extension quicker.
+gem-test:                       ## The gem: lint, its tests, and again from both gems, each in an empty folder
 	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
-	cd bindings/ruby/ext/regauge_native && CARGO_TARGET_DIR=$(CURDIR)/target/ruby-clippy $(CARGO) clippy --quiet -- -D warnings
-	cd bindings/ruby && rake compile test gem_test
+	cd bindings/ruby && rake lint compile test gem_test source_gem_test
+
+gem-test-jruby:                 ## The front for JRuby, on JRuby (from Maven; needs Java)
+	$(PYTHON) tools/jruby_check.py --regauge target/debug/regauge
+
+gem-test-newer:                 ## The gem on the Ruby of a newer Debian (root, mmdebstrap)
+	tools/newer_ruby.sh
 
 test-gateway:                   ## The gateway under schemathesis, from its OpenAPI document (needs pip)
 	$(CARGO) build -p regauge-cli --features gateway

@@ -17,7 +17,13 @@ Gem::Specification.new do |spec|
   extension = Dir.chdir(__dir__) { Dir["lib/regauge/native.{so,bundle}"] }
   spec.files = Dir.chdir(__dir__) { Dir["lib/**/*.rb", "sig/**/*.rbs", "README.md"] } + extension
   spec.require_paths = ["lib"]
-  # Without the extension the gem is the front of the executable, for JRuby.
-  spec.platform = extension.empty? ? "java" : Gem::Platform::CURRENT
+  # With the crates beside it (`rake source_gem`) the extension is compiled where the gem is
+  # installed; without both the gem is the front of the executable, for JRuby.
+  if Dir.exist?(File.join(__dir__, "ext/crates"))
+    spec.files += Dir.chdir(__dir__) { Dir["LICENSE-*", "ext/**/*"].select { |file| File.file?(file) } }
+    spec.extensions = ["ext/regauge_native/extconf.rb"]
+  else
+    spec.platform = extension.empty? ? "java" : Gem::Platform::CURRENT
+  end
   spec.add_dependency "bigdecimal" if RUBY_VERSION >= "3.4"
 end

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Builds and tests the gem on the Ruby of a newer Debian, which is unpacked into a folder:
+#
+#   sudo tools/newer_ruby.sh
+#
+# SUITE says which Debian (forky), NEWER_RUBY the folder (build/newer-ruby; it is kept for the next
+# time), TASKS what rake is to do there (compile test gem_test), PROFILE what cargo builds with.
+# Skipped with a message for others than root, and where mmdebstrap or the suite cannot be had.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+suite=${SUITE:-forky}
+root=${NEWER_RUBY:-$PWD/build/newer-ruby}
+skip() { echo "skipped: $*"; exit 0; }
+
+[ "$(id -u)" = 0 ] || skip "only root can unpack another Debian"
+command -v cargo >/dev/null || skip "no cargo"
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+toolchain=$(rustc --print sysroot)
+
+if [ ! -x "$root/usr/bin/ruby" ]; then
+  command -v mmdebstrap >/dev/null || skip "no mmdebstrap"
+  mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -v security | head -n 1)
+  [ -n "$mirror" ] || skip "apt names no mirror"
+  packages=ruby,ruby-dev,rake,gcc,libc6-dev,make,libclang-dev,ca-certificates
+  packages+=,ruby-minitest,ruby-json,ruby-oj,ruby-msgpack,ruby-bson,ruby-cbor,ruby-nokogiri,ruby-activerecord,ruby-sqlite3
+  mkdir -p "$(dirname "$root")"
+  mmdebstrap --quiet --variant=minbase --mode=root --aptopt='Acquire::Check-Valid-Until "false"' \
+    --include="$packages" "$suite" "$root" "deb $mirror $suite main" ||
+    { rm -rf "$root"; skip "the suite $suite cannot be had"; }
+fi
+
+places=()
+unmount() { for place in "${places[@]}"; do umount "$place" || true; done; }
+trap unmount EXIT
+bind() {
+  mkdir -p "$root$2"
+  mount --bind "$1" "$root$2" || skip "this machine lets nobody mount"
+  places=("$root$2" "${places[@]}")
+}
+bind /proc /proc
+bind /dev /dev
+bind "$PWD" /source
+bind "$cargo_home" /cargo
+bind "$toolchain" /toolchain
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+
+chroot "$root" ruby --version
+chroot "$root" env -i HOME=/tmp LANG=C.UTF-8 PATH=/toolchain/bin:/usr/bin:/bin CARGO_HOME=/cargo \
+  PROFILE="${PROFILE:-fast}" CARGO_TARGET_DIR=/source/target/newer-ruby REGAUGE_DATA="${REGAUGE_DATA:-}" \
+  sh -c 'cd /source/bindings/ruby && rake "$@"' rake ${TASKS:-compile test gem_test}
+# What was built for that Ruby is none for this one.
+rm -f bindings/ruby/lib/regauge/native.so
