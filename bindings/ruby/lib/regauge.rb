@@ -33,4 +33,5 @@ else
   require "regauge/codec"
   require "regauge/formats"
   require "regauge/marc"
+  require "regauge/store"
 end

@@ -137,7 +137,7 @@ module Regauge
     end
   end
 
-  MISSING = %i[MessagePack BSON CBOR YAML Marshal Pickle].freeze
+  MISSING = %i[MessagePack BSON CBOR YAML Marshal Pickle Store].freeze
   private_constant :MISSING
 
   # Says what is not there.

@@ -21,6 +21,8 @@ module Regauge
     attr_reader :line
     # @return [Integer, nil] the column in characters, from 1
     attr_reader :column
+    # @return [String, nil] the key of the store's value, for people: in quotes, or in hexadecimal
+    attr_reader :key
     # @return [String, nil] a few lines of the input that show the place
     attr_reader :excerpt
 
@@ -48,6 +50,23 @@ module Regauge
 
   # A document that asks for more than `limits:` allow.
   class LimitError < Error; end
+
+  # What a {Store} raises that is not about a document: its `kind` is `:engine` (the database failed),
+  # `:usage` (a URL, a collection or a key that cannot be), `:damaged`, `:conflict` or `:stopped`.
+  # The next call works, unless the message says otherwise.
+  class StoreError < Error
+    # @return [Boolean] whether the same call may work a moment later: somebody else holds a lock, or
+    #   the connection was lost before anything was sent
+    def passing?
+      @passing == true
+    end
+  end
+
+  # A stored value that is not what was put: its checksum or its envelope says so.
+  class DamagedError < StoreError; end
+
+  # Somebody else has changed the value meanwhile.
+  class ConflictError < StoreError; end
 
   # A broken record that was passed over with `skip_bad: true`.
   class BadRecord

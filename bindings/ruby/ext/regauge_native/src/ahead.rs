@@ -13,7 +13,7 @@ use regauge::marc::{Options, RECORD_TERMINATOR, Record, RecordBuilder};
 use regauge::reader::Reader;
 use regauge::{Format, Limits, OnLoss, Sink as _, Source as _, marc};
 
-use crate::ruby;
+use crate::ruby::{self, Jump};
 use crate::stream::FromRead;
 
 /// Bytes that a thread reads at a time.
@@ -49,6 +49,8 @@ pub enum Next {
     GoOnSlice(&'static [u8]),
     /// Reading failed: a method of Ruby raised.
     Failed(std::io::Error),
+    /// Something interrupted the thread.
+    Jumped(Jump),
 }
 
 impl Ahead {
@@ -100,7 +102,7 @@ impl Ahead {
         };
         let parts = parts(&bytes[..end], self.threads);
         let (options, limits) = (&self.options, &self.limits);
-        let read: Option<Vec<Vec<Record>>> = ruby::without_lock(|| {
+        let read = ruby::without_lock(|| -> Option<Vec<Vec<Record>>> {
             std::thread::scope(|scope| {
                 let readers: Vec<_> = parts
                     .iter()
@@ -111,7 +113,11 @@ impl Ahead {
                 read.into_iter().map(|read| read.ok().flatten()).collect()
             })
         });
-        let Some(read) = read else { return self.go_on() };
+        let read = match read {
+            Ok(Some(read)) => read,
+            Ok(None) => return self.go_on(),
+            Err(jump) => return Next::Jumped(jump),
+        };
         self.ready.extend(read.into_iter().flatten());
         self.offset += end as u64;
         self.records += self.ready.len() as u64;

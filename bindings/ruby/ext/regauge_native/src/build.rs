@@ -16,6 +16,7 @@ use crate::names::names;
 use crate::options::Settings;
 use crate::ruby::{self, Jump, NIL, VALUE};
 use crate::scratch::Scratch;
+use crate::shapes::Missed;
 
 /// What is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,6 +168,30 @@ impl<'a> Build<'a> {
             ruby::freeze(hash);
         }
         Ok(())
+    }
+
+    /// A hash of the pairs from `base` on, whose keys are text: a copy of one with the same keys,
+    /// where there was one.
+    #[inline]
+    fn plain_hash(&mut self, base: usize) -> Result<VALUE> {
+        let scratch = self.scratch;
+        match scratch.shapes.hash(scratch.values.from(base)) {
+            Ok(hash) => {
+                if self.settings.freeze {
+                    ruby::freeze(hash);
+                }
+                Ok(hash)
+            }
+            Err(missed) => {
+                let hash = ruby::hash();
+                self.hash(hash, base, true)?;
+                if let Missed::Keep(place) = missed {
+                    scratch.shapes.keep(place, hash, scratch.values.from(base));
+                    ruby::keep(hash);
+                }
+                Ok(hash)
+            }
+        }
     }
 
     #[cold]
@@ -513,14 +538,15 @@ impl Sink for Build<'_> {
                 Ok(())
             }
             _ => {
-                let hash = ruby::hash();
-                if frame.plain {
-                    self.hash(hash, base, true)?;
+                let hash = if frame.plain {
+                    self.plain_hash(base)?
                 } else {
+                    let hash = ruby::hash();
                     // Where methods run, the hash has to be seen too: by this thread's stack.
                     self.hash(hash, base, false)?;
                     ruby::keep(hash);
-                }
+                    hash
+                };
                 self.scratch.values.truncate(base);
                 self.push(hash)
             }

@@ -47,7 +47,7 @@ pub fn convert_string(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
             Ok(())
         })?;
         Ok::<_, Error>((output, summary, bad))
-    });
+    })?;
     ruby::keep(string);
     let (output, summary, bad) = result.map_err(|error| exception(&error, Phase::Decode))?;
     let output = ruby::output(&output, options.to.is_text());
@@ -62,7 +62,7 @@ pub fn convert_file(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     };
     let options = settings(from, to, keywords)?.core;
     let (input, output) = (word(input).unwrap_or_default(), word(output).unwrap_or_default());
-    let result = ruby::without_lock(|| files(&input, &output, &options));
+    let result = ruby::without_lock(|| files(&input, &output, &options))?;
     let (summary, bad) = result.map_err(|error| exception(&error, Phase::Decode))?;
     report(&summary, &bad)
 }
@@ -120,7 +120,7 @@ fn report(summary: &Summary, bad: &[regauge::reader::BadRecord]) -> Result<VALUE
 }
 
 /// A hash with symbols as keys.
-fn table(pairs: &[(&str, VALUE)]) -> Result<VALUE, Raise> {
+pub fn table(pairs: &[(&str, VALUE)]) -> Result<VALUE, Raise> {
     let hash = ruby::hash();
     for (name, value) in pairs {
         ruby::hash_insert(hash, &[ruby::symbol(name), *value], true)?;
@@ -141,7 +141,7 @@ pub fn inspect(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         let mut none = |_| Ok(());
         regauge::convert::read(Input::Bytes(bytes), &options, &mut shape, &mut none)?;
         Ok::<_, Error>(shape)
-    });
+    })?;
     ruby::keep(string);
     let shape = result.map_err(|error| exception(&error, Phase::Decode))?;
     let paths = ruby::array(&[]);

@@ -22,21 +22,32 @@ const KEPT_BYTES: usize = 4 << 20;
 /// An `EncodeError` or `LimitError` with the path; what a method of Ruby raised.
 pub fn dump(object: VALUE, settings: &Settings) -> Result<VALUE, Raise> {
     let scratch = scratch::take();
-    let out = Out::reusing(scratch.out.take());
+    let bytes = document_bytes(object, settings, scratch.out.take())?;
+    let string = ruby::output(&bytes, settings.core.to.is_text());
+    if bytes.capacity() <= KEPT_BYTES {
+        scratch.out.set(bytes);
+    }
+    Ok(string)
+}
+
+/// The bytes of the object in the format, in the memory of `buffer`.
+///
+/// # Errors
+/// As `dump`.
+pub fn document_bytes(
+    object: VALUE,
+    settings: &Settings,
+    buffer: Vec<u8>,
+) -> Result<Vec<u8>, Raise> {
     let mut jump = None;
-    match write(object, out, settings, &mut jump) {
+    match write(object, Out::reusing(buffer), settings, &mut jump) {
         Ok(out) => {
-            let bytes = out.into_vec();
+            let mut bytes = out.into_vec();
             // A document of JSON that is alone in its string has no use for a line's end.
-            let length = match settings.core.to {
-                Format::Json => bytes.trim_ascii_end().len(),
-                _ => bytes.len(),
-            };
-            let string = ruby::output(&bytes[..length], settings.core.to.is_text());
-            if bytes.capacity() <= KEPT_BYTES {
-                scratch.out.set(bytes);
+            if settings.core.to == Format::Json {
+                bytes.truncate(bytes.trim_ascii_end().len());
             }
-            Ok(string)
+            Ok(bytes)
         }
         Err(_) if jump.is_some() => Err(jump.map_or(Raise::Exception(ruby::NIL), Into::into)),
         Err(error) => Err(exception(&error.in_format(settings.core.to), Phase::Encode)),

@@ -2,9 +2,10 @@
 //!
 //! | module | |
 //! |---|---|
-//! | [`ruby`], [`data`], [`scratch`] | Ruby's C API, objects that hold values of Rust, values that the collector has to see: the only modules with `unsafe` |
+//! | [`ruby`], [`data`], [`scratch`], [`shapes`] | Ruby's C API, objects that hold values of Rust, values that the collector has to see, hashes with the keys of others: the only modules with `unsafe` |
 //! | [`build`], [`load`], [`stream`] | events to objects |
 //! | [`walk`], [`dump`] | objects to events |
+//! | [`store`] | objects in a database |
 //! | [`convert`] | bytes to bytes, without the interpreter's lock |
 //! | [`options`], [`errors`], [`names`] | keyword arguments, exceptions, classes |
 
@@ -26,6 +27,9 @@ mod options;
 mod ruby;
 #[allow(unsafe_code, reason = "memory that the collector reads")]
 mod scratch;
+#[allow(unsafe_code, reason = "memory of hashes")]
+mod shapes;
+mod store;
 mod stream;
 mod walk;
 
@@ -85,20 +89,7 @@ fn dump_marshal(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     if keywords != NIL {
         Settings::parse(Format::Marshal, keywords)?;
     }
-    let scratch = scratch::take();
-    let mut dumper = scratch.dumper.take().unwrap_or_else(|| Box::new(marshal_dump::Dumper::new()));
-    let string = dumper.document(object).map(ruby::binary);
-    let jump = dumper.jump;
-    scratch.dumper.set(Some(dumper));
-    drop(scratch);
-    let string = match (string, jump) {
-        (_, Some(jump)) => return Err(jump.into()),
-        (Ok(string), None) => string,
-        (Err(marshal_dump::Unusual), None) => {
-            let names = names::names();
-            ruby::call(names.ruby_marshal, names.id_own_dump, &[object])?
-        }
-    };
+    let string = marshal_dump::dump(object)?;
     if io == NIL {
         return Ok(string);
     }
@@ -161,9 +152,14 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let records = ruby::class(c"RecordStream", native);
     ruby::no_allocator(records);
     ruby::no_allocator(ruby::class(c"RecordSource", native));
+    let store = ruby::class(c"Store", native);
+    ruby::no_allocator(store);
+    let cursor = ruby::class(c"Cursor", native);
+    ruby::no_allocator(cursor);
     ruby::find_hash_default()?;
     names::init()?;
     scratch::init(native);
+    shapes::init(ruby::version());
     marshal_dump::learn_words()?;
     formats!(regauge; 0 1 2 3 4 5 6 7 8 9 10);
     let marshal = ruby::module(c"Marshal", regauge);
@@ -177,11 +173,43 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::define_method(records, c"close", method!(marc::close));
     ruby::define(native, c"fill", method!(marc::fill));
     ruby::define(native, c"dump_records", method!(marc::dump));
+    define_store(native, store, cursor);
     ruby::define(native, c"convert", method!(convert::convert_string));
     ruby::define(native, c"convert_file", method!(convert::convert_file));
     ruby::define(native, c"inspect", method!(convert::inspect));
     ruby::define(native, c"detect", method!(convert::detect));
     Ok(NIL)
+}
+
+fn define_store(native: VALUE, class: VALUE, cursor: VALUE) {
+    use store::{care, cursor as walks, values};
+    ruby::define(native, c"store_open", method!(store::open));
+    ruby::define(native, c"sealer", method!(store::sealer));
+    ruby::define(native, c"series_key", method!(store::series_key));
+    ruby::define(native, c"series_time", method!(store::series_time));
+    ruby::define(native, c"series_range", method!(store::series_range));
+    ruby::define_method(class, c"put", method!(values::put));
+    ruby::define_method(class, c"put_many", method!(values::put_many));
+    ruby::define_method(class, c"get", method!(values::get));
+    ruby::define_method(class, c"get_many", method!(values::get_many));
+    ruby::define_method(class, c"seen", method!(values::seen));
+    ruby::define_method(class, c"swap", method!(values::swap));
+    ruby::define_method(class, c"key?", method!(values::has_key));
+    ruby::define_method(class, c"delete", method!(values::delete));
+    ruby::define_method(class, c"entry", method!(values::entry));
+    ruby::define_method(class, c"read", method!(values::read));
+    ruby::define_method(class, c"write", method!(values::write));
+    ruby::define_method(class, c"seal", method!(values::seal));
+    ruby::define_method(class, c"unseal", method!(values::unseal));
+    ruby::define_method(class, c"cursor", method!(walks::open));
+    ruby::define_method(cursor, c"advance", method!(walks::advance));
+    ruby::define_method(class, c"info", method!(care::info));
+    ruby::define_method(class, c"count", method!(care::count));
+    ruby::define_method(class, c"verify", method!(care::verify));
+    ruby::define_method(class, c"reencode", method!(care::reencode));
+    ruby::define_method(class, c"train", method!(care::train));
+    ruby::define_method(class, c"adopt", method!(care::adopt));
+    ruby::define_method(class, c"close", method!(store::close));
 }
 
 /// What Ruby calls when the extension is required.

@@ -18,21 +18,26 @@ use crate::scratch::{self, Scratch};
 /// A `DecodeError` or `LimitError` with its place; what a method of Ruby raised.
 pub fn load(string: VALUE, settings: &Settings) -> Result<VALUE, Raise> {
     let string = ruby::frozen_string(string);
-    let bytes = ruby::bytes_of(string);
+    let value = load_bytes(ruby::bytes_of(string), settings)?;
+    ruby::keep(string);
+    Ok(value)
+}
+
+/// The object of the one document that the bytes are. They must stay where they are meanwhile.
+///
+/// # Errors
+/// As `load`.
+pub fn load_bytes(bytes: &[u8], settings: &Settings) -> Result<VALUE, Raise> {
     let scratch = scratch::take();
     let mut build = Build::new(&scratch, settings);
     let result = documents(bytes, settings, &scratch, &mut build);
     if let Some(jump) = build.jump {
         return Err(jump.into());
     }
-    let value = match result {
-        Ok(()) => build.take(),
-        Err(error) => {
-            return Err(exception(&explain(error, bytes, settings, build), Phase::Decode));
-        }
-    };
-    ruby::keep(string);
-    Ok(value)
+    match result {
+        Ok(()) => Ok(build.take()),
+        Err(error) => Err(exception(&explain(error, bytes, settings, build), Phase::Decode)),
+    }
 }
 
 /// Makes the parser that the settings ask for, and does something with it, which is compiled anew

@@ -182,6 +182,7 @@ pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
         let value = match next {
             Next::Record(record) => Some(new_record(&record, kit)?),
             Next::End => Some(receiver),
+            Next::Jumped(jump) => return Err(jump.into()),
             Next::Failed(error) => return Err(exception(&error.into(), Phase::Decode)),
             Next::GoOnSlice(bytes) => {
                 inner.go_on(Reader::from_slice(inner.parser(), bytes), &ahead);

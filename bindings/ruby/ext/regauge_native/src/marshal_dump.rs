@@ -17,7 +17,8 @@ use regauge::marshal::types::{
 };
 
 use crate::names::names;
-use crate::ruby::{self, Text, VALUE};
+use crate::ruby::{self, Raise, Text, VALUE};
+use crate::scratch;
 
 const T_OBJECT: u32 = 1;
 const T_FLOAT: u32 = 4;
@@ -36,6 +37,27 @@ const DEPTH: u32 = 500;
 pub struct Unusual;
 
 type Written = Result<(), Unusual>;
+
+/// The bytes of an object as a binary string: what Ruby's own gives.
+///
+/// # Errors
+/// What Ruby's own raises, and what methods raise.
+pub fn dump(object: VALUE) -> Result<VALUE, Raise> {
+    let scratch = scratch::take();
+    let mut dumper = scratch.dumper.take().unwrap_or_else(|| Box::new(Dumper::new()));
+    let string = dumper.document(object).map(ruby::binary);
+    let jump = dumper.jump;
+    scratch.dumper.set(Some(dumper));
+    drop(scratch);
+    match (string, jump) {
+        (_, Some(jump)) => Err(jump.into()),
+        (Ok(string), None) => Ok(string),
+        (Err(Unusual), None) => {
+            let names = names();
+            Ok(ruby::call(names.ruby_marshal, names.id_own_dump, &[object])?)
+        }
+    }
+}
 
 /// Numbers by a key: open addressing, never more than half full. A slot counts only in the
 /// generation that wrote it, so that forgetting everything costs nothing.

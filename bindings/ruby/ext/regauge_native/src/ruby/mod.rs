@@ -1,0 +1,85 @@
+//! Ruby's C API as far as it is used here, behind functions that are safe to call on a thread that
+//! holds the interpreter's lock.
+//!
+//! A leaf module: it may use `unsafe`, each block with its reason. Where a reason says "the lock",
+//! it means: everything in this crate runs in a method that Ruby called, so the thread holds the
+//! lock, or in [`without_lock`], which takes no value of Ruby along. "No exception" means that the
+//! function raises nothing but `NoMemoryError` for the arguments that it gets here; whatever may
+//! raise more goes through [`protect`].
+
+mod container;
+mod define;
+mod jump;
+mod number;
+mod object;
+mod text;
+
+pub use rb_sys::{ID, VALUE};
+use rb_sys::{ruby_special_consts as special, ruby_value_type as kind};
+
+pub use container::*;
+pub use define::*;
+pub use jump::*;
+pub use number::*;
+pub use object::*;
+pub use text::*;
+
+/// `nil`.
+pub const NIL: VALUE = special::RUBY_Qnil as VALUE;
+/// `true`.
+pub const TRUE: VALUE = special::RUBY_Qtrue as VALUE;
+/// `false`.
+pub const FALSE: VALUE = special::RUBY_Qfalse as VALUE;
+/// No value.
+pub const UNDEF: VALUE = special::RUBY_Qundef as VALUE;
+
+/// The built-in type of a value.
+#[inline(always)]
+pub fn kind_of(value: VALUE) -> kind {
+    // SAFETY: the value is alive, as all that methods get and the stack holds.
+    unsafe { rb_sys::macros::RB_TYPE(value) }
+}
+
+/// The built-in type of a value that is known to be on the heap.
+#[inline(always)]
+pub fn heap_kind(value: VALUE) -> u32 {
+    // SAFETY: the value is no immediate, so it points to an object that begins with its flags.
+    (unsafe { (*(value as *const rb_sys::RBasic)).flags } & 0x1F) as u32
+}
+
+/// The class of a value on the heap, a singleton class where it has one.
+#[inline(always)]
+pub fn heap_class(value: VALUE) -> VALUE {
+    // SAFETY: as above; the class stands behind the flags.
+    unsafe { (*(value as *const rb_sys::RBasic)).klass }
+}
+
+/// Whether the value is neither a number in itself, nor `nil`, `true`, `false` or a static symbol.
+#[inline(always)]
+pub fn is_heap(value: VALUE) -> bool {
+    value & 7 == 0 && value & !NIL != 0
+}
+
+/// The class of a value, singleton classes passed over.
+pub fn class_of(value: VALUE) -> VALUE {
+    // SAFETY: the lock; no exception.
+    unsafe { rb_sys::rb_obj_class(value) }
+}
+
+/// Whether `value` is a kind of `class`.
+pub fn is_a(value: VALUE, class: VALUE) -> bool {
+    // SAFETY: the lock; no exception for a class.
+    unsafe { rb_sys::rb_obj_is_kind_of(value, class) == TRUE }
+}
+
+/// Whether a value is an integer of any size.
+#[inline]
+pub fn is_integer(value: VALUE) -> bool {
+    value & 1 == 1 || is_heap(value) && heap_kind(value) == 10
+}
+
+/// Whether a value is a float.
+#[inline]
+pub fn is_float(value: VALUE) -> bool {
+    value & 3 == 2 || is_heap(value) && heap_kind(value) == 4
+}

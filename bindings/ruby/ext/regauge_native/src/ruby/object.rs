@@ -1,0 +1,204 @@
+//! Objects, classes, instance variables and methods.
+
+use std::ffi::{CStr, c_int};
+
+use super::jump::{Jump, protect, rescue};
+use super::text::{bytes_of, is_ascii};
+use super::{FALSE, ID, TRUE, VALUE, is_heap};
+
+/// A name in the interpreter's table, which keeps it for good: for names of our own.
+pub fn id(name: &CStr) -> ID {
+    // SAFETY: the lock; no exception.
+    unsafe { rb_sys::rb_intern(name.as_ptr()) }
+}
+
+/// The name of a string that is an instance variable's or a member's.
+pub fn id_of(string: VALUE) -> Result<ID, Jump> {
+    // SAFETY: the lock; under `protect`, since a broken name raises.
+    protect(|| unsafe { rb_sys::rb_intern_str(string) as VALUE }).map(|id| id as ID)
+}
+
+/// Calls `act` with every instance variable, until it says `false`. Jumps must not leave it.
+pub fn each_variable<F: FnMut(ID, VALUE) -> bool>(object: VALUE, mut act: F) {
+    unsafe extern "C" fn step<F: FnMut(ID, VALUE) -> bool>(
+        name: ID,
+        value: VALUE,
+        act: rb_sys::st_data_t,
+    ) -> c_int {
+        // SAFETY: the address of the closure below, which outlives the loop.
+        let act = unsafe { &mut *(act as *mut F) };
+        if act(name, value) { 0 } else { 1 }
+    }
+    let act = &raw mut act as rb_sys::st_data_t;
+    // SAFETY: the lock; the function gets the closure that it expects.
+    unsafe { rb_sys::rb_ivar_foreach(object, Some(step::<F>), act) };
+}
+
+/// An instance variable, `nil` where there is none.
+#[inline]
+pub fn variable(object: VALUE, name: ID) -> VALUE {
+    // SAFETY: the lock; no exception, and no warning.
+    unsafe { rb_sys::rb_attr_get(object, name) }
+}
+
+/// Sets an instance variable of an object that was made here.
+#[inline]
+pub fn set_variable(object: VALUE, name: ID, value: VALUE) {
+    // SAFETY: the lock; the object is not frozen.
+    unsafe { rb_sys::rb_ivar_set(object, name, value) };
+}
+
+/// How many instance variables an object has.
+#[inline]
+pub fn variable_count(object: VALUE) -> usize {
+    // SAFETY: the lock; no exception.
+    unsafe { rb_sys::rb_ivar_count(object) as usize }
+}
+
+/// A value that keeps `name` where an instance variable has it.
+pub fn name_of(id: ID) -> VALUE {
+    // SAFETY: the lock; no exception. `nil` for a name that is internal.
+    unsafe { rb_sys::rb_id2str(id) }
+}
+
+/// Calls a method.
+///
+/// # Errors
+/// What it raises.
+pub fn call(receiver: VALUE, method: ID, arguments: &[VALUE]) -> Result<VALUE, Jump> {
+    // SAFETY: the lock; under `protect`; the arguments are on the caller's stack or marked.
+    protect(|| unsafe {
+        rb_sys::rb_funcallv(receiver, method, arguments.len() as c_int, arguments.as_ptr())
+    })
+}
+
+/// Whether a method is there to be called.
+pub fn responds(receiver: VALUE, method: ID) -> Result<bool, Jump> {
+    // SAFETY: the lock; under `protect`, since `respond_to?` can be anybody's.
+    protect(|| if unsafe { rb_sys::rb_respond_to(receiver, method) } != 0 { TRUE } else { FALSE })
+        .map(|answer| answer == TRUE)
+}
+
+/// Whether an object has a method of this name, also a private one. Asks nobody but the method
+/// tables, unless the class has a `respond_to?` of its own, which then counts as having it.
+pub fn has_method(object: VALUE, name: ID) -> bool {
+    // SAFETY: the lock; no exception: `rb_obj_method_basic`-like look-ups only, since the class has
+    // no `respond_to?` of its own.
+    unsafe {
+        let class = rb_sys::rb_obj_class(object);
+        let names = crate::names::names();
+        if rb_sys::rb_method_basic_definition_p(class, names.id_respond_to) == 0
+            || rb_sys::rb_method_basic_definition_p(class, names.id_respond_to_missing) == 0
+        {
+            return true;
+        }
+        rb_sys::rb_method_boundp(class, name, 0) != 0
+    }
+}
+
+/// Freezes an object that was made here.
+#[inline]
+pub fn freeze(object: VALUE) {
+    // SAFETY: the lock; no exception for objects without a `freeze` of their own.
+    unsafe { rb_sys::rb_obj_freeze(object) };
+}
+
+/// An object without a call of `initialize`.
+///
+/// # Errors
+/// Where the class has no allocator, or its allocator raises.
+pub fn allocate(class: VALUE) -> Result<VALUE, Jump> {
+    // SAFETY: the lock; under `protect`.
+    protect(|| unsafe { rb_sys::rb_obj_alloc(class) })
+}
+
+/// Whether objects of a class come from the allocator of every simple object.
+pub fn has_simple_allocator(class: VALUE) -> bool {
+    // SAFETY: the lock; no exception.
+    unsafe {
+        let simple =
+            rb_sys::rb_get_alloc_func(rb_sys::rb_cObject).map(|allocate| allocate as usize);
+        rb_sys::rb_get_alloc_func(class).map(|allocate| allocate as usize) == simple
+    }
+}
+
+/// A new object of a class that was found to have the allocator of every simple object.
+#[inline]
+pub fn new_plain(class: VALUE) -> VALUE {
+    // SAFETY: the lock; no exception: see `has_simple_allocator`.
+    unsafe { rb_sys::rb_obj_alloc(class) }
+}
+
+/// `FL_EXIVAR`: instance variables of a value that is no simple object.
+#[inline(always)]
+pub fn has_extra_variables(object: VALUE) -> bool {
+    // SAFETY: callers give objects on the heap.
+    unsafe { (*(object as *const rb_sys::RBasic)).flags & 1 << 10 != 0 }
+}
+
+/// The name of a class or module; `nil` where it has none.
+pub fn module_name(module: VALUE) -> VALUE {
+    // SAFETY: the lock; callers give classes and modules.
+    unsafe { rb_sys::rb_mod_name(module) }
+}
+
+/// The name of a class; it lives as long as the class.
+pub fn class_name<'a>(class: VALUE) -> Option<&'a [u8]> {
+    let name = module_name(class);
+    (is_heap(name) && is_ascii(name)).then(|| bytes_of(name))
+}
+
+/// Whether a class is what its name names.
+pub fn is_found_under(class: VALUE) -> bool {
+    let name = module_name(class);
+    // SAFETY: the lock; under `protect`, since the constant may be missing.
+    match protect(|| unsafe { rb_sys::rb_path_to_class(name) }) {
+        Ok(found) => found == class,
+        Err(jump) => {
+            rescue(jump);
+            false
+        }
+    }
+}
+
+/// A constant of ours, by its path.
+///
+/// # Errors
+/// Where there is none.
+pub fn constant(path: &CStr) -> Result<VALUE, Jump> {
+    // SAFETY: the lock; under `protect`.
+    protect(|| unsafe { rb_sys::rb_path2class(path.as_ptr()) })
+}
+
+/// Keeps a value for as long as the process lives.
+pub fn keep_for_good(value: VALUE) {
+    // SAFETY: the lock; no exception.
+    unsafe { rb_sys::rb_gc_register_mark_object(value) };
+}
+
+/// Shows a value to the collector, which then neither frees nor moves it. Only while it marks.
+#[inline]
+pub fn mark(value: VALUE) {
+    // SAFETY: called from mark functions only, with values that are alive.
+    unsafe { rb_sys::rb_gc_mark(value) };
+}
+
+/// The class of plain values of a built-in type.
+pub fn core_class(kind: u32) -> VALUE {
+    // SAFETY: globals that Ruby sets before anything runs.
+    unsafe {
+        match kind {
+            4 => rb_sys::rb_cFloat,
+            5 => rb_sys::rb_cString,
+            7 => rb_sys::rb_cArray,
+            8 => rb_sys::rb_cHash,
+            _ => rb_sys::rb_cInteger,
+        }
+    }
+}
+
+/// `Struct`.
+pub fn struct_class() -> VALUE {
+    // SAFETY: a global that Ruby sets before anything runs.
+    unsafe { rb_sys::rb_cStruct }
+}

@@ -1,0 +1,210 @@
+//! Strings, their encodings, and symbols.
+
+use std::ffi::{CStr, c_int, c_long};
+
+use rb_sys::macros::{RSTRING_LEN, RSTRING_PTR};
+
+use super::jump::{Jump, protect};
+use super::{NIL, VALUE, heap_kind, is_heap};
+
+/// The bytes of a string: valid until the string is changed, collected or moved.
+#[inline(always)]
+pub fn bytes_of<'a>(string: VALUE) -> &'a [u8] {
+    // SAFETY: callers give strings, keep them with `keep`, and let nobody change them meanwhile.
+    unsafe {
+        let length = RSTRING_LEN(string) as usize;
+        std::slice::from_raw_parts(RSTRING_PTR(string).cast::<u8>(), length)
+    }
+}
+
+/// Text as a string of UTF-8, with what is known about its bytes.
+#[inline(always)]
+pub fn utf8_string(text: &str, ascii: bool) -> VALUE {
+    // SAFETY: the lock; no exception. The flags are those that a scan of the bytes would set.
+    unsafe {
+        let string = rb_sys::rb_utf8_str_new(text.as_ptr().cast(), text.len() as c_long);
+        let range = if ascii { CODERANGE_7BIT } else { CODERANGE_VALID };
+        (*(string as *mut rb_sys::RBasic)).flags |= range;
+        string
+    }
+}
+
+const CODERANGE_7BIT: VALUE = 1 << 20;
+const CODERANGE_VALID: VALUE = 2 << 20;
+
+/// Text as a string of UTF-8.
+#[inline]
+pub fn text(text: &str) -> VALUE {
+    utf8_string(text, text.is_ascii())
+}
+
+/// Bytes as a string of UTF-8, whether they are or not.
+pub fn broken_text(bytes: &[u8]) -> VALUE {
+    // SAFETY: the lock; no exception.
+    unsafe { rb_sys::rb_utf8_str_new(bytes.as_ptr().cast(), bytes.len() as c_long) }
+}
+
+/// Bytes as a binary string.
+#[inline]
+pub fn binary(bytes: &[u8]) -> VALUE {
+    // SAFETY: the lock; no exception.
+    unsafe { rb_sys::rb_str_new(bytes.as_ptr().cast(), bytes.len() as c_long) }
+}
+
+/// Text as a frozen string that is the same object wherever the text is the same.
+#[inline]
+pub fn interned(text: &str) -> VALUE {
+    // Ruby looks at the bytes even where there are none, so they have to be somewhere.
+    let text = if text.is_empty() { EMPTY } else { text };
+    // SAFETY: the lock; no exception, the encoding is UTF-8.
+    unsafe {
+        let utf8 = rb_sys::rb_utf8_encoding();
+        rb_sys::rb_enc_interned_str(text.as_ptr().cast(), text.len() as c_long, utf8)
+    }
+}
+
+/// No text, at an address that can be read.
+const EMPTY: &str = {
+    const BYTES: &str = "\0\0\0\0\0\0\0\0";
+    BYTES.split_at(0).0
+};
+
+/// The symbol of a text. It can be collected as any object.
+pub fn symbol(text: &str) -> VALUE {
+    // SAFETY: the lock; no exception, since the text is valid UTF-8.
+    unsafe { rb_sys::rb_str_intern(interned(text)) }
+}
+
+/// The text of a symbol, as a string.
+pub fn symbol_text(symbol: VALUE) -> VALUE {
+    // SAFETY: the lock; callers give symbols.
+    unsafe { rb_sys::rb_sym2str(symbol) }
+}
+
+/// Whether a string is UTF-8 or ASCII without a broken character, is binary, or is something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// Valid UTF-8.
+    Utf8,
+    /// Text of UTF-8 that is broken.
+    Broken,
+    /// Bytes without an encoding.
+    Binary,
+    /// Text in another encoding.
+    Other,
+}
+
+/// The indexes that Ruby gives these encodings (`encindex.h`), the same in all versions.
+const BINARY_INDEX: c_int = 0;
+const UTF8_INDEX: c_int = 1;
+const ASCII_INDEX: c_int = 2;
+
+/// What a string's bytes are.
+#[inline(always)]
+pub fn text_kind(string: VALUE) -> Text {
+    // SAFETY: callers give strings, whose flags say their encoding in seven bits, or that it is
+    // written elsewhere.
+    let flags = unsafe { (*(string as *const rb_sys::RBasic)).flags };
+    let mut index = (flags >> 22 & 0x7F) as c_int;
+    if index == 0x7F {
+        // SAFETY: the lock; no exception.
+        index = unsafe { rb_sys::rb_enc_get_index(string) };
+    }
+    if index == BINARY_INDEX {
+        return Text::Binary;
+    }
+    let range = match flags & (3 << 20) {
+        // SAFETY: the lock; no exception.
+        0 => (unsafe { rb_sys::rb_enc_str_coderange(string) }) as VALUE,
+        known => known,
+    };
+    match index {
+        UTF8_INDEX | ASCII_INDEX if range == CODERANGE_7BIT => Text::Utf8,
+        UTF8_INDEX if range == CODERANGE_VALID => Text::Utf8,
+        UTF8_INDEX | ASCII_INDEX => Text::Broken,
+        _ => Text::Other,
+    }
+}
+
+/// The same text in UTF-8.
+///
+/// # Errors
+/// Ruby's own, where a character has no place there or is broken.
+pub fn to_utf8(string: VALUE) -> Result<VALUE, Jump> {
+    // SAFETY: the lock; under `protect`.
+    protect(|| unsafe {
+        let utf8 = rb_sys::rb_enc_from_encoding(rb_sys::rb_utf8_encoding());
+        rb_sys::rb_str_encode(string, utf8, 0, NIL)
+    })
+}
+
+/// A string that nobody can change, with the same bytes: the string itself where it is frozen.
+pub fn frozen_string(string: VALUE) -> VALUE {
+    // SAFETY: the lock; no exception.
+    unsafe { rb_sys::rb_str_new_frozen(string) }
+}
+
+/// A string with the bytes of a text format in UTF-8, or of a binary one.
+pub fn output(bytes: &[u8], utf8: bool) -> VALUE {
+    if utf8 { broken_text(bytes) } else { binary(bytes) }
+}
+
+/// Says that a string's bytes are in the encoding of this name; `false` where Ruby knows none.
+pub fn set_encoding(string: VALUE, name: &CStr) -> bool {
+    // SAFETY: the lock; no exception: the string was made here, the index was just found.
+    unsafe {
+        let index = rb_sys::rb_enc_find_index(name.as_ptr());
+        if index >= 0 {
+            rb_sys::rb_enc_associate_index(string, index);
+        }
+        index >= 0
+    }
+}
+
+/// The name of a string's encoding.
+pub fn encoding_name<'a>(string: VALUE) -> &'a CStr {
+    // SAFETY: the lock; no exception; names of encodings live as long as the process.
+    unsafe { CStr::from_ptr((*rb_sys::rb_enc_get(string)).name) }
+}
+
+/// Whether the bytes of a string are all ASCII.
+pub fn is_ascii(string: VALUE) -> bool {
+    // SAFETY: the lock; no exception.
+    unsafe { rb_sys::rb_enc_str_coderange(string) as VALUE == CODERANGE_7BIT }
+}
+
+/// The text of a string that [`text_kind`] found to be valid: as long-lived as [`bytes_of`].
+#[inline(always)]
+pub fn utf8_of<'a>(string: VALUE) -> &'a str {
+    // SAFETY: Ruby scanned the bytes and found them to be UTF-8, which it forgets when they change.
+    unsafe { std::str::from_utf8_unchecked(bytes_of(string)) }
+}
+
+/// The encoding that a string says, whatever its bytes: UTF-8, none, or ASCII (as `Other`).
+#[inline(always)]
+pub fn raw_encoding(string: VALUE) -> Option<Text> {
+    // SAFETY: callers give strings.
+    let flags = unsafe { (*(string as *const rb_sys::RBasic)).flags };
+    match (flags >> 22 & 0x7F) as c_int {
+        UTF8_INDEX => Some(Text::Utf8),
+        BINARY_INDEX => Some(Text::Binary),
+        ASCII_INDEX => Some(Text::Other),
+        _ => None,
+    }
+}
+
+/// Whether a value is a string.
+#[inline]
+pub fn is_string(value: VALUE) -> bool {
+    is_heap(value) && heap_kind(value) == 5
+}
+
+/// The text of a key: a string itself, that of a symbol; nothing for other values.
+#[inline]
+pub fn text_of_key(value: VALUE) -> Option<VALUE> {
+    if is_string(value) {
+        return Some(value);
+    }
+    let is_symbol = if is_heap(value) { heap_kind(value) == 20 } else { value & 0xFF == 0x0C };
+    is_symbol.then(|| symbol_text(value))
+}

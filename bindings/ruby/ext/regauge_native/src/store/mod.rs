@@ -1,0 +1,315 @@
+//! Collections of a database: what is below `Regauge::Store`.
+//!
+//! | module | |
+//! |---|---|
+//! | [`values`] | documents in and out |
+//! | [`cursor`] | walks over keys and values |
+//! | [`care`] | settings, counting, verifying, re-encoding |
+//! | [`failure`] | the store's errors as exceptions |
+//!
+//! The database is asked without the interpreter's lock. Whoever asks holds the collection's mutex,
+//! and wants nothing of Ruby while it does: so neither lock ever waits for the other.
+//!
+//! A process that was forked must not touch the connections of its parent, not even to close them.
+//! So a collection knows who opened it: a child opens its own at the first call, and lets the
+//! parent's be.
+
+pub mod care;
+pub mod cursor;
+mod failure;
+pub mod values;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use regauge::{Format, Limits, OnLoss};
+use regauge_store::{Codec, Range, Store, series::Series};
+
+use crate::data::{DataType, Held};
+use crate::errors::Phase;
+use crate::options::{Settings, word};
+use crate::ruby::{self, NIL, Raise, VALUE};
+use failure::{exception_of, store_error};
+
+/// A collection that is open, and the process that opened it.
+struct Shared {
+    /// Always there, until this is dropped.
+    store: Option<Mutex<Store>>,
+    process: u32,
+}
+
+impl Shared {
+    fn new(store: Store) -> Arc<Shared> {
+        Arc::new(Shared { store: Some(Mutex::new(store)), process: std::process::id() })
+    }
+
+    /// The collection, when nobody else has it. Not to be called with the interpreter's lock.
+    fn lock(&self) -> MutexGuard<'_, Store> {
+        let store = self.store.as_ref().expect("there until it is dropped");
+        // A panic leaves no half of a change behind: those are the database's.
+        store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // The parent's: closing it here would take its locks away.
+            std::mem::forget(self.store.take());
+        }
+    }
+}
+
+/// A database that is gone with its connection.
+const MEMORY: &str = "sqlite::memory:";
+
+/// Where a collection is, and how it is to be opened.
+struct Place {
+    url: String,
+    collection: String,
+    codec: Option<Codec>,
+    /// Whether each change is on the disk before it is acknowledged.
+    sync: bool,
+    on_loss: OnLoss,
+    limits: Limits,
+    /// Whether nothing is ever put: the collection only says how values look.
+    seals_only: bool,
+}
+
+impl Place {
+    fn open(&self) -> regauge_store::Result<Store> {
+        let mut store = Store::open(&self.url, &self.collection, self.codec)?;
+        if !self.sync {
+            store.engine().sync_each_change(false)?;
+        }
+        store.on_loss = self.on_loss;
+        store.limits = self.limits;
+        Ok(store)
+    }
+
+    /// The same, where the collection must have the codec that was asked for.
+    fn open_first(&self) -> regauge_store::Result<Store> {
+        let store = self.open()?;
+        match self.codec.filter(|wanted| *wanted != store.settings().codec) {
+            None => Ok(store),
+            Some(wanted) => Err(regauge_store::Error::Usage(format!(
+                "collection {} stores {}, not {wanted}; reencode changes it",
+                self.collection,
+                store.settings().codec
+            ))),
+        }
+    }
+
+    /// Whether the database is gone with its connection.
+    fn is_memory(&self) -> bool {
+        self.url == MEMORY
+    }
+}
+
+/// `Regauge::Native::Store`.
+struct Handle {
+    /// Nothing when it is closed.
+    shared: Option<Arc<Shared>>,
+    /// For the collection's own format.
+    settings: Arc<Settings>,
+    place: Arc<Place>,
+    /// The keyword arguments.
+    options: VALUE,
+}
+
+impl Held for Handle {
+    const NAME: &'static std::ffi::CStr = c"Regauge::Native::Store";
+    fn mark(&self) {
+        ruby::mark(self.options);
+        ruby::mark(self.settings.permit);
+        ruby::mark(self.settings.default);
+    }
+}
+
+static HANDLE: DataType<Handle> = DataType::new();
+
+/// What a call works with. Nothing of the handle is borrowed: methods of Ruby that run meanwhile
+/// may use the same one.
+struct Opened {
+    shared: Arc<Shared>,
+    settings: Arc<Settings>,
+    place: Arc<Place>,
+    options: VALUE,
+}
+
+fn opened(receiver: VALUE) -> Result<Opened, Raise> {
+    let handle = HANDLE.get(receiver)?;
+    let Some(shared) = &handle.shared else {
+        return Err(store_error("the store is closed; open it again"));
+    };
+    let mut shared = Arc::clone(shared);
+    let place = Arc::clone(&handle.place);
+    if shared.process != std::process::id() {
+        if place.is_memory() && !place.seals_only {
+            return Err(store_error(
+                "a database in memory stays with the process that opened it; this one was forked \
+                 from that, and has to open its own",
+            ));
+        }
+        let store = ruby::without_lock(|| place.open())?;
+        shared = Shared::new(store.map_err(|error| exception_of(error, Phase::Decode))?);
+        HANDLE.get(receiver)?.shared = Some(Arc::clone(&shared));
+    }
+    let handle = HANDLE.get(receiver)?;
+    let settings = Arc::clone(&handle.settings);
+    Ok(Opened { shared, settings, place, options: handle.options })
+}
+
+/// `Native.store_open(url, collection, codec or nil, sync, keywords)`.
+pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[url, collection, codec, sync, options] = arguments else {
+        return Err(ruby::argument_error("store_open takes a URL, two names, sync and keywords"));
+    };
+    let text = |value: VALUE, what: &str| {
+        word(value).ok_or_else(|| ruby::type_error(&format!("{what}: takes a String or Symbol")))
+    };
+    let given = Settings::parse(Format::Msgpack, options)?;
+    opened_at(
+        Place {
+            url: text(url, "url")?,
+            collection: text(collection, "collection")?,
+            codec: if codec == NIL { None } else { Some(codec_of(codec)?) },
+            sync: sync != NIL && sync != ruby::FALSE,
+            on_loss: given.core.on_loss,
+            limits: given.core.limits,
+            seals_only: false,
+        },
+        options,
+    )
+}
+
+/// `Native.sealer(codec, keywords)`: a store for `seal` and `unseal` alone.
+pub fn sealer(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[codec, options] = arguments else {
+        return Err(ruby::argument_error("sealer takes a codec and keywords"));
+    };
+    let given = Settings::parse(Format::Msgpack, options)?;
+    opened_at(
+        Place {
+            url: MEMORY.to_owned(),
+            collection: "objects".to_owned(),
+            codec: Some(codec_of(codec)?),
+            sync: true,
+            on_loss: given.core.on_loss,
+            limits: given.core.limits,
+            seals_only: true,
+        },
+        options,
+    )
+}
+
+fn opened_at(place: Place, options: VALUE) -> Result<VALUE, Raise> {
+    let store = ruby::without_lock(|| place.open_first())?;
+    let store = store.map_err(|error| exception_of(error, Phase::Decode))?;
+    let settings = Arc::new(Settings::parse(store.settings().codec.format, options)?);
+    let shared = Some(Shared::new(store));
+    let handle = Handle { shared, settings, place: Arc::new(place), options };
+    let object = HANDLE.wrap(crate::names::names().store_class, handle);
+    ruby::keep(options);
+    Ok(object)
+}
+
+/// `store.close`: what is under way ends first.
+pub fn close(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
+    let shared = HANDLE.get(receiver)?.shared.take();
+    ruby::without_lock(move || drop(shared))?;
+    Ok(NIL)
+}
+
+/// The codec of a name.
+fn codec_of(value: VALUE) -> Result<Codec, Raise> {
+    let name = word(value).unwrap_or_default().replace('_', "-");
+    name.parse().map_err(|error: regauge_store::Error| ruby::argument_error(&error.to_string()))
+}
+
+/// The bytes of a key: a String's, a Symbol's, an Integer's decimal digits.
+fn key_bytes(value: VALUE) -> Result<Vec<u8>, Raise> {
+    if let Some(number) = ruby::small_integer(value) {
+        return Ok(number.to_string().into_bytes());
+    }
+    let Some(text) = ruby::text_of_key(value) else {
+        return Err(ruby::type_error("a key is a String, a Symbol or an Integer"));
+    };
+    let bytes = ruby::bytes_of(text).to_vec();
+    ruby::keep(text);
+    Ok(bytes)
+}
+
+/// A key as a string of UTF-8 where it is that, else of bytes.
+fn key_string(key: &[u8]) -> VALUE {
+    match std::str::from_utf8(key) {
+        Ok(text) => ruby::text(text),
+        Err(_) => ruby::binary(key),
+    }
+}
+
+/// The range of `[from, to, prefix]`: each may be `nil`.
+fn range_of(from: VALUE, to: VALUE, prefix: VALUE) -> Result<Range, Raise> {
+    let optional = |value: VALUE| if value == NIL { Ok(None) } else { key_bytes(value).map(Some) };
+    let mut range = Range { from: optional(from)?, to: optional(to)? };
+    if let Some(prefix) = optional(prefix)? {
+        let within = Range::prefix(&prefix);
+        range.from = range.from.max(within.from);
+        range.to = match (range.to, within.to) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+    }
+    Ok(range)
+}
+
+fn series_of(name: VALUE, bucket: VALUE) -> Result<Series, Raise> {
+    let name = word(name).ok_or_else(|| ruby::type_error("a series has a name"))?;
+    let bucket = ruby::small_integer(bucket).and_then(|bucket| u64::try_from(bucket).ok());
+    let bucket = std::time::Duration::from_nanos(bucket.unwrap_or(0));
+    Series::new(&name, bucket).map_err(|error| ruby::argument_error(&error.to_string()))
+}
+
+fn time_of(value: VALUE) -> Result<i64, Raise> {
+    let beyond = || ruby::argument_error("found a time beyond those of a series: 1677 to 2262");
+    match ruby::small_integer(value) {
+        Some(time) => Ok(time),
+        None if ruby::is_integer(value) => {
+            let (negative, magnitude) = ruby::big_parts(value);
+            let mut bytes = [0; 8];
+            let room = bytes.get_mut(..magnitude.len()).ok_or_else(beyond)?;
+            room.copy_from_slice(&magnitude);
+            let number = i128::from(u64::from_le_bytes(bytes));
+            i64::try_from(if negative { -number } else { number }).map_err(|_| beyond())
+        }
+        None => Err(ruby::type_error("a time of a series is an Integer of nanoseconds")),
+    }
+}
+
+/// `Native.series_key(name, bucket in nanoseconds, time in nanoseconds)`.
+pub fn series_key(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[name, bucket, time] = arguments else {
+        return Err(ruby::argument_error("series_key takes a name, a bucket and a time"));
+    };
+    Ok(ruby::binary(&series_of(name, bucket)?.key(time_of(time)?)))
+}
+
+/// `Native.series_time(name, bucket, key)`: the time in a key, or `nil`.
+pub fn series_time(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[name, bucket, key] = arguments else {
+        return Err(ruby::argument_error("series_time takes a name, a bucket and a key"));
+    };
+    let time = series_of(name, bucket)?.time(&key_bytes(key)?);
+    Ok(time.map_or(NIL, ruby::integer))
+}
+
+/// `Native.series_range(name, bucket)`: the first key of a series, and the first behind it.
+pub fn series_range(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[name, bucket] = arguments else {
+        return Err(ruby::argument_error("series_range takes a name and a bucket"));
+    };
+    let range = series_of(name, bucket)?.whole();
+    let from = range.from.map_or(NIL, |key| ruby::binary(&key));
+    let to = range.to.map_or(NIL, |key| ruby::binary(&key));
+    ruby::keep(from);
+    Ok(ruby::array(&[from, to]))
+}
