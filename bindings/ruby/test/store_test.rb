@@ -136,10 +136,11 @@ class StoreTest < Minitest::Test
   end
 
   def test_options_of_the_codec
-    in_memory(codec: "marshal", permit: [Time, Set]) do |store|
+    in_memory(codec: "marshal", permit: [Time, Set], freeze: true) do |store|
       at = Time.at(1_600_000_000, 5, :nsec)
       store["a"] = { at: at, tags: Set[:x] }
       assert_equal({ at: at, tags: Set[:x] }, store["a"])
+      assert_predicate store["a"], :frozen?
       store["b"] = Gem::Version.new("1.2")
       assert_equal "Gem::Version", store["b"].class_name
     end

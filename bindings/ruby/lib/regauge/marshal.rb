@@ -90,7 +90,7 @@ module Regauge
         check(kind, value)
         case kind
         when "default" then return with_default(value)
-        when "identity" then return value.compare_by_identity
+        when "identity" then return changed(value, &:compare_by_identity)
         when "symbol" then return value.to_sym
         when "raw" then return Native.marshal_number(value)
         end
@@ -141,9 +141,16 @@ module Regauge
         when "regexp" then Build.regexp(value, name)
         when "class", "module", "class_or_module" then type
         when "subclass" then subclass(type, value)
-        when "extended" then value.extend(type)
+        when "extended" then changed(value) { |own| own.extend(type) }
         else raise DecodeError, "found an object of #{name}, which cannot be built: it was written by a C extension"
         end
+      end
+
+      # The value with a change; with `freeze: true` it is frozen already, and its copy will be.
+      def changed(value)
+        return value.tap { |own| yield own } unless value.frozen?
+
+        value.dup.tap { |own| yield own }.freeze
       end
 
       def range(type, value)
@@ -171,6 +178,7 @@ module Regauge
       end
 
       def load_dump(type, value)
+        value = value.dup if value.frozen?
         return type._load(value) if type.respond_to?(:_load)
         return type.send(:_load, value) if type.equal?(::Time)
 
@@ -209,8 +217,7 @@ module Regauge
         hash = value["hash"]
         raise DecodeError, "found a default value without its hash" unless hash.is_a?(::Hash)
 
-        hash.default = value["default"]
-        hash
+        changed(hash) { |own| own.default = value["default"] }
       end
     end
   end

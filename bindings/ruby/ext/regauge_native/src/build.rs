@@ -309,7 +309,15 @@ impl<'a> Build<'a> {
         if values.len() - base != 4 || !ruby::is_hash(values.at(base + 3)) {
             return Err(no_fields());
         }
-        let (value, variables) = (values.at(base + 1), values.at(base + 3));
+        let (mut value, variables) = (values.at(base + 1), values.at(base + 3));
+        if self.settings.freeze {
+            // What is frozen already takes no more variables.
+            value = match ruby::call(value, names().id_dup, &[]) {
+                Ok(copy) => copy,
+                Err(jump) => return self.jumped(jump),
+            };
+            values.set(base + 1, value);
+        }
         let mut failed = None;
         let mut good = true;
         ruby::each_pair(variables, |key, variable| {
@@ -330,6 +338,9 @@ impl<'a> Build<'a> {
             Some(jump) => self.jumped(jump),
             None if !good => Err(no_fields()),
             None => {
+                if self.settings.freeze {
+                    ruby::freeze(value);
+                }
                 self.scratch.values.truncate(base - 1);
                 self.push(value)
             }

@@ -81,6 +81,7 @@ names! {
     id_by_identity: c"compare_by_identity?",
     id_own_dump: c"dump",
     id_load: c"load",
+    id_dup: c"dup",
     id_codec: c"codec",
     id_key: c"@key",
     id_passing: c"@passing",
