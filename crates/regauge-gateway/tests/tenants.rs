@@ -42,7 +42,8 @@ async fn an_administrator_makes_suspends_and_drops_tenants() {
         assert!(listed.contains(number) && !listed.contains(&token[21..]), "{listed}");
         let rotate = format!("{tokens}/{number}/rotate");
         let body = "{\"overlap_seconds\":0}";
-        let new = server.send(&Request::new("POST", &rotate, &admin).json(body)).await.status(201).json();
+        let new =
+            server.send(&Request::new("POST", &rotate, &admin).json(body)).await.status(201).json();
         server.send(&put).await.status(401);
         let token = new["token"].as_str().unwrap();
         let get = Request::new("GET", "/v1/objects/k", token).with("accept", "application/json");

@@ -13,7 +13,7 @@ use super::problem::{Answer, Doing, Problem};
 use super::routes::{Call, checked_key};
 use super::tag::Tag;
 use super::{Access, body, grant, media, reading, writing};
-use crate::tenants::{Scope, key_value};
+use crate::tenants::Scope;
 
 /// One operation of a batch.
 enum Operation {
@@ -154,6 +154,14 @@ fn operation(index: usize, value: &Value) -> Answer<Operation> {
 /// Changes in the tenant's format: a document to put, or nothing to delete.
 type Changes = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
+/// A key as an answer names it: JSON cannot hold one that is not text.
+fn named(key: &[u8]) -> (Value, Value) {
+    match std::str::from_utf8(key) {
+        Ok(key) => (text("key"), text(key)),
+        Err(_) => (text("key_base64"), text(&data_encoding::BASE64.encode(key))),
+    }
+}
+
 /// The results, and the changes that are to be made for them to be true. Gets see what was there
 /// before the batch.
 fn plan(
@@ -168,8 +176,7 @@ fn plan(
     let mut changes = Changes::new();
     let mut converted = 0;
     for operation in operations {
-        let mut result =
-            vec![(text("op"), text(operation.name())), (text("key"), key_value(operation.key()))];
+        let mut result = vec![(text("op"), text(operation.name())), named(operation.key())];
         let status = match operation {
             Operation::Get(key) => match store.stored(&key).map_err(reading)? {
                 None => 404,

@@ -15,8 +15,6 @@ pub use prefix::{Lanes, PREFIX_BYTES, Prefixed};
 pub use regauge_store::{Error, Result};
 pub use registry::{Registry, Snapshot};
 pub use token::{Presented, Scope, Scopes, Token, TokenId, TokenText};
-#[cfg(feature = "server")]
-pub(crate) use transfer::key_value;
 pub use transfer::{Moved, export};
 
 /// A tenant's name: it names a file and stands in addresses.

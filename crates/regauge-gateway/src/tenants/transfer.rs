@@ -166,7 +166,7 @@ pub fn export(
 }
 
 /// A key as a value: text where it is text, else bytes.
-pub(crate) fn key_value(key: &[u8]) -> Value {
+fn key_value(key: &[u8]) -> Value {
     match std::str::from_utf8(key) {
         Ok(text) => Value::Text(text.to_owned()),
         Err(_) => Value::Bytes(key.to_vec()),

@@ -16,7 +16,6 @@ use crate::names::names;
 use crate::options::Settings;
 use crate::ruby::{self, Jump, NIL, VALUE};
 use crate::scratch::Scratch;
-use crate::shapes::Missed;
 
 /// What is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,28 +169,12 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// A hash of the pairs from `base` on, whose keys are text: a copy of one with the same keys,
-    /// where there was one.
+    /// A hash of the pairs from `base` on, whose keys are text.
     #[inline]
     fn plain_hash(&mut self, base: usize) -> Result<VALUE> {
-        let scratch = self.scratch;
-        match scratch.shapes.hash(scratch.values.from(base)) {
-            Ok(hash) => {
-                if self.settings.freeze {
-                    ruby::freeze(hash);
-                }
-                Ok(hash)
-            }
-            Err(missed) => {
-                let hash = ruby::hash();
-                self.hash(hash, base, true)?;
-                if let Missed::Keep(place) = missed {
-                    scratch.shapes.keep(place, hash, scratch.values.from(base));
-                    ruby::keep(hash);
-                }
-                Ok(hash)
-            }
-        }
+        let hash = ruby::hash();
+        self.hash(hash, base, true)?;
+        Ok(hash)
     }
 
     #[cold]

@@ -2,7 +2,7 @@
 //!
 //! | module | |
 //! |---|---|
-//! | [`ruby`], [`data`], [`scratch`], [`shapes`] | Ruby's C API, objects that hold values of Rust, values that the collector has to see, hashes with the keys of others: the only modules with `unsafe` |
+//! | [`ruby`], [`data`], [`scratch`] | Ruby's C API, objects that hold values of Rust, values that the collector has to see: the only modules with `unsafe` |
 //! | [`build`], [`load`], [`stream`] | events to objects |
 //! | [`walk`], [`dump`] | objects to events |
 //! | [`store`] | objects in a database |
@@ -28,7 +28,6 @@ mod ruby;
 #[allow(unsafe_code, reason = "memory that the collector reads")]
 mod scratch;
 #[allow(unsafe_code, reason = "memory of hashes")]
-mod shapes;
 mod store;
 mod stream;
 mod walk;
@@ -159,7 +158,6 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::find_hash_default()?;
     names::init()?;
     scratch::init(native);
-    shapes::init(ruby::version());
     marshal_dump::learn_words()?;
     formats!(regauge; 0 1 2 3 4 5 6 7 8 9 10);
     let marshal = ruby::module(c"Marshal", regauge);

@@ -17,7 +17,6 @@ use std::sync::Mutex;
 
 use crate::data::{DataType, Held};
 use crate::ruby::{self, ID, VALUE};
-use crate::shapes::Shapes;
 
 /// Values of Ruby, the last on top.
 pub struct Stack {
@@ -273,8 +272,6 @@ pub struct Scratch {
     pub anchors: Stack,
     /// Keys that came before.
     pub keys: Keys,
-    /// Shapes of hashes that came before.
-    pub shapes: Shapes,
     /// A buffer for output.
     pub out: Cell<Vec<u8>>,
     /// A parser of Marshal with the usual options, and the memory that it has.
@@ -288,7 +285,6 @@ impl Scratch {
         self.values.mark();
         self.anchors.mark();
         self.keys.mark();
-        self.shapes.mark();
     }
 }
 
@@ -321,7 +317,6 @@ pub fn take() -> Lease {
         values: Stack::new(),
         anchors: Stack::new(),
         keys: Keys::new(),
-        shapes: Shapes::new(),
         out: Cell::new(Vec::new()),
         marshal: Cell::new(None),
         dumper: Cell::new(None),

@@ -94,10 +94,3 @@ pub fn no_allocator(class: VALUE) {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_undef_alloc_func(class) };
 }
-
-/// The version of the Ruby that runs: 303 for 3.3.
-pub fn version() -> u32 {
-    // SAFETY: constants of the interpreter.
-    let [major, minor, _] = unsafe { rb_sys::ruby_api_version };
-    (major * 100 + minor) as u32
-}
