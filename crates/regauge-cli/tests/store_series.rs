@@ -10,7 +10,7 @@ const DB: &str = "--db sqlite:s.db -c slices --series s";
 fn slices_are_put_scanned_and_deleted_by_their_times() {
     let folder = Folder::new();
     for hour in 0..5 {
-        folder.write("slice.json", &format!("{{\"hour\":{hour}}}"));
+        folder.write("slice.json", format!("{{\"hour\":{hour}}}"));
         folder
             .run(&format!("store put {DB} 2026-11-21T0{hour}:00:00Z slice.json --buckets hour"))
             .status(0);

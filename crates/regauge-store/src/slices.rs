@@ -67,6 +67,9 @@ impl Span {
 /// What a thread makes of a stored value.
 pub type Decode<'d, T> = dyn Fn(&[u8], Entry) -> Result<T> + Sync + 'd;
 
+/// A key with what it was decoded to, or with its stored value where that failed.
+type Decoded<T> = (Vec<u8>, std::result::Result<T, Vec<u8>>);
+
 impl Store {
     /// The series of this name. How long its buckets are was noted when its first value was put; a
     /// day where there is none yet.
@@ -198,11 +201,7 @@ impl Store {
     }
 
     /// The keys of a span, each with what it was decoded to, or its stored value where that failed.
-    fn decoded<T: Send>(
-        &mut self,
-        span: &Span,
-        decode: &Decode<'_, T>,
-    ) -> Result<Vec<(Vec<u8>, std::result::Result<T, Vec<u8>>)>> {
+    fn decoded<T: Send>(&mut self, span: &Span, decode: &Decode<'_, T>) -> Result<Vec<Decoded<T>>> {
         let settings = self.settings().clone();
         let one = |packer: &mut Packer, (key, stored): Pair| {
             let entry = settings.unseal(packer, &key, &stored);

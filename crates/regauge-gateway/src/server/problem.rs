@@ -12,14 +12,18 @@ pub const MEDIA: &str = "application/problem+json";
 
 /// A response that says what went wrong, where, and what to do.
 #[derive(Debug)]
-pub struct Problem {
+pub struct Problem(Box<Parts>);
+
+/// In a box: nearly every function may give a problem, and hardly ever does.
+#[derive(Debug)]
+struct Parts {
     status: StatusCode,
     kind: &'static str,
     detail: String,
     members: Map<String, Value>,
     headers: Vec<(HeaderName, HeaderValue)>,
     /// What only the log is told.
-    pub(super) private: Option<String>,
+    private: Option<String>,
 }
 
 /// The result of a handler.
@@ -45,13 +49,14 @@ impl Problem {
     /// A problem of a kind: a word that programs can tell it by.
     pub fn new(status: StatusCode, kind: &'static str, detail: impl Into<String>) -> Problem {
         let (members, headers) = (Map::new(), Vec::new());
-        Problem { status, kind, detail: detail.into(), members, headers, private: None }
+        let detail = detail.into();
+        Problem(Box::new(Parts { status, kind, detail, members, headers, private: None }))
     }
 
     /// The same with a member more.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Problem {
-        self.members.insert(name.to_owned(), value.into());
+        self.0.members.insert(name.to_owned(), value.into());
         self
     }
 
@@ -59,7 +64,7 @@ impl Problem {
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: &str) -> Problem {
         if let Ok(value) = HeaderValue::from_str(value) {
-            self.headers.push((name, value));
+            self.0.headers.push((name, value));
         }
         self
     }
@@ -96,7 +101,7 @@ impl Problem {
         let detail = "the gateway failed; its log has the reason, under the X-Request-Id of this \
                       response";
         let mut problem = Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail);
-        problem.private = Some(reason.into());
+        problem.0.private = Some(reason.into());
         problem
     }
 
@@ -107,7 +112,7 @@ impl Problem {
             Error::Usage(message) => Problem::request(message),
             Error::Engine { passing: true, .. } => {
                 let mut problem = Problem::busy("the database is busy; try again");
-                problem.private = Some(text);
+                problem.0.private = Some(text);
                 problem
             }
             Error::Engine { message, .. } if message.contains("disk is full") => {
@@ -116,7 +121,7 @@ impl Problem {
                     "full",
                     "the disk is full; nothing was changed",
                 );
-                problem.private = Some(text);
+                problem.0.private = Some(text);
                 problem
             }
             Error::Damaged { key, reason } if doing == Doing::Writing => {
@@ -168,13 +173,13 @@ impl Problem {
 
     /// The problem as JSON.
     pub fn to_json(&self) -> Value {
-        let title = self.status.canonical_reason().unwrap_or("Error");
+        let title = self.0.status.canonical_reason().unwrap_or("Error");
         let mut all = Map::new();
-        all.insert("type".to_owned(), json!(format!("urn:regauge:problem:{}", self.kind)));
+        all.insert("type".to_owned(), json!(format!("urn:regauge:problem:{}", self.0.kind)));
         all.insert("title".to_owned(), json!(title));
-        all.insert("status".to_owned(), json!(self.status.as_u16()));
-        all.insert("detail".to_owned(), json!(self.detail));
-        all.extend(self.members.clone());
+        all.insert("status".to_owned(), json!(self.0.status.as_u16()));
+        all.insert("detail".to_owned(), json!(self.0.detail));
+        all.extend(self.0.members.clone());
         Value::Object(all)
     }
 }
@@ -182,13 +187,14 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::from(self.to_json().to_string()));
-        *response.status_mut() = self.status;
+        let Parts { status, kind, private, headers: extra, .. } = *self.0;
+        *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA));
-        for (name, value) in self.headers {
+        for (name, value) in extra {
             headers.insert(name, value);
         }
-        response.extensions_mut().insert(Told { kind: self.kind, private: self.private });
+        response.extensions_mut().insert(Told { kind, private });
         response
     }
 }

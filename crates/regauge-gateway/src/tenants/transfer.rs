@@ -3,6 +3,7 @@
 use regauge::convert::Options;
 use regauge::documents::Documents;
 use regauge::{Format, OnLoss, Value, values};
+use regauge_store::engine::Pair;
 use regauge_store::{Engine, KeyKind, Order, Range, Store, shown};
 
 use super::registry::Moving;
@@ -111,7 +112,7 @@ fn differs(what: &str) -> Error {
 fn walk(
     engine: &dyn Engine,
     layout: &regauge_store::Layout,
-    each: &mut dyn FnMut(&[(Vec<u8>, Vec<u8>)]) -> Result,
+    each: &mut dyn FnMut(&[Pair]) -> Result,
 ) -> Result {
     let mut rest = Range::all();
     loop {

@@ -109,6 +109,9 @@ impl Head {
     }
 }
 
+/// Is given heads, each with its key.
+type EachHead<'e> = dyn FnMut(&[(Head, Vec<u8>)]) -> Result + 'e;
+
 impl Chunked {
     /// Stores values of more than `limit` bytes in chunks of that many.
     ///
@@ -281,11 +284,7 @@ impl Chunked {
 
     /// Calls `each` with every head that was ever written for a column and not removed, and its
     /// key.
-    fn each_head(
-        &self,
-        layout: &Layout,
-        each: &mut dyn FnMut(&[(Head, Vec<u8>)]) -> Result,
-    ) -> Result {
+    fn each_head(&self, layout: &Layout, each: &mut EachHead<'_>) -> Result {
         let chunks = self.chunks();
         let prefix = format!("head/{}/", column(layout)).into_bytes();
         let mut rest = Range::prefix(&prefix);

@@ -181,8 +181,8 @@ pub fn export(
     // A file of MARCXML is one document that holds all records.
     let how = How { to, values_only };
     match to == Format::MarcXml {
-        true => export.into_one(store, &mut outlet, how)?,
-        false => export.into_many(store, &mut outlet, &destination.name, how)?,
+        true => export.as_one(store, &mut outlet, how)?,
+        false => export.as_many(store, &mut outlet, &destination.name, how)?,
     }
     outlet.finish().map_err(|error| Failure::io(&destination.name, &error))?;
     destination.commit()?;
@@ -233,13 +233,7 @@ impl Export {
     }
 
     /// Each document by itself, one after the other.
-    fn into_many(
-        &mut self,
-        store: &mut Store,
-        outlet: &mut Outlet,
-        place: &str,
-        how: How,
-    ) -> Result {
+    fn as_many(&mut self, store: &mut Store, outlet: &mut Outlet, place: &str, how: How) -> Result {
         // One document of JSON is an array of all.
         let (open, between, close) = match how.to {
             Format::Json => ("[", ",", "]\n"),
@@ -264,7 +258,7 @@ impl Export {
     }
 
     /// All documents as one.
-    fn into_one(&mut self, store: &mut Store, outlet: &mut Outlet, how: How) -> Result {
+    fn as_one(&mut self, store: &mut Store, outlet: &mut Outlet, how: How) -> Result {
         let options = options(store, how.to, how.to);
         let mut stopped = None;
         let mut last = String::new();
