@@ -207,10 +207,8 @@ async fn keys_are_bytes_and_a_listing_goes_through_them_page_by_page() {
             let mut next = Some(format!("/v1/objects?limit=2&order={order}"));
             while let Some(path) = next {
                 let mut lines = list(path).await;
-                next = match lines.last().unwrap().get("next") {
-                    Some(path) => Some(path.as_str().unwrap().to_owned()),
-                    None => None,
-                };
+                next =
+                    lines.last().unwrap().get("next").map(|path| path.as_str().unwrap().to_owned());
                 if next.is_some() {
                     lines.pop();
                 }
