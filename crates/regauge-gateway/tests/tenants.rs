@@ -173,7 +173,7 @@ fn a_move_that_was_cut_off_leaves_the_values_where_they_count() {
     half.put(b"0000", b"[1]", regauge::Format::Json).unwrap();
     drop(half);
     set("own", "copying");
-    assert_eq!(home.recover(&lock).unwrap(), [id.clone()]);
+    assert_eq!(home.recover(&lock).unwrap(), std::slice::from_ref(&id));
     assert_eq!((count(Place::Own), count(Place::Shared)), (1_200, 0));
     assert!(home.recover(&lock).unwrap().is_empty());
     // Killed while it cleaned up: both places hold all, and the new one counts.
@@ -186,7 +186,7 @@ fn a_move_that_was_cut_off_leaves_the_values_where_they_count() {
     rest.put(b"0000", b"[1]", regauge::Format::Json).unwrap();
     drop(rest);
     set("shared", "cleaning");
-    assert_eq!(home.recover(&lock).unwrap(), [id.clone()]);
+    assert_eq!(home.recover(&lock).unwrap(), std::slice::from_ref(&id));
     assert!(!home.file(&id).exists());
     assert_eq!(count(Place::Shared), 1_200);
     assert!(home.move_tenant(&lock, &id, Place::Shared).is_err(), "it is there already");
