@@ -257,7 +257,10 @@ fn check(folder: &Path, pairs: &[Pair]) {
 
 /// Seconds of both by row.
 #[derive(Default)]
-struct Rows(Vec<(String, usize, Vec<(f64, f64)>)>);
+struct Rows(Vec<Row>);
+
+/// A name, how many values, and the seconds of both in each round.
+type Row = (String, usize, Vec<(f64, f64)>);
 
 impl Rows {
     fn time(&mut self, round: usize, name: &str, count: usize, both: &mut Both, job: Job<'_>) {
