@@ -190,7 +190,7 @@ mod tests {
         let plan = |groups: &[Vec<usize>], seconds| {
             within(&guesses, groups, Duration::from_secs(seconds), Duration::from_millis(10))
         };
-        let short = plan(&[all.clone()], 30);
+        let short = plan(std::slice::from_ref(&all), 30);
         assert_eq!(short.pace[..10], [Pace::Full; 10]);
         assert_eq!(short.pace[10..], [Pace::Once; 10]);
         assert!(short.laps.len() == 5 && short.laps[0] >= 3, "{:?}", short.laps);
