@@ -61,7 +61,7 @@ fn wrong_usage_is_status_2() {
         ("convert in.json out.json.gz --level 10", "--level 10 is not one of gzip's, which are 1 to 9".to_owned()),
         ("convert in.json out.json --level 1", "--level says how hard to compress, but nothing is compressed".to_owned()),
         ("convert in.json out.json --report out.json", "OUT and --report are the same, out.json".to_owned()),
-        ("man nonsense", "unknown command `nonsense`: known are convert, inspect, measure, report, sample, store, formats, completions, man".to_owned()),
+        ("man nonsense", "unknown command `nonsense`: known are convert, inspect, measure, report, sample, store, serve, formats, completions, man".to_owned()),
     ] {
         check(&folder, arguments, 2, &format!("regauge: {message}\n"));
     }

@@ -205,8 +205,8 @@ pub fn write_xml<'py>(
     Ok(Some(PyBytes::new(py, &bytes[start..])))
 }
 
-/// A record in which no text needs a thought, as the core's writer writes it: half of the time
-/// went into collecting the record first. `None` for any other, and for what is no record.
+/// A record in which no text needs a thought, as the core's writer writes it, without collecting
+/// the record first. `None` for any other, and for what is no record.
 fn plain_xml(
     leader: &str,
     fields: &Bound<'_, PyList>,

@@ -10,6 +10,7 @@ use regauge_store::{Order, Store};
 
 use super::args::SpanArguments;
 use super::failure;
+use super::transfer::in_array;
 use crate::compress::Compression;
 use crate::failure::{Failure, Result};
 use crate::output::Destination;
@@ -91,7 +92,7 @@ pub fn scan(
                 write(between)?;
             }
             first = false;
-            write(&bytes)?;
+            write(in_array(&bytes, to))?;
         }
         match part.order {
             Order::Ascending if last == TimeNs::MAX => break,

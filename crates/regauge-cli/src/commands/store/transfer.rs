@@ -248,7 +248,7 @@ impl Export {
             let (bytes, _) = values::write_values(&[value], &options)
                 .map_err(|error| Failure::data(&format!("key {key}"), error))?;
             write(lead.as_bytes())?;
-            write(&bytes)?;
+            write(in_array(&bytes, how.to))?;
             lead = between;
         }
         if lead == open {
@@ -311,4 +311,12 @@ fn document(store: &mut Store, key: &[u8], value: &[u8], how: How) -> regauge_st
     };
     let name = |name: &str| Value::Text(name.to_owned());
     Ok(Value::Map(vec![(name("key"), key), (name("value"), value)]))
+}
+
+/// A written document as it stands among others: within an array of JSON no line ends with it.
+pub(super) fn in_array(document: &[u8], to: Format) -> &[u8] {
+    match to {
+        Format::Json => document.strip_suffix(b"\n").unwrap_or(document),
+        _ => document,
+    }
 }
