@@ -1,8 +1,8 @@
 //! The gateway: requests in, tokens looked at, one tenant's values and no other's.
 //!
 //! Advice for those who change this file: a handler never sees a request before
-//! [`routes`] has looked at its token, and never names a tenant: it gets a [`Grant`], and
-//! [`Gateway::with_store`] is the only way from there to values.
+//! [`routes`] has looked at its token, and never names a tenant: it gets a `Grant`, and
+//! `Gateway::with_store` is the only way from there to values.
 
 mod admin;
 mod batch;
