@@ -321,6 +321,21 @@ pub fn making(name: &str) -> String {
     format!("making/{name}")
 }
 
+/// The error for a URL whose driver this build has left out.
+#[cfg(not(all(
+    feature = "postgres",
+    feature = "mysql",
+    feature = "mongodb",
+    feature = "cassandra"
+)))]
+fn missing(url: &str, feature: &str) -> Result<Box<dyn Engine>> {
+    Err(Error::usage(format!(
+        "{} needs the driver of a server, which is not compiled in; build with the feature \
+         \"{feature}\", or \"servers\" for all",
+        shown_url(url)
+    )))
+}
+
 /// Opens the database of a URL: `sqlite:PATH`, `postgres://…`, `mysql://…`, `mongodb://…`,
 /// `cassandra://…`.
 ///
@@ -329,31 +344,24 @@ pub fn making(name: &str) -> String {
 /// No error shows a password.
 pub fn open(url: &str) -> Result<Box<dyn Engine>> {
     let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
-    let missing = |feature: &str| {
-        Err(Error::usage(format!(
-            "{} needs the driver of a server, which is not compiled in; build with the feature \
-             \"{feature}\", or \"servers\" for all",
-            shown_url(url)
-        )))
-    };
     match scheme {
         "sqlite" => Ok(Box::new(Sqlite::open(rest)?)),
         #[cfg(feature = "postgres")]
         "postgres" | "postgresql" => Ok(in_chunks(Postgres::open(url)?)),
         #[cfg(not(feature = "postgres"))]
-        "postgres" | "postgresql" => missing("postgres"),
+        "postgres" | "postgresql" => missing(url, "postgres"),
         #[cfg(feature = "mysql")]
         "mysql" => Ok(in_chunks(Mysql::open(url)?)),
         #[cfg(not(feature = "mysql"))]
-        "mysql" => missing("mysql"),
+        "mysql" => missing(url, "mysql"),
         #[cfg(feature = "mongodb")]
         "mongodb" | "mongodb+srv" => Ok(in_chunks(MongoDb::open(url)?)),
         #[cfg(not(feature = "mongodb"))]
-        "mongodb" | "mongodb+srv" => missing("mongodb"),
+        "mongodb" | "mongodb+srv" => missing(url, "mongodb"),
         #[cfg(feature = "cassandra")]
         "cassandra" => Ok(in_chunks(Cassandra::open(url)?)),
         #[cfg(not(feature = "cassandra"))]
-        "cassandra" => missing("cassandra"),
+        "cassandra" => missing(url, "cassandra"),
         _ => Err(Error::usage(format!(
             "found \"{}\", expected sqlite:PATH, postgres://, mysql://, mongodb:// or cassandra://",
             shown_url(url)
