@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod member;
 #[cfg(feature = "server")]
 pub mod server;
 pub mod tenants;

@@ -342,7 +342,7 @@ async fn a_series_is_read_by_its_times() {
     for place in PLACES {
         let (_, token) = server.both(&format!("t-{}", place.name()), place, "msgpack");
         for second in [0_i64, 1, 2, 86_400, 200_000] {
-            let path = format!("/v1/series/heat%2F1/{}", second * 1_000_000_000);
+            let path = format!("/v1/series/heat%2F1/{second}");
             let body = second.to_string();
             server.send(&Request::new("PUT", &path, &token).json(&body)).await.status(201);
         }
@@ -354,14 +354,21 @@ async fn a_series_is_read_by_its_times() {
             lines.filter_map(|one| one["value"].as_i64()).collect()
         };
         assert_eq!(get("").await, [0, 1, 2, 86_400, 200_000]);
-        assert_eq!(get("?from=1000000000&till=86400000000000").await, [1, 2]);
+        assert_eq!(get("?from=1&till=86400").await, [1, 2]);
         assert_eq!(get("?from=1970-01-02T00:00:00Z&order=descending").await, [200_000, 86_400]);
         assert_eq!(get("?limit=2").await, [0, 1]);
         let page = Request::new("GET", "/v1/series/heat%2F1?limit=2&order=descending", &token);
         let text = server.send(&page).await.status(200).text();
         let next: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
         let next = Request::new("GET", next["next"].as_str().unwrap(), &token);
-        assert!(server.send(&next).await.status(200).text().starts_with("{\"time\":2000000000,"));
+        assert!(
+            server
+                .send(&next)
+                .await
+                .status(200)
+                .text()
+                .starts_with("{\"time\":\"1970-01-01T00:00:02Z\",")
+        );
         let one = Request::new("GET", "/v1/series/heat%2F1/1970-01-02T00:00:00Z", &token);
         assert_eq!(
             server.send(&one.with("accept", "application/json")).await.status(200).text(),

@@ -15,8 +15,9 @@ use tokio::sync::OwnedRwLockWriteGuard;
 use super::problem::{Answer, Problem};
 use super::routes::Call;
 use super::{Gateway, media, reading};
+use crate::member::{object, present, present_object, whole};
 use crate::tenants::{
-    Limits, Place, Scope, Scopes, State, Tenant, TenantId, Token, TokenId, TokenText, now,
+    ID_MAX, Limits, Place, Scope, Scopes, State, Tenant, TenantId, Token, TokenId, TokenText, now,
 };
 
 /// Bytes of the longest body of an administrator.
@@ -30,17 +31,22 @@ const OVERLAP_SECONDS: u32 = 3_600;
 #[serde(deny_unknown_fields)]
 struct Create {
     id: String,
+    #[serde(default, deserialize_with = "present")]
     place: Option<String>,
+    #[serde(default, deserialize_with = "present")]
     codec: Option<String>,
-    #[serde(default)]
-    limits: Limits,
+    #[serde(default, deserialize_with = "present_object")]
+    limits: Option<Limits>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Change {
+    #[serde(default, deserialize_with = "present")]
     state: Option<String>,
+    #[serde(default, deserialize_with = "present")]
     place: Option<String>,
+    #[serde(default, deserialize_with = "present_object")]
     limits: Option<Limits>,
 }
 
@@ -48,19 +54,15 @@ struct Change {
 #[serde(deny_unknown_fields)]
 struct AddToken {
     scopes: Vec<String>,
+    #[serde(default, deserialize_with = "whole")]
     expires_in_seconds: Option<u32>,
 }
 
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
 struct Rotate {
-    overlap_seconds: u32,
-}
-
-impl Default for Rotate {
-    fn default() -> Rotate {
-        Rotate { overlap_seconds: OVERLAP_SECONDS }
-    }
+    #[serde(default, deserialize_with = "whole")]
+    overlap_seconds: Option<u32>,
 }
 
 /// An answer in JSON that nobody keeps.
@@ -83,8 +85,9 @@ async fn body<T: DeserializeOwned>(call: Call) -> Answer<T> {
     media::of_body(call.headers(), &[Format::Json])?;
     let (parts, body) = call.request.into_parts();
     let taken = call.gateway.take(&parts.headers, body, BODY_MAX).await?;
-    serde_json::from_slice(&taken.bytes)
-        .map_err(|error| Problem::request(format!("the body is not what is expected: {error}")))
+    let mut input = serde_json::Deserializer::from_slice(&taken.bytes);
+    let wanted = object(&mut input).and_then(|wanted| input.end().map(|()| wanted));
+    wanted.map_err(|error| Problem::request(format!("the body is not what is expected: {error}")))
 }
 
 impl Gateway {
@@ -125,6 +128,13 @@ pub(super) async fn list(call: Call) -> Answer {
     let query = call.query(&["after", "limit"])?;
     let limit = query.number("limit", PAGE)?.unwrap_or(100);
     let after = query.text("after")?.map(str::to_owned);
+    if let Some(after) = after.as_deref().filter(|after| after.len() > ID_MAX) {
+        return Err(Problem::request(format!(
+            "parameter after: found {} bytes, expected the name of a tenant, at most {}",
+            after.len(),
+            ID_MAX
+        )));
+    }
     call.gateway
         .off(move |gateway| {
             let found = gateway.home.registry.list(after.as_deref(), limit + 1).map_err(reading)?;
@@ -154,7 +164,8 @@ pub(super) async fn create(call: Call) -> Answer {
             if registry.find(&id).map_err(reading)?.is_some() {
                 return Err(exists(&id));
             }
-            let tenant = match registry.create(&id, place, codec, wanted.limits) {
+            let tenant = match registry.create(&id, place, codec, wanted.limits.unwrap_or_default())
+            {
                 Err(Error::Usage(_)) => return Err(exists(&id)),
                 other => other.map_err(reading)?,
             };
@@ -347,7 +358,7 @@ pub(super) async fn rotate_token(call: Call) -> Answer {
     gateway
         .off(move |gateway| {
             let tenant = gateway.known(&id)?;
-            let until = now() + i64::from(wanted.overlap_seconds);
+            let until = now() + i64::from(wanted.overlap_seconds.unwrap_or(OVERLAP_SECONDS));
             let registry = &gateway.home.registry;
             let rotated = match registry.rotate_token(Some(&*tenant), token, until) {
                 Err(Error::Usage(_)) => return Err(no_token(&token.to_string())),

@@ -39,7 +39,9 @@ impl Operation {
 }
 
 pub(super) async fn post(call: Call) -> Answer {
-    let formats = call.gateway.config.formats.clone();
+    // No record of MARC is a list of operations.
+    let mut formats = call.gateway.config.formats.clone();
+    formats.retain(|format| !format.is_marc());
     let from = media::of_body(call.headers(), &formats)?;
     // The answer comes in the format of the question, where nothing else is asked for.
     let mut order = formats;

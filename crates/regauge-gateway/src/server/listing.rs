@@ -13,7 +13,8 @@ use bytes::Bytes;
 use futures_util::stream;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use regauge::{Format, OnLoss};
-use regauge_store::{Order, Range, Store, series::Series};
+use regauge_store::series::{Series, time_text};
+use regauge_store::{Order, Range, Store};
 use serde_json::{Map, Value, json};
 
 use super::grant::Grant;
@@ -53,17 +54,18 @@ pub(super) async fn objects(call: Call) -> Answer {
     let limit = query.number("limit", most)?.unwrap_or(most);
     let order = order(&query)?;
     let with_value = query.word("values", &[("true", true), ("false", false)])?.unwrap_or(false);
-    let prefix = query.bytes("prefix").unwrap_or_default();
+    let prefix = query.key_bytes("prefix")?.unwrap_or_default();
     let mut range = Range::prefix(prefix);
-    if let Some(after) = query.bytes("after") {
-        if !after.starts_with(prefix) {
-            return Err(Problem::request(
-                "parameter after: expected a key that begins with prefix",
-            ));
-        }
+    if let Some(after) = query.key_bytes("after")? {
+        // It may be any key: what has the prefix and comes behind it is listed.
         match order {
-            Order::Ascending => range.from = Some([after, &[0]].concat()),
-            Order::Descending => range.to = Some(after.to_vec()),
+            Order::Ascending => {
+                range.from = range.from.max(Some([after, &[0]].concat()));
+            }
+            Order::Descending => {
+                let to = range.to.take().map_or(after.to_vec(), |to| to.min(after.to_vec()));
+                range.to = Some(to);
+            }
         }
     }
     let address = address("/v1/objects", &call, "after");
@@ -171,10 +173,10 @@ impl Pages {
             (Line::Object { .. }, _) => percent_encode(&last, NON_ALPHANUMERIC).to_string(),
             // `till` is not part of its range, so the last one is where it goes on.
             (Line::Point(series), Order::Descending) => {
-                series.time(&last).unwrap_or_default().to_string()
+                time_text(series.time(&last).unwrap_or_default())
             }
             (Line::Point(series), Order::Ascending) => {
-                series.time(&last).unwrap_or_default().saturating_add(1).to_string()
+                time_text(series.time(&last).unwrap_or_default().saturating_add(1))
             }
         };
         let next = json!({"next": format!("{}{value}", self.address)});
@@ -244,7 +246,7 @@ fn write_line(
             *with_value
         }
         Line::Point(series) => {
-            members.insert("time".to_owned(), json!(series.time(key)));
+            members.insert("time".to_owned(), json!(series.time(key).map(time_text)));
             true
         }
     };

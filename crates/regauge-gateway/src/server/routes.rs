@@ -299,6 +299,18 @@ impl Query {
         text.map_err(|_| Problem::request(format!("parameter {name} is not UTF-8")))
     }
 
+    /// The bytes of a key, or of its beginning.
+    pub fn key_bytes(&self, name: &str) -> Answer<Option<&[u8]>> {
+        let bytes = self.bytes(name);
+        match bytes {
+            Some(bytes) if bytes.len() > KEY_MAX => Err(Problem::request(format!(
+                "parameter {name}: found {} bytes, expected at most {KEY_MAX}",
+                bytes.len()
+            ))),
+            _ => Ok(bytes),
+        }
+    }
+
     /// A whole number between 1 and `most`.
     pub fn number(&self, name: &str, most: usize) -> Answer<Option<usize>> {
         let Some(text) = self.text(name)? else { return Ok(None) };

@@ -25,6 +25,9 @@ impl Tag {
     }
 }
 
+/// What may stand around an element of a list.
+const BLANK: [char; 2] = [' ', '\t'];
+
 /// What a request expects of the stored value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Conditions {
@@ -56,11 +59,20 @@ impl Tags {
             if text.trim() == "*" {
                 return Ok(Some(Tags::Any));
             }
-            for one in text.split(',') {
-                let one = one.trim();
-                let bare = one.strip_prefix("W/").unwrap_or(one);
-                let bare = bare.strip_prefix('"').and_then(|one| one.strip_suffix('"'));
-                let bare = bare.ok_or_else(wrong)?;
+            let mut rest = text.trim_matches(BLANK);
+            while !rest.is_empty() {
+                // An element of a list may be empty (RFC 9110 §5.6.1.2).
+                if let Some(behind) = rest.strip_prefix(',') {
+                    rest = behind.trim_start_matches(BLANK);
+                    continue;
+                }
+                let bare = rest.strip_prefix("W/").unwrap_or(rest).strip_prefix('"');
+                let (bare, behind) =
+                    bare.and_then(|bare| bare.split_once('"')).ok_or_else(wrong)?;
+                rest = behind.trim_start_matches(BLANK);
+                if !rest.is_empty() && !rest.starts_with(',') {
+                    return Err(wrong());
+                }
                 // A tag of another form was never ours, so it fits nothing.
                 if let Some((hash, _)) = bare.split_once('-')
                     && hash.len() == 32
@@ -135,6 +147,11 @@ mod tests {
         let none = conditions(header::IF_NONE_MATCH, &list).unwrap();
         assert!(!none.allow(Some(one)) && none.allow(Some(Tag::of(b"three"))));
         assert!(!conditions(header::IF_MATCH, "\"else\"").unwrap().allow(Some(one)));
-        assert!(conditions(header::IF_MATCH, "bare").is_err());
+        let odd = format!(" , \"a,b\" ,,{},", one.text(Format::Json));
+        assert!(conditions(header::IF_MATCH, &odd).unwrap().allow(Some(one)));
+        assert!(!conditions(header::IF_MATCH, "").unwrap().allow(Some(one)));
+        for wrong in ["bare", "\"open", "\"a\"b", "\"a\" \"b\"", "W/", "\"a\", *"] {
+            assert!(conditions(header::IF_MATCH, wrong).is_err(), "{wrong}");
+        }
     }
 }

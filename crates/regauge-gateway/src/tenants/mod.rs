@@ -22,7 +22,7 @@ pub use transfer::{Moved, export};
 pub struct TenantId(String);
 
 /// Characters of the longest name.
-const ID_MAX: usize = 63;
+pub(crate) const ID_MAX: usize = 63;
 
 impl TenantId {
     /// The name as text.
@@ -146,16 +146,32 @@ pub struct Tenant {
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// The largest body of a request, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::member::whole",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub body_bytes: Option<u64>,
     /// The deepest nesting of a document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::member::whole",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub depth: Option<u32>,
     /// Requests a second, over time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::member::whole",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub rate: Option<u32>,
     /// Requests at the same time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::member::whole",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub concurrency: Option<u32>,
 }
 
