@@ -31,7 +31,7 @@ fn main() {
             let place = tempfile::tempdir_in(&folder).expect("a folder to write in");
             let mut both = Both::new(place.path());
             let random = shuffled(&pairs);
-            let few = &pairs[..pairs.len() / 10];
+            let few = &replaced(&pairs)[..];
             rows.time(
                 round,
                 &format!("put {name}, {batch} a transaction"),
@@ -119,6 +119,13 @@ fn shuffled(pairs: &[Pair]) -> Vec<&Pair> {
         pairs.iter().enumerate().map(|(at, pair)| (mixed(at as u64), pair)).collect();
     all.sort_by_key(|(order, _)| *order);
     all.into_iter().map(|(_, pair)| pair).collect()
+}
+
+/// Every tenth key with another's document: SQLite writes nothing where the bytes are the same.
+fn replaced(pairs: &[Pair]) -> Vec<Pair> {
+    let count = pairs.len() / 10;
+    let others = pairs[1..].iter().map(|(_, document)| document.clone());
+    pairs.iter().map(|(key, _)| key.clone()).zip(others).take(count).collect()
 }
 
 #[derive(Clone, Copy)]
