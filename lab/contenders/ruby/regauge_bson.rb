@@ -1,6 +1,5 @@
 # contender: regauge (bson)
 # library: regauge
-# not on jruby: a native extension
 # format: bson
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

@@ -1,6 +1,5 @@
 # contender: regauge (cbor)
 # library: regauge
-# not on jruby: a native extension
 # format: cbor
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

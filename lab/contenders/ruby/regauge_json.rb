@@ -1,6 +1,5 @@
 # contender: regauge (json)
 # library: regauge
-# not on jruby: a native extension
 # format: json
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

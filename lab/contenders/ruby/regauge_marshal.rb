@@ -1,6 +1,5 @@
 # contender: regauge (marshal)
 # library: regauge
-# not on jruby: a native extension
 # format: marshal
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

@@ -1,6 +1,5 @@
 # contender: regauge (msgpack)
 # library: regauge
-# not on jruby: a native extension
 # format: msgpack
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

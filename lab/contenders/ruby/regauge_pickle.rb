@@ -1,6 +1,5 @@
 # contender: regauge (pickle)
 # library: regauge
-# not on jruby: a native extension
 # format: pickle
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

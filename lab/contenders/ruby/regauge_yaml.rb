@@ -1,6 +1,5 @@
 # contender: regauge (yaml)
 # library: regauge
-# not on jruby: a native extension
 # format: yaml
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

@@ -1,0 +1,34 @@
+# contender: regauge (marc)
+# library: regauge
+# format: marc
+# gives: record
+# install: pip install regauge
+# untrusted: safe
+"""MARCReader over the bytes, `as_marc` of each record.
+
+A record of regauge keeps its bytes and takes a field apart when it is touched. The others have all of
+it in hand after reading, so every subfield is touched here, within the time.
+"""
+import regauge
+from regauge.marc import MARCReader
+
+
+def decode_stream(data):
+    reader = MARCReader(data)
+    for record in reader:
+        if record is None:
+            raise reader.current_exception
+        for field in record.fields:
+            if field.is_control_field():
+                field.data
+            else:
+                field.subfields
+        yield record
+
+
+def encode_stream(records):
+    return b"".join([record.as_marc() for record in records])
+
+
+def version():
+    return regauge.__version__

@@ -1,0 +1,29 @@
+# contender: regauge (marcxml)
+# library: regauge
+# format: marcxml
+# gives: record
+# install: the Ruby gem of regauge (bindings/ruby)
+# not on jruby: an extension in Rust
+# untrusted: safe
+# Regauge::MARC::XMLReader over the bytes, XMLWriter. Every subfield is touched, as in regauge (marc).
+require "regauge"
+require "stringio"
+
+module Contender
+  def self.decode_stream(data)
+    Regauge::MARC::XMLReader.new(StringIO.new(data)).each.map do |record|
+      record.each { |field| field.is_a?(Regauge::MARC::DataField) ? field.subfields : field.value }
+      record
+    end
+  end
+
+  def self.encode_stream(records)
+    out = StringIO.new(String.new(encoding: Encoding::BINARY))
+    writer = Regauge::MARC::XMLWriter.new(out)
+    records.each { |record| writer.write(record) }
+    writer.close
+    out.string
+  end
+
+  def self.version = Regauge::VERSION
+end
