@@ -2,7 +2,7 @@
 # library: regauge
 # format: marc
 # gives: record
-# install: pip install regauge
+# install: the Python package of regauge (bindings/python)
 # untrusted: safe
 """MARCReader over the bytes, `as_marc` of each record.
 

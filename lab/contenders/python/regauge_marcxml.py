@@ -2,7 +2,7 @@
 # library: regauge
 # format: marcxml
 # gives: record
-# install: pip install regauge
+# install: the Python package of regauge (bindings/python)
 # untrusted: safe
 """XMLReader over the bytes, XMLWriter. Every subfield is touched, as in regauge (marc)."""
 from io import BytesIO
