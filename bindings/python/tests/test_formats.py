@@ -11,6 +11,8 @@ import io
 import json
 import pathlib
 import pickle
+import shutil
+import subprocess
 import typing
 import uuid
 
@@ -144,6 +146,7 @@ HELD = {
               regauge.UNDEFINED, regauge.Binary(b"x", 5), uuid.UUID(int=5), float("inf")]],
     "marshal": [b"b", {1: "a"}, 2**200, regauge.Symbol("s"), {regauge.Symbol("k"): 1},
                 dt.datetime(2026, 1, 1, tzinfo=UTC), {1, 2}, complex(1.0, 2.0),
+                decimal.Decimal("1.5"), decimal.Decimal("-Infinity"), {decimal.Decimal("1e-7"): 1},
                 regauge.Object("ruby", "object", "Foo", {"@a": 1})],
 }
 
@@ -155,6 +158,46 @@ def test_what_a_format_holds(name, value):
     back = module.loads(module.dumps(value))
     assert back == value
     assert type(back) is type(value)
+
+
+DECIMALS = ["0", "-0", "1.10", "-1.5", "12345678901234567890.12345678901234567890", "1e400", "-1e-400",
+            "0.000000001", "1000000000", "999999999.999999999", "NaN", "Infinity", "-Infinity"]
+
+
+def test_a_decimal_is_rubys_bigdecimal():
+    written = regauge.marshal.dumps(decimal.Decimal("1.10"))
+    assert written == b"\x04\x08u:\x0fBigDecimal\x0e18:0.11e1"
+    for text in DECIMALS:
+        value = decimal.Decimal(text)
+        back = regauge.marshal.loads(regauge.marshal.dumps(value))
+        assert type(back) is decimal.Decimal
+        assert back == value or back.is_nan() and value.is_nan()
+        assert back.is_signed() == value.is_signed()
+    twice = decimal.Decimal("0.1")
+    assert regauge.marshal.dumps([twice, twice]).endswith(b"u:\x0fBigDecimal\r18:0.1e0@\x06")
+    with pytest.raises(regauge.EncodeError, match="Decimal"):
+        regauge.marshal.dumps(decimal.Decimal("sNaN"))
+
+
+def test_ruby_reads_decimals_as_they_are():
+    ruby = shutil.which("ruby")
+    if ruby is None or subprocess.run([ruby, "-rbigdecimal", "-e", ""], capture_output=True).returncode:
+        pytest.skip("no Ruby with bigdecimal")
+    script = """
+        STDIN.binmode
+        pairs = Marshal.load(STDIN.read)
+        same = lambda { |one, other| one.is_a?(BigDecimal) && one.sign == other.sign && (one.nan? || one == other) }
+        pairs.each { |text, value| same[value, BigDecimal(text)] or abort("#{text} came as #{value.inspect}") }
+        STDOUT.binmode.write(Marshal.dump(pairs))
+    """
+    pairs = [[text, decimal.Decimal(text)] for text in DECIMALS]
+    done = subprocess.run([ruby, "-rbigdecimal", "-e", script], input=regauge.marshal.dumps(pairs),
+                          capture_output=True)
+    assert not done.returncode, done.stderr.decode()
+    # And what Ruby writes of them is read.
+    for (text, value), (back_text, back) in zip(pairs, regauge.marshal.loads(done.stdout), strict=True):
+        assert back_text == text
+        assert back == value or back.is_nan() and value.is_nan()
 
 
 class Color(enum.Enum):

@@ -131,7 +131,8 @@ def test_pickle(value, protocol):
         assert same(back, value)
 
 
-@given(trees(st.integers() | leaves | st.binary(max_size=20), text | st.integers()))
+@given(trees(st.integers() | leaves | st.binary(max_size=20) | st.decimals(allow_nan=False),
+             text | st.integers()))
 def test_marshal(value):
     written = regauge.marshal.dumps(value)
     assert same(regauge.marshal.loads(written), value)

@@ -319,6 +319,9 @@ def typed(origin: str, kind: str, name: str, value: Any, early: Object | None) -
             made = set(value)
         elif origin == "ruby" and kind == "set" and name == "Set":
             made = set(value)
+        elif origin == "ruby" and kind == "dump" and name == "BigDecimal":
+            # NaN and the infinities: all else comes as a decimal.
+            made = _decimal.Decimal(value.decode().partition(":")[2])
         else:
             made = None
     except (TypeError, ValueError, ArithmeticError):
@@ -386,7 +389,7 @@ _HOLD_OFFSET = {"yaml", "cbor", "pickle", "marshal"}
 _HOLD_TIMESTAMP = {"yaml", "cbor", "pickle", "marshal", "msgpack", "bson"}
 _HOLD_TIME = {"pickle"}
 _HOLD_UUID = {"cbor", "pickle", "bson"}
-_HOLD_DECIMAL = {"json", "ndjson", "yaml", "cbor", "pickle", "bson", "marshal"}
+_HOLD_DECIMAL = {"json", "ndjson", "yaml", "cbor", "pickle", "bson"}
 _HOLD_COMPLEX = {"pickle", "marshal"}
 
 _SECOND = _datetime.timedelta(seconds=1)
@@ -424,6 +427,8 @@ def _lower_timedelta(value: _datetime.timedelta, format: str) -> tuple[Any, ...]
 
 
 def _lower_decimal(value: _decimal.Decimal, format: str) -> tuple[Any, ...]:
+    if format == "marshal" and not value.is_snan():
+        return "typed", "ruby", "dump", "BigDecimal", _big_decimal(value)
     if not value.is_finite():
         if format == "pickle":
             return "typed", "python", "decimal", "", str(value)
@@ -433,6 +438,22 @@ def _lower_decimal(value: _decimal.Decimal, format: str) -> tuple[Any, ...]:
     if format in _HOLD_DECIMAL:
         return "decimal", str(value)
     return "text", str(value)
+
+
+def _big_decimal(value: _decimal.Decimal) -> bytes:
+    """What Ruby's BigDecimal gives to Marshal (`BigDecimal#_dump`): how many digits its words of nine
+    have place for, and the number as 0.123e4. Ruby keeps no zeros at the end of a fraction."""
+    sign, figures, exponent = value.as_tuple()
+    minus = "-" if sign else ""
+    if isinstance(exponent, str):
+        return b"9:NaN" if exponent == "n" else f"9:{minus}Infinity".encode()
+    digits = "".join(map(str, figures)).lstrip("0")
+    point = len(digits) + exponent
+    digits = digits.rstrip("0")
+    if not digits:
+        return f"18:{minus}0.0".encode()
+    words = -(-point // 9) - (point - len(digits)) // 9
+    return f"{9 * max(words, 2)}:{minus}0.{digits}e{point}".encode()
 
 
 def _lower_set(value: Any, format: str) -> tuple[Any, ...]:
