@@ -104,8 +104,13 @@ macro_rules! with_writer {
                 let $writer = yaml::Writer::new(out, options.yaml_write.clone(), fidelity);
                 $act
             }
-            Format::Msgpack => {
+            // The escapes of the notation change how many pairs there are in a map.
+            Format::Msgpack if options.wraps() => {
                 let $writer = msgpack::Writer::new(out, fidelity);
+                $act
+            }
+            Format::Msgpack => {
+                let $writer = msgpack::Promised::new(out, fidelity);
                 $act
             }
             Format::Bson => {
@@ -190,7 +195,7 @@ macro_rules! into_bytes {
     };
 }
 into_bytes! {
-    json::Writer<'o> yaml::Writer<'o> msgpack::Writer<'o> bson::Writer<'o> cbor::Writer<'o>
+    json::Writer<'o> yaml::Writer<'o> msgpack::Writer<'o> msgpack::Promised<'o> bson::Writer<'o> cbor::Writer<'o>
     marshal::Writer<'o> pickle::Writer<'o> marc::iso2709::Writer<'o> marc::xml::Writer<'o>
     marc::json::Writer<'o>
 }

@@ -292,7 +292,7 @@ impl<'o> Out<'o> {
         self.buf.extend_from_slice(bytes);
     }
 
-    /// Appends bytes that are few more often than not: up to 32 by copies of fixed size that
+    /// Appends bytes that are few more often than not: up to 64 by copies of fixed size that
     /// overlap, which are cheaper than a call of memcpy. Fast when there is room.
     #[inline]
     pub fn extend_short(&mut self, bytes: &[u8]) {
@@ -316,7 +316,8 @@ impl<'o> Out<'o> {
             to.cast::<[u8; N]>().write_unaligned(header);
             let to = to.add(N);
             match count {
-                33.. => to.copy_from_nonoverlapping(from, count),
+                65.. => to.copy_from_nonoverlapping(from, count),
+                33.. => copy_both_ends::<32>(from, to, count),
                 16.. => copy_both_ends::<16>(from, to, count),
                 8.. => copy_both_ends::<8>(from, to, count),
                 4.. => copy_both_ends::<4>(from, to, count),
@@ -342,6 +343,30 @@ impl<'o> Out<'o> {
         unsafe {
             self.buf.as_mut_ptr().add(length).cast::<[u8; 16]>().write_unaligned(*bytes);
             self.buf.set_len(length + count.min(16));
+        }
+    }
+
+    /// Appends a header and the first `count` bytes of a window, of which all 32 are copied, so that
+    /// there is no branch on their number. Fast when there is room for the header and 32.
+    #[inline(always)]
+    pub fn extend_window<const N: usize>(
+        &mut self,
+        header: [u8; N],
+        window: &[u8; 32],
+        count: usize,
+    ) {
+        debug_assert!(count <= 32);
+        let length = self.buf.len();
+        if self.buf.capacity() - length < N + 32 {
+            self.buf.reserve(N + 32);
+        }
+        // SAFETY: the header and 32 bytes fit behind the length, checked just above, and of these
+        // at most 32 become part of the vector after they were written.
+        unsafe {
+            let to = self.buf.as_mut_ptr().add(length);
+            to.cast::<[u8; N]>().write_unaligned(header);
+            to.add(N).cast::<[u8; 32]>().write_unaligned(*window);
+            self.buf.set_len(length + N + count.min(32));
         }
     }
 
@@ -487,8 +512,8 @@ mod tests {
 
     #[test]
     fn short_copies_of_every_length() {
-        let source: Vec<u8> = (1..=40).collect();
-        for count in 0..=40 {
+        let source: Vec<u8> = (1..=80).collect();
+        for count in 0..=80 {
             for room in [0, 16, 64] {
                 let mut out = Out::in_memory();
                 out.extend(b"before");

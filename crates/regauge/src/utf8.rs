@@ -35,6 +35,16 @@ impl<'a> ShortText<'a> {
             .then_some(ShortText { window, length })
     }
 
+    /// The same of bytes that are known to be ASCII.
+    ///
+    /// # Safety
+    /// `length` is below 32, and so many bytes of the window are ASCII.
+    #[inline(always)]
+    pub unsafe fn known(window: &'a [u8; 32], length: usize) -> ShortText<'a> {
+        debug_assert!(ShortText::ascii(window, length).is_some());
+        ShortText { window, length }
+    }
+
     /// The bytes before the first zero byte of the window; `None` where there is no zero byte, or not
     /// all of them are ASCII.
     #[inline(always)]
@@ -54,6 +64,12 @@ impl<'a> ShortText<'a> {
     #[allow(clippy::len_without_is_empty)]
     pub fn len(self) -> usize {
         self.length
+    }
+
+    /// Whether one of its bytes is zero.
+    #[inline(always)]
+    pub fn has_zero(self) -> bool {
+        zero_bytes(self.window) & ((1 << self.length) - 1) != 0
     }
 
     /// The text.
@@ -191,6 +207,10 @@ mod tests {
             window[length..].fill(0);
             let text = ShortText::until_zero(&window);
             assert_eq!(text.map(|text| text.len()), (length < 32).then_some(length));
+            for cut in 0..32 {
+                let has_zero = ShortText::ascii(&window, cut).map(|text| text.has_zero());
+                assert_eq!(has_zero, Some(length < cut));
+            }
             for place in 0..32 {
                 let before = std::mem::replace(&mut window[place], 0xC3);
                 let text = ShortText::until_zero(&window);

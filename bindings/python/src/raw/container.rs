@@ -71,6 +71,14 @@ pub fn fill<'py>(
 /// How many pairs a dict has.
 #[inline(always)]
 pub fn dict_len(dict: &Bound<'_, PyAny>) -> usize {
+    // SAFETY: a live dict, as the caller knows, whose length is at one place in every version.
+    #[cfg(all(not(Py_LIMITED_API), not(Py_GIL_DISABLED)))]
+    unsafe {
+        (*dict.as_ptr().cast::<ffi::PyDictObject>()).ma_used as usize
+    }
     // SAFETY: a live object; anything but a dict gives -1.
-    unsafe { ffi::PyDict_Size(dict.as_ptr()) as usize }
+    #[cfg(any(Py_LIMITED_API, Py_GIL_DISABLED))]
+    unsafe {
+        ffi::PyDict_Size(dict.as_ptr()) as usize
+    }
 }

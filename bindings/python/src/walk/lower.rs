@@ -118,7 +118,7 @@ impl<'py> Walker<'py> {
             "list" => self.list(object, Kind::List, sink),
             "tuple" => self.list(object, Kind::Tuple, sink),
             "fields" => {
-                if self.shared.wanted() && self.anchor(object, sink)? {
+                if self.is_shared(object) && self.anchor(object, sink)? {
                     return Ok(());
                 }
                 let names: Object<'py> = part!(0);
@@ -126,7 +126,7 @@ impl<'py> Walker<'py> {
                 self.end_anchor(object, sink)
             }
             "typed" => {
-                if self.shared.wanted() && self.anchor(object, sink)? {
+                if self.is_shared(object) && self.anchor(object, sink)? {
                     return Ok(());
                 }
                 let (origin, kind): (String, String) = (part!(0), part!(1));

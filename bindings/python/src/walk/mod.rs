@@ -13,7 +13,7 @@ use regauge::value::Builder as ValueBuilder;
 use regauge::{Error, ErrorKind, Format, Limits, Result, Value};
 
 use crate::raw::number::Whole;
-use crate::raw::view::{self, Kind, Pairs};
+use crate::raw::view::{self, Kind, Pairs, Text};
 use crate::raw::{container, number};
 use shared::Shared;
 
@@ -36,6 +36,9 @@ pub struct Walker<'py> {
     /// The steps to where it failed, the innermost first.
     steps: Vec<Step>,
 }
+
+/// So many values ahead of the one at hand memory is asked for.
+const AHEAD: usize = 4;
 
 /// How often `default` may be asked for what it has given itself.
 const ASKED_MAX: u32 = 64;
@@ -95,9 +98,10 @@ impl<'py> Walker<'py> {
     #[inline(always)]
     fn value<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
         match view::kind(object) {
-            Kind::Text => match view::text(object) {
-                Some(text) => sink.str(text),
-                None => self.surrogates(object, sink),
+            Kind::Text => match view::text_of(object) {
+                Text::Short(text) => sink.short_str(text),
+                Text::Long(text) => sink.str(text),
+                Text::Broken => self.surrogates(object, sink),
             },
             Kind::Int => match number::whole(object) {
                 Whole::Int(v) => sink.i64(v),
@@ -174,13 +178,14 @@ impl<'py> Walker<'py> {
     fn list<S: Sink + ?Sized>(&mut self, object: &Object<'py>, kind: Kind, sink: &mut S) -> Result {
         // Held, as what is in it may change what holds it.
         let object = &object.clone();
-        if self.shared.wanted() && self.anchor(object, sink)? {
+        if self.is_shared(object) && self.anchor(object, sink)? {
             return Ok(());
         }
         self.enter()?;
         let count = view::count(object, kind);
         sink.begin_array(Some(count as u64))?;
         for index in 0..count {
+            view::prefetch(object, kind, index + AHEAD);
             let Some(item) = view::item(object, kind, index) else {
                 return Err(changed("list"));
             };
@@ -207,7 +212,7 @@ impl<'py> Walker<'py> {
     fn dict<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
         // Held, as what is in it may change what holds it.
         let object = &object.clone();
-        if self.shared.wanted() && self.anchor(object, sink)? {
+        if self.is_shared(object) && self.anchor(object, sink)? {
             return Ok(());
         }
         if self.sort_keys {
@@ -241,9 +246,10 @@ impl<'py> Walker<'py> {
         sink: &mut S,
     ) -> Result {
         match view::kind(key) {
-            Kind::Text => match view::text(key) {
-                Some(text) => sink.key(text)?,
-                None => self.other_key(key, sink)?,
+            Kind::Text => match view::text_of(key) {
+                Text::Short(text) => sink.short_key(text)?,
+                Text::Long(text) => sink.key(text)?,
+                Text::Broken => self.other_key(key, sink)?,
             },
             _ => self.other_key(key, sink)?,
         }

@@ -31,13 +31,6 @@ pub(super) enum Shared<'py> {
     Known(HashMap<usize, (Object<'py>, u64)>, u64),
 }
 
-impl Shared<'_> {
-    #[inline(always)]
-    pub(super) fn wanted(&self) -> bool {
-        !matches!(self, Shared::None)
-    }
-}
-
 impl<'py> Walker<'py> {
     /// Looks for shared objects from now on.
     pub fn want_references(&mut self) {
@@ -66,7 +59,13 @@ impl<'py> Walker<'py> {
         matches!(self.shared, Shared::Counting(_))
     }
 
-    /// What an object needs before it is written: nothing, an anchor, or, if `true` comes back,
+    /// Whether an object may stand in other places too, and that matters.
+    #[inline(always)]
+    pub(super) fn is_shared(&self, object: &Object<'py>) -> bool {
+        !matches!(self.shared, Shared::None) && view::references(object) > ALONE
+    }
+
+    /// What an object that [may be shared](Walker::is_shared) needs before it is written: nothing, an anchor, or, if `true` comes back,
     /// nothing more than the alias that it got.
     #[inline(never)]
     pub(super) fn anchor<S: Sink + ?Sized>(
@@ -74,9 +73,6 @@ impl<'py> Walker<'py> {
         object: &Object<'py>,
         sink: &mut S,
     ) -> Result<bool> {
-        if view::references(object) <= ALONE {
-            return Ok(false);
-        }
         let at = object.as_ptr() as usize;
         match &mut self.shared {
             Shared::None => Ok(false),

@@ -10,7 +10,7 @@
 
 use super::Options;
 use super::types::*;
-use crate::event::{BigInt, Ext, Origin, Sink, Timestamp, Type};
+use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Timestamp, Type};
 use crate::fidelity::{self, Fidelity};
 use crate::out::Out;
 use crate::{Error, Format, OnLoss, Result};
@@ -193,6 +193,19 @@ impl<'o> Writer<'o> {
         self.room(name.len() + 2)?;
         self.kind_at = self.out.position();
         self.out.extend_behind([0], name.as_bytes());
+        self.out.push(0);
+        Ok(())
+    }
+
+    /// As [`name`](Writer::name), with no branch on the length.
+    #[inline]
+    fn short_name(&mut self, name: ShortText<'_>) -> Result {
+        if name.has_zero() {
+            return Err(zero_byte("a key", name.as_str()));
+        }
+        self.room(1 + 32 + 1)?;
+        self.kind_at = self.out.position();
+        self.out.extend_window([0], name.window(), name.len());
         self.out.push(0);
         Ok(())
     }
@@ -439,6 +452,18 @@ impl Sink for Writer<'_> {
     #[inline]
     fn key(&mut self, k: &str) -> Result {
         self.name(k)
+    }
+    #[inline]
+    fn short_str(&mut self, v: ShortText<'_>) -> Result {
+        self.element(STRING, 4 + 32 + 1)?;
+        let length = (v.len() as u32 + 1).to_le_bytes();
+        self.out.extend_window(length, v.window(), v.len());
+        self.out.push(0);
+        Ok(())
+    }
+    #[inline]
+    fn short_key(&mut self, k: ShortText<'_>) -> Result {
+        self.short_name(k)
     }
     #[inline]
     fn end_map(&mut self) -> Result {

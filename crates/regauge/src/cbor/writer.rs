@@ -22,7 +22,7 @@ use super::Options;
 use super::half;
 use super::sorted::Body;
 use super::types::*;
-use crate::event::{BigInt, Ext, Origin, Sink, Type};
+use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Type};
 use crate::fidelity::{self, Fidelity};
 use crate::out::{Edit, Out};
 use crate::value::Value;
@@ -255,6 +255,18 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
+    /// Text, with no branch on its length but for that of its head.
+    #[inline(always)]
+    fn short_string(&mut self, text: ShortText<'_>) -> Result {
+        self.room(2 + 32)?;
+        let (window, length) = (text.window(), text.len());
+        match length {
+            0..=23 => self.out.extend_window([TEXT | length as u8], window, length),
+            _ => self.out.extend_window([TEXT | ARGUMENT8, length as u8], window, length),
+        }
+        Ok(())
+    }
+
     /// A tag, whose content follows.
     pub(super) fn tag(&mut self, number: u64) -> Result {
         self.room(HEAD_MAX)?;
@@ -385,6 +397,18 @@ impl Sink for Writer<'_> {
             return self.held_key(|writer| writer.string(major::TEXT, k.as_bytes()));
         }
         self.string(major::TEXT, k.as_bytes())
+    }
+    #[inline]
+    fn short_str(&mut self, v: ShortText<'_>) -> Result {
+        self.count += 1;
+        self.short_string(v)
+    }
+    #[inline]
+    fn short_key(&mut self, k: ShortText<'_>) -> Result {
+        if self.options.deterministic {
+            return self.key(k.as_str());
+        }
+        self.short_string(k)
     }
     #[inline]
     fn begin_array(&mut self, len: Option<u64>) -> Result {

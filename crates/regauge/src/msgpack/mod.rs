@@ -16,14 +16,17 @@
 //! timestamps; `float 32` stays `float 32`. An array or map of unknown length that does not fit
 //! into memory gets the widest header: see [`HOLD_BYTES`].
 
+mod promised;
 mod reader;
 mod sinks;
 mod skip;
 #[cfg(test)]
 mod tests;
+mod token;
 pub mod types;
 mod writer;
 
+pub use promised::Promised;
 pub use reader::Parser;
 pub use skip::{Splitter, documents_end};
 pub use writer::{HOLD_BYTES, Writer};

@@ -16,8 +16,9 @@
 //! edits change those of all that follows. `pinned` is never behind an edit, and no edit lies in a
 //! body that is moved.
 
+use super::token::{self, SHORT_BYTES};
 use super::types::*;
-use crate::event::{Ext, Sink, Timestamp};
+use crate::event::{Ext, ShortText, Sink};
 use crate::fidelity::{self, Fidelity};
 use crate::out::{Edit, Out};
 use crate::value::Value;
@@ -215,11 +216,7 @@ impl<'o> Writer<'o> {
         match length {
             Some(count) => {
                 promised = count;
-                if count < 16 {
-                    self.out.push(if map { FIXMAP } else { FIXARRAY } | count as u8);
-                } else {
-                    self.long_container(map, count)?;
-                }
+                token::container(&mut self.out, map, count)?;
             }
             None => {
                 width = self.widths[self.stack.len().min(PREDICTED_DEPTHS - 1)];
@@ -234,14 +231,6 @@ impl<'o> Writer<'o> {
         let outer_count = self.count + 1;
         self.stack.push(Open { at, outer_count, promised, width, map });
         self.count = 0;
-        Ok(())
-    }
-
-    fn long_container(&mut self, map: bool, count: u64) -> Result {
-        match container_header(map, container_count(map, count)?) {
-            ([a, b, c, ..], 3) => self.out.push_array([a, b, c]),
-            (header, _) => self.out.push_array(header),
-        }
         Ok(())
     }
 
@@ -269,7 +258,7 @@ impl<'o> Writer<'o> {
         if open.promised != UNKNOWN {
             return Err(broken_promise(open.map, open.promised, count));
         }
-        let count = container_count(open.map, count)?;
+        let count = token::container_count(open.map, count)?;
         if open.width == 0 {
             // It was committed.
             self.out.patch(open.at, &wide_header(open.map, count))?;
@@ -317,122 +306,15 @@ impl<'o> Writer<'o> {
     fn text(&mut self, bytes: &[u8]) -> Result {
         // Room for the longest header; a slice is never so long that this overflows.
         self.room(bytes.len() + 5)?;
-        if bytes.len() < 32 {
-            self.out.extend_behind([FIXSTR | bytes.len() as u8], bytes);
-            return Ok(());
-        }
-        self.long_text(bytes)
+        token::text(&mut self.out, bytes)
     }
 
-    fn long_text(&mut self, bytes: &[u8]) -> Result {
-        let length = payload_length("text", bytes.len())?;
-        match length {
-            0..=0xFF => self.out.extend_behind([STR8, length as u8], bytes),
-            _ => self.with_long_header(STR16, length, bytes),
-        }
+    #[inline(always)]
+    fn short_text(&mut self, text: ShortText<'_>) -> Result {
+        self.room(SHORT_BYTES)?;
+        token::short_text(&mut self.out, text);
         Ok(())
     }
-
-    /// Bytes behind a header with a length of two or four bytes: `medium` or the marker behind it.
-    fn with_long_header(&mut self, medium: u8, length: u32, bytes: &[u8]) {
-        let [a, b, c, d] = length.to_be_bytes();
-        match length {
-            0..=0xFFFF => self.out.extend_behind([medium, c, d], bytes),
-            _ => self.out.extend_behind([medium + 1, a, b, c, d], bytes),
-        }
-    }
-
-    fn extension(&mut self, kind: i8, payload: &[u8]) -> Result {
-        let length = payload_length("an extension", payload.len())?;
-        self.room(payload.len() + 6)?;
-        match length {
-            1 | 2 | 4 | 8 | 16 => self.out.push(FIXEXT1 + length.trailing_zeros() as u8),
-            0..=0xFF => self.out.push_array([EXT8, length as u8]),
-            _ => self.with_long_header(EXT16, length, &[]),
-        }
-        self.out.extend_behind([kind as u8], payload);
-        self.count += 1;
-        Ok(())
-    }
-
-    /// A point in time in 4, 8 or 12 bytes.
-    fn timestamp(&mut self, at: Timestamp) -> Result {
-        let nanoseconds = u64::from(at.nanoseconds);
-        match u64::try_from(at.seconds) {
-            Ok(seconds) if seconds < 1 << 32 && nanoseconds == 0 => {
-                self.extension(TIMESTAMP, &(seconds as u32).to_be_bytes())
-            }
-            Ok(seconds) if seconds < 1 << 34 => {
-                self.extension(TIMESTAMP, &(nanoseconds << 34 | seconds).to_be_bytes())
-            }
-            _ => {
-                let mut payload = [0; 12];
-                payload[..4].copy_from_slice(&at.nanoseconds.to_be_bytes());
-                payload[4..].copy_from_slice(&at.seconds.to_be_bytes());
-                self.extension(TIMESTAMP, &payload)
-            }
-        }
-    }
-
-    /// An integer beyond the one-byte forms.
-    #[inline]
-    fn wide_i64(&mut self, v: i64) {
-        if v >= 0 {
-            self.wide_u64(v as u64);
-        } else if v >= i64::from(i8::MIN) {
-            self.out.push_array([INT8, v as u8]);
-        } else if v >= i64::from(i16::MIN) {
-            self.out.push_array(marked::<2, 3>(INT16, (v as i16).to_be_bytes()));
-        } else if v >= i64::from(i32::MIN) {
-            self.out.push_array(marked::<4, 5>(INT32, (v as i32).to_be_bytes()));
-        } else {
-            self.out.push_array(marked::<8, 9>(INT64, v.to_be_bytes()));
-        }
-    }
-
-    #[inline]
-    fn wide_u64(&mut self, v: u64) {
-        if v <= u64::from(u8::MAX) {
-            self.out.push_array([UINT8, v as u8]);
-        } else if v <= u64::from(u16::MAX) {
-            self.out.push_array(marked::<2, 3>(UINT16, (v as u16).to_be_bytes()));
-        } else if v <= u64::from(u32::MAX) {
-            self.out.push_array(marked::<4, 5>(UINT32, (v as u32).to_be_bytes()));
-        } else {
-            self.out.push_array(marked::<8, 9>(UINT64, v.to_be_bytes()));
-        }
-    }
-}
-
-/// A marker and the number behind it.
-#[inline(always)]
-fn marked<const N: usize, const M: usize>(marker: u8, number: [u8; N]) -> [u8; M] {
-    let mut bytes = [marker; M];
-    bytes[1..].copy_from_slice(&number);
-    bytes
-}
-
-/// A count that a header can hold.
-#[inline]
-fn container_count(map: bool, count: u64) -> Result<u32> {
-    u32::try_from(count).map_err(|_| {
-        let (what, of) = if map { ("a map", "pairs") } else { ("an array", "values") };
-        too_large(format!("found {what} of {count} {of}"))
-    })
-}
-
-/// A length that a header can hold.
-#[inline]
-fn payload_length(what: &str, length: usize) -> Result<u32> {
-    u32::try_from(length).map_err(|_| too_large(format!("found {what} of {length} bytes")))
-}
-
-#[cold]
-fn too_large(found: String) -> Error {
-    Error::unrepresentable(format!(
-        "{found}, which MessagePack cannot hold: its counts end at {}",
-        u32::MAX
-    ))
 }
 
 #[cold]
@@ -462,11 +344,7 @@ impl Sink for Writer<'_> {
     fn i64(&mut self, v: i64) -> Result {
         self.room(HEADER_MAX)?;
         self.count += 1;
-        if (-32..128).contains(&v) {
-            self.out.push(v as u8);
-        } else {
-            self.wide_i64(v);
-        }
+        token::integer(&mut self.out, v);
         Ok(())
     }
     #[inline]
@@ -476,20 +354,20 @@ impl Sink for Writer<'_> {
         }
         self.room(HEADER_MAX)?;
         self.count += 1;
-        self.wide_u64(v);
+        token::unsigned(&mut self.out, v);
         Ok(())
     }
     #[inline]
     fn f64(&mut self, v: f64) -> Result {
         self.room(HEADER_MAX)?;
-        self.out.push_array(marked::<8, 9>(FLOAT64, v.to_be_bytes()));
+        token::double(&mut self.out, v);
         self.count += 1;
         Ok(())
     }
     #[inline]
     fn f32(&mut self, v: f32) -> Result {
-        self.room(5)?;
-        self.out.push_array(marked::<4, 5>(FLOAT32, v.to_be_bytes()));
+        self.room(HEADER_MAX)?;
+        token::single(&mut self.out, v);
         self.count += 1;
         Ok(())
     }
@@ -499,8 +377,17 @@ impl Sink for Writer<'_> {
         self.text(v.as_bytes())
     }
     #[inline]
+    fn short_str(&mut self, v: ShortText<'_>) -> Result {
+        self.count += 1;
+        self.short_text(v)
+    }
+    #[inline]
     fn key(&mut self, k: &str) -> Result {
         self.text(k.as_bytes())
+    }
+    #[inline]
+    fn short_key(&mut self, k: ShortText<'_>) -> Result {
+        self.short_text(k)
     }
     #[inline]
     fn begin_array(&mut self, len: Option<u64>) -> Result {
@@ -531,19 +418,22 @@ impl Sink for Writer<'_> {
         &mut self.fidelity
     }
     fn bytes(&mut self, v: &[u8]) -> Result {
-        let length = payload_length("binary data", v.len())?;
-        self.room(v.len() + 5)?;
-        match length {
-            0..=0xFF => self.out.extend_behind([BIN8, length as u8], v),
-            _ => self.with_long_header(BIN16, length, v),
-        }
         self.count += 1;
-        Ok(())
+        self.room(v.len() + 5)?;
+        token::binary(&mut self.out, v)
     }
     fn ext(&mut self, v: Ext<'_>) -> Result {
         match v {
-            Ext::Timestamp(at) => self.timestamp(at),
-            Ext::MsgpackExt(kind, payload) => self.extension(kind, payload),
+            Ext::Timestamp(at) => {
+                self.count += 1;
+                self.room(18)?;
+                token::timestamp(&mut self.out, at)
+            }
+            Ext::MsgpackExt(kind, payload) => {
+                self.count += 1;
+                self.room(payload.len() + 6)?;
+                token::extension(&mut self.out, kind, payload)
+            }
             // The specification lets a str hold any bytes.
             Ext::BrokenText(raw) => {
                 self.count += 1;

@@ -4,7 +4,7 @@ use std::io::{Read as _, Seek as _};
 
 use super::feeding::Random;
 use super::*;
-use crate::event::forward;
+use crate::event::{ShortText, forward};
 use crate::out::Out;
 use crate::output::{FileOutput, StreamOutput};
 
@@ -70,6 +70,74 @@ fn unknown_lengths_give_the_same_bytes() {
         expected.extend(to_vec(&value, OnLoss::Refuse).unwrap());
     }
     assert!(writer.into_vec() == expected);
+}
+
+/// Gives short text with something behind it, as readers do.
+struct Windowed<S> {
+    inner: S,
+}
+
+fn window(text: &str) -> [u8; 32] {
+    let mut window = [0xA5; 32];
+    let count = text.len().min(32);
+    window[..count].copy_from_slice(&text.as_bytes()[..count]);
+    window
+}
+
+impl<S: Sink> Sink for Windowed<S> {
+    forward!(null bool i64 u64 f64 f32 bytes big_int ext begin_array end_array begin_map key_value
+        end_map fidelity);
+
+    fn str(&mut self, v: &str) -> Result {
+        match ShortText::ascii(&window(v), v.len()) {
+            Some(short) => self.inner.short_str(short),
+            None => self.inner.str(v),
+        }
+    }
+    fn key(&mut self, k: &str) -> Result {
+        match ShortText::ascii(&window(k), k.len()) {
+            Some(short) => self.inner.short_key(short),
+            None => self.inner.key(k),
+        }
+    }
+}
+
+#[test]
+fn kept_promises_give_the_same_bytes() {
+    let mut random = Random::new(17);
+    let fidelity = || Fidelity::new(OnLoss::Refuse, Format::Msgpack);
+    let text = |length: usize| Value::Text("text ".repeat(14).split_at(length).0.into());
+    let texts = Value::Array((0..70).map(text).collect());
+    let counts = [15, 16, 65_535, 65_536].map(ints);
+    let pairs = |count| Value::Map((0..count).map(|n| (Value::Int(n), Value::Null)).collect());
+    let maps = [15, 16, 65_536].map(pairs);
+    let integers = (0..64).flat_map(|bits| {
+        let v = 1i64 << bits;
+        [v.wrapping_sub(1), v, v.wrapping_add(1), v.wrapping_neg()].map(Value::Int)
+    });
+    let integers = Value::Array(integers.chain([Value::UInt(u64::MAX)]).collect());
+    let mut values: Vec<Value> = (0..1000).map(|_| random.value(5)).collect();
+    values.extend(counts.into_iter().chain(maps).chain([texts, integers]));
+    for value in values {
+        let expected = to_vec(&value, OnLoss::Refuse).unwrap();
+        for windowed in [false, true] {
+            let mut writer = Promised::new(Out::in_memory(), fidelity());
+            let mut plain = Writer::in_memory(OnLoss::Refuse);
+            if windowed {
+                value.drive(&mut Windowed { inner: &mut writer }).unwrap();
+                value.drive(&mut Windowed { inner: &mut plain }).unwrap();
+            } else {
+                value.drive(&mut writer).unwrap();
+                value.drive(&mut plain).unwrap();
+            }
+            writer.end_document().unwrap();
+            writer.finish().unwrap();
+            assert!(writer.into_out().into_vec() == expected, "{value:?}");
+            assert!(plain.into_vec() == expected, "{value:?}");
+        }
+    }
+    let mut writer = Promised::new(Out::in_memory(), fidelity());
+    assert!(writer.begin_array(None).is_err());
 }
 
 #[test]

@@ -1,0 +1,181 @@
+//! Events to bytes, from a source that knows the count of every container beforehand and keeps to
+//! it: objects in memory.
+//!
+//! There is nothing to remember of open containers, and so nothing to do where they end: on
+//! canada.json, of which half of the work are pairs of numbers, [`Writer`](super::Writer) takes half
+//! as long again. Whoever drives this sink sees to it that as many values come as it said; who does
+//! not gets bytes that say something else.
+
+use super::token::{self, SHORT_BYTES};
+use super::types::*;
+use crate::event::{Ext, ShortText, Sink};
+use crate::fidelity::{self, Fidelity};
+use crate::out::Out;
+use crate::value::Value;
+use crate::{Error, Result};
+
+/// Turns events into MessagePack; every count is promised, and every promise kept.
+#[derive(Debug)]
+pub struct Promised<'o> {
+    out: Out<'o>,
+    fidelity: Fidelity,
+}
+
+impl<'o> Promised<'o> {
+    /// A writer into `out`. What MessagePack cannot hold goes by the policy of `fidelity`.
+    pub fn new(out: Out<'o>, fidelity: Fidelity) -> Promised<'o> {
+        Promised { out, fidelity }
+    }
+
+    /// The buffer, with what has not been handed on to an output.
+    pub fn into_out(self) -> Out<'o> {
+        self.out
+    }
+
+    #[inline(always)]
+    fn room(&mut self, n: usize) -> Result {
+        self.out.room(n, u64::MAX)
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, map: bool, count: Option<u64>) -> Result {
+        let Some(count) = count else { return Err(unknown()) };
+        self.room(5)?;
+        token::container(&mut self.out, map, count)
+    }
+
+    #[inline(always)]
+    fn text(&mut self, bytes: &[u8]) -> Result {
+        // A slice is never so long that this overflows.
+        self.room(bytes.len() + 5)?;
+        token::text(&mut self.out, bytes)
+    }
+
+    #[inline(always)]
+    fn short_text(&mut self, text: ShortText<'_>) -> Result {
+        self.room(SHORT_BYTES)?;
+        token::short_text(&mut self.out, text);
+        Ok(())
+    }
+}
+
+#[cold]
+fn unknown() -> Error {
+    Error::unrepresentable("found a container of an unknown count, expected one that is promised")
+}
+
+impl Sink for Promised<'_> {
+    #[inline]
+    fn null(&mut self) -> Result {
+        self.room(1)?;
+        self.out.push(NIL);
+        Ok(())
+    }
+    #[inline]
+    fn bool(&mut self, v: bool) -> Result {
+        self.room(1)?;
+        self.out.push(FALSE + u8::from(v));
+        Ok(())
+    }
+    #[inline]
+    fn i64(&mut self, v: i64) -> Result {
+        self.room(HEADER_MAX)?;
+        token::integer(&mut self.out, v);
+        Ok(())
+    }
+    #[inline]
+    fn u64(&mut self, v: u64) -> Result {
+        match i64::try_from(v) {
+            Ok(v) => self.i64(v),
+            Err(_) => {
+                self.room(HEADER_MAX)?;
+                token::unsigned(&mut self.out, v);
+                Ok(())
+            }
+        }
+    }
+    #[inline]
+    fn f64(&mut self, v: f64) -> Result {
+        self.room(HEADER_MAX)?;
+        token::double(&mut self.out, v);
+        Ok(())
+    }
+    #[inline]
+    fn f32(&mut self, v: f32) -> Result {
+        self.room(HEADER_MAX)?;
+        token::single(&mut self.out, v);
+        Ok(())
+    }
+    #[inline]
+    fn str(&mut self, v: &str) -> Result {
+        self.text(v.as_bytes())
+    }
+    #[inline]
+    fn short_str(&mut self, v: ShortText<'_>) -> Result {
+        self.short_text(v)
+    }
+    #[inline]
+    fn key(&mut self, k: &str) -> Result {
+        self.text(k.as_bytes())
+    }
+    #[inline]
+    fn short_key(&mut self, k: ShortText<'_>) -> Result {
+        self.short_text(k)
+    }
+    #[inline]
+    fn begin_array(&mut self, len: Option<u64>) -> Result {
+        self.begin(false, len)
+    }
+    #[inline]
+    fn end_array(&mut self) -> Result {
+        Ok(())
+    }
+    #[inline]
+    fn begin_map(&mut self, len: Option<u64>) -> Result {
+        self.begin(true, len)
+    }
+    #[inline]
+    fn end_map(&mut self) -> Result {
+        Ok(())
+    }
+    fn fidelity(&mut self) -> &mut Fidelity {
+        &mut self.fidelity
+    }
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        self.room(v.len() + 5)?;
+        token::binary(&mut self.out, v)
+    }
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        match v {
+            Ext::Timestamp(at) => {
+                self.room(18)?;
+                token::timestamp(&mut self.out, at)
+            }
+            Ext::MsgpackExt(kind, payload) => {
+                self.room(payload.len() + 6)?;
+                token::extension(&mut self.out, kind, payload)
+            }
+            // The specification lets a str hold any bytes.
+            Ext::BrokenText(raw) => self.text(raw),
+            _ => fidelity::ext(self, v),
+        }
+    }
+    fn key_value(&mut self, k: &Value) -> Result {
+        k.drive(self)
+    }
+}
+
+impl crate::Writer for Promised<'_> {
+    fn end_document(&mut self) -> Result {
+        Ok(())
+    }
+    fn finish(&mut self) -> Result {
+        self.out.finish()
+    }
+    fn checkpoint(&mut self) {
+        self.out.checkpoint();
+    }
+    fn rollback(&mut self) {
+        self.out.rollback();
+    }
+}
