@@ -346,6 +346,24 @@ impl<'o> Out<'o> {
         }
     }
 
+    /// Appends a header and a number, each by a move of its own: put together before, they take a
+    /// detour by memory that waits for itself, half of the time of an array of doubles. Fast when
+    /// there is room.
+    #[inline(always)]
+    pub fn push_behind<const N: usize, const M: usize>(&mut self, header: [u8; N], bytes: [u8; M]) {
+        let length = self.buf.len();
+        if self.buf.capacity() - length < N + M {
+            self.buf.reserve(N + M);
+        }
+        // SAFETY: both fit behind the length, checked just above.
+        unsafe {
+            let to = self.buf.as_mut_ptr().add(length);
+            to.cast::<[u8; N]>().write_unaligned(header);
+            to.add(N).cast::<[u8; M]>().write_unaligned(bytes);
+            self.buf.set_len(length + N + M);
+        }
+    }
+
     /// Appends a header and the first `count` bytes of a window, of which all 32 are copied, so that
     /// there is no branch on their number. Fast when there is room for the header and 32.
     #[inline(always)]
@@ -507,7 +525,9 @@ mod tests {
         out.push(b'a');
         out.push_array(*b"bcd");
         out.extend_16(b"efgh............", 4);
-        assert_eq!(out.into_vec(), b"abcdefgh");
+        out.push_behind([b'i'], *b"jk");
+        out.extend_window(*b"lm", b"nopqrstuvwxyzNOPQRSTUVWXYZ......", 3);
+        assert_eq!(out.into_vec(), b"abcdefghijklmnop");
     }
 
     #[test]

@@ -289,6 +289,14 @@ impl<'a, 'py> Pairs<'a, 'py> {
             while self.at < (*keys).entries {
                 let [key, value] = *entries.offset(self.at);
                 self.at += 1;
+                #[cfg(target_arch = "x86_64")]
+                if self.at < (*keys).entries {
+                    // The value of the next pair is asked for before it is looked at.
+                    let [_, next] = *entries.offset(self.at);
+                    std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
+                        next.cast(),
+                    );
+                }
                 if !value.is_null() {
                     let py = self.dict.py();
                     return Some(Some((

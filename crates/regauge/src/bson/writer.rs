@@ -126,20 +126,23 @@ impl<'o> Writer<'o> {
             self.room(n + INDEX_MAX)?;
             self.index = Some(index + 1);
             match index {
-                0..=9 => self.out.push_array([kind, b'0' + index as u8, 0]),
-                10..=99 => {
-                    let [tens, ones] = [index / 10, index % 10].map(|digit| b'0' + digit as u8);
-                    self.out.push_array([kind, tens, ones, 0]);
+                // Numbers with the type below the digits, and zero bytes above.
+                0..=9 => {
+                    self.out.push_behind([kind], (u16::from(b'0') + index as u16).to_le_bytes())
                 }
-                100..=9999 => {
-                    // Two pairs of digits, and a leading zero that stays out.
-                    let [high, low] = [index as u32 / 100, index as u32 % 100];
-                    let [a, b] = [high / 10, high % 10].map(|digit| b'0' + digit as u8);
-                    let [c, d] = [low / 10, low % 10].map(|digit| b'0' + digit as u8);
-                    match high {
-                        ..10 => self.out.push_array([kind, b, c, d, 0]),
-                        _ => self.out.push_array([kind, a, b, c, d, 0]),
-                    }
+                10..=99 => {
+                    let element = u32::from(kind) | u32::from(pair(index)) << 8;
+                    self.out.push_array(element.to_le_bytes());
+                }
+                100..=999 => {
+                    let high = u32::from(b'0') + (index / 100) as u32;
+                    let element = u32::from(kind) | high << 8 | u32::from(pair(index % 100)) << 16;
+                    self.out.push_behind(element.to_le_bytes(), [0]);
+                }
+                1000..=9999 => {
+                    let digits = u32::from(pair(index / 100)) | u32::from(pair(index % 100)) << 16;
+                    self.out.push_behind([kind], digits.to_le_bytes());
+                    self.out.push(0);
                 }
                 _ => {
                     self.out.push(kind);
@@ -328,6 +331,21 @@ impl<'o> Writer<'o> {
         self.out.push(0);
         Ok(())
     }
+}
+
+/// Both digits of a number below 100, the first in the low byte.
+#[inline(always)]
+fn pair(v: u64) -> u16 {
+    static PAIRS: [u16; 100] = {
+        let mut pairs = [0; 100];
+        let mut v = 0;
+        while v < 100 {
+            pairs[v] = u16::from_le_bytes([b'0' + (v / 10) as u8, b'0' + (v % 10) as u8]);
+            v += 1;
+        }
+        pairs
+    };
+    PAIRS[v as usize]
 }
 
 /// Whether a byte is zero. Keys are short: up to 32 bytes by loads that overlap, without a

@@ -1,7 +1,7 @@
 //! Heads whose count comes late: put right in memory, or filled in in the output.
 
 use super::types::*;
-use super::writer::{Open, PREDICTED_DEPTHS, TO_BREAK, UNKNOWN, Writer, container, marked};
+use super::writer::{Open, PREDICTED_DEPTHS, TO_BREAK, UNKNOWN, Writer, container};
 use crate::out::Edit;
 use crate::{Error, Result};
 
@@ -116,7 +116,8 @@ impl Writer<'_> {
 
 /// A head of five bytes for any count that it holds.
 fn five_bytes(map: bool, count: u32) -> [u8; 5] {
-    marked(if map { MAP } else { ARRAY } | 26, count.to_be_bytes())
+    let [a, b, c, d] = count.to_be_bytes();
+    [if map { MAP } else { ARRAY } | 26, a, b, c, d]
 }
 
 #[cold]

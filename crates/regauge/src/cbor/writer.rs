@@ -287,14 +287,14 @@ impl<'o> Writer<'o> {
     fn shortest_float(&mut self, v: f64) {
         match half::f32_of(v) {
             Some(single) => self.half_or_single(single),
-            None => self.out.push_array(marked::<8, 9>(FLOAT64, v.to_be_bytes())),
+            None => self.out.push_behind([FLOAT64], v.to_be_bytes()),
         }
     }
 
     fn half_or_single(&mut self, v: f32) {
         match half::from_f32(v) {
-            Some(half) => self.out.push_array(marked::<2, 3>(FLOAT16, half.to_be_bytes())),
-            None => self.out.push_array(marked::<4, 5>(FLOAT32, v.to_be_bytes())),
+            Some(half) => self.out.push_behind([FLOAT16], half.to_be_bytes()),
+            None => self.out.push_behind([FLOAT32], v.to_be_bytes()),
         }
     }
 
@@ -309,11 +309,11 @@ impl<'o> Writer<'o> {
         } else if value <= u64::from(u8::MAX) {
             self.out.push_array([negative | 24, value as u8]);
         } else if value <= u64::from(u16::MAX) {
-            self.out.push_array(marked::<2, 3>(negative | 25, (value as u16).to_be_bytes()));
+            self.out.push_behind([negative | 25], (value as u16).to_be_bytes());
         } else if value <= u64::from(u32::MAX) {
-            self.out.push_array(marked::<4, 5>(negative | 26, (value as u32).to_be_bytes()));
+            self.out.push_behind([negative | 26], (value as u32).to_be_bytes());
         } else {
-            self.out.push_array(marked::<8, 9>(negative | 27, value.to_be_bytes()));
+            self.out.push_behind([negative | 27], value.to_be_bytes());
         }
     }
 }
@@ -322,14 +322,6 @@ impl<'o> Writer<'o> {
 #[inline(always)]
 pub(super) fn container(map: bool) -> u8 {
     if map { major::MAP } else { major::ARRAY }
-}
-
-/// An initial byte and the number behind it.
-#[inline(always)]
-pub(super) fn marked<const N: usize, const M: usize>(initial: u8, number: [u8; N]) -> [u8; M] {
-    let mut bytes = [initial; M];
-    bytes[1..].copy_from_slice(&number);
-    bytes
 }
 
 impl Sink for Writer<'_> {
@@ -365,7 +357,7 @@ impl Sink for Writer<'_> {
         }
         self.room(HEAD_MAX)?;
         self.count += 1;
-        self.out.push_array(marked::<8, 9>(UNSIGNED | 27, v.to_be_bytes()));
+        self.out.push_behind([UNSIGNED | 27], v.to_be_bytes());
         Ok(())
     }
     #[inline]
@@ -375,7 +367,7 @@ impl Sink for Writer<'_> {
         if self.options.deterministic {
             self.shortest_float(v);
         } else {
-            self.out.push_array(marked::<8, 9>(FLOAT64, v.to_be_bytes()));
+            self.out.push_behind([FLOAT64], v.to_be_bytes());
         }
         Ok(())
     }

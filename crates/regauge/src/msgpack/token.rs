@@ -104,11 +104,11 @@ fn wide_integer(out: &mut Out<'_>, v: i64) {
     } else if v >= i64::from(i8::MIN) {
         out.push_array([INT8, v as u8]);
     } else if v >= i64::from(i16::MIN) {
-        out.push_array(marked::<2, 3>(INT16, (v as i16).to_be_bytes()));
+        out.push_behind([INT16], (v as i16).to_be_bytes());
     } else if v >= i64::from(i32::MIN) {
-        out.push_array(marked::<4, 5>(INT32, (v as i32).to_be_bytes()));
+        out.push_behind([INT32], (v as i32).to_be_bytes());
     } else {
-        out.push_array(marked::<8, 9>(INT64, v.to_be_bytes()));
+        out.push_behind([INT64], v.to_be_bytes());
     }
 }
 
@@ -118,24 +118,24 @@ pub(super) fn unsigned(out: &mut Out<'_>, v: u64) {
     if v <= u64::from(u8::MAX) {
         out.push_array([UINT8, v as u8]);
     } else if v <= u64::from(u16::MAX) {
-        out.push_array(marked::<2, 3>(UINT16, (v as u16).to_be_bytes()));
+        out.push_behind([UINT16], (v as u16).to_be_bytes());
     } else if v <= u64::from(u32::MAX) {
-        out.push_array(marked::<4, 5>(UINT32, (v as u32).to_be_bytes()));
+        out.push_behind([UINT32], (v as u32).to_be_bytes());
     } else {
-        out.push_array(marked::<8, 9>(UINT64, v.to_be_bytes()));
+        out.push_behind([UINT64], v.to_be_bytes());
     }
 }
 
 /// A double. Room for [`HEADER_MAX`].
 #[inline(always)]
 pub(super) fn double(out: &mut Out<'_>, v: f64) {
-    out.push_array(marked::<8, 9>(FLOAT64, v.to_be_bytes()));
+    out.push_behind([FLOAT64], v.to_be_bytes());
 }
 
 /// A single-precision number. Room for [`HEADER_MAX`].
 #[inline(always)]
 pub(super) fn single(out: &mut Out<'_>, v: f32) {
-    out.push_array(marked::<4, 5>(FLOAT32, v.to_be_bytes()));
+    out.push_behind([FLOAT32], v.to_be_bytes());
 }
 
 /// The header of an array or a map. Room for five bytes.
@@ -154,14 +154,6 @@ fn long_container(out: &mut Out<'_>, map: bool, count: u64) -> Result {
         (header, _) => out.push_array(header),
     }
     Ok(())
-}
-
-/// A marker and the number behind it.
-#[inline(always)]
-fn marked<const N: usize, const M: usize>(marker: u8, number: [u8; N]) -> [u8; M] {
-    let mut bytes = [marker; M];
-    bytes[1..].copy_from_slice(&number);
-    bytes
 }
 
 /// A count that a header can hold.
