@@ -82,6 +82,30 @@ def test_json_is_what_json_reads():
     )
 
 
+def test_text_of_every_length_wherever_it_lies():
+    # Enough of it for some to lie at the end of a page of memory.
+    texts = [chr(33 + n % 90) * length for n in range(300) for length in range(36)]
+    texts += [f"{text[1:]}\x01\"" for text in texts]
+    keyed = {f"{text}{n}": text for n, text in enumerate(texts)}
+    for module in (regauge.json, regauge.msgpack, regauge.cbor, regauge.bson):
+        assert module.loads(module.dumps(keyed)) == keyed
+    assert json.loads(regauge.json.dumps(texts)) == texts
+    assert regauge.json.dumps(texts) == json.dumps(texts, separators=(",", ":")).encode()
+    with pytest.raises(regauge.EncodeError, match="zero byte"):
+        regauge.bson.dumps({"a\0b": 1})
+    assert regauge.bson.loads(regauge.bson.dumps({"ab": "a\0b"})) == {"ab": "a\0b"}
+
+
+def test_containers_of_every_count_and_arrays_of_every_index():
+    for count in (0, 1, 9, 10, 11, 15, 16, 23, 24, 99, 100, 101, 999, 1000, 9999, 10_000, 65_535, 65_536):
+        value = {"list": [None] * count, "dict": dict.fromkeys(map(str, range(count)))}
+        for module in (regauge.json, regauge.msgpack, regauge.cbor, regauge.bson):
+            assert module.loads(module.dumps(value)) == value
+    peer = pytest.importorskip("bson")
+    for count in (9, 10, 99, 100, 999, 1000, 9999, 10_001):
+        assert regauge.bson.dumps({"a": [1.5] * count}) == peer.encode({"a": [1.5] * count})
+
+
 def test_pickle_is_what_pickle_reads():
     for protocol in range(6):
         assert pickle.loads(regauge.pickle.dumps(PLAIN, protocol=protocol)) == PLAIN
