@@ -259,7 +259,7 @@ impl Store {
         Ok(made.into_iter().flat_map(|(_, piece)| piece).collect())
     }
 
-    fn series_note(&self, name: &str) -> String {
+    pub(crate) fn series_note(&self, name: &str) -> String {
         format!("series/{}/{name}", self.name())
     }
 }

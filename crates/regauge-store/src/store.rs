@@ -211,6 +211,24 @@ impl Store {
         Ok(())
     }
 
+    /// Removes the collection: its table with all that is in it, also one of others that was
+    /// adopted, and what regauge has noted of it.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn remove(&mut self) -> Result {
+        self.engine.drop_table(&self.settings.layout)?;
+        let of_series = self.engine.notes(&self.series_note(""))?;
+        let dictionaries = self.engine.notes(&dictionary_note(&self.name))?;
+        for name in of_series.iter().chain(&dictionaries) {
+            self.engine.set_note(name, None)?;
+        }
+        self.engine.set_note(&format!("reencode/{}", self.name), None)?;
+        self.engine.set_note(&note_name(&self.name), None)?;
+        self.seen = None;
+        Ok(())
+    }
+
     /// The settings of the collection.
     #[must_use]
     pub fn settings(&self) -> &Settings {

@@ -64,6 +64,8 @@ contract! {
     a_collection_whose_making_was_cut_short_is_made_again,
     notes_are_kept_by_name,
     a_later_run_looks_again_at_what_an_earlier_one_had_passed,
+    a_collection_is_removed_with_all_that_is_noted_of_it,
+    a_plain_table_holds_values_in_a_binary_column_or_in_base64,
 }
 
 fn store(open: Open<'_>, collection: &str, codec: &str) -> Store {
@@ -82,6 +84,51 @@ fn listed(store: &mut Store, range: &Range, order: Order) -> Vec<(Vec<u8>, Strin
         })
         .unwrap();
     found
+}
+
+fn a_collection_is_removed_with_all_that_is_noted_of_it(open: Open<'_>) {
+    let mut stays = store(open, "stays", "json");
+    stays.put(b"k", b"1", Format::Json).unwrap();
+    let mut goes = store(open, "goes", "json");
+    let large = format!("\"{}\"", "x".repeat(5 << 20));
+    goes.put(b"k", large.as_bytes(), Format::Json).unwrap();
+    goes.put_slices("s", None, &[(5, b"[1]")], Format::Json).unwrap();
+    goes.remove().unwrap();
+    assert_eq!(Store::collections(stays.engine()).unwrap(), ["stays"]);
+    assert!(!goes.engine().has_table("goes").unwrap());
+    assert_eq!(goes.get(b"k", Format::Json).unwrap(), None);
+    assert!(goes.series_names().unwrap().is_empty());
+    // One of the same name begins empty, with a codec of its own.
+    let mut again = store(open, "goes", "msgpack");
+    again.put(b"other", b"2", Format::Json).unwrap();
+    assert_eq!(again.settings().codec.to_string(), "msgpack");
+    assert_eq!(again.count().unwrap().0, 1);
+    assert_eq!(stays.get(b"k", Format::Json).unwrap().unwrap(), b"1");
+}
+
+fn a_plain_table_holds_values_in_a_binary_column_or_in_base64(open: Open<'_>) {
+    let mut sizes = Vec::new();
+    for (name, text) in [("plain_binary", false), ("plain_text", true)] {
+        let engine = open();
+        let mut settings = Settings::new(name, "msgpack".parse().unwrap()).unwrap();
+        engine.key_column().clone_into(&mut settings.layout.key);
+        settings.layout.text = text;
+        engine.create_plain(&settings.layout).unwrap();
+        let mut store = Store::with_engine(engine, name, None).unwrap();
+        store.adopt(settings).unwrap();
+        let changes: [(&[u8], Option<&[u8]>); 2] = [(b"a", Some(b"[1,2]")), (b"b", Some(b"[3]"))];
+        store.put_many(&changes, Format::Json).unwrap();
+        let found = store.get_many(&[b"b", b"a"], Format::Json).unwrap();
+        assert_eq!(found, [Some(b"[3]".to_vec()), Some(b"[1,2]".to_vec())]);
+        let all = listed(&mut store, &Range::all(), Order::Ascending);
+        assert_eq!(all, [(b"a".to_vec(), "[1,2]".to_owned()), (b"b".to_vec(), "[3]".to_owned())]);
+        sizes.push(store.count().unwrap());
+        store.remove().unwrap();
+    }
+    // Envelopes of 16 bytes and documents of 3 and 2; of text, what counts values by reading them
+    // counts what they are, and what has a function for it counts characters.
+    assert_eq!(sizes[0], (2, 16 + 3 + 16 + 2));
+    assert!([(2, 37), (2, 28 + 24)].contains(&sizes[1]), "{sizes:?}");
 }
 
 fn a_document_comes_back_in_any_format_and_from_another_handle(open: Open<'_>) {
@@ -140,7 +187,9 @@ fn keys_are_any_bytes_in_the_order_of_their_bytes(open: Open<'_>) {
 
 fn a_long_range_comes_page_by_page_and_whole(open: Open<'_>) {
     let mut store = store(open, "long", "msgpack");
-    let keys: Vec<String> = (0..3_500).map(|i| format!("{i:05}")).collect();
+    // FerretDB on SQLite reads the whole table for each key: it would take minutes.
+    let count = if store.engine().name().contains("FerretDB") { 1_300 } else { 3_500 };
+    let keys: Vec<String> = (0..count).map(|i| format!("{i:05}")).collect();
     let documents: Vec<(&[u8], Option<&[u8]>)> =
         keys.iter().map(|key| (key.as_bytes(), Some(&b"[1,2,3]"[..]))).collect();
     store.put_many(&documents, Format::Json).unwrap();
@@ -275,7 +324,9 @@ fn reencoding_saves_goes_on_and_leaves_others_changes_alone(open: Open<'_>) {
     let outcome = reencode::reencode(&mut one, &plan, quiet, &mut |_| ()).unwrap();
     assert_eq!(outcome.resumed_after.as_deref(), Some(&b"0399"[..]));
     assert_eq!(outcome.values, 1_000, "what the first run had passed is looked at again");
-    assert_eq!((outcome.already, outcome.changed), (400, 600));
+    // The other handle has seen the new codec already, where its engine takes more than a second.
+    let others = outcome.already - 400;
+    assert!(others <= 2 && outcome.changed == 600 - others, "{outcome:?}");
     let found = verify::verify(&mut one, &Range::all(), quiet, &mut |_| ()).unwrap();
     assert_eq!((found.values, found.bad), (1_000, 0));
     assert_eq!(found.codecs.len(), 1, "{:?}", found.codecs);

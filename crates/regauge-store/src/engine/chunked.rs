@@ -377,6 +377,20 @@ impl Engine for Chunked {
         self.inner.create(layout)
     }
 
+    fn create_plain(&self, layout: &Layout) -> Result {
+        self.inner.create_plain(layout)
+    }
+
+    fn drop_table(&self, layout: &Layout) -> Result {
+        self.inner.drop_table(layout)?;
+        if self.is_used(layout)? {
+            self.each_head(layout, &mut |heads| {
+                heads.iter().try_for_each(|(head, _)| self.remove(layout, head))
+            })?;
+        }
+        Ok(())
+    }
+
     fn create_noted(&self, layout: &Layout, name: &str, note: &[u8]) -> Result {
         self.inner.create_noted(layout, name, note)
     }

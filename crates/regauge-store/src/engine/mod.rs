@@ -124,6 +124,9 @@ impl KeyKind {
 /// Bytes of values after which a page ends early.
 pub(crate) const PAGE_BYTES: usize = 4 << 20;
 
+/// Keys of a deletion, where a table is emptied.
+const DELETED_AT_ONCE: usize = 1_000;
+
 /// A key and its stored value.
 pub type Pair = (Vec<u8>, Vec<u8>);
 
@@ -180,6 +183,30 @@ pub trait Engine: Send {
     /// # Errors
     /// `Engine`.
     fn create(&self, layout: &Layout) -> Result;
+
+    /// Makes a table as a program would that knows nothing of regauge: a column of keys, which is
+    /// the whole primary key, and one of values, binary or text as the layout says.
+    ///
+    /// # Errors
+    /// `Engine`.
+    fn create_plain(&self, layout: &Layout) -> Result {
+        self.create(layout)
+    }
+
+    /// Removes a table with all that is in it. What holds a part of a table removes that part.
+    ///
+    /// # Errors
+    /// `Engine`.
+    fn drop_table(&self, layout: &Layout) -> Result {
+        loop {
+            let keys = self.keys(layout, &Range::all(), Order::Ascending, DELETED_AT_ONCE)?;
+            if keys.is_empty() {
+                return Ok(());
+            }
+            let changes: Vec<Change<'_>> = keys.iter().map(|key| (&key[..], None)).collect();
+            self.apply(layout, &changes)?;
+        }
+    }
 
     /// Makes the table of a collection and keeps the note that describes it, both or none; what is
     /// there already stays as it is. Where the engine has no transactions for this, a second note

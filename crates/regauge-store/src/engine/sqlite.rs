@@ -333,6 +333,15 @@ impl Engine for Sqlite {
         transaction.commit().map_err(failed(&doing))
     }
 
+    fn drop_table(&self, layout: &Layout) -> Result {
+        let doing = format!("remove table {}", layout.table);
+        let (table, view) = (identifier(&layout.table), identifier(&text_view(layout)));
+        let transaction = self.writing(&doing)?;
+        let sql = format!("DROP VIEW IF EXISTS {view}; DROP TABLE IF EXISTS {table}");
+        self.connection.execute_batch(&sql).map_err(failed(&doing))?;
+        transaction.commit().map_err(failed(&doing))
+    }
+
     fn create_noted(&self, layout: &Layout, name: &str, note: &[u8]) -> Result {
         let doing = format!("make table {}", layout.table);
         let transaction = self.writing(&doing)?;
@@ -541,7 +550,7 @@ fn stored_bytes(layout: &Layout, value: ValueRef<'_>) -> Vec<u8> {
 /// What makes the table of a collection, and its view for people.
 fn table_of(layout: &Layout) -> String {
     let (table, key, value) = quoted(layout);
-    let view = identifier(&format!("{}_text", layout.table));
+    let view = identifier(&text_view(layout));
     let key_type = match layout.key_kind {
         KeyKind::Bytes => "BLOB",
         KeyKind::Text => "TEXT",
@@ -554,6 +563,11 @@ fn table_of(layout: &Layout) -> String {
          CREATE VIEW IF NOT EXISTS {view} AS SELECT CAST({key} AS TEXT) AS {key}, {value} \
            FROM {table}"
     )
+}
+
+/// The view that shows keys as text.
+fn text_view(layout: &Layout) -> String {
+    format!("{}_text", layout.table)
 }
 
 fn quoted(layout: &Layout) -> (String, String, String) {

@@ -150,6 +150,25 @@ impl Cql {
         Ok(statement)
     }
 
+    /// Whether the server takes a statement on this table. A server that was killed while it made
+    /// one lists it afterwards, since its log is replayed after the schema was read, and does not
+    /// know it; it can be made again then.
+    pub(super) async fn knows(&self, doing: &str, table: &str) -> Result<bool> {
+        let text = format!("SELECT * FROM {table} LIMIT 1");
+        let call = async || {
+            let prepared = self.session.prepare(text.as_str()).await;
+            prepared.map_err(ExecutionError::PrepareError)
+        };
+        match self.again(true, call).await {
+            Ok(_) => Ok(true),
+            Err(ExecutionError::PrepareError(PrepareError::AllAttemptsFailed {
+                first_attempt: RequestAttemptError::DbError(DbError::Invalid, _),
+                ..
+            })) => Ok(false),
+            Err(other) => Err(failed(doing, true)(other)),
+        }
+    }
+
     /// The rows of a SELECT, all at once: it has a limit, or few.
     pub(super) async fn read(
         &self,

@@ -34,7 +34,7 @@ use self::cql::{Cql, unreadable};
 use self::partitions::Partition;
 use self::url::Place;
 use super::runtime::{CALL_TIMEOUT, CONNECT_TIMEOUT, Runtime};
-use super::{Change, Engine, Layout, Order, Pair, Range, shown_url};
+use super::{Change, Engine, KeyKind, Layout, Order, Pair, Range, shown_url};
 use crate::error::{Error, Result, shown};
 
 /// A value in a row of its own. A server refuses a change of more than half a segment of its
@@ -83,15 +83,19 @@ impl Cassandra {
             let name = server_name(&cql, &doing).await?;
             let sql = "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?";
             let found = cql.read(&doing, sql, &[text(&place.keyspace)]).await?;
-            match (found.rows_num(), place.replication) {
-                (0, None) => {
+            // One that is listed and not known is half made, as a table may be.
+            let notes = format!("{}.regauge_notes", quoted(&place.keyspace));
+            let known = found.rows_num() > 0
+                && (place.replication.is_none() || cql.knows(&doing, &notes).await?);
+            match (known, place.replication) {
+                (false, None) => {
                     return Err(Error::usage(format!(
                         "there is no keyspace {}; add ?replication=N to the URL to make it, N being \
                          how many nodes keep each value",
                         place.keyspace
                     )));
                 }
-                (0, Some(copies)) => {
+                (false, Some(copies)) => {
                     let sql = format!(
                         "CREATE KEYSPACE IF NOT EXISTS {} WITH replication = \
                          {{'class': 'NetworkTopologyStrategy', 'replication_factor': {copies}}}",
@@ -193,7 +197,8 @@ impl Cassandra {
         if locked(&self.known).contains(&mark) {
             return Ok(true);
         }
-        let found = self.find_table(name).await?;
+        let found = self.find_table(name).await?
+            && self.cql.knows("look for a table", &self.table(name)).await?;
         if found {
             locked(&self.known).insert(mark);
         }
@@ -252,6 +257,39 @@ impl Engine for Cassandra {
     fn create(&self, layout: &Layout) -> Result {
         let doing = format!("make table {}", layout.table);
         self.wait(&doing, self.create_own(layout, &doing))
+    }
+
+    fn create_plain(&self, layout: &Layout) -> Result {
+        let doing = format!("make table {}", layout.table);
+        let key_type = match layout.key_kind {
+            KeyKind::Bytes => "blob",
+            KeyKind::Text => "text",
+            KeyKind::Integer => "bigint",
+        };
+        let value_type = if layout.text { "text" } else { "blob" };
+        let (table, key, value) =
+            (self.table(&layout.table), quoted(&layout.key), quoted(&layout.value));
+        let sql = format!(
+            "CREATE TABLE IF NOT EXISTS {table} ({key} {key_type} PRIMARY KEY, {value} {value_type})"
+        );
+        self.wait(&doing, self.cql.define(&doing, &sql))
+    }
+
+    fn drop_table(&self, layout: &Layout) -> Result {
+        let doing = format!("remove table {}", layout.table);
+        let sql = format!("DROP TABLE IF EXISTS {}", self.table(&layout.table));
+        self.wait(&doing, self.cql.define(&doing, &sql))?;
+        locked(&self.shapes).clear();
+        locked(&self.known).retain(|(table, _)| *table != layout.table);
+        self.wait(&doing, async {
+            if self.has_own("regauge_partitions").await? {
+                let table = self.table("regauge_partitions");
+                let sql = format!("DELETE FROM {table} WHERE collection = ?");
+                self.cql.write(&doing, &sql, &[text(&layout.table)]).await?;
+            }
+            Ok(())
+        })?;
+        self.set_note(&buckets_note(&layout.table), None)
     }
 
     fn get(&self, layout: &Layout, key: &[u8]) -> Result<Option<Vec<u8>>> {

@@ -487,6 +487,11 @@ impl Engine for MongoDb {
         })
     }
 
+    fn drop_table(&self, layout: &Layout) -> Result {
+        let doing = format!("remove collection {}", layout.table);
+        self.tell(&doing, async { self.collection(layout).drop().await })
+    }
+
     fn get(&self, layout: &Layout, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let filter = self.of_key(layout, key)?;
         let found = self.ask("read a value", async {

@@ -346,6 +346,12 @@ impl Engine for Mysql {
         self.make(&format!("make table {}", layout.table), &sql)
     }
 
+    fn drop_table(&self, layout: &Layout) -> Result {
+        let Names { table, .. } = Names::new(layout);
+        let sql = format!("DROP TABLE IF EXISTS {table}");
+        self.make(&format!("remove table {}", layout.table), &sql)
+    }
+
     fn get(&self, layout: &Layout, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let Names { table, value, same, .. } = Names::new(layout);
         let sql = format!("SELECT {value} FROM {table} WHERE {same} AND {value} IS NOT NULL");

@@ -182,6 +182,14 @@ impl Engine for Postgres {
         self.run(&format!("make table {}", layout.table), &table_of(layout))
     }
 
+    fn drop_table(&self, layout: &Layout) -> Result {
+        let Names { table, .. } = Names::new(layout);
+        self.run(
+            &format!("remove table {}", layout.table),
+            &format!("DROP TABLE IF EXISTS {table}"),
+        )
+    }
+
     fn create_noted(&self, layout: &Layout, name: &str, note: &[u8]) -> Result {
         let sql = format!(
             "{};{NOTES};INSERT INTO regauge_notes VALUES ({}, {}) ON CONFLICT (name) DO NOTHING",
