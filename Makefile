@@ -8,6 +8,8 @@ DEMO := build/demo
 SECONDS ?= 60
 # Readers of YAML that must be there for `make test`; by default those that are.
 READERS ?=
+# Servers that must be there for `make test-servers`; the others are skipped where they are not.
+REQUIRE ?=
 # `make wheel SPARK=yes` tries the data source of PySpark (450 MB); auto: where there is a Java.
 SPARK ?= no
 
@@ -36,8 +38,8 @@ test: lint                      ## Everything CI runs: lint, unit, conformance a
 	$(PYTHON) tools/report_check.py --regauge target/debug/regauge
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude regauge-bench --no-deps --quiet
 
-test-servers:                   ## The store's tests on every server that can be had here (PostgreSQL, MariaDB, …)
-	$(PYTHON) tools/servers.py run -- $(CARGO) test -p regauge-store --features servers
+test-servers:                   ## The store's tests on every server that can be had here; REGAUGE_KILLS=5 for fewer kills
+	$(PYTHON) tools/servers.py test --cargo "$(CARGO)" $(addprefix --require ,$(REQUIRE))
 
 build:                          ## The release binary: target/release/regauge
 	$(CARGO) build --release -p regauge-cli --features servers,gateway

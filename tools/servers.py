@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Starts servers of databases on loopback for the tests of the store, and stops them.
 
+    python3 tools/servers.py test                  the store's tests on them, and a table of the outcome
     python3 tools/servers.py run -- COMMAND        start what can be had, run COMMAND, stop
     python3 tools/servers.py run --only postgres -- COMMAND
     python3 tools/servers.py install               what apt has of them (as root)
@@ -9,7 +10,8 @@
 `run` gives COMMAND the URL of each server in a variable (REGAUGE_TEST_POSTGRES, …), says which
 servers are skipped and why, and ends with COMMAND's status. Each server has data of its own in a
 temporary folder, which is in REGAUGE_TEST_SERVERS: tests that kill a server and start it again call
-this program with it.
+this program with it. REGAUGE_TEST_REQUIRED names the servers that were started: a test that does
+not find one of these fails, instead of being skipped.
 """
 
 import argparse
@@ -18,8 +20,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import servers_report
 from servers_common import Unavailable
 from servers_nosql import Cassandra, FerretDB
 from servers_sql import MariaDB, PostgreSQL
@@ -32,38 +36,69 @@ def find(name):
     return next(kind for kind in KINDS if kind.name == name)
 
 
-def run(command, only, required):
-    started, environment, skipped = [], {}, []
+def attempt(server):
+    """Starts a server. Gives the seconds that it took, or why it cannot be had."""
+    began = time.monotonic()
+    try:
+        server.start()
+    except Unavailable as why:
+        print(f"servers: {server.name} skipped: {why}", file=sys.stderr)
+        return why
+    seconds = time.monotonic() - began
+    print(f"servers: {server.name} started in {seconds:.1f} s", file=sys.stderr)
+    return seconds
+
+
+def run(command, only, required, act=lambda command, environment, skipped: subprocess.run(
+        command, env=environment).returncode):
+    """Starts servers, has `act` do the command with their URLs, and stops them."""
+    kinds = [kind for kind in KINDS if not only or kind.name in only]
     with tempfile.TemporaryDirectory(prefix="regauge-servers-") as folder:
         # The servers' users have to get at their own folders in it.
         os.chmod(folder, 0o755)
+        servers = [kind(folder) for kind in kinds]
         try:
-            for kind in KINDS:
-                if only and kind.name not in only:
-                    continue
-                server = kind(folder)
-                began = time.monotonic()
-                try:
-                    # Also where it failed: it may have got half-way.
-                    started.append(server)
-                    server.start()
-                except Unavailable as why:
-                    print(f"servers: {kind.name} skipped: {why}", file=sys.stderr)
-                    skipped.append(kind.name)
-                    continue
-                seconds = time.monotonic() - began
-                print(f"servers: {kind.name} started in {seconds:.1f} s", file=sys.stderr)
-                environment[kind.variable] = server.url()
-            missing = [name for name in required if name in skipped]
+            with ThreadPoolExecutor(len(servers)) as at_once:
+                outcomes = list(at_once.map(attempt, servers))
+            skipped = {server.name: str(why) for server, why in zip(servers, outcomes)
+                       if isinstance(why, Unavailable)}
+            missing = [name for name in required if name in skipped or name not in
+                       [kind.name for kind in kinds]]
             if missing:
                 print(f"servers: {', '.join(missing)} must be there", file=sys.stderr)
                 return 1
-            environment["REGAUGE_TEST_SERVERS"] = folder
-            return subprocess.run(command, env={**os.environ, **environment}).returncode
+            there = [server for server in servers if server.name not in skipped]
+            environment = {**os.environ, "REGAUGE_TEST_SERVERS": folder,
+                           "REGAUGE_TEST_REQUIRED": ",".join(one.name for one in there),
+                           **{server.variable: server.url() for server in there}}
+            return act(command, environment, skipped)
         finally:
-            for server in reversed(started):
+            for server in reversed(servers):
                 # Another call may have stopped and started it meanwhile.
-                type(server)(folder).stop()
+                type(server)(folder).discard()
+
+
+def test(cargo, only, required):
+    """Builds the store's tests, runs them on the servers, and prints how many passed on each."""
+    package = ["-p", "regauge-store", "--features", "servers", "--lib", "--tests"]
+    began = time.monotonic()
+    built = subprocess.run([*cargo, "test", *package, "--no-run", "--quiet"])
+    if built.returncode != 0:
+        return built.returncode
+    print(f"servers: tests built in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    began = time.monotonic()
+    # More threads than there are cores: most of the time a test waits for its server.
+    command = [*cargo, "test", *package, "--no-fail-fast", "--",
+               "--show-output", "--test-threads=8"]
+
+    def act(command, environment, skipped):
+        status, report = servers_report.follow(command, environment)
+        print(report.table(skipped))
+        return status
+
+    status = run(command, only, required, act)
+    print(f"servers: tested in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return status
 
 
 def install():
@@ -89,10 +124,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="what", required=True)
     runs = commands.add_parser("run", help="start what can be had, run a command, stop")
-    runs.add_argument("--only", action="append", choices=NAMES, default=[])
-    runs.add_argument("--require", action="append", choices=NAMES, default=[],
-                      help="fail where this one cannot be had")
     runs.add_argument("command", nargs="+")
+    tests = commands.add_parser("test", help="build and run the store's tests on the servers")
+    tests.add_argument("--cargo", default="cargo")
+    for one in (runs, tests):
+        one.add_argument("--only", action="append", choices=NAMES, default=[])
+        one.add_argument("--require", action="append", choices=NAMES, default=[],
+                         help="fail where this one cannot be had")
     commands.add_parser("install", help="install what apt has")
     for what in ("start", "stop", "kill", "url"):
         one = commands.add_parser(what)
@@ -101,6 +139,8 @@ def main():
     arguments = parser.parse_args()
     if arguments.what == "run":
         return run(arguments.command, arguments.only, arguments.require)
+    if arguments.what == "test":
+        return test(arguments.cargo.split(), arguments.only, arguments.require)
     if arguments.what == "install":
         return install()
     server = find(arguments.name)(arguments.folder)

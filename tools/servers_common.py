@@ -125,6 +125,10 @@ class Server:
         except Unavailable:
             self.kill()
 
+    def discard(self):
+        """Ends it for good: its data are thrown away next."""
+        self.stop()
+
     def kill(self):
         """Ends it at once, as `kill -9` does, with all that it has started."""
         found = self.processes()

@@ -6,13 +6,14 @@ mod engines;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use engines::{Fresh, Kind};
 use regauge::Format;
 use regauge_store::{Error, Range, Store, verify};
 
-/// Rounds of killing; `REGAUGE_KILLS=200` for the whole of them.
+/// Rounds of killing: `REGAUGE_KILLS`, where it is given.
 fn rounds(few: u32) -> u32 {
     std::env::var("REGAUGE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
 }
@@ -44,17 +45,19 @@ fn key(batch: u64, part: u64) -> Vec<u8> {
 fn no_acknowledged_write_is_lost_and_none_is_torn() {
     let fresh = Fresh::new(Kind::Sqlite).unwrap();
     let mut next = 0;
-    for round in 0..rounds(12) {
+    let rounds = rounds(12);
+    for round in 0..rounds {
         // Another moment in every round, the first ones while the table is made.
         let moment = Duration::from_micros(u64::from(round) * 7_919 % 60_000);
-        next = killed_round(&fresh.url, round, next, || std::thread::sleep(moment));
+        next = killed_round(&fresh.url, round, next, |_| std::thread::sleep(moment));
     }
+    println!("killed: sqlite {rounds} rounds, {next} batches");
     assert!(next > 0, "something was written in some round");
 }
 
 /// Lets a process write, does what ends in its death, and looks at what is there then. Gives the
-/// number of the next batch.
-fn killed_round(url: &str, round: u32, next: u64, meanwhile: impl FnOnce()) -> u64 {
+/// number of the next batch. `meanwhile` is given what waits till something is acknowledged.
+fn killed_round(url: &str, round: u32, next: u64, meanwhile: impl FnOnce(&dyn Fn())) -> u64 {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child_that_writes", "--nocapture"])
         .env("REGAUGE_KILLED_STORE", url)
@@ -64,11 +67,17 @@ fn killed_round(url: &str, round: u32, next: u64, meanwhile: impl FnOnce()) -> u
         .spawn()
         .unwrap();
     let output = child.stdout.take().unwrap();
+    let (sender, first) = mpsc::channel();
     let reader = std::thread::spawn(move || {
         let lines = BufReader::new(output).lines().map_while(Result::ok);
-        lines.filter_map(|line| line.strip_prefix("acknowledged ")?.parse::<u64>().ok()).max()
+        let batches =
+            lines.filter_map(|line| line.strip_prefix("acknowledged ")?.parse::<u64>().ok());
+        // Nobody may be waiting for it.
+        batches.inspect(|_| sender.send(()).unwrap_or_default()).max()
     });
-    meanwhile();
+    meanwhile(&|| {
+        first.recv_timeout(Duration::from_secs(60)).expect("something is acknowledged");
+    });
     child.kill().unwrap();
     child.wait().unwrap();
     let acknowledged = reader.join().unwrap();
@@ -155,11 +164,12 @@ mod server {
     use super::*;
     use regauge_store::{Order, Settings, engine};
 
-    /// One test at a time: a server that is stopped is stopped for all.
-    static ALONE: Mutex<()> = Mutex::new(());
-
-    fn alone() -> MutexGuard<'static, ()> {
-        ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// One test at a time on each server: one that is stopped is stopped for all.
+    fn alone(kind: Kind) -> MutexGuard<'static, ()> {
+        static ALONE: [Mutex<()>; 4] = [const { Mutex::new(()) }; 4];
+        let names = ["postgres", "mysql", "mongodb", "cassandra"];
+        let place = names.iter().position(|name| kind.server() == Some(name)).unwrap();
+        ALONE[place].lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Has `tools/servers.py` do something with a server that it has started.
@@ -182,24 +192,29 @@ mod server {
     }
 
     pub fn no_acknowledged_write_is_lost_when_the_server_is_killed_too(kind: Kind) {
-        let _alone = alone();
+        let _alone = alone(kind);
         let (Some(folder), Some(fresh)) = (folder(), Fresh::new(kind)) else { return };
         let mut next = 0;
-        let rounds = rounds(3).min(20);
+        // Each costs a start of the server.
+        let rounds = rounds(20).min(20);
         for round in 0..rounds {
-            let moment = Duration::from_millis(60 + u64::from(round) * 79 % 400);
-            next = killed_round(&fresh.url, round, next, || {
+            let moment = Duration::from_millis(u64::from(round) * 79 % 400);
+            next = killed_round(&fresh.url, round, next, |acknowledged| {
+                // Some die while they connect or make the table.
+                if round % 4 != 0 {
+                    acknowledged();
+                }
                 std::thread::sleep(moment);
                 control(kind, "kill", &folder);
                 control(kind, "start", &folder);
             });
         }
-        println!("{kind:?}: {rounds} rounds, {next} batches");
+        println!("killed: {} {rounds} rounds, {next} batches", kind.server().unwrap());
         assert!(next > 0, "something was written in some round");
     }
 
     pub fn a_server_that_was_restarted_is_found_again(kind: Kind) {
-        let _alone = alone();
+        let _alone = alone(kind);
         let (Some(folder), Some(fresh)) = (folder(), Fresh::new(kind)) else { return };
         let mut store = Store::open(&fresh.url, "restarted", None).unwrap();
         store.put(b"k", b"1", Format::Json).unwrap();
@@ -280,7 +295,7 @@ mod server {
     }
 
     pub fn a_line_that_is_cut_in_mid_batch_changes_nothing(kind: Kind) {
-        let _alone = alone();
+        let _alone = alone(kind);
         let Some(fresh) = Fresh::new(kind) else { return };
         let (start, rest) = fresh.url.split_once("127.0.0.1:").expect("a server on loopback");
         let (port, rest) = rest.split_once('/').unwrap();

@@ -40,12 +40,15 @@ impl Kind {
         !matches!(self.server(), Some("mongodb" | "cassandra"))
     }
 
-    /// The server's URL, if it is given.
+    /// The server's URL, if it is given. Panics where `REGAUGE_TEST_REQUIRED` names the server.
     pub fn base(self) -> Option<String> {
-        let name = format!("REGAUGE_TEST_{}", self.server()?.to_uppercase());
+        let server = self.server()?;
+        let name = format!("REGAUGE_TEST_{}", server.to_uppercase());
         match std::env::var(&name) {
             Ok(url) if !url.is_empty() => Some(url),
             _ => {
+                let required = std::env::var("REGAUGE_TEST_REQUIRED").unwrap_or_default();
+                assert!(!required.split(',').any(|one| one == server), "{name} is not set");
                 println!("skipped: {name} is not set; `make test-servers` sets it");
                 None
             }
