@@ -172,8 +172,17 @@ impl<'a> Build<'a> {
     /// A hash of the pairs from `base` on, whose keys are text.
     #[inline]
     fn plain_hash(&mut self, base: usize) -> Result<VALUE> {
+        let scratch = self.scratch;
+        if let Some(hash) = scratch.shapes.hash(scratch.values.from(base)) {
+            if self.settings.freeze {
+                ruby::freeze(hash);
+            }
+            return Ok(hash);
+        }
         let hash = ruby::hash();
         self.hash(hash, base, true)?;
+        scratch.shapes.learn(hash, scratch.values.from(base));
+        ruby::keep(hash);
         Ok(hash)
     }
 

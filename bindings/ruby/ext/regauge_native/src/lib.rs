@@ -27,6 +27,7 @@ mod options;
 mod ruby;
 #[allow(unsafe_code, reason = "memory that the collector reads")]
 mod scratch;
+mod shapes;
 #[allow(unsafe_code, reason = "memory of hashes")]
 mod store;
 mod stream;
@@ -156,6 +157,7 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let cursor = ruby::class(c"Cursor", native);
     ruby::no_allocator(cursor);
     ruby::find_hash_default()?;
+    ruby::learn_pairs();
     names::init()?;
     scratch::init(native);
     marshal_dump::learn_words()?;

@@ -17,6 +17,7 @@ use std::sync::Mutex;
 
 use crate::data::{DataType, Held};
 use crate::ruby::{self, ID, VALUE};
+use crate::shapes::Shapes;
 
 /// Values of Ruby, the last on top.
 pub struct Stack {
@@ -272,6 +273,8 @@ pub struct Scratch {
     pub anchors: Stack,
     /// Keys that came before.
     pub keys: Keys,
+    /// Lists of keys that came before.
+    pub shapes: Shapes,
     /// A buffer for output.
     pub out: Cell<Vec<u8>>,
     /// A parser of Marshal with the usual options, and the memory that it has.
@@ -285,6 +288,7 @@ impl Scratch {
         self.values.mark();
         self.anchors.mark();
         self.keys.mark();
+        self.shapes.mark();
     }
 }
 
@@ -317,6 +321,7 @@ pub fn take() -> Lease {
         values: Stack::new(),
         anchors: Stack::new(),
         keys: Keys::new(),
+        shapes: Shapes::new(),
         out: Cell::new(Vec::new()),
         marshal: Cell::new(None),
         dumper: Cell::new(None),

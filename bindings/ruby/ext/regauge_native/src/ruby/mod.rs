@@ -10,6 +10,7 @@
 mod container;
 mod define;
 mod jump;
+mod layout;
 mod number;
 mod object;
 mod text;
@@ -20,6 +21,7 @@ use rb_sys::{ruby_special_consts as special, ruby_value_type as kind};
 pub use container::*;
 pub use define::*;
 pub use jump::*;
+pub use layout::*;
 pub use number::*;
 pub use object::*;
 pub use text::*;

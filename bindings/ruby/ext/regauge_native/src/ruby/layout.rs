@@ -1,0 +1,133 @@
+//! Where this Ruby keeps the pairs of a hash: so that one can be made as a copy of another with the
+//! same keys, without a look-up of any of them.
+//!
+//! Ruby has no function for that. What is known here is learned from hashes that are made for it,
+//! and is not used where they do not look as expected.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::container::{hash, hash_insert};
+use super::jump::keep;
+use super::number::integer;
+use super::{NIL, VALUE, is_heap};
+
+/// The most pairs that a hash keeps without a table.
+const SMALL: usize = 8;
+
+/// Nothing is known.
+const UNKNOWN: usize = 0;
+/// The third word of a hash points to its pairs, or to its table (Ruby 3.1 and 3.2).
+const BESIDE: usize = 1;
+/// They begin with the fourth word (Ruby 3.3 and later); in front of the pairs stands one more.
+const WITHIN: usize = 2;
+
+/// Where small hashes keep their pairs, and large ones their table.
+static SMALL_PLACE: AtomicUsize = AtomicUsize::new(UNKNOWN);
+static LARGE_PLACE: AtomicUsize = AtomicUsize::new(UNKNOWN);
+
+/// Learns where pairs are kept.
+pub fn learn_pairs() {
+    for (place, count) in [(&SMALL_PLACE, 3), (&LARGE_PLACE, SMALL + 3)] {
+        // Numbers that nothing else in a hash looks like, and that are no objects.
+        let pairs: Vec<_> = (0..2 * count as i64).map(|v| integer(0x2468_ACE0_0000 + v)).collect();
+        let sample = hash();
+        if hash_insert(sample, &pairs, true).is_ok() {
+            // Where no pointer stands, the default value does: `nil`.
+            let third = word(sample, 2);
+            let found = if third == NIL { WITHIN } else { BESIDE };
+            if found == WITHIN || is_heap(third) && third > 1 << 16 {
+                place.store(found, Ordering::Relaxed);
+                if !is_as_known(sample, &pairs) {
+                    place.store(UNKNOWN, Ordering::Relaxed);
+                }
+            }
+        }
+        keep(sample);
+    }
+}
+
+/// A word of an object.
+#[inline(always)]
+fn word(object: VALUE, index: usize) -> VALUE {
+    // SAFETY: callers ask for words that the object has, or the block that it points to.
+    unsafe { *(object as *const VALUE).add(index) }
+}
+
+/// Where the pairs of a hash begin, and how many words lie before a key and from one to the next.
+#[inline(always)]
+fn pairs_of(hash: VALUE, count: usize) -> (*mut VALUE, usize) {
+    let start = |place: &AtomicUsize| match place.load(Ordering::Relaxed) {
+        BESIDE => (word(hash, 2), 0),
+        _ => (hash + 3 * size_of::<VALUE>() as VALUE, 1),
+    };
+    if count <= SMALL {
+        let (first, hint) = start(&SMALL_PLACE);
+        return ((first as *mut VALUE).wrapping_add(hint), 2);
+    }
+    // `st_table`: its last word points to entries of hash, key and value.
+    ((word(start(&LARGE_PLACE).0, 6) as *mut VALUE).wrapping_add(1), 3)
+}
+
+/// Whether a hash that has just these pairs keeps them where they are expected.
+fn is_as_known(hash: VALUE, pairs: &[VALUE]) -> bool {
+    let count = pairs.len() / 2;
+    let place = if count <= SMALL { &SMALL_PLACE } else { &LARGE_PLACE };
+    // `RHASH_ST_TABLE_FLAG`.
+    let has_table = word(hash, 0) & 1 << 15 != 0;
+    let place = place.load(Ordering::Relaxed);
+    if place == UNKNOWN || has_table != (count > SMALL) {
+        return false;
+    }
+    if has_table {
+        let table =
+            if place == BESIDE { word(hash, 2) } else { hash + 3 * size_of::<VALUE>() as VALUE };
+        // The numbers of entries, of the first and behind the last.
+        let numbers = [word(table, 2), word(table, 4), word(table, 5)];
+        if numbers != [count as VALUE, 0, count as VALUE] {
+            return false;
+        }
+    }
+    let (first, step) = pairs_of(hash, count);
+    pairs.chunks_exact(2).enumerate().all(|(index, pair)| {
+        // SAFETY: there are as many as the hash says; the comparison stops at the first that
+        // differs.
+        unsafe { [*first.add(index * step), *first.add(index * step + 1)] == *pair }
+    })
+}
+
+/// A copy of a hash that has just these keys in this order, with these values: pairs, keys among
+/// them. The template must come from [`template_of`].
+#[inline]
+pub fn hash_like(template: VALUE, pairs: &[VALUE]) -> VALUE {
+    // SAFETY: the lock; no exception. The copy has the layout of the template, which was looked
+    // at; nothing is allocated until its values are in their places, and the collector is told of
+    // each of them then, since the copy may have been marked while its table was made.
+    unsafe {
+        let hash = rb_sys::rb_hash_dup(template);
+        let (first, step) = pairs_of(hash, pairs.len() / 2);
+        if step == 2 {
+            std::ptr::copy_nonoverlapping(pairs.as_ptr(), first, pairs.len());
+        } else {
+            for (index, pair) in pairs.chunks_exact(2).enumerate() {
+                *first.add(index * step + 1) = pair[1];
+            }
+        }
+        for pair in pairs.chunks_exact(2) {
+            if is_heap(pair[1]) {
+                rb_sys::rb_gc_writebarrier(hash, pair[1]);
+            }
+        }
+        hash
+    }
+}
+
+/// A template of a hash with just these pairs: a copy with `nil` for every value; none where it is
+/// not known how this Ruby keeps them.
+pub fn template_of(hash: VALUE, pairs: &[VALUE]) -> Option<VALUE> {
+    if !is_as_known(hash, pairs) {
+        return None;
+    }
+    let mut empty = pairs.to_vec();
+    empty.iter_mut().skip(1).step_by(2).for_each(|value| *value = NIL);
+    Some(hash_like(hash, &empty))
+}
