@@ -89,18 +89,14 @@ module Regauge
       #   shape of MARC-in-JSON
       # @param io [#write, nil]
       # @return [String, Object] the bytes, or the `io`
-      def dump(records, io = nil, **options)
-        records = [records] unless records.is_a?(Array)
-        bytes =
-          if records.any?(Hash)
-            Regauge.const_get(HASH_CODECS.fetch(self::FORMAT)).dump(records.map { |record| MARC.to_hash(record) }, **options)
-          else
-            Native.dump_records(self::FORMAT, records, options)
-          end
-        return bytes unless io
+      # @!method dump(records, io = nil, **options)
 
-        io.write(bytes)
-        io
+      # Where Hashes are among the records.
+      #
+      # @api private
+      def dump_hashes(records, options)
+        hashes = records.map { |record| MARC.to_hash(record) }
+        Regauge.const_get(HASH_CODECS.fetch(self::FORMAT)).dump(hashes, **options.to_h)
       end
 
       # The same with options of its own: a coder.

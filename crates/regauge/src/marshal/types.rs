@@ -62,6 +62,14 @@ pub fn long(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
     let head = *bytes.get(at)? as i8;
     match head {
         5.. => Some((i64::from(head) - 5, at + 1)),
+        // Links to objects are numbers of two bytes in nearly every document.
+        1..=4 => match bytes[at + 1..].first_chunk::<4>() {
+            Some(tail) => {
+                let word = u32::from_le_bytes(*tail) & (u32::MAX >> (32 - 8 * head as u32));
+                Some((i64::from(word), at + 1 + head as usize))
+            }
+            None => other_long(bytes, at, head),
+        },
         _ => other_long(bytes, at, head),
     }
 }

@@ -158,6 +158,7 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::no_allocator(cursor);
     ruby::find_hash_default()?;
     ruby::learn_pairs();
+    ruby::learn_variables()?;
     names::init()?;
     scratch::init(native);
     marshal_dump::learn_words()?;
@@ -172,7 +173,11 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::define_method(records, c"advance", method!(marc::advance));
     ruby::define_method(records, c"close", method!(marc::close));
     ruby::define(native, c"fill", method!(marc::fill));
-    ruby::define(native, c"dump_records", method!(marc::dump));
+    ruby::define(native, c"dump_records", method!(marc::dump_records));
+    let names = names::names();
+    ruby::define(names.marc, c"dump", method!(marc::dump::<{ marc::MARC_21 }>));
+    ruby::define(names.marc_xml, c"dump", method!(marc::dump::<{ marc::XML }>));
+    ruby::define(names.marc_json, c"dump", method!(marc::dump::<{ marc::JSON }>));
     define_store(native, store, cursor);
     ruby::define(native, c"convert", method!(convert::convert_string));
     ruby::define(native, c"convert_file", method!(convert::convert_file));

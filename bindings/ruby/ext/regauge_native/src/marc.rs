@@ -20,7 +20,7 @@ use crate::errors::{Phase, exception};
 use crate::load::located;
 use crate::names::names;
 use crate::options::{Settings, word};
-use crate::ruby::{self, Jump, NIL, Raise, Text, VALUE};
+use crate::ruby::{self, Jump, NIL, Places, Raise, Text, VALUE};
 use crate::scratch::{self, Keys};
 use crate::stream::{FromRead, bad_record};
 
@@ -305,26 +305,30 @@ fn fields(record: &Record, kit: &Kit) -> Result<VALUE, Raise> {
             return Err(ruby::type_error("the classes of fields have to be plain ones"));
         }
     }
+    // Objects of one class have their variables in the same places: where they can simply be
+    // written there, they are, once the first of each class was looked at.
+    let mut controls = Places::unknown([names.id_tag, names.id_value]);
+    let one_and_two = [names.id_tag, names.id_indicator1, names.id_indicator2];
+    let mut datas = Places::unknown(one_and_two);
+    let mut parts = Places::unknown([names.id_code, names.id_value]);
     for field in record.fields() {
         match field {
             Field::Text { tag, text } => {
                 let object = ruby::new_plain(kit.control);
                 stack.push(object);
-                ruby::set_variable(object, names.id_tag, small(keys, tag));
-                ruby::set_variable(object, names.id_value, ruby::text(text));
+                let (tag, text) = (small(keys, tag), ruby::text(text));
+                controls.give(object, [tag, text]);
             }
             Field::Data { tag, ind1, ind2, subfields } => {
                 let object = ruby::new_plain(kit.data);
                 stack.push(object);
-                ruby::set_variable(object, names.id_tag, small(keys, tag));
-                ruby::set_variable(object, names.id_indicator1, small(keys, ind1));
-                ruby::set_variable(object, names.id_indicator2, small(keys, ind2));
+                let (one, two) = (small(keys, ind1), small(keys, ind2));
+                datas.give(object, [small(keys, tag), one, two]);
                 let start = stack.len();
                 for (code, value) in subfields {
                     let subfield = ruby::new_plain(kit.subfield);
                     stack.push(subfield);
-                    ruby::set_variable(subfield, names.id_code, small(keys, code));
-                    ruby::set_variable(subfield, names.id_value, ruby::text(value));
+                    parts.give(subfield, [small(keys, code), ruby::text(value)]);
                 }
                 let list = ruby::array(stack.from(start));
                 ruby::set_variable(object, names.id_subfields, list);
@@ -345,32 +349,102 @@ fn small(keys: &Keys, text: &str) -> VALUE {
     keys.string(text)
 }
 
+/// The formats of [`dump`].
+pub const MARC_21: usize = 0;
+/// The same.
+pub const XML: usize = 1;
+/// The same.
+pub const JSON: usize = 2;
+
+/// `Regauge::MARC.dump(records, io = nil, **keywords)` and those of the other formats: see
+/// `lib/regauge/marc.rb`.
+pub fn dump<const FORMAT: usize>(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
+    let format = [Format::Marc, Format::MarcXml, Format::MarcJson][FORMAT];
+    let (arguments, keywords) = crate::keywords(arguments);
+    let (records, io) = match *arguments {
+        [records] => (records, NIL),
+        [records, io] => (records, io),
+        _ => return Err(ruby::argument_error("dump takes records, an io and keywords")),
+    };
+    let string = match is_array(records) {
+        true => {
+            let mut index = 0;
+            let mut hashes = false;
+            while let Some(record) = ruby::array_get(records, index) {
+                hashes |= ruby::is_hash(record);
+                index += 1;
+            }
+            match hashes {
+                true => dump_hashes(receiver, records, keywords)?,
+                false => bytes(format, keywords, |index| ruby::array_get(records, index))?,
+            }
+        }
+        false if ruby::is_hash(records) => {
+            let list = ruby::array(&[records]);
+            dump_hashes(receiver, list, keywords)?
+        }
+        false => bytes(format, keywords, |index| (index == 0).then_some(records))?,
+    };
+    ruby::keep(keywords);
+    if io == NIL {
+        return Ok(string);
+    }
+    ruby::call(io, names().id_write, &[string])?;
+    Ok(io)
+}
+
+/// Where there are Hashes in the shape of MARC-in-JSON among the records.
+#[cold]
+fn dump_hashes(receiver: VALUE, records: VALUE, keywords: VALUE) -> Result<VALUE, Raise> {
+    Ok(ruby::call(receiver, names().id_dump_hashes, &[records, keywords])?)
+}
+
 /// `Native.dump_records(format, records, keywords)`: the bytes of records, ours or ruby-marc's.
-pub fn dump(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+pub fn dump_records(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[format, records, keywords] = arguments else {
         return Err(ruby::argument_error("dump_records takes a format, records and keywords"));
     };
     let format = crate::convert::format_of(format)?;
+    bytes(format, keywords, |index| ruby::array_get(records, index))
+}
+
+/// The bytes of records, each of which is asked for by its index.
+fn bytes(
+    format: Format,
+    keywords: VALUE,
+    at: impl Fn(usize) -> Option<VALUE>,
+) -> Result<VALUE, Raise> {
     let settings = Settings::parse(format, keywords)?;
     let core = &settings.core;
     let scratch = scratch::take();
     let out = Out::reusing(scratch.out.take());
-    let fidelity = Fidelity::new(core.on_loss, format);
+    let fidelity = || Fidelity::new(core.on_loss, format);
     let ran = match format {
         Format::Marc => {
-            let writer = marc::iso2709::Writer::new(out, core.marc.clone(), fidelity);
-            let mut writer = writer.with_limits(&core.limits);
-            write(records, &mut writer).map(|()| writer.into_out())
+            let kept = if settings.usual { scratch.marc.take() } else { None };
+            let mut writer = kept.unwrap_or_else(|| {
+                let out = Out::in_memory();
+                let writer = marc::iso2709::Writer::new(out, core.marc.clone(), fidelity());
+                Box::new(writer.with_limits(&core.limits))
+            });
+            writer.replace_out(out);
+            write(at, &mut *writer).map(|()| {
+                let out = writer.replace_out(Out::in_memory());
+                if settings.usual {
+                    scratch.marc.set(Some(writer));
+                }
+                out
+            })
         }
         Format::MarcXml => {
-            let writer = marc::xml::Writer::new(out, core.marc.clone(), fidelity);
+            let writer = marc::xml::Writer::new(out, core.marc.clone(), fidelity());
             let mut writer = writer.with_limits(&core.limits);
-            write(records, &mut writer).map(|()| writer.into_out())
+            write(at, &mut writer).map(|()| writer.into_out())
         }
         _ => {
             let options = json::WriteOptions { lines: true, ..core.json_write };
-            let mut writer = json::Writer::new(out, options, fidelity);
-            write(records, &mut writer).map(|()| writer.into_out())
+            let mut writer = json::Writer::new(out, options, fidelity());
+            write(at, &mut writer).map(|()| writer.into_out())
         }
     };
     match ran {
@@ -384,19 +458,39 @@ pub fn dump(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     }
 }
 
-fn write<W: Writer>(records: VALUE, writer: &mut W) -> regauge::Result {
+/// Where the objects of records have their variables.
+struct Seen {
+    field: Places<5>,
+    subfield: Places<2>,
+}
+
+/// The names of [`Seen::field`].
+const TAG: usize = 0;
+const SUBFIELDS: usize = 1;
+const VALUE_OF_FIELD: usize = 2;
+const INDICATORS: [usize; 2] = [3, 4];
+/// The names of [`Seen::subfield`].
+const CODE: usize = 0;
+const VALUE_OF_SUBFIELD: usize = 1;
+
+fn write<W: Writer>(at: impl Fn(usize) -> Option<VALUE>, writer: &mut W) -> regauge::Result {
+    let names = names();
+    let (one, two) = (names.id_indicator1, names.id_indicator2);
+    let field = Places::unknown([names.id_tag, names.id_subfields, names.id_value, one, two]);
+    let subfield = Places::unknown([names.id_code, names.id_value]);
+    let mut seen = Seen { field, subfield };
     let mut index = 0;
-    while let Some(object) = ruby::array_get(records, index) {
+    while let Some(object) = at(index) {
         index += 1;
         let located = |error: Error| error.in_record(index as u64);
-        record(object, writer).map_err(located)?;
+        record(object, writer, &mut seen).map_err(located)?;
         writer.end_document().map_err(located)?;
     }
     writer.finish()
 }
 
 /// Gives the events of one record.
-fn record<S: Sink>(object: VALUE, sink: &mut S) -> regauge::Result {
+fn record<S: Sink>(object: VALUE, sink: &mut S, seen: &mut Seen) -> regauge::Result {
     let names = names();
     let leader = ruby::variable(object, names.id_leader);
     let source = ruby::variable(object, names.id_source);
@@ -432,19 +526,21 @@ fn record<S: Sink>(object: VALUE, sink: &mut S) -> regauge::Result {
     sink.begin_array(Some(count as u64))?;
     for index in 0..count {
         let Some(field) = ruby::array_get(fields, index) else { return Err(no_record(object)) };
-        let tag = text_of(ruby::variable(field, names.id_tag), "a tag")?;
-        let subfields = ruby::variable(field, names.id_subfields);
+        seen.field.look(field);
+        let variable = |name| seen.field.get(field, name);
+        let tag = text_of(variable(TAG), "a tag")?;
+        let subfields = variable(SUBFIELDS);
         if !is_array(subfields) {
-            sink.text_pair(tag, content_of(ruby::variable(field, names.id_value), tag)?)?;
+            sink.text_pair(tag, content_of(variable(VALUE_OF_FIELD), tag)?)?;
             continue;
         }
         sink.begin_map(Some(1))?;
         sink.key(tag)?;
         sink.begin_map(Some(3))?;
         sink.key("ind1")?;
-        sink.str(content_of(ruby::variable(field, names.id_indicator1), tag)?)?;
+        sink.str(content_of(variable(INDICATORS[0]), tag)?)?;
         sink.key("ind2")?;
-        sink.str(content_of(ruby::variable(field, names.id_indicator2), tag)?)?;
+        sink.str(content_of(variable(INDICATORS[1]), tag)?)?;
         sink.key("subfields")?;
         let count = ruby::array_length(subfields);
         sink.begin_array(Some(count as u64))?;
@@ -452,8 +548,10 @@ fn record<S: Sink>(object: VALUE, sink: &mut S) -> regauge::Result {
             let Some(subfield) = ruby::array_get(subfields, index) else {
                 return Err(no_record(object));
             };
-            let code = content_of(ruby::variable(subfield, names.id_code), tag)?;
-            sink.text_pair(code, content_of(ruby::variable(subfield, names.id_value), tag)?)?;
+            seen.subfield.look(subfield);
+            let code = content_of(seen.subfield.get(subfield, CODE), tag)?;
+            let value = seen.subfield.get(subfield, VALUE_OF_SUBFIELD);
+            sink.text_pair(code, content_of(value, tag)?)?;
         }
         sink.end_array()?;
         sink.end_map()?;

@@ -46,6 +46,9 @@ names! {
     record_stream: c"Regauge::Native::RecordStream",
     record_source: c"Regauge::Native::RecordSource",
     marc_record: c"Regauge::MARC::Record",
+    marc: c"Regauge::MARC",
+    marc_xml: c"Regauge::MARC::XML",
+    marc_json: c"Regauge::MARC::JSON",
     time: c"Time",
     ruby_marshal: c"Marshal",
     bad_record: c"Regauge::BadRecord",
@@ -96,6 +99,7 @@ names! {
     id_charset: c"@charset",
     id_tags: c"@tags",
     id_clean: c"@clean",
+    id_dump_hashes: c"dump_hashes",
 }
 
 static NAMES: OnceLock<Names> = OnceLock::new();

@@ -279,6 +279,8 @@ pub struct Scratch {
     pub out: Cell<Vec<u8>>,
     /// A parser of Marshal with the usual options, and the memory that it has.
     pub marshal: Cell<Option<regauge::marshal::Parser>>,
+    /// A writer of MARC 21 with the usual options.
+    pub marc: Cell<Option<Box<regauge::marc::iso2709::Writer<'static>>>>,
     /// A writer of Marshal.
     pub dumper: Cell<Option<Box<crate::marshal_dump::Dumper>>>,
 }
@@ -324,6 +326,7 @@ pub fn take() -> Lease {
         shapes: Shapes::new(),
         out: Cell::new(Vec::new()),
         marshal: Cell::new(None),
+        marc: Cell::new(None),
         dumper: Cell::new(None),
     }));
     let mut all = ALL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -54,7 +54,7 @@ impl Shapes {
         if count == 0 || count > PAIRS {
             return None;
         }
-        let ends = (pairs[0] as u64) ^ (pairs[pairs.len() - 2] as u64).rotate_left(21);
+        let ends = pairs[0] ^ pairs[pairs.len() - 2].rotate_left(21);
         let mixed = (ends ^ (count as u64) << 54).wrapping_mul(MIX);
         Some(&self.0[(mixed >> (64 - SHAPES.trailing_zeros())) as usize])
     }
@@ -70,7 +70,7 @@ impl Shapes {
     /// Remembers a hash that was just made of these pairs, if they come again.
     pub fn learn(&self, hash: VALUE, pairs: &[VALUE]) {
         let Some(shape) = self.place(pairs) else { return };
-        let mix = |mixed: u64, pair: &[VALUE]| (mixed ^ pair[0] as u64).wrapping_mul(MIX);
+        let mix = |mixed: u64, pair: &[VALUE]| (mixed ^ pair[0]).wrapping_mul(MIX);
         let candidate = pairs.chunks_exact(2).fold(1, mix);
         if shape.candidate.replace(candidate) != candidate
             || ruby::hash_size(hash) * 2 != pairs.len()

@@ -2,6 +2,10 @@
 
 module Regauge
   module MARC
+    # The other two serialisations; the extension gives them their `dump`.
+    module XML; end
+    module JSON; end
+
     # A code and a text.
     class Subfield
       # @return [String] one character

@@ -55,6 +55,11 @@ impl<'o> Writer<'o> {
         self.out
     }
 
+    /// Goes on into another buffer, and gives the one before.
+    pub fn replace_out(&mut self, out: Out<'o>) -> Out<'o> {
+        std::mem::replace(&mut self.out, out)
+    }
+
     /// Writes the record at hand.
     fn write(&mut self) -> Result {
         let body = &mut self.inner.target;

@@ -14,6 +14,7 @@ mod layout;
 mod number;
 mod object;
 mod text;
+mod variables;
 
 pub use rb_sys::{ID, VALUE};
 use rb_sys::{ruby_special_consts as special, ruby_value_type as kind};
@@ -25,6 +26,7 @@ pub use layout::*;
 pub use number::*;
 pub use object::*;
 pub use text::*;
+pub use variables::*;
 
 /// `nil`.
 pub const NIL: VALUE = special::RUBY_Qnil as VALUE;
