@@ -197,7 +197,7 @@ class StoreTest < Minitest::Test
     in_file do |store, url|
       store.store_many("a" => "x" * 100, "b" => "y" * 100, "c" => "z" * 100)
       base = SQLite3::Database.new(url.delete_prefix("sqlite:"))
-      value = base.get_first_value("SELECT value FROM objects WHERE key = x'62'")
+      value = base.get_first_value("SELECT value FROM objects WHERE key = x'62'").dup
       value.setbyte(60, value.getbyte(60) ^ 4)
       base.execute("UPDATE objects SET value = ? WHERE key = x'62'", [SQLite3::Blob.new(value)])
       error = assert_raises(R::DamagedError) { store["b"] }
