@@ -294,4 +294,43 @@ class CodecTest < Minitest::Test
       assert_equal ::YAML.safe_load(text, aliases: true), R::YAML.load(text), name
     end
   end
+
+  # Hashes whose keys came before are made as copies of one another: nothing of one may be in the other.
+  def test_hashes_with_the_same_keys_are_hashes_of_their_own
+    [0, 1, 2, 7, 8, 9, 30, 48, 49, 200].each do |size|
+      rows = Array.new(6) { |row| (0...size).to_h { |key| ["key #{key}", [row, "value #{row} #{key}", key.odd? ? row : row.to_s]] } }
+      (R::FORMATS.keys - %i[ndjson]).each do |format|
+        codec = R::FORMATS[format]
+        wrapped = { "rows" => rows }
+        found = codec.load(codec.dump(wrapped))["rows"]
+        assert_equal rows, found, "#{format} #{size}"
+        assert_equal rows.map(&:keys), found.map(&:keys)
+        found.each { |row| row.each_key { |key| assert_equal row[key], row.fetch(key.dup) } }
+        next if size.zero?
+
+        found[3]["key 0"] = :changed
+        found[4].delete("key 0")
+        found[5]["another"] = 1
+        assert_equal rows[2], found[2], "#{format} #{size}"
+        assert_equal [:changed, size, size - 1, size + 1], [found[3]["key 0"], found[3].size, found[4].size, found[5].size]
+        assert_nil found[4]["key 0"]
+        assert_equal rows, codec.load(codec.dump(wrapped))["rows"], "what was changed is no template"
+      end
+    end
+  end
+
+  def test_hashes_with_the_same_keys_by_option
+    text = "[#{(['{"a":1,"b":{"c":2}}'] * 5).join(",")}]"
+    assert_equal [{ a: 1, b: { c: 2 } }] * 5, R::JSON.load(text, symbolize_names: true)
+    assert_equal [{ "a" => 1, "b" => { "c" => 2 } }] * 5, R::JSON.load(text)
+    frozen = R::JSON.load(text, freeze: true)
+    assert(frozen.all? { |row| row.frozen? && row["b"].frozen? })
+    refute R::JSON.load(text).any?(&:frozen?)
+    twice = '[{"a":1,"b":2},{"a":1,"b":2},{"a":1,"b":2},{"a":1,"a":2},{"a":1,"a":2},{"a":1,"a":3}]'
+    assert_equal [{ "a" => 1, "b" => 2 }] * 3 + [{ "a" => 2 }, { "a" => 2 }, { "a" => 3 }], R::JSON.load(twice)
+    assert_raises(R::DecodeError) { R::JSON.load(twice, duplicate_keys: :refuse) }
+    orders = '[{"a":1,"b":2,"c":3},{"a":1,"b":2,"c":3},{"b":1,"a":2,"c":3},{"a":1,"c":2,"b":3},{"a":4,"b":5,"c":6}]'
+    assert_equal [%w[a b c], %w[a b c], %w[b a c], %w[a c b], %w[a b c]], R::JSON.load(orders).map(&:keys)
+    assert_equal({ "a" => 4, "b" => 5, "c" => 6 }, R::JSON.load(orders).last)
+  end
 end

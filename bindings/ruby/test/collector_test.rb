@@ -42,6 +42,31 @@ class CollectorTest < Minitest::Test
     end
   end
 
+  # Hashes that are copies of a template, whose values are younger than they may be.
+  def test_rows_under_stress
+    rows = lambda do |count|
+      Array.new(count) do |row|
+        few = { "id" => row, "name" => "name #{row} " * 4, "tags" => ["tag #{row}", [row]] }
+        few.merge("many" => (0..9).to_h { |key| ["key #{key}", "value #{row} #{key}"] })
+      end
+    end
+    %i[json msgpack marshal].each do |name|
+      codec = R::FORMATS[name]
+      few = rows[4]
+      bytes = codec.dump(few)
+      assert_equal few, stressed { codec.load(bytes) }, name
+      # Enough for collections that run in steps, and for objects that grow old meanwhile.
+      many = rows[3000]
+      bytes = codec.dump(many)
+      held = Array.new(4) { codec.load(bytes) }
+      GC.start(full_mark: true, immediate_sweep: false)
+      held.concat(Array.new(2) { codec.load(bytes) })
+      GC.verify_internal_consistency if GC.respond_to?(:verify_internal_consistency)
+      GC.start
+      held.each { |found| assert_equal many, found, name }
+    end
+  end
+
   def test_objects_under_stress
     objects = [Plain.new([1]), Point.new(1, "x"), Time.at(0), Set["a"], 1r, "é".encode("UTF-16LE"), [Plain.new(Plain.new(1))] * 2]
     bytes = Marshal.dump(objects)

@@ -41,6 +41,45 @@ class MARCTest < Minitest::Test
     assert_equal "T", r["245"]["a"]
   end
 
+  # Objects whose variables are not where those of others are.
+  def test_odd_objects_are_written_as_they_are
+    expected = MARC.load_all(MARC.dump([record, record]))
+    bytes = MARC.dump(expected)
+    odd = lambda do |change|
+      found = MARC.load_all(bytes)
+      found.each { |r| r.fields.each { |field| change.call(field) } }
+      found
+    end
+    subfields = ->(field) { field.respond_to?(:subfields) ? field.subfields : [] }
+    [
+      ->(field) { field.instance_variable_set(:@more, 1) },
+      ->(field) { subfields[field].each_with_index { |part, index| part.instance_variable_set(:@more, 1) if index.even? } },
+      ->(field) { field.define_singleton_method(:extra) { 1 } },
+      ->(field) { subfields[field].first&.define_singleton_method(:extra) { 1 } },
+      ->(field) { field.tag = field.remove_instance_variable(:@tag) },
+      ->(field) { subfields[field].each { |part| part.code = part.remove_instance_variable(:@code) } },
+      ->(field) { 9.times { |index| field.instance_variable_set(:"@odd#{index}", index) } }
+    ].each do |change|
+      changed = odd[change]
+      [MARC, MARC::XML, MARC::JSON].each { |codec| assert_equal codec.dump(expected), codec.dump(changed) }
+      assert_equal expected, changed
+    end
+    classes = [Class.new(MARC::DataField), Class.new(MARC::Subfield)]
+    made = MARC::Record.new
+    made.leader = expected[0].leader
+    expected[0].fields.each do |field|
+      next made.append(field) unless field.is_a?(MARC::DataField)
+
+      parts = field.subfields.map { |part| classes[1].new(part.code, part.value) }
+      made.append(classes[0].new(field.tag, field.indicator1, field.indicator2, *parts))
+    end
+    assert_equal MARC.dump(expected[0]), MARC.dump(made)
+    assert_raises(Regauge::EncodeError) { MARC.dump([made, 5]) }
+    made.fields[0].remove_instance_variable(:@tag)
+    assert_raises(Regauge::EncodeError) { MARC.dump([expected[1], made]) }
+    assert_equal MARC.dump(expected[1]), MARC.dump(expected[1]), "a failure leaves nothing behind"
+  end
+
   def test_records_go_through_every_format
     r = record
     [MARC, MARC::XML, MARC::JSON].each do |codec|
