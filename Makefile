@@ -15,7 +15,7 @@ SPARK ?= no
 
 .DEFAULT_GOAL := check
 .PHONY: check demo test test-servers test-gateway gateway-bench help build lint fmt bench fuzz sanitize docs memory clean \
-  wheel wheel-check wheels python-test gem gem-source gem-test gem-test-jruby gem-test-newer
+  wheel wheel-check wheels python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer
 
 check: test                     ## What CI runs: the same as `test`
 
@@ -68,6 +68,10 @@ gem-source:                     ## The gem of the sources, which is compiled whe
 gem-test:                       ## The gem: lint, its tests, and again from both gems, each in an empty folder
 	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
 	cd bindings/ruby && rake lint compile test gem_test source_gem_test
+
+gem-check:                      ## The gem, built quickly: its tests, and again from the gem in an empty folder: what CI runs
+	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
+	cd bindings/ruby && PROFILE=fast rake lint compile test gem_test
 
 gem-test-jruby:                 ## The front for JRuby, on JRuby (from Maven; needs Java)
 	$(PYTHON) tools/jruby_check.py --regauge target/debug/regauge

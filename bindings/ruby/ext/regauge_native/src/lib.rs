@@ -157,8 +157,10 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let cursor = ruby::class(c"Cursor", native);
     ruby::no_allocator(cursor);
     ruby::find_hash_default()?;
-    ruby::learn_pairs();
-    ruby::learn_variables()?;
+    if ruby::is_tried() {
+        ruby::learn_pairs();
+        ruby::learn_variables()?;
+    }
     names::init()?;
     scratch::init(native);
     marshal_dump::learn_words()?;

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::container::{hash, hash_insert};
 use super::jump::keep;
 use super::number::integer;
+use super::object::id;
+use super::text::bytes_of;
 use super::{NIL, VALUE, is_heap};
 
 /// The most pairs that a hash keeps without a table.
@@ -24,6 +26,17 @@ const WITHIN: usize = 2;
 /// Where small hashes keep their pairs, and large ones their table.
 static SMALL_PLACE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 static LARGE_PLACE: AtomicUsize = AtomicUsize::new(UNKNOWN);
+
+/// Whether what this and [`super::variables`] know of the memory of objects may be used: in the Rubies
+/// where it was tried, the collector at work, and unless `REGAUGE_PUBLIC_API` is set.
+pub fn is_tried() -> bool {
+    // SAFETY: the lock; every Ruby has both constants.
+    let text = |name| bytes_of(unsafe { rb_sys::rb_const_get(rb_sys::rb_cObject, id(name)) });
+    let version = text(c"RUBY_VERSION");
+    text(c"RUBY_ENGINE") == b"ruby"
+        && [&b"3.1."[..], b"3.3."].iter().any(|tried| version.starts_with(tried))
+        && std::env::var_os("REGAUGE_PUBLIC_API").is_none()
+}
 
 /// Learns where pairs are kept.
 pub fn learn_pairs() {
