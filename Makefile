@@ -17,7 +17,7 @@ SPARK ?= no
 .PHONY: check demo test test-servers test-gateway gateway-bench help build lint fmt bench fuzz sanitize docs memory clean \
   wheel wheel-check wheels python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer
 
-check: test                     ## What CI runs: the same as `test`
+check: test                     ## The same as `test`
 
 demo: build                     ## The catalogue comparison and one file of each other kind, measured (the main job)
 	$(REGAUGE) measure --setup --yes --dir build/contenders
@@ -28,7 +28,7 @@ demo: build                     ## The catalogue comparison and one file of each
 	  $(REGAUGE) measure $(DEMO)/$$file --dir build/contenders --out $(DEMO)/report-$${file%.*} --force || exit 1; \
 	done
 
-test: lint                      ## Everything CI runs: lint, unit, conformance and command tests, other readers, documentation
+test: lint                      ## Lint, unit, conformance and command tests, other readers, documentation
 	$(CARGO) test --workspace --exclude regauge-bench --quiet
 	if command -v ruby >/dev/null; then ruby tools/ruby_marshal_check.rb target/debug/regauge; else echo "skipped: no ruby"; fi
 	$(PYTHON) tools/yaml_readers_check.py --regauge target/debug/regauge $(if $(READERS),--readers $(READERS))
@@ -69,7 +69,7 @@ gem-test:                       ## The gem: lint, its tests, and again from both
 	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
 	cd bindings/ruby && rake lint compile test gem_test source_gem_test
 
-gem-check:                      ## The gem, built quickly: its tests, and again from the gem in an empty folder: what CI runs
+gem-check:                      ## The gem, built quickly: its tests, and again from the gem in an empty folder; CI runs it
 	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
 	cd bindings/ruby && PROFILE=fast rake lint compile test gem_test
 
@@ -79,7 +79,7 @@ gem-test-jruby:                 ## The front for JRuby, on JRuby (from Maven; ne
 gem-test-newer:                 ## The gem on the Ruby of a newer Debian (root, mmdebstrap)
 	tools/newer_ruby.sh
 
-test-gateway:                   ## The gateway under schemathesis, from its OpenAPI document (needs pip)
+test-gateway:                   ## The gateway under schemathesis, from its OpenAPI document (needs pip); CI runs it
 	$(CARGO) build -p regauge-cli --features gateway
 	$(PYTHON) tools/gateway_check.py --regauge target/debug/regauge
 
@@ -104,7 +104,7 @@ memory: build                   ## Peak memory of converting 1 GB files
 wheel: build                    ## The Python wheel, installed into a clean environment and tested there
 	$(PYTHON) tools/python_wheel.py --peers --spark $(SPARK)
 
-wheel-check:                    ## The same of a quick build, with the command that `make test` has built: what CI runs
+wheel-check:                    ## The same of a quick build, with the command that `make test` has built
 	$(CARGO) build -p regauge-cli
 	$(PYTHON) tools/python_wheel.py --profile fast --command target/debug/regauge --peers --spark $(SPARK)
 
