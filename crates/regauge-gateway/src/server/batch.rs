@@ -53,12 +53,14 @@ pub(super) async fn post(call: Call) -> Answer {
     let limits = call.grant().quota.limits;
     call.once(true, limits.body_bytes, move |gateway, grant, body| async move {
         let may_write = grant.scopes.has(Scope::Write);
+        let read = move || parse(&body.bytes, from, limits, on_loss);
+        let operations = gateway.blocking(read).await?;
+        let written = operations.iter().filter(|one| !matches!(one, Operation::Get(_)));
+        let written: Vec<_> = written.map(|one| one.key().to_vec()).collect();
+        if !written.is_empty() && !may_write {
+            return Err(grant::forbidden(Scope::Write));
+        }
         let carry_out = move |store: &mut Store| {
-            let operations = parse(&body.bytes, from, limits, on_loss)?;
-            let writes = operations.iter().any(|one| !matches!(one, Operation::Get(_)));
-            if writes && !may_write {
-                return Err(grant::forbidden(Scope::Write));
-            }
             let (results, changes) = plan(store, operations, limits, on_loss)?;
             let answer = Value::Map(vec![(text("results"), Value::Array(results))]);
             let mut options = Options::new(from, to);
@@ -74,8 +76,8 @@ pub(super) async fn post(call: Call) -> Answer {
             }
             Ok(bytes)
         };
-        // Who only reads takes his turn as well: what is in a batch is known when it is read.
-        let bytes = gateway.with_store(&grant, Access::Write, carry_out).await?;
+        // Who only reads takes his turn as well: nobody writes between two values of a batch.
+        let bytes = gateway.with_store(&grant, Access::Write(written), carry_out).await?;
         let mut response = Response::new(Body::from(bytes));
         let media = HeaderValue::from_static(media::sent(to));
         response.headers_mut().insert(header::CONTENT_TYPE, media);

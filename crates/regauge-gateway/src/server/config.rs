@@ -34,6 +34,9 @@ pub struct Config {
     pub read_inline: bool,
     /// Tenants whose files stay open, at most.
     pub open_tenants: usize,
+    /// Bytes of documents that were read lately and are kept in memory as they are sent; 0 keeps
+    /// none.
+    pub recent_bytes: u64,
     /// Certificate and key; without, the gateway speaks HTTP, for a proxy beside it.
     pub tls: Option<Tls>,
     /// What new tenants get.
@@ -122,6 +125,7 @@ impl Default for Config {
             blocking: 0,
             read_inline: true,
             open_tenants: 256,
+            recent_bytes: 64 << 20,
             tls: None,
             tenants: NewTenants::default(),
             limits: Limits::default(),

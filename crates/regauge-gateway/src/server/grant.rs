@@ -7,6 +7,7 @@ use governor::{DefaultDirectRateLimiter, Quota as Rate, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::problem::{Answer, Problem};
+use super::recent::Changes;
 use super::{Gateway, config};
 use crate::tenants::{Presented, Scope, Scopes, State, Tenant, Token, now};
 
@@ -30,6 +31,8 @@ pub(super) struct Runtime {
     pub gate: Arc<tokio::sync::RwLock<()>>,
     /// Held by whoever writes.
     pub writing: Arc<tokio::sync::Mutex<()>>,
+    /// What was written, for what is kept in memory.
+    pub changes: Arc<Changes>,
     quota: Mutex<Option<Arc<Quota>>>,
     rate: Mutex<Minute>,
 }

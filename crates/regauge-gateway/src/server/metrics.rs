@@ -32,6 +32,7 @@ pub(super) struct Metrics {
     registry: Mutex<Registry>,
     requests: Family<Labels, Counter>,
     seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    recent: Counter,
     open_tenants: Gauge,
     tenants: Gauge,
     connections: Gauge,
@@ -61,15 +62,17 @@ impl Metrics {
         let requests = Family::default();
         let seconds: Family<RouteLabels, Histogram, fn() -> Histogram> =
             Family::new_with_constructor(histogram);
+        let recent = Counter::default();
         let (open_tenants, tenants, connections) =
             (Gauge::default(), Gauge::default(), Gauge::default());
         registry.register("requests", "Requests answered", requests.clone());
         registry.register("request_seconds", "Time to an answer", seconds.clone());
+        registry.register("recent", "Documents sent from memory", recent.clone());
         registry.register("open_tenants", "Tenants whose files are open", open_tenants.clone());
         registry.register("tenants", "Tenants", tenants.clone());
         registry.register("connections", "Connections", connections.clone());
         let registry = Mutex::new(registry);
-        Metrics { registry, requests, seconds, open_tenants, tenants, connections }
+        Metrics { registry, requests, seconds, recent, open_tenants, tenants, connections }
     }
 
     pub fn count(&self, method: &Method, route: &str, status: StatusCode, took: Duration) {
@@ -79,6 +82,11 @@ impl Metrics {
             .get_or_create(&Labels { method, route: route.clone(), status: status.as_u16() })
             .inc();
         self.seconds.get_or_create(&RouteLabels { method, route }).observe(took.as_secs_f64());
+    }
+
+    /// A document was sent from memory.
+    pub fn recent(&self) {
+        self.recent.inc();
     }
 
     /// A connection more; the gauge goes down when the guard is dropped.

@@ -18,6 +18,7 @@ mod metrics;
 mod objects;
 mod page;
 mod problem;
+mod recent;
 mod routes;
 mod run;
 mod series;
@@ -44,6 +45,7 @@ use idempotency::Idempotency;
 use log::Errors;
 use metrics::Metrics;
 use problem::{Answer, Doing, Problem};
+use recent::Recent;
 
 /// The OpenAPI document.
 pub const OPENAPI: &str = include_str!("../../assets/openapi.json");
@@ -63,6 +65,7 @@ pub struct Gateway {
     version: AtomicI64,
     runtimes: Mutex<HashMap<i64, Arc<Runtime>>>,
     handles: Handles,
+    recent: Recent,
     blocking: Arc<Semaphore>,
     memory: Arc<Semaphore>,
     idempotency: Idempotency,
@@ -85,6 +88,7 @@ impl Gateway {
         let version = home.registry.version()?;
         let snapshot = home.registry.snapshot()?;
         Ok(Arc::new(Gateway {
+            recent: Recent::new(config.recent_bytes),
             handles: Handles::new(Arc::clone(&home), config.open_tenants),
             blocking: Arc::new(Semaphore::new(config.blocking())),
             memory: Arc::new(Semaphore::new(MEMORY_UNITS)),
@@ -175,9 +179,9 @@ impl Gateway {
         let gate = Arc::clone(&grant.runtime.gate).read_owned();
         let gate = tokio::time::timeout(wait, gate).await.map_err(|_| late())?;
         // One writer of a tenant after the other, in the order in which they came.
-        let turn = match access {
+        let turn = match &access {
             Access::Read | Access::ReadOne => None,
-            Access::Write => {
+            Access::Write(_) => {
                 let turn = Arc::clone(&grant.runtime.writing).lock_owned();
                 Some(tokio::time::timeout(wait, turn).await.map_err(|_| late())?)
             }
@@ -185,15 +189,20 @@ impl Gateway {
         // Only behind the gate is it certain where the values are.
         let tenant = self.active(grant.tenant.number)?;
         let limits = grant.quota.limits;
-        if access == Access::ReadOne
+        if matches!(access, Access::ReadOne)
             && self.config.read_inline
             && let Some(handle) = self.handles.warm(&tenant)
         {
             return handle.with(&self.home, limits, act);
         }
         let gateway = Arc::clone(self);
+        let changes = Arc::clone(&grant.runtime.changes);
         self.blocking(move || {
             let (_gate, _turn) = (gate, turn);
+            let _changing = match &access {
+                Access::Read | Access::ReadOne => None,
+                Access::Write(keys) => Some(gateway.recent.change(&changes, tenant.number, keys)),
+            };
             let handle = gateway.handles.get(&tenant);
             handle.with(&gateway.home, limits, act)
         })
@@ -211,14 +220,14 @@ impl Gateway {
 }
 
 /// How a tenant's values are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Access {
     /// They are read.
     Read,
     /// One of them is read, which takes some microseconds where the file is open.
     ReadOne,
-    /// They are changed.
-    Write,
+    /// Those of these keys are changed, and no others.
+    Write(Vec<Vec<u8>>),
 }
 
 /// A store's error while something was read.

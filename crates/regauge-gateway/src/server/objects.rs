@@ -1,6 +1,7 @@
 //! `/v1/objects/{key}`: one document.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -13,26 +14,30 @@ use regauge_store::{Compression, Store};
 use super::body::{self, bounded};
 use super::config::Limits;
 use super::problem::{Answer, Doing, Problem};
+use super::recent::Kept;
 use super::routes::Call;
 use super::tag::{Conditions, Tag};
 use super::{Access, media, reading, writing};
 
 /// A document as a client gets it.
-pub(super) struct Found {
-    pub format: Format,
-    pub codec: String,
-    pub tag: Tag,
+struct Found {
+    /// The format in which it is stored.
+    stored: Format,
+    /// The format in which it is sent.
+    format: Format,
+    codec: HeaderValue,
+    tag: Tag,
     /// Nothing where the client has it already.
-    pub body: Option<Bytes>,
+    body: Option<Bytes>,
 }
 
 /// What a client wants to read.
-pub(super) struct Wanted {
-    pub headers: HeaderMap,
-    pub formats: Vec<Format>,
-    pub conditions: Conditions,
-    pub on_loss: OnLoss,
-    pub most: u64,
+struct Wanted {
+    headers: HeaderMap,
+    formats: Vec<Format>,
+    conditions: Conditions,
+    on_loss: OnLoss,
+    most: u64,
 }
 
 pub(super) async fn get(call: Call) -> Answer {
@@ -42,60 +47,100 @@ pub(super) async fn get(call: Call) -> Answer {
 
 pub(super) async fn get_key(call: Call, key: Vec<u8>) -> Answer {
     let query = call.query(&["on_loss"])?;
-    let wanted = Wanted {
-        conditions: Conditions::of(call.headers())?,
-        on_loss: query.on_loss()?,
-        formats: call.gateway.config.formats.clone(),
-        most: call.grant().quota.limits.converted_bytes,
-        headers: call.request.headers().clone(),
-    };
-    let read = move |store: &mut Store| fetch(store, &key, &wanted);
-    let found = call.gateway.with_store(call.grant(), Access::ReadOne, read).await?;
-    let mut response = Response::new(Body::empty());
-    let headers = response.headers_mut();
-    headers.insert(header::ETAG, found.tag.header(found.format));
-    headers.insert(header::VARY, HeaderValue::from_static("Accept"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-    match found.body {
-        None => *response.status_mut() = StatusCode::NOT_MODIFIED,
-        Some(body) => {
-            let media = HeaderValue::from_static(media::sent(found.format));
-            headers.insert(header::CONTENT_TYPE, media);
-            if let Ok(codec) = HeaderValue::from_str(&found.codec) {
-                headers.insert("regauge-codec", codec);
-            }
-            *response.body_mut() = Body::from(body);
+    let on_loss = query.on_loss()?;
+    let conditions = Conditions::of(call.headers())?;
+    let grant = call.grant();
+    let most = grant.quota.limits.converted_bytes;
+    let number = grant.tenant.number;
+    let formats = &call.gateway.config.formats;
+    // What another way to meet losses makes of a document is not kept.
+    let is_usual = on_loss == OnLoss::Refuse;
+    if is_usual && let Some(kept) = call.gateway.recent.get(number, &key) {
+        let to = chosen(call.headers(), formats, kept.stored)?;
+        if conditions.refuse_read(kept.tag) {
+            return Err(Problem::precondition());
+        }
+        let sent =
+            kept.sent.iter().find(|(format, body)| *format == to && body.len() as u64 <= most);
+        if let Some((_, body)) = sent {
+            let body = (!conditions.is_fresh(kept.tag)).then(|| body.clone());
+            let (stored, codec, tag) = (kept.stored, kept.codec, kept.tag);
+            call.gateway.metrics.recent();
+            return Ok(Found { stored, format: to, codec, tag, body }.answer());
         }
     }
-    Ok(response)
+    let calm = grant.runtime.changes.calm();
+    let (formats, headers) = (formats.clone(), call.headers().clone());
+    let wanted = Wanted { headers, formats, conditions, on_loss, most };
+    let key = Arc::new(key);
+    let sought = Arc::clone(&key);
+    let read = move |store: &mut Store| fetch(store, &sought, &wanted);
+    let found = call.gateway.with_store(grant, Access::ReadOne, read).await?;
+    if is_usual && let (Some(calm), Some(body)) = (calm, &found.body) {
+        let kept = Kept {
+            stored: found.stored,
+            codec: found.codec.clone(),
+            tag: found.tag,
+            sent: vec![(found.format, body.clone())],
+        };
+        call.gateway.recent.keep(&grant.runtime.changes, calm, number, &key, kept);
+    }
+    Ok(found.answer())
+}
+
+impl Found {
+    fn answer(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        let headers = response.headers_mut();
+        headers.insert(header::ETAG, self.tag.header(self.format));
+        headers.insert(header::VARY, HeaderValue::from_static("Accept"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        match self.body {
+            None => *response.status_mut() = StatusCode::NOT_MODIFIED,
+            Some(body) => {
+                let media = HeaderValue::from_static(media::sent(self.format));
+                headers.insert(header::CONTENT_TYPE, media);
+                headers.insert("regauge-codec", self.codec);
+                *response.body_mut() = Body::from(body);
+            }
+        }
+        response
+    }
+}
+
+/// The format that the client likes best. As it is stored is how a document is sent soonest, and
+/// never refused.
+fn chosen(headers: &HeaderMap, formats: &[Format], stored: Format) -> Answer<Format> {
+    match formats.iter().position(|one| *one == stored) {
+        Some(_) if !headers.contains_key(header::ACCEPT) => Ok(stored),
+        Some(place) => {
+            let mut formats = formats.to_vec();
+            formats[..=place].rotate_right(1);
+            media::wanted(headers, &formats)
+        }
+        None => media::wanted(headers, formats),
+    }
 }
 
 /// The document of a key, in the format that the client likes best.
-pub(super) fn fetch(store: &mut Store, key: &[u8], wanted: &Wanted) -> Answer<Found> {
+fn fetch(store: &mut Store, key: &[u8], wanted: &Wanted) -> Answer<Found> {
     let Some(stored) = store.stored(key).map_err(reading)? else {
         return Err(absent(key));
     };
     let tag = Tag::of(&stored);
     // The checksum is looked at here.
-    let (format, codec, is_plain) = match Envelope::open(key, &stored).map_err(reading)? {
-        Some((Envelope { codec, .. }, _)) => {
-            (codec.format, codec.to_string(), codec.compression == Compression::None)
-        }
-        None => {
-            let entry = store.unseal(key, &stored).map_err(reading)?;
-            (entry.codec.format, entry.codec.to_string(), false)
-        }
+    let (codec, is_plain) = match Envelope::open(key, &stored).map_err(reading)? {
+        Some((Envelope { codec, .. }, _)) => (codec, codec.compression == Compression::None),
+        None => (store.unseal(key, &stored).map_err(reading)?.codec, false),
     };
-    // As it is stored is how it is sent soonest, and never refused.
-    let mut formats = wanted.formats.clone();
-    if let Some(place) = formats.iter().position(|one| *one == format) {
-        formats[..=place].rotate_right(1);
-    }
-    let to = media::wanted(&wanted.headers, &formats)?;
+    let format = codec.format;
+    let to = chosen(&wanted.headers, &wanted.formats, format)?;
     if wanted.conditions.refuse_read(tag) {
         return Err(Problem::precondition());
     }
-    let mut found = Found { format: to, codec, tag, body: None };
+    let codec = HeaderValue::from_str(&codec.to_string())
+        .map_err(|error| Problem::internal(error.to_string()))?;
+    let mut found = Found { stored: format, format: to, codec, tag, body: None };
     if wanted.conditions.is_fresh(tag) {
         return Ok(found);
     }
@@ -136,11 +181,12 @@ pub(super) async fn put_key(call: Call, key: Vec<u8>) -> Answer {
         if body.bytes.is_empty() {
             return Err(Problem::request("found an empty body, expected a document"));
         }
+        let changed = Access::Write(vec![key.clone()]);
         let write = move |store: &mut Store| {
             store.on_loss = on_loss;
             write(store, &key, &body.bytes, format, &conditions, limits)
         };
-        let written = gateway.with_store(&grant, Access::Write, write).await?;
+        let written = gateway.with_store(&grant, changed, write).await?;
         let mut response = Response::new(Body::empty());
         *response.status_mut() =
             if written.is_new { StatusCode::CREATED } else { StatusCode::NO_CONTENT };
@@ -200,6 +246,7 @@ pub(super) async fn delete_key(call: Call, key: Vec<u8>) -> Answer {
     let conditions = Conditions::of(call.headers())?;
     let is_repeatable = conditions.is_empty();
     call.once(is_repeatable, 0, move |gateway, grant, _| async move {
+        let changed = Access::Write(vec![key.clone()]);
         let delete = move |store: &mut Store| {
             let seen = store.stored(&key).map_err(writing)?;
             if !conditions.allow(seen.as_deref().map(Tag::of)) {
@@ -212,7 +259,7 @@ pub(super) async fn delete_key(call: Call, key: Vec<u8>) -> Answer {
                 false => Err(Problem::precondition()),
             }
         };
-        gateway.with_store(&grant, Access::Write, delete).await?;
+        gateway.with_store(&grant, changed, delete).await?;
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NO_CONTENT;
         Ok(response)
