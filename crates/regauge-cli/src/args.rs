@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use regauge::documents::Documents;
-use regauge::{Format, Limits, Objects, OnLoss};
+use clap::{Args, Parser, Subcommand};
+use regauge::Format;
 use regauge_measure::setup::Wanted;
 
-use crate::compress::Compression;
 use crate::flags::FormatFlags;
+
+mod values;
+
+pub use values::*;
+use values::{bad, compression, interpreter, jobs, limit, percent};
 
 const AFTER: &str = "\
 Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage (an unknown option or \
@@ -466,222 +469,6 @@ pub struct Man {
     pub folder: Option<PathBuf>,
 }
 
-/// What `--compress` and `--decompress` say: `none`, or a compression.
-#[derive(Clone, Copy, Debug)]
-pub struct Packing(pub Option<Compression>);
-
-/// What `--on-loss` says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Loss {
-    /// Stop, naming the path, the value and the option that would go on
-    Refuse,
-    /// Write a reversible notation, and undo it on reading
-    Wrap,
-    /// Write the nearest value, and count it
-    Approximate,
-}
-
-impl From<Loss> for OnLoss {
-    fn from(loss: Loss) -> OnLoss {
-        match loss {
-            Loss::Refuse => OnLoss::Refuse,
-            Loss::Wrap => OnLoss::Wrap,
-            Loss::Approximate => OnLoss::Approximate,
-        }
-    }
-}
-
-/// What `--objects` says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ObjectsArg {
-    /// Stop, naming the class
-    Refuse,
-    /// Write an object as its data, a symbol as its text
-    Data,
-    /// Write a reversible notation with class and kind
-    Wrap,
-}
-
-impl From<ObjectsArg> for Objects {
-    fn from(objects: ObjectsArg) -> Objects {
-        match objects {
-            ObjectsArg::Refuse => Objects::Refuse,
-            ObjectsArg::Data => Objects::Data,
-            ObjectsArg::Wrap => Objects::Wrap,
-        }
-    }
-}
-
-/// What `--numbers` says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Numbers {
-    /// The nearest double
-    Double,
-    /// The digits as written
-    Exact,
-}
-
-/// What `--duplicate-keys` says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DuplicateKeys {
-    /// Write both
-    Keep,
-    /// Stop at the second
-    Refuse,
-}
-
-impl From<DuplicateKeys> for regauge::convert::DuplicateKeys {
-    fn from(keys: DuplicateKeys) -> Self {
-        match keys {
-            DuplicateKeys::Keep => regauge::convert::DuplicateKeys::Keep,
-            DuplicateKeys::Refuse => regauge::convert::DuplicateKeys::Refuse,
-        }
-    }
-}
-
-/// What `--documents` says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DocumentsArg {
-    /// As the two formats ask for
-    Auto,
-    /// A document for a document
-    Keep,
-    /// The elements of an array become documents
-    Split,
-    /// All documents become elements of one array
-    Join,
-}
-
-impl From<DocumentsArg> for Documents {
-    fn from(documents: DocumentsArg) -> Documents {
-        match documents {
-            DocumentsArg::Auto => Documents::Auto,
-            DocumentsArg::Keep => Documents::Keep,
-            DocumentsArg::Split => Documents::Split,
-            DocumentsArg::Join => Documents::Join,
-        }
-    }
-}
-
-/// When to show a progress bar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum When {
-    /// On a terminal
-    Auto,
-    /// Never
-    Never,
-    /// Always, even into a file
-    Always,
-}
-
-/// What `--bad` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Bad {
-    Stop,
-    Skip,
-    Keep(PathBuf),
-}
-
-fn bad(text: &str) -> Result<Bad, String> {
-    match text {
-        "stop" => Ok(Bad::Stop),
-        "skip" => Ok(Bad::Skip),
-        "-" | "" => Err("expected stop, skip or the name of a file".into()),
-        file => Ok(Bad::Keep(file.into())),
-    }
-}
-
-/// One `--limit`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Limit {
-    All,
-    One(String, Option<u64>),
-}
-
-impl Limit {
-    /// The limits as the options set them, one after the other.
-    pub fn apply(settings: &[Limit]) -> Limits {
-        let mut limits = Limits::default();
-        for setting in settings {
-            match setting {
-                Limit::All => limits = Limits::NONE,
-                // The name was checked when it was parsed.
-                Limit::One(name, value) => _ = limits.set(name, *value),
-            }
-        }
-        limits
-    }
-}
-
-fn limit(text: &str) -> Result<Limit, String> {
-    if text == "none" {
-        return Ok(Limit::All);
-    }
-    let (name, value) = text.split_once('=').ok_or_else(|| {
-        format!("expected NAME=VALUE or none; names are {}", Limits::NAMES.join(", "))
-    })?;
-    let name = name.replace('-', "_");
-    if !Limits::default().set(&name, None) {
-        return Err(format!("unknown limit `{name}`: known are {}", Limits::NAMES.join(", ")));
-    }
-    let value = if value == "none" { None } else { Some(size(value)?) };
-    Ok(Limit::One(name, value))
-}
-
-/// A number with an optional unit: `64MiB`, `10k`.
-fn size(text: &str) -> Result<u64, String> {
-    let digits = text.bytes().take_while(|b| b.is_ascii_digit() || *b == b'_').count();
-    let (number, unit) = text.split_at(digits);
-    let shift = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kib" => 10,
-        "m" | "mib" => 20,
-        "g" | "gib" => 30,
-        "t" | "tib" => 40,
-        _ => return Err(format!("unknown unit `{unit}`: known are KiB, MiB, GiB, TiB")),
-    };
-    let number: u64 = number
-        .replace('_', "")
-        .parse()
-        .map_err(|_| format!("`{text}` is no number, such as 1000 or 64MiB"))?;
-    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is beyond 2^64; use none"))
-}
-
-fn interpreter(text: &str) -> Result<(String, PathBuf), String> {
-    let (runtime, file) =
-        text.split_once('=').ok_or_else(|| format!("found \"{text}\", expected RUNTIME=FILE"))?;
-    Ok((runtime.to_owned(), file.into()))
-}
-
-pub fn format(text: &str) -> Result<Format, String> {
-    text.parse()
-}
-
-fn compression(text: &str) -> Result<Packing, String> {
-    if text == "none" {
-        return Ok(Packing(None));
-    }
-    Compression::parse(text).map(|one| Packing(Some(one))).ok_or_else(|| {
-        let names: Vec<_> = Compression::ALL.iter().map(|one| one.name()).collect();
-        format!("unknown compression `{text}`: known are none, {}", names.join(", "))
-    })
-}
-
-/// A part in percent, above 0.
-fn percent(text: &str) -> Result<f64, String> {
-    match text.trim_end_matches('%').parse() {
-        Ok(percent) if percent > 0.0 && percent <= 1e6 => Ok(percent),
-        _ => Err("expected a number above 0, such as 10".to_owned()),
-    }
-}
-
-fn jobs(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(jobs @ 1..=256) => Ok(jobs),
-        _ => Err("expected a number from 1 to 256".into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -689,22 +476,5 @@ mod tests {
     #[test]
     fn the_definitions_hold_together() {
         <Cli as clap::CommandFactory>::command().debug_assert();
-    }
-
-    #[test]
-    fn limits() {
-        assert_eq!(limit("none"), Ok(Limit::All));
-        assert_eq!(limit("depth=10"), Ok(Limit::One("depth".into(), Some(10))));
-        assert_eq!(
-            limit("record-bytes=2MiB"),
-            Ok(Limit::One("record_bytes".into(), Some(2 << 20)))
-        );
-        assert_eq!(limit("nodes=none"), Ok(Limit::One("nodes".into(), None)));
-        for wrong in ["depth", "width=1", "depth=", "depth=x", "nodes=1 apple", "nodes=99999999TiB"]
-        {
-            assert!(limit(wrong).is_err(), "{wrong}");
-        }
-        let limits = Limit::apply(&[Limit::All, Limit::One("depth".into(), Some(3))]);
-        assert_eq!((limits.depth, limits.nodes), (3, u64::MAX));
     }
 }
