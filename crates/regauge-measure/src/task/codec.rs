@@ -145,10 +145,24 @@ impl Results for Codec<'_> {
                     };
                     !table.row.iter().any(named)
                 })
-                .map(|one| RowPlan {
-                    label: one.format.clone(),
-                    format: Some(one.format.clone()),
-                    ..RowPlan::default()
+                .map(|one| {
+                    // Bytes that only a contender's own runtime can write stand under its name.
+                    let wrote = |row: &&Row| {
+                        one.written_by == format!("{} ({})", row.contender, row.runtime.name())
+                    };
+                    match self.report.rows.iter().find(wrote) {
+                        Some(row) => RowPlan {
+                            label: row.contender.clone(),
+                            contender: vec![row.contender.clone()],
+                            runtime: Some(row.runtime.name().to_owned()),
+                            ..RowPlan::default()
+                        },
+                        None => RowPlan {
+                            label: one.format.clone(),
+                            format: Some(one.format.clone()),
+                            ..RowPlan::default()
+                        },
+                    }
                 })
                 .collect();
         }

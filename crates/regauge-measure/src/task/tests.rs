@@ -216,3 +216,31 @@ fn a_task_that_is_not_there_names_those_that_are() {
     request.file = true;
     assert_eq!(told(&request), "the task tenancy makes its own objects, so it takes no FILE");
 }
+
+#[test]
+fn bytes_that_a_contender_wrote_itself_stand_under_its_name() {
+    use crate::report::Reference;
+    let mut report = crate::test_report::empty();
+    let reference = |written_by: &str, bytes| Reference {
+        format: "pickle".to_owned(),
+        bytes,
+        gzip_bytes: bytes / 2,
+        written_by: written_by.to_owned(),
+        losses: Vec::new(),
+        compressions: Vec::new(),
+    };
+    report.references =
+        vec![reference("regauge", 40), reference("pymarc (pickled records) (Python)", 60)];
+    report.rows =
+        vec![crate::test_report::row("pymarc (pickled records)", "pickle", 60, &[1.0], &[1.0])];
+    let results = codec::Codec { report: &report, calls: HashMap::new() };
+    let plans = plan::all();
+    let catalogue = plans.iter().find(|plan| plan.name == "marc-catalog").unwrap();
+    let sizes = table(catalogue, "Size of the catalogue");
+    let rows = fill::Results::since(&results, sizes);
+    let labels: Vec<&str> = rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels, ["pickle", "pymarc (pickled records)"]);
+    let size = |row| fill::Results::find(&results, sizes, row, &sizes.column[0]).unwrap();
+    assert_eq!(size(&rows[0]).estimate(1).median, 40.0);
+    assert_eq!(size(&rows[1]).estimate(1).median, 60.0);
+}
