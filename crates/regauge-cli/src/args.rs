@@ -237,6 +237,7 @@ Examples:
       what changed, and whether it is more than noise
   regauge measure --task marc-catalog
       a published comparison, measured again; --task alone lists them
+  regauge measure --task object-store --db postgres://user@localhost/test
   regauge measure --setup
       says what it would install, and asks
   regauge measure --setup node java jruby
@@ -262,6 +263,17 @@ pub struct Measure {
     /// Take so many documents, records or objects, instead of the task's own number
     #[arg(long, value_name = "N", requires = "task", value_parser = clap::value_parser!(u64).range(1..))]
     pub records: Option<u64>,
+    /// A server for a --task that works on databases, beside files of SQLite: postgres://…,
+    /// mysql://…, mongodb://…, cassandra://…; may be repeated, one of each. Schemas, databases or
+    /// keyspaces named regauge_task_… are made on it, and dropped in the end
+    #[arg(
+        long,
+        value_name = "URL",
+        env = crate::engines::GIVEN,
+        value_delimiter = ' ',
+        hide_env_values = true
+    )]
+    pub db: Vec<String>,
     /// The format of the file [default: as its name or its first bytes tell]
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub from: Option<Format>,

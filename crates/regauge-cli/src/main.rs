@@ -5,6 +5,7 @@
 mod args;
 mod commands;
 mod compress;
+mod engines;
 mod failure;
 mod flags;
 mod gzip_blocks;

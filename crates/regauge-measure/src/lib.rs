@@ -46,7 +46,7 @@ mod verdict;
 pub use contender::{Contender, Gives, Source, Wire, all as contenders};
 pub use error::Error;
 pub use machine::Machine;
-pub use native::serve as serve_native;
+pub use native::{program, serve as serve_native};
 pub use options::{Options, Progress, Quiet, Stage};
 pub use process::end_all;
 pub use reference::{InputFile, files_in, name_in, note_of_unknown};

@@ -81,6 +81,8 @@ pub struct Options {
     /// The command that serves a native contender, whose name is appended: this binary, and what
     /// leads it to [`crate::serve_native`].
     pub native: Vec<OsString>,
+    /// URLs of databases, for tasks that work on some; handed to `native`, which knows them.
+    pub databases: Vec<String>,
     /// What the cost figures assume.
     pub assumed: Assumptions,
     /// Whether hostile documents are tried.
@@ -127,6 +129,7 @@ impl Options {
             data_dir: None,
             work_dir: None,
             native,
+            databases: Vec::new(),
             assumed: Assumptions::default(),
             safety: safety::When::Off,
             cache_dir: None,

@@ -250,13 +250,18 @@ impl Process {
     }
 
     /// Asks it to end, and makes it after a second.
-    pub(crate) fn stop(mut self) {
+    pub(crate) fn stop(self) {
+        self.stop_within(Duration::from_secs(1));
+    }
+
+    /// The same with more time, for one that has to put away what it has made.
+    pub(crate) fn stop_within(mut self, limit: Duration) {
         if let Some(mut pipe) = self.commands.take() {
             // A contender that is gone already needs no goodbye.
             let line = serde_json::to_string(&Command::Exit).unwrap_or_default();
             let _ = writeln!(pipe, "{line}");
         }
-        let limit = Instant::now() + Duration::from_secs(1);
+        let limit = Instant::now() + limit;
         while Instant::now() < limit {
             if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
                 return;

@@ -267,6 +267,9 @@ pub struct Task {
     pub charts: Vec<Chart>,
     /// What has changed since, a sentence each.
     pub changed: Vec<String>,
+    /// Where two ways of doing a thing cross as numbers grow, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crossings: Vec<String>,
 }
 
 /// A table of a task.

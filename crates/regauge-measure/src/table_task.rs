@@ -33,6 +33,13 @@ pub(crate) fn render(text: &mut String, task: &Task, layout: Layout) {
         }
         text.push('\n');
     }
+    if !task.crossings.is_empty() {
+        text.push_str("As numbers grow\n\n");
+        for sentence in &task.crossings {
+            let _ = writeln!(text, "- {sentence}");
+        }
+        text.push('\n');
+    }
 }
 
 fn write_table(text: &mut String, task: &TaskTable, layout: Layout) {
@@ -206,6 +213,7 @@ mod tests {
             }],
             charts: Vec::new(),
             changed: vec!["All of it.".into()],
+            crossings: vec!["They cross at about 300.".into()],
         }
     }
 
@@ -232,6 +240,10 @@ MRI Ruby (after the dot: times marc21)
 What has changed
 
 - All of it.
+
+As numbers grow
+
+- They cross at about 300.
 
 "
         );

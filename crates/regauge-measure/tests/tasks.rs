@@ -146,7 +146,8 @@ fn tenancy() {
     let queries = &task.tables[0];
     let many = row(queries, "one for each, kept open");
     assert_eq!(many.cells[1].published_ratio, Some(1.053));
-    for table in &task.tables {
+    // The tables of Python. Those of regauge's own engines are measured by the command, not here.
+    for table in &task.tables[..2] {
         for row in &table.rows {
             assert!(row.cells[..2].iter().all(|cell| cell.today.is_some()), "{row:?}");
         }

@@ -19,6 +19,7 @@ use crate::args::{Contender, Measure, When};
 use crate::commands::inspect::trimmed;
 use crate::commands::report;
 use crate::commands::tasks;
+use crate::engines;
 use crate::failure::{Failure, Result, complain};
 use crate::input::{Source, Wanted};
 use crate::output::Destination;
@@ -41,6 +42,10 @@ pub fn run(arguments: &Measure) -> Result {
         }
         None => None,
     };
+    if task.is_none() && !arguments.db.is_empty() && std::env::var_os(engines::GIVEN).is_none() {
+        return Err(Failure::usage("--db is for a --task that works on databases; name one"));
+    }
+    engines::check(&arguments.db)?;
     let before = arguments.compare.as_deref().map(earlier).transpose()?;
     let inputs = match &arguments.input {
         Some(input) if input.is_dir() => Inputs::of_folder(input, arguments.from)?,
@@ -73,9 +78,11 @@ pub fn run(arguments: &Measure) -> Result {
     options.rank_anyway = arguments.rank_anyway;
     options.pin = !arguments.no_pin;
     options.seed = arguments.seed;
+    options.databases.clone_from(&arguments.db);
     options.data_dir = arguments.dir.clone().or_else(setup::data_dir);
     arguments.verdict.apply(&mut options, arguments.dir.as_deref());
     options.command = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
+    engines::hide(&mut options.command, &arguments.db);
 
     // What a run keeps on the disk has to go with it, however it ends.
     let interrupts = |error: io::Error| Failure::io("the handler of Ctrl-C", &error);
@@ -278,6 +285,9 @@ fn agreed() -> Result<bool> {
 
 /// Serves a native contender to a measurement that runs in another process.
 pub fn serve(arguments: &Contender) -> Result {
+    if engines::is_program(&arguments.name) {
+        return engines::serve(arguments);
+    }
     let (stdin, stdout) = (io::stdin().lock(), io::stdout().lock());
     regauge_measure::serve_native(&arguments.name, stdin, stdout)
         .map_err(|error| Failure::usage(format!("contender {}: {error}", arguments.name)))

@@ -6,6 +6,7 @@
 mod codecs;
 mod floor;
 mod ours;
+pub mod program;
 
 use std::fs::File;
 use std::hint::black_box;

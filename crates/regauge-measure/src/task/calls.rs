@@ -89,12 +89,11 @@ impl Worker<'_> {
     }
 }
 
-/// The documents of a batch.
-pub(super) enum Batch {
-    /// The lines of this file.
-    Of(PathBuf),
-    /// The measured document, so many times.
-    Times(u64),
+/// The documents of a batch, one a line.
+pub(super) struct Batch {
+    pub lines: PathBuf,
+    /// Where that is not written yet: the measured document, so many times.
+    pub times: Option<u64>,
 }
 
 /// The figures of every contender.
@@ -104,7 +103,7 @@ pub(super) type All = HashMap<(Runtime, String), Calls>;
 /// where that is below `busy`, the figures are of the processor's time.
 pub(super) fn measure(
     report: &Report,
-    batch: Batch,
+    batch: &Batch,
     options: &Options,
     busy: f64,
     progress: &mut dyn Progress,
@@ -136,24 +135,20 @@ pub(super) fn measure(
             options.input.display()
         )));
     }
-    let lines = match batch {
-        Batch::Of(path) => path,
-        // The user's one document so many times, a line each.
-        Batch::Times(times) => {
-            let base = folder("one")?.join("base");
-            let line = std::fs::read(&base).map_err(Error::io("read", &base))?;
-            let path = work.path().join("batch.ndjson");
-            let failed = || Error::io("write", &path);
-            let mut file = BufWriter::new(File::create(&path).map_err(failed())?);
-            for _ in 0..times {
-                file.write_all(&line).map_err(failed())?;
-            }
-            file.flush().map_err(failed())?;
-            path
+    let lines = &batch.lines;
+    if let Some(times) = batch.times {
+        let base = folder("one")?.join("base");
+        let line = std::fs::read(&base).map_err(Error::io("read", &base))?;
+        let failed = || Error::io("write", lines);
+        let mut file = BufWriter::new(File::create(lines).map_err(failed())?);
+        for _ in 0..times {
+            file.write_all(&line).map_err(failed())?;
         }
-    };
+        file.flush().map_err(failed())?;
+    }
+    let input = lines.clone();
     let stream =
-        Options { input: lines, files: Vec::new(), from: Some(Format::Ndjson), ..options.clone() };
+        Options { input, files: Vec::new(), from: Some(Format::Ndjson), ..options.clone() };
     let many = References::write(&Files::of(&stream)?, &folder("batch")?)?;
     let mut workers = Vec::new();
     for (at, contender) in contenders.iter().enumerate() {

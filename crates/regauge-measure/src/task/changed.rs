@@ -139,7 +139,7 @@ fn best(change: &ChangePlan, filled: &Filled, column: usize, seed: u64) -> Resul
 }
 
 /// A ratio in words: "1.67 times as slow", "5.3% more", with today's interval.
-fn phrase(ratio: f64, interval: Option<Estimate>, form: Form) -> String {
+pub(super) fn phrase(ratio: f64, interval: Option<Estimate>, form: Form) -> String {
     let (shown, bounds): (String, fn(f64, bool) -> f64) = match form {
         Form::Percent => {
             let word = if ratio < 1.0 { "less" } else { "more" };

@@ -3,6 +3,7 @@
 use crate::report::{Cell, Column, Task, TaskRow, TaskTable};
 
 use super::changed;
+use super::crossing;
 use super::figure::{Figure, published_against};
 use super::plan::{ColumnPlan, Plan, RowPlan, TablePlan};
 
@@ -57,6 +58,11 @@ pub(super) fn task(plan: &Plan, results: &dyn Results, seed: u64) -> Task {
             .changed
             .iter()
             .map(|change| changed::sentence(change, &tables, seed))
+            .collect(),
+        crossings: plan
+            .crossing
+            .iter()
+            .filter_map(|one| crossing::sentence(one, &tables, seed))
             .collect(),
         tables: tables.into_iter().map(|one| one.table).collect(),
         charts: Vec::new(),

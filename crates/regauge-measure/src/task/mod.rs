@@ -7,6 +7,7 @@
 mod calls;
 mod changed;
 mod codec;
+mod crossing;
 mod figure;
 mod fill;
 mod plan;
@@ -31,7 +32,7 @@ use crate::{assets, run as engine, runtime};
 use calls::Batch;
 use codec::Codec;
 use plan::{DataPlan, Operation, Plan};
-use program::{Program, Programs};
+use program::{Both, Program, Programs};
 
 /// The processor's part of the time below which a machine counts as busy. Programs work on one
 /// core and hardly wait for the disk, so on a quiet machine it is all but 1.
@@ -197,24 +198,36 @@ fn calls(
     progress: &mut dyn Progress,
 ) -> Result<Report, Error> {
     let began = Instant::now();
+    // What is done on databases comes last, and gets a fifth of the time.
+    let whole = options.budget;
+    let last = if plan.program.is_empty() { Duration::ZERO } else { whole.mul_f64(0.2) };
+    let options = Options { budget: whole.saturating_sub(last), ..options };
     // Sizes, correctness and single calls first, with half of the time.
     let half = Options { budget: options.budget.mul_f64(0.5), ..options.clone() };
     let mut report = crate::run(&half, progress)?;
     let size = plan.data.as_ref().and_then(|data| data.batch).unwrap_or(300);
     let size = request.records.unwrap_or(size).max(2);
     let batch = match request.file {
-        true => Batch::Times(size),
-        false => Batch::Of(sampled(Kind::TimeSlice, size, folder, "batch")?),
+        true => Batch { lines: folder.join("batch.ndjson"), times: Some(size) },
+        false => Batch { lines: sampled(Kind::TimeSlice, size, folder, "batch")?, times: None },
     };
-    let (measured, share) = calls::measure(&report, batch, &options, BUSY, progress)?;
-    let results = Codec { report: &report, calls: measured };
+    let (measured, share) = calls::measure(&report, &batch, &options, BUSY, progress)?;
+    let mut list = Vec::new();
+    if !plan.program.is_empty() && !options.is_stopped() {
+        let options = Options { budget: last, ..options.clone() };
+        list = start_all(plan, size, Some(&batch.lines), folder, &options, progress)?;
+        program::run(&mut list, &options, Instant::now(), progress)?;
+    }
+    let results =
+        Both { codec: Codec { report: &report, calls: measured }, programs: Programs(&list) };
     report.task = Some(unranked(fill::task(plan, &results, options.seed), &report));
     report.interrupted |= options.is_stopped();
     report
         .notes
         .push(format!("A batch is {size} documents, decoded or encoded one after the other."));
     report.notes.extend(busy_note(share));
-    report.method.budget_s = options.budget.as_secs_f64();
+    report.notes.extend(database_note(&list));
+    report.method.budget_s = whole.as_secs_f64();
     report.method.took_s = began.elapsed().as_secs_f64();
     Ok(report)
 }
@@ -228,26 +241,12 @@ fn programs(
 ) -> Result<Report, Error> {
     let began = Instant::now();
     let machine = Machine::here();
-    let work = engine::work_dir(options)?;
-    assets::unpack(work.path()).map_err(Error::io("write", work.path()))?;
     let data = plan.data.as_ref().expect("a test sees that every program has data");
     let count = documents(data, request);
     // A file of the user's may have been compressed: then the caller has a copy of it.
     let input = (data.sample.is_some() || request.file)
         .then(|| options.files.first().map_or(options.input.as_path(), |file| &file.path));
-    progress.begin(Stage::Prepare, plan.program.len() as u64);
-    let runners = runtime::with(&options.runners)?;
-    let mut list: Vec<Program> = plan
-        .program
-        .iter()
-        .enumerate()
-        .map(|(at, one)| {
-            progress.step(&one.file);
-            let own = folder.join(format!("program-{at}"));
-            std::fs::create_dir_all(&own).map_err(Error::io("make", &own))?;
-            Ok(Program::start(one, &runners, data, count, input, &own, work.path(), options))
-        })
-        .collect::<Result<_, Error>>()?;
+    let mut list = start_all(plan, count, input, folder, options, progress)?;
     let rounds = program::run(&mut list, options, began, progress)?;
     let share = program::cpu_share(&list);
     if share.is_some_and(|share| share < BUSY) {
@@ -292,6 +291,42 @@ fn programs(
     })
 }
 
+/// Starts the programs of a task, on so many documents, records or objects.
+fn start_all(
+    plan: &Plan,
+    count: u64,
+    input: Option<&Path>,
+    folder: &Path,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Vec<Program>, Error> {
+    let work = folder.join("programs");
+    std::fs::create_dir_all(&work).map_err(Error::io("make", &work))?;
+    assets::unpack(&work).map_err(Error::io("write", &work))?;
+    let data = plan.data.as_ref().expect("a test sees that every program has data");
+    progress.begin(Stage::Prepare, plan.program.len() as u64);
+    let runners = runtime::with(&options.runners)?;
+    plan.program
+        .iter()
+        .enumerate()
+        .map(|(at, one)| {
+            progress.step(&one.file);
+            let own = folder.join(format!("program-{at}"));
+            std::fs::create_dir_all(&own).map_err(Error::io("make", &own))?;
+            Ok(Program::start(one, &runners, data, count, input, &own, &work, options))
+        })
+        .collect()
+}
+
+/// How programs that ask databases are timed, where any was.
+fn database_note(programs: &[Program]) -> Option<String> {
+    programs.iter().any(Program::is_native).then(|| {
+        "Through regauge's own engines, databases are timed by the clock: waiting for them is a \
+         part of their price."
+            .to_owned()
+    })
+}
+
 /// What a busy machine makes of the task's own times.
 fn busy_note(share: Option<f64>) -> Option<String> {
     let share = share.filter(|share| *share < BUSY)?;
@@ -306,6 +341,7 @@ fn busy_note(share: Option<f64>) -> Option<String> {
 fn notes(programs: &[Program], share: Option<f64>) -> Vec<String> {
     let mut notes: Vec<String> = programs
         .iter()
+        .filter(|one| !one.is_native())
         .filter_map(|one| {
             let hello = one.hello.as_ref()?;
             let library = match hello.version.as_str() {
@@ -316,6 +352,7 @@ fn notes(programs: &[Program], share: Option<f64>) -> Vec<String> {
         })
         .collect();
     notes.extend(busy_note(share));
+    notes.extend(database_note(programs));
     notes
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Plan {
     pub chart: Vec<ChartPlan>,
     #[serde(default)]
     pub changed: Vec<ChangePlan>,
+    #[serde(default)]
+    pub crossing: Vec<CrossingPlan>,
 }
 
 /// Where the published figures come from: a public reference.
@@ -87,9 +89,9 @@ pub(crate) enum Operation {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ProgramPlan {
-    /// "Ruby" or "Python".
+    /// "Ruby" or "Python"; "Rust" for one that the caller's own binary serves.
     pub runtime: String,
-    /// Its path below `lab/tasks`.
+    /// Its path below `lab/tasks`; the name of one in Rust.
     pub file: String,
     /// Where the interpreter comes from, for a machine that has none.
     pub install: String,
@@ -208,6 +210,22 @@ pub(crate) struct ChangePlan {
     pub same: String,
     pub turned: String,
     pub close: String,
+}
+
+/// A sentence about two rows of a table whose columns are of growing numbers ("10 tenants"): which
+/// of the two is less, and where they cross.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct CrossingPlan {
+    /// The title of the table.
+    pub table: String,
+    /// The row that is told of, and the one that it is compared with.
+    pub row: String,
+    pub against: String,
+    /// What the numbers count: "tenants".
+    pub of: String,
+    /// What the sentence begins with.
+    pub words: String,
 }
 
 /// How a ratio is told.

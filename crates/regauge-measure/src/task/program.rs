@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use crate::error::Error;
 use crate::launch::given;
+use crate::native::program::DATABASES;
 use crate::options::{Options, Progress, Stage};
 use crate::process::{Launch, Process, Trouble};
 use crate::protocol::{Command, Hello};
@@ -20,6 +21,7 @@ use crate::random::Random;
 use crate::runtime::{Places, RunnerFile, Runtime, Started};
 use crate::setup;
 
+use super::codec::Codec;
 use super::figure::Figure;
 use super::fill::Results;
 use super::plan::{ColumnPlan, DataPlan, ProgramPlan, RowPlan, TablePlan};
@@ -27,6 +29,8 @@ use super::plan::{ColumnPlan, DataPlan, ProgramPlan, RowPlan, TablePlan};
 /// Fewer samples give no interval worth the name; more tell nothing new.
 const ROUNDS_MIN: u64 = 5;
 const ROUNDS_MAX: u64 = 40;
+/// How long a program may take to put away what it has made.
+const LEAVE: Duration = Duration::from_secs(120);
 
 /// A program and what it has told.
 pub(super) struct Program {
@@ -50,7 +54,8 @@ pub(super) struct Case {
     pub samples: Vec<f64>,
     /// Nanoseconds since the start of a sample at each step.
     pub marks: Vec<Vec<f64>>,
-    /// The processor's part of each sample's time.
+    /// The processor's part of each sample's time; empty where the clock alone counts, because
+    /// waiting is a part of the work.
     shares: Vec<f64>,
     /// Why it has no times.
     pub trouble: Option<String>,
@@ -63,6 +68,9 @@ pub(super) struct Case {
 pub(super) struct Absent {
     pub name: String,
     pub install: String,
+    /// The whole reason, where nothing has to be installed.
+    #[serde(default)]
+    pub why: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -91,7 +99,9 @@ struct Tried {
 #[derive(Debug, Deserialize)]
 struct Worked {
     ns: u64,
-    cpu_ns: u64,
+    /// Of the processor; nothing where the program waits for others.
+    #[serde(default)]
+    cpu_ns: Option<u64>,
     #[serde(default)]
     marks: Vec<u64>,
 }
@@ -192,6 +202,11 @@ impl Program {
         self.cases[at].iterations = iterations;
     }
 
+    /// Whether it is served by this binary, and asks databases.
+    pub(super) fn is_native(&self) -> bool {
+        self.runtime == Runtime::NATIVE.name() && self.hello.is_some()
+    }
+
     fn is_live(&self, at: usize) -> bool {
         self.process.is_some() && self.cases[at].trouble.is_none()
     }
@@ -220,6 +235,20 @@ fn launch(
     work: &Path,
     options: &Options,
 ) -> Result<Launch, Trouble> {
+    if plan.runtime == Runtime::NATIVE.name() {
+        let (program, rest) = options.native.split_first().ok_or_else(|| {
+            Trouble::NoRuntime("no command for native programs was given".to_owned())
+        })?;
+        let mut arguments = rest.to_vec();
+        arguments.push(format!("program/{}", plan.file).into());
+        return Ok(Launch {
+            program: program.clone(),
+            arguments,
+            // Not among the arguments, which anybody on the machine may read.
+            environment: vec![(DATABASES.into(), options.databases.join("\n").into())],
+            folder: work.to_path_buf(),
+        });
+    }
     let runtime = Runtime::of(&plan.runtime.to_lowercase());
     let runner = runners
         .iter()
@@ -253,6 +282,9 @@ pub(super) fn run(
         .collect();
     progress.begin(Stage::Check, order.len() as u64);
     for &(program, case) in &order {
+        if options.is_stopped() {
+            break;
+        }
         progress.step(&programs[program].cases[case].name);
         programs[program].check(case, options.patience);
     }
@@ -299,7 +331,8 @@ pub(super) fn run(
             if let Some(worked) = program.work(at, iterations, patience) {
                 let case = &mut program.cases[at];
                 case.samples.push(worked.ns as f64 / iterations as f64);
-                case.shares.push(worked.cpu_ns as f64 / worked.ns.max(1) as f64);
+                let share = worked.cpu_ns.map(|cpu| cpu as f64 / worked.ns.max(1) as f64);
+                case.shares.extend(share);
                 if !worked.marks.is_empty() {
                     case.marks.push(worked.marks.iter().map(|ns| *ns as f64).collect());
                 }
@@ -309,7 +342,8 @@ pub(super) fn run(
     }
     for program in programs.iter_mut() {
         if let Some(process) = program.process.take() {
-            process.stop();
+            // Databases that it has made are dropped first.
+            process.stop_within(LEAVE);
         }
     }
     Ok(rounds)
@@ -318,7 +352,8 @@ pub(super) fn run(
 /// The processor's part of the whole time of all samples: far below 1, and the machine was busy
 /// with something else. Nothing without samples.
 pub(super) fn cpu_share(programs: &[Program]) -> Option<f64> {
-    let cases = || programs.iter().flat_map(|one| &one.cases);
+    let timed = |case: &&Case| !case.shares.is_empty();
+    let cases = || programs.iter().flat_map(|one| &one.cases).filter(timed);
     let clock: f64 = cases().flat_map(|case| &case.samples).sum();
     let cpu: f64 = cases()
         .flat_map(|case| case.samples.iter().zip(&case.shares).map(|(ns, share)| ns * share))
@@ -354,7 +389,8 @@ impl<'p> Programs<'p> {
             };
         }
         if let Some(absent) = program.absent.iter().find(|one| one.name == name) {
-            return Err(format!("not installed: {}", absent.install));
+            let install = || format!("not installed: {}", absent.install);
+            return Err(absent.why.clone().unwrap_or_else(install));
         }
         Err(program.trouble.clone().unwrap_or_else(|| format!("there is no case \"{name}\"")))
     }
@@ -407,5 +443,36 @@ impl Results for Programs<'_> {
 
     fn since(&self, _: &TablePlan) -> Vec<RowPlan> {
         Vec::new()
+    }
+}
+
+/// The results of a task of calls that has programs, too: a row that names a case is one of theirs.
+pub(super) struct Both<'p> {
+    pub codec: Codec<'p>,
+    pub programs: Programs<'p>,
+}
+
+impl Results for Both<'_> {
+    fn find(
+        &self,
+        table: &TablePlan,
+        row: &RowPlan,
+        column: &ColumnPlan,
+    ) -> Result<Figure, String> {
+        match row.case {
+            Some(_) => self.programs.find(table, row, column),
+            None => self.codec.find(table, row, column),
+        }
+    }
+
+    fn version(&self, table: &TablePlan, row: &RowPlan) -> Option<String> {
+        match row.case {
+            Some(_) => self.programs.version(table, row),
+            None => self.codec.version(table, row),
+        }
+    }
+
+    fn since(&self, table: &TablePlan) -> Vec<RowPlan> {
+        self.codec.since(table)
     }
 }

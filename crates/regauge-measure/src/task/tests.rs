@@ -190,9 +190,19 @@ fn tasks_name_only_what_there_is() {
                 assert!(words.contains("{now}"), "{words}");
             }
         }
+        for crossing in &plan.crossing {
+            let table = table(&plan, &crossing.table);
+            row(table, &crossing.row);
+            row(table, &crossing.against);
+            // The columns are of growing numbers.
+            let numbers: Vec<f64> =
+                table.column.iter().map(|one| crossing::number(&one.name).unwrap()).collect();
+            assert!(numbers.is_sorted() && numbers.len() > 1, "{}", table.title);
+        }
         for program in &plan.program {
             let path = format!("tasks/{}", program.file);
-            assert!(assets::text(&path).is_some(), "{path}");
+            let native = program.runtime == runtime::Runtime::NATIVE.name();
+            assert!(native || assets::text(&path).is_some(), "{path}");
             assert!(plan.data.is_some());
         }
         if let Some(kind) = plan.data.as_ref().and_then(|data| data.sample.as_deref()) {

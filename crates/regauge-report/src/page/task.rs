@@ -21,6 +21,10 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
             h3 { "What has changed since" }
             ul { @for sentence in &task.changed { li { (visible(sentence)) } } }
         }
+        @if !task.crossings.is_empty() {
+            h3 { "As numbers grow" }
+            ul { @for sentence in &task.crossings { li { (visible(sentence)) } } }
+        }
         @for (index, one) in task.tables.iter().enumerate() {
             (table(one).html(&format!("c-task-{index}")))
         }

@@ -1,0 +1,373 @@
+//! The task tenancy on databases: all tenants in one, or one for each.
+//!
+//! A gateway is given a tenant and a key; it finds the tenant's database and asks it. In one, keys
+//! begin with the tenant; of many, the database says whose they are. Both hold the same records.
+//! On servers a database of its own is what `part` makes: a schema, a database, a keyspace.
+//!
+//! Databases are made when the first case is checked that needs them, so that each command of the
+//! measurement is answered in time.
+
+use std::cell::{LazyCell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use regauge_measure::program::{Absent, Case, Cases, Ready};
+use regauge_store::engine::{self, Change, Engine};
+use regauge_store::{Codec, Layout, Order, Range, Settings};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::part::Part;
+use super::{Place, Told, every_kind, in_words, on_each};
+
+/// Numbers of tenants, on files of SQLite and on servers: there a database for each is a connection
+/// for each, and PostgreSQL allows a hundred.
+const ON_FILES: [u64; 4] = [10, 100, 1_000, 10_000];
+const ON_SERVERS: [u64; 2] = [10, 30];
+/// Of the task's records, servers get a part: each takes a millisecond or so to put.
+const SERVER_PART: u64 = 10;
+/// Records of a query: a page of a list.
+const PAGE: usize = 20;
+/// Requests of an iteration, each to a tenant drawn anew.
+const REQUESTS: u64 = 100;
+/// Records that are put at once.
+const BATCH: u64 = 1_000;
+/// Tenants whose files `regauge serve` keeps open, unless it is told otherwise.
+const GATEWAY_OPEN: usize = 256;
+/// The file itself, its journal and its shared index.
+const FILES_OF_ONE: u64 = 3;
+
+/// How a gateway holds databases.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// One for all.
+    One,
+    /// One for each, all kept open.
+    Kept,
+    /// One for each, the last ones used kept open.
+    Some,
+    /// One for each, opened for each request.
+    Opened,
+}
+
+impl Way {
+    /// The middle of its cases' names.
+    fn name(self) -> &'static str {
+        match self {
+            Way::One => "one",
+            Way::Kept => "kept",
+            Way::Some => "some",
+            Way::Opened => "opened",
+        }
+    }
+
+    /// How many databases stay open.
+    fn limit(self) -> usize {
+        match self {
+            Way::One | Way::Kept => usize::MAX,
+            Way::Some => GATEWAY_OPEN,
+            Way::Opened => 0,
+        }
+    }
+}
+
+/// Every case that there can be.
+pub(super) fn cases<'c>(ready: &Ready, urls: &[&str]) -> Told<Cases<'c>> {
+    let records = ready.documents;
+    let mut files = may_open();
+    let kinds = every_kind();
+    let names = |ways: &[Way], tenants: u64| -> Vec<String> {
+        let of =
+            |way: &Way| ["query", "write"].map(|what| format!("{} {what} {tenants}", way.name()));
+        ways.iter().flat_map(of).collect()
+    };
+    let all = ON_SERVERS.map(|tenants| names(&[Way::One, Way::Kept], tenants)).concat();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    Ok(on_each(ready, urls, &kinds, &all, |place| {
+        let is_file = place.kind.name == "SQLite";
+        let (numbers, ways, records) = match is_file {
+            true => (&ON_FILES[..], &[Way::One, Way::Kept, Way::Some, Way::Opened][..], records),
+            false => (&ON_SERVERS[..], &[Way::One, Way::Kept][..], records.div_ceil(SERVER_PART)),
+        };
+        let mut made = Cases::default();
+        for &tenants in numbers {
+            let leave_out = |ways: &[Way], why: &str| -> Vec<Absent> {
+                let told =
+                    |name: &String| Absent::because(format!("{} {name}", place.kind.name), why);
+                names(ways, tenants).iter().map(told).collect()
+            };
+            if tenants > records {
+                let why = format!("{records} records are too few for {tenants} tenants");
+                made.absent.extend(leave_out(ways, &why));
+                continue;
+            }
+            let mut here = ways.to_vec();
+            if is_file {
+                let wanted = FILES_OF_ONE * tenants;
+                match files.checked_sub(wanted) {
+                    Some(left) => files = left,
+                    None => {
+                        let why = format!(
+                            "{wanted} files would be open, and {files} more may be (ulimit -n)"
+                        );
+                        made.absent.extend(leave_out(&[Way::Kept], &why));
+                        here.retain(|way| *way != Way::Kept);
+                    }
+                }
+            }
+            made.cases.extend(of_number(place, &here, tenants, records / tenants));
+        }
+        Ok(made)
+    }))
+}
+
+/// How many files may be open for tenants, after the system was asked for as many as it gives.
+fn may_open() -> u64 {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    let limit = if raised.is_ok() { maximum } else { current };
+    // For the others: what is kept open as the gateway does, and what a process has anyway.
+    let others = FILES_OF_ONE * (GATEWAY_OPEN as u64 * ON_FILES.len() as u64 + 50);
+    limit.unwrap_or(u64::MAX).saturating_sub(others)
+}
+
+/// Databases that are made when they are first asked for.
+type Lazy<'c> = LazyCell<Told<Databases>, Box<dyn FnOnce() -> Told<Databases> + 'c>>;
+
+/// The cases of so many tenants with so many records each.
+fn of_number<'c>(place: &Place<'_>, ways: &[Way], tenants: u64, each: u64) -> Vec<Case<'c>> {
+    let lazy = |shared: bool| -> Rc<Lazy<'c>> {
+        let (kind, url, version) = (place.kind, place.url.to_owned(), place.version.clone());
+        Rc::new(LazyCell::new(Box::new(move || {
+            Databases::make(&Place { kind, url: &url, version }, shared, tenants, each)
+        })))
+    };
+    let (one, many) = (lazy(true), lazy(false));
+    let mut cases = Vec::new();
+    for way in ways {
+        let databases = Rc::clone(if *way == Way::One { &one } else { &many });
+        let gateway = Gateway {
+            databases,
+            open: HashMap::new(),
+            limit: way.limit(),
+            uses: 0,
+            draw: Draw(tenants),
+            // Above those that exist, and other ones for each way: no two writes clash.
+            next: each + (*way as u64) * 1_000_000_000,
+        };
+        let gateway = Rc::new(RefCell::new(gateway));
+        let case = |what: &str,
+                    check: fn(&mut Gateway<'c>) -> Told<()>,
+                    once: fn(&mut Gateway<'c>) -> Told<()>| {
+            let (checked, worked) = (Rc::clone(&gateway), Rc::clone(&gateway));
+            Case {
+                name: format!("{} {} {what} {tenants}", place.kind.name, way.name()),
+                version: place.version.clone(),
+                check: Box::new(move || {
+                    check(&mut checked.borrow_mut())?;
+                    Ok(BTreeMap::new())
+                }),
+                work: Box::new(move |times| {
+                    let mut gateway = worked.borrow_mut();
+                    (0..times * REQUESTS).try_for_each(|_| once(&mut gateway))
+                }),
+            }
+        };
+        cases.push(case("query", Gateway::check_queries, Gateway::query_any));
+        cases.push(case("write", Gateway::check_write, Gateway::write_any));
+    }
+    cases
+}
+
+/// One database for all tenants, or one for each.
+struct Databases {
+    parts: Vec<Part>,
+    /// Whether it is one for all.
+    shared: bool,
+    layout: Layout,
+    tenants: u64,
+    each: u64,
+}
+
+impl Databases {
+    fn make(place: &Place<'_>, shared: bool, tenants: u64, each: u64) -> Told<Databases> {
+        let codec: Codec = "json".parse().map_err(in_words)?;
+        let layout = Settings::new("records", codec).map_err(in_words)?.layout;
+        let mut made = Databases { parts: Vec::new(), shared, layout, tenants, each };
+        for number in 0..if shared { 1 } else { tenants } {
+            let part = Part::make(place)?;
+            let engine = opened(&part.url)?;
+            engine.key_column().clone_into(&mut made.layout.key);
+            engine.create(&made.layout).map_err(in_words)?;
+            made.parts.push(part);
+            let own = if shared { 0..tenants } else { number..number + 1 };
+            for tenant in own {
+                made.fill(&*engine, tenant)?;
+            }
+        }
+        Ok(made)
+    }
+
+    /// Puts the records of a tenant.
+    fn fill(&self, engine: &dyn Engine, tenant: u64) -> Told<()> {
+        for first in (0..self.each).step_by(BATCH as usize) {
+            let ids = first..self.each.min(first + BATCH);
+            let records: Vec<(Vec<u8>, Vec<u8>)> =
+                ids.map(|id| (self.key(tenant, id), record(tenant, id))).collect();
+            let changes: Vec<Change<'_>> =
+                records.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
+            engine.apply(&self.layout, &changes).map_err(in_words)?;
+        }
+        Ok(())
+    }
+
+    /// What the keys of a tenant begin with. A zero byte ends it: in Cassandra such keys are one
+    /// partition.
+    fn prefix(&self, tenant: u64) -> Vec<u8> {
+        match self.shared {
+            true => format!("tenant {tenant:06}\0").into_bytes(),
+            false => b"records\0".to_vec(),
+        }
+    }
+
+    fn key(&self, tenant: u64, id: u64) -> Vec<u8> {
+        let mut key = self.prefix(tenant);
+        key.extend_from_slice(&id.to_be_bytes());
+        key
+    }
+
+    /// Where a tenant's records are.
+    fn part(&self, tenant: u64) -> usize {
+        if self.shared { 0 } else { tenant as usize }
+    }
+}
+
+fn record(tenant: u64, id: u64) -> Vec<u8> {
+    let amount = id as f64 * 1.25;
+    format!("{{\"id\":{id},\"name\":\"record {id} of tenant {tenant}\",\"amount\":{amount:?}}}")
+        .into_bytes()
+}
+
+fn opened(url: &str) -> Told<Box<dyn Engine>> {
+    let engine = engine::open(url).map_err(in_words)?;
+    // The question is the gateway's price, not the disk's: a commit does not wait for it.
+    if url.starts_with("sqlite:") {
+        engine.sync_each_change(false).map_err(in_words)?;
+    }
+    Ok(engine)
+}
+
+/// Whoever asks the databases of tenants.
+struct Gateway<'c> {
+    /// By the number of the database: when it was used last, and it. Closed before it is dropped.
+    open: HashMap<usize, (u64, Box<dyn Engine>)>,
+    databases: Rc<Lazy<'c>>,
+    limit: usize,
+    uses: u64,
+    draw: Draw,
+    next: u64,
+}
+
+impl Gateway<'_> {
+    /// Does something with the database of a tenant, opening it where it is not.
+    fn with<T>(
+        &mut self,
+        tenant: u64,
+        act: impl FnOnce(&Databases, &dyn Engine) -> Told<T>,
+    ) -> Told<T> {
+        let databases = LazyCell::force(&self.databases).as_ref().map_err(Clone::clone)?;
+        let part = databases.part(tenant);
+        if self.limit == 0 {
+            return act(databases, &*opened(&databases.parts[part].url)?);
+        }
+        self.uses += 1;
+        if !self.open.contains_key(&part) {
+            if self.open.len() >= self.limit
+                && let Some(oldest) =
+                    self.open.iter().min_by_key(|(_, (used, _))| *used).map(|(part, _)| *part)
+            {
+                self.open.remove(&oldest);
+            }
+            self.open.insert(part, (self.uses, opened(&databases.parts[part].url)?));
+        }
+        let (used, engine) = self.open.get_mut(&part).expect("put there above");
+        *used = self.uses;
+        act(databases, &**engine)
+    }
+
+    fn query(&mut self, tenant: u64, first: u64) -> Told<Vec<(Vec<u8>, Vec<u8>)>> {
+        self.with(tenant, |databases, engine| {
+            let to = Range::prefix(&databases.prefix(tenant)).to;
+            let range = Range { from: Some(databases.key(tenant, first)), to };
+            engine.page(&databases.layout, &range, Order::Ascending, PAGE).map_err(in_words)
+        })
+    }
+
+    fn write(&mut self, tenant: u64, id: u64) -> Told<()> {
+        self.with(tenant, |databases, engine| {
+            let key = databases.key(tenant, id);
+            engine.put(&databases.layout, &key, &record(tenant, id)).map_err(in_words)
+        })
+    }
+
+    /// The number of tenants and of the records of each.
+    fn size(&self) -> Told<(u64, u64)> {
+        let databases = LazyCell::force(&self.databases).as_ref().map_err(Clone::clone)?;
+        Ok((databases.tenants, databases.each))
+    }
+
+    fn query_any(&mut self) -> Told<()> {
+        let (tenants, each) = self.size()?;
+        let (tenant, first) = (self.draw.below(tenants), self.draw.below(each));
+        self.query(tenant, first).map(drop)
+    }
+
+    fn write_any(&mut self) -> Told<()> {
+        let (tenants, _) = self.size()?;
+        self.next += 1;
+        let tenant = self.draw.below(tenants);
+        self.write(tenant, self.next)
+    }
+
+    /// The answer holds the tenant's own records and nobody else's.
+    fn check_queries(&mut self) -> Told<()> {
+        let (tenants, each) = self.size()?;
+        let first = each / 2;
+        for tenant in (0..tenants).step_by((tenants / 10).max(1) as usize) {
+            let found = self.query(tenant, first)?;
+            let wanted: Vec<Vec<u8>> =
+                (first..each.min(first + PAGE as u64)).map(|id| record(tenant, id)).collect();
+            // What others have written by now stands behind.
+            let found: Vec<Vec<u8>> =
+                found.into_iter().take(wanted.len()).map(|(_, value)| value).collect();
+            if found != wanted {
+                return Err(format!("tenant {tenant} was given other records"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_write(&mut self) -> Told<()> {
+        self.next += 1;
+        self.write(0, self.next)?;
+        let found = self.query(0, self.next)?;
+        match found.first() {
+            Some((_, value)) if *value == record(0, self.next) => Ok(()),
+            _ => Err("what was written was not read".to_owned()),
+        }
+    }
+}
+
+/// Numbers drawn at random, the same in every run (SplitMix64).
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+        // Of numbers this small, the remainder favours none that would be noticed.
+        mixed % limit.max(1)
+    }
+}
