@@ -145,3 +145,34 @@ fn a_second_ctrl_c_ends_at_once_whatever_a_contender_does() {
     });
     assert!(gone, "the contender is still there");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_set_up_and_an_interpreter_are_found_from_where_the_command_runs() {
+    use std::os::unix::fs::PermissionsExt as _;
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("a.json", "[1]");
+    for place in ["set-up/python/bin", "own"] {
+        std::fs::create_dir_all(folder.path(place)).unwrap();
+        let python = folder.path(place).join("python");
+        // It leaves a mark beside itself.
+        std::fs::write(&python, "#!/bin/sh\ntouch \"$0.ran\"\nexec python3 \"$@\"\n").unwrap();
+        std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let run = |more: &str| {
+        let only = "--only json --only python --quick --budget 3 --safety off --rank-anyway --json a.out --force";
+        folder.run(&format!("measure a.json {only} {more}"));
+        let report = json(&folder, "a.out");
+        let rows = report["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["contender"] == "json" && row["runtime"] == "python");
+        assert!(row.unwrap()["timing"].is_object(), "{more}: {row:?}");
+    };
+    run("--dir set-up");
+    assert!(folder.path("set-up/python/bin/python.ran").exists());
+    run("--interpreter python=own/python");
+    assert!(folder.path("own/python.ran").exists());
+}

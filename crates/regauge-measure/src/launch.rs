@@ -22,7 +22,7 @@ pub(crate) fn all(
     work: &Path,
     progress: &mut dyn Progress,
 ) -> Vec<Launch> {
-    let data = options.data_dir.clone().or_else(setup::data_dir);
+    let data = setup::folder_of(options);
     let mut launches: Vec<Launch> = contenders
         .iter()
         .map(|one| Launch {
@@ -59,7 +59,7 @@ pub(crate) fn all(
         if runner.build.is_some() {
             places.built = built_folder(runner, &places, work, index);
         }
-        match runner.command(given(options, runner.runtime), &places) {
+        match runner.command(given(options, runner.runtime).as_deref(), &places) {
             Ok(Started { program, arguments, environment }) => {
                 *launch = Launch { program, arguments, environment, folder: work.to_path_buf() };
                 if runner.build.is_some() && !places.built.exists() {
@@ -75,14 +75,18 @@ pub(crate) fn all(
     launches
 }
 
-/// The interpreter that the user named for a runtime.
-pub(crate) fn given(options: &Options, runtime: Runtime) -> Option<&Path> {
+/// The interpreter that the user named for a runtime: a command, or a file, found from here.
+pub(crate) fn given(options: &Options, runtime: Runtime) -> Option<PathBuf> {
     let short = match runtime.id() {
         "python" => &options.python,
         "ruby" => &options.ruby,
         _ => &None,
     };
-    options.interpreters.get(runtime.id()).or(short.as_ref()).map(PathBuf::as_path)
+    let named = options.interpreters.get(runtime.id()).or(short.as_ref())?;
+    // A name alone is looked for where commands are.
+    let is_name = named.components().count() < 2;
+    let found = std::path::absolute(named).ok().filter(|_| !is_name);
+    Some(found.unwrap_or_else(|| named.clone()))
 }
 
 /// Where the translation of an adapter is kept: in the folder of the set-up, named by all that

@@ -30,6 +30,14 @@ pub fn data_dir() -> Option<PathBuf> {
         .map(|base| base.join("regauge"))
 }
 
+/// The folder of the set-up that a measurement uses, from the root on: contenders work in folders of
+/// their own.
+pub(crate) fn folder_of(options: &crate::Options) -> Option<PathBuf> {
+    let folder = options.data_dir.clone().or_else(data_dir)?;
+    // What cannot be made absolute is an empty path, where nothing was set up.
+    std::path::absolute(&folder).ok()
+}
+
 /// The name of the file that says what the folder around it was made from.
 const STAMP: &str = ".set-up";
 

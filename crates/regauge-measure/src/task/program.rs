@@ -258,12 +258,12 @@ fn launch(
     let places = Places {
         runner: program.clone(),
         adapter: program,
-        data: options.data_dir.clone().or_else(setup::data_dir),
+        data: setup::folder_of(options),
         lab: work.to_path_buf(),
         ..Places::default()
     };
     let Started { program, arguments, environment } =
-        runner.command(given(options, runtime), &places).map_err(Trouble::NoRuntime)?;
+        runner.command(given(options, runtime).as_deref(), &places).map_err(Trouble::NoRuntime)?;
     Ok(Launch { program, arguments, environment, folder: work.to_path_buf() })
 }
 
