@@ -156,6 +156,11 @@ fn a_set_up_and_an_interpreter_are_found_from_where_the_command_runs() {
     }
     let folder = Folder::new();
     folder.write("a.json", "[1]");
+    let head = "# contender: mine\n# library: json\n# format: json\n# gives: data\n\
+                # install: none\n# untrusted: safe\n";
+    let body = "import json\ndecode = json.loads\ndef encode(value):\n    \
+                return json.dumps(value).encode()\ndef version():\n    return '1'\n";
+    folder.write("mine.py", format!("{head}{body}"));
     for place in ["set-up/python/bin", "own"] {
         std::fs::create_dir_all(folder.path(place)).unwrap();
         let python = folder.path(place).join("python");
@@ -164,11 +169,11 @@ fn a_set_up_and_an_interpreter_are_found_from_where_the_command_runs() {
         std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let run = |more: &str| {
-        let only = "--only json --only python --quick --budget 3 --safety off --rank-anyway --json a.out --force";
-        folder.run(&format!("measure a.json {only} {more}"));
+        let only = "--contender mine.py --only mine --rounds 3 --safety off --rank-anyway";
+        folder.run(&format!("measure a.json {only} --json a.out --force {more}")).silent();
         let report = json(&folder, "a.out");
         let rows = report["rows"].as_array().unwrap();
-        let row = rows.iter().find(|row| row["contender"] == "json" && row["runtime"] == "python");
+        let row = rows.iter().find(|row| row["contender"] == "mine");
         assert!(row.unwrap()["timing"].is_object(), "{more}: {row:?}");
     };
     run("--dir set-up");
