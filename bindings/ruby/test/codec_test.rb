@@ -319,6 +319,71 @@ class CodecTest < Minitest::Test
     end
   end
 
+  # Pairs are read from where Ruby keeps them, which deleting changes.
+  def test_hashes_that_pairs_were_deleted_from
+    [1, 2, 7, 8, 9, 30, 200].each do |size|
+      [0, size / 2, size - 1].uniq.each do |gone|
+        hash = (0...size).to_h { |key| ["key #{key}", "value #{key}"] }
+        hash.delete("key #{gone}")
+        again = hash.dup
+        again["key #{gone}"] = "another"
+        by_identity = again.dup.compare_by_identity
+        assert_equal Marshal.dump(by_identity), R::Marshal.dump(by_identity)
+        (R::FORMATS.keys - %i[ndjson]).each do |format|
+          codec = R::FORMATS[format]
+          [hash, again].each do |value|
+            found = codec.load(codec.dump({ "value" => value }))["value"]
+            assert_equal value, found, "#{format} #{size} without #{gone}"
+            assert_equal value.keys, found.keys
+          end
+        end
+      end
+    end
+  end
+
+  # What `to_regauge` does to the hash that it stands in: an error, and never another hash.
+  def test_hashes_that_change_while_they_are_written
+    acts = { "grows" => ->(hash) { hash["another"] = 1 }, "shrinks" => ->(hash) { hash.delete("key 0") },
+             "is as large as before" => lambda { |hash|
+               hash.delete("key 0")
+               hash["another"] = 1
+             } }
+    [3, 7, 8, 9, 30].each do |size|
+      acts.each do |name, act|
+        %i[json yaml msgpack bson cbor].each do |format|
+          hash = (0...size).to_h { |key| ["key #{key}", key] }
+          changing = Object.new
+          changing.define_singleton_method(:to_regauge) do
+            act.call(hash)
+            "changed"
+          end
+          hash["key 1"] = changing
+          before = hash.merge("key 1" => "changed")
+          begin
+            # A Ruby that is asked for each pair raises an error of its own, or has given the pair before it went.
+            assert_equal before, R::FORMATS[format].load(R::FORMATS[format].dump(hash)), "#{format} #{size} #{name}"
+            assert ENV["REGAUGE_PUBLIC_API"], "#{format} #{size} #{name}"
+          rescue R::EncodeError, RuntimeError => error
+            assert_match(/changed|during iteration/, error.message)
+          end
+        end
+      end
+    end
+  end
+
+  def test_text_of_every_length
+    %w[a é].each do |character|
+      texts = (0..70).map { |length| character * length }
+      value = texts.to_h { |text| [text, [text]] }
+      (R::FORMATS.keys - %i[ndjson]).each do |format|
+        codec = R::FORMATS[format]
+        assert_equal value, codec.load(codec.dump(value)), format
+        # Copies, which lie where other objects were.
+        assert_equal value, codec.load(codec.dump(codec.load(codec.dump(value)))), format
+      end
+    end
+  end
+
   def test_hashes_with_the_same_keys_by_option
     text = "[#{(['{"a":1,"b":{"c":2}}'] * 5).join(",")}]"
     assert_equal [{ a: 1, b: { c: 2 } }] * 5, R::JSON.load(text, symbolize_names: true)

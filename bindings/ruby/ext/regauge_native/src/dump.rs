@@ -78,12 +78,15 @@ fn write<'o>(
             }
             Ok(writer.into_out())
         }
+        Format::Msgpack if plain => {
+            let mut writer = msgpack::Promised::new(out, fidelity);
+            documents(object, settings, &mut writer, jump)?;
+            Ok(writer.into_out())
+        }
+        // The escapes of the notation change how many pairs there are in a map.
         Format::Msgpack => {
             let mut writer = msgpack::Writer::new(out, fidelity);
-            match plain {
-                true => documents(object, settings, &mut writer, jump)?,
-                false => slowly(object, settings, &mut writer, jump)?,
-            }
+            slowly(object, settings, &mut writer, jump)?;
             Ok(writer.into_out())
         }
         Format::Yaml => {

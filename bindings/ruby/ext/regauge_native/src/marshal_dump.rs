@@ -580,13 +580,21 @@ impl Dumper {
         self.deeper(|dumper| {
             let default = ruby::hash_default(hash).ok_or(Unusual)?;
             dumper.out.push(if default == ruby::NIL { HASH } else { HASH_DEFAULT });
-            dumper.long(ruby::hash_size(hash) as i64)?;
-            let mut result = Ok(());
-            ruby::each_pair(hash, |key, value| {
-                result = dumper.value(key).and_then(|()| dumper.value(value));
-                result.is_ok()
-            });
-            result?;
+            if let Some(mut pairs) = ruby::Pairs::of(hash) {
+                dumper.long(pairs.count() as i64)?;
+                while let Some((key, value)) = pairs.next() {
+                    dumper.value(key)?;
+                    dumper.value(value)?;
+                }
+            } else {
+                dumper.long(ruby::hash_size(hash) as i64)?;
+                let mut result = Ok(());
+                ruby::each_pair(hash, |key, value| {
+                    result = dumper.value(key).and_then(|()| dumper.value(value));
+                    result.is_ok()
+                });
+                result?;
+            }
             if default == ruby::NIL { Ok(()) } else { dumper.value(default) }
         })
     }

@@ -1,8 +1,8 @@
 //! Objects to events.
 //!
 //! Advice for those who change this file: methods of Ruby run in [`Walk::object`] only, and may
-//! change what is being walked; so an array is asked for each element anew, and a hash cannot
-//! change while it is walked, which Ruby itself sees to. A jump is kept until everything of Rust's
+//! change what is being walked; so an array is asked for each element anew, and a hash whether it
+//! still is as it was. A jump is kept until everything of Rust's
 //! is dropped. The walk recurses, within the limit on depth.
 
 use regauge::fidelity::LossKind;
@@ -79,7 +79,10 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     #[inline]
     fn string(&mut self, string: VALUE) -> Result {
         match ruby::text_kind(string) {
-            Text::Utf8 => self.sink.str(ruby::utf8_of(string)),
+            Text::Utf8 => match ruby::short_of(string) {
+                Some(text) => self.sink.short_str(text),
+                None => self.sink.str(ruby::utf8_of(string)),
+            },
             Text::Binary => self.sink.bytes(ruby::bytes_of(string)),
             Text::Broken => self.sink.ext(Ext::BrokenText(ruby::bytes_of(string))),
             Text::Other => {
@@ -155,17 +158,43 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
 
     fn hash(&mut self, hash: VALUE, depth: u32) -> Result {
         let depth = self.deeper(depth)?;
-        self.sink.begin_map(Some(ruby::hash_size(hash) as u64))?;
-        let mut result = Ok(());
+        let Some(mut pairs) = ruby::Pairs::of(hash) else { return self.asked_hash(hash, depth) };
+        self.sink.begin_map(Some(pairs.count() as u64))?;
+        while let Some((key, value)) = pairs.next() {
+            if let Err(error) = self.key(key, depth).and_then(|()| self.value(value, depth)) {
+                return Err(self.failed_under(error, key));
+            }
+        }
+        if !pairs.are_whole() {
+            return Err(changed());
+        }
+        self.sink.end_map()
+    }
+
+    /// A hash whose pairs only Ruby knows.
+    #[inline(never)]
+    fn asked_hash(&mut self, hash: VALUE, depth: u32) -> Result {
+        let count = ruby::hash_size(hash);
+        self.sink.begin_map(Some(count as u64))?;
+        let (mut result, mut found) = (Ok(()), 0);
         ruby::each_pair(hash, |key, value| {
-            result = self.key(key, depth).and_then(|()| self.value(value, depth));
-            if result.is_err() {
-                self.steps.push(Step::Key(word(key).unwrap_or_default().into()));
+            found += 1;
+            if let Err(error) = self.key(key, depth).and_then(|()| self.value(value, depth)) {
+                result = Err(self.failed_under(error, key));
             }
             result.is_ok()
         });
         result?;
+        if found != count {
+            return Err(changed());
+        }
         self.sink.end_map()
+    }
+
+    #[cold]
+    fn failed_under(&mut self, error: Error, key: VALUE) -> Error {
+        self.steps.push(Step::Key(word(key).unwrap_or_default().into()));
+        error
     }
 
     #[inline]
@@ -185,7 +214,10 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
             return self.rare_key(key, depth);
         }
         match ruby::text_kind(text) {
-            Text::Utf8 => self.sink.key(ruby::utf8_of(text)),
+            Text::Utf8 => match ruby::short_of(text) {
+                Some(text) => self.sink.short_key(text),
+                None => self.sink.key(ruby::utf8_of(text)),
+            },
             _ => self.rare_key(text, depth),
         }
     }

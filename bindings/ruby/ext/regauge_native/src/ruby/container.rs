@@ -106,6 +106,9 @@ pub fn is_unusual_hash(hash: VALUE) -> Result<bool, Jump> {
     if flags & (1 << 13 | 1 << 14) != 0 || flags & 1 << 15 == 0 {
         return Ok(flags & (1 << 13 | 1 << 14) != 0);
     }
+    if super::is_usual(hash) {
+        return Ok(false);
+    }
     Ok(call(hash, crate::names::names().id_by_identity, &[])? == TRUE)
 }
 

@@ -14,7 +14,7 @@ use super::text::bytes_of;
 use super::{NIL, VALUE, is_heap};
 
 /// The most pairs that a hash keeps without a table.
-const SMALL: usize = 8;
+pub(super) const SMALL: usize = 8;
 
 /// Nothing is known.
 const UNKNOWN: usize = 0;
@@ -59,26 +59,41 @@ pub fn learn_pairs() {
     }
 }
 
+/// Whether that worked, for small hashes and for large ones.
+pub(super) fn are_pairs_known() -> bool {
+    [&SMALL_PLACE, &LARGE_PLACE].iter().all(|place| place.load(Ordering::Relaxed) != UNKNOWN)
+}
+
 /// A word of an object.
 #[inline(always)]
-fn word(object: VALUE, index: usize) -> VALUE {
+pub(super) fn word(object: VALUE, index: usize) -> VALUE {
     // SAFETY: callers ask for words that the object has, or the block that it points to.
     unsafe { *(object as *const VALUE).add(index) }
 }
 
-/// Where the pairs of a hash begin, and how many words lie before a key and from one to the next.
+/// Where the pairs of a hash begin, with a table or without, and how many words there are from one to
+/// the next.
 #[inline(always)]
-fn pairs_of(hash: VALUE, count: usize) -> (*mut VALUE, usize) {
-    let start = |place: &AtomicUsize| match place.load(Ordering::Relaxed) {
-        BESIDE => (word(hash, 2), 0),
-        _ => (hash + 3 * size_of::<VALUE>() as VALUE, 1),
-    };
-    if count <= SMALL {
-        let (first, hint) = start(&SMALL_PLACE);
-        return ((first as *mut VALUE).wrapping_add(hint), 2);
+pub(super) fn pairs_of(hash: VALUE, has_table: bool) -> (*mut VALUE, usize) {
+    if !has_table {
+        let first = match SMALL_PLACE.load(Ordering::Relaxed) {
+            BESIDE => word(hash, 2),
+            // Behind a word of hints.
+            _ => hash + 4 * size_of::<VALUE>() as VALUE,
+        };
+        return (first as *mut VALUE, 2);
     }
     // `st_table`: its last word points to entries of hash, key and value.
-    ((word(start(&LARGE_PLACE).0, 6) as *mut VALUE).wrapping_add(1), 3)
+    ((word(table_of(hash), 6) as *mut VALUE).wrapping_add(1), 3)
+}
+
+/// The table of a hash that has one.
+#[inline(always)]
+pub(super) fn table_of(hash: VALUE) -> VALUE {
+    match LARGE_PLACE.load(Ordering::Relaxed) {
+        BESIDE => word(hash, 2),
+        _ => hash + 3 * size_of::<VALUE>() as VALUE,
+    }
 }
 
 /// Whether a hash that has just these pairs keeps them where they are expected.
@@ -92,15 +107,14 @@ fn is_as_known(hash: VALUE, pairs: &[VALUE]) -> bool {
         return false;
     }
     if has_table {
-        let table =
-            if place == BESIDE { word(hash, 2) } else { hash + 3 * size_of::<VALUE>() as VALUE };
+        let table = table_of(hash);
         // The numbers of entries, of the first and behind the last.
         let numbers = [word(table, 2), word(table, 4), word(table, 5)];
         if numbers != [count as VALUE, 0, count as VALUE] {
             return false;
         }
     }
-    let (first, step) = pairs_of(hash, count);
+    let (first, step) = pairs_of(hash, has_table);
     pairs.chunks_exact(2).enumerate().all(|(index, pair)| {
         // SAFETY: there are as many as the hash says; the comparison stops at the first that
         // differs.
@@ -117,7 +131,7 @@ pub fn hash_like(template: VALUE, pairs: &[VALUE]) -> VALUE {
     // each of them then, since the copy may have been marked while its table was made.
     unsafe {
         let hash = rb_sys::rb_hash_dup(template);
-        let (first, step) = pairs_of(hash, pairs.len() / 2);
+        let (first, step) = pairs_of(hash, pairs.len() / 2 > SMALL);
         if step == 2 {
             std::ptr::copy_nonoverlapping(pairs.as_ptr(), first, pairs.len());
         } else {

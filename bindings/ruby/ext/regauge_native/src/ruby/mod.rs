@@ -13,6 +13,7 @@ mod jump;
 mod layout;
 mod number;
 mod object;
+mod pairs;
 mod text;
 mod variables;
 
@@ -25,6 +26,7 @@ pub use jump::*;
 pub use layout::*;
 pub use number::*;
 pub use object::*;
+pub use pairs::*;
 pub use text::*;
 pub use variables::*;
 

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_int, c_long};
 
 use rb_sys::macros::{RSTRING_LEN, RSTRING_PTR};
+use regauge::event::ShortText;
 
 use super::jump::{Jump, protect};
 use super::{NIL, VALUE, heap_kind, is_heap};
@@ -178,6 +179,29 @@ pub fn is_ascii(string: VALUE) -> bool {
 pub fn utf8_of<'a>(string: VALUE) -> &'a str {
     // SAFETY: Ruby scanned the bytes and found them to be UTF-8, which it forgets when they change.
     unsafe { std::str::from_utf8_unchecked(bytes_of(string)) }
+}
+
+/// The text of a string that [`text_kind`] found to be valid, in the form that is quickest to copy: less
+/// than 32 bytes of ASCII that lie in the object itself; none for any other. As long-lived as
+/// [`bytes_of`].
+#[inline(always)]
+pub fn short_of<'a>(string: VALUE) -> Option<ShortText<'a>> {
+    const ELSEWHERE: VALUE = rb_sys::ruby_rstring_flags::RSTRING_NOEMBED as VALUE;
+    // SAFETY: callers give strings. Memory is there by pages of 4,096 bytes and more: so if the first
+    // of 32 bytes is, and no page ends among them, all are. Those behind the object belong to another
+    // object, or to none; nobody writes there as long as this thread has the lock, and nobody makes
+    // anything of what they are. Ruby scanned the bytes of the string, and found them to be ASCII.
+    unsafe {
+        let flags = (*(string as *const rb_sys::RBasic)).flags;
+        if flags & (3 << 20 | ELSEWHERE) != CODERANGE_7BIT {
+            return None;
+        }
+        let (length, start) = (RSTRING_LEN(string) as usize, RSTRING_PTR(string));
+        if length >= 32 || start as usize % 4096 > 4096 - 32 {
+            return None;
+        }
+        Some(ShortText::known(&*start.cast::<[u8; 32]>(), length))
+    }
 }
 
 /// The encoding that a string says, whatever its bytes: UTF-8, none, or ASCII (as `Other`).

@@ -1,0 +1,195 @@
+//! The pairs of a hash one after the other, from where this Ruby keeps them (see [`super::layout`]).
+//!
+//! `rb_hash_foreach` sets a place to jump back to for every hash and calls a function for every pair:
+//! of a document of many small hashes that was more than half of the time of writing it.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+use super::container::{hash, hash_insert};
+use super::jump::{Jump, keep};
+use super::layout::{SMALL, pairs_of, table_of, word};
+use super::number::integer;
+use super::object::{call, id};
+use super::{NIL, VALUE};
+
+/// Whether the memory of hashes looks as expected here.
+static IS_KNOWN: AtomicBool = AtomicBool::new(false);
+/// What the table of a hash points to that compares its keys as usual; 0 where that is not known.
+static USUAL_TYPE: AtomicUsize = AtomicUsize::new(0);
+
+/// `RHASH_ST_TABLE_FLAG`: the hash has a table.
+const HAS_TABLE: VALUE = 1 << 15;
+/// Without a table: how many pairs there are, and how many places were given to pairs; four bits each.
+const COUNT_SHIFT: u32 = 16;
+const BOUND_SHIFT: u32 = 20;
+/// The flags that say how pairs are kept.
+const SHAPE: VALUE = HAS_TABLE | 0xF << COUNT_SHIFT | 0xF << BOUND_SHIFT;
+
+/// Walks the pairs of a hash. Ruby's code may run between two of them: whoever changes the hash then
+/// ends the walk.
+pub struct Pairs {
+    hash: VALUE,
+    shape: VALUE,
+    /// Of a table: how often it was made anew, the number of its pairs, and the places of the first
+    /// and behind the last.
+    table: [VALUE; 4],
+    index: usize,
+    count: usize,
+    /// The key that came last.
+    last: VALUE,
+    is_whole: bool,
+}
+
+impl Pairs {
+    /// The pairs of a hash; none where they have to be asked for one by one: in a Ruby that is not
+    /// known, and in a hash that pairs were deleted from.
+    #[inline(always)]
+    pub fn of(hash: VALUE) -> Option<Pairs> {
+        if !IS_KNOWN.load(Relaxed) {
+            return None;
+        }
+        let shape = word(hash, 0) & SHAPE;
+        let (table, count, places) = if shape & HAS_TABLE == 0 {
+            ([0; 4], shape >> COUNT_SHIFT & 0xF, shape >> BOUND_SHIFT & 0xF)
+        } else {
+            let table = numbers(hash);
+            let [_, count, first, end] = table;
+            (table, count, end.wrapping_sub(first))
+        };
+        let count = count as usize;
+        (count == places as usize).then_some(Pairs {
+            hash,
+            shape,
+            table,
+            index: 0,
+            count,
+            last: NIL,
+            is_whole: true,
+        })
+    }
+
+    /// How many there are.
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether the hash stayed as it was up to the last pair that came.
+    #[inline(always)]
+    pub fn are_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// The next pair. Both are good as long as the hash holds them, or whoever asked does.
+    #[inline(always)]
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Option<(VALUE, VALUE)> {
+        if self.index >= self.count {
+            return None;
+        }
+        let has_table = self.shape & HAS_TABLE != 0;
+        if word(self.hash, 0) & SHAPE != self.shape || has_table && numbers(self.hash) != self.table
+        {
+            self.is_whole = false;
+            return None;
+        }
+        let (first, step) = pairs_of(self.hash, has_table);
+        let at = (self.index + self.table[2] as usize) * step;
+        // SAFETY: the hash has `count` pairs one behind the other, which was looked at just now, and
+        // is alive, as its caller holds it.
+        unsafe {
+            // One went and another came: Ruby may have moved up those behind the one that went.
+            if self.index > 0 && *first.add(at - step) != self.last {
+                self.is_whole = false;
+                return None;
+            }
+            self.index += 1;
+            self.last = *first.add(at);
+            Some((self.last, *first.add(at + 1)))
+        }
+    }
+}
+
+/// The numbers of a table (`st_table`): see [`Pairs::table`].
+#[inline(always)]
+fn numbers(hash: VALUE) -> [VALUE; 4] {
+    let table = table_of(hash);
+    [word(table, 0), word(table, 2), word(table, 4), word(table, 5)]
+}
+
+/// Whether a hash is known to compare its keys as usual; `false` also where that cannot be told.
+#[inline(always)]
+pub fn is_usual(hash: VALUE) -> bool {
+    // Those that compare by identity always have a table.
+    IS_KNOWN.load(Relaxed)
+        && (word(hash, 0) & HAS_TABLE == 0
+            || word(table_of(hash), 1) as usize == USUAL_TYPE.load(Relaxed))
+}
+
+/// Learns whether pairs are kept as expected, after [`super::layout::learn_pairs`].
+///
+/// # Errors
+/// None in a Ruby that is whole.
+pub fn learn_walks() -> Result<(), Jump> {
+    if !super::layout::are_pairs_known() {
+        return Ok(());
+    }
+    IS_KNOWN.store(true, Relaxed);
+    let mut known = true;
+    for count in [0, 1, 3, SMALL, SMALL + 1, SMALL + 3, 100] {
+        known &= is_walked_as_known(count)?;
+    }
+    let by_identity = sample(SMALL + 3)?;
+    let usual = sample(SMALL + 3)?;
+    call(by_identity, id(c"compare_by_identity"), &[])?;
+    let kinds = [usual, by_identity].map(|hash| word(table_of(hash), 1) as usize);
+    if kinds[0] != kinds[1] {
+        USUAL_TYPE.store(kinds[0], Relaxed);
+    }
+    keep(by_identity);
+    keep(usual);
+    IS_KNOWN.store(known, Relaxed);
+    Ok(())
+}
+
+/// The number that a sample has in a place.
+fn number(at: usize) -> VALUE {
+    integer(0x2468_ACE0_0000 + at as i64)
+}
+
+/// A hash of numbers.
+fn sample(count: usize) -> Result<VALUE, Jump> {
+    let pairs: Vec<VALUE> = (0..2 * count).map(number).collect();
+    let sample = hash();
+    hash_insert(sample, &pairs, true)?;
+    Ok(sample)
+}
+
+/// Whether a walk gives all pairs of a hash, sees when one comes or goes, and leaves alone a hash that
+/// one was deleted from.
+fn is_walked_as_known(count: usize) -> Result<bool, Jump> {
+    let hash = sample(count)?;
+    let Some(mut pairs) = Pairs::of(hash) else { return Ok(false) };
+    let (mut known, mut found) = (pairs.count() == count, 0);
+    while known && let Some(pair) = pairs.next() {
+        known = pair == (number(2 * found), number(2 * found + 1));
+        found += 1;
+    }
+    known &= found == count && pairs.are_whole();
+    keep(hash);
+    if count == 0 {
+        return Ok(known);
+    }
+    let (grown, shrunk) = (sample(count)?, sample(count)?);
+    let (Some(mut of_grown), Some(mut of_shrunk)) = (Pairs::of(grown), Pairs::of(shrunk)) else {
+        return Ok(false);
+    };
+    hash_insert(grown, &[number(1), NIL], true)?;
+    known &= of_grown.next().is_none() && !of_grown.are_whole();
+    call(shrunk, id(c"delete"), &[number(count / 2 * 2)])?;
+    known &= of_shrunk.next().is_none() && !of_shrunk.are_whole();
+    known &= count == 1 || Pairs::of(shrunk).is_none();
+    keep(grown);
+    keep(shrunk);
+    Ok(known)
+}
