@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import io
+import pickle
 
 import pytest
 
@@ -43,6 +45,23 @@ def test_as_the_core_reads_it():
     assert record.as_dict()["fields"] == marc.Record(RECORD).as_dict()["fields"]
     [record] = marc.JSONReader(marc.Record(RECORD).as_json())
     assert record.as_marc() == RECORD
+
+
+def test_records_of_xml_make_their_fields_when_they_are_asked_for():
+    xml = regauge.marc.xml.dumps([marc.Record(RECORD).as_dict()] * 5)
+    untouched, copied, deep, pickled, changed = marc.XMLReader(xml)
+    expected = marc.Record(RECORD).as_dict()["fields"]
+    copied, deep = copy.copy(copied), copy.deepcopy(deep)
+    pickled = pickle.loads(pickle.dumps(pickled))
+    for record in (untouched, copied, deep, pickled):
+        assert record.as_dict()["fields"] == expected
+        assert record.fields is record.fields
+        assert record.as_marc() == RECORD
+    changed["245"]["a"] = "Other"
+    again = copy.deepcopy(changed)
+    assert again.title == "Other more" and again["245"] is not changed["245"]
+    changed.fields = []
+    assert changed.as_dict()["fields"] == []
 
 
 def test_broken_records_are_told():

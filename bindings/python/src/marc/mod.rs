@@ -26,5 +26,6 @@ pub fn add(parent: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(marc8_decode, &module)?)?;
     module.add_function(wrap_pyfunction!(take::write_xml, &module)?)?;
     module.add_class::<records::PyRecords>()?;
+    module.add_class::<records::PyFields>()?;
     parent.add("_marc", module)
 }

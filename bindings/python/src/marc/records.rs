@@ -3,9 +3,11 @@
 use std::sync::Mutex;
 
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyBytes, PyType};
+use regauge::event::{Source, Writer as _};
 use regauge::fidelity::Fidelity;
-use regauge::marc::{self, RecordBuilder};
+use regauge::marc::{self, Record, RecordBuilder};
+use regauge::out::Out;
 use regauge::reader::{BadRecord, Parse, Reader};
 use regauge::{Error, Format, Limits, OnLoss, json};
 
@@ -22,31 +24,78 @@ trait Records: Send {
 
 impl<P: Parse + Send> Records for Reader<'static, P> {
     fn next(&mut self, builder: &mut RecordBuilder) -> regauge::Result<bool> {
-        regauge::event::Source::next(self, builder)
+        Source::next(self, builder)
     }
     fn skip(&mut self, error: Error) -> regauge::Result<BadRecord> {
         self.skip_bad(error)
     }
 }
 
+/// The fields of a record, which are made when somebody asks for them.
+#[pyclass(module = "regauge._marc", name = "Fields", frozen)]
+pub struct PyFields {
+    record: Record,
+}
+
+#[pymethods]
+impl PyFields {
+    /// Of a record of MARC-in-JSON.
+    #[new]
+    fn new(py: Python<'_>, document: &[u8]) -> PyResult<PyFields> {
+        let (limits, options) = (Limits::default(), json::ReadOptions::default());
+        let mut reader = Reader::from_slice(json::Parser::new(options, limits), document);
+        let mut builder = builder(&limits);
+        match Source::next(&mut reader, &mut builder) {
+            Ok(_) => Ok(PyFields { record: builder.record().clone() }),
+            Err(error) => Err(errors::exception(py, &error, Way::Decode)),
+        }
+    }
+
+    /// The fields as a list of `field`, whose subfields are `subfield` and whose indicators are
+    /// `indicators`.
+    fn make<'py>(
+        &self,
+        field: &Bound<'py, PyType>,
+        subfield: &Bound<'py, PyType>,
+        indicators: &Bound<'py, PyType>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        fields_of(&self.record, &mut Maker::new(field, subfield, indicators)?)
+    }
+
+    /// The record as MARC-in-JSON: what `copy` and `pickle` keep.
+    fn document<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let fidelity = Fidelity::new(OnLoss::Refuse, Format::MarcJson);
+        let mut writer = marc::json::Writer::new(Out::in_memory(), fidelity);
+        let done = self.record.drive(&mut writer).and_then(|()| writer.end_document());
+        done.map_err(|error| errors::exception(py, &error, Way::Encode))?;
+        Ok(PyBytes::new(py, &writer.into_out().into_vec()))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let maker = py.import("regauge.marc._record")?.getattr("_fields_of")?;
+        Ok((maker, (self.document(py)?,)))
+    }
+}
+
+/// A builder for a record that another reader has checked.
+fn builder(limits: &Limits) -> RecordBuilder {
+    RecordBuilder::new(limits, Fidelity::new(OnLoss::Refuse, Format::MarcJson))
+}
+
 /// The records of a file as leader and fields.
 #[pyclass(module = "regauge._marc", name = "Records")]
 pub struct PyRecords {
     reading: Mutex<Option<(Box<dyn Records>, RecordBuilder)>>,
-    classes: [Py<PyType>; 3],
 }
 
 #[pymethods]
 impl PyRecords {
     /// Of a path, a file object or bytes, in the format of this name.
     #[new]
-    fn new(
-        format: &str,
-        source: &Bound<'_, PyAny>,
-        field: Py<PyType>,
-        subfield: Py<PyType>,
-        indicators: Py<PyType>,
-    ) -> PyResult<PyRecords> {
+    fn new(format: &str, source: &Bound<'_, PyAny>) -> PyResult<PyRecords> {
         let read = stream::From::new(source)?.open()?;
         let limits = Limits::default();
         let options = marc::Options::default();
@@ -63,9 +112,7 @@ impl PyRecords {
                 keeping(Reader::from_read(json::Parser::new(read_options, limits), read))
             }
         };
-        let builder = RecordBuilder::new(&limits, Fidelity::new(OnLoss::Refuse, Format::MarcJson));
-        let classes = [field, subfield, indicators];
-        Ok(PyRecords { reading: Mutex::new(Some((records, builder))), classes })
+        Ok(PyRecords { reading: Mutex::new(Some((records, builder(&limits)))) })
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -73,30 +120,22 @@ impl PyRecords {
     }
 
     /// Leader and fields of the next record; a broken one raises, and the one behind it is next.
-    fn __next__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyAny>, PyFields)>> {
         let lock = || self.reading.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let taken = lock().take();
         let Some((mut records, mut builder)) = taken else { return Ok(None) };
         match records.next(&mut builder) {
             Ok(false) => Ok(None),
             Ok(true) => {
-                let class = |index: usize| self.classes[index].bind(py);
-                let mut maker = Maker::new(class(0), class(1), class(2))?;
-                let record = builder.record();
-                let leader = text::new(py, record.leader()).ok_or_else(|| PyErr::fetch(py))?;
-                let fields = fields_of(record, &mut maker)?;
+                let record = builder.record().clone();
                 *lock() = Some((records, builder));
-                Ok(Some((leader, fields)))
+                let leader = text::new(py, record.leader()).ok_or_else(|| PyErr::fetch(py))?;
+                Ok(Some((leader, PyFields { record })))
             }
             Err(error) => {
-                let limits = Limits::default();
                 let error = match records.skip(error) {
                     Ok(bad) => {
-                        let fidelity = Fidelity::new(OnLoss::Refuse, Format::MarcJson);
-                        *lock() = Some((records, RecordBuilder::new(&limits, fidelity)));
+                        *lock() = Some((records, self::builder(&Limits::default())));
                         bad.error
                     }
                     Err(error) => error,

@@ -219,7 +219,7 @@ class XMLReader(Reader):
         self.permissive = permissive
         self.bad_records = 0
         self.current_exception: Exception | None = None
-        self._records = _regauge._marc.Records("marcxml", target, Field, Subfield, Indicators)
+        self._records = _regauge._marc.Records("marcxml", target)
 
     def __iter__(self) -> XMLReader:
         return self
@@ -228,7 +228,7 @@ class XMLReader(Reader):
         self.current_exception = None
         try:
             leader, fields = next(self._records)
-            return self.record_class._of_fields(leader, fields)
+            return self.record_class._of_later(leader, fields)
         except ValueError as error:
             if not self.permissive:
                 raise

@@ -54,13 +54,17 @@ class Record:
     nobody changed is written with the very bytes that it was read from.
     """
 
-    __slots__ = ("leader", "_fields", "_raw", "_first", "_regular", "pos", "force_utf8", "to_unicode", "_at")
+    __slots__ = (
+        "leader", "_fields", "_later", "_raw", "_first", "_regular", "pos", "force_utf8", "to_unicode", "_at"
+    )
 
     # Whether the bytes of a record that nobody changed are kept whatever their charset is.
     _keeps_bytes = True
     _from_marc8 = staticmethod(marc8_to_unicode)
 
     leader: Leader
+    # Of a record that was read from MARCXML, until somebody asks for its fields.
+    _later: Any
 
     def __init__(
         self,
@@ -108,19 +112,31 @@ class Record:
         return record
 
     @classmethod
-    def _of_fields(cls, leader: str, fields: list[Field]) -> Record:
-        """The record of fields that were just made."""
-        record = cls()
+    def _of_later(cls, leader: str, fields: Any) -> Record:
+        """The record of fields that are still to be made."""
+        record = cls.__new__(cls)
         record.leader = Leader(leader)
-        record._fields = fields
+        record._first = None
+        record._raw = None
+        record._fields = None
+        record._later = fields
+        record._regular = False
+        record.pos = 0
+        record.force_utf8 = False
+        record.to_unicode = True
         return record
 
     @property
     def fields(self) -> list[Field]:
-        """The fields, made from the record's bytes when they are asked for first."""
+        """The fields, made from what was read when they are asked for first."""
         made = self._fields
         if made is None:
-            made = self._fields = _native.fields(self._raw, Field, Subfield, Indicators)
+            if self._raw is None:
+                made = self._later.make(Field, Subfield, Indicators)
+                self._later = None
+            else:
+                made = _native.fields(self._raw, Field, Subfield, Indicators)
+            self._fields = made
         return made
 
     @fields.setter
@@ -508,6 +524,11 @@ def _split(content: bytes) -> tuple[str, str, list[tuple[str, bytes]]]:
             code, skipped = normalize_subfield_code(piece)
         parts.append((code, piece[skipped:]))
     return first, second, parts
+
+
+def _fields_of(document: bytes) -> Any:
+    """Fields that are still to be made, of a copy of them."""
+    return _native.Fields(document)
 
 
 def _raw_field(tag: str, content: bytes, control: bool) -> Field:
