@@ -16,6 +16,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "bindings" / "python"
@@ -33,9 +34,11 @@ print(json.dumps({"implementation": platform.python_implementation(), "version":
 
 
 def run(*command, **options):
-    """Runs a command, and stops if it fails."""
+    """Runs a command, says how long it took, and stops if it fails."""
     print("+", " ".join(str(part) for part in command), flush=True)
+    started = time.monotonic()
     subprocess.run([str(part) for part in command], check=True, **options)
+    print(f"  ({time.monotonic() - started:.0f} s)", flush=True)
 
 
 def works(*command):
@@ -79,6 +82,7 @@ def interpreters():
 
 def install(python, packages, needed):
     """Installs what there is for this interpreter, without compiling anything."""
+    print("+ installing", *packages, flush=True)
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
     if works(*pip, *packages):
         return
