@@ -586,6 +586,10 @@ impl Dumper {
                     dumper.value(key)?;
                     dumper.value(value)?;
                 }
+                // Nothing of Ruby's runs in between, so that it cannot change; the count is written, though.
+                if !pairs.are_whole() {
+                    return Err(Unusual);
+                }
             } else {
                 dumper.long(ruby::hash_size(hash) as i64)?;
                 let mut result = Ok(());
