@@ -5,6 +5,7 @@
 mod common;
 
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::Folder;
 use serde_json::Value;
@@ -91,6 +92,12 @@ fn of_servers(report: &Value, title: &str, row_of: impl Fn(&str) -> Option<Strin
     }
 }
 
+/// One test at a time has things on the servers, so that each can see whether its own are gone.
+fn alone() -> MutexGuard<'static, ()> {
+    static SERVERS: Mutex<()> = Mutex::new(());
+    SERVERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Nothing that was made on the servers is there any more.
 fn nothing_is_left() {
     #[cfg(feature = "servers")]
@@ -106,6 +113,7 @@ fn nothing_is_left() {
 
 #[test]
 fn objects_in_columns_of_databases() {
+    let _alone = alone();
     let folder = Folder::new();
     let (report, text) = measured(&folder, "object-store --records 40");
     let all = "Marshal through regauge's store, 500 objects at once, into databases";
@@ -130,6 +138,7 @@ fn objects_in_columns_of_databases() {
 
 #[test]
 fn tenants_in_one_database_and_in_one_each() {
+    let _alone = alone();
     let folder = Folder::new();
     let (report, text) = measured(&folder, "tenancy --records 300");
     for what in ["queries", "writes"] {
@@ -175,6 +184,7 @@ fn slices_in_databases() {
         eprintln!("skipped: there is no ruby, whose libraries the task compares");
         return;
     }
+    let _alone = alone();
     let folder = Folder::new();
     // The sample, and a file of the user's own, which goes in as often as a batch is long.
     folder.write("own.yaml", "name: a slice\npoints: [1, 2.5, {state: normal}]\n");

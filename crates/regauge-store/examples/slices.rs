@@ -3,7 +3,8 @@
 //!
 //! `slices URL COLLECTION` obeys lines of standard input, and answers each with a line:
 //! `put FOLDER` puts the files of a folder, a second apart; `get N` fetches the newest N slices,
-//! decodes them, and tells the nanoseconds that took and the number of values in them.
+//! decodes them, and tells the nanoseconds that took and the number of values in them; `remove`
+//! removes the collection.
 
 use std::io::{BufRead as _, Write as _};
 use std::time::Instant;
@@ -30,7 +31,7 @@ fn main() {
     let mut store = Store::open(&url, &collection, Some(codec)).unwrap_or_else(|e| panic!("{e}"));
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("a line of text");
-        let (word, rest) = line.split_once(' ').expect("put FOLDER or get N");
+        let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
         match word {
             "put" => {
                 let mut files: Vec<_> = std::fs::read_dir(rest)
@@ -60,6 +61,10 @@ fn main() {
                 assert_eq!(found.len(), limit);
                 let values: usize = found.iter().map(|(_, value)| count(value)).sum();
                 println!("{took} {values}");
+            }
+            "remove" => {
+                store.remove().unwrap_or_else(|error| panic!("{error}"));
+                println!("0");
             }
             other => panic!("found {other}"),
         }
