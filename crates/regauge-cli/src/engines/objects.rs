@@ -46,7 +46,7 @@ impl Object {
             "{{\"id\":{id},\"name\":\"object number {id}\",\"amount\":{:?},\"active\":{},\
              \"tags\":[\"new\",\"group {}\"]}}",
             id as f64 * 1.25,
-            id % 2 == 0,
+            id.is_multiple_of(2),
             id % 10
         );
         let options = regauge::Options::new(Format::Json, Format::Marshal);
