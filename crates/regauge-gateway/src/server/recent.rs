@@ -17,9 +17,8 @@ use regauge::Format;
 
 use super::tag::Tag;
 
-/// How long a kept document stands for the database's, as long as other processes' changes to the
-/// registry take to be seen, at most.
-const BELIEVED: Duration = Duration::from_secs(1);
+/// How long a kept document stands for the database's without a look there.
+const BELIEVED: Duration = Duration::from_secs(5);
 /// What a kept document takes beside its bytes, about.
 const OVERHEAD: u64 = 512;
 /// Bytes of a usual document: how many entries the table is made for.
@@ -109,7 +108,7 @@ impl Recent {
         Recent((bytes > 0).then(|| Cache::with_weighter(usual.max(16), bytes, Weight)))
     }
 
-    /// The document of a key, if it was read within the last second and not changed since.
+    /// The document of a key, if it was read lately and not changed since.
     pub fn get(&self, tenant: i64, key: &[u8]) -> Option<Kept> {
         let entry = self.0.as_ref()?.get(&Sought { tenant, key })?;
         (entry.read.elapsed() < BELIEVED).then(|| entry.kept.clone())
