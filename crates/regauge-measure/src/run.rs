@@ -32,6 +32,9 @@ use crate::verdict;
 const COMPRESSION_SHARE: f64 = 0.05;
 /// No check begins after this part of the budget: what is left is for the clock.
 const CHECK_SHARE: f64 = 0.45;
+/// The part of the budget that checks may take in any case, if as much is left for the clock: where the
+/// translation of adapters, which is kept, took longer than checks should begin.
+const CHECK_LEAST: f64 = 0.2;
 /// The part of the budget that one check may take: who takes longer could not be timed in what is
 /// left. The least is two seconds.
 const ONE_CHECK_SHARE: f64 = 0.12;
@@ -331,6 +334,12 @@ fn gzip_of(sizes: &[(String, u64)], name: &str) -> u64 {
     sizes.iter().find(|(one, _)| one == name).map_or(0, |(_, bytes)| *bytes)
 }
 
+/// Whether a check may begin so long after the run began and so long after the first check.
+fn may_check(began: Duration, checking: Duration, budget: Duration) -> bool {
+    began < budget.mul_f64(CHECK_SHARE)
+        || (checking < budget.mul_f64(CHECK_LEAST) && began < budget.mul_f64(1.0 - CHECK_LEAST))
+}
+
 /// What every check needs.
 pub(crate) struct Check<'c> {
     pub contenders: &'c [Contender],
@@ -351,11 +360,11 @@ impl Check<'_> {
         }
     }
 
-    /// Whether another check may begin.
-    fn has_time(&self) -> bool {
+    /// Whether another check may begin, so long after the first.
+    fn has_time(&self, checking: Duration) -> bool {
+        let (began, budget) = (self.began.elapsed(), self.options.budget);
         !self.options.is_stopped()
-            && (self.options.rounds.is_some()
-                || self.began.elapsed() < self.options.budget.mul_f64(CHECK_SHARE))
+            && (self.options.rounds.is_some() || may_check(began, checking, budget))
     }
 
     /// Checks every contender, as many at a time as there are cores. Those for which there is no
@@ -367,8 +376,9 @@ impl Check<'_> {
         progress: &mut dyn Progress,
     ) -> Result<Vec<Outcome>, Error> {
         let everybody: Vec<usize> = (0..self.contenders.len()).collect();
+        let checking = Instant::now();
         self.each(&everybody, Stage::Check, progress, &|index, folder| {
-            if !self.has_time() {
+            if !self.has_time(checking.elapsed()) {
                 return Outcome::NotReached;
             }
             check::check(
@@ -600,4 +610,21 @@ fn fill(
     }
     summary::rank(&mut report, seed);
     report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_have_a_part_of_the_budget_whatever_came_before_them() {
+        let budget = Duration::from_secs(20);
+        let may = |began: u64, checking: u64| {
+            let second = Duration::from_secs;
+            may_check(second(began), second(checking), budget)
+        };
+        assert!(may(0, 0) && may(8, 8) && !may(9, 9), "nothing took long before");
+        assert!(may(10, 0) && may(13, 3) && !may(14, 4), "something did");
+        assert!(!may(16, 0), "nothing would be left for the clock");
+    }
 }
