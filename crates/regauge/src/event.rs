@@ -28,7 +28,7 @@
 use crate::Result;
 pub use crate::ext::{Ext, ExtBuf, Origin, Timestamp, Type, TypeBuf};
 use crate::fidelity::{self, Fidelity};
-pub use crate::utf8::ShortText;
+pub use crate::utf8::{ShortText, from_utf8};
 use crate::value::Value;
 
 /// Takes the events of documents.
@@ -93,6 +93,23 @@ pub trait Sink {
         self.key(k)?;
         self.str(v)?;
         self.end_map()
+    }
+
+    /// An array of doubles: `begin_array`, an `f64` for each and `end_array` in one event. Coordinates are
+    /// such arrays, and what stands around their numbers took half of the time.
+    #[inline]
+    fn f64_array(&mut self, values: &[f64]) -> Result {
+        self.begin_array(Some(values.len() as u64))?;
+        values.iter().try_for_each(|v| self.f64(*v))?;
+        self.end_array()
+    }
+
+    /// A record of MARC to be filled in at once, in place of the events of a whole document, by a reader
+    /// that knows where everything in it is. Only a sink that keeps records has one, and only for those
+    /// of up to so many bytes of memory.
+    fn whole_record(&mut self, bytes: u64) -> Option<&mut crate::marc::Record> {
+        let _ = bytes;
+        None
     }
 
     /// A single-precision number. By default the double of the same value, which loses only the
@@ -426,6 +443,14 @@ macro_rules! pointer {
             #[inline]
             fn text_pair(&mut self, k: &str, v: &str) -> Result {
                 (**self).text_pair(k, v)
+            }
+            #[inline]
+            fn f64_array(&mut self, values: &[f64]) -> Result {
+                (**self).f64_array(values)
+            }
+            #[inline]
+            fn whole_record(&mut self, bytes: u64) -> Option<&mut crate::marc::Record> {
+                (**self).whole_record(bytes)
             }
             #[inline]
             fn short_str(&mut self, v: ShortText<'_>) -> Result {

@@ -1,14 +1,21 @@
 //! A document kept in memory as its events, flat: for what has to be read once and walked often.
 //!
 //! A [`Value`] is a tree of small allocations; a tape is two vectors, however large the document.
-//! Filling it costs little more than reading, and walking it is a loop over 16-byte nodes.
+//! Filling it costs little more than reading, and walking it is a loop over 16-byte nodes. Its
+//! [`root`](Tape::root) looks like a tree: members by key, items one after the other.
+
+mod item;
+
+pub use item::{Item, Items, Members, View};
+
+use std::ops::Range;
 
 use crate::Result;
 use crate::event::{BigInt, Ext, Sink, Type, TypeBuf};
 use crate::fidelity::{Fidelity, OnLoss};
 use crate::format::Format;
 use crate::value::{Builder, Value};
-use crate::{Limits, Source};
+use crate::{Error, Limits, Source};
 
 /// The events of one document, in order.
 #[derive(Debug)]
@@ -22,6 +29,8 @@ pub struct Tape {
     types: Vec<TypeBuf>,
     /// Where containers that are not closed yet begin, with their members so far.
     open: Vec<(usize, u64)>,
+    /// Nodes that there may be.
+    most: u64,
     fidelity: Fidelity,
 }
 
@@ -44,15 +53,27 @@ enum Node {
     /// An index into `values`.
     Value(u32),
     KeyValue(u32),
-    /// With the number of members.
-    BeginArray(u64),
+    BeginArray {
+        /// How many nodes on its end is; 0 where that is too far for these 32 bits.
+        end: u32,
+        members: u64,
+    },
     EndArray,
-    BeginMap(u64),
+    BeginMap {
+        end: u32,
+        members: u64,
+    },
     EndMap,
-    /// An index into `types`.
-    BeginTyped(u32),
+    BeginTyped {
+        end: u32,
+        /// An index into `types`.
+        index: u32,
+    },
     EndTyped,
-    BeginAnchor(u64),
+    BeginAnchor {
+        end: u32,
+        id: u64,
+    },
     EndAnchor,
     Alias(u64),
 }
@@ -67,14 +88,21 @@ impl Default for Tape {
 }
 
 impl Tape {
-    /// An empty tape.
+    /// An empty tape, as long as the memory lasts.
     pub fn new() -> Tape {
+        Tape::bounded(&Limits::NONE)
+    }
+
+    /// An empty tape, bounded by [`Limits::nodes`]; its text is no more than its reader lets
+    /// through.
+    pub fn bounded(limits: &Limits) -> Tape {
         Tape {
             nodes: Vec::new(),
             text: String::new(),
             values: Vec::new(),
             types: Vec::new(),
             open: Vec::new(),
+            most: limits.nodes,
             // A tape holds everything, so its policy is never asked.
             fidelity: Fidelity::new(OnLoss::Refuse, Format::Json),
         }
@@ -98,6 +126,15 @@ impl Tape {
         self.open.clear();
     }
 
+    /// Makes room for a document of so many bytes, as most are; more of it is made when it is needed.
+    pub fn reserve(&mut self, bytes: usize) {
+        /// Room that is not used after all costs nothing but addresses, up to here.
+        const MOST: usize = 1 << 20;
+        let bytes = bytes.min(MOST);
+        self.nodes.reserve(bytes / 4);
+        self.text.reserve(bytes);
+    }
+
     /// How many events there are.
     pub fn events(&self) -> usize {
         self.nodes.len()
@@ -108,8 +145,12 @@ impl Tape {
     /// # Errors
     /// The sink's.
     pub fn drive<S: Sink + ?Sized>(&self, sink: &mut S) -> Result {
-        let text = |len: u32, start: u64| &self.text[start as usize..start as usize + len as usize];
-        for node in &self.nodes {
+        self.drive_nodes(0..self.nodes.len(), sink)
+    }
+
+    fn drive_nodes<S: Sink + ?Sized>(&self, nodes: Range<usize>, sink: &mut S) -> Result {
+        let text = |len, start| self.text_at(len, start);
+        for node in &self.nodes[nodes] {
             match *node {
                 Node::Null => sink.null()?,
                 Node::Bool(v) => sink.bool(v)?,
@@ -121,15 +162,15 @@ impl Tape {
                 Node::Key { len, start } => sink.key(text(len, start))?,
                 Node::Value(index) => self.values[index as usize].drive(sink)?,
                 Node::KeyValue(index) => sink.key_value(&self.values[index as usize])?,
-                Node::BeginArray(len) => sink.begin_array(Some(len))?,
+                Node::BeginArray { members, .. } => sink.begin_array(Some(members))?,
                 Node::EndArray => sink.end_array()?,
-                Node::BeginMap(len) => sink.begin_map(Some(len))?,
+                Node::BeginMap { members, .. } => sink.begin_map(Some(members))?,
                 Node::EndMap => sink.end_map()?,
-                Node::BeginTyped(index) => {
+                Node::BeginTyped { index, .. } => {
                     sink.begin_typed(&self.types[index as usize].as_type())?;
                 }
                 Node::EndTyped => sink.end_typed()?,
-                Node::BeginAnchor(id) => sink.begin_anchor(id)?,
+                Node::BeginAnchor { id, .. } => sink.begin_anchor(id)?,
                 Node::EndAnchor => sink.end_anchor()?,
                 Node::Alias(id) => sink.alias(id)?,
             }
@@ -137,10 +178,28 @@ impl Tape {
         Ok(())
     }
 
+    /// The document as a tree that one looks things up in; nothing where the tape is empty.
+    pub fn root(&self) -> Option<Item<'_>> {
+        Item::first(self)
+    }
+
+    #[inline]
+    fn text_at(&self, len: u32, start: u64) -> &str {
+        &self.text[start as usize..start as usize + len as usize]
+    }
+
     #[inline]
     fn value(&mut self, node: Node) -> Result {
         if let Some((_, members)) = self.open.last_mut() {
             *members += 1;
+        }
+        self.push(node)
+    }
+
+    #[inline]
+    fn push(&mut self, node: Node) -> Result {
+        if self.nodes.len() as u64 >= self.most {
+            return Err(Error::limit("found a value with more nodes than may be held in memory"));
         }
         self.nodes.push(node);
         Ok(())
@@ -170,10 +229,14 @@ impl Tape {
 
     fn end(&mut self, node: Node) -> Result {
         let (begin, members) = self.open.pop().expect("begin before end");
+        let distance = u32::try_from(self.nodes.len() - begin).unwrap_or(0);
         match &mut self.nodes[begin] {
-            Node::BeginArray(len) | Node::BeginMap(len) => *len = members,
-            // A type or an anchor, around one value.
-            _ => {}
+            Node::BeginArray { end, members: all } | Node::BeginMap { end, members: all } => {
+                (*end, *all) = (distance, members);
+            }
+            // Around one value.
+            Node::BeginTyped { end, .. } | Node::BeginAnchor { end, .. } => *end = distance,
+            _ => unreachable!("only these are opened"),
         }
         self.nodes.push(node);
         Ok(())
@@ -228,37 +291,32 @@ impl Sink for Tape {
         self.value(Node::Value(index))
     }
     fn begin_array(&mut self, _len: Option<u64>) -> Result {
-        self.begin(Node::BeginArray(0))
+        self.begin(Node::BeginArray { end: 0, members: 0 })
     }
     fn end_array(&mut self) -> Result {
         self.end(Node::EndArray)
     }
     fn begin_map(&mut self, _len: Option<u64>) -> Result {
-        self.begin(Node::BeginMap(0))
+        self.begin(Node::BeginMap { end: 0, members: 0 })
     }
     #[inline]
     fn key(&mut self, k: &str) -> Result {
         // A key is no member: its value is.
         match self.push_text(k) {
-            Some((len, start)) => self.nodes.push(Node::Key { len, start }),
-            None => {
-                self.values.push(Value::Text(k.to_owned()));
-                self.nodes.push(Node::KeyValue(self.values.len() as u32 - 1));
-            }
+            Some((len, start)) => self.push(Node::Key { len, start }),
+            None => self.key_value(&Value::Text(k.to_owned())),
         }
-        Ok(())
     }
     fn key_value(&mut self, k: &Value) -> Result {
         self.values.push(k.clone());
-        self.nodes.push(Node::KeyValue(self.values.len() as u32 - 1));
-        Ok(())
+        self.push(Node::KeyValue(self.values.len() as u32 - 1))
     }
     fn end_map(&mut self) -> Result {
         self.end(Node::EndMap)
     }
     fn begin_typed(&mut self, t: &Type<'_>) -> Result {
         self.types.push(t.into());
-        self.begin(Node::BeginTyped(self.types.len() as u32 - 1))
+        self.begin(Node::BeginTyped { end: 0, index: self.types.len() as u32 - 1 })
     }
     fn end_typed(&mut self) -> Result {
         self.end(Node::EndTyped)
@@ -267,7 +325,7 @@ impl Sink for Tape {
         true
     }
     fn begin_anchor(&mut self, id: u64) -> Result {
-        self.begin(Node::BeginAnchor(id))
+        self.begin(Node::BeginAnchor { end: 0, id })
     }
     fn end_anchor(&mut self) -> Result {
         self.end(Node::EndAnchor)
@@ -323,6 +381,16 @@ mod tests {
     }
 
     #[test]
+    fn a_bounded_tape_ends_at_its_limit() {
+        let mut tape = Tape::bounded(&Limits { nodes: 3, ..Limits::default() });
+        let fits = Value::Map(vec![(Value::Text("a".into()), Value::Null)]);
+        fits.drive(&mut tape).unwrap();
+        tape.clear();
+        let told = Value::Array(vec![fits]).drive(&mut tape).unwrap_err();
+        assert_eq!(told.kind(), crate::ErrorKind::Limit, "{told}");
+    }
+
+    #[test]
     fn lengths_are_known_even_where_the_source_did_not_know_them() {
         let mut tape = Tape::new();
         tape.begin_array(None).unwrap();
@@ -332,7 +400,7 @@ mod tests {
         tape.end_map().unwrap();
         tape.i64(1).unwrap();
         tape.end_array().unwrap();
-        let nodes: Vec<Node> = tape.nodes.clone();
-        assert_eq!((nodes[0], nodes[1]), (Node::BeginArray(2), Node::BeginMap(1)));
+        assert_eq!(tape.nodes[0], Node::BeginArray { end: 6, members: 2 });
+        assert_eq!(tape.nodes[1], Node::BeginMap { end: 3, members: 1 });
     }
 }

@@ -9,7 +9,7 @@
 /// Up to 64 bytes of ASCII are seen by a few overlapping loads, without a loop or a call; anything
 /// else goes to `simdutf8`.
 #[inline]
-pub(crate) fn from_utf8(bytes: &[u8]) -> Option<&str> {
+pub fn from_utf8(bytes: &[u8]) -> Option<&str> {
     if is_short_ascii(bytes) {
         // SAFETY: ASCII is UTF-8.
         return Some(unsafe { std::str::from_utf8_unchecked(bytes) });

@@ -14,6 +14,7 @@ use crate::limits::Limits;
 use crate::out::Out;
 use crate::output::Output;
 use crate::reader::{Parse, Reader, Status};
+use crate::tape::Tape;
 use crate::value::{Builder, Value};
 use crate::wrap::Unwrap;
 use crate::{Error, ErrorKind, Result, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
@@ -31,6 +32,24 @@ pub fn read_values(bytes: &[u8], options: &Options) -> Result<Vec<Value>> {
         list.push(value);
     }
     Ok(list)
+}
+
+/// The one document of `bytes` as a [`Tape`]; nothing where there is none, or more than one. The
+/// reversible notation is undone where the options ask for it.
+///
+/// # Errors
+/// As [`read_values`].
+pub fn read_tape(bytes: &[u8], options: &Options) -> Result<Option<Tape>> {
+    let mut values = Values::open(Input::Bytes(bytes), options)?;
+    let mut tape = Tape::bounded(&options.limits);
+    tape.reserve(bytes.len());
+    if values.unwraps {
+        let Some(value) = values.next()? else { return Ok(None) };
+        value.drive(&mut tape)?;
+    } else if !values.reader.next_tape(&mut tape)? {
+        return Ok(None);
+    }
+    Ok(values.next()?.is_none().then_some(tape))
 }
 
 /// The documents of a stream, one after the other.
@@ -78,6 +97,7 @@ impl<'a> Values<'a> {
 trait Documented {
     fn next_plain(&mut self, builder: &mut Builder) -> Result<bool>;
     fn next_unwrapped(&mut self, builder: &mut Builder, limits: &Limits) -> Result<bool>;
+    fn next_tape(&mut self, tape: &mut Tape) -> Result<bool>;
     fn offset(&self) -> u64;
 }
 
@@ -88,6 +108,10 @@ impl<P: Parse> Documented for Reader<'_, P> {
 
     fn next_unwrapped(&mut self, builder: &mut Builder, limits: &Limits) -> Result<bool> {
         self.next(&mut Unwrap::new(builder, limits))
+    }
+
+    fn next_tape(&mut self, tape: &mut Tape) -> Result<bool> {
+        self.next(tape)
     }
 
     fn offset(&self) -> u64 {

@@ -17,6 +17,27 @@ use crate::{Error, Format, Result};
 /// The most bytes of a regular expression's options. There are six of them, of a byte each.
 const REGEX_OPTIONS: usize = 4096;
 
+/// The two or three numbers of an array of doubles that begins here, and its size: coordinates, which
+/// come by the ten thousand. None for any other array, and where one of them is not finite, which not
+/// every sink takes.
+#[inline(always)]
+fn doubles(bytes: &[u8]) -> Option<([f64; 3], usize)> {
+    let double = |index: u8| -> Option<f64> {
+        let at = 4 + 11 * usize::from(index);
+        let [DOUBLE, digit, 0, bytes @ ..] = bytes.get(at..)?.first_chunk::<11>()? else {
+            return None;
+        };
+        Some(f64::from_le_bytes(*bytes)).filter(|v| *digit == b'0' + index && v.is_finite())
+    };
+    let size = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
+    let third = match size {
+        27 => 0.0,
+        38 => double(2)?,
+        _ => return None,
+    };
+    (*bytes.get(size - 1)? == 0).then_some(([double(0)?, double(1)?, third], size))
+}
+
 /// The state machine of the BSON reader: see [`mod@crate::bson`].
 #[derive(Debug)]
 pub struct Parser {
@@ -336,7 +357,16 @@ impl Parser {
                 INT32 => done!(4, sink.i64(i64::from(i32::from_le_bytes(fixed!(4))))),
                 DOUBLE => done!(8, sink.f64(f64::from_le_bytes(fixed!(8)))),
                 DOCUMENT => document!(Form::Map, sink.begin_map(None)),
-                ARRAY => document!(Form::Array, sink.begin_array(None)),
+                ARRAY => {
+                    if let Some((values, size)) = doubles(&bytes[rest_at..])
+                        && size < end - rest_at
+                        && self.outer.len() + 1 < self.depth
+                    {
+                        done!(size, sink.f64_array(&values[..size / 11]));
+                    } else {
+                        document!(Form::Array, sink.begin_array(None));
+                    }
+                }
                 BOOL => match fixed!(1) {
                     [truth @ (0 | 1)] => done!(1, sink.bool(truth == 1)),
                     [other] => fail!(bad_bool(other)),

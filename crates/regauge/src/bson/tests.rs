@@ -351,3 +351,45 @@ fn first_bytes_tell_the_format() {
 fn hex_of(length: usize) -> String {
     crate::notation::hex(&(length as u32 + 1).to_le_bytes())
 }
+
+#[test]
+fn arrays_of_doubles_in_one_event_are_as_in_many() {
+    let written = |whole: bool, count: usize| {
+        let values: Vec<f64> = (0..count).map(|index| index as f64 / 4.0).collect();
+        let mut writer = Writer::in_memory(Options::default(), OnLoss::Refuse);
+        let array = |writer: &mut Writer<'_>| match whole {
+            true => writer.f64_array(&values),
+            false => {
+                writer.begin_array(None)?;
+                values.iter().try_for_each(|v| writer.f64(*v))?;
+                writer.end_array()
+            }
+        };
+        let act = |writer: &mut Writer<'_>| {
+            writer.begin_map(None)?;
+            writer.key("a")?;
+            array(writer)?;
+            writer.key("b")?;
+            writer.begin_array(None)?;
+            (0..12).try_for_each(|_| array(writer))?;
+            writer.end_array()?;
+            writer.key("c")?;
+            writer.begin_map(None)?;
+            writer.key("d")?;
+            array(writer)?;
+            writer.end_map()?;
+            writer.end_map()
+        };
+        act(&mut writer).unwrap();
+        writer.into_vec().escape_ascii().to_string()
+    };
+    for count in 0..13 {
+        assert_eq!(written(true, count), written(false, count), "{count}");
+    }
+    let at_the_top = |whole: bool| {
+        let mut writer = Writer::in_memory(Options::default(), OnLoss::Refuse);
+        let result = if whole { writer.f64_array(&[0.5]) } else { writer.begin_array(Some(1)) };
+        result.unwrap_err().to_string()
+    };
+    assert_eq!(at_the_top(true), at_the_top(false));
+}

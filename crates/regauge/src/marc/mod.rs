@@ -45,6 +45,7 @@ pub mod xml;
 
 pub use charset::{Charset, CharsetChoice};
 pub use record::{Field, Record, RecordBuilder};
+pub use shape::TakeRecord;
 
 /// How MARC is read and written.
 #[derive(Clone, Debug, Default)]

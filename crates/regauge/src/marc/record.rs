@@ -18,6 +18,9 @@ pub struct Record {
     charset: Option<Charset>,
     fields: Vec<FieldEntry>,
     subfields: Vec<SubfieldEntry>,
+    /// Where in the text the bytes lie, directory and fields, that ISO 2709 has for all fields, in
+    /// UTF-8; of no length where they would have to be put together.
+    verbatim: Span,
 }
 
 /// A part of [`Record::text`].
@@ -126,6 +129,13 @@ impl Span {
     }
 }
 
+impl From<Range<u32>> for Span {
+    #[inline]
+    fn from(range: Range<u32>) -> Span {
+        Span { start: range.start, end: range.end }
+    }
+}
+
 impl PartialEq for Record {
     /// Two records are the same when they hold the same text in the same places.
     fn eq(&self, other: &Record) -> bool {
@@ -157,6 +167,7 @@ impl Record {
         self.charset = None;
         self.fields.clear();
         self.subfields.clear();
+        self.verbatim = Span::default();
     }
 
     /// The leader.
@@ -204,6 +215,7 @@ impl Record {
 
     #[inline]
     fn push(&mut self, text: &str) -> Span {
+        self.verbatim = Span::default();
         let start = self.text.len() as u32;
         self.text.push_str(text);
         Span { start, end: self.text.len() as u32 }
@@ -212,6 +224,7 @@ impl Record {
     /// The text buffer, for a reader that writes a piece of text in place: see
     /// [`open_piece`](Record::open_piece).
     pub(crate) fn buffer(&mut self) -> &mut String {
+        self.verbatim = Span::default();
         &mut self.text
     }
 
@@ -245,6 +258,57 @@ impl Record {
         }
     }
 
+    /// Begins a record whose text comes all at once, in two pieces: [`leader_at`](Record::leader_at) and
+    /// the like then name parts of it.
+    pub(crate) fn begin_whole(&mut self, text: [&str; 2], fields: usize, subfields: usize) {
+        self.clear();
+        self.text.reserve_exact(text[0].len() + text[1].len());
+        text.iter().for_each(|text| self.text.push_str(text));
+        self.fields.reserve_exact(fields);
+        self.subfields.reserve_exact(subfields);
+    }
+
+    /// Where the leader is in the text.
+    pub(crate) fn leader_at(&mut self, leader: Range<u32>) {
+        self.leader = leader.into();
+    }
+
+    /// Adds a field that is text: where its parts are.
+    pub(crate) fn text_at(&mut self, tag: Range<u32>, text: Range<u32>) {
+        self.fields.push(FieldEntry { tag: tag.into(), content: Content::Text(text.into()) });
+    }
+
+    /// Adds a data field without subfields: where its parts are.
+    pub(crate) fn data_at(&mut self, tag: Range<u32>, ind1: Range<u32>, ind2: Range<u32>) {
+        let at = self.subfields.len() as u32;
+        let subfields = Span { start: at, end: at };
+        let content = Content::Data { ind1: ind1.into(), ind2: ind2.into(), subfields };
+        self.fields.push(FieldEntry { tag: tag.into(), content });
+    }
+
+    /// Adds subfields to the data field that was added last: where their parts are.
+    pub(crate) fn subfields_at(&mut self, places: impl Iterator<Item = [Range<u32>; 2]>) {
+        self.subfields.extend(
+            places.map(|[code, value]| SubfieldEntry { code: code.into(), value: value.into() }),
+        );
+        let count = self.subfields.len() as u32;
+        if let Some(FieldEntry { content: Content::Data { subfields, .. }, .. }) =
+            self.fields.last_mut()
+        {
+            subfields.end = count;
+        }
+    }
+
+    /// Whether there is hardly more memory than the record needs.
+    fn is_tight(&self) -> bool {
+        fn tight<T>(used: usize, list: usize) -> bool {
+            (list - used) * size_of::<T>() <= 64
+        }
+        tight::<u8>(self.text.len(), self.text.capacity())
+            && tight::<FieldEntry>(self.fields.len(), self.fields.capacity())
+            && tight::<SubfieldEntry>(self.subfields.len(), self.subfields.capacity())
+    }
+
     /// About how many bytes of memory the record takes: the entries count, since a subfield can be
     /// empty.
     #[inline]
@@ -254,7 +318,53 @@ impl Record {
 
     /// Sets the leader.
     pub fn set_leader(&mut self, leader: &str) {
+        let verbatim = self.verbatim;
         self.leader = self.push(leader);
+        // It lies in front of what that is.
+        self.verbatim = verbatim;
+    }
+
+    /// Says that the text from here to its end is the directory and the fields of ISO 2709, as a writer
+    /// would put them together, but for the terminator of the record.
+    pub(crate) fn is_verbatim_from(&mut self, start: u32) {
+        let end = self.text.len() as u32;
+        self.verbatim = Span { start: start.min(end), end };
+    }
+
+    /// Directory and fields of ISO 2709 in UTF-8, with all terminators but the record's, where they
+    /// are known as they are.
+    pub(crate) fn verbatim(&self) -> Option<&str> {
+        let range = self.verbatim.range();
+        (!range.is_empty()).then(|| &self.text[range])
+    }
+
+    /// Gives the record's parts in their order.
+    ///
+    /// # Errors
+    /// `Io` from the output.
+    pub fn give<T: TakeRecord + ?Sized>(&self, target: &mut T) -> Result {
+        target.begin()?;
+        target.leader(self.leader());
+        if let Some(charset) = self.charset {
+            target.charset(charset);
+        }
+        for field in self.fields() {
+            target.tag(field.tag());
+            match field {
+                Field::Text { text, .. } => target.text(text),
+                Field::Data { ind1, ind2, subfields, .. } => {
+                    target.begin_data();
+                    target.ind1(ind1);
+                    target.ind2(ind2);
+                    for (code, value) in subfields {
+                        target.code(code);
+                        target.value(value);
+                    }
+                    target.end_data();
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Sets the charset that the record carries.
@@ -420,6 +530,18 @@ impl RecordBuilder {
         &self.inner.target.record
     }
 
+    /// The record at hand, in no more memory than it needs. The builder then has none.
+    pub fn take(&mut self) -> Record {
+        let record = &mut self.inner.target.record;
+        if record.is_tight() {
+            return std::mem::take(record);
+        }
+        // The memory is good for the next.
+        let taken = record.clone();
+        record.clear();
+        taken
+    }
+
     /// Forgets the record at hand, whole or not.
     pub fn reset(&mut self) {
         self.inner.target.record.clear();
@@ -430,115 +552,11 @@ impl RecordBuilder {
 impl Sink for RecordBuilder {
     forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
     forward!(begin_map key key_value end_map text_pair fidelity);
+
+    fn whole_record(&mut self, bytes: u64) -> Option<&mut Record> {
+        self.inner.whole(bytes).map(|target| &mut target.record)
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Format, OnLoss, Value};
-
-    fn map(pairs: Vec<(&str, Value)>) -> Value {
-        Value::Map(pairs.into_iter().map(|(k, v)| (text(k), v)).collect())
-    }
-    fn text(v: &str) -> Value {
-        Value::Text(v.into())
-    }
-    fn builder() -> RecordBuilder {
-        RecordBuilder::new(&Limits::default(), Fidelity::new(OnLoss::Refuse, Format::Marc))
-    }
-    fn subfield(code: &str, value: &str) -> Value {
-        map(vec![(code, text(value))])
-    }
-
-    #[test]
-    fn keys_come_in_any_order() {
-        let subfields = Value::Array(vec![subfield("a", "x"), subfield("b", "")]);
-        let data = map(vec![("subfields", subfields), ("ind2", text("0")), ("ind1", text("1"))]);
-        let fields = Value::Array(vec![map(vec![("001", text("id"))]), map(vec![("245", data)])]);
-        let value =
-            map(vec![("fields", fields), ("charset", text("utf-8")), ("leader", text("L"))]);
-        let mut builder = builder();
-        // Twice, to see that nothing of the first remains.
-        value.drive(&mut builder).unwrap();
-        value.drive(&mut builder).unwrap();
-        assert!(builder.is_done());
-
-        let mut expected = Record::new();
-        expected.set_leader("L");
-        expected.set_charset(Some(Charset::Utf8));
-        expected.add_text("001", "id");
-        expected.add_data("245", "1", "0");
-        expected.add_subfield("a", "x");
-        expected.add_subfield("b", "");
-        assert_eq!(*builder.record(), expected);
-        assert_eq!(builder.record().id(), Some("id"));
-
-        // And what it gives is what it takes.
-        let mut again = super::tests::builder();
-        expected.drive(&mut again).unwrap();
-        assert_eq!(*again.record(), expected);
-    }
-
-    #[test]
-    fn what_is_no_record_is_refused_with_what_was_expected() {
-        let check = |value: Value, message: &str| {
-            let error = value.drive(&mut builder()).unwrap_err();
-            assert_eq!(error.kind(), crate::ErrorKind::Unrepresentable);
-            assert_eq!(error.message(), message);
-        };
-        let fields = |field| map(vec![("leader", text("")), ("fields", Value::Array(vec![field]))]);
-        let data = |pairs| fields(map(vec![("245", map(pairs))]));
-        let record = "expected a MARC record: a map with leader and fields";
-        check(Value::Int(1), &format!("found the number 1, {record}"));
-        check(Value::Array(vec![]), &format!("found an array, {record}"));
-        check(map(vec![]), &format!("found a map without leader, {record}"));
-        check(map(vec![("leader", text(""))]), &format!("found a map without fields, {record}"));
-        check(
-            map(vec![("_id", text(""))]),
-            "found the key \"_id\", expected one of the keys leader, fields and charset",
-        );
-        check(
-            map(vec![("leader", text("")), ("leader", text(""))]),
-            "found the key leader twice, expected it once",
-        );
-        check(
-            map(vec![("charset", text("latin-1"))]),
-            "found the charset \"latin-1\", expected the charset: utf-8 or marc-8",
-        );
-        check(fields(text("x")), "found text, expected a field: a map from its tag to its content");
-        check(
-            fields(map(vec![("001", text("x")), ("002", text("x"))])),
-            "found a second key \"002\", expected the end of the field's map, which has one tag",
-        );
-        check(
-            fields(map(vec![("001", Value::Null)])),
-            "found null, expected a control field's text or a data field's map",
-        );
-        check(
-            data(vec![("ind1", text(" ")), ("ind2", text(" "))]),
-            "found a data field without subfields, expected ind1, ind2 and subfields",
-        );
-        check(
-            data(vec![("ind1", Value::Bool(true))]),
-            "found true, expected an indicator: text of one character",
-        );
-        check(
-            data(vec![("subfields", Value::Array(vec![map(vec![("a", Value::Int(7))])]))]),
-            "found the number 7, expected a subfield's text",
-        );
-        check(fields(map(vec![])), "found the end of a map, expected the tag of a field");
-    }
-
-    #[test]
-    fn a_record_is_bounded() {
-        let limits = Limits { record_bytes: 40, ..Limits::default() };
-        let mut builder = RecordBuilder::new(&limits, Fidelity::new(OnLoss::Refuse, Format::Marc));
-        let value = |n: usize| {
-            map(vec![("leader", text(&"x".repeat(n))), ("fields", Value::Array(vec![]))])
-        };
-        value(34).drive(&mut builder).unwrap();
-        value(41).drive(&mut builder).unwrap_err();
-        builder.reset();
-        value(34).drive(&mut builder).unwrap();
-    }
-}
+mod tests;

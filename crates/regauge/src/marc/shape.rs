@@ -7,12 +7,12 @@ use crate::event::Sink;
 use crate::fidelity::Fidelity;
 use crate::{BigInt, Error, Ext, Limits, Result, Value};
 
-/// Takes the parts of one record after the other.
+/// Takes the parts of one record after the other: what stands behind the writers of MARC.
 ///
 /// Keys of a map may stand in any order, so the leader may come after the fields, and an indicator
 /// after the subfields. What is wrong with a part is kept for the end of the record, where a
 /// record can be passed over.
-pub(super) trait TakeRecord {
+pub trait TakeRecord {
     /// A record begins; one before it may not have ended.
     ///
     /// # Errors
@@ -102,6 +102,8 @@ pub(super) struct Shape<T> {
     has_charset: bool,
     /// Of the data field at hand: ind1, ind2, subfields.
     has: [bool; 3],
+    /// The record at hand comes in parts.
+    in_parts: bool,
     bytes_max: u64,
 }
 
@@ -115,6 +117,7 @@ impl<T: TakeRecord> Shape<T> {
             has_fields: false,
             has_charset: false,
             has: [false; 3],
+            in_parts: false,
             // Parts of a record in memory are named by 32 bits.
             bytes_max: limits.record_bytes.min(u64::from(u32::MAX)),
         }
@@ -130,8 +133,34 @@ impl<T: TakeRecord> Shape<T> {
         self.state == State::Done
     }
 
+    /// The target, which takes a whole record of up to so many bytes in another way; none where it is
+    /// too large, or a record has begun.
+    pub(super) fn whole(&mut self, bytes: u64) -> Option<&mut T> {
+        if bytes > self.bytes_max || !matches!(self.state, State::Record | State::Done) {
+            return None;
+        }
+        self.state = State::Done;
+        Some(&mut self.target)
+    }
+
+    /// The target, for the parts of a record in place of its events.
+    pub(super) fn parts(&mut self) -> &mut T {
+        self.state = State::Done;
+        self.in_parts = true;
+        &mut self.target
+    }
+
+    /// Whether a record that came in parts is within its bound.
+    ///
+    /// # Errors
+    /// `Limit`.
+    pub(super) fn end_parts(&mut self) -> Result {
+        if std::mem::take(&mut self.in_parts) { self.spend("") } else { Ok(()) }
+    }
+
     /// Waits for a record, whatever came before.
     pub(super) fn reset(&mut self) {
+        self.in_parts = false;
         self.state = State::Record;
     }
 

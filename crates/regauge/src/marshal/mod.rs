@@ -26,7 +26,7 @@ pub mod types;
 mod walk;
 mod writer;
 
-pub use float::{TEXT_BYTES as FLOAT_BYTES, text as float_text};
+pub use float::{TEXT_BYTES as FLOAT_BYTES, read_at as float_at, text as float_text};
 pub use reader::Parser;
 pub use survey::{Call, Class, Risk, Survey, Verdict, survey};
 pub use writer::Writer;
@@ -35,7 +35,7 @@ pub use writer::Writer;
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 
 /// How Ruby Marshal is read and written.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
     /// What a string without an encoding is.

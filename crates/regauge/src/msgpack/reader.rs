@@ -26,6 +26,24 @@ const DOCUMENT: Frame = 2;
 /// The marker of a short text and the window of [`ShortText`].
 const SHORT_TOKEN: usize = 33;
 
+/// The two or three numbers of an array of doubles that begins here, and its size: coordinates, which
+/// come by the ten thousand. None for any other array, and where one of them is not finite, which not
+/// every sink takes.
+#[inline(always)]
+fn doubles(rest: &[u8]) -> Option<([f64; 3], usize)> {
+    const PAIR: u8 = FIXARRAY | 2;
+    const TRIPLE: u8 = FIXARRAY | 3;
+    let double = |at: usize| -> Option<f64> {
+        let [FLOAT64, bytes @ ..] = rest.get(at..)?.first_chunk::<9>()? else { return None };
+        Some(f64::from_be_bytes(*bytes)).filter(|v| v.is_finite())
+    };
+    match *rest.first()? {
+        PAIR => Some(([double(1)?, double(10)?, 0.0], 19)),
+        TRIPLE => Some(([double(1)?, double(10)?, double(19)?], 28)),
+        _ => None,
+    }
+}
+
 /// The state machine of the MessagePack reader: see [`mod@crate::msgpack`].
 #[derive(Debug)]
 pub struct Parser {
@@ -265,7 +283,14 @@ impl Parser {
             } else if marker < FIXARRAY {
                 open_map!(1, u64::from(marker & 15));
             } else if marker < FIXSTR {
-                open_array!(1, u64::from(marker & 15));
+                if let Some((values, size)) = doubles(rest)
+                    && open < self.outer.len()
+                {
+                    emit!(sink.f64_array(&values[..size / 9]));
+                    rest = &rest[size..];
+                } else {
+                    open_array!(1, u64::from(marker & 15));
+                }
             } else if (UINT8..=INT64).contains(&marker) {
                 // Both kinds go by width: 1, 2, 4, 8 bytes.
                 let bytes = 1 << (marker & 3);

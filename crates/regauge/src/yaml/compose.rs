@@ -1,10 +1,11 @@
 //! From the grammar's events to the sink's: schema, tags, keys, anchors.
 
 use super::event::{Handler, Props, Span, Style};
-use super::merge::MapKeys;
+use super::merge::OpenMaps;
 use super::reader::{Options, Schema};
 use super::references::{Raw, References};
 use super::schema::{self, Meaning, Time};
+use super::schema_11;
 use super::tags::{self, Content};
 use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Type};
 use crate::fidelity::LossKind;
@@ -28,11 +29,21 @@ pub(super) struct Composer {
     /// Keys that are collections, which come whole.
     captures: Vec<Capture>,
     /// The keys of open mappings, and what is merged into them (YAML 1.1).
-    pub(super) maps: Vec<MapKeys>,
+    pub(super) maps: OpenMaps,
     /// The value of a merge key is recorded and not given: its level, and where it begins.
     pub(super) merging: Option<(u32, usize)>,
-    /// Something above is at work, or the schema is not the core one: the short ways are closed.
-    pub(super) rare: bool,
+    pub(super) way: Way,
+}
+
+/// How nodes without tag and anchor go to the sink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// In the core schema, with nothing to remember.
+    Core,
+    /// In YAML 1.1, where the keys of open mappings are remembered.
+    Old,
+    /// The long way round: something is recorded, a key is a collection, or the schema is another.
+    Rare,
 }
 
 #[derive(Debug)]
@@ -50,8 +61,7 @@ struct Capture {
 
 impl Composer {
     pub(super) fn new(options: Options, limits: Limits) -> Composer {
-        let rare = options.schema != Schema::Core;
-        Composer {
+        let mut composer = Composer {
             options,
             limits,
             refs: References::default(),
@@ -60,10 +70,12 @@ impl Composer {
             depth: 0,
             specials: Vec::new(),
             captures: Vec::new(),
-            maps: Vec::new(),
+            maps: OpenMaps::default(),
             merging: None,
-            rare,
-        }
+            way: Way::Core,
+        };
+        composer.settle();
+        composer
     }
 
     /// Another document begins.
@@ -77,9 +89,12 @@ impl Composer {
     }
 
     pub(super) fn settle(&mut self) {
-        self.rare = self.refs.recording > 0
-            || !self.captures.is_empty()
-            || self.options.schema != Schema::Core;
+        self.way = match self.options.schema {
+            _ if self.refs.recording > 0 || !self.captures.is_empty() => Way::Rare,
+            Schema::Core => Way::Core,
+            Schema::Yaml11 => Way::Old,
+            Schema::Json | Schema::Failsafe => Way::Rare,
+        };
     }
 }
 
@@ -108,7 +123,17 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         text: &str,
         key: bool,
     ) -> Result {
-        let content = tags::scalar(self.c.options.schema, style, tag, text);
+        self.give_content(tag, tags::scalar(self.c.options.schema, style, tag, text), text, key)
+    }
+
+    /// What a scalar is, to the sink.
+    fn give_content(
+        &mut self,
+        tag: Option<&str>,
+        content: Content<'_>,
+        text: &str,
+        key: bool,
+    ) -> Result {
         if self.c.options.count_rounded
             && !self.c.options.exact_numbers
             && let Content::Meaning(Meaning::Decimal(digits))
@@ -128,9 +153,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             };
         }
         if content == Content::Meaning(Meaning::Text) {
-            if let Some(keys) = self.c.maps.last_mut() {
-                keys.add_text(text, &self.c.limits);
-            }
+            self.c.maps.add_text(text, &self.c.limits);
             return target!(self.key(text));
         }
         let mut builder = Builder::new(&self.c.limits);
@@ -142,9 +165,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
     /// A key that is not text.
     fn give_key(&mut self, value: &Value) -> Result {
         value.check_key()?;
-        if let Some(keys) = self.c.maps.last_mut() {
-            keys.add_value(value, &self.c.limits);
-        }
+        self.c.maps.add_value(value, &self.c.limits);
         target!(self.key_value(value))
     }
 
@@ -159,7 +180,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         if key {
             let builder = Builder::new(&self.c.limits);
             self.c.captures.push(Capture { depth: self.c.depth, builder });
-            self.c.rare = true;
+            self.c.way = Way::Rare;
         }
         self.c.depth += 1;
         if self.c.depth > self.c.limits.depth.min(Limits::DEPTH_CEILING) {
@@ -187,7 +208,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             return target!(self.begin_array(None));
         }
         if self.c.options.schema == Schema::Yaml11 {
-            self.c.maps.push(MapKeys::default());
+            self.c.maps.begin();
         }
         target!(self.begin_map(None))
     }
@@ -198,7 +219,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         } else {
             if self.c.options.schema == Schema::Yaml11 {
                 self.give_merged()?;
-                self.c.maps.pop();
+                self.c.maps.end();
             }
             target!(self.end_map())?;
         }
@@ -312,12 +333,15 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
     /// A collection of the input begins.
     fn begin(&mut self, mapping: bool, props: &Props, key: bool) -> Result {
         self.c.level += 1;
-        if !self.c.rare && !props.any() && !key {
+        if self.c.way != Way::Rare && !props.any() && !key {
             self.c.depth += 1;
-            return match mapping {
-                true => self.sink.begin_map(None),
-                false => self.sink.begin_array(None),
-            };
+            if !mapping {
+                return self.sink.begin_array(None);
+            }
+            if self.c.way == Way::Old {
+                self.c.maps.begin();
+            }
+            return self.sink.begin_map(None);
         }
         let given = self.c.merging.is_none();
         let mut id = None;
@@ -327,7 +351,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             // Who holds references has no use for the tape, unless keys merge what is on it.
             if !sent || self.c.options.schema == Schema::Yaml11 {
                 self.c.refs.open(self.c.level);
-                self.c.rare = true;
+                self.c.way = Way::Rare;
             }
         }
         if self.c.refs.recording > 0 {
@@ -339,7 +363,14 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
 
     /// A collection of the input ends.
     fn end(&mut self, mapping: bool) -> Result {
-        if !self.c.rare && self.c.specials.is_empty() {
+        let old = mapping && self.c.way == Way::Old;
+        if self.c.way != Way::Rare
+            && self.c.specials.is_empty()
+            && !(old && self.c.maps.last_merges())
+        {
+            if old {
+                self.c.maps.end();
+            }
             (self.c.level, self.c.depth) = (self.c.level - 1, self.c.depth - 1);
             return if mapping { self.sink.end_map() } else { self.sink.end_array() };
         }
@@ -354,6 +385,45 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         self.node_done();
         self.c.settle();
         Ok(())
+    }
+
+    /// Text that is known to be nothing else.
+    #[inline(always)]
+    fn give_text(&mut self, span: Span<'_>, key: bool) -> Result {
+        let length = span.end - span.start;
+        let short = span.tail().first_chunk().and_then(|window| ShortText::ascii(window, length));
+        match (short, key) {
+            (Some(text), true) => self.sink.short_key(text),
+            (Some(text), false) => self.sink.short_str(text),
+            (None, true) => self.sink.key(span.text()),
+            (None, false) => self.sink.str(span.text()),
+        }
+    }
+
+    /// A plain scalar where the schema is not the core one, or something is at work.
+    #[inline(never)]
+    fn other_plain(&mut self, span: Span<'_>, key: bool) -> Result {
+        let text = span.text();
+        if self.c.way == Way::Rare {
+            return self.rare_scalar(Props::NONE, Style::Plain, text, key);
+        }
+        if text.as_bytes().first().is_none_or(|first| schema_11::may_mean(*first)) {
+            match schema_11::resolve(text) {
+                Meaning::I64(value) if !key => return self.sink.i64(value),
+                Meaning::Bool(value) if !key => return self.sink.bool(value),
+                Meaning::Null if !key => return self.sink.null(),
+                Meaning::Merge if key => {
+                    self.begin_merge();
+                    return Ok(());
+                }
+                Meaning::Text => {}
+                meaning => return self.give_content(None, Content::Meaning(meaning), text, key),
+            }
+        }
+        if key {
+            self.c.maps.add_text(text, &self.c.limits);
+        }
+        self.give_text(span, key)
     }
 
     #[inline(never)]
@@ -407,52 +477,43 @@ impl<S: Sink + ?Sized> Handler for Compose<'_, S> {
     }
     #[inline(always)]
     fn plain(&mut self, span: Span<'_>, key: bool) -> Result {
-        if self.c.rare {
-            return self.rare_scalar(Props::NONE, Style::Plain, span.text(), key);
+        if self.c.way != Way::Core {
+            return self.other_plain(span, key);
         }
-        let tail = span.tail();
-        if tail.first().is_none_or(|first| schema::may_mean(*first)) {
-            if !key {
+        if span.tail().first().is_none_or(|first| schema::may_mean(*first)) {
+            match schema::core(span.text()) {
                 // What nearly all of them are.
-                match schema::core(span.text()) {
-                    Meaning::I64(value) => return self.sink.i64(value),
-                    Meaning::Bool(value) => return self.sink.bool(value),
-                    Meaning::Null => return self.sink.null(),
-                    Meaning::Text => return self.sink.str(span.text()),
-                    _ => {}
-                }
+                Meaning::I64(value) if !key => return self.sink.i64(value),
+                Meaning::Bool(value) if !key => return self.sink.bool(value),
+                Meaning::Null if !key => return self.sink.null(),
+                Meaning::Text => {}
+                _ => return self.give_scalar(Style::Plain, None, span.text(), key),
             }
-            return self.give_scalar(Style::Plain, None, span.text(), key);
         }
-        let length = span.end - span.start;
-        let short = tail.first_chunk().and_then(|window| ShortText::ascii(window, length));
-        match (short, key) {
-            (Some(text), true) => self.sink.short_key(text),
-            (Some(text), false) => self.sink.short_str(text),
-            (None, true) => self.sink.key(span.text()),
-            (None, false) => self.sink.str(span.text()),
-        }
+        self.give_text(span, key)
     }
     #[inline(always)]
     fn quoted(&mut self, span: Span<'_>, style: Style, key: bool) -> Result {
-        if self.c.rare {
-            return self.rare_scalar(Props::NONE, style, span.text(), key);
+        match self.c.way {
+            Way::Core => {}
+            Way::Rare => return self.rare_scalar(Props::NONE, style, span.text(), key),
+            Way::Old if key => self.c.maps.add_text(span.text(), &self.c.limits),
+            Way::Old => {}
         }
-        let length = span.end - span.start;
-        let short = span.tail().first_chunk().and_then(|tail| ShortText::ascii(tail, length));
-        match (short, key) {
-            (Some(text), true) => self.sink.short_key(text),
-            (Some(text), false) => self.sink.short_str(text),
-            (None, true) => self.sink.key(span.text()),
-            (None, false) => self.sink.str(span.text()),
-        }
+        self.give_text(span, key)
     }
     #[inline]
     fn scalar(&mut self, props: &Props, style: Style, text: &str, key: bool) -> Result {
-        if self.c.rare || props.any() || style == Style::Plain {
+        if self.c.way == Way::Rare || props.any() || style == Style::Plain {
             return self.rare_scalar(props, style, text, key);
         }
-        if key { self.sink.key(text) } else { self.sink.str(text) }
+        if !key {
+            return self.sink.str(text);
+        }
+        if self.c.way == Way::Old {
+            self.c.maps.add_text(text, &self.c.limits);
+        }
+        self.sink.key(text)
     }
     fn alias(&mut self, name: &str, key: bool) -> Result {
         let Some(anchor) = self.c.refs.find(name) else {

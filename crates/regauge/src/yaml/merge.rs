@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::compose::Compose;
+use super::compose::{Compose, Way};
 use super::event::Style;
 use super::reader::Schema;
 use super::references::Raw;
@@ -16,34 +16,109 @@ use crate::event::Sink;
 use crate::value::{Builder, Value};
 use crate::{Error, Limits, Result};
 
-/// The keys of an open mapping, and the nodes to merge into it: their places on the tape.
+/// The open mappings. Their keys lie in one text, one after the other: few documents merge, and
+/// only for those that do are they looked up.
 #[derive(Debug, Default)]
-pub(super) struct MapKeys {
-    seen: HashSet<String>,
+pub(super) struct OpenMaps {
+    maps: Vec<MapKeys>,
+    names: String,
+    /// Where each name ends.
+    ends: Vec<usize>,
+}
+
+/// An open mapping.
+#[derive(Debug, Default)]
+struct MapKeys {
+    /// Its first key in `ends`.
+    first: usize,
     bytes: u64,
     full: bool,
+    /// Its keys, once something is merged into it.
+    seen: Option<HashSet<String>>,
+    /// The nodes to merge into it: their places on the tape.
     merges: Vec<usize>,
 }
 
-impl MapKeys {
+impl OpenMaps {
+    /// Another document begins.
+    pub(super) fn clear(&mut self) {
+        self.maps.clear();
+        self.drop_names(0);
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.maps.push(MapKeys { first: self.ends.len(), ..MapKeys::default() });
+    }
+
+    pub(super) fn end(&mut self) {
+        if let Some(map) = self.maps.pop() {
+            self.drop_names(map.first);
+        }
+    }
+
+    /// Whether something is to be merged into the innermost.
+    pub(super) fn last_merges(&self) -> bool {
+        self.maps.last().is_some_and(|map| !map.merges.is_empty())
+    }
+
+    /// A key of the innermost.
     pub(super) fn add_text(&mut self, text: &str, limits: &Limits) {
-        self.add(format!("'{text}"), limits);
+        self.add('\'', text, limits);
     }
 
+    /// A key of the innermost that is not text.
     pub(super) fn add_value(&mut self, value: &Value, limits: &Limits) {
-        self.add(value.to_string(), limits);
+        if !self.maps.is_empty() {
+            self.add(' ', &value.to_string(), limits);
+        }
     }
 
-    fn add(&mut self, name: String, limits: &Limits) {
-        if self.full {
+    #[inline]
+    fn add(&mut self, kind: char, name: &str, limits: &Limits) {
+        let Some(map) = self.maps.last_mut() else { return };
+        if map.full {
             return;
         }
-        self.bytes += 64 + name.len() as u64;
-        self.seen.insert(name);
-        if self.bytes > limits.record_bytes {
-            self.full = true;
-            self.seen = HashSet::new();
+        map.bytes += 64 + name.len() as u64;
+        if map.bytes > limits.record_bytes {
+            (map.full, map.seen) = (true, None);
+            let first = map.first;
+            return self.drop_names(first);
         }
+        if let Some(seen) = &mut map.seen {
+            seen.insert(format!("{kind}{name}"));
+            return;
+        }
+        self.names.push(kind);
+        self.names.push_str(name);
+        self.ends.push(self.names.len());
+    }
+
+    /// Forgets the names from this one on.
+    fn drop_names(&mut self, first: usize) {
+        self.ends.truncate(first);
+        self.names.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+
+    /// The keys of the innermost mapping are looked up from now on; its merges come back.
+    fn look_up(&mut self) -> Vec<usize> {
+        let Some(map) = self.maps.last_mut() else { return Vec::new() };
+        let mut seen = HashSet::new();
+        let mut start = map.first.checked_sub(1).map_or(0, |before| self.ends[before]);
+        for end in &self.ends[map.first..] {
+            seen.insert(self.names[start..*end].to_owned());
+            start = *end;
+        }
+        map.seen = Some(seen);
+        let (first, merges) = (map.first, std::mem::take(&mut map.merges));
+        self.drop_names(first);
+        merges
+    }
+
+    /// Whether the innermost has a key of this name.
+    fn has(&self, name: &str) -> bool {
+        let seen = self.maps.last().and_then(|map| map.seen.as_ref());
+        seen.is_some_and(|seen| seen.contains(name))
     }
 }
 
@@ -59,6 +134,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
     pub(super) fn begin_merge(&mut self) {
         self.c.merging = Some((self.c.level, self.c.refs.tape.len()));
         self.c.refs.recording += 1;
+        self.c.way = Way::Rare;
     }
 
     /// A node has ended: perhaps the value of a merge key.
@@ -69,31 +145,30 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             self.c.merging = None;
             self.c.refs.recording -= 1;
             self.merge_later(start);
+            self.c.settle();
         }
     }
 
     /// The node at this place of the tape is merged when the mapping ends.
     pub(super) fn merge_later(&mut self, start: usize) {
-        if let Some(keys) = self.c.maps.last_mut() {
-            keys.merges.push(start);
+        if let Some(map) = self.c.maps.maps.last_mut() {
+            map.merges.push(start);
         }
     }
 
     /// Gives what is merged into the mapping that ends.
     pub(super) fn give_merged(&mut self) -> Result {
-        let Some(keys) = self.c.maps.last_mut() else { return Ok(()) };
-        if keys.merges.is_empty() {
+        if !self.c.maps.last_merges() {
             return Ok(());
         }
-        if keys.full {
+        if self.c.maps.maps.last().is_some_and(|map| map.full) {
             return Err(Error::limit(
                 "found a merge key in a mapping with more keys than may be held in memory",
             )
             .hint("pass --limit record_bytes=… to raise the limit"));
         }
         // A later merge key wins over one before.
-        let merges = std::mem::take(&mut keys.merges);
-        for start in merges.into_iter().rev() {
+        for start in self.c.maps.look_up().into_iter().rev() {
             self.merge_node(start, 0)?;
         }
         Ok(())
@@ -147,8 +222,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             match self.merge_key(at)? {
                 None => nested.push(value),
                 Some(name) => {
-                    let keys = self.c.maps.last().expect("the mapping that ends");
-                    if !keys.seen.contains(&name) {
+                    if !self.c.maps.has(&name) {
                         self.replay(at, value, true)?;
                         self.replay(value, next, false)?;
                     }
@@ -162,7 +236,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         Ok(())
     }
 
-    /// The name of the key at `at` as [`MapKeys`] has it; nothing for a merge key.
+    /// The name of the key at `at` as [`OpenMaps`] has it; nothing for a merge key.
     fn merge_key(&mut self, at: usize) -> Result<Option<String>> {
         let mut builder = Builder::new(&self.c.limits);
         let mut place = at;
@@ -189,7 +263,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         )?;
         Ok(builder.take().map(|value| match value {
             Value::Text(text) => format!("'{text}"),
-            value => value.to_string(),
+            value => format!(" {value}"),
         }))
     }
 }

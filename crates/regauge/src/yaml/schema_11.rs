@@ -5,9 +5,23 @@ use std::borrow::Cow;
 
 use super::schema::{Meaning, Time, decimal_integer, integer, sign};
 
+/// Whether a plain scalar that begins with this byte can be something else than text.
+#[inline(always)]
+pub(super) fn may_mean(first: u8) -> bool {
+    let old = matches!(first, b'y' | b'Y' | b'o' | b'O' | b'<');
+    old || super::schema::may_mean(first)
+}
+
 /// What the text of a plain scalar is.
 pub(super) fn resolve(text: &str) -> Meaning<'_> {
     let Some(&first) = text.as_bytes().first() else { return Meaning::Null };
+    let (negative, rest) = sign(text);
+    if matches!(rest.as_bytes(), [b'0'] | [b'1'..=b'9', ..])
+        && let Some(meaning) = decimal_integer(negative, rest)
+    {
+        // Most numbers are no more than that.
+        return meaning;
+    }
     match text {
         "~" | "null" | "Null" | "NULL" => return Meaning::Null,
         "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
@@ -237,6 +251,12 @@ mod tests {
             assert_eq!(resolve(text), Meaning::Decimal(plain.into()), "{text}");
         }
         assert_eq!(resolve("190:20:30.15"), Meaning::Double(685_230.15));
+        for (text, value) in [("0", 0), ("-0", 0), ("+7", 7), ("-120", -120)] {
+            assert_eq!(resolve(text), Meaning::I64(value), "{text}");
+        }
+        for text in ["00", "-", "+", "0", "12", ".5", "~", "null", "Yes", "ON", "off", "No", "<<"] {
+            assert!(may_mean(text.as_bytes()[0]), "{text}");
+        }
         for (text, value) in [("yes", true), ("Off", false), ("ON", true)] {
             assert_eq!(resolve(text), Meaning::Bool(value));
         }

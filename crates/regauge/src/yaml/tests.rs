@@ -190,6 +190,16 @@ fn merge_keys() {
         json("a: &a {x: 1}\nb: &b {<<: *a, y: 2}\nc: *b\nd: {<<: *b}\n"),
         r#"{"a":{"x":1},"b":{"y":2,"x":1},"c":{"y":2,"x":1},"d":{"y":2,"x":1}}"#
     );
+    // Mappings inside have keys of their own, and a key is the same however it is written.
+    assert_eq!(
+        json("a: &a {x: 1, in: {<<: {y: 2, x: 5}, x: 3}}\nb: {p: {q: 1}, <<: *a, x: 4, q: 0}\n"),
+        r#"{"a":{"x":1,"in":{"x":3,"y":2}},"b":{"p":{"q":1},"x":4,"q":0,"in":{"x":3,"y":2}}}"#
+    );
+    check_11("{<<: {'k': 1, j: 2, name: 3}, \"k\": 4, name: 5}\n", r#"{"k":4,"name":5,"j":2}"#);
+    check_11(
+        "- {<<: {k: 1}}\n- {j: 2, <<: {k: 3}}\n- {k: 4}\n",
+        r#"[{"k":1},{"j":2,"k":3},{"k":4}]"#,
+    );
     check("<<: {a: 1}\n", r#"{"<<":{"a":1}}"#);
     check_11("'<<': {a: 1}\n", r#"{"<<":{"a":1}}"#);
     let error = read_as(Schema::Yaml11, "<<: 1\n").unwrap_err();

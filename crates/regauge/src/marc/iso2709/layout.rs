@@ -29,6 +29,8 @@ pub(super) struct Layout {
     pub(super) delimiters: Vec<u32>,
     /// The fields are in the order of the data, and nothing is between or behind them.
     pub(super) in_order: bool,
+    /// All numbers of the directory are right.
+    pub(super) is_right: bool,
 }
 
 impl Layout {
@@ -40,6 +42,7 @@ impl Layout {
         stated: Option<usize>,
         repair: bool,
     ) -> Result<(usize, Option<String>)> {
+        self.is_right = false;
         match self.by_directory(record) {
             Ok((base, note)) => match stated {
                 None => Ok((base, note)),
@@ -156,6 +159,7 @@ impl Layout {
         }
         self.in_order = in_order && total == data.len();
         self.find_delimiters(data, base, directory)?;
+        self.is_right = self.in_order;
         let note = if total != data.len() {
             Some(format!("{} bytes that no directory entry names", data.len() - total))
         } else if !in_order {

@@ -29,6 +29,7 @@ mod reader;
 mod scan;
 #[cfg(test)]
 mod tests;
+mod whole;
 mod writer;
 
 pub use reader::{Parser, Reader};

@@ -6,6 +6,7 @@
 
 use super::layout::{ENTRY_BYTES, FieldPlace, Layout, RECORD_BYTES_MIN, tag_name};
 use super::scan::delimiters;
+use super::whole;
 use crate::event::Sink;
 use crate::fidelity::LossKind;
 use crate::marc::charset::{self, Charset, CharsetChoice};
@@ -210,7 +211,10 @@ impl Parser {
                 if let Some(note) = note {
                     sink.fidelity().note(LossKind::Marc, note, "the text, with numbers that fit");
                 }
-                self.emit(head, text, charset, sink)
+                let exact = self.layout.is_right
+                    && original.is_none()
+                    && std::ptr::eq(text.as_ptr(), data.as_ptr());
+                self.emit(head, text, charset, exact, sink)
             }
             Err(error) => {
                 let offset = error.offset().unwrap_or(0) as u32;
@@ -226,17 +230,26 @@ impl Parser {
     }
 
     /// Gives the events of a record that was found good. `fields` and `delimiters` speak of
-    /// `text`.
+    /// `text`; `exact` says that the directory does, too.
     fn emit<S: Sink + ?Sized>(
         &mut self,
         head: &[u8],
         text: &str,
         charset: Option<Charset>,
+        exact: bool,
         sink: &mut S,
     ) -> Result {
         let Some(directory) = crate::utf8::from_utf8(&head[LEADER_BYTES..]) else {
             return Err(Error::syntax("found a directory that is not ASCII").at(24));
         };
+        if head[..LEADER_BYTES].is_ascii()
+            && let Some(head) = crate::utf8::from_utf8(head)
+            && let Some(record) = sink.whole_record(whole::weight(head, text, &self.layout))
+        {
+            whole::fill(record, head, text, &self.layout, exact);
+            record.set_charset(charset);
+            return Ok(());
+        }
         sink.begin_map(Some(2 + u64::from(charset.is_some())))?;
         sink.key("leader")?;
         match std::str::from_utf8(&head[..LEADER_BYTES]) {
@@ -302,8 +315,7 @@ fn emit_field<S: Sink + ?Sized>(
     let is_control = is_control_tag(tag.as_bytes());
     let Some(&first) = delimiters.first().filter(|_| !is_control) else {
         let content = &text[field.start as usize..field.end as usize];
-        let is_pair = matches!(content.as_bytes(), [a, b] if is_indicator(*a) && is_indicator(*b));
-        if is_control || !is_pair {
+        if is_control || !is_pair(content.as_bytes()) {
             return sink.text_pair(tag, content);
         }
         begin_data(tag, content, 0, sink)?;
@@ -326,6 +338,12 @@ fn emit_field<S: Sink + ?Sized>(
     sink.end_array()?;
     sink.end_map()?;
     sink.end_map()
+}
+
+/// Whether a field without a delimiter is a data field without subfields: it consists of indicators.
+#[inline]
+pub(super) fn is_pair(content: &[u8]) -> bool {
+    matches!(content, [a, b] if is_indicator(*a) && is_indicator(*b))
 }
 
 /// Opens a data field, up to its subfields.

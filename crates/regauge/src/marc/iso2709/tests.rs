@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::{Parser, Reader, Writer};
+use crate::event::forward;
 use crate::marc::charset::{Charset, CharsetChoice};
 use crate::marc::record::{Field, Record, RecordBuilder};
 use crate::marc::{Options, leader};
@@ -72,13 +73,30 @@ struct Got {
     losses: Vec<String>,
 }
 
-fn read_all(mut reader: Reader<'_>) -> Got {
+/// Hands on the events, so that no record is filled in at once.
+struct Events<'a> {
+    inner: &'a mut RecordBuilder,
+}
+
+impl Sink for Events<'_> {
+    forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
+    forward!(begin_map key key_value end_map text_pair fidelity);
+}
+
+fn read_all(reader: Reader<'_>) -> Got {
+    read_by(reader, |reader, builder| reader.next(builder))
+}
+
+fn read_by<'a>(
+    mut reader: Reader<'a>,
+    next: impl Fn(&mut Reader<'a>, &mut RecordBuilder) -> crate::Result<bool>,
+) -> Got {
     reader.keep_records(true);
     let fidelity = Fidelity::new(OnLoss::Refuse, Format::Json);
     let mut builder = RecordBuilder::new(&Limits::default(), fidelity);
     let mut lines = Vec::new();
     loop {
-        match reader.next(&mut builder) {
+        match next(&mut reader, &mut builder) {
             Ok(true) => lines.push(shown(builder.record())),
             Ok(false) => break,
             Err(error) => match reader.skip_bad(error) {
@@ -97,13 +115,18 @@ fn read_all(mut reader: Reader<'_>) -> Got {
     Got { lines, losses: losses.map(|example| example.found.clone()).collect() }
 }
 
-/// Reads whole and byte by byte, which has to be the same.
+/// Reads whole, byte by byte, and by the events, which all has to be the same.
 fn read_with(bytes: &[u8], options: &Options) -> Got {
     let parser = || Parser::new(options.clone(), Limits::default());
     let whole = read_all(Reader::from_slice(parser(), bytes));
     let pieces = read_all(Reader::from_read(parser(), Drip(bytes)));
     assert_eq!(whole.lines, pieces.lines);
     assert_eq!(whole.losses, pieces.losses);
+    let events = read_by(Reader::from_slice(parser(), bytes), |reader, builder| {
+        reader.next(&mut Events { inner: builder })
+    });
+    assert_eq!(whole.lines, events.lines);
+    assert_eq!(whole.losses, events.losses);
     whole
 }
 
@@ -137,6 +160,67 @@ fn check(leader: &str, fields: &[(&str, &[u8])], expected: &str) {
     writer.end_document().unwrap();
     let back = writer.into_out().into_vec();
     assert_eq!(back.escape_ascii().to_string(), bytes.escape_ascii().to_string(), "{expected}");
+    check_whole(&bytes);
+}
+
+/// The one record is written as the same bytes again, by those that were read, by its parts, and after
+/// a change of its leader as by the events.
+fn check_whole(bytes: &[u8]) {
+    let mut reader = Reader::from_slice(Parser::default(), bytes);
+    let mut builder =
+        RecordBuilder::new(&Limits::default(), Fidelity::new(OnLoss::Refuse, Format::Marc));
+    assert!(reader.next(&mut builder).unwrap());
+    let mut record = builder.take();
+    let by = |record: &Record| {
+        let fidelity = Fidelity::new(OnLoss::Refuse, Format::Marc);
+        let mut writer = Writer::new(Out::in_memory(), Options::default(), fidelity);
+        writer.record(record).map(|()| writer.into_out().into_vec().escape_ascii().to_string())
+    };
+    let by_events = |record: &Record| {
+        let written = write(record, &Options::default(), OnLoss::Refuse);
+        written.map(|(bytes, _)| bytes.escape_ascii().to_string())
+    };
+    assert_eq!(by(&record).unwrap(), bytes.escape_ascii().to_string());
+    let mut parts = Record::new();
+    parts.clone_from(&record);
+    parts.is_verbatim_from(u32::MAX);
+    assert!(parts.verbatim().is_none());
+    assert_eq!(by(&parts).unwrap(), bytes.escape_ascii().to_string());
+    for leader in [MARC8, UTF8, "short", "00000nam a22\u{e9}0000   4500"] {
+        record.set_leader(leader);
+        match (by(&record), by_events(&record)) {
+            (Ok(whole), Ok(events)) => assert_eq!(whole, events),
+            (whole, events) => {
+                assert_eq!(whole.unwrap_err().to_string(), events.unwrap_err().to_string());
+            }
+        }
+    }
+    record.add_text("999", "more");
+    assert!(record.verbatim().is_none());
+    assert_eq!(by(&record).is_ok(), by_events(&record).is_ok());
+}
+
+#[test]
+fn records_keep_their_bytes_where_a_writer_would_write_the_same() {
+    let is_kept = |bytes: &[u8]| {
+        let mut reader = Reader::from_slice(Parser::default(), bytes);
+        let mut builder =
+            RecordBuilder::new(&Limits::default(), Fidelity::new(OnLoss::Refuse, Format::Marc));
+        assert!(reader.next(&mut builder).unwrap());
+        builder.record().verbatim().is_some()
+    };
+    let usual: &[(&str, &[u8])] = &[("001", b"id"), ("245", b"10\x1FaTitle\x1Fb")];
+    assert!(is_kept(&record(UTF8, usual)));
+    assert!(is_kept(&record(MARC8, usual)));
+    // Bytes of MARC-8, which became others; another order of the directory; what is no usual field.
+    assert!(!is_kept(&record(MARC8, &[("245", b"10\x1Fa\xE1a")])));
+    let mut wrong = record(UTF8, usual);
+    wrong[24..48].rotate_left(12);
+    assert!(!is_kept(&wrong));
+    for content in [&b"1\x1Fax"[..], b"\x1Fax", b"text", b"\xC3\xA9\x1Fax"] {
+        assert!(!is_kept(&record(UTF8, &[("245", content)])), "{}", content.escape_ascii());
+    }
+    assert!(!is_kept(&record(UTF8, &[("001", b"a\x1Fb")])));
 }
 
 #[test]

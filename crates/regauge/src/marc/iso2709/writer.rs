@@ -13,7 +13,7 @@ use crate::marc::charset::{self, Charset, CharsetChoice};
 use crate::marc::leader::{CHARSET_POSITION, LEADER_BYTES, nine_digits, write_number};
 use crate::marc::shape::{Shape, TakeRecord};
 use crate::marc::{
-    FIELD_BYTES_MAX, FIELD_TERMINATOR, Options, RECORD_BYTES_MAX, RECORD_TERMINATOR,
+    FIELD_BYTES_MAX, FIELD_TERMINATOR, Options, RECORD_BYTES_MAX, RECORD_TERMINATOR, Record,
     SUBFIELD_DELIMITER, is_control_tag, is_indicator, marc8,
 };
 use crate::out::Out;
@@ -60,6 +60,54 @@ impl<'o> Writer<'o> {
         std::mem::replace(&mut self.out, out)
     }
 
+    /// Takes the parts of a record in place of its events; [`end_document`](crate::Writer::end_document)
+    /// then writes it.
+    pub fn parts(&mut self) -> &mut (impl TakeRecord + use<>) {
+        self.inner.parts()
+    }
+
+    /// Writes a record: one that was read from ISO 2709 and not changed since, but for its leader, by its
+    /// own bytes.
+    ///
+    /// # Errors
+    /// As by its events.
+    pub fn record(&mut self, record: &Record) -> Result {
+        if self.verbatim(record)? {
+            return Ok(());
+        }
+        record.give(self.inner.parts())?;
+        self.inner.end_parts()?;
+        self.write()
+    }
+
+    /// Writes a record by the bytes that it was read from; `false` where that does not do.
+    fn verbatim(&mut self, record: &Record) -> Result<bool> {
+        let Some(bytes) = record.verbatim().map(str::as_bytes) else { return Ok(false) };
+        let length = LEADER_BYTES + bytes.len() + 1;
+        let leader = record.leader();
+        if leader.len() != LEADER_BYTES
+            || !leader.is_ascii()
+            || length > RECORD_BYTES_MAX
+            || self.inner.whole(record.weight()).is_none()
+        {
+            return Ok(false);
+        }
+        let body = &mut self.inner.target;
+        let mut leader = leader_bytes(leader, &mut body.fidelity)?;
+        let charset = charset_of(&mut leader, record.charset_key(), &self.options);
+        if charset == Charset::Marc8 && !marc8::is_plain(bytes) {
+            return Ok(false);
+        }
+        let Some(base) = memchr::memchr(FIELD_TERMINATOR, bytes) else { return Ok(false) };
+        write_number(&mut leader[..5], length);
+        write_number(&mut leader[12..17], LEADER_BYTES + base + 1);
+        self.out.room(length, u64::MAX)?;
+        self.out.extend(&leader);
+        self.out.extend(bytes);
+        self.out.push(RECORD_TERMINATOR);
+        Ok(true)
+    }
+
     /// Writes the record at hand.
     fn write(&mut self) -> Result {
         let body = &mut self.inner.target;
@@ -68,18 +116,7 @@ impl<'o> Writer<'o> {
         }
         body.check_delimiters()?;
         let mut leader = leader_bytes(&body.leader, &mut body.fidelity)?;
-        let charset = match self.options.write_charset {
-            CharsetChoice::Auto => {
-                body.charset.unwrap_or(Charset::of_leader(leader[CHARSET_POSITION]))
-            }
-            CharsetChoice::Always(charset) => {
-                leader[CHARSET_POSITION] = match charset {
-                    Charset::Utf8 => b'a',
-                    Charset::Marc8 => b' ',
-                };
-                charset
-            }
-        };
+        let charset = charset_of(&mut leader, body.charset, &self.options);
         let data = match charset {
             Charset::Marc8 if !marc8::is_plain(body.data.held()) => {
                 body.encode(&mut self.encoded)?;
@@ -153,6 +190,24 @@ fn leader_bytes(leader: &str, fidelity: &mut Fidelity) -> Result<[u8; LEADER_BYT
         *byte = u8::try_from(u32::from(c)).unwrap_or(b' ');
     }
     Ok(bytes)
+}
+
+/// The charset to write a record in that carries this one, or none; the leader says so from now on.
+fn charset_of(
+    leader: &mut [u8; LEADER_BYTES],
+    carried: Option<Charset>,
+    options: &Options,
+) -> Charset {
+    match options.write_charset {
+        CharsetChoice::Auto => carried.unwrap_or(Charset::of_leader(leader[CHARSET_POSITION])),
+        CharsetChoice::Always(charset) => {
+            leader[CHARSET_POSITION] = match charset {
+                Charset::Utf8 => b'a',
+                Charset::Marc8 => b' ',
+            };
+            charset
+        }
+    }
 }
 
 /// The record at hand, its fields as they will stand behind the directory, but in UTF-8.
@@ -458,6 +513,7 @@ impl Sink for Writer<'_> {
 
 impl crate::event::Writer for Writer<'_> {
     fn end_document(&mut self) -> Result {
+        self.inner.end_parts()?;
         self.write()
     }
     fn finish(&mut self) -> Result {

@@ -87,6 +87,12 @@ impl<'o> Writer<'o> {
     pub fn into_out(self) -> Out<'o> {
         self.inner.target.out
     }
+
+    /// Takes the parts of a record in place of its events; [`end_document`](crate::Writer::end_document)
+    /// then ends it.
+    pub fn parts(&mut self) -> &mut (impl TakeRecord + use<'o>) {
+        self.inner.parts()
+    }
 }
 
 /// The record at hand, as far as it is written.
@@ -462,6 +468,7 @@ impl Sink for Writer<'_> {
 
 impl crate::event::Writer for Writer<'_> {
     fn end_document(&mut self) -> Result {
+        self.inner.end_parts()?;
         let body = &mut self.inner.target;
         body.out.extend(body.layout.end_record);
         match body.fault.take() {
