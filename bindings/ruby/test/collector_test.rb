@@ -98,6 +98,26 @@ class CollectorTest < Minitest::Test
     end
   end
 
+  def test_many_fields_under_stress
+    fields = (1..6).flat_map do |number|
+      [{ "00#{number}" => "control #{number} é" },
+       { "24#{number}" => { "ind1" => " ", "ind2" => "1", "subfields" => [{ "a" => "x" * 40 * number }, { "é" => "" }] } }]
+    end
+    hashes = Array.new(3) { |at| { "leader" => "00000nam a2200000 a 4500", "fields" => fields.rotate(at) } }
+    bytes = R::MARC.dump(hashes)
+    xml = R::MARC::XML.dump(hashes)
+    found = stressed { R::MARC.load_all(bytes).each(&:fields) + R::MARC::XML.load_all(xml).each(&:fields) }
+    assert_equal hashes.map { |hash| hash["fields"] } * 2, found.map { |record| record.to_hash["fields"] }
+    assert_equal bytes + bytes, stressed { R::MARC.dump(found) }
+    assert_equal bytes, stressed { R::MARC.dump(R::MARC.load_all(bytes)) }
+    held = Array.new(200) { R::MARC.load_all(bytes).each(&:fields) }
+    GC.start(full_mark: true, immediate_sweep: false)
+    held.concat(Array.new(50) { R::MARC.load_all(bytes).each(&:fields) })
+    GC.verify_internal_consistency if GC.respond_to?(:verify_internal_consistency)
+    GC.compact if GC.respond_to?(:compact)
+    held.each { |records| assert_equal bytes, R::MARC.dump(records) }
+  end
+
   def test_streams_under_stress
     bytes = R::MessagePack.dump(VALUE.except("a")) * 3
     found = stressed { R::MessagePack.each(StringIO.new(bytes)).to_a }
@@ -138,7 +158,8 @@ class CollectorTest < Minitest::Test
     File.read("/proc/self/statm").split[1].to_i * 4
   end
 
-  # Both good and bad input: 100,000 loads, and the memory stays where it was.
+  # Both good and bad input: 100,000 loads, and the memory stays where it was. What leaks, leaks
+  # every time; what the tests before have left in pieces is taken once.
   def test_nothing_leaks
     skip "no /proc" unless File.exist?("/proc/self/statm")
 
@@ -160,10 +181,12 @@ class CollectorTest < Minitest::Test
       end
     end
     round.call(1500)
-    before = resident
-    round.call(100_000 / good.length / 2 + 1)
-    grown = resident - before
-    assert_operator grown, :<, 8192, "#{grown} KiB more"
+    grown = Array.new(3) do
+      before = resident
+      round.call(100_000 / good.length / 2 + 1)
+      resident - before
+    end
+    assert_operator grown.min, :<, 1024, "#{grown.join(", ")} KiB more"
   end
 
   def test_exceptions_and_abandoned_streams_leak_nothing
@@ -186,9 +209,12 @@ class CollectorTest < Minitest::Test
       end
     end
     round.call(500)
-    before = resident
-    round.call(3000)
-    assert_operator resident - before, :<, 16_384
+    grown = Array.new(3) do
+      before = resident
+      round.call(3000)
+      resident - before
+    end
+    assert_operator grown.min, :<, 4096, "#{grown.join(", ")} KiB more"
   end
 
   def test_ractors

@@ -217,4 +217,54 @@ class MARCTest < Minitest::Test
     output = IO.popen([RbConfig.ruby, "-W0", "-I#{library}", "-I#{File.dirname($LOADED_FEATURES.find { |path| path.end_with?("/regauge.rb") })}", "-e", script, data("")], err: %i[child out], &:read)
     assert_operator output.to_i, :>, 100, output
   end
+
+  def test_objects_that_were_read_are_like_those_that_were_made
+    fields = [{ "001" => "x" }, { "245" => { "ind1" => "1", "ind2" => " ", "subfields" => [{ "a" => "y" }, { "b" => "z" }] } }]
+    bytes = Regauge::MARC.dump([{ "leader" => "00000nam a2200000 a 4500", "fields" => fields }] * 3)
+    Regauge::MARC.each(bytes) do |record|
+      control, data = record.fields.to_a
+      made = Regauge::MARC::DataField.new("245", "1", " ", %w[a y], %w[b z])
+      [[control, Regauge::MARC::ControlField.new("001", "x")], [data, made], data.subfields.zip(made.subfields)[1]].each do |read, own|
+        assert_equal own.instance_variables, read.instance_variables
+        assert_equal own.instance_variables.map { |name| own.instance_variable_get(name).class },
+                     read.instance_variables.map { |name| read.instance_variable_get(name).class }
+        read.instance_variable_set(:@more, [1])
+        copy = read.clone
+        assert_equal [1], copy.instance_variable_get(:@more)
+        assert_equal own, Marshal.load(Marshal.dump(copy))
+        copy.remove_instance_variable(:@more)
+        assert_equal own.instance_variables, copy.instance_variables
+        refute copy.frozen?
+      end
+      data.tag = "246"
+      assert_equal %w[001 246], record.fields.tag_list
+      assert_equal({ "001" => [0], "246" => [1] }, record.fields.tags)
+    end
+  end
+
+  def test_a_record_that_nobody_touched_is_written_by_its_bytes
+    reader = ->(bytes, **options) { Regauge::MARC.load_all(bytes, **options) }
+    fields = [{ "001" => "é" }, { "245" => { "ind1" => "1", "ind2" => " ", "subfields" => [{ "a" => "ü" }] } }]
+    bytes = Regauge::MARC.dump([{ "leader" => "00000nam a2200000 a 4500", "fields" => fields }] * 2)
+    { {} => bytes, { write_charset: :marc8 } => nil, { write_charset: :utf8 } => bytes }.each do |options, expected|
+      touched = Regauge::MARC.dump(reader[bytes].each(&:fields), **options)
+      assert_equal touched, Regauge::MARC.dump(reader[bytes], **options)
+      assert_equal expected, touched if expected
+    end
+    ["00000nam  2200000 a 4500", "00000cam a2200000 a 4500", "99999nam a2299999 a 4500"].each do |leader|
+      change = ->(record) { record.leader = leader }
+      touched = reader[bytes].each(&:fields).each(&change)
+      assert_equal Regauge::MARC.dump(touched), Regauge::MARC.dump(reader[bytes].each(&change)), leader
+    end
+    change = ->(record) { record.leader = "short" }
+    messages = [reader[bytes].each(&:fields), reader[bytes]].map do |records|
+      assert_raises(Regauge::EncodeError) { Regauge::MARC.dump(records.each(&change)) }.message
+    end
+    assert_equal(*messages)
+    large = { limits: { record_bytes: 40 } }
+    messages = [reader[bytes].each(&:fields), reader[bytes]].map do |records|
+      assert_raises(Regauge::LimitError) { Regauge::MARC.dump(records, **large) }.message
+    end
+    assert_equal(*messages)
+  end
 end

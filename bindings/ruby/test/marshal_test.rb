@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "helper"
+require "json"
 require "ostruct"
 
 class MarshalTest < Minitest::Test
@@ -113,6 +114,20 @@ class MarshalTest < Minitest::Test
     end
   end
 
+  def test_dump_finds_what_came_before_among_many
+    random = Random.new(3)
+    strings = Array.new(20_000) { |at| "s#{at}" }
+    floats = Array.new(5_000) { |at| at / 8.0 }
+    many = Array.new(30_000) { |at| random.rand(3).zero? ? floats[random.rand(5_000)] : [strings[random.rand(20_000)], { at => strings[at % 7] }] }
+    # A large document, small ones after it, and it again.
+    [many, ["a", "a"], many.first(10), many.reverse, many].each { |value| assert_equal Marshal.dump(value), M.dump(value) }
+    GC.compact if GC.respond_to?(:compact)
+    assert_equal Marshal.dump(many), M.dump(many)
+    numbers = [1e15, 1e14, 1e-3, 9.99e-4, 1.5e-4, 123.0, 100.0, 0.1, 12.5, 1e15 + 0.5, 999_999_999_999_999.9, 5e-324, 1.7e308]
+    numbers += numbers.map(&:-@) + Array.new(2000) { (random.rand - 0.5) * 10**random.rand(-6..18) }
+    assert_equal Marshal.dump(numbers), M.dump(numbers)
+  end
+
   def test_dump_refuses_what_ruby_refuses
     [-> { M.dump(proc {}) }, -> { M.dump(Class.new.new) }, -> { M.dump(Hash.new { 1 }) }].each do |attempt|
       assert_raises(TypeError, &attempt)
@@ -143,6 +158,49 @@ class MarshalTest < Minitest::Test
     assert_equal encodings.map(&:encoding), found.map(&:encoding)
     assert_equal 7, M.load(Marshal.dump(Hash.new(7)))[:missing]
     assert_predicate M.load(Marshal.dump({}.compare_by_identity.merge!("a" => 1))), :compare_by_identity?
+  end
+
+  # With other limits than the usual ones a document is read in two passes.
+  def in_two_passes(bytes)
+    M.load(bytes, limits: { depth: 512 })
+  end
+
+  def outcome
+    value = yield
+    [Marshal.dump(value), value.inspect]
+  rescue Regauge::Error => e
+    [e.class, e.message]
+  end
+
+  def test_one_pass_reads_what_two_read
+    name = +"name"
+    text = "frozen as a key"
+    list = [1.5, name, { name => name, :name => :name }, { "a" => name }, :name, :E, 2**62, -2**62, 2**63, -2**63, 2**64 - 1, 2**64, nil]
+    rows = JSON.parse('[{"id":1,"of":[0.5,"é"]},{"id":2,"of":[]},{"id":3,"of":{"id":4}}]')
+    documents = values + [list, [list, list], rows, [{ text => 1 }, text], [text, { text => text }], ["b".b, "b".b], [{ E: "x" }], [:E, "x"],
+                          [[:a] * 3, { a: :a }], (0..300).map { |at| [at.to_s, at.to_s.to_sym, at * 0.1] }, [2**40, 2**40, 1.25, 1.25]]
+    documents.each do |value|
+      bytes = Marshal.dump(value)
+      assert_equal(outcome { in_two_passes(bytes) }, outcome { M.load(bytes) }, value.inspect[0, 200])
+    end
+  end
+
+  def test_one_pass_finds_the_faults_that_two_find
+    random = Random.new(7)
+    documents = [
+      { "list" => [1, 1.5, "é", :a, nil, { "list" => [2**40, "x".b] }], "text" => "z" * 40, a: [:a, true, false] },
+      [[0.5, -1e300], JSON.parse('[{"a":1},{"a":2}]'), "a" * 200]
+    ].map { |value| Marshal.dump(value) }
+    documents.each do |bytes|
+      bytes.bytesize.times do |cut|
+        assert_equal(outcome { in_two_passes(bytes[0, cut]) }, outcome { M.load(bytes[0, cut]) })
+      end
+      3000.times do
+        broken = bytes.dup
+        (1 + random.rand(3)).times { broken.setbyte(random.rand(broken.bytesize), random.rand(256)) }
+        assert_equal(outcome { in_two_passes(broken) }, outcome { M.load(broken) }, broken.inspect)
+      end
+    end
   end
 
   def test_objects_are_inert

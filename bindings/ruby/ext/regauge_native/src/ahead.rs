@@ -165,6 +165,6 @@ fn records(part: &[u8], options: &Options, limits: &Limits) -> Option<Vec<Record
         if !reader.next(&mut builder).ok()? {
             return (builder.fidelity().count() == 0).then_some(records);
         }
-        records.push(builder.record().clone());
+        records.push(builder.take());
     }
 }

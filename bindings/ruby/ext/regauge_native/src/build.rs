@@ -90,10 +90,17 @@ impl<'a> Build<'a> {
         value
     }
 
+    /// Takes the object of a whole document that was made elsewhere.
+    pub fn found(&mut self, value: VALUE) {
+        self.reset();
+        self.scratch.values.push(value);
+    }
+
     /// Forgets the document at hand.
     pub fn reset(&mut self) {
         self.scratch.values.truncate(0);
         self.scratch.anchors.truncate(0);
+        self.scratch.symbols.truncate(0);
         self.frames.clear();
         self.early = false;
     }
@@ -172,17 +179,16 @@ impl<'a> Build<'a> {
     /// A hash of the pairs from `base` on, whose keys are text.
     #[inline]
     fn plain_hash(&mut self, base: usize) -> Result<VALUE> {
-        let scratch = self.scratch;
-        if let Some(hash) = scratch.shapes.hash(scratch.values.from(base)) {
-            if self.settings.freeze {
-                ruby::freeze(hash);
-            }
+        if self.settings.core.duplicate_keys == regauge::convert::DuplicateKeys::Refuse {
+            let hash = ruby::hash();
+            self.hash(hash, base, true)?;
+            ruby::keep(hash);
             return Ok(hash);
         }
-        let hash = ruby::hash();
-        self.hash(hash, base, true)?;
-        scratch.shapes.learn(hash, scratch.values.from(base));
-        ruby::keep(hash);
+        let hash = plain_hash(self.scratch, base);
+        if self.settings.freeze {
+            ruby::freeze(hash);
+        }
         Ok(hash)
     }
 
@@ -362,6 +368,21 @@ impl<'a> Build<'a> {
 /// `T_OBJECT`.
 const T_OBJECT: u32 = 1;
 
+/// A hash of the pairs from `base` on of the stack, whose keys are interned text or symbols, the last
+/// of several pairs with one key.
+#[inline]
+pub fn plain_hash(scratch: &Scratch, base: usize) -> VALUE {
+    let pairs = scratch.values.from(base);
+    if let Some(hash) = scratch.shapes.hash(pairs) {
+        return hash;
+    }
+    let hash = ruby::hash();
+    ruby::hash_insert_plain(hash, pairs);
+    scratch.shapes.learn(hash, pairs);
+    ruby::keep(hash);
+    hash
+}
+
 impl Sink for Build<'_> {
     #[inline]
     fn null(&mut self) -> Result {
@@ -381,6 +402,28 @@ impl Sink for Build<'_> {
     #[inline]
     fn f64(&mut self, v: f64) -> Result {
         self.push(ruby::float(v))
+    }
+    #[inline]
+    fn f64_array(&mut self, values: &[f64]) -> Result {
+        const FEW: usize = 4;
+        let mut floats = [NIL; FEW];
+        let mut are_simple = !self.early && values.len() <= FEW;
+        for (place, v) in floats.iter_mut().zip(values) {
+            match ruby::simple_float(*v) {
+                Some(float) => *place = float,
+                None => are_simple = false,
+            }
+        }
+        if !are_simple {
+            self.begin_array(Some(values.len() as u64))?;
+            values.iter().try_for_each(|v| self.f64(*v))?;
+            return self.end_array();
+        }
+        let array = ruby::array(&floats[..values.len()]);
+        if self.settings.freeze {
+            ruby::freeze(array);
+        }
+        self.push(array)
     }
     #[inline]
     fn str(&mut self, v: &str) -> Result {

@@ -20,8 +20,11 @@ mod dump;
 mod errors;
 mod load;
 mod marc;
+mod marc_dump;
 mod marshal_dump;
+mod marshal_load;
 mod names;
+mod numbers;
 mod options;
 #[allow(unsafe_code, reason = "Ruby's C API")]
 mod ruby;
@@ -176,11 +179,11 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::define_method(records, c"advance", method!(marc::advance));
     ruby::define_method(records, c"close", method!(marc::close));
     ruby::define(native, c"fill", method!(marc::fill));
-    ruby::define(native, c"dump_records", method!(marc::dump_records));
+    ruby::define(native, c"dump_records", method!(marc_dump::dump_records));
     let names = names::names();
-    ruby::define(names.marc, c"dump", method!(marc::dump::<{ marc::MARC_21 }>));
-    ruby::define(names.marc_xml, c"dump", method!(marc::dump::<{ marc::XML }>));
-    ruby::define(names.marc_json, c"dump", method!(marc::dump::<{ marc::JSON }>));
+    ruby::define(names.marc, c"dump", method!(marc_dump::dump::<{ marc_dump::MARC_21 }>));
+    ruby::define(names.marc_xml, c"dump", method!(marc_dump::dump::<{ marc_dump::XML }>));
+    ruby::define(names.marc_json, c"dump", method!(marc_dump::dump::<{ marc_dump::JSON }>));
     define_store(native, store, cursor);
     ruby::define(native, c"convert", method!(convert::convert_string));
     ruby::define(native, c"convert_file", method!(convert::convert_file));

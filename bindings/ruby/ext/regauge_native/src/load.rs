@@ -8,6 +8,7 @@ use regauge::{bson, cbor, marshal, msgpack, yaml};
 
 use crate::build::Build;
 use crate::errors::{Phase, exception};
+use crate::marshal_load;
 use crate::options::Settings;
 use crate::ruby::{self, NIL, Raise, VALUE};
 use crate::scratch::{self, Scratch};
@@ -132,6 +133,13 @@ fn documents(
             one(&mut Reader::from_slice(parser, bytes), bytes, build)
         }
         Format::Marshal => {
+            if marshal_load::is_possible(settings) {
+                if let Some(value) = marshal_load::load(bytes, settings, scratch) {
+                    build.found(value);
+                    return Ok(());
+                }
+                build.reset();
+            }
             let kept = if settings.usual { scratch.marshal.take() } else { None };
             let parser = kept.unwrap_or_else(|| marshal::Parser::new(core.marshal.clone(), limits));
             let mut reader = Reader::from_slice(parser, bytes);

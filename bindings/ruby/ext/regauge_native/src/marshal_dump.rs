@@ -17,6 +17,7 @@ use regauge::marshal::types::{
 };
 
 use crate::names::names;
+use crate::numbers::{Addresses, Numbers};
 use crate::ruby::{self, Raise, Text, VALUE};
 use crate::scratch;
 
@@ -55,99 +56,6 @@ pub fn dump(object: VALUE) -> Result<VALUE, Raise> {
         (Err(Unusual), None) => {
             let names = names();
             Ok(ruby::call(names.ruby_marshal, names.id_own_dump, &[object])?)
-        }
-    }
-}
-
-/// Numbers by a key: open addressing, never more than half full. A slot counts only in the
-/// generation that wrote it, so that forgetting everything costs nothing.
-struct Numbers {
-    slots: Vec<Slot>,
-    count: u32,
-    generation: u32,
-}
-
-#[derive(Clone, Copy)]
-struct Slot {
-    key: u64,
-    number: u32,
-    generation: u32,
-}
-
-/// Memory for so many keys is kept for the next document: 8 MiB.
-const KEPT_SLOTS: usize = 1 << 19;
-
-impl Numbers {
-    fn new() -> Numbers {
-        Numbers { slots: Numbers::slots(64), count: 0, generation: 1 }
-    }
-
-    fn slots(count: usize) -> Vec<Slot> {
-        vec![Slot { key: 0, number: 0, generation: 0 }; count]
-    }
-
-    /// Where a key is looked for first: by the highest bits of the product, which depend on all
-    /// bits of an address, and on those of a float that is no object.
-    #[inline(always)]
-    fn place(&self, key: u64) -> usize {
-        let bits = self.slots.len().trailing_zeros();
-        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits)) as usize
-    }
-
-    /// The slot of a key, or the free one where it belongs.
-    #[inline(always)]
-    fn find(&self, key: u64) -> (usize, Option<u32>) {
-        let mask = self.slots.len() - 1;
-        let mut at = self.place(key);
-        loop {
-            let slot = self.slots[at];
-            if slot.generation != self.generation {
-                return (at, None);
-            }
-            if slot.key == key {
-                return (at, Some(slot.number));
-            }
-            at = (at + 1) & mask;
-        }
-    }
-
-    /// The number of a key.
-    #[inline(always)]
-    fn get(&self, key: u64) -> Option<u32> {
-        self.find(key).1
-    }
-
-    /// The number of a key, or none after giving it `number`.
-    #[inline(always)]
-    fn find_or_add(&mut self, key: u64, number: u32) -> Option<u32> {
-        let (at, found) = self.find(key);
-        if found.is_none() {
-            self.slots[at] = Slot { key, number, generation: self.generation };
-            self.count += 1;
-            if self.count as usize * 2 > self.slots.len() {
-                self.grow();
-            }
-        }
-        found
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        let larger = Numbers::slots(self.slots.len() * 4);
-        let old = std::mem::replace(&mut self.slots, larger);
-        for slot in old.into_iter().filter(|slot| slot.generation == self.generation) {
-            let (at, _) = self.find(slot.key);
-            self.slots[at] = slot;
-        }
-    }
-
-    /// Forgets everything, and memory that a large document took.
-    fn clear(&mut self) {
-        self.count = 0;
-        match self.generation.checked_add(1) {
-            Some(next) if self.slots.len() <= KEPT_SLOTS => self.generation = next,
-            _ => *self = Numbers::new(),
         }
     }
 }
@@ -225,8 +133,9 @@ pub fn learn_words() -> Result<(), ruby::Jump> {
 /// Writes one document after the other.
 pub struct Dumper {
     out: Vec<u8>,
-    /// The numbers of objects by their address.
-    objects: Numbers,
+    /// The numbers of objects by their address, and those of floats that are none by their bits.
+    objects: Addresses,
+    floats: Numbers,
     /// The number of the next object.
     next: u32,
     symbols: Symbols,
@@ -250,7 +159,8 @@ impl Dumper {
     pub fn new() -> Dumper {
         Dumper {
             out: Vec::new(),
-            objects: Numbers::new(),
+            objects: Addresses::new(),
+            floats: Numbers::new(),
             next: 0,
             symbols: Symbols::new(),
             names: Numbers::new(),
@@ -271,6 +181,7 @@ impl Dumper {
         self.out.clear();
         self.out.shrink_to(KEPT);
         self.objects.clear();
+        self.floats.clear();
         self.next = 0;
         self.symbols.clear();
         self.names.clear();
@@ -305,7 +216,11 @@ impl Dumper {
     /// Gives an object its number; `true` if it has one and a link was written.
     #[inline(always)]
     fn remember(&mut self, object: VALUE) -> Result<bool, Unusual> {
-        match self.objects.find_or_add(object, self.next) {
+        let known = match ruby::is_heap(object) {
+            true => self.objects.find_or_add(object, self.next),
+            false => self.floats.find_or_add(object, self.next),
+        };
+        match known {
             None => {
                 self.next += 1;
                 Ok(false)
@@ -442,7 +357,7 @@ impl Dumper {
         let plain = !ruby::has_method(object, names.id_marshal_dump)
             && !ruby::has_method(object, names.id_dump)
             && (kind != T_STRUCT || ruby::is_a(object, ruby::struct_class()))
-            && (kind != T_OBJECT || ruby::has_simple_allocator(class));
+            && (kind != T_OBJECT || ruby::PlainClass::of(class).is_some());
         if !plain {
             return Err(Unusual);
         }

@@ -269,8 +269,11 @@ const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 pub struct Scratch {
     /// Values that wait for their container.
     pub values: Stack,
-    /// Values that aliases name, by the number of their anchor.
+    /// Values that aliases name, by the number of their anchor; all objects of a document of Marshal, by
+    /// theirs.
     pub anchors: Stack,
+    /// The symbols of a document of Marshal, by their number.
+    pub symbols: Stack,
     /// Keys that came before.
     pub keys: Keys,
     /// Lists of keys that came before.
@@ -289,6 +292,7 @@ impl Scratch {
     fn mark(&self) {
         self.values.mark();
         self.anchors.mark();
+        self.symbols.mark();
         self.keys.mark();
         self.shapes.mark();
     }
@@ -322,6 +326,7 @@ pub fn take() -> Lease {
     let scratch: &'static Scratch = Box::leak(Box::new(Scratch {
         values: Stack::new(),
         anchors: Stack::new(),
+        symbols: Stack::new(),
         keys: Keys::new(),
         shapes: Shapes::new(),
         out: Cell::new(Vec::new()),
@@ -336,10 +341,10 @@ pub fn take() -> Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.0.values.truncate(0);
-        self.0.anchors.truncate(0);
-        self.0.values.shrink();
-        self.0.anchors.shrink();
+        for stack in [&self.0.values, &self.0.anchors, &self.0.symbols] {
+            stack.truncate(0);
+            stack.shrink();
+        }
         let mut free = FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         free.push(&raw const *self.0 as usize);
     }

@@ -22,6 +22,24 @@ const T_HASH: u32 = 8;
 const T_BIGNUM: u32 = 10;
 const T_SYMBOL: u32 = 20;
 
+/// Arrays of up to so many floats, all of which are no objects, are one event.
+const DOUBLES: usize = 8;
+
+/// The floats that are all that an array holds, if they are few; none for any other array.
+#[inline(always)]
+fn doubles<'b>(values: &[VALUE], buffer: &'b mut [f64; DOUBLES]) -> Option<&'b [f64]> {
+    if values.is_empty() || values.len() > DOUBLES {
+        return None;
+    }
+    for (place, value) in buffer.iter_mut().zip(values) {
+        if value & 3 != 2 {
+            return None;
+        }
+        *place = ruby::float_value(*value);
+    }
+    Some(&buffer[..values.len()])
+}
+
 /// Gives the events of objects to a sink.
 pub struct Walk<'a, S: ?Sized> {
     sink: &'a mut S,
@@ -142,6 +160,10 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     fn array(&mut self, array: VALUE, depth: u32) -> Result {
         let depth = self.deeper(depth)?;
         let length = ruby::array_length(array);
+        let mut buffer = [0.0; DOUBLES];
+        if let Some(values) = doubles(ruby::array_values(array), &mut buffer) {
+            return self.sink.f64_array(values);
+        }
         self.sink.begin_array(Some(length as u64))?;
         for index in 0..length {
             let Some(value) = ruby::array_get(array, index) else { return Err(changed()) };

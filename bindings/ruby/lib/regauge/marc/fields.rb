@@ -216,17 +216,28 @@ module Regauge
 
     # The fields of a record, with an index by tag that is made when it is needed.
     class FieldMap < Array
-      # @return [Hash{String => Array<Integer>}] where the fields of a tag stand, as of the last
-      #   {#reindex}
-      attr_reader :tags
+      # A list that was read has no index before somebody asks for it: two variables of an Array cost as
+      # much as some fields.
+
       # @return [Boolean] whether the index still holds
-      attr_accessor :clean
+      attr_writer :clean
 
       # @param fields [Array]
       def initialize(*fields)
         super
         @tags = {}
         @clean = false
+      end
+
+      # @return [Hash{String => Array<Integer>}] where the fields of a tag stand, as of the last
+      #   {#reindex}
+      def tags
+        @tags || {}
+      end
+
+      # @return [Boolean]
+      def clean
+        @clean || false
       end
 
       # Makes the index anew.

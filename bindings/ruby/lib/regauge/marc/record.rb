@@ -37,7 +37,7 @@ module Regauge
         return fields.with_tags(filter) if filter
 
         # Whoever has the list may change it.
-        fields.clean = false unless fields.frozen?
+        fields.clean = false if fields.clean && !fields.frozen?
         fields
       end
 
@@ -45,7 +45,7 @@ module Regauge
       def append(field)
         fields = list
         fields << field
-        fields.clean = false
+        fields.clean = false if fields.clean
         self
       end
       alias << append

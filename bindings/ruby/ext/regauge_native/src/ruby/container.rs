@@ -44,6 +44,19 @@ pub fn array_get(array: VALUE, index: usize) -> Option<VALUE> {
     }
 }
 
+/// The values of an array: good until it is changed, collected or moved.
+#[inline(always)]
+pub fn array_values<'a>(array: VALUE) -> &'a [VALUE] {
+    // SAFETY: callers give arrays, keep them, and let nobody change them meanwhile.
+    unsafe {
+        let length = rb_sys::macros::RARRAY_LEN(array) as usize;
+        if length == 0 {
+            return &[];
+        }
+        std::slice::from_raw_parts(rb_sys::macros::RARRAY_CONST_PTR(array), length)
+    }
+}
+
 /// An empty hash.
 #[inline]
 pub fn hash() -> VALUE {
@@ -51,21 +64,27 @@ pub fn hash() -> VALUE {
     unsafe { rb_sys::rb_hash_new() }
 }
 
+/// Puts pairs (key, value, key, …) into a hash, whose keys are all strings or symbols.
+#[inline]
+pub fn hash_insert_plain(hash: VALUE, pairs: &[VALUE]) {
+    // SAFETY: the lock; the hash was made here, and no key has a method `hash` of its own.
+    unsafe { rb_sys::rb_hash_bulk_insert(pairs.len() as c_long, pairs.as_ptr(), hash) };
+}
+
 /// Puts pairs (key, value, key, …) into a hash. Keys that are no strings or symbols may call Ruby
 /// code: `plain` says that there are none.
 #[inline]
 pub fn hash_insert(hash: VALUE, pairs: &[VALUE], plain: bool) -> Result<(), Jump> {
-    let insert = || {
-        // SAFETY: the lock; the hash was made here; under `protect` where a key has a method
-        // `hash` of its own.
-        unsafe { rb_sys::rb_hash_bulk_insert(pairs.len() as c_long, pairs.as_ptr(), hash) };
-        NIL
-    };
     if plain {
-        insert();
+        hash_insert_plain(hash, pairs);
         return Ok(());
     }
-    protect(insert).map(drop)
+    // What keys call runs under `protect`.
+    protect(|| {
+        hash_insert_plain(hash, pairs);
+        NIL
+    })
+    .map(drop)
 }
 
 /// How many pairs a hash has.

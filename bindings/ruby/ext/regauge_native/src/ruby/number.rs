@@ -30,19 +30,25 @@ pub fn small_integer(value: VALUE) -> Option<i64> {
     (value & 1 == 1).then_some(value as i64 >> 1)
 }
 
-/// A double. Most need no object (`rb_float_new_inline`).
+/// A double. Most need no object.
 #[inline(always)]
 pub fn float(v: f64) -> VALUE {
+    match simple_float(v) {
+        Some(float) => float,
+        // SAFETY: the lock; no exception.
+        None => unsafe { rb_sys::rb_float_new(v) },
+    }
+}
+
+/// A double that needs no object (`rb_float_new_inline`).
+#[inline(always)]
+pub fn simple_float(v: f64) -> Option<VALUE> {
     let bits = v.to_bits();
     let top = bits >> 60 & 7;
     if (top == 3 || top == 4) && bits != 0x3000_0000_0000_0000 {
-        return (bits.rotate_left(3) & !3 | 2) as VALUE;
+        return Some((bits.rotate_left(3) & !3 | 2) as VALUE);
     }
-    if bits == 0 {
-        return 0x8000_0000_0000_0002;
-    }
-    // SAFETY: the lock; no exception.
-    unsafe { rb_sys::rb_float_new(v) }
+    (bits == 0).then_some(0x8000_0000_0000_0002)
 }
 
 /// The double of a value that is one.

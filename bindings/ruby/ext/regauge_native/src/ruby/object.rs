@@ -103,6 +103,13 @@ pub fn freeze(object: VALUE) {
     unsafe { rb_sys::rb_obj_freeze(object) };
 }
 
+/// Whether a value on the heap is frozen.
+#[inline(always)]
+pub fn is_frozen(object: VALUE) -> bool {
+    // SAFETY: callers give objects on the heap. `FL_FREEZE`.
+    unsafe { (*(object as *const rb_sys::RBasic)).flags & 1 << 11 != 0 }
+}
+
 /// An object without a call of `initialize`.
 ///
 /// # Errors
@@ -112,21 +119,27 @@ pub fn allocate(class: VALUE) -> Result<VALUE, Jump> {
     protect(|| unsafe { rb_sys::rb_obj_alloc(class) })
 }
 
-/// Whether objects of a class come from the allocator of every simple object.
-pub fn has_simple_allocator(class: VALUE) -> bool {
-    // SAFETY: the lock; no exception.
-    unsafe {
-        let simple =
-            rb_sys::rb_get_alloc_func(rb_sys::rb_cObject).map(|allocate| allocate as usize);
-        rb_sys::rb_get_alloc_func(class).map(|allocate| allocate as usize) == simple
-    }
-}
+/// A class whose objects come from the allocator of every simple object.
+#[derive(Clone, Copy)]
+pub struct PlainClass(VALUE, unsafe extern "C" fn(VALUE) -> VALUE);
 
-/// A new object of a class that was found to have the allocator of every simple object.
-#[inline]
-pub fn new_plain(class: VALUE) -> VALUE {
-    // SAFETY: the lock; no exception: see `has_simple_allocator`.
-    unsafe { rb_sys::rb_obj_alloc(class) }
+impl PlainClass {
+    /// The class, if it is such a one.
+    pub fn of(class: VALUE) -> Option<PlainClass> {
+        // SAFETY: the lock; no exception for a class.
+        let [simple, own] = [unsafe { rb_sys::rb_cObject }, class]
+            .map(|class| unsafe { rb_sys::rb_get_alloc_func(class) });
+        own.filter(|own| simple.is_some_and(|simple| *own as usize == simple as usize))
+            .map(|own| PlainClass(class, own))
+    }
+
+    /// A new object without a variable.
+    #[inline(always)]
+    pub fn new_object(self) -> VALUE {
+        // SAFETY: the lock; no exception: the function that Ruby calls for each object of the class,
+        // which does nothing but make it.
+        unsafe { (self.1)(self.0) }
+    }
 }
 
 /// `FL_EXIVAR`: instance variables of a value that is no simple object.

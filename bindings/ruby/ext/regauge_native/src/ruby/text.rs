@@ -21,11 +21,12 @@ pub fn bytes_of<'a>(string: VALUE) -> &'a [u8] {
 /// Text as a string of UTF-8, with what is known about its bytes.
 #[inline(always)]
 pub fn utf8_string(text: &str, ascii: bool) -> VALUE {
-    // SAFETY: the lock; no exception. The flags are those that a scan of the bytes would set.
+    // SAFETY: the lock; no exception. A new string says in its flags that it is binary: all zeros. They
+    // become those of UTF-8, and those that a scan of the bytes would set.
     unsafe {
-        let string = rb_sys::rb_utf8_str_new(text.as_ptr().cast(), text.len() as c_long);
+        let string = rb_sys::rb_str_new(text.as_ptr().cast(), text.len() as c_long);
         let range = if ascii { CODERANGE_7BIT } else { CODERANGE_VALID };
-        (*(string as *mut rb_sys::RBasic)).flags |= range;
+        (*(string as *mut rb_sys::RBasic)).flags |= (UTF8_INDEX as VALUE) << 22 | range;
         string
     }
 }
@@ -125,6 +126,21 @@ pub fn text_kind(string: VALUE) -> Text {
         UTF8_INDEX | ASCII_INDEX => Text::Broken,
         _ => Text::Other,
     }
+}
+
+/// The text of a value that is a string of UTF-8, whose flags say that it was found valid; none for any
+/// other value. As long-lived as [`bytes_of`].
+#[inline(always)]
+pub fn known_text<'a>(value: VALUE) -> Option<&'a str> {
+    if !is_heap(value) {
+        return None;
+    }
+    // SAFETY: the value is on the heap, so it begins with its flags.
+    let flags = unsafe { (*(value as *const rb_sys::RBasic)).flags };
+    // A string, and UTF-8.
+    let is_text = flags & (0x1F | 0x7F << 22) == 5 | (UTF8_INDEX as VALUE) << 22;
+    let range = flags & (3 << 20);
+    (is_text && (range == CODERANGE_7BIT || range == CODERANGE_VALID)).then(|| utf8_of(value))
 }
 
 /// The same text in UTF-8.

@@ -5,7 +5,7 @@
 //! known is learned from objects that are made for it, and is not used where they do not look as
 //! expected.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::jump::{Jump, keep};
 use super::number::integer;
@@ -18,12 +18,16 @@ use super::{ID, NIL, UNDEF, VALUE, heap_class, heap_kind, is_heap};
 static POINTER: AtomicUsize = AtomicUsize::new(0);
 /// `POINTER` of Ruby 3.1.
 const COUNTED: usize = 3;
+/// `POINTER` of Ruby 3.2 and later.
+const POINTED: usize = 2;
 /// `ROBJECT_EMBED`: the variables are in the object, from the third word on.
 const EMBEDDED: VALUE = 1 << 13;
 /// How many are, in Ruby 3.1.
 const EMBEDDED_COUNT: usize = 3;
 /// The most variables that are looked at.
 const MOST: usize = 6;
+/// Whether the upper half of an object's flags says which variables it has, and nothing else does.
+static SHAPES: AtomicBool = AtomicBool::new(false);
 
 #[inline(always)]
 fn word(object: VALUE, index: usize) -> VALUE {
@@ -63,9 +67,43 @@ pub fn learn_variables() -> Result<(), Jump> {
             }
         }
     }
+    if POINTER.load(Ordering::Relaxed) == POINTED && is_filled_as_known(few)? {
+        SHAPES.store(true, Ordering::Relaxed);
+    }
     keep(few);
     keep(many);
     Ok(())
+}
+
+/// Whether a new object of the class of `sample` has its variables once they were written where the
+/// sample has them, with the upper half of the sample's flags.
+fn is_filled_as_known(sample: VALUE) -> Result<bool, Jump> {
+    let class = heap_class(sample);
+    let (object, other) = (allocate(class)?, allocate(class)?);
+    let shape = |object: VALUE| word(object, 0) >> 32;
+    let known = word(object, 0) & EMBEDDED != 0
+        && shape(object) != shape(sample)
+        && shape(object) == shape(other);
+    if !known {
+        return Ok(false);
+    }
+    let [a, b, c] = [c"@a", c"@b", c"@c"].map(id);
+    fill_shape(object, shape(sample), [integer(1), integer(2)]);
+    let mut found = Vec::new();
+    each_variable(object, |name, value| {
+        found.push((name, value));
+        true
+    });
+    let is_whole = found == [(a, integer(1)), (b, integer(2))];
+    // One more goes behind them, in the object and in one that was filled by Ruby.
+    set_variable(object, c, integer(3));
+    set_variable(other, a, integer(1));
+    let are_one = [a, b, c].map(|name| variable(object, name)) == [1, 2, 3].map(integer)
+        && variable(other, a) == integer(1)
+        && variable(other, b) == NIL;
+    keep(object);
+    keep(other);
+    Ok(is_whole && are_one)
 }
 
 /// Where the variables of an object are, and how many there is room for at least.
@@ -89,12 +127,40 @@ pub struct Places<const N: usize> {
     /// `u8::MAX` for a name that is to be looked up.
     indexes: [u8; N],
     pointer: usize,
+    /// What new objects are given all of them at once by.
+    learned: &'static Learned,
+    /// The upper half of the flags of a new object, and that of one which was given the variables:
+    /// 0 where that is not known.
+    fresh: VALUE,
+    full: VALUE,
+}
+
+/// What the flags of an object become by being given its first variables. They are numbers that Ruby
+/// gives to lists of variables, whatever the class, and never takes back.
+pub struct Learned(AtomicU64);
+
+impl Learned {
+    /// Nothing yet.
+    pub const fn new() -> Learned {
+        Learned(AtomicU64::new(0))
+    }
 }
 
 impl<const N: usize> Places<N> {
-    /// Nothing is known: fits no object.
-    pub fn unknown(names: [ID; N]) -> Places<N> {
-        Places { class: 0, shape: 0, names, indexes: [u8::MAX; N], pointer: 0 }
+    /// Nothing is known of any object that has them. `learned` has to be used with these names only.
+    pub fn unknown(names: [ID; N], learned: &'static Learned) -> Places<N> {
+        let numbers = learned.0.load(Ordering::Relaxed);
+        let (fresh, full) = (numbers >> 32, numbers & 0xFFFF_FFFF);
+        Places {
+            class: 0,
+            shape: 0,
+            names,
+            indexes: [u8::MAX; N],
+            pointer: 0,
+            learned,
+            fresh,
+            full,
+        }
     }
 
     /// Whether an object has its variables where the one had them that was looked at.
@@ -115,7 +181,7 @@ impl<const N: usize> Places<N> {
     #[cold]
     #[inline(never)]
     fn learn(&mut self, object: VALUE) {
-        *self = Places::unknown(self.names);
+        *self = Places::unknown(self.names, self.learned);
         let pointer = POINTER.load(Ordering::Relaxed);
         if pointer == 0 || !is_heap(object) || heap_kind(object) != 1 {
             return;
@@ -133,7 +199,7 @@ impl<const N: usize> Places<N> {
         });
         if good {
             let (class, shape) = (heap_class(object), word(object, 0) >> 32);
-            *self = Places { class, shape, names: self.names, indexes, pointer };
+            (self.class, self.shape, self.indexes, self.pointer) = (class, shape, indexes, pointer);
         }
     }
 
@@ -163,24 +229,57 @@ impl<const N: usize> Places<N> {
     /// Gives a new object these variables, the first that it has.
     #[inline(always)]
     pub fn give(&mut self, object: VALUE, values: [VALUE; N]) {
-        if self.can_fill() && self.fits(object) && is_empty(object) {
+        if self.full != 0 {
+            // The flags of one that was just made, all but those of its age.
+            if word(object, 0) >> 32 == self.fresh && word(object, 0) & EMBEDDED != 0 {
+                fill_shape(object, self.full, values);
+                return;
+            }
+        } else if self.can_fill() && self.fits(object) && is_empty(object) {
             fill(object, values);
+            for (name, value) in self.names.iter().zip(values).skip(EMBEDDED_COUNT) {
+                set_variable(object, *name, value);
+            }
             return;
         }
+        self.give_first(object, values);
+    }
+
+    /// The same by Ruby's own function, and a look at where it put them.
+    #[inline(never)]
+    fn give_first(&mut self, object: VALUE, values: [VALUE; N]) {
+        let fresh = word(object, 0);
         for (name, value) in self.names.iter().zip(values) {
             set_variable(object, *name, value);
         }
-        if N <= EMBEDDED_COUNT && POINTER.load(Ordering::Relaxed) == COUNTED {
+        if POINTER.load(Ordering::Relaxed) == COUNTED {
             self.look(object);
+        }
+        let flags = word(object, 0);
+        if !SHAPES.load(Ordering::Relaxed) || fresh & flags & EMBEDDED == 0 {
+            return;
+        }
+        let mut count = 0;
+        let mut good = true;
+        each_variable(object, |name, value| {
+            good &= count < N
+                && name == self.names[count]
+                && value == values[count]
+                && word(object, 2 + count) == value;
+            count += 1;
+            good
+        });
+        if good && count == N {
+            (self.fresh, self.full) = (fresh >> 32, flags >> 32);
+            self.learned.0.store(self.fresh << 32 | self.full, Ordering::Relaxed);
         }
     }
 
-    /// Whether new objects of the class have all these variables, in this order, in themselves: in
-    /// Ruby 3.1 up to three.
+    /// Whether new objects of the class have the first of these variables, in this order, in themselves:
+    /// in Ruby 3.1 up to three.
     #[inline(always)]
     fn can_fill(&self) -> bool {
         self.pointer == COUNTED
-            && N <= EMBEDDED_COUNT
             && self.indexes.iter().enumerate().all(|(name, index)| usize::from(*index) == name)
     }
 }
@@ -202,6 +301,24 @@ fn fill<const N: usize>(object: VALUE, values: [VALUE; N]) {
             *words.add(2 + index) = values.get(index).copied().unwrap_or(UNDEF);
         }
         *words |= EMBEDDED;
+        for value in values.into_iter().take(EMBEDDED_COUNT).filter(|value| is_heap(*value)) {
+            rb_sys::rb_gc_writebarrier(object, value);
+        }
+    }
+}
+
+/// Writes the variables of a new object that has none, and what the upper half of its flags is of
+/// one that has them.
+#[inline(always)]
+fn fill_shape<const N: usize>(object: VALUE, shape: VALUE, values: [VALUE; N]) {
+    let words = object as *mut VALUE;
+    // SAFETY: an object of this class whose flags were the same had its variables in just these
+    // words, which are its own; the collector is told of each that is an object.
+    unsafe {
+        for (index, value) in values.into_iter().enumerate() {
+            *words.add(2 + index) = value;
+        }
+        *words = *words & 0xFFFF_FFFF | shape << 32;
         for value in values.into_iter().filter(|value| is_heap(*value)) {
             rb_sys::rb_gc_writebarrier(object, value);
         }

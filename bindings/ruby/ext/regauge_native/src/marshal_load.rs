@@ -1,0 +1,314 @@
+//! Plain data of Marshal to objects, in one pass.
+//!
+//! The reader of the library passes over a document twice, since it cannot know before which objects a
+//! link will name. Here every object has a VALUE, which a link names by its number. What is read here
+//! is what most documents consist of: `nil`, truth values, numbers, text, symbols, arrays and hashes.
+//! Anything else ends the attempt, whatever is wrong with the document too: then the reader of the
+//! library reads it from its beginning, and builds it or says what is wrong.
+//!
+//! Advice for those who change this file: the order in which objects get their numbers is that of
+//! `marshal.c` `r_object`: a container before what is in it. No method of Ruby is called.
+
+use regauge::event::{ShortText, from_utf8};
+use regauge::marshal::float_at;
+use regauge::marshal::types::{
+    ARRAY, BIGNUM, FALSE, FIXNUM, FLOAT, HASH, IVARS, LINK, NIL, STRING, SYMBOL, SYMLINK, TRUE,
+    VERSION, long,
+};
+
+use crate::build::plain_hash;
+use crate::options::Settings;
+use crate::ruby::{self, VALUE};
+use crate::scratch::Scratch;
+
+/// A container whose values are still to come.
+#[derive(Clone, Copy)]
+struct Open {
+    is_hash: bool,
+    /// How many values (of a hash keys, too).
+    left: u64,
+    /// The number of values on the stack below its own.
+    base: usize,
+    /// Its number among the objects.
+    number: usize,
+}
+
+/// Reads one document.
+struct Straight<'a> {
+    document: &'a [u8],
+    at: usize,
+    scratch: &'a Scratch,
+    /// The byte that links to the symbol `E`, once that came.
+    encoding: Option<u8>,
+    token_bytes: u64,
+}
+
+/// Whether documents with these settings can be read here.
+pub fn is_possible(settings: &Settings) -> bool {
+    settings.usual
+        && !settings.symbolize
+        && !settings.freeze
+        && settings.permit == ruby::NIL
+        && settings.core.marshal.inert
+}
+
+/// The object of a document that is plain data and nothing else; none where the reader of the library
+/// has to look.
+pub fn load(document: &[u8], settings: &Settings, scratch: &Scratch) -> Option<VALUE> {
+    let limits = &settings.core.limits;
+    if !document.starts_with(&VERSION) || document.len() as u64 > limits.record_bytes {
+        return None;
+    }
+    let mut straight = Straight {
+        document,
+        at: VERSION.len(),
+        scratch,
+        encoding: None,
+        token_bytes: limits.token_bytes,
+    };
+    straight.read(limits.depth as usize)
+}
+
+impl<'a> Straight<'a> {
+    fn read(&mut self, depth: usize) -> Option<VALUE> {
+        let (values, objects) = (&self.scratch.values, &self.scratch.anchors);
+        // The containers around the one at hand, and that; around the document's own value there is one
+        // that it alone is in.
+        let mut outer: Vec<Open> = Vec::new();
+        let mut top = Open { is_hash: false, left: 1, base: values.len(), number: 0 };
+        loop {
+            // One value, or the beginning of a container.
+            let kind = *self.document.get(self.at)?;
+            if top.is_hash && top.left.is_multiple_of(2) {
+                values.push(self.key(kind)?);
+                top.left -= 1;
+                continue;
+            }
+            if matches!(kind, ARRAY | HASH) {
+                let count = self.count(self.at + 1)?;
+                if outer.len() >= depth {
+                    return None;
+                }
+                let is_hash = kind == HASH;
+                outer.push(top);
+                let left = count << u32::from(is_hash);
+                top = Open { is_hash, left, base: values.len(), number: objects.len() };
+                // Its place; whoever links to it from inside of it ends the attempt.
+                objects.push(ruby::UNDEF);
+            } else {
+                values.push(self.leaf(kind)?);
+                top.left -= 1;
+            }
+            while top.left == 0 {
+                let Open { is_hash, base, number, .. } = top;
+                top = match outer.pop() {
+                    Some(open) => open,
+                    None => return (self.at == self.document.len()).then(|| values.at(base)),
+                };
+                let container = match is_hash {
+                    true => plain_hash(self.scratch, base),
+                    false => ruby::array(values.from(base)),
+                };
+                values.truncate(base);
+                values.push(container);
+                objects.set(number, container);
+                top.left -= 1;
+            }
+        }
+    }
+
+    /// A count that what is left of the document can hold.
+    #[inline(always)]
+    fn count(&mut self, at: usize) -> Option<u64> {
+        let (count, end) = long(self.document, at)?;
+        let count = u64::try_from(count).ok()?;
+        self.at = end;
+        (count <= (self.document.len() - end) as u64).then_some(count)
+    }
+
+    /// The text of a string in UTF-8, or that of one of ASCII alone, which begins at the place. Goes on
+    /// behind it.
+    #[inline(always)]
+    fn text(&mut self) -> Option<Text<'a>> {
+        let document = self.document;
+        if *document.get(self.at + 1)? != STRING {
+            return None;
+        }
+        let (length, start) = long(document, self.at + 2)?;
+        let length = usize::try_from(length).ok().filter(|v| *v as u64 <= self.token_bytes)?;
+        let end = start.checked_add(length)?;
+        self.at = match document.get(end..)? {
+            [6, SYMLINK, name, TRUE, ..] if Some(*name) == self.encoding => end + 4,
+            [6, SYMBOL, 6, b'E', TRUE, ..] if self.encoding.is_none() => {
+                self.begin_encoding()?;
+                end + 5
+            }
+            _ => return None,
+        };
+        if let Some(window) = document[start..].first_chunk::<32>()
+            && let Some(text) = ShortText::ascii(window, length)
+        {
+            return Some(Text::Ascii(text.as_str()));
+        }
+        let text = from_utf8(&document[start..end])?;
+        Some(if text.is_ascii() { Text::Ascii(text) } else { Text::Utf8(text) })
+    }
+
+    /// The symbol `E` comes for the first time, and gets its number.
+    #[cold]
+    fn begin_encoding(&mut self) -> Option<()> {
+        let symbols = &self.scratch.symbols;
+        self.encoding = Some(match symbols.len() {
+            0 => 0,
+            number @ 1..=122 => number as u8 + 5,
+            _ => return None,
+        });
+        symbols.push(self.scratch.keys.symbol("E"));
+        Some(())
+    }
+
+    /// The value at hand, which is no container.
+    #[inline(always)]
+    fn leaf(&mut self, kind: u8) -> Option<VALUE> {
+        let (document, at) = (self.document, self.at);
+        let objects = &self.scratch.anchors;
+        Some(match kind {
+            IVARS => {
+                let string = match self.text()? {
+                    Text::Ascii(text) => ruby::utf8_string(text, true),
+                    Text::Utf8(text) => ruby::utf8_string(text, false),
+                };
+                objects.push(string);
+                string
+            }
+            FIXNUM => {
+                let (v, end) = long(document, at + 1)?;
+                self.at = end;
+                ruby::integer(v)
+            }
+            LINK => {
+                let value = self.linked()?;
+                // A key is no value, and the same text as a value is another string.
+                if ruby::is_string(value) && ruby::is_frozen(value) {
+                    return None;
+                }
+                value
+            }
+            FLOAT => {
+                let (length, start) = long(document, at + 1)?;
+                let end = start.checked_add(usize::try_from(length).ok()?)?;
+                let value = ruby::float(float_at(document, start, end)?);
+                objects.push(value);
+                self.at = end;
+                value
+            }
+            NIL | TRUE | FALSE => {
+                self.at = at + 1;
+                match kind {
+                    NIL => ruby::NIL,
+                    TRUE => ruby::TRUE,
+                    _ => ruby::FALSE,
+                }
+            }
+            SYMBOL | SYMLINK => self.symbol(kind)?,
+            STRING => {
+                let (length, start) = long(document, at + 1)?;
+                let length = usize::try_from(length).ok()?;
+                let end = start.checked_add(length)?;
+                if length as u64 > self.token_bytes {
+                    return None;
+                }
+                let string = ruby::binary(document.get(start..end)?);
+                objects.push(string);
+                self.at = end;
+                string
+            }
+            BIGNUM => {
+                let negative = match document.get(at + 1)? {
+                    b'+' => false,
+                    b'-' => true,
+                    _ => return None,
+                };
+                let (words, start) = long(document, at + 2)?;
+                let length = 2 * usize::try_from(words).ok().filter(|words| *words <= 4)?;
+                let mut word = [0; 8];
+                word[..length].copy_from_slice(document.get(start..start + length)?);
+                let v = u64::from_le_bytes(word);
+                let value = match (negative, i64::try_from(v)) {
+                    (false, Ok(v)) => ruby::integer(v),
+                    (false, Err(_)) => ruby::unsigned(v),
+                    (true, _) => ruby::integer(0i64.checked_sub_unsigned(v)?),
+                };
+                objects.push(value);
+                self.at = start + length;
+                value
+            }
+            _ => return None,
+        })
+    }
+
+    /// The key at hand: text, interned, or a symbol.
+    #[inline(always)]
+    fn key(&mut self, kind: u8) -> Option<VALUE> {
+        Some(match kind {
+            IVARS => {
+                let (Text::Ascii(text) | Text::Utf8(text)) = self.text()?;
+                let key = self.scratch.keys.string(text);
+                self.scratch.anchors.push(key);
+                key
+            }
+            LINK => {
+                let key = self.linked()?;
+                if !ruby::is_string(key) {
+                    return None;
+                }
+                match ruby::is_frozen(key) {
+                    true => key,
+                    false => self.scratch.keys.string(ruby::known_text(key)?),
+                }
+            }
+            SYMBOL | SYMLINK => self.symbol(kind)?,
+            _ => return None,
+        })
+    }
+
+    /// What a link names, unless it is a container that is still open.
+    #[inline(always)]
+    fn linked(&mut self) -> Option<VALUE> {
+        let (number, end) = long(self.document, self.at + 1)?;
+        let objects = &self.scratch.anchors;
+        let number = usize::try_from(number).ok().filter(|number| *number < objects.len())?;
+        self.at = end;
+        Some(objects.at(number)).filter(|value| *value != ruby::UNDEF)
+    }
+
+    /// A symbol of ASCII, or the one that is linked to.
+    #[inline]
+    fn symbol(&mut self, kind: u8) -> Option<VALUE> {
+        let (number, start) = long(self.document, self.at + 1)?;
+        let number = usize::try_from(number).ok()?;
+        let symbols = &self.scratch.symbols;
+        if kind == SYMLINK {
+            self.at = start;
+            return (number < symbols.len()).then(|| symbols.at(number));
+        }
+        if number as u64 > self.token_bytes {
+            return None;
+        }
+        let end = start.checked_add(number)?;
+        let text = from_utf8(self.document.get(start..end)?).filter(|text| text.is_ascii())?;
+        if text == "E" {
+            return None;
+        }
+        let symbol = self.scratch.keys.symbol(text);
+        symbols.push(symbol);
+        self.at = end;
+        Some(symbol)
+    }
+}
+
+/// Text whose characters are known.
+enum Text<'a> {
+    Ascii(&'a str),
+    Utf8(&'a str),
+}
