@@ -1,6 +1,7 @@
 //! `loads`: bytes to one object.
 
 use std::cell::Cell;
+use std::thread::LocalKey;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -142,8 +143,20 @@ fn parse<'py>(
     options: &Options,
     builder: &mut Builder<'py>,
 ) -> Result<Bound<'py, PyAny>, Failed> {
-    if options.from == Format::Pickle && options.limits == Limits::default() {
-        return pickled(bytes, options, builder);
+    if options.limits == Limits::default() {
+        match options.from {
+            Format::Pickle if options.pickle.strings == pickle::Strings::default() => {
+                return kept(&PICKLE, bytes, options, builder, || {
+                    pickle::Parser::new(options.pickle.clone(), options.limits)
+                });
+            }
+            Format::Marshal if options.marshal == marshal::Options::default() => {
+                return kept(&MARSHAL, bytes, options, builder, || {
+                    marshal::Parser::new(options.marshal.clone(), options.limits)
+                });
+            }
+            _ => {}
+        }
     }
     with_parser!(options, |parser| {
         one(&mut Reader::from_slice(parser, bytes), bytes, options, builder)
@@ -151,28 +164,29 @@ fn parse<'py>(
 }
 
 thread_local! {
-    /// The parser of the last pickle of this thread, with the memory that it grew to.
-    static IDLE: Cell<Option<pickle::Parser>> = const { Cell::new(None) };
+    /// The parsers of the last pickle and of the last document of Marshal of this thread, with the
+    /// memory that they grew to.
+    static PICKLE: Cell<Option<pickle::Parser>> = const { Cell::new(None) };
+    static MARSHAL: Cell<Option<marshal::Parser>> = const { Cell::new(None) };
 }
 
-/// A parser of a larger pickle is not kept: it has up to eight times the memory.
+/// A parser of a larger document is not kept: it has up to eight times the memory.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// A pickle, with the parser that was left by the one before. To get its memory anew takes a tenth
-/// of the time of a small one.
-fn pickled<'py>(
+/// A document, with the parser that was left by the one before, which had the same options. To get
+/// its memory anew takes a tenth of the time of a small one.
+fn kept<'py, P: Parse>(
+    idle: &'static LocalKey<Cell<Option<P>>>,
     bytes: &[u8],
     options: &Options,
     builder: &mut Builder<'py>,
+    make: impl FnOnce() -> P,
 ) -> Result<Bound<'py, PyAny>, Failed> {
-    let plain = options.pickle.strings == pickle::Strings::default();
-    let parser = IDLE.take().filter(|_| plain);
-    let parser =
-        parser.unwrap_or_else(|| pickle::Parser::new(options.pickle.clone(), options.limits));
+    let parser = idle.take().unwrap_or_else(make);
     let mut reader = Reader::from_slice(parser, bytes);
     let value = one(&mut reader, bytes, options, builder)?;
-    if plain && bytes.len() <= KEPT_BYTES {
-        IDLE.set(Some(reader.into_parser()));
+    if bytes.len() <= KEPT_BYTES {
+        idle.set(Some(reader.into_parser()));
     }
     Ok(value)
 }

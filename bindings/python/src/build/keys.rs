@@ -1,9 +1,12 @@
 //! Keys that came before: the same keys stand in map after map, and making a `str` costs more than
-//! finding one. Without this, `loads` takes a third more time where keys repeat.
+//! finding one. Without this, `loads` takes a third more time where keys repeat. The dicts of keys
+//! that came before ([`Shapes`]) are kept with them.
 
 use std::cell::Cell;
 
 use pyo3::prelude::*;
+
+use crate::raw::shape::Shapes;
 
 /// How many keys are remembered: 16 KiB beside the texts, so that the first-level cache has room for
 /// others. A key that falls on another's place replaces it.
@@ -15,7 +18,10 @@ const KEY_BYTES: usize = 64;
 /// The table: direct mapped, keys of ASCII only. The stable ABI cannot see the text of a `str`, and
 /// so leaves it empty.
 #[cfg_attr(Py_LIMITED_API, allow(dead_code))]
-pub struct Keys(Box<[Option<Py<PyAny>>]>);
+pub struct Keys {
+    texts: Box<[Option<Py<PyAny>>]>,
+    pub shapes: Shapes,
+}
 
 thread_local! {
     /// The table of this thread, when nobody uses it.
@@ -25,7 +31,10 @@ thread_local! {
 impl Keys {
     /// This thread's table; a new one if it is in use further down the stack.
     pub fn take() -> Keys {
-        IDLE.take().unwrap_or_else(|| Keys((0..SLOTS).map(|_| None).collect()))
+        IDLE.take().unwrap_or_else(|| Keys {
+            texts: (0..SLOTS).map(|_| None).collect(),
+            shapes: Shapes::default(),
+        })
     }
 
     /// Leaves the table for the next who asks.
@@ -42,7 +51,7 @@ impl Keys {
             if bytes.len().wrapping_sub(1) < KEY_BYTES {
                 let place = place(bytes);
                 // The table has ASCII only, so equal bytes say that the key is ASCII too.
-                if let Some(found) = &self.0[place]
+                if let Some(found) = &self.texts[place]
                     && same(crate::raw::view::ascii(found), bytes)
                 {
                     return Some(found.bind(py).clone());
@@ -60,7 +69,7 @@ impl Keys {
         if key.is_ascii() {
             // Python keeps a text's hash with it: this computes it once for all maps.
             text.hash().ok()?;
-            self.0[place] = Some(text.clone().unbind());
+            self.texts[place] = Some(text.clone().unbind());
         }
         Some(text)
     }

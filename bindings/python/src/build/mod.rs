@@ -369,7 +369,10 @@ impl<'py> Sink for Builder<'py> {
         if frame.made || self.unique || self.hooks.is_some() {
             return self.end_map_with_care(frame);
         }
-        let dict = container::dict(self.py, &mut self.stack, frame.start);
+        let dict = match &mut self.keys {
+            Some(keys) => keys.shapes.dict(self.py, &mut self.stack, frame.start),
+            None => container::dict(self.py, &mut self.stack, frame.start),
+        };
         self.push(dict)
     }
     fn fidelity(&mut self) -> &mut Fidelity {

@@ -12,7 +12,7 @@ use regauge::marc::{
 use regauge::out::Out;
 use regauge::{Format, OnLoss};
 
-use super::layout::{ENTRY_BYTES, LEADER_BYTES};
+use super::layout::LEADER_BYTES;
 use super::make::slots;
 use crate::errors::{self, Way};
 use crate::raw::marc as raw;
@@ -92,12 +92,14 @@ pub fn encode<'py>(
         return Ok(None);
     }
     let taker = Taker::new(field)?;
-    let mut record = Vec::with_capacity(LEADER_BYTES + fields.len() * ENTRY_BYTES + 1);
+    // The buffers of the record before: to get them anew took a tenth of the time.
+    let (mut record, body) = HALVES.take();
+    record.clear();
     record.extend_from_slice(leader.as_bytes());
-    let mut body: Vec<u8> = Vec::with_capacity(2048);
+    let mut body = Out::reusing(body);
     for index in 0..view::count(fields.as_any(), Kind::List) {
         let Some(one) = view::item(fields.as_any(), Kind::List, index) else { return Ok(None) };
-        let start = body.len();
+        let start = body.held().len();
         let mut name = None;
         let took = taker.take(&one, |tag, said| {
             name.get_or_insert_with(|| {
@@ -107,21 +109,20 @@ pub fn encode<'py>(
                     .filter(|_| tag.len() == 3 && tag.is_ascii())
             });
             match said {
-                Said::Control(data) => body.extend_from_slice(data.as_bytes()),
+                Said::Control(data) => body.extend_short(data.as_bytes()),
                 Said::Data(first, second) => {
-                    body.extend_from_slice(first.as_bytes());
-                    body.extend_from_slice(second.as_bytes());
+                    body.extend_short(first.as_bytes());
+                    body.extend_short(second.as_bytes());
                 }
                 Said::Subfield(code, value) => {
-                    body.push(SUBFIELD_DELIMITER);
-                    body.extend_from_slice(code.as_bytes());
-                    body.extend_from_slice(value.as_bytes());
+                    body.extend_behind([SUBFIELD_DELIMITER], code.as_bytes());
+                    body.extend_short(value.as_bytes());
                 }
             }
         });
         let (Some(()), Some(Some(name))) = (took, name) else { return Ok(None) };
         body.push(FIELD_TERMINATOR);
-        let length = body.len() - start;
+        let length = body.held().len() - start;
         if length > 9_999 || start > 99_999 {
             return Ok(None);
         }
@@ -132,16 +133,23 @@ pub fn encode<'py>(
         record.extend_from_slice(&entry);
     }
     record.push(FIELD_TERMINATOR);
+    body.push(RECORD_TERMINATOR);
     let base = record.len();
-    let length = base + body.len() + 1;
+    let length = base + body.held().len();
     if length > 99_999 {
         return Ok(None);
     }
     write(&mut record[..5], length);
     write(&mut record[12..17], base);
-    record.extend_from_slice(&body);
-    record.push(RECORD_TERMINATOR);
-    Ok(Some(PyBytes::new(py, &record)))
+    let body = body.into_vec();
+    let made = PyBytes::new_with(py, length, |bytes| {
+        let (head, tail) = bytes.split_at_mut(base);
+        head.copy_from_slice(&record);
+        tail.copy_from_slice(&body);
+        Ok(())
+    })?;
+    HALVES.set((record, body));
+    Ok(Some(made))
 }
 
 /// Writes a number with leading zeros.
@@ -153,7 +161,10 @@ fn write(digits: &mut [u8], mut value: usize) {
 }
 
 thread_local! {
-    /// The buffer of the last record of this thread.
+    /// Leader and directory, and the fields, of the last record of this thread in ISO 2709: no more
+    /// than 99,999 bytes.
+    static HALVES: Cell<(Vec<u8>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
+    /// The buffer of the last record of this thread in MARCXML.
     static IDLE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 

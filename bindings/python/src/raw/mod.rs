@@ -9,5 +9,6 @@ pub mod collector;
 pub mod container;
 pub mod marc;
 pub mod number;
+pub mod shape;
 pub mod text;
 pub mod view;

@@ -1,0 +1,260 @@
+//! Dicts with the keys of one that came before: its copy, with the values put in place.
+//!
+//! The maps of a document have few shapes: the same keys in the same order, map after map. To put
+//! in pair after pair takes Python some 25 ns a pair, as each key is looked up and the table grows
+//! on the way; a copy of a dict with five keys takes 40 ns, with forty keys 110. So the keys of a
+//! shape that came twice are kept in a dict of the thread, with `None` for values, and further maps
+//! are copies of that.
+//!
+//! Where the values of a dict lie is not a part of the C API. So nothing is taken for granted: for
+//! each shape, the keys and values of the kept dict are looked for in its table, and in that of a
+//! copy, and unless each pair is where the first two say, the shape is built pair by pair for ever.
+//! The same is done for keys that are no `str`, in the stable ABI, and without the global lock.
+
+use pyo3::prelude::*;
+
+use super::container;
+
+/// The shapes of a thread.
+#[cfg(not(any(Py_LIMITED_API, Py_GIL_DISABLED)))]
+pub use quick::Shapes;
+
+/// The shapes of a thread, of which nothing is remembered.
+#[cfg(any(Py_LIMITED_API, Py_GIL_DISABLED))]
+#[derive(Default)]
+pub struct Shapes;
+
+#[cfg(any(Py_LIMITED_API, Py_GIL_DISABLED))]
+impl Shapes {
+    /// See [`container::dict`].
+    #[inline(always)]
+    pub fn dict<'py>(
+        &mut self,
+        py: Python<'py>,
+        stack: &mut Vec<Bound<'py, PyAny>>,
+        start: usize,
+    ) -> Option<Bound<'py, PyAny>> {
+        container::dict(py, stack, start)
+    }
+}
+
+#[cfg(not(any(Py_LIMITED_API, Py_GIL_DISABLED)))]
+mod quick {
+    use std::ops::RangeInclusive;
+
+    use pyo3::ffi;
+    use pyo3::types::{PyDict, PyString};
+
+    use super::*;
+
+    type Raw = *mut ffi::PyObject;
+
+    /// How many shapes are remembered. One that falls on another's place replaces it after a while.
+    const PLACES: usize = 256;
+    /// Of a dict with one key, the distance to the next cannot be seen; larger ones are rare.
+    const PAIRS: RangeInclusive<usize> = 2..=64;
+    /// So many other shapes have to fall on a shape's place before it goes.
+    const PATIENCE: u8 = 16;
+
+    pub struct Shapes(Box<[Place]>);
+
+    struct Place {
+        /// Of the keys of the shape.
+        mark: u64,
+        /// How many others came since it was seen last.
+        others: u8,
+        state: State,
+    }
+
+    enum State {
+        /// Came once.
+        Seen,
+        Known(Shape),
+        /// To be built pair by pair.
+        Odd,
+    }
+
+    struct Shape {
+        /// Nobody else has it, not even the collector.
+        kept: Py<PyDict>,
+        /// The addresses of its keys, in order.
+        keys: Box<[usize]>,
+        layout: Layout,
+        /// Whether the collector has seen its copies from the beginning.
+        tracked: bool,
+    }
+
+    /// Where the values are in the table of a dict, in words.
+    #[derive(Clone, Copy, PartialEq)]
+    struct Layout {
+        first: usize,
+        stride: usize,
+    }
+
+    impl Default for Shapes {
+        fn default() -> Shapes {
+            let empty = || Place { mark: 0, others: 0, state: State::Odd };
+            Shapes((0..PLACES).map(|_| empty()).collect())
+        }
+    }
+
+    impl Shapes {
+        /// See [`container::dict`].
+        #[inline(always)]
+        pub fn dict<'py>(
+            &mut self,
+            py: Python<'py>,
+            stack: &mut Vec<Bound<'py, PyAny>>,
+            start: usize,
+        ) -> Option<Bound<'py, PyAny>> {
+            let pairs = stack.get(start..)?;
+            if !PAIRS.contains(&(pairs.len() / 2)) {
+                return container::dict(py, stack, start);
+            }
+            let mark = mark(pairs);
+            // The highest bits depend on all others.
+            let place = &mut self.0[(mark >> 32) as usize % PLACES];
+            if place.mark == mark
+                && let State::Known(shape) = &place.state
+                && shape.fits(pairs)
+            {
+                place.others = 0;
+                return shape.make(py, stack, start);
+            }
+            place.see(py, pairs, mark);
+            container::dict(py, stack, start)
+        }
+    }
+
+    /// A number of the keys' addresses. The products do not wait for one another.
+    #[inline(always)]
+    fn mark(pairs: &[Bound<'_, PyAny>]) -> u64 {
+        let mut odd: u64 = 0x9E37_79B9_7F4A_7C15;
+        let mut mark = pairs.len() as u64;
+        for pair in pairs.chunks_exact(2) {
+            mark = mark.wrapping_add((pair[0].as_ptr() as u64 >> 4).wrapping_mul(odd));
+            odd = odd.wrapping_add(0x6A09_E667_F3BC_C908);
+        }
+        mark
+    }
+
+    impl Place {
+        /// A shape came here that is not known.
+        #[inline(never)]
+        fn see(&mut self, py: Python<'_>, pairs: &[Bound<'_, PyAny>], mark: u64) {
+            if self.mark != mark {
+                self.others += 1;
+                if !matches!(self.state, State::Known(_)) || self.others > PATIENCE {
+                    *self = Place { mark, others: 0, state: State::Seen };
+                }
+            } else if matches!(self.state, State::Seen) {
+                self.state = Shape::new(py, pairs).map_or(State::Odd, State::Known);
+            }
+        }
+    }
+
+    impl Shape {
+        /// The shape of these keys; `None` where it can only be built pair by pair.
+        fn new(py: Python<'_>, pairs: &[Bound<'_, PyAny>]) -> Option<Shape> {
+            let kept = PyDict::new(py);
+            let none = py.None();
+            for pair in pairs.chunks_exact(2) {
+                if !pair[0].is_exact_instance_of::<PyString>() {
+                    return None;
+                }
+                kept.set_item(&pair[0], &none).ok()?;
+            }
+            let keys: Box<[usize]> =
+                pairs.chunks_exact(2).map(|pair| pair[0].as_ptr() as usize).collect();
+            // Fewer, if a key came twice.
+            if kept.len() != keys.len() {
+                return None;
+            }
+            let copy = kept.copy().ok()?;
+            let layout = layout(&kept, &keys)?;
+            if self::layout(&copy, &keys)? != layout {
+                return None;
+            }
+            // SAFETY: both are live dicts; one that is not tracked may be untracked again.
+            let tracked = unsafe {
+                ffi::PyObject_GC_UnTrack(kept.as_ptr().cast());
+                let another = kept.copy().ok()?;
+                ffi::PyObject_GC_IsTracked(another.as_ptr()) == 1
+            };
+            Some(Shape { kept: kept.unbind(), keys, layout, tracked })
+        }
+
+        /// Whether these are the keys.
+        #[inline(always)]
+        fn fits(&self, pairs: &[Bound<'_, PyAny>]) -> bool {
+            let keys = pairs.chunks_exact(2).map(|pair| pair[0].as_ptr() as usize);
+            self.keys.len() == pairs.len() / 2 && self.keys.iter().zip(keys).all(|(a, b)| *a == b)
+        }
+
+        /// A dict of the keys and values from `start` on, whose keys are these.
+        #[inline(always)]
+        fn make<'py>(
+            &self,
+            py: Python<'py>,
+            stack: &mut Vec<Bound<'py, PyAny>>,
+            start: usize,
+        ) -> Option<Bound<'py, PyAny>> {
+            let Layout { first, stride } = self.layout;
+            // SAFETY: a copy of the kept dict has its values where they were found when the shape
+            // was made, all of them `None`, and nobody else has seen it yet: so they can be replaced
+            // as long as the references are counted. The stack has a key and a value for each, of
+            // which the value's reference goes to the dict; the dict has references to the keys.
+            // `Bound` is a pointer and nothing else (`repr(transparent)`). The collector has to know
+            // a dict that holds something that it knows.
+            unsafe {
+                let object = ffi::PyDict_Copy(self.kept.as_ptr());
+                if object.is_null() {
+                    return None;
+                }
+                let none = ffi::Py_None();
+                let mut place =
+                    (*object.cast::<ffi::PyDictObject>()).ma_keys.cast::<Raw>().add(first);
+                let mut pair = stack.as_ptr().add(start).cast::<Raw>();
+                let mut flags = 0;
+                for _ in 0..self.keys.len() {
+                    let value = *pair.add(1);
+                    flags |= (*ffi::Py_TYPE(value)).tp_flags;
+                    *place = value;
+                    ffi::Py_DECREF(none);
+                    ffi::Py_DECREF(*pair);
+                    pair = pair.add(2);
+                    place = place.add(stride);
+                }
+                stack.set_len(start);
+                if flags & ffi::Py_TPFLAGS_HAVE_GC != 0 && !self.tracked {
+                    ffi::PyObject_GC_Track(object.cast());
+                }
+                Some(Bound::from_owned_ptr(py, object))
+            }
+        }
+    }
+
+    /// Where the values of the dict are, which has these keys, in this order, and `None` for each.
+    /// `None` where they are not in one row.
+    fn layout(dict: &Bound<'_, PyDict>, keys: &[usize]) -> Option<Layout> {
+        let all: usize = dict.call_method0("__sizeof__").ok()?.extract().ok()?;
+        // SAFETY: a live dict, whose size counts the object and, behind it, the table that belongs
+        // to it alone; the table is an allocation of so many bytes that was filled when it was made.
+        let table: &[usize] = unsafe {
+            let object = dict.as_ptr();
+            let own = usize::try_from((*ffi::Py_TYPE(object)).tp_basicsize).ok()?;
+            let words = all.checked_sub(own)? / size_of::<usize>();
+            let table = (*object.cast::<ffi::PyDictObject>()).ma_keys;
+            std::slice::from_raw_parts(table.cast(), words)
+        };
+        let none = dict.py().None().as_ptr() as usize;
+        let first = table.iter().position(|word| *word == keys[0])?;
+        let stride = table[first..].iter().position(|word| *word == keys[1])?;
+        let is_there = |(index, key): (usize, &usize)| {
+            let at = first + index * stride;
+            table.get(at) == Some(key) && table.get(at + 1) == Some(&none)
+        };
+        let all_there = keys.iter().enumerate().all(is_there);
+        all_there.then_some(Layout { first: first + 1, stride })
+    }
+}
