@@ -32,6 +32,16 @@ pub(crate) enum Outcome {
     Compared(Box<Compared>),
 }
 
+impl Outcome {
+    /// Of a contender that could not be started.
+    pub(crate) fn hindered(hindrance: &Hindrance) -> Outcome {
+        match hindrance {
+            Hindrance::Missing(why) => Outcome::Missing(why.clone()),
+            Hindrance::Broken(why) => Outcome::Failed { hello: None, why: why.clone() },
+        }
+    }
+}
+
 /// What a contender's own output is like.
 #[derive(Debug)]
 pub(crate) struct Compared {
@@ -99,12 +109,8 @@ pub(crate) fn check(
     folder: &Path,
     (patience, most): (Duration, Duration),
 ) -> Outcome {
-    match &contender.hindrance {
-        Some(Hindrance::Missing(why)) => return Outcome::Missing(why.clone()),
-        Some(Hindrance::Broken(why)) => {
-            return Outcome::Failed { hello: None, why: why.clone() };
-        }
-        None => {}
+    if let Some(hindrance) = &contender.hindrance {
+        return Outcome::hindered(hindrance);
     }
     let mut hello = None;
     match try_check(contender, launch, references, reference_gzip, folder, patience, &mut hello) {

@@ -4,24 +4,38 @@ use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
 
 use crate::contender::{Contender, Hindrance, Source};
-use crate::options::{Options, Progress, Stage};
+use crate::options::Options;
 use crate::process::{Launch, shortened};
 use crate::runtime::{Places, RunnerFile, Runtime, Started};
 use crate::setup;
 
-/// How each contender is started. One that cannot be is given its [`Hindrance`].
-pub(crate) fn all(
+/// How an adapter is translated before its contender can be started.
+#[derive(Debug)]
+pub(crate) struct Translation<'r> {
+    runner: &'r RunnerFile,
+    places: Places,
+}
+
+impl Translation<'_> {
+    /// Translates it, unless that was done.
+    pub(crate) fn make(&self) -> Result<(), Hindrance> {
+        if self.places.built.exists() {
+            return Ok(());
+        }
+        build(self.runner, &self.places)
+    }
+}
+
+/// How each contender is started, and what has to be translated before. One that cannot be is given
+/// its [`Hindrance`].
+pub(crate) fn all<'r>(
     options: &Options,
-    runners: &[RunnerFile],
+    runners: &'r [RunnerFile],
     contenders: &mut [Contender],
     work: &Path,
-    progress: &mut dyn Progress,
-) -> Vec<Launch> {
+) -> (Vec<Launch>, Vec<Option<Translation<'r>>>) {
     let data = setup::folder_of(options);
     let mut launches: Vec<Launch> = contenders
         .iter()
@@ -32,7 +46,7 @@ pub(crate) fn all(
             folder: work.to_path_buf(),
         })
         .collect();
-    let mut builds = Vec::new();
+    let mut translations: Vec<Option<Translation<'_>>> = contenders.iter().map(|_| None).collect();
     for (index, (contender, launch)) in contenders.iter_mut().zip(&mut launches).enumerate() {
         if contender.hindrance.is_some() {
             continue;
@@ -62,17 +76,14 @@ pub(crate) fn all(
         match runner.command(given(options, runner.runtime).as_deref(), &places) {
             Ok(Started { program, arguments, environment }) => {
                 *launch = Launch { program, arguments, environment, folder: work.to_path_buf() };
-                if runner.build.is_some() && !places.built.exists() {
-                    builds.push((index, runner, places));
+                if runner.build.is_some() {
+                    translations[index] = Some(Translation { runner, places });
                 }
             }
             Err(why) => contender.hindrance = Some(Hindrance::Missing(why)),
         }
     }
-    for (index, hindrance) in build_all(&builds, contenders, progress) {
-        contenders[index].hindrance = Some(hindrance);
-    }
-    launches
+    (launches, translations)
 }
 
 /// The interpreter that the user named for a runtime: a command, or a file, found from here.
@@ -106,45 +117,6 @@ fn built_folder(runner: &RunnerFile, places: &Places, work: &Path, index: usize)
     let stamp = std::fs::read(setup::stamp(data, runner.runtime)).unwrap_or_default();
     stamp.hash(&mut hash);
     data.join("built").join(format!("{}-{:016x}", runner.runtime.id(), hash.finish()))
-}
-
-/// Translates adapters, as many at a time as there are cores. Gives those that could not be.
-fn build_all(
-    builds: &[(usize, &RunnerFile, Places)],
-    contenders: &[Contender],
-    progress: &mut dyn Progress,
-) -> Vec<(usize, Hindrance)> {
-    if builds.is_empty() {
-        return Vec::new();
-    }
-    progress.begin(Stage::Build, builds.len() as u64);
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let next = AtomicUsize::new(0);
-    let failed = Mutex::new(Vec::new());
-    let (sender, done) = channel();
-    std::thread::scope(|scope| {
-        for _ in 0..cores.min(builds.len()) {
-            let sender = sender.clone();
-            let (next, failed) = (&next, &failed);
-            scope.spawn(move || {
-                while let Some((index, runner, places)) =
-                    builds.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    if let Err(hindrance) = build(runner, places) {
-                        failed.lock().expect("no panic while locked").push((*index, hindrance));
-                    }
-                    if sender.send(*index).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        for index in done {
-            progress.step(&contenders[index].name);
-        }
-    });
-    failed.into_inner().expect("no panic while locked")
 }
 
 /// Translates one adapter, into a folder beside its place: what is in its place is whole.

@@ -13,7 +13,7 @@ use crate::compression;
 use crate::contender::{self, Contender};
 use crate::cost;
 use crate::error::Error;
-use crate::launch;
+use crate::launch::{self, Translation};
 use crate::machine::Machine;
 use crate::noise;
 use crate::options::{Options, Progress, Stage};
@@ -32,8 +32,8 @@ use crate::verdict;
 const COMPRESSION_SHARE: f64 = 0.05;
 /// No check begins after this part of the budget: what is left is for the clock.
 const CHECK_SHARE: f64 = 0.45;
-/// The part of the budget that checks may take in any case, if as much is left for the clock: where the
-/// translation of adapters, which is kept, took longer than checks should begin.
+/// The part of the budget that checks may take in any case, if as much is left for the clock: where
+/// writing large documents in every format took longer than checks should begin.
 const CHECK_LEAST: f64 = 0.2;
 /// The part of the budget that one check may take: who takes longer could not be timed in what is
 /// left. The least is two seconds.
@@ -61,10 +61,16 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     let mut contenders = chosen(options, &runners, &mut references)?;
     let mut gzip = gzip_all(&references)?;
     progress.step("");
-    let launches = launch::all(options, &runners, &mut contenders, work.path(), progress);
+    let (launches, translations) = launch::all(options, &runners, &mut contenders, work.path());
 
-    let check =
-        Check { contenders: &contenders, launches: &launches, work: work.path(), options, began };
+    let check = Check {
+        contenders: &contenders,
+        launches: &launches,
+        translations: &translations,
+        work: work.path(),
+        options,
+        began,
+    };
     let mut outcomes = check.all(&references, &gzip, progress)?;
     if options.common
         && references.shape != Shape::Document
@@ -344,6 +350,7 @@ fn may_check(began: Duration, checking: Duration, budget: Duration) -> bool {
 pub(crate) struct Check<'c> {
     pub contenders: &'c [Contender],
     pub launches: &'c [Launch],
+    pub translations: &'c [Option<Translation<'c>>],
     pub work: &'c Path,
     pub options: &'c Options,
     /// When the run began.
@@ -380,6 +387,12 @@ impl Check<'_> {
         self.each(&everybody, Stage::Check, progress, &|index, folder| {
             if !self.has_time(checking.elapsed()) {
                 return Outcome::NotReached;
+            }
+            // Here and not before: a short run translates only what it has time to check.
+            if let Some(translation) = &self.translations[index]
+                && let Err(hindrance) = translation.make()
+            {
+                return Outcome::hindered(&hindrance);
             }
             check::check(
                 &self.contenders[index],

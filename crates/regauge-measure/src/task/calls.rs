@@ -122,7 +122,7 @@ pub(super) fn measure(
             .find(|row| row.is_timed() && row.contender == one.name && row.runtime == one.runtime)
     };
     contenders.retain(|one| timed(one).is_some());
-    let launches = launch::all(options, &runners, &mut contenders, work.path(), progress);
+    let (launches, translations) = launch::all(options, &runners, &mut contenders, work.path());
     let folder = |name: &str| -> Result<PathBuf, Error> {
         let folder = work.path().join(name);
         std::fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
@@ -152,6 +152,10 @@ pub(super) fn measure(
     let many = References::write(&Files::of(&stream)?, &folder("batch")?)?;
     let mut workers = Vec::new();
     for (at, contender) in contenders.iter().enumerate() {
+        // It could be translated a moment ago, or would have no time in the report.
+        if translations[at].as_ref().is_some_and(|translation| translation.make().is_err()) {
+            continue;
+        }
         for (batch, references) in [(false, &one), (true, &many)] {
             let folder = folder(&format!("calls-{at}-{batch}"))?;
             let process = start(contender, &launches[at], references, &folder, options);
