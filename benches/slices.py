@@ -5,8 +5,8 @@
     python3 tools/servers.py run -- python3 benches/slices.py
 
 Both read the same bytes of MessagePack from the same engine: the engine's driver for Python, with
-msgpack, into dicts and lists; the store into its own values, checksums looked at, by as many threads
-as there are cores (`--cores 1`: by one). The rounds take turns; what counts is the ratio of the
+msgpack, into dicts and lists; the store into tapes, which can be looked up but not changed, checksums
+looked at, by as many threads as there are cores (`--cores 1`: by one), with mimalloc as its allocator. The rounds take turns; what counts is the ratio of the
 medians. A server is measured where tools/servers.py or the environment gives its URL
 (REGAUGE_TEST_POSTGRES, …). Needs msgpack, and of psycopg[binary], mysqlclient
 (Debian: python3-mysqldb), pymongo and cassandra-driver those whose servers are there.

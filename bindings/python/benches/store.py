@@ -11,10 +11,17 @@ faster. Every value is compared before anything is timed.
 diskcache syncs at checkpoints only (WAL, synchronous = NORMAL), as regauge does with sync=False;
 sqlitedict (journal, synchronous = FULL) syncs at each commit, as regauge does by default. So each
 is measured against the same promise, and the rows say which.
+
+A get is timed twice: after a change, when each value comes from the file, and again, when nobody has
+changed anything since it was read, which regauge notices and diskcache and sqlitedict do not.
+
+With --program, rows say what the store does without Python: it encodes a tree of Rust's and decodes to
+a tape, in a process of its own (cargo build --release -p regauge-store --example values).
 """
 
 import argparse
 import importlib.metadata
+import itertools
 import json
 import os
 import pathlib
@@ -22,6 +29,7 @@ import platform
 import shutil
 import sqlite3
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -65,6 +73,31 @@ class Regauge:
 
     def bulk(self, items):
         self.store.put_many(items)
+
+
+class Native:
+    """The store in a process of its own, which times itself."""
+
+    def __init__(self, program, folder, mode, value, cpu):
+        document = folder / "document.msgpack"
+        document.write_bytes(regauge.msgpack.dumps(value))
+        self.process = subprocess.Popen(
+            [program, f"sqlite:{folder}/n.db", "objects", mode, document],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.cpu = cpu
+
+    def timed(self, what, count):
+        """Nanoseconds for so many values."""
+        self.process.stdin.write(f"{what} {count}\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            sys.exit("the store's process has ended")
+        return int(answer.split()[self.cpu])
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 class Diskcache:
@@ -123,6 +156,17 @@ class Face:
             self.store[key] = value
 
 
+def change(contender, number):
+    """Commits something new: what a store keeps in memory of what it has read no longer counts.
+
+    SQLite writes nothing where the same bytes are there already.
+    """
+    if isinstance(contender, Native):
+        contender.timed("change", number)
+    else:
+        contender.put("changed", number)
+
+
 def once(function, keys, clock):
     """Microseconds a call."""
     before = clock()
@@ -131,18 +175,25 @@ def once(function, keys, clock):
     return (clock() - before) / 1000 / len(keys)
 
 
-def race(row, contenders, keys, rounds, act, clock):
-    """Prints a row: the first contender is regauge."""
+def race(row, contenders, keys, rounds, act, clock, native, before=lambda contender: None):
+    """Prints a row: the first contender is regauge. What the native one is told: a word, a number.
+
+    `before` does something with a contender before each of its turns, which is not timed.
+    """
     times = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, contender in contenders.items():
-            times[name].append(once(lambda key, one=contender: act(one, key), keys, clock))
+            before(contender)
+            if isinstance(contender, Native):
+                times[name].append(contender.timed(*native) / 1000 / len(keys))
+            else:
+                times[name].append(once(lambda key, one=contender: act(one, key), keys, clock))
     medians = {name: statistics.median(taken) for name, taken in times.items()}
     ours, *others = medians
     ratio = {name: medians[name] / medians[ours] for name in others}
     shown = "  ".join(f"{name} {medians[name]:.1f} us, {ratio[name]:.2f}x" for name in others)
     short = "" if min(ratio.values()) >= GOAL else "  short"
-    print(f"{row:34} {ours} {medians[ours]:7.1f} us  {shown}{short}", flush=True)
+    print(f"{row:60} {ours} {medians[ours]:7.1f} us  {shown}{short}", flush=True)
 
 
 def main():
@@ -150,6 +201,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--values", type=int, default=400)
     parser.add_argument("--folder", default=None, help="where the databases are; else a temporary folder")
+    parser.add_argument("--program", help="the example `values`, for rows of the store alone")
     parser.add_argument("--cpu", action="store_true", help="the time of the process, not that on the clock")
     arguments = parser.parse_args()
     clock = time.process_time_ns if arguments.cpu else time.perf_counter_ns
@@ -169,24 +221,45 @@ def main():
             (place / "synced").mkdir()
             synced = {"regauge": Regauge(place / "synced", sync=True), "sqlitedict": Sqlitedict(place)}
             face = {"regauge's Cache": Face(place), "diskcache": relaxed["diskcache"]}
+            alone, alone_synced = [], []
+            if arguments.program:
+                (place / "alone").mkdir()
+                (place / "alone-synced").mkdir()
+                alone.append(Native(arguments.program, place / "alone", "relaxed", value, arguments.cpu))
+                alone_synced.append(
+                    Native(arguments.program, place / "alone-synced", "sync", value, arguments.cpu))
             for one in [*relaxed.values(), *synced.values(), *face.values()]:
                 one.put("probe", value)
                 if one.get("probe") != value:
                     sys.exit(f"{type(one).__name__} gives another value back")
             rounds = arguments.rounds
-            for label, contenders, count in [("sync at checkpoints", relaxed, rounds),
-                                             ("sync at each change", synced, rounds),
-                                             ("Cache, pickle", face, rounds)]:
-                few = keys[:100] if contenders is synced else keys
-                race(f"put {size}, {label}", contenders, few, count,
-                     lambda one, key: one.put(key, value), clock)
+            rows = [("sync at checkpoints", relaxed), ("sync at each change", synced),
+                    ("Cache, pickle", face)]
+            rows += [("sync at checkpoints, no Python",
+                      {"regauge alone": one, "diskcache": relaxed["diskcache"]}) for one in alone]
+            rows += [("sync at each change, no Python",
+                      {"regauge alone": one, "sqlitedict": synced["sqlitedict"]}) for one in alone_synced]
+            items = [(key, value) for key in keys]
+            numbers = itertools.count()
+            for label, contenders in rows:
+                few = keys[:100] if "each change" in label else keys
+                race(f"put {size}, {label}", contenders, few, rounds,
+                     lambda one, key: one.put(key, value), clock, ("put", len(few)))
                 for one in contenders.values():
-                    one.bulk([(key, value) for key in keys])
-                race(f"get {size}, {label}", contenders, keys, count, lambda one, key: one.get(key), clock)
+                    if isinstance(one, Native):
+                        one.timed("bulk", len(items))
+                    else:
+                        one.bulk(items)
+                race(f"get {size} after a change, {label}", contenders, keys, rounds,
+                     lambda one, key: one.get(key), clock, ("get", len(keys)),
+                     lambda one: change(one, next(numbers)))
+                race(f"get {size} again, {label}", contenders, keys, rounds,
+                     lambda one, key: one.get(key), clock, ("get", len(keys)))
                 if label != "Cache, pickle":
-                    items = [(key, value) for key in keys]
-                    race(f"put {len(items)} of {size} in one, {label}", contenders, ["all"], count,
-                         lambda one, _: one.bulk(items), clock)
+                    race(f"put {len(items)} of {size} in one, {label}", contenders, ["all"], rounds,
+                         lambda one, _: one.bulk(items), clock, ("bulk", len(items)))
+            for one in [*alone, *alone_synced]:
+                one.end()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print("; ".join(f"{name} {version}" for name, version in used.items()), "; CPython",

@@ -6,6 +6,7 @@
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, mpsc};
 
+use regauge::tape::Tape;
 use regauge::values;
 use regauge::{Format, Options, Value};
 
@@ -13,7 +14,7 @@ use crate::codec::Packer;
 use crate::engine::{Order, Pair, Range, behind};
 use crate::error::{Error, Result};
 use crate::series::{Buckets, DAY, Series, TimeNs};
-use crate::store::{Entry, Store};
+use crate::store::{Entry, Store, direct};
 
 /// Values that a thread takes at a time.
 const PIECE: usize = 16;
@@ -150,7 +151,8 @@ impl Store {
         self.slices_with(span, &|key, entry| converter.document(key, entry, format))
     }
 
-    /// The values of a span, with their times.
+    /// The values of a span as trees of their own, with their times. [`Store::slice_tapes`] has
+    /// them sooner.
     ///
     /// # Errors
     /// `Damaged`, `Document`, `Engine`.
@@ -163,9 +165,19 @@ impl Store {
             let mut read = read.map_err(|error| Error::document(key, error))?;
             match (read.pop(), read.is_empty()) {
                 (Some(value), true) => Ok(value),
-                _ => Err(Error::damaged(key, "found no single document, expected one")),
+                _ => Err(Error::damaged(key, direct::NOT_ONE)),
             }
         })
+    }
+
+    /// The values of a span as tapes, with their times: all that is in them is decoded, into two
+    /// allocations each, and found through [`Tape::root`].
+    ///
+    /// # Errors
+    /// `Damaged`, `Document`, `Engine`.
+    pub fn slice_tapes(&mut self, span: &Span) -> Result<Vec<(TimeNs, Tape)>> {
+        let limits = self.limits;
+        self.slices_with(span, &|key, entry| entry.tape(key, limits))
     }
 
     /// What `decode` makes of the values of a span, with their times. It is called by several

@@ -1,6 +1,6 @@
 //! A collection: documents in, documents out, and every stored byte accounted for.
 
-mod direct;
+pub(crate) mod direct;
 mod page;
 
 use std::borrow::Cow;

@@ -49,7 +49,13 @@ fn no_acknowledged_write_is_lost_and_none_is_torn() {
     for round in 0..rounds {
         // Another moment in every round, the first ones while the table is made.
         let moment = Duration::from_micros(u64::from(round) * 7_919 % 60_000);
-        next = killed_round(&fresh.url, round, next, |_| std::thread::sleep(moment));
+        next = killed_round(&fresh.url, round, next, |acknowledged| {
+            // On a busy machine a process may take all of that to start.
+            if round % 2 != 0 {
+                acknowledged();
+            }
+            std::thread::sleep(moment);
+        });
     }
     println!("killed: sqlite {rounds} rounds, {next} batches");
     assert!(next > 0, "something was written in some round");

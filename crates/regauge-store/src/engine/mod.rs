@@ -15,7 +15,7 @@ mod line;
 mod mongodb;
 #[cfg(feature = "mysql")]
 mod mysql;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]
 mod parameters;
 #[cfg(feature = "postgres")]
 mod postgres;

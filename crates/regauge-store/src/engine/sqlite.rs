@@ -5,6 +5,10 @@
 //! is in WAL mode: readers and one writer do not wait for each other. Every change is synced
 //! before it is acknowledged (`synchronous = FULL`).
 
+mod recent;
+#[allow(unsafe_code, reason = "memory that processes share")]
+mod wal_index;
+
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +23,7 @@ use rusqlite::{
 use super::column::{self, Key, Stored};
 use super::{Change, Engine, KeyKind, Layout, Order, Pair, Range};
 use crate::error::{Error, Result, shown};
+use recent::Recent;
 
 /// How long a change waits for another writer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,6 +38,8 @@ const NOTES: &str = "CREATE TABLE IF NOT EXISTS regauge_notes (\
 
 /// A file of SQLite.
 pub struct Sqlite {
+    /// Goes before the connection, whose memory it looks at.
+    recent: RefCell<Recent>,
     connection: Connection,
     /// The statements of the collection that was used last.
     texts: RefCell<Option<Arc<Texts>>>,
@@ -113,7 +120,8 @@ impl Sqlite {
             Err(error) if code(&error) == Some(ErrorCode::ReadOnly) => {}
             Err(error) => return Err(failed(&doing)(error)),
         }
-        Ok(Sqlite { connection, texts: RefCell::new(None) })
+        let recent = RefCell::new(Recent::new());
+        Ok(Sqlite { recent, connection, texts: RefCell::new(None) })
     }
 
     /// Lets the file have no more than so many pages of 4 KiB: a bound for whoever shares a disk.
@@ -358,12 +366,25 @@ impl Engine for Sqlite {
     fn get(&self, layout: &Layout, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let doing = "read a value";
         let bound = Key::new(layout, key)?;
+        let mut recent = self.recent.borrow_mut();
+        let before = recent.now(layout);
+        if before.is_some()
+            && let Some(value) = recent.get(key)
+        {
+            return Ok(Some(value));
+        }
         let texts = self.texts(layout);
         let mut select = self.connection.prepare_cached(&texts.get).map_err(failed(doing))?;
-        select
+        let found = select
             .query_row([bound], |row| Ok(stored_bytes(layout, row.get_ref(0)?)))
             .optional()
-            .map_err(failed(doing))
+            .map_err(failed(doing))?;
+        drop(select);
+        recent.look(&self.connection);
+        if let (Some(before), Some(value)) = (before, &found) {
+            recent.keep(before, key, value);
+        }
+        Ok(found)
     }
 
     fn exists(&self, layout: &Layout, key: &[u8]) -> Result<bool> {

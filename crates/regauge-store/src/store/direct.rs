@@ -1,13 +1,37 @@
-//! For callers that make their documents by regauge's own writers, as the bindings do, and for
-//! those that want keys alone.
+//! For callers that make their documents by regauge's own writers, as the bindings do, for those
+//! that look into them here, and for those that want keys alone.
 
-use regauge::Format;
+use regauge::tape::Tape;
+use regauge::{Format, Limits, Options, values};
 
 use super::{Change, Entry, Store, now};
 use crate::engine::{Order, Range};
-use crate::error::Result;
+use crate::error::{Error, Result};
+
+/// What is wrong with a stored value that holds several documents, or none.
+pub(crate) const NOT_ONE: &str = "found no single document, expected one";
+
+impl Entry {
+    /// The document as a tape.
+    pub(crate) fn tape(&self, key: &[u8], limits: Limits) -> Result<Tape> {
+        let mut options = Options::new(self.codec.format, self.codec.format);
+        options.limits = limits;
+        let read = values::read_tape(&self.document, &options);
+        let read = read.map_err(|error| Error::document(key, error))?;
+        read.ok_or_else(|| Error::damaged(key, NOT_ONE))
+    }
+}
 
 impl Store {
+    /// The document of a key as a tape, to look things up in: see [`Tape::root`].
+    ///
+    /// # Errors
+    /// `Damaged`, `Document`, `Engine`.
+    pub fn tape(&mut self, key: &[u8]) -> Result<Option<Tape>> {
+        let limits = self.limits;
+        self.entry(key)?.map(|entry| entry.tape(key, limits)).transpose()
+    }
+
     /// As [`Store::put`], of one whole document that a writer of regauge has just made: if it is
     /// in the collection's format it is not read again before it is stored.
     ///

@@ -82,7 +82,9 @@ impl Cql {
         Ok(Cql { session, statements: Mutex::default(), answered: Mutex::new(Instant::now()) })
     }
 
-    /// Makes a call again while there is no connection, or `harmless` ones whose connection was lost.
+    /// Makes a call again while there is no connection, or `harmless` ones whose connection was lost;
+    /// and one whose statement the server has forgotten meanwhile, as it does where a table is removed:
+    /// the driver prepares it anew once, which may come in between.
     async fn again<T>(
         &self,
         harmless: bool,
@@ -105,7 +107,14 @@ impl Cql {
                         ..
                     })
             );
-            let again = is_unconnected(&error) || (lost && harmless);
+            let forgotten = matches!(
+                error,
+                ExecutionError::LastAttemptError(RequestAttemptError::DbError(
+                    DbError::Unprepared { .. },
+                    _
+                ))
+            );
+            let again = is_unconnected(&error) || forgotten || (lost && harmless);
             if !again || began.elapsed() > RECONNECT {
                 return Err(error);
             }

@@ -33,7 +33,7 @@ use self::adopted::Adopted;
 use self::cql::{Cql, unreadable};
 use self::partitions::Partition;
 use self::url::Place;
-use super::runtime::{CALL_TIMEOUT, CONNECT_TIMEOUT, Runtime};
+use super::runtime::{CONNECT_TIMEOUT, Runtime};
 use super::{Change, Engine, KeyKind, Layout, Order, Pair, Range, shown_url};
 use crate::error::{Error, Result, shown};
 
@@ -129,7 +129,7 @@ impl Cassandra {
     }
 
     fn wait<T>(&self, doing: &str, work: impl Future<Output = Result<T>>) -> Result<T> {
-        self.runtime.wait(doing, CALL_TIMEOUT, work)
+        self.runtime.wait(doing, self.place.timeout, work)
     }
 
     /// The table of a name, as CQL takes it.

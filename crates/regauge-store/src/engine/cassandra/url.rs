@@ -1,7 +1,10 @@
 //! What a URL says: `cassandra://[user:password@]host[:port][,host…]/keyspace[?…]`.
 
+use std::time::Duration;
+
 use percent_encoding::percent_decode_str;
 
+use crate::engine::runtime::CALL_TIMEOUT;
 use crate::engine::shown_url;
 use crate::error::{Error, Result};
 
@@ -30,6 +33,8 @@ pub(super) struct Place {
     pub ca: Option<String>,
     /// The data centre whose nodes are asked first.
     pub datacenter: Option<String>,
+    /// How long a call may take.
+    pub timeout: Duration,
 }
 
 impl Place {
@@ -73,6 +78,7 @@ impl Place {
             tls: false,
             ca: None,
             datacenter: None,
+            timeout: CALL_TIMEOUT,
         };
         for parameter in parameters.split('&').filter(|one| !one.is_empty()) {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
@@ -98,9 +104,14 @@ impl Place {
                 }
                 "ca" => place.ca = Some(value),
                 "datacenter" => place.datacenter = Some(value),
+                "timeout" => {
+                    let seconds = value.parse().ok().filter(|one| (1..=86_400).contains(one));
+                    let seconds = seconds.ok_or_else(|| wrong("timeout is seconds, 1 to 86400"))?;
+                    place.timeout = Duration::from_secs(seconds);
+                }
                 _ => {
                     return Err(wrong(
-                        "its parameters are replication, buckets, tls, ca and datacenter",
+                        "its parameters are replication, buckets, tls, ca, datacenter and timeout",
                     ));
                 }
             }
@@ -133,11 +144,12 @@ mod tests {
         let place = Place::parse("cassandra://h/k").unwrap();
         assert_eq!(place.hosts, ["h:9042"]);
         assert_eq!((place.keyspace.as_str(), place.user, place.buckets), ("k", None, 32));
-        let url = "cassandra://u%40:p%2Fq@a:1,[::1],[::2]:3/ks?replication=3&buckets=8&tls=true&ca=%2Fx.pem&datacenter=d";
+        let url = "cassandra://u%40:p%2Fq@a:1,[::1],[::2]:3/ks?replication=3&buckets=8&tls=true&ca=%2Fx.pem&datacenter=d&timeout=9";
         let place = Place::parse(url).unwrap();
         assert_eq!(place.hosts, ["a:1", "[::1]:9042", "[::2]:3"]);
         assert_eq!(place.user, Some(("u@".into(), "p/q".into())));
         assert_eq!((place.replication, place.buckets, place.tls), (Some(3), 8, true));
+        assert_eq!(place.timeout, Duration::from_secs(9));
         assert_eq!((place.ca.as_deref(), place.datacenter.as_deref()), (Some("/x.pem"), Some("d")));
         for (wrong, why) in [
             ("cassandra:h/k", "it begins otherwise"),
@@ -148,6 +160,7 @@ mod tests {
             ("cassandra://u:secret@h/k?buckets=0", "from 1 to 1024"),
             ("cassandra://u:secret@h/k?replication=x", "from 1"),
             ("cassandra://u:secret@h/k?tls=1", "true or false"),
+            ("cassandra://u:secret@h/k?timeout=soon", "1 to 86400"),
             ("cassandra://u:secret@h/k?speed=1", "its parameters"),
         ] {
             let told = Place::parse(wrong).unwrap_err().to_string();

@@ -9,13 +9,18 @@ use mongodb::error::{Error as DriverError, ErrorKind, WriteFailure};
 use super::keys::Form;
 use crate::engine::column::{Stored, from_text};
 use crate::engine::runtime::lost;
-use crate::engine::{Change, Layout};
+use crate::engine::{Change, Layout, PAGE_BYTES};
 use crate::error::{Error, Result};
 
 /// Bytes of changes in one command: a message may have 48 MB.
 const COMMAND_BYTES: usize = 24 << 20;
 /// Changes in one command; a server takes 100,000.
 const COMMAND_CHANGES: usize = 10_000;
+/// Those of FerretDB 1 on SQLite: it leaves the query of every change open till its command ends,
+/// each on one of its 100 connections to the file, and then waits for one more without an end.
+const FERRET_CHANGES: usize = 8;
+/// What a page of FerretDB's holds: it reads its whole collection for any range, so few large pages.
+const FERRET_PAGE_BYTES: usize = 32 << 20;
 
 /// The codes of the server that are no failures here.
 pub(super) const NAMESPACE_EXISTS: i32 = 48;
@@ -24,23 +29,40 @@ pub(super) const DUPLICATE_KEY: i32 = 11_000;
 /// A command without its changes, the name of their list, and they.
 pub(super) type Command = (Document, &'static str, Vec<Document>);
 
-/// "MongoDB 8.0.4"; FerretDB tells what it is.
-pub(super) fn server_name(built: &Document) -> String {
-    let version = |of: &Document, name: &str| of.get_str(name).map(str::to_owned).ok();
-    let nested = built.get_document("ferretdb").ok().and_then(|one| version(one, "version"));
-    match nested.or_else(|| version(built, "ferretdbVersion")) {
-        // One that was built as a library does not know its version.
-        Some(ferret) if ferret == "unknown" => "FerretDB".to_owned(),
-        Some(ferret) => format!("FerretDB {}", ferret.trim_start_matches('v')),
-        None => format!("MongoDB {}", version(built, "version").unwrap_or_default()),
+/// What answers, and what it bears.
+pub(super) struct Server {
+    /// "MongoDB 8.0.4"; FerretDB tells what it is.
+    pub(super) name: String,
+    /// Changes in one command.
+    pub(super) changes: usize,
+    /// Bytes of values in a page.
+    pub(super) page_bytes: usize,
+}
+
+impl Server {
+    /// From the answer to `buildInfo`.
+    pub(super) fn new(built: &Document) -> Server {
+        let version = |of: &Document, name: &str| of.get_str(name).map(str::to_owned).ok();
+        let nested = built.get_document("ferretdb").ok().and_then(|one| version(one, "version"));
+        let Some(ferret) = nested.or_else(|| version(built, "ferretdbVersion")) else {
+            let name = format!("MongoDB {}", version(built, "version").unwrap_or_default());
+            return Server { name, changes: COMMAND_CHANGES, page_bytes: PAGE_BYTES };
+        };
+        let name = match &*ferret {
+            // One that was built as a library does not know its version.
+            "unknown" => "FerretDB".to_owned(),
+            known => format!("FerretDB {}", known.trim_start_matches('v')),
+        };
+        Server { name, changes: FERRET_CHANGES, page_bytes: FERRET_PAGE_BYTES }
     }
 }
 
-/// The changes as commands of the server, the last one of a key alone.
+/// The changes as commands of the server, the last one of a key alone; `at_most` in one command.
 pub(super) fn commands(
     layout: &Layout,
     form: Form,
     changes: &[Change<'_>],
+    at_most: usize,
 ) -> Result<Vec<Command>> {
     let last: HashMap<&[u8], usize> =
         changes.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
@@ -63,7 +85,7 @@ pub(super) fn commands(
         bytes += key.len() + value.map_or(0, <[u8]>::len);
         match commands.last_mut() {
             Some((_, last, all))
-                if *last == list && all.len() < COMMAND_CHANGES && bytes <= COMMAND_BYTES =>
+                if *last == list && all.len() < at_most && bytes <= COMMAND_BYTES =>
             {
                 all.push(one);
             }

@@ -11,6 +11,7 @@
 //! that the server does it once only. Commands that hold a whole batch are never repeated. After a
 //! second without one a ping goes before a write, so that it does not go into a dead connection.
 
+mod changes;
 mod fields;
 mod keys;
 
@@ -25,15 +26,16 @@ use mongodb::error::ErrorKind;
 use mongodb::options::{
     Acknowledgment, ClientOptions, DatabaseOptions, IndexOptions, WriteConcern,
 };
-use mongodb::{Client, ClientSession, Collection, Cursor, Database, IndexModel};
+use mongodb::{Client, Collection, Cursor, Database, IndexModel};
 
 use self::fields::{
-    Command, DUPLICATE_KEY, NAMESPACE_EXISTS, binary, bytes_of, code, commands, failed, field,
-    first_error, is_duplicate, numbers, only, server_name, stored, unreadable, with_value,
+    NAMESPACE_EXISTS, Server, binary, bytes_of, code, commands, failed, field, numbers, only,
+    unreadable, with_value,
 };
 use self::keys::Form;
-use super::runtime::{CALL_TIMEOUT, CONNECT_TIMEOUT, Runtime};
-use super::{Change, Engine, Layout, Order, PAGE_BYTES, Pair, Range, shown_url};
+use super::parameters::Parameters;
+use super::runtime::{CONNECT_TIMEOUT, Runtime};
+use super::{Change, Engine, Layout, Order, Pair, Range, shown_url};
 use crate::error::{Error, Result, shown};
 
 /// A value in a document of its own: a fourth of the 16 MB that a document may have, so that a page
@@ -51,7 +53,7 @@ const IDLE: Duration = Duration::from_secs(1);
 pub struct MongoDb {
     runtime: Runtime,
     database: Database,
-    name: String,
+    server: Server,
     /// Whether the server has transactions.
     transactions: bool,
     /// What a command says of its acknowledgement.
@@ -60,20 +62,29 @@ pub struct MongoDb {
     answered: Mutex<Instant>,
     /// How collections hold their keys, as far as their first document has told.
     forms: Mutex<HashMap<String, Form>>,
+    /// How long a call may take.
+    timeout: Duration,
 }
 
 impl MongoDb {
     /// Connects to the database of a URL: `mongodb://[user:password@]host[:port]/database`, with
-    /// the parameters of MongoDB's own URLs.
+    /// the parameters of MongoDB's own URLs, and `timeout=SECONDS`, which bounds a call.
     ///
     /// # Errors
     /// `Usage` for a URL that names no database; `Engine` where no server answers.
     pub fn open(url: &str) -> Result<MongoDb> {
         let doing = format!("open {}", shown_url(url));
+        let own = Parameters::new(url)?;
+        if own.root_certificates.is_some() {
+            return Err(Error::usage(format!(
+                "{}: found sslrootcert, expected tls=true&tlsCAFile=PATH",
+                shown_url(url)
+            )));
+        }
         let runtime = Runtime::new()?;
         let limit = CONNECT_TIMEOUT + CONNECT_TIMEOUT / 2;
         let connected = runtime.wait(&doing, limit, async {
-            let mut options = ClientOptions::parse(url).await.map_err(|error| {
+            let mut options = ClientOptions::parse(&own.url).await.map_err(|error| {
                 // The driver's words may repeat the URL, and with it a password.
                 match *error.kind {
                     ErrorKind::DnsResolve { .. } => failed(&doing, true)(error),
@@ -118,11 +129,12 @@ impl MongoDb {
         Ok(MongoDb {
             runtime,
             database,
-            name: server_name(&built),
+            server: Server::new(&built),
             transactions: sharded || hello.contains_key("setName"),
             write_concern,
             answered: Mutex::new(Instant::now()),
             forms: Mutex::default(),
+            timeout: own.timeout,
         })
     }
 
@@ -144,7 +156,7 @@ impl MongoDb {
     }
 
     fn waited<T>(&self, doing: &str, work: impl Future<Output = Result<T>>) -> Result<T> {
-        let result = self.runtime.wait(doing, CALL_TIMEOUT, work);
+        let result = self.runtime.wait(doing, self.timeout, work);
         if result.is_ok() {
             *self.answered.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Instant::now();
         }
@@ -256,132 +268,6 @@ impl MongoDb {
         })
     }
 
-    /// Runs the changes as commands, outside a transaction or in one.
-    async fn change(
-        &self,
-        layout: &Layout,
-        commands: Vec<Command>,
-        mut session: Option<&mut ClientSession>,
-    ) -> Result {
-        let doing = "change values";
-        for (head, name, all) in commands {
-            let mut rest = &all[..];
-            // A key that somebody else put in the same moment: what is told once more was not done.
-            let mut again = 3;
-            loop {
-                let mut command = head.clone();
-                command.insert(name, rest.to_vec());
-                command.insert("ordered", true);
-                let run = match session.as_deref_mut() {
-                    Some(session) => self.database.run_command(command).session(session).await,
-                    None => {
-                        command.insert("writeConcern", self.write_concern.clone());
-                        self.database.run_command(command).await
-                    }
-                };
-                let answer = run.map_err(failed(doing, false))?;
-                let Some(error) = first_error(&answer) else { break };
-                let done = error.get_i32("index").ok().and_then(|at| usize::try_from(at).ok());
-                match (error.get_i32("code"), done) {
-                    (Ok(DUPLICATE_KEY), Some(done))
-                        if again > 0 && session.is_none() && done < rest.len() =>
-                    {
-                        again -= 1;
-                        rest = &rest[done..];
-                    }
-                    _ => {
-                        let message = error.get_str("errmsg").unwrap_or("the server refused it");
-                        return Err(Error::Engine {
-                            doing: format!("{doing} of {}", layout.table),
-                            message: message.to_owned(),
-                            passing: false,
-                        });
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The changes in a transaction.
-    async fn change_at_once(&self, layout: &Layout, commands: Vec<Command>) -> Result {
-        let doing = "change values";
-        let mut session =
-            self.database.client().start_session().await.map_err(failed(doing, true))?;
-        session.start_transaction().await.map_err(failed(doing, true))?;
-        if let Err(error) = self.change(layout, commands, Some(&mut session)).await {
-            // One that is not ended so ends by itself a little later.
-            let _ = session.abort_transaction().await;
-            return Err(error);
-        }
-        let mut again = 3;
-        loop {
-            match session.commit_transaction().await {
-                Ok(()) => return Ok(()),
-                // To commit again what was committed changes nothing.
-                Err(error)
-                    if again > 0 && error.contains_label("UnknownTransactionCommitResult") =>
-                {
-                    again -= 1;
-                }
-                Err(error) => return Err(failed(doing, false)(error)),
-            }
-        }
-    }
-
-    /// Puts, deletes or replaces a value where it is still what was seen.
-    async fn swap_one(
-        &self,
-        layout: &Layout,
-        form: Form,
-        (key, seen, new): (&[u8], Option<&[u8]>, Option<&[u8]>),
-    ) -> Result<bool> {
-        let doing = format!("change {}", shown(key));
-        let collection = self.collection(layout);
-        let mut filter = Document::new();
-        filter.insert(&layout.key, form.field(layout, key)?);
-        let Some(seen) = seen else {
-            let Some(new) = new else {
-                filter.extend(with_value(layout));
-                let found = collection.find_one(filter).await.map_err(failed(&doing, true))?;
-                return Ok(found.is_none());
-            };
-            filter.insert(&layout.value, stored(layout, new));
-            let document = RawDocumentBuf::try_from(&filter).map_err(|error| Error::Engine {
-                doing: doing.clone(),
-                message: error.to_string(),
-                passing: false,
-            })?;
-            return match collection.insert_one(document).await {
-                Ok(_) => Ok(true),
-                Err(error) if is_duplicate(&error) => Ok(false),
-                Err(error) => Err(failed(&doing, false)(error)),
-            };
-        };
-        // An adopted field may hold a text, or another kind of binary, where bytes are compared.
-        let found = collection.find_one(filter.clone()).await.map_err(failed(&doing, true))?;
-        let Some(found) = found else { return Ok(false) };
-        let present = field(&found, &layout.value)?;
-        if bytes_of(layout, present)?.as_deref() != Some(seen) {
-            return Ok(false);
-        }
-        let present = present.map(Bson::try_from).transpose();
-        let present = present.map_err(|error| unreadable(&error))?;
-        filter.insert(&layout.value, present.unwrap_or(Bson::Null));
-        match new {
-            Some(new) => {
-                let mut set = Document::new();
-                set.insert(&layout.value, stored(layout, new));
-                let done = collection.update_one(filter, doc! { "$set": set }).await;
-                Ok(done.map_err(failed(&doing, false))?.matched_count == 1)
-            }
-            None => {
-                let done = collection.delete_one(filter).await;
-                Ok(done.map_err(failed(&doing, false))?.deleted_count == 1)
-            }
-        }
-    }
-
     /// Values and bytes, counted here where the server cannot.
     fn count_here(&self, layout: &Layout) -> Result<(u64, u64)> {
         let (mut values, mut bytes) = (0, 0);
@@ -398,7 +284,7 @@ impl MongoDb {
 
 impl Engine for MongoDb {
     fn name(&self) -> String {
-        self.name.clone()
+        self.server.name.clone()
     }
 
     fn is_atomic(&self) -> bool {
@@ -541,7 +427,7 @@ impl Engine for MongoDb {
     }
 
     fn apply(&self, layout: &Layout, changes: &[Change<'_>]) -> Result {
-        let commands = commands(layout, self.form(layout)?, changes)?;
+        let commands = commands(layout, self.form(layout)?, changes, self.server.changes)?;
         // A document alone is changed at once in any case.
         let together = self.transactions && changes.len() > 1;
         self.written("change values", async {
@@ -600,7 +486,7 @@ impl Engine for MongoDb {
                 bytes += value.len();
                 pairs.push((key, value));
             }
-            Ok(bytes < PAGE_BYTES)
+            Ok(bytes < self.server.page_bytes)
         })?;
         Ok(pairs)
     }

@@ -29,20 +29,17 @@
 //!
 //! That the chunks are those of the value is proved by the checksum of the envelope inside.
 
+mod head;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{BuildHasher as _, Hasher as _};
 use std::sync::Mutex;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use data_encoding::HEXLOWER;
-
+use self::head::{HEAD, Head, column, generation, head_key, noted, part_key, since_1970};
 use super::{Change, Engine, KeyKind, Layout, Order, PAGE_BYTES, Pair, Range, behind};
-use crate::envelope::MAGIC;
 use crate::error::{Error, Result, shown};
 
-/// Bytes of a head.
-const HEAD: usize = 36;
 /// Chunks that are written or read in one call.
 const TOGETHER: usize = 4;
 /// Values that are looked at for their heads in one call: each may be as large as a chunk.
@@ -60,53 +57,6 @@ pub struct Chunked {
     limit: usize,
     /// Which columns have values in chunks, or had none when it was asked last.
     used: Mutex<HashMap<String, Option<Instant>>>,
-}
-
-/// What a head says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Head {
-    chunk: u32,
-    length: u64,
-    generation: [u8; 16],
-}
-
-impl Head {
-    fn bytes(&self) -> [u8; HEAD] {
-        let mut bytes = [0; HEAD];
-        bytes[..2].copy_from_slice(&MAGIC);
-        bytes[4..8].copy_from_slice(&self.chunk.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.length.to_le_bytes());
-        bytes[16..32].copy_from_slice(&self.generation);
-        let checksum = crc32c::crc32c(&bytes[..32]);
-        bytes[32..].copy_from_slice(&checksum.to_le_bytes());
-        bytes
-    }
-
-    /// The head that a stored value is; nothing for a value that stands there itself.
-    fn parse(value: &[u8]) -> Option<Head> {
-        let bytes: &[u8; HEAD] = value.try_into().ok()?;
-        let (said, checksum) = bytes.split_at(32);
-        let [a, b] = MAGIC;
-        if said[..4] != [a, b, 0, 0] || checksum != crc32c::crc32c(said).to_le_bytes() {
-            return None;
-        }
-        Some(Head {
-            chunk: u32::from_le_bytes(said[4..8].try_into().ok()?),
-            length: u64::from_le_bytes(said[8..16].try_into().ok()?),
-            generation: said[16..].try_into().ok()?,
-        })
-        .filter(|head| head.chunk > 0)
-    }
-
-    fn chunks(&self) -> u64 {
-        self.length.div_ceil(u64::from(self.chunk))
-    }
-
-    /// When its writer began.
-    fn began(&self) -> Duration {
-        let time: [u8; 8] = self.generation[..8].try_into().expect("8 of 16 bytes");
-        Duration::from_nanos(u64::from_be_bytes(time))
-    }
 }
 
 /// Is given heads, each with its key.
@@ -508,8 +458,10 @@ impl Engine for Chunked {
                 if bytes >= PAGE_BYTES {
                     break;
                 }
+                // What the engine gave is a page; chunks may make it much more.
+                let given = stored.len();
                 if let Some(value) = self.resolve(layout, &key, stored)? {
-                    bytes += value.len();
+                    bytes += value.len().saturating_sub(given);
                     pairs.push((key, value));
                 }
             }
@@ -577,92 +529,5 @@ impl Engine for Chunked {
 
     fn notes(&self, prefix: &str) -> Result<Vec<String>> {
         self.inner.notes(prefix)
-    }
-}
-
-/// A column of values as the names of rows have it; a table of others may be called anything.
-fn column(layout: &Layout) -> String {
-    let escaped = |name: &str| name.replace('%', "%25").replace('/', "%2f");
-    format!("{}/{}", escaped(&layout.table), escaped(&layout.value))
-}
-
-fn head_key(layout: &Layout, head: &Head) -> Vec<u8> {
-    format!("head/{}/{}", column(layout), HEXLOWER.encode(&head.generation)).into_bytes()
-}
-
-fn part_key(layout: &Layout, head: &Head, number: u64) -> Vec<u8> {
-    let generation = HEXLOWER.encode(&head.generation);
-    format!("part/{}/{generation}/{number:08}", column(layout)).into_bytes()
-}
-
-/// The head and the key that a row `head/…` tells of.
-fn noted(prefix: &[u8], name: &[u8], said: &[u8]) -> Option<(Head, Vec<u8>)> {
-    let generation = HEXLOWER.decode(name.strip_prefix(prefix)?).ok()?;
-    let (length, rest) = said.split_first_chunk::<8>()?;
-    let (chunk, key) = rest.split_first_chunk::<4>()?;
-    let head = Head {
-        chunk: u32::from_le_bytes(*chunk),
-        length: u64::from_le_bytes(*length),
-        generation: generation.try_into().ok()?,
-    };
-    (head.chunk > 0).then(|| (head, key.to_vec()))
-}
-
-/// A generation that no other writer has.
-fn generation() -> [u8; 16] {
-    let mut bytes = [0; 16];
-    let time = u64::try_from(since_1970().as_nanos()).unwrap_or(u64::MAX);
-    bytes[..8].copy_from_slice(&time.to_be_bytes());
-    // The keys of a new hash map's hasher come from the system's own randomness.
-    let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
-    hasher.write_u64(time);
-    hasher.write_u32(std::process::id());
-    bytes[8..].copy_from_slice(&hasher.finish().to_be_bytes());
-    bytes
-}
-
-fn since_1970() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_head_is_what_it_was_and_nothing_else_is_one() {
-        let head = Head { chunk: 1_000, length: 2_500, generation: *b"0123456789abcdef" };
-        let bytes = head.bytes();
-        assert_eq!(Head::parse(&bytes), Some(head));
-        assert_eq!(head.chunks(), 3);
-        for bit in 0..HEAD * 8 {
-            let mut other = bytes;
-            other[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Head::parse(&other), None, "bit {bit}");
-        }
-        assert_eq!(Head::parse(&bytes[..35]), None);
-        // In a column of text it is found by the same Base64 as an envelope.
-        assert!(data_encoding::BASE64.encode(&bytes).starts_with("wWc"));
-    }
-
-    #[test]
-    fn generations_differ_and_tell_their_time() {
-        let (one, two) = (generation(), generation());
-        assert_ne!(one, two);
-        let head = Head { chunk: 1, length: 1, generation: one };
-        assert!(since_1970() - head.began() < Duration::from_secs(10));
-    }
-
-    #[test]
-    fn names_of_columns_do_not_meet() {
-        let layout = |table: &str, value: &str| Layout {
-            table: table.into(),
-            key: "k".into(),
-            value: value.into(),
-            key_kind: KeyKind::Bytes,
-            text: false,
-        };
-        assert_ne!(column(&layout("a/b", "c")), column(&layout("a", "b/c")));
-        assert_ne!(column(&layout("a%2fb", "c")), column(&layout("a/b", "c")));
     }
 }

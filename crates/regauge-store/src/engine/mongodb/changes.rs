@@ -1,0 +1,141 @@
+//! What changes documents: commands with many changes, transactions, and one change on a condition.
+
+use mongodb::ClientSession;
+use mongodb::bson::{Bson, Document, RawDocumentBuf, doc};
+
+use super::MongoDb;
+use super::fields::{
+    Command, DUPLICATE_KEY, bytes_of, failed, field, first_error, is_duplicate, stored, unreadable,
+    with_value,
+};
+use super::keys::Form;
+use crate::engine::Layout;
+use crate::error::{Error, Result, shown};
+
+impl MongoDb {
+    /// Runs the changes as commands, outside a transaction or in one.
+    pub(super) async fn change(
+        &self,
+        layout: &Layout,
+        commands: Vec<Command>,
+        mut session: Option<&mut ClientSession>,
+    ) -> Result {
+        let doing = "change values";
+        for (head, name, all) in commands {
+            let mut rest = &all[..];
+            // A key that somebody else put in the same moment: what is told once more was not done.
+            let mut again = 3;
+            loop {
+                let mut command = head.clone();
+                command.insert(name, rest.to_vec());
+                command.insert("ordered", true);
+                let run = match session.as_deref_mut() {
+                    Some(session) => self.database.run_command(command).session(session).await,
+                    None => {
+                        command.insert("writeConcern", self.write_concern.clone());
+                        self.database.run_command(command).await
+                    }
+                };
+                let answer = run.map_err(failed(doing, false))?;
+                let Some(error) = first_error(&answer) else { break };
+                let done = error.get_i32("index").ok().and_then(|at| usize::try_from(at).ok());
+                match (error.get_i32("code"), done) {
+                    (Ok(DUPLICATE_KEY), Some(done))
+                        if again > 0 && session.is_none() && done < rest.len() =>
+                    {
+                        again -= 1;
+                        rest = &rest[done..];
+                    }
+                    _ => {
+                        let message = error.get_str("errmsg").unwrap_or("the server refused it");
+                        return Err(Error::Engine {
+                            doing: format!("{doing} of {}", layout.table),
+                            message: message.to_owned(),
+                            passing: false,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The changes in a transaction.
+    pub(super) async fn change_at_once(&self, layout: &Layout, commands: Vec<Command>) -> Result {
+        let doing = "change values";
+        let mut session =
+            self.database.client().start_session().await.map_err(failed(doing, true))?;
+        session.start_transaction().await.map_err(failed(doing, true))?;
+        if let Err(error) = self.change(layout, commands, Some(&mut session)).await {
+            // One that is not ended so ends by itself a little later.
+            let _ = session.abort_transaction().await;
+            return Err(error);
+        }
+        let mut again = 3;
+        loop {
+            match session.commit_transaction().await {
+                Ok(()) => return Ok(()),
+                // To commit again what was committed changes nothing.
+                Err(error)
+                    if again > 0 && error.contains_label("UnknownTransactionCommitResult") =>
+                {
+                    again -= 1;
+                }
+                Err(error) => return Err(failed(doing, false)(error)),
+            }
+        }
+    }
+
+    /// Puts, deletes or replaces a value where it is still what was seen.
+    pub(super) async fn swap_one(
+        &self,
+        layout: &Layout,
+        form: Form,
+        (key, seen, new): (&[u8], Option<&[u8]>, Option<&[u8]>),
+    ) -> Result<bool> {
+        let doing = format!("change {}", shown(key));
+        let collection = self.collection(layout);
+        let mut filter = Document::new();
+        filter.insert(&layout.key, form.field(layout, key)?);
+        let Some(seen) = seen else {
+            let Some(new) = new else {
+                filter.extend(with_value(layout));
+                let found = collection.find_one(filter).await.map_err(failed(&doing, true))?;
+                return Ok(found.is_none());
+            };
+            filter.insert(&layout.value, stored(layout, new));
+            let document = RawDocumentBuf::try_from(&filter).map_err(|error| Error::Engine {
+                doing: doing.clone(),
+                message: error.to_string(),
+                passing: false,
+            })?;
+            return match collection.insert_one(document).await {
+                Ok(_) => Ok(true),
+                Err(error) if is_duplicate(&error) => Ok(false),
+                Err(error) => Err(failed(&doing, false)(error)),
+            };
+        };
+        // An adopted field may hold a text, or another kind of binary, where bytes are compared.
+        let found = collection.find_one(filter.clone()).await.map_err(failed(&doing, true))?;
+        let Some(found) = found else { return Ok(false) };
+        let present = field(&found, &layout.value)?;
+        if bytes_of(layout, present)?.as_deref() != Some(seen) {
+            return Ok(false);
+        }
+        let present = present.map(Bson::try_from).transpose();
+        let present = present.map_err(|error| unreadable(&error))?;
+        filter.insert(&layout.value, present.unwrap_or(Bson::Null));
+        match new {
+            Some(new) => {
+                let mut set = Document::new();
+                set.insert(&layout.value, stored(layout, new));
+                let done = collection.update_one(filter, doc! { "$set": set }).await;
+                Ok(done.map_err(failed(&doing, false))?.matched_count == 1)
+            }
+            None => {
+                let done = collection.delete_one(filter).await;
+                Ok(done.map_err(failed(&doing, false))?.deleted_count == 1)
+            }
+        }
+    }
+}
