@@ -41,7 +41,7 @@ test: lint                      ## Lint, unit, conformance and command tests, ot
 	$(PYTHON) tools/report_check.py --regauge target/debug/regauge
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude regauge-bench --no-deps --quiet
 
-test-servers:                   ## The store's tests on every server that can be had here; REGAUGE_KILLS=5 for fewer kills
+test-servers:                   ## The store's tests on every server that can be had here; REGAUGE_KILLS=3 for fewer kills, as in CI
 	$(PYTHON) tools/servers.py test --cargo "$(CARGO)" $(addprefix --require ,$(REQUIRE))
 
 build:                          ## The release binary: target/release/regauge

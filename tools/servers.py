@@ -11,7 +11,8 @@
 servers are skipped and why, and ends with COMMAND's status. Each server has data of its own in a
 temporary folder, which is in REGAUGE_TEST_SERVERS: tests that kill a server and start it again call
 this program with it. REGAUGE_TEST_REQUIRED names the servers that were started: a test that does
-not find one of these fails, instead of being skipped.
+not find one of these fails, instead of being skipped. REGAUGE_TEST_TLS has the certificates of those
+that speak TLS.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import servers_report
+import servers_tls
 from servers_common import Unavailable
 from servers_nosql import Cassandra, FerretDB
 from servers_sql import MariaDB, PostgreSQL
@@ -56,6 +58,7 @@ def run(command, only, required, act=lambda command, environment, skipped: subpr
     with tempfile.TemporaryDirectory(prefix="regauge-servers-") as folder:
         # The servers' users have to get at their own folders in it.
         os.chmod(folder, 0o755)
+        with_tls = servers_tls.make(folder)
         servers = [kind(folder) for kind in kinds]
         try:
             with ThreadPoolExecutor(len(servers)) as at_once:
@@ -70,7 +73,9 @@ def run(command, only, required, act=lambda command, environment, skipped: subpr
             there = [server for server in servers if server.name not in skipped]
             environment = {**os.environ, "REGAUGE_TEST_SERVERS": folder,
                            "REGAUGE_TEST_REQUIRED": ",".join(one.name for one in there),
-                           **{server.variable: server.url() for server in there}}
+                           **({"REGAUGE_TEST_TLS": str(Path(folder) / "tls")} if with_tls else {}),
+                           **{name: said for one in there
+                              for name, said in one.variables().items()}}
             return act(command, environment, skipped)
         finally:
             for server in reversed(servers):

@@ -3,12 +3,17 @@
 import json
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import time
 from pathlib import Path
+
+
+# Below what Linux, BSD and macOS give to connections that go out.
+PORTS = (15_000, 32_000)
 
 
 class Unavailable(Exception):
@@ -52,6 +57,10 @@ class Server:
         """What regauge opens."""
         raise NotImplementedError
 
+    def variables(self):
+        """What the tests are told of it."""
+        return {self.variable: self.url()}
+
     def user(self):
         """The user it runs as: ourselves, or somebody with fewer rights where we are root."""
         if os.geteuid() != 0:
@@ -83,6 +92,8 @@ class Server:
                 shutil.chown(self.folder, user)
             self.prepare()
         self.save()
+        # One that is dying may still answer, and would be taken for the new one.
+        wait_for(lambda: not self.ready(), 20, f"somebody else answers in the place of {self.name}")
         command, environment = self.command()
         with open(self.folder / "log", "ab") as log:
             process = subprocess.Popen(
@@ -106,8 +117,11 @@ class Server:
             raise Unavailable(f"{self.name} ended at once; its log ends: {self.tail()}")
 
     def tail(self):
+        """The last words of the log; where Java was when it failed is no words."""
         log = self.folder / "log"
-        return " | ".join(log.read_text(errors="replace").splitlines()[-4:]) if log.exists() else ""
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        said = [line for line in lines if line.strip() and not line.lstrip().startswith("at ")]
+        return " | ".join(said[-4:])
 
     def processes(self):
         """The server's process and all that it has started, by their numbers."""
@@ -162,15 +176,22 @@ def run(command, user=None, **more):
 
 
 def free_ports(count):
-    """Ports of loopback that nobody listens on, all different."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
+    """Ports of loopback that nobody listens on, all different.
+
+    None of those that the system gives to whoever asks for any: a test would be given the port of a
+    server that is stopped just then.
+    """
+    found = []
+    while len(found) < count:
+        port = random.randrange(*PORTS)
+        with socket.socket() as one:
+            try:
+                one.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in found:
+            found.append(port)
+    return found
 
 
 def answers(port):
@@ -200,6 +221,12 @@ def is_running(pid):
         return False
     if stat.rsplit(")", 1)[1].split()[0] != "Z":
         return True
+    # Its first thread is gone; others may take a while, with all that they have open.
+    try:
+        if len(os.listdir(f"/proc/{pid}/task")) > 1:
+            return True
+    except OSError:
+        return False
     try:
         # Ours, if we have started it in this very run.
         os.waitpid(pid, os.WNOHANG)

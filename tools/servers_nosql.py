@@ -1,9 +1,11 @@
 """Cassandra and FerretDB on loopback, for the tests of the store."""
 
+import hashlib
 import os
 import shutil
 from pathlib import Path
 
+import servers_tls
 from servers_common import Server, Unavailable, answers, run
 
 CASSANDRA = "5.0.6"
@@ -71,6 +73,15 @@ hints_directory: {run}/hints
 cdc_raw_directory: {run}/cdc
 """
 
+# Whoever wants TLS gets it, on the same port.
+CONFIGURATION_TLS = """client_encryption_options:
+  enabled: true
+  optional: true
+  keystore: {keystore}
+  ssl_context_factory:
+    class_name: org.apache.cassandra.security.PEMBasedSslContextFactory
+"""
+
 SYNC = {"batch": "batch", "periodic": "periodic\ncommitlog_sync_period: 10000ms"}
 
 LOGBACK = """<configuration>
@@ -136,11 +147,18 @@ class Cassandra(Server):
         folder = self.folder / "cfg"
         folder.mkdir()
         (folder / "logback.xml").write_text(LOGBACK)
-        (folder / "cassandra.yaml").write_text(CONFIGURATION.format(
+        text = CONFIGURATION.format(
             storage=self.port("storage"), ssl_storage=self.port("ssl_storage"),
             native=self.port(), run=self.folder / "run",
             # For a look at what the default does: REGAUGE_CASSANDRA_SYNC=periodic.
-            sync=SYNC[os.environ.get("REGAUGE_CASSANDRA_SYNC", "batch")]))
+            sync=SYNC[os.environ.get("REGAUGE_CASSANDRA_SYNC", "batch")])
+        given = servers_tls.give(self)
+        if given:
+            certificate, key = given
+            keystore = self.folder / "server-keystore.pem"
+            keystore.write_text(key.read_text() + certificate.read_text())
+            text += CONFIGURATION_TLS.format(keystore=keystore)
+        (folder / "cassandra.yaml").write_text(text)
 
     def command(self):
         exports = [one for name in EXPORTS for one in ("--add-exports", f"{name}=ALL-UNNAMED")]
@@ -181,24 +199,40 @@ class FerretDB(Server):
     name = "mongodb"
     variable = "REGAUGE_TEST_MONGODB"
 
+    source = Path(__file__).resolve().parent / "ferretdb"
+
     def binary(self):
-        return cache() / f"ferretdb-{FERRETDB}"
+        program = hashlib.sha256((self.source / "main.go").read_bytes()).hexdigest()
+        return cache() / f"ferretdb-{FERRETDB}-{program[:8]}"
 
     def require(self):
         binary = self.binary()
         if binary.exists():
             return
-        source = Path(__file__).resolve().parent / "ferretdb"
-        partial = binary.with_suffix(".new")
-        run([need("go"), "build", "-C", source, "-p", "2", "-o", partial, "."])
+        partial = binary.with_name(f"{binary.name}.new")
+        run([need("go"), "build", "-C", self.source, "-p", "2", "-o", partial, "."])
         partial.rename(binary)
+
+    def prepare(self):
+        # What speaks TLS has a port of its own.
+        if servers_tls.give(self):
+            self.port("tls")
 
     def command(self):
         address = f"127.0.0.1:{self.port()}"
-        return [self.binary(), address, self.folder / "data"], {"DO_NOT_TRACK": "1"}
+        command = [self.binary(), address, self.folder / "data"]
+        if "tls" in self.state:
+            keys = [self.folder / "server.pem", self.folder / "server.key"]
+            command += [f"127.0.0.1:{self.port('tls')}", *keys]
+        return command, {"DO_NOT_TRACK": "1"}
 
     def ready(self):
         return answers(self.port())
 
     def url(self):
         return f"mongodb://127.0.0.1:{self.port()}/regauge"
+
+    def variables(self):
+        with_tls = f"mongodb://127.0.0.1:{self.state.get('tls')}/regauge"
+        more = {"REGAUGE_TEST_MONGODB_TLS": with_tls} if "tls" in self.state else {}
+        return {**super().variables(), **more}

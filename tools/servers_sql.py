@@ -5,6 +5,7 @@ import shutil
 import signal
 from pathlib import Path
 
+import servers_tls
 from servers_common import Server, Unavailable, answers, run
 
 
@@ -36,12 +37,17 @@ class PostgreSQL(Server):
             user=self.user(),
             cwd=self.folder,
         )
+        servers_tls.give(self)
 
     def command(self):
+        certificate, key = self.folder / "server.pem", self.folder / "server.key"
+        tls = [
+            "-c", "ssl=on", "-c", f"ssl_cert_file={certificate}", "-c", f"ssl_key_file={key}",
+        ] if certificate.exists() else []
         return [
             self.binaries() / "postgres", "-D", self.folder / "data", "-p", self.port(),
             "-k", self.folder, "-c", "listen_addresses=127.0.0.1", "-c", "shared_buffers=64MB",
-            "-c", "max_connections=60",
+            "-c", "max_connections=60", *tls,
         ], {}
 
     def ready(self):
@@ -63,7 +69,8 @@ class PostgreSQL(Server):
         super().stop(sign, patience)
 
     def url(self):
-        return f"postgres://regauge@127.0.0.1:{self.port()}/postgres"
+        # Whoever tests TLS asks for it.
+        return f"postgres://regauge@127.0.0.1:{self.port()}/postgres?sslmode=disable"
 
 
 class MariaDB(Server):
@@ -101,14 +108,18 @@ class MariaDB(Server):
             "GRANT ALL ON *.* TO 'regauge'@'127.0.0.1';\n"
             "GRANT ALL ON *.* TO 'regauge'@'localhost';\n"
         )
+        servers_tls.give(self)
 
     def command(self):
         folder = self.folder
+        certificate, key = folder / "server.pem", folder / "server.key"
+        tls = [f"--ssl-cert={certificate}", f"--ssl-key={key}"] if certificate.exists() else []
         return [
             self.binary("mariadbd"), "--no-defaults", f"--datadir={folder / 'data'}",
             f"--socket={folder / 's'}", f"--pid-file={folder / 'pid'}",
             f"--init-file={folder / 'first.sql'}", "--bind-address=127.0.0.1",
             f"--port={self.port()}", "--innodb-buffer-pool-size=64M", "--max-allowed-packet=16M",
+            *tls,
         ], {}
 
     def ready(self):

@@ -1,4 +1,5 @@
-// FerretDB over SQLite, for the tests of the store: `ferretdb ADDRESS FOLDER`.
+// FerretDB over SQLite, for the tests of the store: `ferretdb ADDRESS FOLDER`, and with TLS on a
+// second address `ferretdb ADDRESS FOLDER TLS-ADDRESS CERTIFICATE KEY`.
 package main
 
 import (
@@ -13,16 +14,19 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		log.Fatal("expected: ferretdb ADDRESS FOLDER")
+	if len(os.Args) != 3 && len(os.Args) != 6 {
+		log.Fatal("expected: ferretdb ADDRESS FOLDER [TLS-ADDRESS CERTIFICATE KEY]")
 	}
-	address, folder := os.Args[1], os.Args[2]
+	listener, folder := ferretdb.ListenerConfig{TCP: os.Args[1]}, os.Args[2]
+	if len(os.Args) == 6 {
+		listener.TLS, listener.TLSCertFile, listener.TLSKeyFile = os.Args[3], os.Args[4], os.Args[5]
+	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		log.Fatal(err)
 	}
 	warnings := &slog.HandlerOptions{Level: slog.LevelWarn}
 	server, err := ferretdb.New(&ferretdb.Config{
-		Listener:  ferretdb.ListenerConfig{TCP: address},
+		Listener:  listener,
 		Handler:   "sqlite",
 		SQLiteURL: "file:" + folder + "/",
 		Logger:    slog.New(slog.NewTextHandler(os.Stderr, warnings)),
