@@ -5,12 +5,37 @@ use mongodb::bson::{Bson, Document, RawDocumentBuf, doc};
 
 use super::MongoDb;
 use super::fields::{
-    Command, DUPLICATE_KEY, bytes_of, failed, field, first_error, is_duplicate, stored, unreadable,
-    with_value,
+    Command, DUPLICATE_KEY, bytes_of, failed, field, first_error, insertion, is_duplicate, stored,
+    unreadable, with_value,
 };
 use super::keys::Form;
-use crate::engine::Layout;
+use crate::engine::{Change, Layout};
 use crate::error::{Error, Result, shown};
+
+const DOING: &str = "change values";
+
+/// A command with its changes, done one after the other up to the first that fails.
+fn with_changes(head: &Document, name: &str, changes: &[Document]) -> Document {
+    let mut command = head.clone();
+    command.insert(name, changes.to_vec());
+    command.insert("ordered", true);
+    command
+}
+
+/// How many changes were done before the one whose key is there already.
+fn duplicate_at(error: &Document) -> Option<usize> {
+    let duplicate = error.get_i32("code").is_ok_and(|code| code == DUPLICATE_KEY);
+    let at = error.get_i32("index").ok().filter(|_| duplicate)?;
+    usize::try_from(at).ok()
+}
+
+fn refused(layout: &Layout, error: &Document) -> Error {
+    Error::Engine {
+        doing: format!("{DOING} of {}", layout.table),
+        message: error.get_str("errmsg").unwrap_or("the server refused it").to_owned(),
+        passing: false,
+    }
+}
 
 impl MongoDb {
     /// Runs the changes as commands, outside a transaction or in one.
@@ -20,52 +45,72 @@ impl MongoDb {
         commands: Vec<Command>,
         mut session: Option<&mut ClientSession>,
     ) -> Result {
-        let doing = "change values";
         for (head, name, all) in commands {
             let mut rest = &all[..];
             // A key that somebody else put in the same moment: what is told once more was not done.
             let mut again = 3;
             loop {
-                let mut command = head.clone();
-                command.insert(name, rest.to_vec());
-                command.insert("ordered", true);
-                let run = match session.as_deref_mut() {
-                    Some(session) => self.database.run_command(command).session(session).await,
-                    None => {
-                        command.insert("writeConcern", self.write_concern.clone());
-                        self.database.run_command(command).await
-                    }
-                };
-                let answer = run.map_err(failed(doing, false))?;
+                let command = with_changes(&head, name, rest);
+                let answer = self.run(command, session.as_deref_mut()).await?;
                 let Some(error) = first_error(&answer) else { break };
-                let done = error.get_i32("index").ok().and_then(|at| usize::try_from(at).ok());
-                match (error.get_i32("code"), done) {
-                    (Ok(DUPLICATE_KEY), Some(done))
-                        if again > 0 && session.is_none() && done < rest.len() =>
-                    {
+                match duplicate_at(error) {
+                    Some(done) if again > 0 && session.is_none() && done < rest.len() => {
                         again -= 1;
                         rest = &rest[done..];
                     }
-                    _ => {
-                        let message = error.get_str("errmsg").unwrap_or("the server refused it");
-                        return Err(Error::Engine {
-                            doing: format!("{doing} of {}", layout.table),
-                            message: message.to_owned(),
-                            passing: false,
-                        });
-                    }
+                    _ => return Err(refused(layout, error)),
                 }
             }
         }
         Ok(())
     }
 
+    /// Inserts the first of the changes, as far as they are values of new keys, and gives how many
+    /// were done. The order is kept: what stands behind a key that is there is not touched.
+    pub(super) async fn insert_new(
+        &self,
+        layout: &Layout,
+        form: Form,
+        changes: &[Change<'_>],
+        at_most: usize,
+    ) -> Result<usize> {
+        let mut done = 0;
+        while let Some((command, count)) = insertion(layout, form, &changes[done..], at_most)? {
+            let (head, name, all) = command;
+            let answer = self.run(with_changes(&head, name, &all), None).await?;
+            let Some(error) = first_error(&answer) else {
+                done += count;
+                continue;
+            };
+            return match duplicate_at(error) {
+                Some(at) if at < count => Ok(done + at),
+                _ => Err(refused(layout, error)),
+            };
+        }
+        Ok(done)
+    }
+
+    /// The answer to a command that changes documents.
+    async fn run(
+        &self,
+        mut command: Document,
+        session: Option<&mut ClientSession>,
+    ) -> Result<Document> {
+        let run = match session {
+            Some(session) => self.database.run_command(command).session(session).await,
+            None => {
+                command.insert("writeConcern", self.write_concern.clone());
+                self.database.run_command(command).await
+            }
+        };
+        run.map_err(failed(DOING, false))
+    }
+
     /// The changes in a transaction.
     pub(super) async fn change_at_once(&self, layout: &Layout, commands: Vec<Command>) -> Result {
-        let doing = "change values";
         let mut session =
-            self.database.client().start_session().await.map_err(failed(doing, true))?;
-        session.start_transaction().await.map_err(failed(doing, true))?;
+            self.database.client().start_session().await.map_err(failed(DOING, true))?;
+        session.start_transaction().await.map_err(failed(DOING, true))?;
         if let Err(error) = self.change(layout, commands, Some(&mut session)).await {
             // One that is not ended so ends by itself a little later.
             let _ = session.abort_transaction().await;
@@ -81,7 +126,7 @@ impl MongoDb {
                 {
                     again -= 1;
                 }
-                Err(error) => return Err(failed(doing, false)(error)),
+                Err(error) => return Err(failed(DOING, false)(error)),
             }
         }
     }

@@ -427,10 +427,18 @@ impl Engine for MongoDb {
     }
 
     fn apply(&self, layout: &Layout, changes: &[Change<'_>]) -> Result {
-        let commands = commands(layout, self.form(layout)?, changes, self.server.changes)?;
+        let form = self.form(layout)?;
         // A document alone is changed at once in any case.
         let together = self.transactions && changes.len() > 1;
         self.written("change values", async {
+            let inserted = match self.server.inserts {
+                // Another field than this one may hold a key twice.
+                Some(at_most) if layout.key == "_id" && !together => {
+                    self.insert_new(layout, form, changes, at_most).await?
+                }
+                _ => 0,
+            };
+            let commands = commands(layout, form, &changes[inserted..], self.server.changes)?;
             match together {
                 true => self.change_at_once(layout, commands).await,
                 false => self.change(layout, commands, None).await,
