@@ -47,6 +47,7 @@ on_engines! {
     buckets_are_said_once,
     a_damaged_slice_is_named,
     a_dictionary_of_somebody_else_is_found,
+    slices_of_any_size_stand_side_by_side,
 }
 
 fn store(fresh: &Fresh, collection: &str, codec: &str) -> Store {
@@ -174,4 +175,55 @@ fn a_dictionary_of_somebody_else_is_found(fresh: &Fresh) {
     put(&mut one, "s", None, 100..300);
     let found = other.slice_values(&Span::whole(other.series("s").unwrap())).unwrap();
     assert!(found.iter().map(|(_, value)| step(value)).eq(0..300));
+}
+
+fn slices_of_any_size_stand_side_by_side(fresh: &Fresh) {
+    let mut store = store(fresh, "sizes", "json");
+    let hour = Buckets::Every(Duration::from_secs(3_600));
+    put(&mut store, "s", Some(hour), 0..300);
+    let series = store.series("s").unwrap();
+    let whole = Span::whole(series.clone());
+    let newest = Span { order: Order::Descending, ..whole.clone() };
+    let steps = |store: &mut Store, span: &Span| -> Vec<i64> {
+        store.slice_values(span).unwrap().iter().map(|(_, value)| step(value)).collect()
+    };
+    assert!(steps(&mut store, &whole).into_iter().eq(0..300));
+    // One of 200 KB and one of 3 MB, put by another store, and one that is put where it was seen.
+    let large =
+        |step: i64, bytes: usize| format!("{{\"step\":{step},\"x\":\"{}\"}}", "x".repeat(bytes));
+    let mut other = self::store(fresh, "sizes", "json");
+    for (at, bytes) in [(70, 200_000), (71, 3_000_000)] {
+        let text = large(at, bytes);
+        other.put_slices("s", None, &[(at * MINUTE, text.as_bytes())], Format::Json).unwrap();
+    }
+    let key = series.key(200 * MINUTE);
+    let layout = other.settings().layout.clone();
+    let seen = other.stored(&key).unwrap().unwrap();
+    let grown = other.seal(&key, large(200, 500_000).as_bytes(), Format::Json).unwrap();
+    assert!(other.engine().swap(&layout, &key, Some(&seen), Some(&grown)).unwrap());
+    assert!(steps(&mut store, &whole).into_iter().eq(0..300));
+    assert!(steps(&mut other, &newest).into_iter().eq((0..300).rev()));
+    let found =
+        store.slices(&Span { from: Some(70 * MINUTE), ..whole.clone() }, Format::Json).unwrap();
+    assert_eq!(found[0].1, large(70, 200_000).as_bytes());
+    assert_eq!(found[1].1, large(71, 3_000_000).as_bytes());
+    assert_eq!(found[130].1, large(200, 500_000).as_bytes());
+    // Whole buckets that are empty, at both ends and between.
+    for step in (0..60).chain(120..180).chain(240..300) {
+        assert!(store.delete(&series.key(step * MINUTE)).unwrap());
+    }
+    assert!(steps(&mut store, &whole).into_iter().eq((60..120).chain(180..240)));
+    for limit in [1, 59, 60, 61, 119] {
+        let first = Span { limit, ..newest.clone() };
+        assert!(
+            steps(&mut store, &first).into_iter().eq((60..120).chain(180..240).rev().take(limit))
+        );
+    }
+    // A key of the series' name that is no time's stands between them.
+    let beside = [b"s\0", &series.key(100 * MINUTE)[2..12]].concat();
+    store.put(&beside, b"1", Format::Json).unwrap();
+    let keys = store.engine().keys(&layout, &series.whole(), Order::Ascending, 1_000).unwrap();
+    assert_eq!(keys.len(), 121);
+    let page = store.engine().page(&layout, &series.whole(), Order::Ascending, 1_000).unwrap();
+    assert!(keys.iter().zip(&page).all(|(key, (other, _))| key == other));
 }

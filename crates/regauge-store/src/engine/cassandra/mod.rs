@@ -23,7 +23,7 @@ mod partitions;
 mod url;
 mod walk;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
@@ -61,8 +61,9 @@ pub struct Cassandra {
     place: Place,
     name: String,
     shapes: Mutex<HashMap<String, Shape>>,
-    /// Series' partitions that are in the table of them.
-    known: Mutex<HashSet<(String, Vec<u8>)>>,
+    /// Series' partitions that are in the table of them, each with the largest size class it has there;
+    /// regauge's own tables that are there.
+    known: Mutex<HashMap<(String, Vec<u8>), u8>>,
     /// The keys of an adopted table that is being walked.
     walked: Mutex<Option<adopted::Walked>>,
 }
@@ -194,13 +195,13 @@ impl Cassandra {
     /// Whether one of regauge's own tables is there; asked once only when it is.
     async fn has_own(&self, name: &str) -> Result<bool> {
         let mark = (name.to_owned(), Vec::new());
-        if locked(&self.known).contains(&mark) {
+        if locked(&self.known).contains_key(&mark) {
             return Ok(true);
         }
         let found = self.find_table(name).await?
             && self.cql.knows("look for a table", &self.table(name)).await?;
         if found {
-            locked(&self.known).insert(mark);
+            locked(&self.known).insert(mark, 0);
         }
         Ok(found)
     }
@@ -280,7 +281,7 @@ impl Engine for Cassandra {
         let sql = format!("DROP TABLE IF EXISTS {}", self.table(&layout.table));
         self.wait(&doing, self.cql.define(&doing, &sql))?;
         locked(&self.shapes).clear();
-        locked(&self.known).retain(|(table, _)| *table != layout.table);
+        locked(&self.known).retain(|(table, _), _| *table != layout.table);
         self.wait(&doing, async {
             if self.has_own("regauge_partitions").await? {
                 let table = self.table("regauge_partitions");

@@ -1,6 +1,6 @@
 //! Tables of regauge's own: keys and values in partitions that `partitions` chooses.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use scylla::statement::batch::BatchType;
@@ -27,27 +27,36 @@ const ASKED: usize = 32;
 const REMEMBERED: usize = 100_000;
 
 impl Cassandra {
-    /// Notes the partitions of series that are not known yet, before anything is put there: what
-    /// is in them is found by these notes alone.
-    async fn note_partitions(&self, table: &str, partitions: &HashSet<&Partition>) -> Result {
+    /// Notes the partitions of series before anything is put there, each with the size class of the
+    /// largest value that will be, where that is not known yet: what is in them is found by these
+    /// notes alone.
+    async fn note_partitions(
+        &self,
+        table: &str,
+        partitions: impl Iterator<Item = (&Partition, u8)>,
+    ) -> Result {
         let doing = "note a part of a series";
-        let new: Vec<&Vec<u8>> = partitions
-            .iter()
-            .filter_map(|one| match one {
-                Partition::Series(name) => Some(name),
+        let mark = |name: &[u8]| (table.to_owned(), name.to_vec());
+        let new: Vec<(&Vec<u8>, u8)> = partitions
+            .filter_map(|(one, class)| match one {
+                Partition::Series(name) => Some((name, class)),
                 Partition::Numbered(_) => None,
             })
-            .filter(|name| !locked(&self.known).contains(&(table.to_owned(), (*name).clone())))
+            .filter(|(name, class)| {
+                locked(&self.known).get(&mark(name)).is_none_or(|known| known < class)
+            })
             .collect();
         if new.is_empty() {
             return Ok(());
         }
+        // Of two that note at once both classes stay.
         let sql = format!(
-            "INSERT INTO {} (collection, partition) VALUES (?, ?)",
+            "UPDATE {} SET sizes = sizes + ? WHERE collection = ? AND partition = ?",
             self.table("regauge_partitions")
         );
-        let work = new.iter().map(|name| {
-            let values = [text(table), CqlValue::Blob((*name).clone())];
+        let work = new.iter().map(|(name, class)| {
+            let classes = CqlValue::Set(vec![CqlValue::Int(i32::from(*class))]);
+            let values = [classes, text(table), CqlValue::Blob((*name).clone())];
             let sql = &sql;
             async move { self.cql.write(doing, sql, &values).await }
         });
@@ -56,7 +65,7 @@ impl Cassandra {
         if known.len() > REMEMBERED {
             known.clear();
         }
-        known.extend(new.into_iter().map(|name| (table.to_owned(), name.clone())));
+        known.extend(new.into_iter().map(|(name, class)| (mark(name), class)));
         Ok(())
     }
 
@@ -105,7 +114,10 @@ impl Cassandra {
                 parts.entry(Partition::of(change.0, numbered)).or_default().push(change);
             }
         }
-        self.note_partitions(&layout.table, &parts.keys().collect()).await?;
+        let largest = parts.iter().filter_map(|(partition, some)| {
+            Some((partition, some.iter().filter_map(|one| one.1).map(size_class).max()?))
+        });
+        self.note_partitions(&layout.table, largest).await?;
         if parts.len() > 1 && bytes <= LOGGED_BYTES && last.len() <= TOGETHER {
             let all: Vec<_> = parts
                 .iter()
@@ -157,6 +169,10 @@ impl Cassandra {
         let bucket = CqlValue::Blob(partition.bytes());
         let blob = |bytes: &[u8]| CqlValue::Blob(bytes.to_vec());
         let place = format!("WHERE bucket = ? AND {key_name} = ?");
+        if let Some(new) = new {
+            let class = size_class(new);
+            self.note_partitions(&layout.table, std::iter::once((&partition, class))).await?;
+        }
         match (seen, new) {
             (Some(seen), Some(new)) => {
                 let sql = format!(
@@ -170,7 +186,6 @@ impl Cassandra {
                 self.cql.write_if(&doing, &sql, &[bucket, blob(key), blob(seen)]).await
             }
             (None, Some(new)) => {
-                self.note_partitions(&layout.table, &HashSet::from([&partition])).await?;
                 let sql = format!(
                     "INSERT INTO {table} (bucket, {key_name}, bytes, {value_name}) \
                      VALUES (?, ?, ?, ?) IF NOT EXISTS"
@@ -256,8 +271,8 @@ impl Cassandra {
         loop {
             let some = self.series_partitions(layout, &rest, Order::Ascending).await?;
             let Some(last) = some.last() else { break };
-            rest.from = Some([&last[..], &[0]].concat());
-            parts.extend(some);
+            rest.from = Some([&last.name[..], &[0]].concat());
+            parts.extend(some.into_iter().map(|one| one.name));
         }
         let work = parts.into_iter().map(|part| {
             let sql = &sql;
@@ -285,7 +300,7 @@ impl Cassandra {
         self.make_notes(doing).await?;
         let sql = format!(
             "CREATE TABLE IF NOT EXISTS {} (collection text, partition blob, \
-             PRIMARY KEY ((collection), partition))",
+             sizes set<int>, PRIMARY KEY ((collection), partition))",
             self.table("regauge_partitions")
         );
         if !self.has_own("regauge_partitions").await? {
@@ -306,6 +321,11 @@ impl Cassandra {
         );
         self.cql.define(doing, &sql).await
     }
+}
+
+/// The least power of two that is larger than a value's bytes.
+fn size_class(value: &[u8]) -> u8 {
+    u8::try_from(usize::BITS - value.len().leading_zeros()).expect("64 at most")
 }
 
 fn size(value: &[u8]) -> CqlValue {

@@ -3,6 +3,9 @@
 //! First the keys and the sizes of the values are read from every partition, as far as they are
 //! needed, and merged: so a page ends where it is large enough, before any value was moved. Then
 //! the values, from each partition the part between its first and its last key of the page.
+//!
+//! Of a series it is noted how large its values are at most. Where many of that size make a page they
+//! are read at once, without a look at their sizes.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -22,6 +25,8 @@ const PARTITIONS: i32 = 64;
 const SERIES_AT_ONCE: usize = 4;
 /// Values that are read in one request.
 const RUN: usize = 64;
+/// Values of the largest size in a page, below which their sizes are looked at first.
+const MANY: usize = 64;
 
 const DOING: &str = "read a range";
 
@@ -31,6 +36,13 @@ pub(super) struct Found {
     pub key: Vec<u8>,
     pub bytes: u64,
     partition: Vec<u8>,
+}
+
+/// A partition of a series.
+pub(super) struct Part {
+    pub name: Vec<u8>,
+    /// Values that make no more than a page, however large they are.
+    page: usize,
 }
 
 /// A partition that is being read.
@@ -44,22 +56,30 @@ struct Source {
 }
 
 impl Cassandra {
-    /// The names of series' partitions in a range, some of them.
+    /// The series' partitions in a range, some of them.
     pub(super) async fn series_partitions(
         &self,
         layout: &Layout,
         range: &Range,
         order: Order,
-    ) -> Result<Vec<Vec<u8>>> {
+    ) -> Result<Vec<Part>> {
         let table = self.table("regauge_partitions");
-        let mut sql = format!("SELECT partition FROM {table} WHERE collection = ?");
+        let mut sql = format!("SELECT partition, sizes FROM {table} WHERE collection = ?");
         let mut values = vec![CqlValue::Text(layout.table.clone())];
         ends(&mut sql, &mut values, "partition", range);
         sql += &format!(" ORDER BY partition {} LIMIT ?", direction(order));
         values.push(CqlValue::Int(PARTITIONS));
         let found = self.cql.read(DOING, &sql, &values).await?;
-        let rows = found.rows::<(Vec<u8>,)>().map_err(|error| unreadable(DOING, &error))?;
-        rows.map(|row| Ok(row.map_err(|error| unreadable(DOING, &error))?.0)).collect()
+        let rows = found.rows::<(Vec<u8>, Option<Vec<i32>>)>();
+        let rows = rows.map_err(|error| unreadable(DOING, &error))?;
+        rows.map(|row| {
+            let (name, sizes) = row.map_err(|error| unreadable(DOING, &error))?;
+            let largest = sizes.unwrap_or_default().into_iter().max();
+            let class = largest.and_then(|class| u32::try_from(class).ok());
+            let page = class.and_then(|class| PAGE_BYTES.checked_shr(class)).unwrap_or(0);
+            Ok(Part { name, page })
+        })
+        .collect()
     }
 
     /// Some keys of a partition.
@@ -101,12 +121,13 @@ impl Cassandra {
             let partitions = self.series_partitions(layout, &rest, order).await?;
             let Some(last) = partitions.last() else { return Ok(found) };
             match order {
-                Order::Ascending => rest.from = Some([&last[..], &[0]].concat()),
-                Order::Descending => rest.to = Some(last.clone()),
+                Order::Ascending => rest.from = Some([&last.name[..], &[0]].concat()),
+                Order::Descending => rest.to = Some(last.name.clone()),
             }
             // The keys of a partition all stand before those of the next one.
-            let work =
-                partitions.iter().map(|one| self.some_keys(layout, one, range, (order, limit)));
+            let work = partitions
+                .iter()
+                .map(|one| self.some_keys(layout, &one.name, range, (order, limit)));
             let work: Vec<_> = work.collect();
             let mut answers = stream::iter(work).buffered(SERIES_AT_ONCE);
             while let Some(some) = answers.try_next().await? {
@@ -193,6 +214,9 @@ impl Cassandra {
         range: &Range,
         (order, limit): (Order, usize),
     ) -> Result<Vec<Pair>> {
+        if let Some(page) = self.page_of_series(layout, numbered, range, (order, limit)).await? {
+            return Ok(page);
+        }
         let mut rest = range.clone();
         loop {
             let most = PAGE_BYTES as u64;
@@ -209,6 +233,80 @@ impl Cassandra {
                 return Ok(pairs);
             }
         }
+    }
+
+    /// A page of a range within one series, read at once; nothing where that cannot be, or must not,
+    /// because its values are large.
+    async fn page_of_series(
+        &self,
+        layout: &Layout,
+        numbered: u16,
+        range: &Range,
+        (order, limit): (Order, usize),
+    ) -> Result<Option<Vec<Pair>>> {
+        let [numbered] = &numbered_in(range, numbered)[..] else { return Ok(None) };
+        let numbered = numbered.bytes();
+        let others = self.some_keys(layout, &numbered, range, (order, 1));
+        let within = series_in(range);
+        let parts = self.series_partitions(layout, &within, order);
+        let (others, parts) = futures_util::future::try_join(others, parts).await?;
+        // Keys of this name that are no times would have to be put between.
+        if !others.is_empty() || parts.iter().any(|one| one.page < MANY) {
+            return Ok(None);
+        }
+        let asked = |one: &Part| one.page.min(limit);
+        let mut page = Vec::new();
+        let mut bytes = 0;
+        // Several at once only where the first one does not fill the page.
+        let mut rest = &parts[..];
+        while let [first, behind @ ..] = rest {
+            let (some, left) = match page.is_empty() && rest.len() == parts.len() {
+                true => (std::slice::from_ref(first), behind),
+                false => rest.split_at(rest.len().min(SERIES_AT_ONCE)),
+            };
+            rest = left;
+            let work = some
+                .iter()
+                .map(|one| self.some_values(layout, &one.name, range, (order, asked(one))));
+            for (one, rows) in some.iter().zip(try_join_all(work).await?) {
+                let full = rows.len() >= asked(one);
+                for (key, value) in rows {
+                    let Some(value) = value else { continue };
+                    bytes += value.len();
+                    page.push((key, value));
+                }
+                if full || bytes >= PAGE_BYTES || page.len() >= limit {
+                    page.truncate(limit);
+                    // None is the end of the range: where there may be more, it is not.
+                    return Ok((!page.is_empty()).then_some(page));
+                }
+            }
+        }
+        let more = parts.len() >= usize::try_from(PARTITIONS).unwrap_or(usize::MAX);
+        Ok((!page.is_empty() || !more).then_some(page))
+    }
+
+    /// Some keys of a partition, with their values.
+    async fn some_values(
+        &self,
+        layout: &Layout,
+        partition: &[u8],
+        range: &Range,
+        (order, limit): (Order, usize),
+    ) -> Result<Vec<(Vec<u8>, Option<Vec<u8>>)>> {
+        let (key_name, value_name) = (quoted(&layout.key), quoted(&layout.value));
+        let mut sql = format!(
+            "SELECT {key_name}, {value_name} FROM {} WHERE bucket = ?",
+            self.table(&layout.table)
+        );
+        let mut values = vec![CqlValue::Blob(partition.to_vec())];
+        ends(&mut sql, &mut values, &key_name, range);
+        sql += &format!(" ORDER BY {key_name} {} LIMIT ?", direction(order));
+        values.push(CqlValue::Int(i32::try_from(limit).unwrap_or(i32::MAX)));
+        let found = self.cql.read(DOING, &sql, &values).await?;
+        let rows = found.rows::<(Vec<u8>, Option<Vec<u8>>)>();
+        let rows = rows.map_err(|error| unreadable(DOING, &error))?;
+        rows.map(|row| row.map_err(|error| unreadable(DOING, &error))).collect()
     }
 
     /// The values of keys that were found.
