@@ -9,13 +9,16 @@ DEMO_REGAUGE := target/demo/regauge
 SECONDS ?= 60
 # Readers of YAML that must be there for `make test`; by default those that are.
 READERS ?=
+# What is linted and tested. CI has the features of all programs, so that everything is built once.
+FEATURES ?=
+PACKAGES := --workspace --exclude regauge-bench $(if $(FEATURES),--features $(FEATURES))
 # Servers that must be there for `make test-servers`; the others are skipped where they are not.
 REQUIRE ?=
 # `make wheel SPARK=yes` tries the data source of PySpark (450 MB); auto: where there is a Java.
 SPARK ?= no
 
 .DEFAULT_GOAL := check
-.PHONY: check demo test test-servers test-gateway gateway-bench help build lint fmt bench fuzz sanitize docs memory clean \
+.PHONY: check demo test test-servers test-gateway gateway-bench help build lint fmt bench fuzz fuzz-check sanitize docs memory clean \
   wheel wheel-check wheels python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer
 
 check: test                     ## The same as `test`
@@ -32,24 +35,24 @@ demo:                           ## The catalogue comparison and one file of each
 	@echo "The pages: $(DEMO)/report*/report.html; all of it in its time: $(DEMO_REGAUGE) measure --task marc-catalog"
 
 test: lint                      ## Lint, unit, conformance and command tests, other readers, documentation
-	$(CARGO) test --workspace --exclude regauge-bench --quiet
+	$(CARGO) test $(PACKAGES) --quiet
 	if command -v ruby >/dev/null; then ruby tools/ruby_marshal_check.rb target/debug/regauge; else echo "skipped: no ruby"; fi
 	$(PYTHON) tools/yaml_readers_check.py --regauge target/debug/regauge $(if $(READERS),--readers $(READERS))
 	$(PYTHON) tools/yaml_11_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/python_pickle_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/hostile_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/report_check.py --regauge target/debug/regauge
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude regauge-bench --no-deps --quiet
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(PACKAGES) --no-deps --quiet
 
 test-servers:                   ## The store's tests on every server that can be had here; REGAUGE_KILLS=3 for fewer kills, as in CI
-	$(PYTHON) tools/servers.py test --cargo "$(CARGO)" $(addprefix --require ,$(REQUIRE))
+	$(PYTHON) tools/servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))
 
 build:                          ## The release binary: target/release/regauge
 	$(CARGO) build --release -p regauge-cli --features servers,gateway
 
 lint:                           ## Formatting, clippy without a warning, licences of the dependencies
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) clippy --workspace --all-targets $(if $(FEATURES),--features $(FEATURES)) --quiet -- -D warnings
 	$(PYTHON) tools/check_licences.py
 
 fmt:                            ## Format the Rust code
@@ -83,7 +86,7 @@ gem-test-newer:                 ## The gem on the Ruby of a newer Debian (root, 
 	tools/newer_ruby.sh
 
 test-gateway:                   ## The gateway under schemathesis, from its OpenAPI document (needs pip); CI runs it
-	$(CARGO) build -p regauge-cli --features gateway
+	$(CARGO) build $(if $(FEATURES),$(PACKAGES) --bin regauge,-p regauge-cli --features gateway)
 	$(PYTHON) tools/gateway_check.py --regauge target/debug/regauge
 
 gateway-bench:                  ## What the gateway bears: static bytes, half load, a thousand tenants, SECONDS of soak
@@ -93,6 +96,9 @@ gateway-bench:                  ## What the gateway bears: static bytes, half lo
 
 fuzz:                           ## Fuzz every target for SECONDS each, or one TARGET (needs cargo-fuzz and nightly)
 	$(PYTHON) tools/fuzz.py --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET))
+
+fuzz-check:                     ## Every fuzz target for SECONDS each on stable Rust, without AddressSanitizer; CI runs it
+	$(PYTHON) tools/fuzz.py --plain --seconds $(SECONDS)
 
 sanitize:                       ## The library's tests under AddressSanitizer (needs nightly)
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test -p regauge --lib --quiet \

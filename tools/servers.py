@@ -16,6 +16,7 @@ that speak TLS.
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -31,6 +32,7 @@ from servers_nosql import Cassandra, FerretDB
 from servers_sql import MariaDB, PostgreSQL
 
 KINDS = [PostgreSQL, MariaDB, FerretDB, Cassandra]
+STORE = Path(__file__).resolve().parent.parent / "crates/regauge-store"
 NAMES = [kind.name for kind in KINDS]
 
 
@@ -83,25 +85,34 @@ def run(command, only, required, act=lambda command, environment, skipped: subpr
                 type(server)(folder).discard()
 
 
-def test(cargo, only, required):
-    """Builds the store's tests, runs them on the servers, and prints how many passed on each."""
-    package = ["-p", "regauge-store", "--features", "servers", "--lib", "--tests"]
-    began = time.monotonic()
-    built = subprocess.run([*cargo, "test", *package, "--no-run", "--quiet"])
+def programs(cargo, selection):
+    """Builds the store's tests. Gives the programs, each with the name of its file of tests."""
+    command = [*cargo, "test", *selection, "--lib", "--tests", "--no-run", "--quiet",
+               "--message-format=json-render-diagnostics"]
+    built = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if built.returncode != 0:
-        return built.returncode
+        sys.exit(built.returncode)
+    found = []
+    for line in built.stdout.splitlines():
+        one = json.loads(line)
+        if one.get("executable") and Path(one["manifest_path"]).parent == STORE and one["profile"]["test"]:
+            found.append((Path(one["target"]["src_path"]).stem, one["executable"]))
+    return sorted(found)
+
+
+def test(cargo, selection, only, required):
+    """Builds the store's tests, runs them on the servers, and prints how many passed on each."""
+    began = time.monotonic()
+    tests = programs(cargo, selection)
     print(f"servers: tests built in {time.monotonic() - began:.0f} s", file=sys.stderr)
     began = time.monotonic()
-    # More threads than there are cores: most of the time a test waits for its server.
-    command = [*cargo, "test", *package, "--no-fail-fast", "--",
-               "--show-output", "--test-threads=8"]
 
-    def act(command, environment, skipped):
-        status, report = servers_report.follow(command, environment)
+    def act(tests, environment, skipped):
+        status, report = servers_report.follow(tests, STORE, environment)
         print(report.table(skipped))
         return status
 
-    status = run(command, only, required, act)
+    status = run(tests, only, required, act)
     print(f"servers: tested in {time.monotonic() - began:.0f} s", file=sys.stderr)
     return status
 
@@ -132,6 +143,8 @@ def main():
     runs.add_argument("command", nargs="+")
     tests = commands.add_parser("test", help="build and run the store's tests on the servers")
     tests.add_argument("--cargo", default="cargo")
+    tests.add_argument("--select", default="-p regauge-store --features servers",
+                       help="packages and features to build: those of another build use what it left")
     for one in (runs, tests):
         one.add_argument("--only", action="append", choices=NAMES, default=[])
         one.add_argument("--require", action="append", choices=NAMES, default=[],
@@ -145,7 +158,7 @@ def main():
     if arguments.what == "run":
         return run(arguments.command, arguments.only, arguments.require)
     if arguments.what == "test":
-        return test(arguments.cargo.split(), arguments.only, arguments.require)
+        return test(arguments.cargo.split(), arguments.select.split(), arguments.only, arguments.require)
     if arguments.what == "install":
         return install()
     server = find(arguments.name)(arguments.folder)

@@ -1,4 +1,4 @@
-"""What `cargo test` says of the store's tests, as a table with a column for each server."""
+"""What the store's tests say, as a table with a column for each server."""
 
 import re
 import subprocess
@@ -7,7 +7,6 @@ from collections import defaultdict
 ENGINES = ["sqlite", "postgres", "mysql", "mongodb", "cassandra"]
 # What tools/servers.py starts of them.
 TITLES = ["SQLite", "PostgreSQL", "MariaDB", "FerretDB", "Cassandra"]
-RUNNING = re.compile(r"\s+Running (?:unittests )?\S*?(\w+)\.rs ")
 OUTCOME = re.compile(r"test (\S+) \.\.\. (ok|FAILED|ignored)")
 # Tests that kill print this line themselves.
 KILLS = re.compile(r"killed: (\w+) (\d+) rounds")
@@ -22,9 +21,7 @@ class Report:
         self.suite = ""
 
     def read(self, line):
-        if found := RUNNING.match(line):
-            self.suite = found[1]
-        elif found := OUTCOME.match(line):
+        if found := OUTCOME.match(line):
             name, outcome = found.groups()
             # One that names no engine is one of SQLite, or needs no database.
             engine = next((one for one in ENGINES if one in name), "sqlite")
@@ -54,14 +51,22 @@ class Report:
         return "\n".join(lines)
 
 
-def follow(command, environment):
-    """Runs the command, shows what it says, and gives its status and the report of it."""
+def follow(tests, folder, environment):
+    """Runs the programs of tests in the package's folder, shows what they say, and gives 0 where all
+    passed, with the report of them."""
     report = Report()
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace") as process:
-        for line in process.stdout:
-            report.read(line)
-            # Of tests that pass, what they print is not wanted here.
-            if not line.startswith(("---- ", "successes:")):
-                print(line, end="", flush=True)
-    return process.returncode, report
+    status = 0
+    for suite, program in tests:
+        print(f"\n{suite}", flush=True)
+        report.suite = suite
+        # More threads than there are cores: most of the time a test waits for its server.
+        command = [program, "--show-output", "--test-threads=8"]
+        with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+            for line in process.stdout:
+                report.read(line)
+                # Of tests that pass, what they print is not wanted here.
+                if not line.startswith(("---- ", "successes:")):
+                    print(line, end="", flush=True)
+        status = status or process.returncode
+    return status, report
