@@ -80,8 +80,14 @@ fn check_round_trip(format: Format, packed: &[u8]) {
         // A JSON file is one document, and so is its MessagePack.
         back.documents = regauge::documents::Documents::Keep;
     }
-    let written = convert_bytes(packed, &back)
-        .unwrap_or_else(|error| panic!("{format}: cannot write what it read: {error}"));
+    let written = match convert_bytes(packed, &back) {
+        Ok(written) => written,
+        // Its reader takes any JSON, its writer records only.
+        Err(error) if format == Format::MarcJson && error.kind() == ErrorKind::Unrepresentable => {
+            return;
+        }
+        Err(error) => panic!("{format}: cannot write what it read: {error}"),
+    };
     let again = convert_bytes(&written, &lossless(format, Format::Msgpack))
         .unwrap_or_else(|error| panic!("{format}: cannot read what it wrote: {error}"));
     let same = comparable(format, &again) == comparable(format, packed);
