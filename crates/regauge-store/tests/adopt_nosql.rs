@@ -114,7 +114,7 @@ fn a_collection_of_mongodb() {
     assert_eq!(store.get(b"9", Format::Json).unwrap().unwrap(), b"[1,2]");
 
     refused(&fresh, ("absent", "_id", "v"), text("json"), "no collection absent");
-    refused(&fresh, ("objects", "_id", "v"), text("json"), "has a field v; the first has _id, ");
+    refused(&fresh, ("objects", "_id", "v"), text("json"), "has a field v; the first have _id, ");
     refused(&fresh, ("objects", "own", "object"), text("marshal"), "field own is not unique");
     let bytes = (KeyKind::Bytes, false, "marshal");
     refused(&fresh, ("binaries", "_id", "v"), bytes, "holds a key of type Binary");

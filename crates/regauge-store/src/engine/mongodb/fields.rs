@@ -49,18 +49,24 @@ impl Server {
     pub(super) fn new(built: &Document) -> Server {
         let version = |of: &Document, name: &str| of.get_str(name).map(str::to_owned).ok();
         let nested = built.get_document("ferretdb").ok().and_then(|one| version(one, "version"));
+        let server =
+            |name| Server { name, changes: COMMAND_CHANGES, inserts: None, page_bytes: PAGE_BYTES };
         let Some(ferret) = nested.or_else(|| version(built, "ferretdbVersion")) else {
-            let name = format!("MongoDB {}", version(built, "version").unwrap_or_default());
-            let (changes, inserts, page_bytes) = (COMMAND_CHANGES, None, PAGE_BYTES);
-            return Server { name, changes, inserts, page_bytes };
+            return server(format!("MongoDB {}", version(built, "version").unwrap_or_default()));
         };
-        let name = match &*ferret {
-            // One that was built as a library does not know its version.
-            "unknown" => "FerretDB".to_owned(),
-            known => format!("FerretDB {}", known.trim_start_matches('v')),
-        };
+        let ferret = ferret.trim_start_matches('v');
+        let major = ferret.split('.').next().and_then(|major| major.parse().ok());
+        if major.is_some_and(|major: u32| major >= 2) {
+            // PostgreSQL with DocumentDB does the work.
+            return server(format!("FerretDB {ferret}"));
+        }
         Server {
-            name,
+            // The first one does not know its version where it was built as a library.
+            name: if major.is_some() {
+                format!("FerretDB {ferret}")
+            } else {
+                "FerretDB".to_owned()
+            },
             changes: FERRET_CHANGES,
             inserts: Some(FERRET_INSERTS),
             page_bytes: FERRET_PAGE_BYTES,

@@ -15,7 +15,7 @@ mod changes;
 mod fields;
 mod keys;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -43,6 +43,8 @@ use crate::error::{Error, Result, shown};
 const VALUE_LIMIT: usize = 4 << 20;
 /// Keys that are asked for in one request.
 const ASKED: usize = 1_000;
+/// Documents that tell what fields a collection has.
+const LOOKED_AT: i64 = 20;
 /// Conditional changes that are on their way at once.
 const AT_ONCE: usize = 16;
 
@@ -313,17 +315,23 @@ impl Engine for MongoDb {
             return Err(Error::usage(format!("the database has no collection {table}")));
         }
         // Documents have the fields they have: one with both is enough, and none at all too.
-        let first = self.ask(doing, async { self.collection(layout).find_one(doc! {}).await })?;
+        let fields = self.ask(doing, async {
+            let mut fields = BTreeSet::new();
+            let mut cursor = self.collection(layout).find(doc! {}).limit(LOOKED_AT).await?;
+            while cursor.advance().await? {
+                let names = cursor.current().iter().filter_map(std::result::Result::ok);
+                fields.extend(names.map(|(name, _)| name.as_str().to_owned()));
+            }
+            Ok(fields)
+        })?;
         for name in [key, value] {
             let mut filter = Document::new();
             filter.insert(name, doc! { "$exists": true });
             let with = self.ask(doing, async { self.collection(layout).find_one(filter).await })?;
-            if let (None, Some(first)) = (with, &first) {
-                let fields: Vec<String> =
-                    first.iter().filter_map(|one| Some(one.ok()?.0.as_str().to_owned())).collect();
+            if with.is_none() && !fields.is_empty() {
                 return Err(Error::usage(format!(
-                    "no document of collection {table} has a field {name}; the first has {}",
-                    fields.join(", ")
+                    "no document of collection {table} has a field {name}; the first have {}",
+                    Vec::from_iter(fields).join(", ")
                 )));
             }
         }
