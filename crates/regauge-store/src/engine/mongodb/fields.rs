@@ -50,15 +50,16 @@ impl Server {
         let version = |of: &Document, name: &str| of.get_str(name).map(str::to_owned).ok();
         let nested = built.get_document("ferretdb").ok().and_then(|one| version(one, "version"));
         let server =
-            |name| Server { name, changes: COMMAND_CHANGES, inserts: None, page_bytes: PAGE_BYTES };
+            |name, page_bytes| Server { name, changes: COMMAND_CHANGES, inserts: None, page_bytes };
         let Some(ferret) = nested.or_else(|| version(built, "ferretdbVersion")) else {
-            return server(format!("MongoDB {}", version(built, "version").unwrap_or_default()));
+            let name = format!("MongoDB {}", version(built, "version").unwrap_or_default());
+            return server(name, PAGE_BYTES);
         };
         let ferret = ferret.trim_start_matches('v');
         let major = ferret.split('.').next().and_then(|major| major.parse().ok());
         if major.is_some_and(|major: u32| major >= 2) {
-            // PostgreSQL with DocumentDB does the work.
-            return server(format!("FerretDB {ferret}"));
+            // PostgreSQL with DocumentDB does the work, and sorts whole ranges, too.
+            return server(format!("FerretDB {ferret}"), FERRET_PAGE_BYTES);
         }
         Server {
             // The first one does not know its version where it was built as a library.
