@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use regauge::Format;
 use regauge_measure::program::{Case, Cases, Ready};
-use regauge_store::{Settings, Store, engine};
+use regauge_store::engine::{self, Engine, Sqlite};
+use regauge_store::{Settings, Store};
 
 use super::part::Part;
 use super::{Place, Told, every_kind, in_words, on_each};
@@ -68,7 +69,11 @@ struct Column {
 impl Column {
     /// Makes it as a program would that knows nothing of regauge, and adopts it.
     fn make(part: &Rc<Part>, how: &str, text: bool) -> Told<Column> {
-        let engine = engine::open(&part.url).map_err(in_words)?;
+        // Read again and again, SQLite's values would come from memory, and there is none in a row.
+        let engine: Box<dyn Engine> = match part.url.strip_prefix("sqlite:") {
+            Some(path) => Box::new(Sqlite::open(path).map_err(in_words)?.without_memory()),
+            None => engine::open(&part.url).map_err(in_words)?,
+        };
         let name = format!("objects_{how}");
         let codec = "marshal".parse().map_err(in_words)?;
         let mut settings = Settings::new(&name, codec).map_err(in_words)?;

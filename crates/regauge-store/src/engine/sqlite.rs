@@ -89,6 +89,13 @@ impl Sqlite {
         Sqlite::open_with(path, OpenFlags::empty())
     }
 
+    /// Keeps no values that were read in memory: every read goes to the file.
+    #[must_use]
+    pub fn without_memory(self) -> Sqlite {
+        self.recent.borrow_mut().stop();
+        self
+    }
+
     fn open_with(path: &str, more: OpenFlags) -> Result<Sqlite> {
         if path.is_empty() {
             return Err(Error::usage("found \"sqlite:\", expected a path behind it"));

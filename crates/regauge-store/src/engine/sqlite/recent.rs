@@ -116,6 +116,12 @@ impl Recent {
         false
     }
 
+    /// Keeps nothing from now on.
+    pub(super) fn stop(&mut self) {
+        self.forget();
+        (self.index, self.looked) = (None, true);
+    }
+
     /// Looks for the index, once, when the connection has read something.
     #[allow(unsafe_code, reason = "the index goes with the connection")]
     pub(super) fn look(&mut self, connection: &Connection) {
@@ -140,6 +146,27 @@ impl Recent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{Engine as _, Sqlite};
+    use crate::settings::Settings;
+
+    #[test]
+    fn nothing_is_kept_without_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("objects.db");
+        let layout = Settings::new("objects", "json".parse().unwrap()).unwrap().layout;
+        let mut sqlite = Sqlite::open(path.to_str().unwrap()).unwrap();
+        sqlite.create(&layout).unwrap();
+        sqlite.put(&layout, b"k", b"v").unwrap();
+        for (kept, again) in [(true, true), (false, false)] {
+            for _ in 0..2 * CALM {
+                assert_eq!(sqlite.get(&layout, b"k").unwrap().unwrap(), b"v");
+            }
+            let mut recent = sqlite.recent.borrow_mut();
+            assert_eq!((recent.now(&layout).is_some(), recent.get(b"k").is_some()), (kept, again));
+            drop(recent);
+            sqlite = sqlite.without_memory();
+        }
+    }
 
     #[test]
     fn keys_that_are_read_in_turn_are_seen() {
