@@ -140,38 +140,82 @@ pub(super) fn double(out: &mut Out<'_>, v: f64) {
     }
 }
 
-/// An integer, and a comma.
+/// An integer, and a comma: one below zero in two's complement.
+///
+/// How many digits there are is told by branches, as it is mostly foreseen, and the place of everything
+/// behind need not wait for it.
 #[inline(always)]
-pub(super) fn integer(out: &mut Out<'_>, negative: bool, magnitude: u64) {
+pub(super) fn integer(out: &mut Out<'_>, negative: bool, bits: u64) {
     // SAFETY: a sign, 20 digits and a comma are 22 bytes at most; each part writes what it says.
     unsafe {
         let start = out.spare(22);
-        let mut to = start;
+        let (mut to, mut magnitude) = (start, bits);
         if negative {
             to.write(b'-');
             to = to.add(1);
+            magnitude = bits.wrapping_neg();
         }
-        if magnitude < 10_000 {
-            to = up_to_four(to, magnitude as u32);
+        to = if magnitude < 100 {
+            one_or_two(to, magnitude as u32)
+        } else if magnitude < 10_000 {
+            digits::<1>(to, magnitude * 42_949_673)
+        } else if magnitude < 1_000_000 {
+            digits::<2>(to, magnitude * 429_497)
         } else if magnitude < 100_000_000 {
-            to = up_to_four(to, magnitude as u32 / 10_000);
-            to = four(to, magnitude as u32 % 10_000);
+            digits::<3>(to, (magnitude * 281_474_978) >> 16)
         } else if magnitude <= u64::from(u32::MAX) {
-            to = up_to_ten(to, magnitude);
+            up_to_ten(to, magnitude)
         } else {
-            to = long(to, magnitude);
-        }
+            long(to, magnitude)
+        };
         to.write(b',');
         out.advance(to.offset_from_unsigned(start) + 1);
     }
 }
 
-/// A magnitude of 9 or 10 digits that 32 bits hold; gives the place behind.
+/// One digit or two; gives the place behind.
 ///
-/// As a fraction of 2⁵⁷ whose whole part are the digits above the lowest eight: so each pair of
-/// these takes one multiplication, and nothing waits for a division. The factor is 2⁵⁷ / 10⁸
-/// rounded up, by less than a quarter: what that adds, times 10⁸, stays below 2⁵⁷ for 32 bits.
-/// MessagePack to JSON takes 3 % less time on citm_catalog than with [`eight`].
+/// # Safety
+/// Two bytes must be writable at `to`.
+#[inline(always)]
+unsafe fn one_or_two(to: *mut u8, v: u32) -> *mut u8 {
+    // SAFETY: as many bytes as there are digits.
+    unsafe {
+        if v < 10 {
+            to.write(b'0' + v as u8);
+            return to.add(1);
+        }
+        to.cast::<[u8; 2]>().write(pair(v));
+        to.add(2)
+    }
+}
+
+/// A number without leading zeros: one digit or two, and so many pairs; gives the place behind.
+///
+/// It comes as a fraction of 2³², whose whole part are the first digits: so each pair takes one
+/// multiplication, and nothing waits for a division. The factors above are 2³² / 100, 2³² / 10⁴ and
+/// 2⁴⁸ / 10⁶ rounded up; what that adds, times the number, is less than one of its last digit, and what
+/// the shift cuts off is less than what was added.
+///
+/// # Safety
+/// Twice `PAIRS` and two bytes must be writable at `to`.
+#[inline(always)]
+unsafe fn digits<const PAIRS: usize>(to: *mut u8, mut fixed: u64) -> *mut u8 {
+    // SAFETY: as many bytes as there are digits.
+    unsafe {
+        let mut to = one_or_two(to, (fixed >> 32) as u32);
+        for _ in 0..PAIRS {
+            fixed = (fixed & 0xFFFF_FFFF) * 100;
+            to.cast::<[u8; 2]>().write(pair((fixed >> 32) as u32));
+            to = to.add(2);
+        }
+        to
+    }
+}
+
+/// A magnitude of 9 or 10 digits that 32 bits hold; gives the place behind. As [`digits`], in 2⁵⁷: the
+/// factor is 2⁵⁷ / 10⁸ rounded up, by less than a quarter; what that adds, times 10⁸, stays below 2⁵⁷
+/// for 32 bits. MessagePack to JSON takes 3 % less time on citm_catalog than with [`eight`].
 ///
 /// # Safety
 /// Ten bytes must be writable at `to`.
@@ -182,14 +226,7 @@ unsafe fn up_to_ten(to: *mut u8, magnitude: u64) -> *mut u8 {
     let mut fixed = magnitude * 1_441_151_881;
     // SAFETY: 1 or 2 digits, as there are 9 or 10 in all, and four pairs.
     unsafe {
-        let top = (fixed >> 57) as u32;
-        let mut to = if top < 10 {
-            to.write(b'0' + top as u8);
-            to.add(1)
-        } else {
-            to.cast::<[u8; 2]>().write(pair(top));
-            to.add(2)
-        };
+        let mut to = one_or_two(to, (fixed >> 57) as u32);
         for _ in 0..4 {
             fixed = (fixed & FRACTION) * 100;
             to.cast::<[u8; 2]>().write(pair((fixed >> 57) as u32));
@@ -428,7 +465,40 @@ mod tests {
         }
         for value in values {
             assert_eq!(written(|out| integer(out, false, value)), format!("{value},"));
-            assert_eq!(written(|out| integer(out, true, value)), format!("-{value},"));
+            let negative = |out: &mut Out<'_>| integer(out, true, value.wrapping_neg());
+            assert_eq!(written(negative), format!("-{value},"));
+        }
+    }
+
+    #[test]
+    fn integers_of_up_to_eight_digits() {
+        let edges = (1..=99).flat_map(|n| [n * 1_000_000 - 1, n * 1_000_000]);
+        for value in (0..20_000).chain(edges).chain((20_000..100_000_000).step_by(997)) {
+            assert_eq!(written(|out| integer(out, false, value)), format!("{value},"));
+        }
+    }
+
+    #[test]
+    fn escapes_at_every_place() {
+        for length in 0..50 {
+            for place in 0..length {
+                for (stop, shown) in
+                    [("\"", "\\\""), ("\n", "\\n"), ("\u{1}", "\\u0001"), ("é", "é")]
+                {
+                    let before = "abcdefghijklmnopqrstuvwxyz".repeat(2);
+                    for behind in ["", "\\", "\"\"", "x\\yz"] {
+                        let (head, tail) = (&before[..place], &before[place + 1..length]);
+                        let text = format!("{head}{stop}{tail}{behind}");
+                        let end = behind.replace('\\', "\\\\").replace('"', "\\\"");
+                        let wanted = format!("\"{head}{shown}{tail}{end}\",");
+                        let bytes = written(|out| {
+                            out.room(1, 0).unwrap();
+                            escaped(out, &text, *b"\",", u64::MAX, false).unwrap();
+                        });
+                        assert_eq!(bytes, wanted);
+                    }
+                }
+            }
         }
     }
 

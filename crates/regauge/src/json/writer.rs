@@ -68,7 +68,7 @@ const TOKEN_BYTES: usize = 48;
 enum Token<'a> {
     /// A word of the grammar with its comma.
     Word(&'static [u8]),
-    /// Whether it is below zero, and the magnitude.
+    /// Whether it is below zero, and its bits.
     Integer(bool, u64),
     Double(f64),
     Text(&'a str),
@@ -124,8 +124,8 @@ impl<'o> Writer<'o> {
         }
         match token {
             Token::Word(word) => self.out.extend(word),
-            Token::Integer(negative, magnitude) => {
-                escape::integer(&mut self.out, negative, magnitude);
+            Token::Integer(negative, bits) => {
+                escape::integer(&mut self.out, negative, bits);
             }
             Token::Double(v) => match self.options.float_style {
                 FloatStyle::Shortest => escape::double(&mut self.out, v),
@@ -311,9 +311,9 @@ impl Sink for Writer<'_> {
     #[inline(always)]
     fn i64(&mut self, v: i64) -> Result {
         if !self.ready(TOKEN_BYTES) {
-            return self.slow(Token::Integer(v < 0, v.unsigned_abs()));
+            return self.slow(Token::Integer(v < 0, v as u64));
         }
-        escape::integer(&mut self.out, v < 0, v.unsigned_abs());
+        escape::integer(&mut self.out, v < 0, v as u64);
         Ok(())
     }
     #[inline]
