@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code, reason = "writes escapes into reserved room")]
 
-use super::simd::{Block, sixteen};
+use super::simd::{Block, Found, sixteen};
 use crate::Result;
 use crate::event::ShortText;
 use crate::out::Out;
@@ -42,14 +42,16 @@ pub(super) fn quoted_short(out: &mut Out<'_>, text: ShortText<'_>, tail: [u8; 2]
     let (Some(first), Some(last)) = (first.first_chunk(), last.first_chunk()) else {
         unreachable!("16 and 16 bytes")
     };
-    let stops = Block::load(first).string_stops() | Block::load(last).string_stops() << 16;
+    let stops = Block::load(first).ascii_stops() | Block::load(last).ascii_stops() << 16;
+    // Those that count, shifted to the top; in two steps, as all of 64 bits are no shift at all.
+    let stops = u64::from(stops) << (63 - (length & 31)) << 1;
     let to = out.spare(35);
     // SAFETY: a quote and 32 bytes, and the tail behind less than 32 of these, are at most 35;
     // what counts is the text's length and three bytes, all of which were written.
     unsafe {
         to.write(b'"');
         to.add(1).cast::<[u8; 32]>().write_unaligned(*window);
-        let clean = stops & ((1 << length) - 1) == 0;
+        let clean = stops == 0;
         if clean {
             to.add(1 + length).cast::<[u8; 2]>().write_unaligned(tail);
             out.advance(length + 3);
@@ -67,18 +69,16 @@ unsafe fn copy(bytes: &[u8], to: *mut u8) -> bool {
     let length = bytes.len();
     // Each arm stores all bytes of `bytes` at their index, some of them twice.
     if let Some(last) = bytes.last_chunk::<16>() {
-        let mut stops = Block::load(last).string_stops();
+        let mut found = Found::nothing();
+        for (index, chunk) in bytes.as_chunks::<16>().0.iter().enumerate() {
+            found.look_at(Block::load(chunk));
+            // SAFETY: these sixteen are within the length.
+            unsafe { to.add(16 * index).cast::<[u8; 16]>().write_unaligned(*chunk) };
+        }
+        found.look_at(Block::load(last));
         // SAFETY: the last sixteen of `length` bytes.
         unsafe { to.add(length - 16).cast::<[u8; 16]>().write_unaligned(*last) };
-        let mut at = 0;
-        while at < length - 16 {
-            let Some(block) = sixteen(bytes, at) else { break };
-            stops |= Block::load(block).string_stops();
-            // SAFETY: `at + 16` is within the length, as the read has shown.
-            unsafe { to.add(at).cast::<[u8; 16]>().write_unaligned(*block) };
-            at += 16;
-        }
-        return stops == 0;
+        return !found.stop();
     }
     let (low, high);
     if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
@@ -413,6 +413,19 @@ unsafe fn escape_to(bytes: &[u8], to: *mut u8) -> usize {
                 break;
             }
         }
+        if let Some(last) = bytes.last_chunk::<16>()
+            && (3..16).contains(&(bytes.len() - at))
+        {
+            // Fewer than sixteen are left: the end of the last sixteen.
+            let left = bytes.len() - at;
+            let run = u128::from_le_bytes(*last) >> (8 * (16 - left));
+            let stops = Block::of(run as u64, (run >> 64) as u64).string_stops() | 1 << left;
+            // SAFETY: `written <= 6 * at`, so that at least `6 * left + 2` are writable there, which are
+            // sixteen for three and more.
+            unsafe { to.add(written).cast::<[u8; 16]>().write_unaligned(run.to_le_bytes()) };
+            let count = stops.trailing_zeros() as usize;
+            (at, written) = (at + count, written + count);
+        }
         let Some(&byte) = bytes.get(at) else { return written };
         let (escape, length): ([u8; 8], usize) = match ESCAPES.get(usize::from(byte)) {
             Some(0) | None => ([byte, 0, 0, 0, 0, 0, 0, 0], 1),
@@ -510,6 +523,25 @@ mod tests {
             edges.chain((100_000_000..most).step_by(29_989)).chain([most - 1, most, most + 1]);
         for value in all {
             assert_eq!(written(|out| integer(out, false, value)), format!("{value},"));
+        }
+    }
+
+    #[test]
+    fn text_that_needs_no_escape_is_copied() {
+        for length in 0..80 {
+            let text = "~".repeat(length);
+            let plain = written(|out| assert!(quoted(out, &text, *b"\",")));
+            assert_eq!(plain, format!("\"{text}\","));
+            for place in 0..length {
+                for stop in ["\"", "\\", "\0", "\u{1f}"] {
+                    let text = format!("{}{stop}{}", &text[..place], &text[place + 1..]);
+                    assert_eq!(written(|out| assert!(!quoted(out, &text, *b"\","))), "");
+                }
+                for other in [" ", "!", "#", "[", "]", "\u{7f}"] {
+                    let text = format!("{}{other}{}", &text[..place], &text[place + 1..]);
+                    written(|out| assert!(quoted(out, &text, *b"\",")));
+                }
+            }
         }
     }
 

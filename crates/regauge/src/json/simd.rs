@@ -49,6 +49,20 @@ impl Block {
         })
     }
 
+    /// The same where all that counts is ASCII; what it says of other bytes is of no use. Control
+    /// characters and the quote are one range once the second bit is flipped, and two comparisons of
+    /// bytes with sign do for what takes three and a minimum otherwise.
+    #[inline(always)]
+    pub(super) fn ascii_stops(self) -> u32 {
+        // SAFETY: SSE2 is always there.
+        Block::mask(unsafe {
+            let flipped = _mm_xor_si128(self.0, _mm_set1_epi8(2));
+            let quote_or_control = _mm_cmpgt_epi8(_mm_set1_epi8(0x21), flipped);
+            let backslash = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b'\\' as i8));
+            _mm_or_si128(quote_or_control, backslash)
+        })
+    }
+
     /// Bytes outside of ASCII.
     #[inline(always)]
     pub(super) fn high(self) -> u32 {
@@ -110,6 +124,12 @@ impl Block {
         self.mask(|byte| (byte == b'"') | (byte == b'\\') | (byte < 0x20))
     }
 
+    /// The same where all that counts is ASCII; what it says of other bytes is of no use.
+    #[inline(always)]
+    pub(super) fn ascii_stops(self) -> u32 {
+        self.string_stops()
+    }
+
     /// Bytes outside of ASCII.
     #[inline(always)]
     pub(super) fn high(self) -> u32 {
@@ -127,6 +147,70 @@ impl Block {
     #[inline(always)]
     pub(super) fn digits(self) -> u32 {
         (!self.mask(|byte| byte.is_ascii_digit())).trailing_zeros()
+    }
+}
+
+/// Whether [`string_stops`](Block::string_stops) stand anywhere in blocks of which nobody asks where: the
+/// least of what they are, which takes two operations less for each than their masks.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    /// The least byte with its second bit flipped: so the quote and control characters are below others.
+    low: __m128i,
+    /// The least byte with the bits of a backslash flipped.
+    backslash: __m128i,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Found {
+    #[inline(always)]
+    pub(super) fn nothing() -> Found {
+        // SAFETY: SSE2 is always there.
+        let most = unsafe { _mm_set1_epi8(-1) };
+        Found { low: most, backslash: most }
+    }
+
+    #[inline(always)]
+    pub(super) fn look_at(&mut self, block: Block) {
+        // SAFETY: SSE2 is always there.
+        unsafe {
+            self.low = _mm_min_epu8(self.low, _mm_xor_si128(block.0, _mm_set1_epi8(2)));
+            let backslash = _mm_xor_si128(block.0, _mm_set1_epi8(b'\\' as i8));
+            self.backslash = _mm_min_epu8(self.backslash, backslash);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn stop(self) -> bool {
+        // SAFETY: SSE2 is always there.
+        let found = Block::mask(unsafe {
+            let low = _mm_cmpeq_epi8(_mm_min_epu8(self.low, _mm_set1_epi8(0x20)), self.low);
+            _mm_or_si128(low, _mm_cmpeq_epi8(self.backslash, _mm_setzero_si128()))
+        });
+        found != 0
+    }
+}
+
+/// Whether [`string_stops`](Block::string_stops) stand anywhere in blocks of which nobody asks where.
+#[cfg(not(target_arch = "x86_64"))]
+#[derive(Clone, Copy)]
+pub(super) struct Found(u32);
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Found {
+    #[inline(always)]
+    pub(super) fn nothing() -> Found {
+        Found(0)
+    }
+
+    #[inline(always)]
+    pub(super) fn look_at(&mut self, block: Block) {
+        self.0 |= block.string_stops();
+    }
+
+    #[inline(always)]
+    pub(super) fn stop(self) -> bool {
+        self.0 != 0
     }
 }
 
@@ -205,6 +289,14 @@ mod tests {
                     bit(byte < 0x20 || byte == b'"' || byte == b'\\'),
                     "{byte}"
                 );
+                let mut found = Found::nothing();
+                found.look_at(Block::load(&[b'~'; 16]));
+                found.look_at(block);
+                found.look_at(Block::load(&[0xFF; 16]));
+                assert_eq!(found.stop(), block.string_stops() != 0, "{byte}");
+                if byte < 0x80 {
+                    assert_eq!(block.ascii_stops(), block.string_stops(), "{byte}");
+                }
                 assert_eq!(block.high(), bit(byte >= 0x80));
                 let both = u128::from_le_bytes(bytes);
                 let block = Block::of(both as u64, (both >> 64) as u64);
