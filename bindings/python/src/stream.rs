@@ -433,6 +433,7 @@ impl PyWriter {
         given.sort_keys = sending.sort_keys;
         given.default = sending.default.as_ref().map(|default| default.bind(py).clone());
         let mut walker = dump::walker(py, &given);
+        walker.sink_runs_python = self.file.is_some();
         let done = sending.target.write(object, &sending.options, &mut walker);
         *self.lock() = Some(sending);
         done.map_err(|error| match walker.raised() {

@@ -7,6 +7,7 @@ pub mod arrow;
 pub mod bytes;
 pub mod collector;
 pub mod container;
+pub mod inside;
 pub mod marc;
 pub mod number;
 pub mod shape;

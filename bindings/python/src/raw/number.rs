@@ -49,56 +49,51 @@ pub enum Whole {
     Failed,
 }
 
-/// The number of an `int`, or of one of its subclasses.
-#[inline(always)]
-pub fn whole(object: &Bound<'_, PyAny>) -> Whole {
-    #[cfg(all(not(Py_LIMITED_API), target_pointer_width = "64"))]
-    if let Some(v) = small(object) {
-        return Whole::Int(v);
-    }
-    called(object)
-}
-
-/// The head of an `int`: how many digits of 30 bits it has and its sign, and the first digit.
+/// The head of an `int`: how many digits of 30 bits it has and its sign, and the first two digits.
 #[cfg(all(not(Py_LIMITED_API), target_pointer_width = "64"))]
 #[repr(C)]
 struct Head {
     _object: ffi::PyObject,
     tag: isize,
-    digit: u32,
+    digits: [u32; 2],
 }
 
-/// The number of an `int` of no more than one digit: below 2^30 on both sides of zero.
-#[cfg(all(not(Py_LIMITED_API), target_pointer_width = "64"))]
+/// The number of an `int` of no more than two digits: below 2^60 on both sides of zero. `None` for a
+/// larger one.
 #[inline(always)]
-fn small(object: &Bound<'_, PyAny>) -> Option<i64> {
+pub fn small(object: &Bound<'_, PyAny>) -> Option<i64> {
     // SAFETY: the caller knows the object to be an int, which begins like this in every version
     // that this is built for: up to 3.11 the tag is the count of digits with the number's sign, and
     // from 3.12 on the count stands above three bits, of which the lowest two are the sign (0 is
-    // plus, 1 zero, 2 minus). Zero has the place of a digit too, but it need not be set.
+    // plus, 1 zero, 2 minus). Zero has the place of a digit too, but it need not be set. The second
+    // digit is there only if the count says so.
+    #[cfg(all(not(Py_LIMITED_API), target_pointer_width = "64"))]
     unsafe {
         let head = object.as_ptr().cast::<Head>();
         let tag = (*head).tag;
-        if cfg!(Py_3_12) {
-            match (tag >> 3, tag & 3) {
-                (_, 1) => Some(0),
-                (1, 0) => Some(i64::from((*head).digit)),
-                (1, 2) => Some(-i64::from((*head).digit)),
-                _ => None,
-            }
-        } else {
-            match tag {
-                0 => Some(0),
-                1 => Some(i64::from((*head).digit)),
-                -1 => Some(-i64::from((*head).digit)),
-                _ => None,
-            }
+        let first = (&raw const (*head).digits).cast::<u32>();
+        let (most_one, two, sign) = match cfg!(Py_3_12) {
+            true => (tag < 2 << 3, tag >> 3 == 2, 1 - (tag & 3)),
+            // For one digit or none the tag is the sign.
+            false => ((-1..=1).contains(&tag), tag == 2 || tag == -2, tag >> 1),
+        };
+        if most_one {
+            // Zero times whatever stands there.
+            let sign = if cfg!(Py_3_12) { sign } else { tag };
+            return Some(sign as i64 * i64::from(*first));
+        }
+        if two {
+            return Some(sign as i64 * (i64::from(*first) | i64::from(*first.add(1)) << 30));
         }
     }
+    #[cfg(any(Py_LIMITED_API, not(target_pointer_width = "64")))]
+    let _ = object;
+    None
 }
 
+/// The number of an `int`, or of one of its subclasses.
 #[inline(never)]
-fn called(object: &Bound<'_, PyAny>) -> Whole {
+pub fn whole(object: &Bound<'_, PyAny>) -> Whole {
     let mut overflow = 0;
     // SAFETY: a live object, and a place for the second result.
     let v = unsafe { ffi::PyLong_AsLongLongAndOverflow(object.as_ptr(), &mut overflow) };

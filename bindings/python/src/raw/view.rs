@@ -1,7 +1,5 @@
 //! What an object is, and what is in it, without a copy.
 
-use std::marker::PhantomData;
-
 use pyo3::ffi;
 use pyo3::prelude::*;
 use regauge::event::ShortText;
@@ -167,149 +165,6 @@ pub fn references(object: &Bound<'_, PyAny>) -> isize {
     unsafe { ffi::Py_REFCNT(object.as_ptr()) }
 }
 
-/// The pairs of a dict, one after the other. Python code may run between two of them: whoever
-/// changes the dict gets fewer or other pairs, and the count at the end tells.
-pub struct Pairs<'a, 'py> {
-    dict: Bound<'py, PyAny>,
-    at: isize,
-    _dict: PhantomData<&'a ()>,
-}
-
-impl<'a, 'py> Pairs<'a, 'py> {
-    /// The pairs of `dict`, and how many there are.
-    #[inline(always)]
-    pub fn new(dict: &'a Bound<'py, PyAny>) -> Option<(Pairs<'a, 'py>, usize)> {
-        // Without the global lock another thread may change it, so that one is a copy.
-        #[cfg(Py_GIL_DISABLED)]
-        // SAFETY: a live dict, as the caller knows; a null pointer becomes `None`.
-        let dict =
-            &unsafe { Bound::from_owned_ptr_or_opt(dict.py(), ffi::PyDict_Copy(dict.as_ptr()))? };
-        let count = super::container::dict_len(dict);
-        Some((Pairs { dict: dict.clone(), at: 0, _dict: PhantomData }, count))
-    }
-
-    /// The next pair. Both are good until Python code runs: whoever lets it run holds them before.
-    #[inline(always)]
-    pub fn next(&mut self) -> Option<(Borrowed<'a, 'py, PyAny>, Borrowed<'a, 'py, PyAny>)> {
-        let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
-        #[cfg(all(
-            Py_3_11,
-            not(Py_3_15),
-            not(Py_LIMITED_API),
-            not(Py_GIL_DISABLED),
-            target_pointer_width = "64"
-        ))]
-        if let Some(pair) = self.next_inline() {
-            return pair;
-        }
-        // SAFETY: a live dict and three places for the results, which are borrowed from it.
-        unsafe {
-            let (dict, py) = (self.dict.as_ptr(), self.dict.py());
-            if ffi::PyDict_Next(dict, &mut self.at, &mut key, &mut value) == 0 {
-                return None;
-            }
-            Some((Borrowed::from_ptr(py, key), Borrowed::from_ptr(py, value)))
-        }
-    }
-}
-
-/// A dict as it lies in memory, from 3.11 to 3.14 with the global lock (`cpython/dictobject.h`).
-#[cfg(all(
-    Py_3_11,
-    not(Py_3_15),
-    not(Py_LIMITED_API),
-    not(Py_GIL_DISABLED),
-    target_pointer_width = "64"
-))]
-#[repr(C)]
-struct Dict {
-    _object: ffi::PyObject,
-    _used: isize,
-    _version: u64,
-    keys: *const DictKeys,
-    /// Null but for the attributes of instances.
-    values: *const std::ffi::c_void,
-}
-
-/// The head of a dict's table (`internal/pycore_dict.h`). Behind it stand indexes and the entries.
-#[cfg(all(
-    Py_3_11,
-    not(Py_3_15),
-    not(Py_LIMITED_API),
-    not(Py_GIL_DISABLED),
-    target_pointer_width = "64"
-))]
-#[repr(C)]
-struct DictKeys {
-    _references: isize,
-    _log2_size: u8,
-    log2_index_bytes: u8,
-    kind: u8,
-    _version: u32,
-    _usable: isize,
-    entries: isize,
-}
-
-/// All keys are `str`, and an entry is a key and a value.
-#[cfg(all(
-    Py_3_11,
-    not(Py_3_15),
-    not(Py_LIMITED_API),
-    not(Py_GIL_DISABLED),
-    target_pointer_width = "64"
-))]
-const UNICODE_KEYS: u8 = 1;
-
-#[cfg(all(
-    Py_3_11,
-    not(Py_3_15),
-    not(Py_LIMITED_API),
-    not(Py_GIL_DISABLED),
-    target_pointer_width = "64"
-))]
-impl<'a, 'py> Pairs<'a, 'py> {
-    /// What [`next`](Pairs::next) gives, without a call: that was a sixth of the time of `dumps`.
-    /// `None` for a dict of another make, which only Python itself knows.
-    #[allow(clippy::type_complexity)]
-    #[inline(always)]
-    fn next_inline(
-        &mut self,
-    ) -> Option<Option<(Borrowed<'a, 'py, PyAny>, Borrowed<'a, 'py, PyAny>)>> {
-        // SAFETY: a live dict of a version that has this layout. The table is looked up anew each
-        // time, as Python code may have replaced it, and the index is checked against the entries
-        // that it has now; an entry that was deleted has no value.
-        unsafe {
-            let dict = self.dict.as_ptr().cast::<Dict>();
-            let keys = (*dict).keys;
-            if !(*dict).values.is_null() || (*keys).kind != UNICODE_KEYS {
-                return None;
-            }
-            let indexes = 1usize << (*keys).log2_index_bytes;
-            let entries = keys.add(1).cast::<u8>().add(indexes).cast::<[*mut ffi::PyObject; 2]>();
-            while self.at < (*keys).entries {
-                let [key, value] = *entries.offset(self.at);
-                self.at += 1;
-                #[cfg(target_arch = "x86_64")]
-                if self.at < (*keys).entries {
-                    // The value of the next pair is asked for before it is looked at.
-                    let [_, next] = *entries.offset(self.at);
-                    std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
-                        next.cast(),
-                    );
-                }
-                if !value.is_null() {
-                    let py = self.dict.py();
-                    return Some(Some((
-                        Borrowed::from_ptr(py, key),
-                        Borrowed::from_ptr(py, value),
-                    )));
-                }
-            }
-            Some(None)
-        }
-    }
-}
-
 /// How many values a list or tuple has.
 #[inline(always)]
 pub fn count(object: &Bound<'_, PyAny>, of: Kind) -> usize {
@@ -327,26 +182,6 @@ pub fn count(object: &Bound<'_, PyAny>, of: Kind) -> usize {
             _ => ffi::PyTuple_Size(object.as_ptr()) as usize,
         }
     }
-}
-
-/// Asks for the memory of a list's value at an index, if there is one, before it is looked at: a list
-/// is walked faster than memory answers. This says nothing about the value, nor does it wait.
-#[inline(always)]
-pub fn prefetch(list: &Bound<'_, PyAny>, of: Kind, index: usize) {
-    #[cfg(all(not(Py_LIMITED_API), not(Py_GIL_DISABLED), target_arch = "x86_64"))]
-    // SAFETY: as in `item`; an address of any kind may be asked for.
-    unsafe {
-        if index < count(list, of) {
-            let (pointer, at) = (list.as_ptr(), index as isize);
-            let item = match of {
-                Kind::List => ffi::PyList_GET_ITEM(pointer, at),
-                _ => ffi::PyTuple_GET_ITEM(pointer, at),
-            };
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(item.cast());
-        }
-    }
-    #[cfg(not(all(not(Py_LIMITED_API), not(Py_GIL_DISABLED), target_arch = "x86_64")))]
-    let _ = (list, of, index);
 }
 
 /// The value at an index of a list or tuple, if there still is one. It is good until Python code

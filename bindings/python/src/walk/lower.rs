@@ -27,8 +27,7 @@ impl<'py> Walker<'py> {
     #[cold]
     #[inline(never)]
     pub(super) fn other<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
-        // Held, as the code that runs for it may change what holds it.
-        let object = &object.clone();
+        self.ran += 1;
         let lowered = python::values(self.py)
             .and_then(|values| values.getattr("lower"))
             .and_then(|lower| lower.call1((object, self.format.name())));

@@ -12,12 +12,34 @@ use regauge::path::{Path, Step};
 use regauge::value::Builder as ValueBuilder;
 use regauge::{Error, ErrorKind, Format, Limits, Result, Value};
 
+use crate::raw::inside::{HeldPairs, Items, Pairs};
 use crate::raw::number::Whole;
-use crate::raw::view::{self, Kind, Pairs, Text};
+use crate::raw::view::{self, Kind, Text};
 use crate::raw::{container, number};
 use shared::Shared;
 
 type Object<'py> = Bound<'py, PyAny>;
+
+/// Writes a value that no Python code can run for; breaks with the label at any other.
+macro_rules! leaf {
+    ($apart:lifetime, $kind:expr, $object:expr, $sink:expr) => {
+        match $kind {
+            Kind::Text => match view::text_of($object) {
+                Text::Short(text) => $sink.short_str(text),
+                Text::Long(text) => $sink.str(text),
+                Text::Broken => break $apart,
+            },
+            Kind::Int => match number::small($object) {
+                Some(v) => $sink.i64(v),
+                None => break $apart,
+            },
+            Kind::Float => $sink.f64(number::double($object)),
+            Kind::Null => $sink.null(),
+            Kind::Bool => $sink.bool(view::is_true($object)),
+            _ => break $apart,
+        }
+    };
+}
 
 /// Walks objects, and drives a sink with what is in them.
 pub struct Walker<'py> {
@@ -29,6 +51,10 @@ pub struct Walker<'py> {
     pub sort_keys: bool,
     /// Called for what nothing else is known of.
     pub default: Option<Object<'py>>,
+    /// Whether the sink may run Python code, which every event then may do.
+    pub sink_runs_python: bool,
+    /// How many times Python code may have run: whoever goes along a table looks it up anew then.
+    ran: u64,
     /// How many times in a row `default` gave something to ask it for again.
     asked: u32,
     shared: Shared<'py>,
@@ -36,9 +62,6 @@ pub struct Walker<'py> {
     /// The steps to where it failed, the innermost first.
     steps: Vec<Step>,
 }
-
-/// So many values ahead of the one at hand memory is asked for.
-const AHEAD: usize = 4;
 
 /// How often `default` may be asked for what it has given itself.
 const ASKED_MAX: u32 = 64;
@@ -53,6 +76,8 @@ impl<'py> Walker<'py> {
             limits,
             sort_keys: false,
             default: None,
+            sink_runs_python: false,
+            ran: 0,
             asked: 0,
             shared: Shared::None,
             raised: None,
@@ -95,30 +120,56 @@ impl<'py> Walker<'py> {
         self.raise(raised)
     }
 
-    #[inline(always)]
+    /// A value that its caller holds.
+    #[inline(never)]
     fn value<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
-        match view::kind(object) {
-            Kind::Text => match view::text_of(object) {
-                Text::Short(text) => sink.short_str(text),
-                Text::Long(text) => sink.str(text),
-                Text::Broken => self.surrogates(object, sink),
-            },
-            Kind::Int => match number::whole(object) {
-                Whole::Int(v) => sink.i64(v),
-                _ => self.large(object, sink),
-            },
-            Kind::Float => sink.f64(number::double(object)),
+        let kind = view::kind(object);
+        'apart: {
+            return leaf!('apart, kind, object, sink);
+        }
+        self.apart(kind, object, sink)
+    }
+
+    /// A value that is no [`leaf`], held by its caller.
+    #[inline(always)]
+    fn apart<S: Sink + ?Sized>(
+        &mut self,
+        kind: Kind,
+        object: &Object<'py>,
+        sink: &mut S,
+    ) -> Result {
+        match kind {
             Kind::Dict => self.dict(object, sink),
+            Kind::List if self.is_bare(object) => {
+                sink.begin_array(Some(0))?;
+                sink.end_array()
+            }
             Kind::List => self.list(object, Kind::List, sink),
-            Kind::Tuple => self.tuple(object, sink),
-            Kind::Null => sink.null(),
-            Kind::Bool => sink.bool(view::is_true(object)),
-            Kind::Bytes => self.bytes(object, sink),
-            Kind::Other => self.other(object, sink),
+            _ => self.rare(kind, object, sink),
         }
     }
 
+    /// Whether a list is empty, and nothing else has to be known of it.
+    #[inline(always)]
+    fn is_bare(&self, list: &Object<'py>) -> bool {
+        view::count(list, Kind::List) == 0
+            && matches!(self.shared, Shared::None)
+            && self.depth < self.limits.depth
+    }
+
     #[inline(never)]
+    fn rare<S: Sink + ?Sized>(&mut self, kind: Kind, object: &Object<'py>, sink: &mut S) -> Result {
+        // Held, as what is done for it may change what holds it.
+        let object = &object.clone();
+        match kind {
+            Kind::Tuple => self.tuple(object, sink),
+            Kind::Bytes => self.bytes(object, sink),
+            Kind::Int => self.large(object, sink),
+            Kind::Text => self.surrogates(object, sink),
+            _ => self.other(object, sink),
+        }
+    }
+
     fn bytes<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
         match object.cast::<pyo3::types::PyBytes>() {
             Ok(bytes) => sink.bytes(bytes.as_bytes()),
@@ -136,14 +187,15 @@ impl<'py> Walker<'py> {
     /// The generalized UTF-8 of a text.
     #[cold]
     fn generalized(&mut self, object: &Object<'py>) -> Result<Vec<u8>> {
+        self.ran += 1;
         let encoded = object.call_method1("encode", ("utf-8", "surrogatepass"));
         let bytes = encoded.and_then(|bytes| bytes.extract::<Vec<u8>>());
         bytes.map_err(|raised| self.raise(raised))
     }
 
-    /// An integer beyond 64 bits with sign.
-    #[cold]
+    /// An integer that is not [`small`](number::small).
     fn large<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
+        self.ran += 1;
         match number::whole(object) {
             Whole::Int(v) => sink.i64(v),
             Whole::UInt(v) => sink.u64(v),
@@ -182,14 +234,70 @@ impl<'py> Walker<'py> {
             return Ok(());
         }
         self.enter()?;
+        let Some((mut items, count)) =
+            self.may_go_along().then(|| Items::new(object, kind)).flatten()
+        else {
+            return self.list_step_by_step(object, kind, sink);
+        };
+        sink.begin_array(Some(count as u64))?;
+        let mut ran = self.ran;
+        while let Some(item) = items.next() {
+            let of = view::kind(&item);
+            let done = 'done: {
+                'apart: {
+                    break 'done leaf!('apart, of, &item, sink);
+                }
+                let done = match of {
+                    Kind::Text => {
+                        // To find that out may have run Python code.
+                        self.ran += 1;
+                        let Some(item) = items.clone().again() else { return Err(changed("list")) };
+                        self.value(&item, sink)
+                    }
+                    of => self.apart(of, &item, sink),
+                };
+                if self.ran != ran && done.is_ok() {
+                    ran = self.ran;
+                    if !items.renew() {
+                        return Err(changed("list"));
+                    }
+                }
+                done
+            };
+            if let Err(error) = done {
+                return Err(self.failed_at(error, Step::Index(items.index())));
+            }
+        }
+        if view::count(object, kind) != count {
+            return Err(changed("list"));
+        }
+        sink.end_array()?;
+        self.depth -= 1;
+        self.end_anchor(object, sink)
+    }
+
+    /// Whether tables need not be looked up again for each value.
+    #[inline(always)]
+    fn may_go_along(&self) -> bool {
+        !self.sink_runs_python
+    }
+
+    /// A list or tuple that is looked at anew for each value.
+    #[inline(never)]
+    fn list_step_by_step<S: Sink + ?Sized>(
+        &mut self,
+        object: &Object<'py>,
+        kind: Kind,
+        sink: &mut S,
+    ) -> Result {
         let count = view::count(object, kind);
         sink.begin_array(Some(count as u64))?;
         for index in 0..count {
-            view::prefetch(object, kind, index + AHEAD);
             let Some(item) = view::item(object, kind, index) else {
                 return Err(changed("list"));
             };
-            if let Err(error) = self.value(&item, sink) {
+            let item: &Object<'py> = &item;
+            if let Err(error) = self.value(&item.clone(), sink) {
                 return Err(self.failed_at(error, Step::Index(index as u64)));
             }
         }
@@ -220,7 +328,90 @@ impl<'py> Walker<'py> {
             return self.end_anchor(object, sink);
         }
         self.enter()?;
-        let Some((mut pairs, count)) = Pairs::new(object) else { return Err(self.python()) };
+        let Some(mut pairs) = self.may_go_along().then(|| Pairs::new(object)).flatten() else {
+            return self.dict_step_by_step(object, sink);
+        };
+        let count = container::dict_len(object);
+        sink.begin_map(Some(count as u64))?;
+        let mut left = count;
+        let mut ran = self.ran;
+        while let Some((key, value)) = pairs.next() {
+            if left == 0 {
+                return Err(changed("dict"));
+            }
+            left -= 1;
+            match view::text_of(&key) {
+                Text::Short(text) => sink.short_key(text)?,
+                Text::Long(text) => sink.key(text)?,
+                Text::Broken => {
+                    // To find that out may have run Python code.
+                    self.ran += 1;
+                    let Some((key, value)) = pairs.clone().again() else {
+                        return Err(changed("dict"));
+                    };
+                    self.pair(&key, &value, sink)?;
+                    if !pairs.renew() {
+                        return Err(changed("dict"));
+                    }
+                    ran = self.ran;
+                    continue;
+                }
+            }
+            let of = view::kind(&value);
+            let done = 'done: {
+                'apart: {
+                    break 'done leaf!('apart, of, &value, sink);
+                }
+                if of == Kind::Text {
+                    self.ran += 1;
+                    let Some((key, value)) = pairs.clone().again() else {
+                        return Err(changed("dict"));
+                    };
+                    let done = self.value(&value, sink);
+                    done.map_err(|error| self.failed_under(error, &key))?;
+                } else {
+                    // Held, as what is in the value may change what holds it.
+                    let key = &(*key).clone();
+                    let done = self.apart(of, &value, sink);
+                    done.map_err(|error| self.failed_under(error, key))?;
+                }
+                if self.ran != ran {
+                    ran = self.ran;
+                    if !pairs.renew() {
+                        return Err(changed("dict"));
+                    }
+                }
+                Ok(())
+            };
+            done.map_err(|error| self.failed_under(error, &key))?;
+        }
+        self.end_dict(object, left, count, sink)
+    }
+
+    #[inline(always)]
+    fn end_dict<S: Sink + ?Sized>(
+        &mut self,
+        object: &Object<'py>,
+        left: usize,
+        count: usize,
+        sink: &mut S,
+    ) -> Result {
+        if left != 0 || container::dict_len(object) != count {
+            return Err(changed("dict"));
+        }
+        sink.end_map()?;
+        self.depth -= 1;
+        self.end_anchor(object, sink)
+    }
+
+    /// A dict of any make, whose pairs Python gives one after the other.
+    #[inline(never)]
+    fn dict_step_by_step<S: Sink + ?Sized>(
+        &mut self,
+        object: &Object<'py>,
+        sink: &mut S,
+    ) -> Result {
+        let Some((mut pairs, count)) = HeldPairs::new(object) else { return Err(self.python()) };
         sink.begin_map(Some(count as u64))?;
         let mut left = count;
         while let Some((key, value)) = pairs.next() {
@@ -230,15 +421,11 @@ impl<'py> Walker<'py> {
             left -= 1;
             self.pair(&key, &value, sink)?;
         }
-        if left != 0 || container::dict_len(object) != count {
-            return Err(changed("dict"));
-        }
-        sink.end_map()?;
-        self.depth -= 1;
-        self.end_anchor(object, sink)
+        self.end_dict(object, left, count, sink)
     }
 
-    #[inline(always)]
+    /// A key and a value that the caller holds.
+    #[inline(never)]
     fn pair<S: Sink + ?Sized>(
         &mut self,
         key: &Object<'py>,
@@ -253,16 +440,7 @@ impl<'py> Walker<'py> {
             },
             _ => self.other_key(key, sink)?,
         }
-        match view::kind(value) {
-            // No Python code runs for these, so both are still there behind it.
-            Kind::Text | Kind::Int | Kind::Float | Kind::Null | Kind::Bool => {
-                self.value(value, sink).map_err(|error| self.failed_under(error, key))
-            }
-            _ => {
-                let key = &key.clone();
-                self.value(value, sink).map_err(|error| self.failed_under(error, key))
-            }
-        }
+        self.value(value, sink).map_err(|error| self.failed_under(error, key))
     }
 
     #[cold]
@@ -289,8 +467,7 @@ impl<'py> Walker<'py> {
             let step = walker.step(key);
             walker.failed_at(error, step)
         };
-        // Held, as what it is made of may run Python code.
-        let key = &key.clone();
+        self.ran += 1;
         let mut builder = ValueBuilder::new(&self.limits);
         let shared = std::mem::replace(&mut self.shared, Shared::None);
         let walked = self.value(key, &mut builder);
@@ -310,11 +487,13 @@ impl<'py> Walker<'py> {
     #[inline(never)]
     fn sorted<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
         self.enter()?;
-        let Some((mut pairs, count)) = Pairs::new(object) else { return Err(self.python()) };
+        let Some((mut pairs, count)) = HeldPairs::new(object) else { return Err(self.python()) };
         let mut list = Vec::with_capacity(count);
-        while let Some((key, value)) = pairs.next() {
-            list.push((key.to_owned(), value.to_owned()));
+        while let Some(pair) = pairs.next() {
+            list.push(pair);
         }
+        // A key may show itself by code of its own.
+        self.ran += 1;
         // Text by its characters, whose order is that of its UTF-8; other keys behind, as shown.
         list.sort_by_cached_key(|(key, _)| match view::kind(key) {
             Kind::Text => (false, view::text(key).unwrap_or_default().to_owned()),
