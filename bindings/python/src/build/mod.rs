@@ -364,6 +364,14 @@ impl<'py> Sink for Builder<'py> {
         self.push(key)
     }
     #[inline(always)]
+    fn short_key(&mut self, k: ShortText<'_>) -> Result {
+        let key = match &mut self.keys {
+            Some(keys) => keys.get_short(self.py, k),
+            None => text::new(self.py, k.as_str()),
+        };
+        self.push(key)
+    }
+    #[inline(always)]
     fn end_map(&mut self) -> Result {
         let Some(frame) = self.frames.pop() else { return Ok(()) };
         if frame.made || self.unique || self.hooks.is_some() {

@@ -131,8 +131,8 @@ mod quick {
     fn mark(pairs: &[Bound<'_, PyAny>]) -> u64 {
         let mut odd: u64 = 0x9E37_79B9_7F4A_7C15;
         let mut mark = pairs.len() as u64;
-        for pair in pairs.chunks_exact(2) {
-            mark = mark.wrapping_add((pair[0].as_ptr() as u64 >> 4).wrapping_mul(odd));
+        for [key, _] in pairs.as_chunks().0 {
+            mark = mark.wrapping_add((key.as_ptr() as u64 >> 4).wrapping_mul(odd));
             odd = odd.wrapping_add(0x6A09_E667_F3BC_C908);
         }
         mark
@@ -187,8 +187,10 @@ mod quick {
         /// Whether these are the keys.
         #[inline(always)]
         fn fits(&self, pairs: &[Bound<'_, PyAny>]) -> bool {
-            let keys = pairs.chunks_exact(2).map(|pair| pair[0].as_ptr() as usize);
-            self.keys.len() == pairs.len() / 2 && self.keys.iter().zip(keys).all(|(a, b)| *a == b)
+            let (pairs, keys) = (pairs.as_chunks::<2>().0, &self.keys);
+            // No chain of iterators, which a quick build does not see through.
+            keys.len() == pairs.len()
+                && (0..keys.len()).all(|index| keys[index] == pairs[index][0].as_ptr() as usize)
         }
 
         /// A dict of the keys and values from `start` on, whose keys are these.

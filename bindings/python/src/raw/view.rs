@@ -140,17 +140,6 @@ fn wide_text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
     }
 }
 
-/// The bytes of a compact ASCII `str`, which the caller knows it to be.
-#[cfg(not(Py_LIMITED_API))]
-#[inline(always)]
-pub fn ascii(object: &Py<PyAny>) -> &[u8] {
-    // SAFETY: as in `text`.
-    unsafe {
-        let header = object.as_ptr().cast::<ffi::PyASCIIObject>();
-        std::slice::from_raw_parts(header.add(1).cast::<u8>(), (*header).length as usize)
-    }
-}
-
 /// Whether two references are to one object that is `True`.
 #[inline(always)]
 pub fn is_true(object: &Bound<'_, PyAny>) -> bool {

@@ -1,0 +1,65 @@
+"""Keys that came before are found again, whatever came between."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+
+import pytest
+
+import regauge
+
+FORMATS = [regauge.json, regauge.msgpack, regauge.cbor, regauge.bson, regauge.pickle, regauge.marshal]
+
+
+def there_and_back(module, value):
+    value = {"all": value} if module is regauge.bson else value
+    assert module.loads(module.dumps(value)) == value
+
+
+@pytest.mark.parametrize("module", FORMATS)
+def test_keys_of_every_length(module):
+    # Of each length three that differ in the first, a middle and the last character.
+    keys = {""}
+    for length in range(1, 70):
+        plain = "k" * length
+        for at in (0, length // 2, length - 1):
+            keys |= {plain, plain[:at] + "x" + plain[at + 1:], plain[:at] + "é" + plain[at + 1:]}
+    ordered = sorted(keys)
+    for _ in range(3):
+        there_and_back(module, [{key: index} for index, key in enumerate(ordered)])
+        there_and_back(module, dict.fromkeys(ordered, 1))
+        random.Random(5).shuffle(ordered)
+
+
+@pytest.mark.parametrize("module", [regauge.json, regauge.msgpack, regauge.marshal])
+def test_more_keys_than_are_remembered(module):
+    rows = [{f"key {index}": index, "id": index, f"{index}": [{"id": 1}]} for index in range(9000)]
+    for _ in range(2):
+        there_and_back(module, rows)
+
+
+def test_keys_in_an_order_that_nobody_foresees():
+    chance = random.Random(7)
+    names = [f"name{'_' * chance.randrange(30)}{index}" for index in range(60)]
+    rows = [{name: 1 for name in chance.sample(names, chance.randrange(12))} for _ in range(3000)]
+    for module in (regauge.json, regauge.msgpack, regauge.cbor, regauge.pickle):
+        there_and_back(module, rows)
+        first, second = module.loads(module.dumps(rows)), module.loads(module.dumps(rows))
+        assert [list(row) for row in first] == [list(row) for row in second] == [list(row) for row in rows]
+
+
+def test_a_key_is_one_object_wherever_it_stands():
+    rows = regauge.json.loads(json.dumps([{"first": 1, "a second key of some length": 2}] * 20))
+    assert len({id(key) for row in rows for key in row}) == 2
+
+
+def test_keys_are_not_held_more_than_once_each():
+    data = regauge.msgpack.dumps([{f"held {index % 7}": index} for index in range(70)])
+    regauge.msgpack.loads(data)
+    key = next(iter(regauge.msgpack.loads(data)[0]))
+    before = sys.getrefcount(key)
+    for _ in range(50):
+        regauge.msgpack.loads(data)
+    assert sys.getrefcount(key) == before
