@@ -5,8 +5,9 @@
 //! up, imported or called, and there is no code here that could. What the program would call is
 //! understood as a value where a table of harmless constructors says so (`known.rs`: dates,
 //! decimals, sets, …), and described otherwise, as a name with its arguments. [`survey`] lists all
-//! that loading would import and call. A pickle is read as a whole, within
-//! [`Limits::record_bytes`]; a file is any number of them, one behind the other.
+//! that loading would import and call. Plain data, which most pickles are, is read without the
+//! machine (`flat.rs`), which does what is not plain, or not right. A pickle is read as a whole,
+//! within [`Limits::record_bytes`]; a file is any number of them, one behind the other.
 //!
 //! # Deviations
 //! - Persistent ids, extension codes and out-of-band buffers are described; `pickle.loads` needs
@@ -20,6 +21,7 @@
 
 mod arena;
 mod describe;
+mod flat;
 mod known;
 mod machine;
 mod names;
@@ -46,6 +48,7 @@ use crate::limits::Limits;
 use crate::reader::{Parse, Resync, Status};
 use crate::{Error, Result};
 
+use flat::{Flat, Ran};
 use machine::Machine;
 use walk::Walk;
 
@@ -88,6 +91,7 @@ pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 pub struct Parser {
     options: Options,
     limits: Limits,
+    flat: Flat,
     machine: Machine,
     /// The length of a pickle that is whole, but whose value was refused.
     refused: Option<usize>,
@@ -96,7 +100,9 @@ pub struct Parser {
 impl Parser {
     /// A parser at the start of a stream.
     pub fn new(options: Options, limits: Limits) -> Parser {
-        Parser { options, limits, machine: Machine::new(&limits), refused: None }
+        let machine = Machine::new(&limits);
+        let flat = Flat::new(&limits, machine.bytes_max);
+        Parser { options, limits, flat, machine, refused: None }
     }
 }
 
@@ -123,6 +129,27 @@ impl Parse for Parser {
                 None => error,
             }
         };
+        match self.flat.run(input, last, self.options.exact) {
+            Ran::Whole => {
+                let end = self.flat.pos();
+                let Parser { flat, machine, options, limits, .. } = self;
+                let mut walk = Walk::new(&mut machine.arena, input, options, limits);
+                if let Err(error) = walk.flat(flat.cells(), sink) {
+                    let at = walk.at();
+                    self.refused = Some(end);
+                    return Err(place(error, at));
+                }
+                self.flat.reset();
+                *pos = start + end;
+                return Ok(Status::Document);
+            }
+            Ran::More => return Ok(Status::More),
+            Ran::GivenUp => {}
+            Ran::TooLong => {
+                let error = machine::too_long(self.machine.bytes_max);
+                return Err(place(error, self.flat.pos() as u64));
+            }
+        }
         let root = match self.machine.run(input, last) {
             Ok(Some(root)) => root,
             Ok(None) => return Ok(Status::More),
@@ -136,12 +163,14 @@ impl Parse for Parser {
             return Err(place(error, at));
         }
         self.machine.reset();
+        self.flat.reset();
         *pos = start + end;
         Ok(Status::Document)
     }
 
     fn resync(&mut self, bytes: &[u8], start: usize, _pos: usize, _last: bool) -> Resync {
         self.machine.reset();
+        self.flat.reset();
         match self.refused.take() {
             Some(end) if start + end <= bytes.len() => Resync::At(start + end),
             // Nothing in a broken pickle tells where the next one begins.

@@ -1,6 +1,7 @@
 //! The format's rules, table by table.
 
 mod hostile;
+mod plain;
 mod suites;
 mod writing;
 

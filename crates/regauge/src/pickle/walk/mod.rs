@@ -6,6 +6,7 @@
 //! nodes of a list or a dict in one loop. Only keys that are themselves containers are built by
 //! another walk, and those may nest [`KEY_NESTING`](crate::Value::KEY_NESTING) deep.
 
+mod flat;
 mod keys;
 mod leaves;
 mod meaning;
