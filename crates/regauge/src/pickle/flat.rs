@@ -191,12 +191,10 @@ impl Flat {
     fn make_room(&mut self, left: usize) {
         let most = 2 * left.min(BLOCK) + 2;
         if self.cells.len() < self.filled + most {
-            let room = (2 * self.cells.len()).max(self.filled + most);
-            self.cells.resize(room, Cell::Gap);
+            self.cells.resize(self.filled + most, Cell::Gap);
         }
         if self.memo.len() < self.put + most {
-            let room = (2 * self.memo.len()).max(self.put + most);
-            self.memo.resize(room, HOLE);
+            self.memo.resize(self.put + most, HOLE);
         }
     }
 
