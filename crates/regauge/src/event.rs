@@ -25,6 +25,9 @@
 //! [`holds_references`](Sink::holds_references); for any other the reader gives the value itself
 //! again, within a budget. Where both stand around a value, the anchor is outside.
 
+#[cfg(test)]
+pub(crate) mod recorder;
+
 use crate::Result;
 pub use crate::ext::{Ext, ExtBuf, Origin, Timestamp, Type, TypeBuf};
 use crate::fidelity::{self, Fidelity};

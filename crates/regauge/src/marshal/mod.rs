@@ -6,6 +6,7 @@
 //! documents, one behind the other. See `docs/formats/marshal.md` for what becomes of objects.
 
 mod counted;
+mod direct;
 mod encoding;
 mod float;
 mod keys;

@@ -1,9 +1,9 @@
 //! Bytes to events: documents are gathered, scanned and walked.
 
-use super::Options;
 use super::scan::Scanner;
 use super::types::VERSION;
 use super::walk::{Room, Walk};
+use super::{Options, direct};
 use crate::event::Sink;
 use crate::format::Format;
 use crate::limits::Limits;
@@ -22,6 +22,9 @@ pub struct Parser {
     room: Room,
     /// Whether the version of the document at hand was read.
     begun: bool,
+    /// Both passes one after the other, to compare with.
+    #[cfg(test)]
+    pub(super) two_passes: bool,
 }
 
 impl Parser {
@@ -35,6 +38,8 @@ impl Parser {
             scanner: Scanner::default(),
             room: Room::default(),
             begun: false,
+            #[cfg(test)]
+            two_passes: false,
         }
     }
 }
@@ -95,6 +100,14 @@ impl Parser {
                 return Ok(None);
             }
             self.scanner.begin();
+            // Nothing of it was scanned yet, and all that there is of it is here.
+            let in_one = last && !self.options.keeps_objects() && !sink.holds_references();
+            #[cfg(test)]
+            let in_one = in_one && !self.two_passes;
+            if in_one {
+                let Parser { scanner, options, inner, room, .. } = self;
+                return direct::run(document, scanner, options, inner, room, sink).map(Some);
+            }
             self.begun = true;
         }
         let Some(length) = self.scanner.run(document, last, &self.inner).map_err(placed)? else {
@@ -106,7 +119,7 @@ impl Parser {
     }
 }
 
-fn placed(error: Error) -> (Error, usize) {
+pub(super) fn placed(error: Error) -> (Error, usize) {
     let at = error.offset().unwrap_or(0) as usize;
     (error, at)
 }

@@ -129,6 +129,21 @@ impl Scanner {
         self.tables.clear();
     }
 
+    /// Is to go on at this place, in so many containers, with so many values. What was found stays.
+    pub fn resume(&mut self, at: usize, depth: u32, values: u64) {
+        self.at = at;
+        self.depth = depth;
+        self.stack.clear();
+        self.stack.push(Frame::Values(values));
+    }
+
+    /// Behind [`resume`](Scanner::resume): there are so many values first, in one more container.
+    pub fn enter_again(&mut self, values: u64) {
+        self.depth += 1;
+        self.stack.push(Frame::Leave(1));
+        self.stack.push(Frame::Values(values));
+    }
+
     /// Goes on over `document`. Gives its length, or `None` where the bytes end before it and
     /// more may come.
     ///

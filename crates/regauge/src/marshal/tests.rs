@@ -1,5 +1,6 @@
 //! The format's rules, table by table.
 
+mod passes;
 mod reading;
 mod suites;
 mod writing;

@@ -121,30 +121,10 @@ impl<'d> Walk<'d> {
     ) -> std::result::Result<(), (Error, usize)> {
         room.steps.clear();
         room.keys.clear();
-        let scanned = Scanned { document, tables };
-        let mut walk = Walk {
-            scanned,
-            document,
-            options,
-            limits,
-            room,
-            at: VERSION.len(),
-            encoding_link: tables.encoding_flag.and_then(short_link),
-            linked: Vec::new(),
-            next_linked: 0,
-            next_anchor: usize::MAX,
-            anchors: Vec::new(),
-            last_anchor: 0,
-            references: tables.links > 0 && sink.holds_references(),
-            open: 0,
-            most_open: limits.depth.min(Limits::DEPTH_CEILING),
-            expanding: 0,
-            budget: limits.aliases,
-            keys_open: 0,
-            patience: (64 << 10) + 4 * document.len() as u64,
-            losses: Vec::new(),
-        };
+        let mut walk = Walk::new(document, tables, options, limits, room);
+        walk.references = tables.links > 0 && sink.holds_references();
         if walk.references {
+            let scanned = walk.scanned;
             walk.linked = tables.linked();
             if !options.exact {
                 walk.linked.retain(|(start, _)| {
@@ -156,8 +136,48 @@ impl<'d> Walk<'d> {
             walk.find_anchor();
         }
         walk.push(Step::Value, 0);
-        walk.steps(0, sink).map_err(|error| {
-            let at = error.offset().map_or(walk.at, |at| at as usize);
+        walk.go(sink)
+    }
+
+    /// A walk that has not begun, and knows of no references.
+    pub fn new(
+        document: &'d [u8],
+        tables: &'d Tables,
+        options: &'d Options,
+        limits: &'d Limits,
+        room: &'d mut Room,
+    ) -> Walk<'d> {
+        Walk {
+            scanned: Scanned { document, tables },
+            document,
+            options,
+            limits,
+            room,
+            at: VERSION.len(),
+            encoding_link: tables.encoding_flag.and_then(short_link),
+            linked: Vec::new(),
+            next_linked: 0,
+            next_anchor: usize::MAX,
+            anchors: Vec::new(),
+            last_anchor: 0,
+            references: false,
+            open: 0,
+            most_open: limits.depth.min(Limits::DEPTH_CEILING),
+            expanding: 0,
+            budget: limits.aliases,
+            keys_open: 0,
+            patience: (64 << 10) + 4 * document.len() as u64,
+            losses: Vec::new(),
+        }
+    }
+
+    /// All steps. An error comes with its place.
+    pub fn go<S: Sink + ?Sized>(
+        &mut self,
+        sink: &mut S,
+    ) -> std::result::Result<(), (Error, usize)> {
+        self.steps(0, sink).map_err(|error| {
+            let at = error.offset().map_or(self.at, |at| at as usize);
             (error, at)
         })
     }

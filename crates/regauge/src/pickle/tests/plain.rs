@@ -1,88 +1,7 @@
 //! Plain data in a row and the machine: both give the same events, or the same error.
 
 use super::*;
-use crate::event::{BigInt, Sink};
-use crate::fidelity::{Fidelity, OnLoss};
-
-/// Notes every event as a line.
-struct Events {
-    lines: Vec<String>,
-    fidelity: Fidelity,
-}
-
-impl Events {
-    fn note(&mut self, line: impl std::fmt::Debug) -> Result {
-        self.lines.push(format!("{line:?}"));
-        Ok(())
-    }
-}
-
-impl Sink for Events {
-    fn null(&mut self) -> Result {
-        self.note("null")
-    }
-    fn bool(&mut self, v: bool) -> Result {
-        self.note(v)
-    }
-    fn i64(&mut self, v: i64) -> Result {
-        // An error of the sink's own has the place of its event.
-        if v == 77 {
-            return Err(Error::new(ErrorKind::Unrepresentable, "found 77"));
-        }
-        self.note(("i64", v))
-    }
-    fn u64(&mut self, v: u64) -> Result {
-        self.note(("u64", v))
-    }
-    fn f64(&mut self, v: f64) -> Result {
-        self.note(("f64", v.to_bits()))
-    }
-    fn str(&mut self, v: &str) -> Result {
-        self.note(("str", v))
-    }
-    fn bytes(&mut self, v: &[u8]) -> Result {
-        self.note(("bytes", v))
-    }
-    fn big_int(&mut self, v: BigInt<'_>) -> Result {
-        self.note(("big_int", v))
-    }
-    fn ext(&mut self, v: Ext<'_>) -> Result {
-        self.note(("ext", v))
-    }
-    fn begin_array(&mut self, len: Option<u64>) -> Result {
-        self.note(("begin_array", len))
-    }
-    fn end_array(&mut self) -> Result {
-        self.note("end_array")
-    }
-    fn begin_map(&mut self, len: Option<u64>) -> Result {
-        self.note(("begin_map", len))
-    }
-    fn key(&mut self, k: &str) -> Result {
-        self.note(("key", k))
-    }
-    fn key_value(&mut self, k: &Value) -> Result {
-        self.note(("key_value", k))
-    }
-    fn end_map(&mut self) -> Result {
-        self.note("end_map")
-    }
-    fn fidelity(&mut self) -> &mut Fidelity {
-        &mut self.fidelity
-    }
-}
-
-/// Gives so many bytes at a time.
-struct Pieces<'a>(&'a [u8], usize);
-
-impl std::io::Read for Pieces<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.1.min(self.0.len()).min(buffer.len());
-        buffer[..count].copy_from_slice(&self.0[..count]);
-        self.0 = &self.0[count..];
-        Ok(count)
-    }
-}
+use crate::event::recorder::{Pieces, Random, Recorder};
 
 type Outcome = (Vec<String>, std::result::Result<u64, (ErrorKind, Option<u64>, String)>);
 
@@ -93,8 +12,7 @@ fn outcome(bytes: &[u8], limits: Limits, exact: bool, plain: bool, pieces: usize
     if !plain {
         parser.flat.give_up();
     }
-    let fidelity = Fidelity::new(OnLoss::Refuse, Format::Msgpack);
-    let mut events = Events { lines: Vec::new(), fidelity };
+    let mut events = Recorder::default();
     let mut reader = match pieces {
         0 => Reader::from_slice(parser, bytes),
         pieces => Reader::from_read(parser, Pieces(bytes, pieces)),
@@ -125,15 +43,12 @@ fn same(bytes: &[u8], limits: Limits) -> bool {
     flat.run(bytes, true, false) == flat::Ran::Whole
 }
 
-/// xorshift64*: the same programs on every machine.
-struct Random(u64);
+/// Makes the same programs on every machine.
+struct Programs(Random);
 
-impl Random {
+impl Programs {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % bound as u64) as usize
+        self.0.below(bound)
     }
 
     fn memo(&mut self, bytes: &mut Vec<u8>) {
@@ -278,7 +193,7 @@ impl Random {
 
 #[test]
 fn plain_data_is_what_the_machine_makes_of_it() {
-    let mut random = Random(1);
+    let mut random = Programs(Random(1));
     let (mut plain, mut all) = (0, 0);
     for round in 0..6000 {
         let mut limits = Limits::default();

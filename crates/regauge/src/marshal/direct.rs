@@ -1,0 +1,523 @@
+//! Both passes in one, where nothing stands against it: a document that is in memory as a whole, for
+//! a sink that takes no references; then whatever a link names stands before it.
+//!
+//! Plain data goes straight to the sink: arrays, hashes, text, numbers, and links to text and floats.
+//! Any other value is scanned and walked by itself, by the two passes that there are
+//! ([`super::scan`], [`super::walk`]); where such values are many, these go over all of the rest.
+//!
+//! Advice for those who change this file: no error is made here. What is wrong, or looks as if it
+//! might be, is left to the two passes, from the token on that it begins with. A fault of the
+//! document counts more than what the sink says, wherever it stands, as it does where the scan comes
+//! first: so after an error the rest is scanned. The tables are those that the scanner would have
+//! made, but for the links.
+
+use super::links::LEAF_BYTES;
+use super::reader::placed;
+use super::scan::{Scanner, short_link};
+use super::types::*;
+use super::walk::{Open, Room, Step, Walk};
+use super::{Options, float};
+use crate::event::{Ext, ShortText, Sink};
+use crate::fidelity::LossKind;
+use crate::limits::Limits;
+use crate::utf8::from_utf8;
+use crate::{Error, Result};
+
+/// Gives the events of the document, whose version was read and which the scanner is to begin. Gives
+/// its length.
+///
+/// # Errors
+/// As [`Scanner::run`] and [`Walk::run`], with the place in the document.
+pub(super) fn run<S: Sink + ?Sized>(
+    document: &[u8],
+    scanner: &mut Scanner,
+    options: &Options,
+    limits: &Limits,
+    room: &mut Room,
+    sink: &mut S,
+) -> std::result::Result<usize, (Error, usize)> {
+    room.steps.clear();
+    room.keys.clear();
+    let start = Place { at: VERSION.len(), left: 1, between: false };
+    let mut direct = Direct {
+        document,
+        scanner,
+        options,
+        limits,
+        room,
+        place: start,
+        budget: limits.aliases,
+        symbols_seen: 0,
+        odd: 0,
+    };
+    match direct.plain(sink) {
+        Ended::Whole => Ok(direct.place.at),
+        Ended::Left(from) => {
+            let length = direct.scan_rest(from).map_err(placed)?;
+            direct.walk_rest(length, sink)?;
+            Ok(length)
+        }
+        Ended::Failed(error, at, from) => {
+            direct.scan_rest(from).map_err(placed)?;
+            Err((error, at))
+        }
+        Ended::Broken(error) => Err(placed(error)),
+    }
+}
+
+/// A place between two tokens.
+#[derive(Clone, Copy)]
+struct Place {
+    at: usize,
+    /// How many values are still to come in the innermost array, or pairs in the innermost hash.
+    left: u64,
+    /// The key of the next pair has come, and its value has not.
+    between: bool,
+}
+
+/// How the plain part of a document ended.
+enum Ended {
+    Whole,
+    /// The two passes have to go on, the first of them from here.
+    Left(Place),
+    /// The sink's error, or that of the walk over a value, where it belongs, and what has yet to be
+    /// scanned.
+    Failed(Error, usize, Place),
+    /// The scanner's error.
+    Broken(Error),
+}
+
+struct Direct<'d> {
+    document: &'d [u8],
+    scanner: &'d mut Scanner,
+    options: &'d Options,
+    limits: &'d Limits,
+    /// The arrays and hashes around the value at hand; what is left of the innermost is in `left`.
+    room: &'d mut Room,
+    /// The next token.
+    place: Place,
+    /// Events that links may still add.
+    budget: u64,
+    /// How many of the symbols have been looked at.
+    symbols_seen: usize,
+    /// How many values and keys went through both passes by themselves.
+    odd: usize,
+}
+
+/// So many values go through both passes by themselves, whatever comes, and then one for so many
+/// objects: to set the passes up takes as long as they take for some values of plain data more.
+const ODD_FREE: usize = 64;
+const ODD_SHARE: usize = 8;
+
+/// Text as nearly all is written: see [`Walk::common_text`].
+#[derive(Clone, Copy)]
+struct Text {
+    start: usize,
+    length: usize,
+    /// Whether it has to be ASCII.
+    ascii: bool,
+    /// Behind its encoding.
+    end: usize,
+}
+
+/// `I"`, a length, the bytes, and the one instance variable `E`, whose symbol is linked to by this
+/// byte.
+#[inline(always)]
+fn text_at(bytes: &[u8], at: usize, encoding_link: Option<u8>) -> Option<Text> {
+    if *bytes.get(at + 1)? != STRING {
+        return None;
+    }
+    let (length, start) = long(bytes, at + 2)?;
+    let length = usize::try_from(length).ok()?;
+    let tail = bytes.get(start.checked_add(length)?..)?;
+    let [6, SYMLINK, name, flag @ (TRUE | FALSE), ..] = *tail else { return None };
+    let end = start + length + 4;
+    (Some(name) == encoding_link).then_some(Text { start, length, ascii: flag == FALSE, end })
+}
+
+/// The same of text that a link names, which can be the first of all: the symbol stands there.
+#[inline(never)]
+fn first_text_at(bytes: &[u8], at: usize) -> Option<Text> {
+    if *bytes.get(at + 1)? != STRING {
+        return None;
+    }
+    let (length, start) = long(bytes, at + 2)?;
+    let length = usize::try_from(length).ok()?;
+    let tail = bytes.get(start.checked_add(length)?..)?;
+    let [6, SYMBOL, 6, b'E', flag @ (TRUE | FALSE), ..] = *tail else { return None };
+    Some(Text { start, length, ascii: flag == FALSE, end: start + length + 5 })
+}
+
+/// An integer beyond 31 bits, if 64 are enough for it: whether it is below zero, its magnitude, and
+/// the place behind.
+fn big(bytes: &[u8], at: usize) -> Option<(bool, u64, usize)> {
+    let negative = match *bytes.get(at + 1)? {
+        b'+' => false,
+        b'-' => true,
+        _ => return None,
+    };
+    let (words @ 0..=4, start) = long(bytes, at + 2)? else { return None };
+    let digits = bytes.get(start..start + 2 * words as usize)?;
+    let mut word = [0; 8];
+    word[..digits.len()].copy_from_slice(digits);
+    Some((negative, u64::from_le_bytes(word), start + digits.len()))
+}
+
+impl<'d> Direct<'d> {
+    /// Goes over plain data.
+    fn plain<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Ended {
+        let document = self.document;
+        let bound = usize::try_from(self.limits.record_bytes).unwrap_or(usize::MAX);
+        let bytes = &document[..document.len().min(bound).min(u32::MAX as usize)];
+        let most_open = self.limits.depth.min(Limits::DEPTH_CEILING) as usize;
+        let token_bytes = usize::try_from(self.limits.token_bytes).unwrap_or(usize::MAX);
+        let mut encoding_link = None;
+        let Place { mut at, mut left, .. } = self.place;
+        let mut in_map = false;
+
+        // From here on the two passes have to go.
+        macro_rules! leave {
+            ($between:expr) => {{
+                self.place = Place { at, left, between: $between };
+                return Ended::Left(self.place);
+            }};
+        }
+        // An event; of a token that was passed over, and began at `$start`.
+        macro_rules! emit {
+            ($start:expr, $between:expr, $event:expr) => {
+                if let Err(error) = $event {
+                    return Ended::Failed(error, $start, Place { at, left, between: $between });
+                }
+            };
+        }
+        // What is at hand is not plain: it goes through both passes by itself.
+        macro_rules! odd {
+            ($between:expr, $is_key:expr) => {{
+                self.place = Place { at, left, between: $between };
+                if let Some(ended) = self.one($is_key, sink) {
+                    return ended;
+                }
+                at = self.place.at;
+                encoding_link = self.scanner.tables.encoding_flag.and_then(short_link);
+            }};
+        }
+
+        loop {
+            while left == 0 {
+                if self.room.steps.pop().is_none() {
+                    self.place.at = at;
+                    return Ended::Whole;
+                }
+                let end = if in_map { sink.end_map() } else { sink.end_array() };
+                (left, in_map) = match self.room.steps.last() {
+                    Some(Open { step: Step::Map(left), .. }) => (*left, true),
+                    Some(Open { step: Step::Array(left), .. }) => (*left, false),
+                    // Around the document is nothing.
+                    _ => (0, false),
+                };
+                emit!(at, false, end);
+            }
+
+            if in_map {
+                let Some(&kind) = bytes.get(at) else { leave!(false) };
+                let text = match kind {
+                    IVARS => text_at(bytes, at, encoding_link),
+                    LINK => self.linked_text(bytes, at, encoding_link),
+                    _ => None,
+                };
+                match text {
+                    Some(text) if text.length <= token_bytes => {
+                        let start = at;
+                        let window = bytes[text.start..].first_chunk();
+                        if let Some(window) = window
+                            && let Some(short) = ShortText::ascii(window, text.length)
+                        {
+                            if kind == IVARS {
+                                self.scanner.tables.objects.push(start as u32);
+                            }
+                            at = text.end;
+                            emit!(start, true, sink.short_key(short));
+                        } else if let Some(long) = self.long_text(bytes, text, kind) {
+                            if kind == IVARS {
+                                self.scanner.tables.objects.push(start as u32);
+                            }
+                            at = text.end;
+                            emit!(start, true, sink.key(long));
+                        } else {
+                            odd!(false, true);
+                        }
+                    }
+                    _ if kind == SYMLINK && self.options.data => {
+                        match self.linked_symbol(bytes, at) {
+                            Some((text, end)) => {
+                                let (found, written) = ("a symbol as a key", "its text");
+                                sink.fidelity().note(LossKind::Symbol, found, written);
+                                let start = at;
+                                at = end;
+                                emit!(start, true, sink.key(text));
+                            }
+                            None => odd!(false, true),
+                        }
+                    }
+                    _ => odd!(false, true),
+                }
+            }
+
+            let Some(&kind) = bytes.get(at) else { leave!(in_map) };
+            let start = at;
+            // A leaf of the token that ends there; if it has a number, the tables have it.
+            macro_rules! leaf {
+                ($end:expr, $numbered:expr, $event:expr) => {{
+                    if $numbered {
+                        self.scanner.tables.objects.push(start as u32);
+                    }
+                    at = $end;
+                    left -= 1;
+                    emit!(start, false, $event);
+                    continue;
+                }};
+            }
+            if kind == IVARS || kind == LINK {
+                let text = match kind {
+                    IVARS => text_at(bytes, at, encoding_link),
+                    _ => self.linked_text(bytes, at, encoding_link),
+                };
+                if let Some(text) = text
+                    && text.length <= token_bytes
+                {
+                    if let Some(window) = bytes[text.start..].first_chunk()
+                        && let Some(short) = ShortText::ascii(window, text.length)
+                    {
+                        leaf!(text.end, kind == IVARS, sink.short_str(short));
+                    }
+                    if let Some(long) = self.long_text(bytes, text, kind) {
+                        leaf!(text.end, kind == IVARS, sink.str(long));
+                    }
+                }
+                if kind == LINK
+                    && let Some((target, v, end)) = self.linked_float(bytes, at)
+                {
+                    at = end;
+                    left -= 1;
+                    emit!(target, false, sink.f64(v));
+                    continue;
+                }
+            } else if kind == FLOAT {
+                if token_bytes >= 64
+                    && let Some((length @ 0..=64, text)) = long(bytes, at + 1)
+                    && let Some(v) = float::read_at(bytes, text, text + length as usize)
+                {
+                    leaf!(text + length as usize, true, sink.f64(v));
+                }
+            } else if kind == FIXNUM {
+                if let Some((v, end)) = long(bytes, at + 1) {
+                    leaf!(end, false, sink.i64(v));
+                }
+            } else if kind == ARRAY || kind == HASH {
+                let Some((count, end)) = long(bytes, at + 1) else { leave!(in_map) };
+                let each = if kind == HASH { 2 } else { 1 };
+                let behind = (document.len() - end) as u64;
+                match u64::try_from(count) {
+                    Ok(count) if count * each <= behind && self.room.steps.len() < most_open => {
+                        self.scanner.tables.objects.push(start as u32);
+                        at = end;
+                        left -= 1;
+                        if let Some(open) = self.room.steps.last_mut() {
+                            open.step = if in_map { Step::Map(left) } else { Step::Array(left) };
+                        }
+                        let step = match kind {
+                            HASH => Step::Map(count),
+                            _ => Step::Array(count),
+                        };
+                        self.room.steps.push(Open { step, start: start as u32 });
+                        (left, in_map) = (count, kind == HASH);
+                        let event = match kind {
+                            HASH => sink.begin_map(Some(count)),
+                            _ => sink.begin_array(Some(count)),
+                        };
+                        emit!(start, false, event);
+                        continue;
+                    }
+                    _ => leave!(in_map),
+                }
+            } else if kind == NIL {
+                leaf!(at + 1, false, sink.null());
+            } else if kind == TRUE || kind == FALSE {
+                leaf!(at + 1, false, sink.bool(kind == TRUE));
+            } else if kind == BIGNUM {
+                if token_bytes >= 8
+                    && let Some((negative, magnitude, end)) = big(bytes, at)
+                {
+                    let small = match negative {
+                        false => i64::try_from(magnitude).ok(),
+                        true => 0i64.checked_sub_unsigned(magnitude),
+                    };
+                    match small {
+                        Some(v) => leaf!(end, true, sink.i64(v)),
+                        None if !negative => leaf!(end, true, sink.u64(magnitude)),
+                        None => {}
+                    }
+                }
+            } else if kind == SYMLINK
+                && let Some((text, end)) = self.linked_symbol(bytes, at)
+            {
+                leaf!(end, false, sink.ext(Ext::Symbol(text)));
+            }
+            odd!(in_map, false);
+            left -= 1;
+        }
+    }
+
+    /// The text that the link at `at` names; the end is the link's.
+    #[inline(always)]
+    fn linked_text(&self, bytes: &[u8], at: usize, encoding_link: Option<u8>) -> Option<Text> {
+        let (target, end) = self.target(bytes, at)?;
+        if *bytes.get(target)? != IVARS {
+            return None;
+        }
+        let text =
+            text_at(bytes, target, encoding_link).or_else(|| first_text_at(bytes, target))?;
+        Some(Text { end, ..text })
+    }
+
+    /// The float that the link at `at` names, with its place, and the place behind the link.
+    #[inline]
+    fn linked_float(&self, bytes: &[u8], at: usize) -> Option<(usize, f64, usize)> {
+        let (target, end) = self.target(bytes, at)?;
+        if *bytes.get(target)? != FLOAT {
+            return None;
+        }
+        let (length, text) = long(bytes, target + 1)?;
+        let v = float::read_at(bytes, text, text + usize::try_from(length).ok()?)?;
+        Some((target, v, end))
+    }
+
+    /// The place of the object that the link at `at` names, and the place behind the link.
+    #[inline(always)]
+    fn target(&self, bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+        let (index, end) = long(bytes, at + 1)?;
+        let target = *self.scanner.tables.objects.get(usize::try_from(index).ok()?)?;
+        Some((target as usize, end))
+    }
+
+    /// Text of any length, if it is what it says. A second place of it is paid for.
+    #[inline(never)]
+    fn long_text(&mut self, bytes: &'d [u8], text: Text, kind: u8) -> Option<&'d str> {
+        let found = from_utf8(&bytes[text.start..text.start + text.length])?;
+        if text.ascii && !found.is_ascii() {
+            return None;
+        }
+        if kind == LINK {
+            self.budget = self.budget.checked_sub(text.length as u64 / LEAF_BYTES)?;
+        }
+        Some(found)
+    }
+
+    /// The symbol that the link at `at` names, if it is ASCII and nothing more is said about it.
+    #[inline]
+    fn linked_symbol(&self, bytes: &'d [u8], at: usize) -> Option<(&'d str, usize)> {
+        let (index, end) = long(bytes, at + 1)?;
+        let symbol = self.scanner.tables.symbols.get(usize::try_from(index).ok()?)?;
+        let start = symbol.at as usize;
+        let raw = bytes.get(start..start + symbol.length as usize)?;
+        let text = from_utf8(raw).filter(|text| text.is_ascii() && !symbol.ivars)?;
+        Some((text, end))
+    }
+
+    /// Scans and walks the one value, or key, at hand. Gives how that ended, if not well.
+    #[inline(never)]
+    fn one<S: Sink + ?Sized>(&mut self, is_key: bool, sink: &mut S) -> Option<Ended> {
+        let Place { at: start, left, .. } = self.place;
+        let depth = self.room.steps.len();
+        self.odd += 1;
+        if self.odd > ODD_FREE && self.odd * ODD_SHARE > self.scanner.tables.objects.len() {
+            return Some(Ended::Left(self.place));
+        }
+        self.scanner.resume(start, depth as u32, 1);
+        let end = match self.scanner.run(self.document, true, self.limits) {
+            Ok(end) => end.unwrap_or(self.document.len()),
+            Err(error) => return Some(Ended::Broken(error)),
+        };
+        let behind = Place { at: end, left: left - u64::from(!is_key), between: is_key };
+        // What sets cost is counted over a whole document, whose length is not known yet.
+        if self.has_new_set() {
+            return Some(Ended::Left(behind));
+        }
+        let tables = &self.scanner.tables;
+        let mut walk = Walk::new(self.document, tables, self.options, self.limits, self.room);
+        (walk.at, walk.open, walk.budget) = (start, depth as u32, self.budget);
+        let walked = if is_key {
+            walk.key(sink)
+        } else {
+            walk.push(Step::Value, 0);
+            walk.steps(depth, sink)
+        };
+        self.budget = walk.budget;
+        if let Err(error) = walked {
+            let at = error.offset().map_or(walk.at, |at| at as usize);
+            self.room.steps.truncate(depth);
+            return Some(Ended::Failed(error, at, behind));
+        }
+        self.place.at = end;
+        None
+    }
+
+    /// Whether a symbol has come by now that is the name of a set.
+    fn has_new_set(&mut self) -> bool {
+        let symbols = &self.scanner.tables.symbols;
+        let found = symbols[self.symbols_seen..].iter().any(|symbol| {
+            let name = &self.document[symbol.at as usize..][..symbol.length as usize];
+            matches!(name, b"Set" | b"SortedSet")
+        });
+        self.symbols_seen = if found { 0 } else { symbols.len() };
+        found
+    }
+
+    /// Scans what is left from there on. Gives the length of the document.
+    #[cold]
+    fn scan_rest(&mut self, from: Place) -> Result<usize> {
+        let values =
+            |step: Step, left: u64| if matches!(step, Step::Map(_)) { 2 * left } else { left };
+        let Some((last, outer)) = self.room.steps.split_last() else {
+            self.scanner.resume(from.at, 0, from.left);
+            return self.scan();
+        };
+        // Around the document is nothing more.
+        self.scanner.resume(from.at, 0, 0);
+        for open in outer {
+            let (Step::Array(left) | Step::Map(left)) = open.step else { continue };
+            self.scanner.enter_again(values(open.step, left));
+        }
+        self.scanner.enter_again(values(last.step, from.left) - u64::from(from.between));
+        self.scan()
+    }
+
+    fn scan(&mut self) -> Result<usize> {
+        let length = self.scanner.run(self.document, true, self.limits)?;
+        Ok(length.unwrap_or(self.document.len()))
+    }
+
+    /// Walks over what is left of the document, whose length is known now.
+    #[cold]
+    fn walk_rest<S: Sink + ?Sized>(
+        &mut self,
+        length: usize,
+        sink: &mut S,
+    ) -> std::result::Result<(), (Error, usize)> {
+        let Place { at, left, between } = self.place;
+        let depth = self.room.steps.len();
+        if let Some(open) = self.room.steps.last_mut() {
+            open.step = match open.step {
+                Step::Map(_) => Step::Map(left - u64::from(between)),
+                _ => Step::Array(left),
+            };
+        }
+        let (document, tables) = (&self.document[..length], &self.scanner.tables);
+        let mut walk = Walk::new(document, tables, self.options, self.limits, self.room);
+        (walk.at, walk.open, walk.budget) = (at, depth as u32, self.budget);
+        if depth == 0 || between {
+            walk.push(Step::Value, 0);
+        }
+        walk.go(sink)
+    }
+}

@@ -1,0 +1,288 @@
+//! Both passes in one and one after the other: the same events, or the same error.
+
+use crate::event::Source as _;
+use crate::event::recorder::{Random, Recorder};
+use crate::limits::Limits;
+use crate::marshal::{Options, Parser, Reader};
+use crate::{Error, Result};
+
+type Outcome = std::result::Result<u64, (crate::ErrorKind, Option<u64>, String)>;
+
+/// The events of all documents, how they ended, and how many losses were noted.
+fn outcome(
+    bytes: &[u8],
+    options: &Options,
+    limits: Limits,
+    in_one: bool,
+) -> (Vec<String>, Outcome) {
+    let mut events = Recorder::default();
+    let mut parser = Parser::new(options.clone(), limits);
+    parser.two_passes = !in_one;
+    let mut reader = Reader::from_slice(parser, bytes);
+    let all = |reader: &mut Reader<'_>, events: &mut Recorder| -> Result {
+        while reader.next(events)? {}
+        Ok(())
+    };
+    let ended = match all(&mut reader, &mut events) {
+        Ok(()) => Ok(reader.offset()),
+        Err(error) => Err((error.kind(), error.offset(), Error::message(&error).to_owned())),
+    };
+    (events.lines, ended)
+}
+
+#[track_caller]
+fn same(bytes: &[u8], limits: Limits) -> bool {
+    let mut is_read = false;
+    for data in [false, true] {
+        let options = Options { data, ..Options::default() };
+        let (events, ended) = outcome(bytes, &options, limits, true);
+        let (expected, expected_end) = outcome(bytes, &options, limits, false);
+        let shown = bytes.escape_ascii();
+        assert_eq!(ended, expected_end, "{shown} {data}");
+        match ended {
+            Ok(_) => assert_eq!(events, expected, "{shown} {data}"),
+            // A document with a fault in it says nothing where the scan comes first.
+            Err(_) => assert!(events.starts_with(&expected), "{shown} {data}"),
+        }
+        is_read |= ended.is_ok();
+    }
+    is_read
+}
+
+/// Makes documents.
+struct Documents {
+    random: Random,
+    bytes: Vec<u8>,
+    objects: usize,
+    symbols: usize,
+}
+
+impl Documents {
+    fn below(&mut self, bound: usize) -> usize {
+        self.random.below(bound)
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// A symbol, mostly one that stood before.
+    fn symbol(&mut self, name: &[u8]) {
+        if self.symbols > 0 && self.below(4) > 0 {
+            let index = self.below(self.symbols);
+            self.push(&[b';', if index == 0 { 0 } else { index as u8 + 5 }]);
+        } else {
+            self.push(&[b':', name.len() as u8 + 5]);
+            self.push(name);
+            self.symbols += 1;
+        }
+    }
+
+    fn text(&mut self) {
+        const TEXTS: [&[u8]; 6] = [b"a", b"", b"word", "\u{e9}".as_bytes(), b"\xff", &[b't'; 70]];
+        let text = TEXTS[[0, 0, 1, 2, 2, 2, 3, 3, 4, 5][self.below(10)]];
+        self.push(&[b'I', b'"', if text.is_empty() { 0 } else { text.len() as u8 + 5 }]);
+        self.push(text);
+        self.push(&[6]);
+        // The symbol comes first of all, so that its number is 0.
+        if self.symbols == 0 {
+            self.push(b":\x06E");
+            self.symbols += 1;
+        } else {
+            self.push(b";\0");
+        }
+        let flag = if self.below(4) > 0 { b'T' } else { b'F' };
+        self.push(&[flag]);
+        self.objects += 1;
+    }
+
+    fn link(&mut self) {
+        // Now and then to what is not there.
+        let beyond = usize::from(self.below(30) == 0);
+        let index = self.below(self.objects + beyond).min(100);
+        self.push(&[b'@', if index == 0 { 0 } else { index as u8 + 5 }]);
+    }
+
+    fn count(&mut self, count: usize) {
+        let told = if self.below(60) == 0 { count + 1 } else { count };
+        self.push(&[if told == 0 { 0 } else { told as u8 + 5 }]);
+    }
+
+    fn value(&mut self, depth: usize) {
+        let kinds = if depth > 4 { 16 } else { 26 };
+        match self.below(kinds) {
+            0 => self.push(b"0"),
+            1 => self.push(b"T"),
+            2 => self.push(b"F"),
+            3 => {
+                let number = [0, 6, 0xFA, 77 + 5][self.below(16).saturating_sub(12)];
+                self.push(&[b'i', number]);
+            }
+            4 => self.push(b"i\x02\x01\x02"),
+            5 => {
+                let floats: [&[u8]; 4] = [b"f\x081.5", b"f\x08inf", b"f\x09-2.5", b"f\x071."];
+                let float = floats[self.below(64).min(3)];
+                self.push(float);
+                self.objects += 1;
+            }
+            6 => {
+                let bigs: [&[u8]; 3] = [
+                    b"l+\x09\x01\x02\x03\x04\x05\x06\x07\xf8",
+                    b"l-\x08\x01\x02\x03\x04\x05\x06",
+                    b"l+\x0a\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a",
+                ];
+                let big = bigs[self.below(3)];
+                self.push(big);
+                self.objects += 1;
+            }
+            7 => self.symbol(b"s"),
+            8 => {
+                self.push(b"\"\x07\xff\x01");
+                self.objects += 1;
+            }
+            9 | 10 if self.objects > 0 => self.link(),
+            9..16 => self.text(),
+            16..20 => {
+                self.push(b"[");
+                self.objects += 1;
+                let count = self.below(5);
+                self.count(count);
+                (0..count).for_each(|_| self.value(depth + 1));
+            }
+            20..24 => {
+                self.push(b"{");
+                self.objects += 1;
+                let count = self.below(4);
+                self.count(count);
+                self.pairs(count, depth);
+            }
+            24 => {
+                self.push(b"o");
+                let name: &[u8] = if self.below(3) == 0 { b"Set" } else { b"Foo" };
+                self.objects += 1;
+                self.symbol(name);
+                let count = self.below(3);
+                self.count(count);
+                for _ in 0..count {
+                    self.symbol(b"@a");
+                    self.value(depth + 1);
+                }
+            }
+            _ => {
+                // A set as Ruby writes it.
+                self.push(b"o:\x08Set\x06:\x0a@hash}\x06");
+                self.symbols += 2;
+                self.objects += 2;
+                self.text();
+                self.push(b"TF");
+            }
+        }
+    }
+
+    fn pairs(&mut self, count: usize, depth: usize) {
+        for _ in 0..count {
+            match self.below(12) {
+                0 => self.value(depth + 1),
+                1..=3 => self.symbol(b"key"),
+                4 if self.objects > 0 => self.link(),
+                _ => self.text(),
+            }
+            self.value(depth + 1);
+        }
+    }
+
+    fn document(&mut self) {
+        (self.objects, self.symbols) = (0, 0);
+        self.push(&[4, 8]);
+        self.value(0);
+    }
+
+    /// One document or two, with something wrong now and then.
+    fn bytes(&mut self) -> Vec<u8> {
+        self.bytes.clear();
+        self.document();
+        if self.below(8) == 0 {
+            self.document();
+        }
+        let mut bytes = self.bytes.clone();
+        if self.below(4) == 0 {
+            let at = self.below(bytes.len());
+            match self.below(3) {
+                0 => bytes[at] = self.below(256) as u8,
+                1 => drop(bytes.remove(at)),
+                _ => bytes.truncate(at),
+            }
+        }
+        bytes
+    }
+}
+
+#[test]
+fn one_pass_says_what_two_say() {
+    let random = Random(7);
+    let mut documents = Documents { random, bytes: Vec::new(), objects: 0, symbols: 0 };
+    let mut whole = 0;
+    for round in 0..8000 {
+        let mut limits = Limits::default();
+        match round % 16 {
+            0 => limits.depth = documents.below(6) as u32,
+            1 => limits.token_bytes = documents.below(70) as u64,
+            2 => limits.aliases = documents.below(4) as u64,
+            3 => limits.nodes = documents.below(4) as u64,
+            _ => {}
+        }
+        let bytes = documents.bytes();
+        whole += usize::from(same(&bytes, limits));
+    }
+    assert!(whole > 2000, "{whole} were read");
+}
+
+#[test]
+fn a_fault_counts_more_than_what_the_sink_says() {
+    // The sink takes no 77, and behind it stands a byte that begins no value.
+    let limits = Limits::default();
+    for bytes in [
+        &b"\x04\x08[\x07iRx"[..],
+        b"\x04\x08[\x07iRi\x06",
+        b"\x04\x08{\x06I\"\x06a\x06:\x06ETiR",
+        b"\x04\x08{\x07I\"\x06a\x06:\x06ETiRx",
+        b"\x04\x08[\x07o:\x08Foo\x06:\x07@aiRx",
+        b"\x04\x08[\x07[\x06iR[\x06i",
+        b"\x04\x08[\x07[\x06iR[\x07i\x06",
+    ] {
+        assert!(!same(bytes, limits));
+    }
+}
+
+#[test]
+fn records_that_are_too_long() {
+    let bytes = b"\x04\x08[\x08I\"\x0aabcde\x06:\x06ETI\"\x0afghij\x06;\x00Tf\x081.5";
+    for record_bytes in 0..bytes.len() as u64 + 2 {
+        let limits = Limits { record_bytes, ..Limits::default() };
+        let options = Options::default();
+        let one = outcome(bytes, &options, limits, true).1;
+        assert_eq!(one, outcome(bytes, &options, limits, false).1, "{record_bytes}");
+        assert_eq!(one.is_ok(), record_bytes >= bytes.len() as u64);
+    }
+}
+
+#[test]
+fn many_values_that_are_not_plain() {
+    // Bytes without an encoding, between text, and in the end a set.
+    for (bytes_each, texts_each) in [(1, 0), (1, 1), (1, 20), (5, 1)] {
+        let rounds = 150_usize;
+        let count = (rounds * (bytes_each + texts_each) + 2) as u16;
+        let [low, high] = count.to_le_bytes();
+        let mut bytes = vec![4, 8, b'[', 2, low, high];
+        bytes.extend_from_slice(b"I\"\x06a\x06:\x06ET");
+        for _ in 0..rounds {
+            bytes.extend_from_slice(&b"\"\x06\xff".repeat(bytes_each));
+            bytes.extend_from_slice(&b"I\"\x06b\x06;\0T".repeat(texts_each));
+        }
+        for end in [&b"o:\x08Set\x06:\x0a@hash}\x06i\x06TF"[..], b"[\x06@\x02\x05\x00", b"R"] {
+            let bytes = [bytes.as_slice(), end].concat();
+            same(&bytes, Limits::default());
+            same(&[bytes.as_slice(), b"\x04\x080"].concat(), Limits::default());
+        }
+    }
+}
