@@ -385,12 +385,33 @@ impl Flat {
             } else if opcode == BINGET {
                 let [index] = number!(1);
                 get!(index, pos + 2)
+            } else if opcode == LONG_BINGET {
+                let index = u32::from_le_bytes(number!(4));
+                get!(index, pos + 5)
             } else if opcode == BINFLOAT {
                 let v = f64::from_be_bytes(number!(8));
                 leaf!(Node::Float(pos as u32, v), pos + 9)
-            } else if opcode == BININT1 {
-                let [v] = number!(1);
-                leaf!(Node::Int(pos as u32, i64::from(v)), pos + 2)
+            } else if matches!(opcode, BININT | BININT1 | BININT2) {
+                // Their widths follow no pattern, so nothing branches on them.
+                let width =
+                    if opcode == BININT { 4 } else { usize::from(opcode - BININT1) / 2 + 1 };
+                if input.len() - pos <= width {
+                    leave!(Some(Ran::More));
+                }
+                let v = match input[pos + 1..].first_chunk() {
+                    Some(four) => u32::from_le_bytes(*four) & (u32::MAX >> (32 - 8 * width)),
+                    None => {
+                        let bytes = &input[pos + 1..=pos + width];
+                        bytes.iter().rev().fold(0, |v, byte| v << 8 | u32::from(*byte))
+                    }
+                };
+                let v = if opcode == BININT { i64::from(v as i32) } else { i64::from(v) };
+                leaf!(Node::Int(pos as u32, v), pos + 1 + width)
+            } else if matches!(opcode, NONE | NEWTRUE | NEWFALSE) {
+                let at = pos as u32;
+                let node =
+                    if opcode == NONE { Node::None(at) } else { Node::Bool(at, opcode == NEWTRUE) };
+                leaf!(node, pos + 1)
             } else if opcode == EMPTY_LIST || opcode == EMPTY_DICT {
                 let mut next = begin!(if opcode == EMPTY_LIST { Kind::List } else { Kind::Dict });
                 memoize!(next);
@@ -411,12 +432,6 @@ impl Flat {
                 add!(kind, level.from as usize, count);
                 (count, keyed) = (level.count, level.keyed);
                 pos + 1
-            } else if opcode == BININT {
-                let v = i32::from_le_bytes(number!(4));
-                leaf!(Node::Int(pos as u32, i64::from(v)), pos + 5)
-            } else if opcode == LONG_BINGET {
-                let index = u32::from_le_bytes(number!(4));
-                get!(index, pos + 5)
             } else if opcode == BINUNICODE {
                 let length = u32::from_le_bytes(number!(4));
                 let (span, next) = payload!(4, u64::from(length));
@@ -436,14 +451,6 @@ impl Flat {
                 put!(index, pos + 5)
             } else {
                 match opcode {
-                    BININT2 => {
-                        let v = u16::from_le_bytes(number!(2));
-                        leaf!(Node::Int(pos as u32, i64::from(v)), pos + 3)
-                    }
-                    NONE => leaf!(Node::None(pos as u32), pos + 1),
-                    NEWTRUE | NEWFALSE => {
-                        leaf!(Node::Bool(pos as u32, opcode == NEWTRUE), pos + 1)
-                    }
                     LONG1 => {
                         let [length @ 1..=8] = number!(1) else { give_up!() };
                         let (span, next) = payload!(1, u64::from(length));

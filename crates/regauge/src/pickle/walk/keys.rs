@@ -8,7 +8,7 @@ use crate::value::{Builder, Value};
 use crate::{Error, Result};
 
 impl Walk<'_> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn key<S: Sink + ?Sized>(&mut self, at: u32, span: Span, sink: &mut S) -> Result {
         self.at = at;
         let (start, length) = (span.at as usize, span.length as usize);
@@ -20,6 +20,7 @@ impl Walk<'_> {
         self.long_key(span.of(self.input), sink)
     }
 
+    #[inline(never)]
     pub(super) fn long_key<S: Sink + ?Sized>(&mut self, bytes: &[u8], sink: &mut S) -> Result {
         self.spend_text(bytes.len())?;
         match from_utf8(bytes) {
