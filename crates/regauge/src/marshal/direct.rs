@@ -1,5 +1,5 @@
-//! Both passes in one, where nothing stands against it: a document that is in memory as a whole, for
-//! a sink that takes no references; then whatever a link names stands before it.
+//! Both passes in one, where nothing stands against it: for a sink that takes no references all that
+//! is asked of a link stands before it.
 //!
 //! Plain data goes straight to the sink: arrays, hashes, text, numbers, and links to text and floats.
 //! Any other value is scanned and walked by itself, by the two passes that there are
@@ -17,56 +17,105 @@ use super::scan::{Scanner, short_link};
 use super::types::*;
 use super::walk::{Open, Room, Step, Walk};
 use super::{Options, float};
+use crate::Error;
 use crate::event::{Ext, ShortText, Sink};
 use crate::fidelity::LossKind;
 use crate::limits::Limits;
 use crate::utf8::from_utf8;
-use crate::{Error, Result};
 
-/// Gives the events of the document, whose version was read and which the scanner is to begin. Gives
-/// its length.
-///
-/// # Errors
-/// As [`Scanner::run`] and [`Walk::run`], with the place in the document.
-pub(super) fn run<S: Sink + ?Sized>(
-    document: &[u8],
-    scanner: &mut Scanner,
-    options: &Options,
-    limits: &Limits,
-    room: &mut Room,
-    sink: &mut S,
-) -> std::result::Result<usize, (Error, usize)> {
-    room.steps.clear();
-    room.keys.clear();
-    let start = Place { at: VERSION.len(), left: 1, between: false };
-    let mut direct = Direct {
-        document,
-        scanner,
-        options,
-        limits,
-        room,
-        place: start,
-        budget: limits.aliases,
-        symbols_seen: 0,
-        odd: 0,
-    };
-    match direct.plain(sink) {
-        Ended::Whole => Ok(direct.place.at),
-        Ended::Left(from) => {
-            let length = direct.scan_rest(from).map_err(placed)?;
-            direct.walk_rest(length, sink)?;
-            Ok(length)
+/// The state of a document between two calls.
+#[derive(Debug)]
+pub(super) struct State {
+    place: Place,
+    /// Events that links may still add.
+    budget: u64,
+    /// How many of the symbols have been looked at.
+    symbols_seen: usize,
+    /// How many values and keys went through both passes by themselves.
+    odd: usize,
+    rest: Option<Rest>,
+}
+
+/// The scanner goes over all that is left, and then?
+#[derive(Debug)]
+enum Rest {
+    /// The walk does.
+    Walk,
+    /// This was the sink's error, or that of the walk over a value, and its place.
+    Failed(Error, usize),
+}
+
+impl State {
+    /// At the beginning of a document, whose version was read and which the scanner is to begin.
+    pub fn new(limits: &Limits, room: &mut Room) -> State {
+        room.steps.clear();
+        room.keys.clear();
+        State {
+            place: Place { at: VERSION.len(), left: 1, between: false },
+            budget: limits.aliases,
+            symbols_seen: 0,
+            odd: 0,
+            rest: None,
         }
-        Ended::Failed(error, at, from) => {
-            direct.scan_rest(from).map_err(placed)?;
-            Err((error, at))
+    }
+
+    /// Gives the events of the document, as far as there is of it. Gives its length, or `None` where
+    /// more has to come.
+    ///
+    /// # Errors
+    /// As [`Scanner::run`] and [`Walk::run`], with the place in the document.
+    pub fn run<S: Sink + ?Sized>(
+        &mut self,
+        input: Input<'_>,
+        scanner: &mut Scanner,
+        room: &mut Room,
+        sink: &mut S,
+    ) -> std::result::Result<Option<usize>, (Error, usize)> {
+        let mut direct = Direct { input, scanner, room, state: self };
+        if direct.state.rest.is_none() {
+            let rest = match direct.plain(sink) {
+                Ended::Whole => return Ok(Some(direct.state.place.at)),
+                Ended::More => return Ok(None),
+                Ended::Left(from) => {
+                    direct.begin_rest(from);
+                    Rest::Walk
+                }
+                Ended::Begun => {
+                    direct.put_rest_below();
+                    Rest::Walk
+                }
+                Ended::Failed(error, at, from) => {
+                    direct.begin_rest(from);
+                    Rest::Failed(error, at)
+                }
+                Ended::Broken(error) => return Err(placed(error)),
+            };
+            direct.state.rest = Some(rest);
         }
-        Ended::Broken(error) => Err(placed(error)),
+        let Input { document, last, limits, .. } = input;
+        let Some(length) = direct.scanner.run(document, last, limits).map_err(placed)? else {
+            return Ok(None);
+        };
+        match direct.state.rest.take() {
+            Some(Rest::Failed(error, at)) => return Err((error, at)),
+            _ => direct.walk_rest(length, sink)?,
+        }
+        Ok(Some(length))
     }
 }
 
-/// A place between two tokens.
+/// What there is of a document, and how it is read.
 #[derive(Clone, Copy)]
+pub(super) struct Input<'d> {
+    pub document: &'d [u8],
+    /// Nothing follows.
+    pub last: bool,
+    pub options: &'d Options,
+    pub limits: &'d Limits,
+}
+
+/// A place between two tokens.
+#[derive(Clone, Copy, Debug)]
 struct Place {
     at: usize,
     /// How many values are still to come in the innermost array, or pairs in the innermost hash.
@@ -78,8 +127,12 @@ struct Place {
 /// How the plain part of a document ended.
 enum Ended {
     Whole,
+    /// The token at hand is not whole.
+    More,
     /// The two passes have to go on, the first of them from here.
     Left(Place),
+    /// As `Left`; the scanner stands within the value at hand.
+    Begun,
     /// The sink's error, or that of the walk over a value, where it belongs, and what has yet to be
     /// scanned.
     Failed(Error, usize, Place),
@@ -87,27 +140,20 @@ enum Ended {
     Broken(Error),
 }
 
-struct Direct<'d> {
-    document: &'d [u8],
-    scanner: &'d mut Scanner,
-    options: &'d Options,
-    limits: &'d Limits,
-    /// The arrays and hashes around the value at hand; what is left of the innermost is in `left`.
-    room: &'d mut Room,
-    /// The next token.
-    place: Place,
-    /// Events that links may still add.
-    budget: u64,
-    /// How many of the symbols have been looked at.
-    symbols_seen: usize,
-    /// How many values and keys went through both passes by themselves.
-    odd: usize,
+struct Direct<'d, 's> {
+    input: Input<'d>,
+    scanner: &'s mut Scanner,
+    /// The arrays and hashes around the value at hand; what is left of the innermost is in `place`.
+    room: &'s mut Room,
+    state: &'s mut State,
 }
 
 /// So many values go through both passes by themselves, whatever comes, and then one for so many
 /// objects: to set the passes up takes as long as they take for some values of plain data more.
 const ODD_FREE: usize = 64;
 const ODD_SHARE: usize = 8;
+/// A value that is cut off is scanned again from its beginning if no more bytes of it were.
+const AGAIN: usize = 1024;
 
 /// Text as nearly all is written: see [`Walk::common_text`].
 #[derive(Clone, Copy)]
@@ -163,23 +209,33 @@ fn big(bytes: &[u8], at: usize) -> Option<(bool, u64, usize)> {
     Some((negative, u64::from_le_bytes(word), start + digits.len()))
 }
 
-impl<'d> Direct<'d> {
+impl<'d> Direct<'d, '_> {
     /// Goes over plain data.
     fn plain<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Ended {
-        let document = self.document;
-        let bound = usize::try_from(self.limits.record_bytes).unwrap_or(usize::MAX);
+        let Input { document, last, options, limits } = self.input;
+        let bound = usize::try_from(limits.record_bytes).unwrap_or(usize::MAX);
         let bytes = &document[..document.len().min(bound).min(u32::MAX as usize)];
-        let most_open = self.limits.depth.min(Limits::DEPTH_CEILING) as usize;
-        let token_bytes = usize::try_from(self.limits.token_bytes).unwrap_or(usize::MAX);
-        let mut encoding_link = None;
-        let Place { mut at, mut left, .. } = self.place;
-        let mut in_map = false;
+        let most_open = limits.depth.min(Limits::DEPTH_CEILING) as usize;
+        let token_bytes = usize::try_from(limits.token_bytes).unwrap_or(usize::MAX);
+        let mut encoding_link = self.scanner.tables.encoding_flag.and_then(short_link);
+        let Place { mut at, mut left, mut between } = self.state.place;
+        let mut in_map = matches!(self.room.steps.last(), Some(Open { step: Step::Map(_), .. }));
 
         // From here on the two passes have to go.
         macro_rules! leave {
             ($between:expr) => {{
-                self.place = Place { at, left, between: $between };
-                return Ended::Left(self.place);
+                self.state.place = Place { at, left, between: $between };
+                return Ended::Left(self.state.place);
+            }};
+        }
+        // The bytes end here: those that there are, or may be.
+        macro_rules! cut {
+            ($between:expr) => {{
+                if !last && bytes.len() == document.len() {
+                    self.state.place = Place { at, left, between: $between };
+                    return Ended::More;
+                }
+                leave!($between)
             }};
         }
         // An event; of a token that was passed over, and began at `$start`.
@@ -193,11 +249,11 @@ impl<'d> Direct<'d> {
         // What is at hand is not plain: it goes through both passes by itself.
         macro_rules! odd {
             ($between:expr, $is_key:expr) => {{
-                self.place = Place { at, left, between: $between };
+                self.state.place = Place { at, left, between: $between };
                 if let Some(ended) = self.one($is_key, sink) {
                     return ended;
                 }
-                at = self.place.at;
+                at = self.state.place.at;
                 encoding_link = self.scanner.tables.encoding_flag.and_then(short_link);
             }};
         }
@@ -205,7 +261,7 @@ impl<'d> Direct<'d> {
         loop {
             while left == 0 {
                 if self.room.steps.pop().is_none() {
-                    self.place.at = at;
+                    self.state.place.at = at;
                     return Ended::Whole;
                 }
                 let end = if in_map { sink.end_map() } else { sink.end_array() };
@@ -218,8 +274,8 @@ impl<'d> Direct<'d> {
                 emit!(at, false, end);
             }
 
-            if in_map {
-                let Some(&kind) = bytes.get(at) else { leave!(false) };
+            if in_map && !std::mem::take(&mut between) {
+                let Some(&kind) = bytes.get(at) else { cut!(false) };
                 let text = match kind {
                     IVARS => text_at(bytes, at, encoding_link),
                     LINK => self.linked_text(bytes, at, encoding_link),
@@ -247,23 +303,21 @@ impl<'d> Direct<'d> {
                             odd!(false, true);
                         }
                     }
-                    _ if kind == SYMLINK && self.options.data => {
-                        match self.linked_symbol(bytes, at) {
-                            Some((text, end)) => {
-                                let (found, written) = ("a symbol as a key", "its text");
-                                sink.fidelity().note(LossKind::Symbol, found, written);
-                                let start = at;
-                                at = end;
-                                emit!(start, true, sink.key(text));
-                            }
-                            None => odd!(false, true),
+                    _ if kind == SYMLINK && options.data => match self.linked_symbol(bytes, at) {
+                        Some((text, end)) => {
+                            let (found, written) = ("a symbol as a key", "its text");
+                            sink.fidelity().note(LossKind::Symbol, found, written);
+                            let start = at;
+                            at = end;
+                            emit!(start, true, sink.key(text));
                         }
-                    }
+                        None => odd!(false, true),
+                    },
                     _ => odd!(false, true),
                 }
             }
 
-            let Some(&kind) = bytes.get(at) else { leave!(in_map) };
+            let Some(&kind) = bytes.get(at) else { cut!(in_map) };
             let start = at;
             // A leaf of the token that ends there; if it has a number, the tables have it.
             macro_rules! leaf {
@@ -314,11 +368,14 @@ impl<'d> Direct<'d> {
                     leaf!(end, false, sink.i64(v));
                 }
             } else if kind == ARRAY || kind == HASH {
-                let Some((count, end)) = long(bytes, at + 1) else { leave!(in_map) };
+                let Some((count, end)) = long(bytes, at + 1) else { cut!(in_map) };
                 let each = if kind == HASH { 2 } else { 1 };
                 let behind = (document.len() - end) as u64;
                 match u64::try_from(count) {
-                    Ok(count) if count * each <= behind && self.room.steps.len() < most_open => {
+                    Ok(count)
+                        if (count * each <= behind || !last)
+                            && self.room.steps.len() < most_open =>
+                    {
                         self.scanner.tables.objects.push(start as u32);
                         at = end;
                         left -= 1;
@@ -408,7 +465,7 @@ impl<'d> Direct<'d> {
             return None;
         }
         if kind == LINK {
-            self.budget = self.budget.checked_sub(text.length as u64 / LEAF_BYTES)?;
+            self.state.budget = self.state.budget.checked_sub(text.length as u64 / LEAF_BYTES)?;
         }
         Some(found)
     }
@@ -427,15 +484,26 @@ impl<'d> Direct<'d> {
     /// Scans and walks the one value, or key, at hand. Gives how that ended, if not well.
     #[inline(never)]
     fn one<S: Sink + ?Sized>(&mut self, is_key: bool, sink: &mut S) -> Option<Ended> {
-        let Place { at: start, left, .. } = self.place;
+        let Input { document, last, options, limits } = self.input;
+        let Place { at: start, left, .. } = self.state.place;
         let depth = self.room.steps.len();
-        self.odd += 1;
-        if self.odd > ODD_FREE && self.odd * ODD_SHARE > self.scanner.tables.objects.len() {
-            return Some(Ended::Left(self.place));
+        self.state.odd += 1;
+        let objects = self.scanner.tables.objects.len();
+        if self.state.odd > ODD_FREE && self.state.odd * ODD_SHARE > objects {
+            return Some(Ended::Left(self.state.place));
         }
+        let symbols = self.scanner.tables.symbols.len();
         self.scanner.resume(start, depth as u32, 1);
-        let end = match self.scanner.run(self.document, true, self.limits) {
-            Ok(end) => end.unwrap_or(self.document.len()),
+        let end = match self.scanner.run(document, last, limits) {
+            Ok(Some(end)) => end,
+            Ok(None) if self.scanner.at() - start > AGAIN => {
+                return Some(Ended::Begun);
+            }
+            Ok(None) => {
+                self.scanner.tables.forget(objects, symbols);
+                self.state.odd -= 1;
+                return Some(Ended::More);
+            }
             Err(error) => return Some(Ended::Broken(error)),
         };
         let behind = Place { at: end, left: left - u64::from(!is_key), between: is_key };
@@ -443,44 +511,44 @@ impl<'d> Direct<'d> {
         if self.has_new_set() {
             return Some(Ended::Left(behind));
         }
-        let tables = &self.scanner.tables;
-        let mut walk = Walk::new(self.document, tables, self.options, self.limits, self.room);
-        (walk.at, walk.open, walk.budget) = (start, depth as u32, self.budget);
+        let mut walk = Walk::new(document, &self.scanner.tables, options, limits, self.room);
+        (walk.at, walk.open, walk.budget) = (start, depth as u32, self.state.budget);
         let walked = if is_key {
             walk.key(sink)
         } else {
             walk.push(Step::Value, 0);
             walk.steps(depth, sink)
         };
-        self.budget = walk.budget;
+        self.state.budget = walk.budget;
         if let Err(error) = walked {
             let at = error.offset().map_or(walk.at, |at| at as usize);
             self.room.steps.truncate(depth);
             return Some(Ended::Failed(error, at, behind));
         }
-        self.place.at = end;
+        self.state.place.at = end;
         None
     }
 
     /// Whether a symbol has come by now that is the name of a set.
     fn has_new_set(&mut self) -> bool {
         let symbols = &self.scanner.tables.symbols;
-        let found = symbols[self.symbols_seen..].iter().any(|symbol| {
-            let name = &self.document[symbol.at as usize..][..symbol.length as usize];
+        let found = symbols[self.state.symbols_seen..].iter().any(|symbol| {
+            let name = &self.input.document[symbol.at as usize..][..symbol.length as usize];
             matches!(name, b"Set" | b"SortedSet")
         });
-        self.symbols_seen = if found { 0 } else { symbols.len() };
+        self.state.symbols_seen = if found { 0 } else { symbols.len() };
         found
     }
 
-    /// Scans what is left from there on. Gives the length of the document.
+    /// The scanner is to go over what is left from there on.
     #[cold]
-    fn scan_rest(&mut self, from: Place) -> Result<usize> {
-        let values =
-            |step: Step, left: u64| if matches!(step, Step::Map(_)) { 2 * left } else { left };
+    fn begin_rest(&mut self, from: Place) {
+        let values = |step: Step, left: u64| match step {
+            Step::Map(_) => 2 * left,
+            _ => left,
+        };
         let Some((last, outer)) = self.room.steps.split_last() else {
-            self.scanner.resume(from.at, 0, from.left);
-            return self.scan();
+            return self.scanner.resume(from.at, 0, from.left);
         };
         // Around the document is nothing more.
         self.scanner.resume(from.at, 0, 0);
@@ -489,12 +557,17 @@ impl<'d> Direct<'d> {
             self.scanner.enter_again(values(open.step, left));
         }
         self.scanner.enter_again(values(last.step, from.left) - u64::from(from.between));
-        self.scan()
     }
 
-    fn scan(&mut self) -> Result<usize> {
-        let length = self.scanner.run(self.document, true, self.limits)?;
-        Ok(length.unwrap_or(self.document.len()))
+    /// The same where the scanner stands within the value at hand already.
+    #[cold]
+    fn put_rest_below(&mut self) {
+        let Place { left, between, .. } = self.state.place;
+        let begun = self.scanner.suspend();
+        let is_key =
+            !between && matches!(self.room.steps.last(), Some(Open { step: Step::Map(_), .. }));
+        self.begin_rest(Place { at: 0, left: left - u64::from(!is_key), between: is_key });
+        self.scanner.go_on_with(begun);
     }
 
     /// Walks over what is left of the document, whose length is known now.
@@ -504,7 +577,8 @@ impl<'d> Direct<'d> {
         length: usize,
         sink: &mut S,
     ) -> std::result::Result<(), (Error, usize)> {
-        let Place { at, left, between } = self.place;
+        let Input { document, options, limits, .. } = self.input;
+        let Place { at, left, between } = self.state.place;
         let depth = self.room.steps.len();
         if let Some(open) = self.room.steps.last_mut() {
             open.step = match open.step {
@@ -512,9 +586,9 @@ impl<'d> Direct<'d> {
                 _ => Step::Array(left),
             };
         }
-        let (document, tables) = (&self.document[..length], &self.scanner.tables);
-        let mut walk = Walk::new(document, tables, self.options, self.limits, self.room);
-        (walk.at, walk.open, walk.budget) = (at, depth as u32, self.budget);
+        let (document, tables) = (&document[..length], &self.scanner.tables);
+        let mut walk = Walk::new(document, tables, options, limits, self.room);
+        (walk.at, walk.open, walk.budget) = (at, depth as u32, self.state.budget);
         if depth == 0 || between {
             walk.push(Step::Value, 0);
         }

@@ -20,6 +20,8 @@ pub struct Parser {
     outer: Limits,
     scanner: Scanner,
     room: Room,
+    /// Where both passes go in one.
+    direct: Option<direct::State>,
     /// Whether the version of the document at hand was read.
     begun: bool,
     /// Both passes one after the other, to compare with.
@@ -37,6 +39,7 @@ impl Parser {
             outer: Limits { token_bytes, ..limits },
             scanner: Scanner::default(),
             room: Room::default(),
+            direct: None,
             begun: false,
             #[cfg(test)]
             two_passes: false,
@@ -100,15 +103,16 @@ impl Parser {
                 return Ok(None);
             }
             self.scanner.begin();
-            // Nothing of it was scanned yet, and all that there is of it is here.
-            let in_one = last && !self.options.keeps_objects() && !sink.holds_references();
+            self.begun = true;
+            let in_one = !self.options.keeps_objects() && !sink.holds_references();
             #[cfg(test)]
             let in_one = in_one && !self.two_passes;
-            if in_one {
-                let Parser { scanner, options, inner, room, .. } = self;
-                return direct::run(document, scanner, options, inner, room, sink).map(Some);
-            }
-            self.begun = true;
+            self.direct = in_one.then(|| direct::State::new(&self.inner, &mut self.room));
+        }
+        let Parser { scanner, options, inner: limits, room, direct, .. } = self;
+        if let Some(direct) = direct {
+            let input = direct::Input { document, last, options, limits };
+            return direct.run(input, scanner, room, sink);
         }
         let Some(length) = self.scanner.run(document, last, &self.inner).map_err(placed)? else {
             return Ok(None);

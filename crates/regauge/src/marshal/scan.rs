@@ -68,6 +68,13 @@ impl Tables {
         self.links += 1;
     }
 
+    /// Keeps the first of both only.
+    pub fn forget(&mut self, objects: usize, symbols: usize) {
+        self.objects.truncate(objects);
+        self.symbols.truncate(symbols);
+        self.encoding_flag = self.encoding_flag.filter(|flag| (*flag as usize) < symbols);
+    }
+
     fn clear(&mut self) {
         self.objects.clear();
         self.symbols.clear();
@@ -115,6 +122,13 @@ pub(super) struct Scanner {
     pub tables: Tables,
 }
 
+/// See [`Scanner::suspend`].
+pub(super) struct Suspended {
+    at: usize,
+    depth: u32,
+    stack: Vec<Frame>,
+}
+
 /// The furthest place in a document.
 const PLACES: usize = u32::MAX as usize;
 
@@ -142,6 +156,22 @@ impl Scanner {
         self.depth += 1;
         self.stack.push(Frame::Leave(1));
         self.stack.push(Frame::Values(values));
+    }
+
+    /// Where it stands within a value, for [`go_on_with`](Scanner::go_on_with).
+    pub fn suspend(&mut self) -> Suspended {
+        Suspended { at: self.at, depth: self.depth, stack: std::mem::take(&mut self.stack) }
+    }
+
+    /// That value comes before all that is to come.
+    pub fn go_on_with(&mut self, value: Suspended) {
+        (self.at, self.depth) = (value.at, value.depth);
+        self.stack.extend(value.stack);
+    }
+
+    /// What comes next.
+    pub fn at(&self) -> usize {
+        self.at
     }
 
     /// Goes on over `document`. Gives its length, or `None` where the bytes end before it and
