@@ -12,6 +12,8 @@
 //! of any token. The order in which objects get their numbers is that of `marshal.c` `r_object`:
 //! an object before what is in it, but the payload of a `_dump` behind its instance variables.
 
+mod resume;
+
 use super::types::*;
 use crate::limits::Limits;
 use crate::{Error, Result};
@@ -68,13 +70,6 @@ impl Tables {
         self.links += 1;
     }
 
-    /// Keeps the first of both only.
-    pub fn forget(&mut self, objects: usize, symbols: usize) {
-        self.objects.truncate(objects);
-        self.symbols.truncate(symbols);
-        self.encoding_flag = self.encoding_flag.filter(|flag| (*flag as usize) < symbols);
-    }
-
     fn clear(&mut self) {
         self.objects.clear();
         self.symbols.clear();
@@ -122,13 +117,6 @@ pub(super) struct Scanner {
     pub tables: Tables,
 }
 
-/// See [`Scanner::suspend`].
-pub(super) struct Suspended {
-    at: usize,
-    depth: u32,
-    stack: Vec<Frame>,
-}
-
 /// The furthest place in a document.
 const PLACES: usize = u32::MAX as usize;
 
@@ -141,37 +129,6 @@ impl Scanner {
         self.depth = 0;
         self.short = None;
         self.tables.clear();
-    }
-
-    /// Is to go on at this place, in so many containers, with so many values. What was found stays.
-    pub fn resume(&mut self, at: usize, depth: u32, values: u64) {
-        self.at = at;
-        self.depth = depth;
-        self.stack.clear();
-        self.stack.push(Frame::Values(values));
-    }
-
-    /// Behind [`resume`](Scanner::resume): there are so many values first, in one more container.
-    pub fn enter_again(&mut self, values: u64) {
-        self.depth += 1;
-        self.stack.push(Frame::Leave(1));
-        self.stack.push(Frame::Values(values));
-    }
-
-    /// Where it stands within a value, for [`go_on_with`](Scanner::go_on_with).
-    pub fn suspend(&mut self) -> Suspended {
-        Suspended { at: self.at, depth: self.depth, stack: std::mem::take(&mut self.stack) }
-    }
-
-    /// That value comes before all that is to come.
-    pub fn go_on_with(&mut self, value: Suspended) {
-        (self.at, self.depth) = (value.at, value.depth);
-        self.stack.extend(value.stack);
-    }
-
-    /// What comes next.
-    pub fn at(&self) -> usize {
-        self.at
     }
 
     /// Goes on over `document`. Gives its length, or `None` where the bytes end before it and
