@@ -131,16 +131,16 @@ impl<'py> Builder<'py> {
     /// The error for an object without a hash where a key has to be: a fault of the document.
     #[cold]
     fn unhashable(&self, raised: &PyErr) -> Option<Error> {
+        if !raised.is_instance_of::<pyo3::exceptions::PyTypeError>(self.py) {
+            return None;
+        }
+        // From 3.14 on: "cannot use 'dict' as a dict key (unhashable type: 'dict')".
         let shown = raised.value(self.py).to_string();
-        let is_it = raised.is_instance_of::<pyo3::exceptions::PyTypeError>(self.py)
-            && shown.starts_with("unhashable type");
-        is_it.then(|| {
-            Error::new(
-                ErrorKind::Unsupported,
-                format!("found a key that no dict can have ({shown}), expected one with a hash"),
-            )
-            .hint("pass object_pairs_hook=list to get the pairs")
-        })
+        let why = shown[shown.find("unhashable type")?..].trim_end_matches(')');
+        let message =
+            format!("found a key that no dict can have ({why}), expected one with a hash");
+        let error = Error::new(ErrorKind::Unsupported, message);
+        Some(error.hint("pass object_pairs_hook=list to get the pairs"))
     }
 
     #[cold]

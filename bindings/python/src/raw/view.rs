@@ -81,7 +81,7 @@ pub fn text_of<'a>(object: &'a Bound<'_, PyAny>) -> Text<'a> {
     // of what they are.
     unsafe {
         let pointer = object.as_ptr();
-        if ffi::PyUnicode_IS_COMPACT_ASCII(pointer) != 0 {
+        if is_compact(pointer, true) {
             let header = pointer.cast::<ffi::PyASCIIObject>();
             let (length, start) = ((*header).length as usize, header.add(1).cast::<u8>());
             if length < 32 && start as usize % 4096 <= 4096 - 32 {
@@ -105,14 +105,16 @@ pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
     // behind its header, and ASCII is UTF-8.
     unsafe {
         let pointer = object.as_ptr();
-        if ffi::PyUnicode_IS_COMPACT_ASCII(pointer) != 0 {
+        if is_compact(pointer, true) {
             let header = pointer.cast::<ffi::PyASCIIObject>();
             let length = (*header).length as usize;
             let bytes = std::slice::from_raw_parts(header.add(1).cast::<u8>(), length);
             return Some(std::str::from_utf8_unchecked(bytes));
         }
-        // The UTF-8 that an earlier call has left with the text.
-        if ffi::PyUnicode_IS_COMPACT(pointer) != 0 {
+        // The UTF-8 that an earlier call has left with the text. Without the global lock another thread
+        // may be about to leave it there.
+        #[cfg(not(Py_GIL_DISABLED))]
+        if is_compact(pointer, false) {
             let header = pointer.cast::<ffi::PyCompactUnicodeObject>();
             if !(*header).utf8.is_null() {
                 let length = (*header).utf8_length as usize;
@@ -122,6 +124,38 @@ pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
         }
     }
     wide_text(object)
+}
+
+/// Whether the characters of a `str` stand behind its header, and are all `ascii`.
+///
+/// # Safety
+/// A live `str`.
+#[cfg(not(Py_LIMITED_API))]
+#[inline(always)]
+unsafe fn is_compact(text: *mut ffi::PyObject, ascii: bool) -> bool {
+    #[cfg(not(Py_3_14))]
+    // SAFETY: a live `str`, as the caller knows.
+    unsafe {
+        if ascii {
+            ffi::PyUnicode_IS_COMPACT_ASCII(text) != 0
+        } else {
+            ffi::PyUnicode_IS_COMPACT(text) != 0
+        }
+    }
+    #[cfg(Py_3_14)]
+    {
+        // `cpython/unicodeobject.h`: in what order bits are packed depends on the machine.
+        if cfg!(target_endian = "big") {
+            return false;
+        }
+        // Before them stand three bits of the kind, and two or eight of who has interned it.
+        let compact = if cfg!(Py_GIL_DISABLED) { 1 << 11 } else { 1 << 5 };
+        let wanted = if ascii { compact | compact << 1 } else { compact };
+        // SAFETY: a live `str`, as the caller knows; another thread may change the first eight bits.
+        let state =
+            unsafe { (&raw const (*text.cast::<ffi::PyASCIIObject>()).state).read_volatile() };
+        state & wanted == wanted
+    }
 }
 
 /// The UTF-8 that Python makes of a text, and keeps with it.
