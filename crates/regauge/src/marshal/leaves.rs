@@ -129,8 +129,9 @@ impl<'d> Walk<'d> {
         let ivars = self.scanned.ivars(ivars);
         let plain = match ivars.encoding {
             Encoding::Utf8 => !self.options.exact || !text.is_ascii(),
-            Encoding::Ascii => !self.options.exact,
-            _ => false,
+            // With nothing said in its instance variables it is what it would be without them.
+            Encoding::None | Encoding::Ascii => !self.options.exact,
+            Encoding::Named(_) => false,
         };
         plain.then_some(text)
     }
