@@ -40,6 +40,9 @@ pub(super) struct Server {
     /// New documents in one command, where to try that first is worth it: FerretDB takes 5 to 8 ms
     /// for an update that makes a document.
     pub(super) inserts: Option<usize>,
+    /// Whether it locks what a command changes up to its end, so that two commands must not have the
+    /// same keys in different orders.
+    pub(super) locks: bool,
     /// Bytes of values in a page.
     pub(super) page_bytes: usize,
 }
@@ -49,17 +52,19 @@ impl Server {
     pub(super) fn new(built: &Document) -> Server {
         let version = |of: &Document, name: &str| of.get_str(name).map(str::to_owned).ok();
         let nested = built.get_document("ferretdb").ok().and_then(|one| version(one, "version"));
-        let server =
-            |name, page_bytes| Server { name, changes: COMMAND_CHANGES, inserts: None, page_bytes };
+        let server = |name, locks, page_bytes| {
+            let (changes, inserts) = (COMMAND_CHANGES, None);
+            Server { name, changes, inserts, locks, page_bytes }
+        };
         let Some(ferret) = nested.or_else(|| version(built, "ferretdbVersion")) else {
             let name = format!("MongoDB {}", version(built, "version").unwrap_or_default());
-            return server(name, PAGE_BYTES);
+            return server(name, false, PAGE_BYTES);
         };
         let ferret = ferret.trim_start_matches('v');
         let major = ferret.split('.').next().and_then(|major| major.parse().ok());
         if major.is_some_and(|major: u32| major >= 2) {
             // PostgreSQL with DocumentDB does the work, and sorts whole ranges, too.
-            return server(format!("FerretDB {ferret}"), FERRET_PAGE_BYTES);
+            return server(format!("FerretDB {ferret}"), true, FERRET_PAGE_BYTES);
         }
         Server {
             // The first one does not know its version where it was built as a library.
@@ -70,6 +75,7 @@ impl Server {
             },
             changes: FERRET_CHANGES,
             inserts: Some(FERRET_INSERTS),
+            locks: false,
             page_bytes: FERRET_PAGE_BYTES,
         }
     }

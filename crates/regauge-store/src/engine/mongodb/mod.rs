@@ -436,6 +436,16 @@ impl Engine for MongoDb {
 
     fn apply(&self, layout: &Layout, changes: &[Change<'_>]) -> Result {
         let form = self.form(layout)?;
+        let sorted;
+        let changes = if self.server.locks {
+            // Of two changes of a key the last one stays the last.
+            let mut all = changes.to_vec();
+            all.sort_by_key(|(key, _)| *key);
+            sorted = all;
+            &sorted[..]
+        } else {
+            changes
+        };
         // A document alone is changed at once in any case.
         let together = self.transactions && changes.len() > 1;
         self.written("change values", async {
