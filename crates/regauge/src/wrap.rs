@@ -422,10 +422,16 @@ fn unwrapped(map: &Value, limits: &Limits) -> Option<Value> {
             let Value::Int(kind) = *field("type")? else { return None };
             Some(Value::MsgpackExt(i8::try_from(kind).ok()?, base64()?))
         }
-        "$surrogates" if fields == 1 => Some(Value::Surrogates(base64()?)),
-        "$text" if fields == 1 => Some(Value::BrokenText(base64()?)),
+        // What is text after all only looks like these: it would be written as what it is.
+        "$surrogates" if fields == 1 => not_text(base64()?).map(Value::Surrogates),
+        "$text" if fields == 1 => not_text(base64()?).map(Value::BrokenText),
         name => notation::read(name, content),
     }
+}
+
+/// Bytes that are no UTF-8.
+fn not_text(bytes: Vec<u8>) -> Option<Vec<u8>> {
+    std::str::from_utf8(&bytes).is_err().then_some(bytes)
 }
 
 /// The integer of a text of digits, as narrow as it goes.
