@@ -423,15 +423,32 @@ fn unwrapped(map: &Value, limits: &Limits) -> Option<Value> {
             Some(Value::MsgpackExt(i8::try_from(kind).ok()?, base64()?))
         }
         // What is text after all only looks like these: it would be written as what it is.
-        "$surrogates" if fields == 1 => not_text(base64()?).map(Value::Surrogates),
-        "$text" if fields == 1 => not_text(base64()?).map(Value::BrokenText),
+        "$surrogates" if fields == 1 => {
+            base64().filter(|bytes| has_lone_surrogates(bytes)).map(Value::Surrogates)
+        }
+        "$text" if fields == 1 => {
+            base64().filter(|bytes| std::str::from_utf8(bytes).is_err()).map(Value::BrokenText)
+        }
         name => notation::read(name, content),
     }
 }
 
-/// Bytes that are no UTF-8.
-fn not_text(bytes: Vec<u8>) -> Option<Vec<u8>> {
-    std::str::from_utf8(&bytes).is_err().then_some(bytes)
+/// Whether bytes are UTF-8 but for surrogates, none of them in a pair, and there is one at least
+/// (WTF-8, §3).
+fn has_lone_surrogates(bytes: &[u8]) -> bool {
+    let (mut rest, mut found, mut high) = (bytes, false, false);
+    loop {
+        let Err(error) = std::str::from_utf8(rest) else { return found };
+        let valid = error.valid_up_to();
+        let [0xED, second @ 0xA0..=0xBF, 0x80..=0xBF, behind @ ..] = &rest[valid..] else {
+            return false;
+        };
+        let low = *second >= 0xB0;
+        if low && high && valid == 0 {
+            return false;
+        }
+        (found, high, rest) = (true, !low, behind);
+    }
 }
 
 /// The integer of a text of digits, as narrow as it goes.
