@@ -97,6 +97,8 @@ def programs(cargo, selection):
         one = json.loads(line)
         if one.get("executable") and Path(one["manifest_path"]).parent == STORE and one["profile"]["test"]:
             found.append((Path(one["target"]["src_path"]).stem, one["executable"]))
+    if not found:
+        sys.exit(f"servers: {' '.join(selection)} has no tests of the store")
     return sorted(found)
 
 
