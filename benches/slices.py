@@ -6,8 +6,9 @@
 
 Both read the same bytes of MessagePack from the same engine: the engine's driver for Python, with
 msgpack, into dicts and lists; the store into tapes, which can be looked up but not changed, checksums
-looked at, by as many threads as there are cores (`--cores 1`: by one), with mimalloc as its allocator. The rounds take turns; what counts is the ratio of the
-medians. A server is measured where tools/servers.py or the environment gives its URL
+looked at, by as many threads as there are cores (`--cores 1`: by one), with mimalloc as its allocator. With
+`--codec msgpack+zstd` (again and again for more) the store keeps the same documents compressed. The rounds
+take turns; what counts is the ratio of the medians. A server is measured where tools/servers.py or the environment gives its URL
 (REGAUGE_TEST_POSTGRES, …). Needs msgpack, and of psycopg[binary], mysqlclient
 (Debian: python3-mysqldb), pymongo and cassandra-driver those whose servers are there.
 """
@@ -34,8 +35,8 @@ ROOT = Path(__file__).resolve().parent.parent
 class Store:
     """The store, in a process of its own that says how long it took."""
 
-    def __init__(self, program, url, cores):
-        command = [program, url, "slices"]
+    def __init__(self, program, url, codec, cores):
+        command = [program, url, "slices_" + codec.replace("+", "_"), codec]
         if cores:
             command = ["taskset", "-c", ",".join(map(str, range(cores))), *command]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -268,6 +269,8 @@ def main():
     parser.add_argument("--batch", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--cores", type=int, help="let the store have no more cores than this")
+    parser.add_argument("--codec", action="append",
+                        help="what the store keeps the slices in: msgpack if nothing is said")
     parser.add_argument("--only", action="append", default=[],
                         choices=["sqlite", "postgres", "mysql", "mongodb", "cassandra"])
     arguments = parser.parse_args()
@@ -286,26 +289,32 @@ def main():
         for number, one in enumerate(slices):
             (files / f"{number:06}").write_bytes(one)
         for name, python, url in pairs_of(arguments, folder):
-            store = Store(arguments.program, url, arguments.cores)
+            codecs = arguments.codec or ["msgpack"]
+            stores = {codec: Store(arguments.program, url, codec, arguments.cores) for codec in codecs}
             python.put(slices)
-            store.put(files)
-            ours, theirs, ratios = [], [], []
+            for store in stores.values():
+                store.put(files)
+            ours, theirs = {codec: [] for codec in codecs}, []
             for round_ in range(arguments.rounds + 2):
                 took, found = fetch(python, arguments.batch)
-                mine, values = store.get(arguments.batch)
-                if round_ == 0:
-                    # The same slices, decoded whole, or nothing is said of speed.
-                    expected = sum(number_of_values(one) for _, one in found)
-                    assert len(found) == arguments.batch and values == expected
                 if round_ >= 2:
-                    ours.append(mine)
                     theirs.append(took)
-                    ratios.append(took / mine)
-            store.remove()
+                for codec, store in stores.items():
+                    mine, values = store.get(arguments.batch)
+                    if round_ == 0:
+                        # The same slices, decoded whole, or nothing is said of speed.
+                        expected = sum(number_of_values(one) for _, one in found)
+                        assert len(found) == arguments.batch and values == expected
+                    if round_ >= 2:
+                        ours[codec].append(mine)
+            for store in stores.values():
+                store.remove()
             python.remove()
-            ours, theirs = statistics.median(ours), statistics.median(theirs)
-            print(f"{name}: regauge {ours * 1e3:.1f} ms, Python {theirs * 1e3:.1f} ms, "
-                  f"{theirs / ours:.2f}x ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+            for codec, times in ours.items():
+                ratios = [took / mine for took, mine in zip(theirs, times)]
+                mine, took = statistics.median(times), statistics.median(theirs)
+                print(f"{name}, {codec}: regauge {mine * 1e3:.1f} ms, Python {took * 1e3:.1f} ms, "
+                      f"{took / mine:.2f}x ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
 
 
 if __name__ == "__main__":

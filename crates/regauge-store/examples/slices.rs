@@ -1,7 +1,8 @@
 //! Batches of slices of a time series, fetched and decoded: what `benches/slices.py` sets beside
 //! the drivers of Python.
 //!
-//! `slices URL COLLECTION` obeys lines of standard input, and answers each with a line:
+//! `slices URL COLLECTION [CODEC]`, with `msgpack` if no codec is said, obeys lines of standard input, and
+//! answers each with a line:
 //! `put FOLDER` puts the files of a folder, a second apart; `get N` fetches the newest N slices,
 //! decodes them, and tells the nanoseconds that took and the number of values in them; `remove`
 //! removes the collection.
@@ -31,9 +32,9 @@ fn count(item: Item<'_>) -> usize {
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let usage = "expected: slices URL COLLECTION";
+    let usage = "expected: slices URL COLLECTION [CODEC]";
     let (url, collection) = (arguments.next().expect(usage), arguments.next().expect(usage));
-    let codec = "msgpack".parse().expect("a codec");
+    let codec = arguments.next().as_deref().unwrap_or("msgpack").parse().expect("a codec");
     let mut store = Store::open(&url, &collection, Some(codec)).unwrap_or_else(|e| panic!("{e}"));
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("a line of text");
