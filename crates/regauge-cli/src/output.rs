@@ -7,7 +7,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use regauge::output::{FileOutput, Output, StreamOutput, WriteAt};
+use regauge::output::{FileOutput, Output, StreamOutput};
 use tempfile::NamedTempFile;
 
 use crate::compress::{Compression, Encoder};
@@ -297,31 +297,6 @@ impl Output for Outlet {
     }
     fn release(&mut self) -> io::Result<()> {
         self.with_way(|output| output.release())
-    }
-    fn write_at(&mut self) -> io::Result<Option<Box<dyn WriteAt>>> {
-        let mut at = None;
-        self.with_way(|output| {
-            at = output.write_at()?;
-            Ok(())
-        })?;
-        let name = self.name.clone();
-        Ok(at.map(|inner| Box::new(NamedAt { inner, name }) as Box<dyn WriteAt>))
-    }
-    fn advance(&mut self, bytes: u64) -> io::Result<()> {
-        self.bytes += bytes;
-        self.with_way(|output| output.advance(bytes))
-    }
-}
-
-/// Gives errors of the system the name of the file.
-struct NamedAt {
-    inner: Box<dyn WriteAt>,
-    name: String,
-}
-
-impl WriteAt for NamedAt {
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.inner.write_at(bytes, offset).map_err(|error| named("write", &self.name, &error))
     }
 }
 

@@ -34,34 +34,6 @@ pub trait Output {
     /// # Errors
     /// Those of the system.
     fn release(&mut self) -> io::Result<()>;
-
-    /// A way to write at any place, for several threads at once, if the output has one. Places
-    /// count from here; what was written is made known by [`advance`](Output::advance).
-    ///
-    /// # Errors
-    /// Those of the system.
-    fn write_at(&mut self) -> io::Result<Option<Box<dyn WriteAt>>> {
-        Ok(None)
-    }
-
-    /// So many bytes are written by way of [`write_at`](Output::write_at), now or later: what is
-    /// written next goes behind them.
-    ///
-    /// # Errors
-    /// Those of the system.
-    fn advance(&mut self, bytes: u64) -> io::Result<()> {
-        let _ = bytes;
-        Err(io::ErrorKind::Unsupported.into())
-    }
-}
-
-/// Writes at any place.
-pub trait WriteAt: Send + Sync {
-    /// Writes all of the bytes at `offset`.
-    ///
-    /// # Errors
-    /// Those of the system.
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 }
 
 impl<O: Output + ?Sized> Output for &mut O {
@@ -76,12 +48,6 @@ impl<O: Output + ?Sized> Output for &mut O {
     }
     fn release(&mut self) -> io::Result<()> {
         (**self).release()
-    }
-    fn write_at(&mut self) -> io::Result<Option<Box<dyn WriteAt>>> {
-        (**self).write_at()
-    }
-    fn advance(&mut self, bytes: u64) -> io::Result<()> {
-        (**self).advance(bytes)
     }
 }
 
@@ -123,32 +89,6 @@ impl Output for FileOutput {
 
     fn release(&mut self) -> io::Result<()> {
         Ok(())
-    }
-
-    #[cfg(unix)]
-    fn write_at(&mut self) -> io::Result<Option<Box<dyn WriteAt>>> {
-        let start = self.file.stream_position()?;
-        Ok(Some(Box::new(FileAt { file: self.file.try_clone()?, start })))
-    }
-
-    fn advance(&mut self, bytes: u64) -> io::Result<()> {
-        let bytes = i64::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        self.file.seek(SeekFrom::Current(bytes))?;
-        Ok(())
-    }
-}
-
-/// A regular file from a place on.
-#[cfg(unix)]
-struct FileAt {
-    file: File,
-    start: u64,
-}
-
-#[cfg(unix)]
-impl WriteAt for FileAt {
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, self.start + offset)
     }
 }
 

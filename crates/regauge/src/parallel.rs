@@ -1,27 +1,28 @@
 //! Record streams over several cores: cut at record boundaries, converted in parts, written in
 //! order.
 //!
-//! The calling thread hands out the work and keeps the account of what is done; the workers do it.
-//! Where the input can be read at any place, a part is a range of it, and the worker that converts
-//! it reads it too; where the output can be written at any place, that worker also writes it, from
-//! its own core's cache, when it is its turn: two writes at once would only wait for each other in
-//! the system. So all that a file costs, the system's share included, is spread. A stream is read,
-//! and written, by the calling thread.
+//! Nobody hands out the work, and nobody writes for the others. A worker takes the next part of the
+//! input (where it can be read at any place, a range of it, which the worker reads itself), converts
+//! it, and puts it in line. Whoever finds the first part of the line converted, and nobody writing,
+//! writes it and what follows it; the others go on with the next parts meanwhile. So all that a
+//! file costs, the system's share included, is spread, and a worker waits only where more than
+//! `PARTS_PER_JOB` per worker are under way: memory is bounded whatever the speeds are. Buffers go
+//! round.
 //!
-//! A part is handed out only while fewer than `PARTS_PER_JOB` per worker are under way, converted
-//! or not, so that memory is bounded whatever the speeds are; buffers go round.
+//! The calling thread keeps the account, in the order of the input. It is woken for many parts at
+//! once, or for one that is not as it should be: where there are as many workers as cores, each
+//! time that it runs a worker does not.
 
 use std::collections::VecDeque;
 use std::io::Read;
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::convert::{Input, OnBad, Options, ReadAt, Summary, run};
 use crate::documents::Documents;
 use crate::fidelity::{Fidelity, OnLoss};
 use crate::format::Format;
 use crate::out::Out;
-use crate::output::{Output, WriteAt};
+use crate::output::Output;
 use crate::reader::BadRecord;
 use crate::{Error, ErrorKind, Result};
 
@@ -29,9 +30,12 @@ use crate::{Error, ErrorKind, Result};
 /// the cache of the worker's core together with its output.
 const PART_BYTES: usize = 512 << 10;
 
-/// Parts under way for each worker: one at work, the others waiting, so that nobody waits for the
-/// calling thread.
-const PARTS_PER_JOB: u64 = 3;
+/// Parts under way for each worker: one at work, the others converted and waiting for one before
+/// them.
+const PARTS_PER_JOB: usize = 3;
+
+/// Written parts that the calling thread is woken for, unless one of them is faulty.
+const PARTS_PER_ACCOUNT: usize = 32;
 
 /// Tells whether a conversion can be cut into parts: its input is a stream of records whose
 /// boundaries are found without parsing, and the outputs of two parts can stand one behind the
@@ -54,21 +58,7 @@ fn terminator(format: Format) -> u8 {
     }
 }
 
-/// What a worker is asked for. Parts have numbers in the order of the input.
-struct Job {
-    number: u64,
-    part: Part,
-    buffer: Vec<u8>,
-}
-
-/// What a worker says.
-enum Reply {
-    Done(u64, Done),
-    /// It has panicked.
-    Gone,
-}
-
-/// A part of the input on its way to a worker.
+/// A part of the input that is to be converted.
 enum Part {
     /// Whole records that begin at this offset.
     Bytes { start: u64, bytes: Vec<u8> },
@@ -76,7 +66,7 @@ enum Part {
     Range { start: u64, end: u64, buffer: Vec<u8> },
 }
 
-/// A part that a worker is done with.
+/// A part that was converted.
 struct Done {
     /// Where its first record begins.
     start: u64,
@@ -87,109 +77,101 @@ struct Done {
     result: Result<Summary>,
 }
 
-/// The work that waits. Closed, it lets the workers go.
-#[derive(Default)]
-struct Queue {
-    jobs: Mutex<(VecDeque<Job>, bool)>,
-    changed: Condvar,
+/// What the account needs of a part.
+struct Entry {
+    start: u64,
+    bad: Vec<BadRecord>,
+    result: Result<Summary>,
 }
 
-impl Queue {
-    fn push(&self, job: Job) {
-        let mut jobs = self.jobs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        jobs.0.push_back(job);
-        self.changed.notify_one();
-    }
-
-    fn pop(&self) -> Option<Job> {
-        let mut jobs = self.jobs.lock().ok()?;
-        loop {
-            if jobs.1 {
-                return None;
-            }
-            match jobs.0.pop_front() {
-                Some(job) => return Some(job),
-                None => jobs = self.changed.wait(jobs).ok()?,
-            }
-        }
+impl Entry {
+    fn is_faulty(&self) -> bool {
+        self.result.is_err() || !self.bad.is_empty()
     }
 }
 
-/// An output that is written at any place, a part after the other.
-struct Turns {
-    write_at: Box<dyn WriteAt>,
-    frame: Frame,
-    turn: Mutex<Turn>,
-    changed: Condvar,
-}
-
-struct Turn {
-    /// The part that may be written.
+/// Where parts are taken from.
+struct Supply<'a> {
+    parts: Parts<'a>,
+    /// The number of the next part.
     number: u64,
-    /// Where it goes.
-    offset: u64,
-    begun: bool,
-    /// Nothing is written any more.
-    closed: bool,
+    ended: bool,
 }
 
-impl Turns {
-    fn new(write_at: Box<dyn WriteAt>, options: &Options) -> Result<Turns> {
-        let turn = Mutex::new(Turn { number: 0, offset: 0, begun: false, closed: false });
-        Ok(Turns { write_at, frame: Frame::new(options)?, turn, changed: Condvar::new() })
-    }
+/// What stands between the workers and the end of the run. Parts have numbers in the order of the
+/// input.
+struct Line {
+    /// Converted parts, and gaps for those that are not, from this number on.
+    first: u64,
+    converted: VecDeque<Option<Done>>,
+    /// Somebody writes the part before them.
+    writing: bool,
+    /// Parts that were taken and are not written.
+    under_way: usize,
+    /// Written parts of which the calling thread does not know yet, and how many of them are faulty.
+    entries: VecDeque<Entry>,
+    faulty: usize,
+    /// Workers that have not ended.
+    at_work: usize,
+    panicked: bool,
+    /// Nothing is taken or written any more.
+    closed: bool,
+    spare: Vec<(Vec<u8>, Vec<u8>)>,
+}
 
-    /// Waits until everything before this part is written, and writes it. A part that failed ends
-    /// the writing.
-    fn write(&self, number: u64, done: &mut Done) {
-        let lock = || self.turn.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let mut turn = lock();
-        while turn.number != number && !turn.closed {
-            turn = self.changed.wait(turn).unwrap_or_else(|poisoned| poisoned.into_inner());
-        }
-        if turn.closed {
-            return;
-        }
-        if done.result.is_ok() {
-            let written = self.write_part(&done.output, &mut turn);
-            if let Err(error) = written {
-                done.result = Err(error.into());
-            }
-        }
-        turn.closed |= done.result.is_err();
-        turn.number += 1;
-        self.changed.notify_all();
+impl Line {
+    /// Whether the calling thread should look.
+    fn has_news(&self) -> bool {
+        self.at_work == 0
+            || self.panicked
+            || self.faulty > 0
+            || self.entries.len() >= PARTS_PER_ACCOUNT
     }
+}
 
-    fn write_part(&self, part: &[u8], turn: &mut Turn) -> std::io::Result<()> {
+/// Where parts are written to, by one worker at a time.
+struct Sheet<O> {
+    output: O,
+    frame: Frame,
+    begun: bool,
+}
+
+impl<O: Output> Sheet<O> {
+    fn write(&mut self, part: &[u8]) -> Result {
         let body = self.frame.body(part);
-        if body.is_empty() {
-            return Ok(());
+        if !body.is_empty() {
+            self.output.write(self.frame.before(std::mem::replace(&mut self.begun, true)))?;
+            self.output.write(body)?;
         }
-        for piece in [self.frame.before(std::mem::replace(&mut turn.begun, true)), body] {
-            if !piece.is_empty() {
-                self.write_at.write_at(piece, turn.offset)?;
-                turn.offset += piece.len() as u64;
-            }
-        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result {
+        self.output.write(if self.begun { &self.frame.tail } else { &self.frame.empty })?;
+        self.output.release()?;
         Ok(())
     }
 }
 
-/// Lets the workers go, on every way out.
-struct Closing<'q>(&'q Queue, Option<&'q Turns>);
+/// What the threads share.
+struct Shop<'a, O> {
+    options: &'a Options,
+    at: Option<&'a dyn ReadAt>,
+    supply: Mutex<Supply<'a>>,
+    line: Mutex<Line>,
+    /// There is room for another part, or an end.
+    room: Condvar,
+    /// The calling thread should look.
+    news: Condvar,
+    sheet: Mutex<Sheet<O>>,
+}
 
-impl Drop for Closing<'_> {
-    fn drop(&mut self) {
-        let mut jobs = self.0.jobs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        *jobs = (VecDeque::new(), true);
-        self.0.changed.notify_all();
-        if let Some(turns) = self.1 {
-            let turn = turns.turn.lock();
-            turn.unwrap_or_else(|poisoned| poisoned.into_inner()).closed = true;
-            turns.changed.notify_all();
-        }
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+fn wait<'l>(changed: &Condvar, line: MutexGuard<'l, Line>) -> MutexGuard<'l, Line> {
+    changed.wait(line).unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// As [`crate::convert::convert`], over [`Options::jobs`] threads.
@@ -198,68 +180,189 @@ impl Drop for Closing<'_> {
 /// As there. The first error in the order of the input ends the run.
 pub(crate) fn convert<'a>(
     input: Input<'a>,
-    mut output: impl Output + Send + 'a,
+    output: impl Output + Send + 'a,
     options: &Options,
     on_bad: &mut OnBad<'_>,
 ) -> Result<Summary> {
-    let mut parts = Parts::new(input, options)?;
-    let at = parts.at();
-    let turns = match output.write_at()? {
-        Some(write_at) => Some(Turns::new(write_at, options)?),
-        None => None,
+    let parts = Parts::new(input, options)?;
+    let jobs = options.jobs;
+    let shop = Shop {
+        options,
+        at: parts.at(),
+        supply: Mutex::new(Supply { parts, number: 0, ended: false }),
+        line: Mutex::new(Line {
+            first: 0,
+            converted: VecDeque::new(),
+            writing: false,
+            under_way: 0,
+            entries: VecDeque::new(),
+            faulty: 0,
+            at_work: jobs,
+            panicked: false,
+            closed: false,
+            spare: Vec::new(),
+        }),
+        room: Condvar::new(),
+        news: Condvar::new(),
+        sheet: Mutex::new(Sheet { output, frame: Frame::new(options)?, begun: false }),
     };
-    let queue = Queue::default();
-    let most = options.jobs as u64 * PARTS_PER_JOB;
+    let fidelity = Fidelity::new(options.on_loss, options.to);
+    let mut total = Summary { documents: 0, bad_records: 0, fidelity };
     std::thread::scope(|scope| {
-        let closing = Closing(&queue, turns.as_ref());
-        let (to_main, replies) = channel();
-        for _ in 0..options.jobs {
-            let Closing(queue, turns) = closing;
-            let to_main = to_main.clone();
-            scope.spawn(move || work(queue, &to_main, at, turns, options));
+        for _ in 0..jobs {
+            scope.spawn(|| shop.work());
         }
-        let mut total = Total::new(options)?;
-        // The parts that are handed out, those of them that are done.
-        let mut under_way: VecDeque<Option<Done>> = VecDeque::new();
-        let mut first = 0;
-        let mut spare: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-        let mut more = true;
+        let result = shop.keep_account(&mut total, on_bad);
+        shop.close();
+        result
+    })?;
+    let sheet = shop.sheet.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    sheet.finish()?;
+    Ok(total)
+}
+
+impl<O: Output + Send> Shop<'_, O> {
+    /// Takes what is done into the account until everybody has ended.
+    fn keep_account(&self, total: &mut Summary, on_bad: &mut OnBad<'_>) -> Result {
         loop {
-            while more && (under_way.len() as u64) < most {
-                let (bytes, buffer) = spare.pop().unwrap_or_default();
-                match parts.next(bytes)? {
-                    Some(part) => {
-                        let number = first + under_way.len() as u64;
-                        queue.push(Job { number, part, buffer });
-                        under_way.push_back(None);
-                    }
-                    None => more = false,
+            let mut line = lock(&self.line);
+            while !line.has_news() {
+                line = wait(&self.news, line);
+            }
+            let entries = std::mem::take(&mut line.entries);
+            let (ended, panicked) = (line.at_work == 0, line.panicked);
+            drop(line);
+            for entry in entries {
+                let faulty = entry.is_faulty();
+                account(total, entry, on_bad)?;
+                if faulty {
+                    lock(&self.line).faulty -= 1;
                 }
             }
-            if under_way.is_empty() {
-                break;
+            self.room.notify_all();
+            if panicked {
+                return Err(worker_gone());
             }
-            match replies.recv().map_err(|_| worker_gone())? {
-                Reply::Done(number, done) => under_way[(number - first) as usize] = Some(done),
-                Reply::Gone => return Err(worker_gone()),
+            if ended {
+                return Ok(());
             }
-            while under_way.front().is_some_and(Option::is_some) {
-                let done = under_way.pop_front().flatten().expect("just looked");
-                let done = total.account(done, on_bad)?;
-                if turns.is_none() {
-                    total.write(&done, &mut output)?;
+        }
+    }
+
+    /// Lets the workers go.
+    fn close(&self) {
+        lock(&self.line).closed = true;
+        self.room.notify_all();
+    }
+
+    fn work(&self) {
+        /// Tells the others of an end, also by a panic, for which the calling thread would else
+        /// wait for ever.
+        struct Farewell<'s, 'a, O>(&'s Shop<'a, O>);
+
+        impl<O> Drop for Farewell<'_, '_, O> {
+            fn drop(&mut self) {
+                let Shop { line, room, news, .. } = self.0;
+                let mut line = lock(line);
+                line.at_work -= 1;
+                if std::thread::panicking() {
+                    (line.panicked, line.closed) = (true, true);
+                    room.notify_all();
                 }
-                spare.push((done.input, done.output));
-                first += 1;
+                if line.has_news() {
+                    news.notify_all();
+                }
             }
         }
-        if let Some(turns) = &turns {
-            let turn = turns.turn.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            output.advance(turn.offset)?;
-            total.begun = turn.begun;
+
+        let _farewell = Farewell(self);
+        while let Some((input, output)) = self.buffers() {
+            let Some((number, part)) = self.take(input) else {
+                lock(&self.line).under_way -= 1;
+                return;
+            };
+            let done = match part {
+                Ok(part) => convert_part(part, output, self.at, self.options),
+                // An error of the input comes where the part would.
+                Err(error) => Done::failed(0, Vec::new(), output, error),
+            };
+            self.put(number, done);
         }
-        total.finish(&mut output)
-    })
+    }
+
+    /// Waits for room; gives the buffers of a part. `None` where the run ends.
+    fn buffers(&self) -> Option<(Vec<u8>, Vec<u8>)> {
+        let most = self.options.jobs * PARTS_PER_JOB;
+        let mut line = lock(&self.line);
+        while !line.closed
+            && (line.under_way >= most
+                || line.faulty >= most
+                || line.entries.len() >= 2 * PARTS_PER_ACCOUNT)
+        {
+            line = wait(&self.room, line);
+        }
+        if line.closed {
+            return None;
+        }
+        line.under_way += 1;
+        Some(line.spare.pop().unwrap_or_default())
+    }
+
+    /// The next part of the input, and its number; `None` at the end.
+    fn take(&self, buffer: Vec<u8>) -> Option<(u64, Result<Part>)> {
+        let mut supply = lock(&self.supply);
+        if supply.ended {
+            return None;
+        }
+        let part = supply.parts.next(buffer).transpose();
+        supply.ended = !matches!(part, Some(Ok(_)));
+        let number = supply.number;
+        supply.number += 1;
+        part.map(|part| (number, part))
+    }
+
+    /// Puts a part in line, and writes those that nothing is missing before, unless somebody does.
+    fn put(&self, number: u64, done: Done) {
+        let mut line = lock(&self.line);
+        let place = (number - line.first) as usize;
+        if line.converted.len() <= place {
+            line.converted.resize_with(place + 1, || None);
+        }
+        line.converted[place] = Some(done);
+        while !line.writing
+            && !line.closed
+            && let Some(Some(_)) = line.converted.front()
+        {
+            let Some(Some(mut done)) = line.converted.pop_front() else {
+                unreachable!("just looked")
+            };
+            line.first += 1;
+            line.writing = true;
+            drop(line);
+            if done.result.is_ok()
+                && let Err(error) = lock(&self.sheet).write(&done.output)
+            {
+                done.result = Err(error);
+            }
+            let Done { start, input, output, bad, result } = done;
+            line = lock(&self.line);
+            line.writing = false;
+            line.under_way -= 1;
+            line.spare.push((input, output));
+            // A part that failed ends the writing.
+            line.closed |= result.is_err();
+            let entry = Entry { start, bad, result };
+            line.faulty += usize::from(entry.is_faulty());
+            line.entries.push_back(entry);
+            self.room.notify_one();
+            if line.has_news() {
+                self.news.notify_all();
+            }
+        }
+        if line.closed {
+            self.room.notify_all();
+        }
+    }
 }
 
 /// A worker has panicked; the scope carries its panic on when it ends.
@@ -267,34 +370,9 @@ fn worker_gone() -> Error {
     Error::from(std::io::Error::other("a converting thread has ended early"))
 }
 
-fn work(
-    queue: &Queue,
-    to_main: &Sender<Reply>,
-    at: Option<&dyn ReadAt>,
-    turns: Option<&Turns>,
-    options: &Options,
-) {
-    /// Tells the calling thread of a panic, which would else wait for ever.
-    struct Farewell<'a>(&'a Sender<Reply>);
-
-    impl Drop for Farewell<'_> {
-        fn drop(&mut self) {
-            if std::thread::panicking() {
-                let _ = self.0.send(Reply::Gone);
-            }
-        }
-    }
-
-    let _farewell = Farewell(to_main);
-    while let Some(Job { number, part, buffer }) = queue.pop() {
-        let mut done = convert_part(part, buffer, at, options);
-        if let Some(turns) = turns {
-            turns.write(number, &mut done);
-        }
-        // The calling thread is gone only when the run has failed already.
-        if to_main.send(Reply::Done(number, done)).is_err() {
-            return;
-        }
+impl Done {
+    fn failed(start: u64, input: Vec<u8>, output: Vec<u8>, error: Error) -> Done {
+        Done { start, input, output, bad: Vec::new(), result: Err(error) }
     }
 }
 
@@ -308,11 +386,8 @@ fn convert_part(part: Part, buffer: Vec<u8>, at: Option<&dyn ReadAt>, options: &
             let at = at.expect("ranges are made only of such inputs");
             match read_range(at, start, end, &mut input, options) {
                 Ok((start, records)) => (start, input, records),
-                Err(error) => {
-                    // The error has its offset in the whole, and `place` counts from the start.
-                    let (start, output, result) = (0, buffer, Err(error));
-                    return Done { start, input, output, bad: Vec::new(), result };
-                }
+                // The error has its offset in the whole, and `place` counts from the start.
+                Err(error) => return Done::failed(0, input, buffer, error),
             }
         }
     };
@@ -559,54 +634,17 @@ impl Frame {
     }
 }
 
-/// The account of the parts that are done.
-struct Total {
-    frame: Frame,
-    summary: Summary,
-    begun: bool,
-}
-
-impl Total {
-    fn new(options: &Options) -> Result<Total> {
-        let fidelity = Fidelity::new(options.on_loss, options.to);
-        let summary = Summary { documents: 0, bad_records: 0, fidelity };
-        Ok(Total { frame: Frame::new(options)?, summary, begun: false })
+/// Counts a part, the next in order.
+fn account(total: &mut Summary, entry: Entry, on_bad: &mut OnBad<'_>) -> Result {
+    let before = total.documents + total.bad_records;
+    for bad in entry.bad {
+        on_bad(BadRecord { error: place(bad.error, before, entry.start), ..bad })?;
     }
-
-    /// Counts a converted part, the next in order.
-    fn account(&mut self, mut done: Done, on_bad: &mut OnBad<'_>) -> Result<Done> {
-        let before = self.summary.documents + self.summary.bad_records;
-        for bad in std::mem::take(&mut done.bad) {
-            on_bad(BadRecord { error: place(bad.error, before, done.start), ..bad })?;
-        }
-        let part = match &done.result {
-            Ok(part) => part,
-            Err(_) => {
-                let error = done.result.expect_err("just looked");
-                return Err(place(error, before, done.start));
-            }
-        };
-        self.summary.documents += part.documents;
-        self.summary.bad_records += part.bad_records;
-        self.summary.fidelity.merge(&part.fidelity, before);
-        Ok(done)
-    }
-
-    /// Writes a part.
-    fn write(&mut self, done: &Done, output: &mut impl Output) -> Result {
-        let body = self.frame.body(&done.output);
-        if !body.is_empty() {
-            output.write(self.frame.before(std::mem::replace(&mut self.begun, true)))?;
-            output.write(body)?;
-        }
-        Ok(())
-    }
-
-    fn finish(self, output: &mut impl Output) -> Result<Summary> {
-        output.write(if self.begun { &self.frame.tail } else { &self.frame.empty })?;
-        output.release()?;
-        Ok(self.summary)
-    }
+    let part = entry.result.map_err(|error| place(error, before, entry.start))?;
+    total.documents += part.documents;
+    total.bad_records += part.bad_records;
+    total.fidelity.merge(&part.fidelity, before);
+    Ok(())
 }
 
 /// An error of a part, with its place in the whole.
