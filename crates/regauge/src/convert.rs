@@ -259,6 +259,9 @@ pub fn convert<'a>(
     result.map_err(|error| explain(error, again, options))
 }
 
+/// The most room that an output in memory begins with.
+const ROOM_BYTES: usize = 256 << 10;
+
 /// Converts bytes in memory: gives the bytes of the other format.
 ///
 /// # Errors
@@ -273,8 +276,10 @@ pub fn convert_bytes(input: &[u8], options: &Options) -> Result<Vec<u8>> {
 /// As [`convert`].
 pub fn convert_counted(input: &[u8], options: &Options) -> Result<(Vec<u8>, u64)> {
     let tracked = options.report || options.on_loss == OnLoss::Approximate;
-    let ran = run(Input::Bytes(input), Out::in_memory(), options, tracked, &mut |_| Ok(()));
-    match ran {
+    // Most formats take about as much as others: a small document need not move as its output grows.
+    let room = input.len().saturating_add(64).min(ROOM_BYTES);
+    let out = Out::reusing(Vec::with_capacity(room));
+    match run(Input::Bytes(input), out, options, tracked, &mut |_| Ok(())) {
         Ok((summary, out)) => Ok((out.into_vec(), summary.documents)),
         Err(error) => Err(explain(error, Some(Input::Bytes(input)), options)),
     }

@@ -257,8 +257,12 @@ impl MongoDb {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.waited(DOING, async {
             let collection = self.collection(layout);
-            let find = collection.find(filter).sort(sort).projection(fields);
-            let mut cursor = find.limit(limit).await.map_err(failed(DOING, true))?;
+            let mut find = collection.find(filter).sort(sort).limit(limit);
+            // Documents of a collection of our own have these two fields and no others.
+            if !(values && (&*layout.key, &*layout.value) == ("_id", "value")) {
+                find = find.projection(fields);
+            }
+            let mut cursor = find.await.map_err(failed(DOING, true))?;
             while cursor.advance().await.map_err(failed(DOING, true))? {
                 let document = cursor.current();
                 let key = form.key(layout, field(document, &layout.key)?)?;
