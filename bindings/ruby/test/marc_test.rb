@@ -242,6 +242,61 @@ class MARCTest < Minitest::Test
     end
   end
 
+  def test_a_copy_of_a_record_that_was_read_leaves_both_whole
+    bytes = MARC.dump([record, record])
+    [->(r) { r.dup }, ->(r) { r.clone }, ->(r) { r.clone(freeze: true) }].each do |copy|
+      one, two = MARC.load_all(bytes)
+      copied = copy[one]
+      assert_equal two, copied
+      assert_equal two, one
+      assert_equal bytes, MARC.dump([copied, one])
+      copied["245"].indicator1 = "7" unless copied.frozen?
+      assert_equal "1", one["245"].indicator1
+    end
+    # One that has what another was read from, before and after the other's fields were made.
+    one, two = MARC.load_all(bytes)
+    other = MARC::Record.allocate
+    other.leader = one.leader
+    other.instance_variable_set(:@source, one.instance_variable_get(:@source))
+    assert_equal MARC.dump(two), MARC.dump(other)
+    assert_equal two.fields, one.fields
+    assert_raises(ArgumentError) { other.fields }
+    assert_raises(Regauge::EncodeError) { MARC.dump(other) }
+  end
+
+  def test_the_memory_of_a_record_is_used_again
+    sizes = [1, 300, 2, 40, 1, 3000, 1]
+    bytes = sizes.map do |size|
+      long = record
+      (size / 10).times { |index| long.append(MARC::DataField.new("650", (index % 10).to_s, "é", ["a", "x" * (size % 97)], ["é", index.to_s])) }
+      long.append(MARC::ControlField.new("009", "y" * size))
+      long.to_marc
+    end
+    whole = MARC.load_all(bytes.join)
+    # Some are read at once, some later, so that memory goes to and fro.
+    [[0, 2, 4], [1, 5], (0..6).to_a].each do |early|
+      found = []
+      MARC.each(bytes.join) { |r| r.fields if early.include?(found.push(r).length - 1) }
+      assert_equal bytes, found.map { |r| MARC.dump(r) }
+      assert_equal whole, found
+    end
+  end
+
+  def test_indicators_are_set_one_by_one
+    first, second = MARC.load(MARC.dump(record)).fields("650")
+    first.indicator1 = "9"
+    first.indicator2 = nil
+    assert_equal ["9", nil, " ", "1"], [first.indicator1, first.indicator2, second.indicator1, second.indicator2]
+    assert_equal "650 9 $a Programming ", first.to_s
+    made = MARC::DataField.new("650", nil, "0")
+    assert_equal [" ", "0"], [made.indicator1, made.indicator2]
+    made.indicator1 = "ab"
+    assert_equal "ab", made.indicator1
+    copy = made.dup
+    copy.indicator2 = "5"
+    assert_equal %w[0 5], [made.indicator2, copy.indicator2]
+  end
+
   def test_a_record_that_nobody_touched_is_written_by_its_bytes
     reader = ->(bytes, **options) { Regauge::MARC.load_all(bytes, **options) }
     fields = [{ "001" => "é" }, { "245" => { "ind1" => "1", "ind2" => " ", "subfields" => [{ "a" => "ü" }] } }]

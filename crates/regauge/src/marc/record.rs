@@ -309,6 +309,20 @@ impl Record {
             && tight::<SubfieldEntry>(self.subfields.len(), self.subfields.capacity())
     }
 
+    /// How many bytes of memory there are for the text and the places of its parts.
+    pub fn memory(&self) -> usize {
+        self.text.capacity()
+            + self.fields.capacity() * size_of::<FieldEntry>()
+            + self.subfields.capacity() * size_of::<SubfieldEntry>()
+    }
+
+    /// How many of them the record needs.
+    fn memory_used(&self) -> usize {
+        self.text.len()
+            + self.fields.len() * size_of::<FieldEntry>()
+            + self.subfields.len() * size_of::<SubfieldEntry>()
+    }
+
     /// About how many bytes of memory the record takes: the entries count, since a subfield can be
     /// empty.
     #[inline]
@@ -540,6 +554,17 @@ impl RecordBuilder {
         let taken = record.clone();
         record.clear();
         taken
+    }
+
+    /// The record at hand, in at most twice the memory that it needs. The builder goes on with the
+    /// memory of `spare`, whatever is in it, and has no record.
+    pub fn exchange(&mut self, mut spare: Record) -> Record {
+        let record = &mut self.inner.target.record;
+        if record.memory() > 2 * record.memory_used() + 256 {
+            return self.take();
+        }
+        spare.clear();
+        std::mem::replace(record, spare)
     }
 
     /// Forgets the record at hand, whole or not.

@@ -5,6 +5,7 @@
 //! written straight from there ([`crate::marc_dump`]). The objects have the instance variables of
 //! ruby-marc, so real `MARC::Record`s can be built and written by the same code.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -20,17 +21,17 @@ use crate::load::located;
 use crate::names::names;
 use crate::options::Settings;
 use crate::ruby::{self, Jump, Learned, NIL, Places, Raise, VALUE};
-use crate::scratch::{self, Keys};
+use crate::scratch;
 use crate::stream::{FromRead, bad_record};
 
-/// `Regauge::Native::RecordSource`: what was read of one record.
-pub struct RecordSource(Record);
+/// `Regauge::Native::RecordSource`: what was read of one record, until its fields are made.
+pub struct RecordSource(Option<Record>);
 
 impl Held for RecordSource {
     const NAME: &'static std::ffi::CStr = c"Regauge::Native::RecordSource";
     fn mark(&self) {}
     fn size(&self) -> usize {
-        size_of::<Record>() + 2 * self.0.leader().len()
+        size_of::<Record>() + self.0.as_ref().map_or(0, Record::memory)
     }
 }
 
@@ -38,7 +39,7 @@ static SOURCE: DataType<RecordSource> = DataType::new();
 
 /// The record in an object that holds one.
 pub fn source_of<'a>(source: VALUE) -> Option<&'a mut Record> {
-    SOURCE.get(source).ok().map(|source| &mut source.0)
+    SOURCE.get(source).ok()?.0.as_mut()
 }
 
 /// `Regauge::Native::RecordStream`.
@@ -217,7 +218,7 @@ pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     }
     let skip = inner.settings.core.skip_bad;
     let value = match result {
-        Ok(true) => new_record(inner.builder.take(), kit)?,
+        Ok(true) => new_record(inner.builder.exchange(SPARE.take().unwrap_or_default()), kit)?,
         Ok(false) => receiver,
         Err(error) if skip => match inner.reader.skip(error) {
             Ok(bad) => bad_record(&bad)?,
@@ -268,15 +269,38 @@ impl Kit {
 fn new_record(record: Record, kit: VALUE) -> Result<VALUE, Raise> {
     let names = names();
     let kit = Kit::of(kit)?;
-    let object = ruby::allocate(kit.record)?;
-    ruby::set_variable(object, names.id_leader, ruby::text(record.leader()));
-    if kit.eager {
-        ruby::set_variable(object, names.id_fields, fields(&record, &kit)?);
+    let leader = ruby::text(record.leader());
+    let (id_content, content, learned) = if kit.eager {
+        let list = fields(&record, &kit)?;
+        recycle(record);
+        (names.id_fields, list, &WHOLE_RECORD)
     } else {
-        let source = SOURCE.wrap(names.record_source, RecordSource(record));
-        ruby::set_variable(object, names.id_source, source);
-    }
+        let source = SOURCE.wrap(names.record_source, RecordSource(Some(record)));
+        (names.id_source, source, &RECORD)
+    };
+    let object = match ruby::PlainClass::of(kit.record) {
+        Some(class) => class.new_object(),
+        None => ruby::allocate(kit.record)?,
+    };
+    Places::unknown([names.id_leader, id_content], learned).give(object, [leader, content]);
+    ruby::keep(leader);
+    ruby::keep(content);
     Ok(object)
+}
+
+thread_local! {
+    /// The memory of a record whose fields were made, good for the next.
+    static SPARE: Cell<Option<Record>> = const { Cell::new(None) };
+}
+
+/// How many bytes of memory are kept for the next record at most.
+const SPARE_BYTES: usize = 256 << 10;
+
+/// Keeps the memory of a record that nobody needs any more.
+fn recycle(record: Record) {
+    if record.memory() <= SPARE_BYTES {
+        SPARE.set(Some(record));
+    }
 }
 
 /// `Native.fill(record, kit)`: makes the fields of a record that was read, in `@fields`.
@@ -286,10 +310,21 @@ pub fn fill(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     };
     let names = names();
     let source = ruby::variable(object, names.id_source);
-    let record = &SOURCE.get(source)?.0;
-    let list = fields(record, &Kit::of(kit)?)?;
+    let kit = Kit::of(kit)?;
+    let Some(record) = SOURCE.get(source)?.0.take() else {
+        return Err(ruby::argument_error("the fields were made for another record already"));
+    };
+    let list = match fields(&record, &kit) {
+        Ok(list) => list,
+        Err(raise) => {
+            SOURCE.get(source)?.0 = Some(record);
+            return Err(raise);
+        }
+    };
+    let charset = record.charset_key();
+    recycle(record);
     ruby::keep(source);
-    if let Some(charset) = record.charset_key() {
+    if let Some(charset) = charset {
         ruby::set_variable(object, names.id_charset, ruby::symbol(charset.name()));
     }
     ruby::set_variable(object, names.id_fields, list);
@@ -298,9 +333,20 @@ pub fn fill(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
 }
 
 /// What new objects are given their variables by.
+static RECORD: Learned = Learned::new();
+static WHOLE_RECORD: Learned = Learned::new();
 static CONTROL: Learned = Learned::new();
 static DATA: Learned = Learned::new();
+static THEIR_DATA: Learned = Learned::new();
 static SUBFIELD: Learned = Learned::new();
+
+/// How data fields are given theirs.
+enum DataPlaces {
+    /// Ours have both indicators in one array.
+    Ours(Places<3>),
+    /// Those of ruby-marc each.
+    Theirs(Places<4>),
+}
 
 /// The fields as objects. Every value is on the stack, or in an object that is, before the next is
 /// made.
@@ -316,9 +362,13 @@ fn fields(record: &Record, kit: &Kit) -> Result<VALUE, Raise> {
     // Objects of one class have their variables in the same places: where they can simply be
     // written there, they are, once the first of each class was looked at.
     let mut controls = Places::unknown([names.id_tag, names.id_value], &CONTROL);
-    let one_and_two = [names.id_indicator1, names.id_indicator2];
-    let [one, two] = one_and_two;
-    let mut datas = Places::unknown([names.id_tag, one, two, names.id_subfields], &DATA);
+    let (tag, subfields) = (names.id_tag, names.id_subfields);
+    let mut datas = if ruby::is_under(kit.data, names.marc_data_field) {
+        DataPlaces::Ours(Places::unknown([tag, names.id_indicators, subfields], &DATA))
+    } else {
+        let (one, two) = (names.id_indicator1, names.id_indicator2);
+        DataPlaces::Theirs(Places::unknown([tag, one, two, subfields], &THEIR_DATA))
+    };
     let mut parts = Places::unknown([names.id_code, names.id_value], &SUBFIELD);
     for field in record.fields() {
         let start = stack.len();
@@ -326,41 +376,47 @@ fn fields(record: &Record, kit: &Kit) -> Result<VALUE, Raise> {
             Field::Text { tag, text } => {
                 let text = ruby::text(text);
                 stack.push(text);
+                let tag = keys.string(tag);
                 let object = control.new_object();
-                controls.give(object, [small(keys, tag), text]);
+                controls.give(object, [tag, text]);
                 object
             }
             Field::Data { tag, ind1, ind2, subfields } => {
                 for (code, value) in subfields {
                     let value = ruby::text(value);
                     stack.push(value);
+                    let code = keys.character(code);
                     let subfield = part.new_object();
-                    parts.give(subfield, [small(keys, code), value]);
+                    parts.give(subfield, [code, value]);
                     stack.set(stack.len() - 1, subfield);
                 }
                 let list = ruby::array(stack.from(start));
                 stack.truncate(start);
                 stack.push(list);
-                let (one, two) = (small(keys, ind1), small(keys, ind2));
-                let object = data.new_object();
-                datas.give(object, [small(keys, tag), one, two, list]);
-                object
+                let tag = keys.string(tag);
+                match &mut datas {
+                    DataPlaces::Ours(places) => {
+                        let pair = keys.pair(ind1, ind2);
+                        let object = data.new_object();
+                        places.give(object, [tag, pair, list]);
+                        object
+                    }
+                    DataPlaces::Theirs(places) => {
+                        let (one, two) = (keys.character(ind1), keys.character(ind2));
+                        let object = data.new_object();
+                        places.give(object, [tag, one, two, list]);
+                        object
+                    }
+                }
             }
         };
         stack.truncate(start);
         stack.push(object);
     }
-    let list = ruby::allocate(kit.list)?;
-    ruby::array_extend(list, stack.from(0));
+    let list = ruby::array_of_class(kit.list, stack.from(0))?;
     if kit.eager {
         ruby::set_variable(list, names.id_tags, ruby::hash());
         ruby::set_variable(list, names.id_clean, ruby::FALSE);
     }
     Ok(list)
-}
-
-/// Tags, indicators and codes are few, and frozen: one string does for all.
-#[inline]
-fn small(keys: &Keys, text: &str) -> VALUE {
-    keys.string(text)
 }

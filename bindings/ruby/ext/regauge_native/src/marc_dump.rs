@@ -195,7 +195,7 @@ fn given(object: VALUE, seen: &mut Seen) -> regauge::Result<Given<'_>> {
 
 /// Where the objects of records have their variables.
 struct Seen {
-    field: Places<5>,
+    field: Places<6>,
     subfield: Places<2>,
 }
 
@@ -204,6 +204,8 @@ const TAG: usize = 0;
 const SUBFIELDS: usize = 1;
 const VALUE_OF_FIELD: usize = 2;
 const INDICATORS: [usize; 2] = [3, 4];
+/// Both in one array: so our own fields have them.
+const PAIR: usize = 5;
 /// The names of [`Seen::subfield`].
 const CODE: usize = 0;
 const VALUE_OF_SUBFIELD: usize = 1;
@@ -214,7 +216,8 @@ impl Seen {
         static NONE: Learned = Learned::new();
         let names = names();
         let (one, two) = (names.id_indicator1, names.id_indicator2);
-        let field = [names.id_tag, names.id_subfields, names.id_value, one, two];
+        let pair = names.id_indicators;
+        let field = [names.id_tag, names.id_subfields, names.id_value, one, two, pair];
         let subfield = [names.id_code, names.id_value];
         Seen { field: Places::unknown(field, &NONE), subfield: Places::unknown(subfield, &NONE) }
     }
@@ -259,8 +262,13 @@ impl Objects<'_> {
                 continue;
             }
             target.begin_data();
-            target.ind1(content_of(variable(INDICATORS[0]), tag)?);
-            target.ind2(content_of(variable(INDICATORS[1]), tag)?);
+            let pair = variable(PAIR);
+            let [one, two] = match is_array(pair) {
+                true => [0, 1].map(|index| ruby::array_get(pair, index).unwrap_or(NIL)),
+                false => INDICATORS.map(variable),
+            };
+            target.ind1(content_of(one, tag)?);
+            target.ind2(content_of(two, tag)?);
             for &subfield in ruby::array_values(subfields) {
                 seen.subfield.look(subfield);
                 target.code(content_of(seen.subfield.get(subfield, CODE), tag)?);

@@ -14,6 +14,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::data::{DataType, Held};
 use crate::ruby::{self, ID, VALUE};
@@ -175,11 +176,71 @@ impl Key {
 
 /// Keys that came before: documents repeat theirs, and to find one here is cheaper than to look it
 /// up in Ruby's table of strings. Direct mapped.
-pub struct Keys(Box<[Key; KEYS]>);
+pub struct Keys {
+    table: Box<[Key; KEYS]>,
+    /// Text of one byte, by the byte; 0 where it did not come yet.
+    characters: [Cell<VALUE>; 128],
+    /// Two of these in an array, behind the bytes that they are.
+    pairs: Box<[Cell<(u16, VALUE)>; PAIRS]>,
+}
+
+/// How many pairs are remembered: indicators are blanks and digits, so there are 121 usual ones.
+const PAIRS: usize = 256;
 
 impl Keys {
     fn new() -> Keys {
-        Keys(Box::new([const { Key::new() }; KEYS]))
+        Keys {
+            table: Box::new([const { Key::new() }; KEYS]),
+            characters: [const { Cell::new(0) }; 128],
+            pairs: Box::new([const { Cell::new((0, 0)) }; PAIRS]),
+        }
+    }
+
+    /// A text that is mostly one ASCII character, as a string that is frozen and interned.
+    #[inline(always)]
+    pub fn character(&self, text: &str) -> VALUE {
+        if let [byte @ 0..0x80] = text.as_bytes() {
+            let known = self.characters[usize::from(*byte)].get();
+            if known != 0 {
+                return known;
+            }
+        }
+        self.new_character(text)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_character(&self, text: &str) -> VALUE {
+        let string = ruby::interned(text);
+        if let [byte @ 0..0x80] = text.as_bytes() {
+            self.characters[usize::from(*byte)].set(string);
+        }
+        string
+    }
+
+    /// Two texts that are mostly one ASCII character, as an array that is frozen.
+    #[inline(always)]
+    pub fn pair(&self, one: &str, two: &str) -> VALUE {
+        if let ([a @ 0..0x80], [b @ 0..0x80]) = (one.as_bytes(), two.as_bytes()) {
+            let (bytes, pair) = self.pairs[pair_place(*a, *b)].get();
+            if bytes == u16::from_le_bytes([*a, *b]) && pair != 0 {
+                return pair;
+            }
+        }
+        self.new_pair(one, two)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_pair(&self, one: &str, two: &str) -> VALUE {
+        let texts = [self.character(one), self.character(two)];
+        let pair = ruby::array(&texts);
+        ruby::freeze(pair);
+        texts.into_iter().for_each(ruby::keep);
+        if let ([a @ 0..0x80], [b @ 0..0x80]) = (one.as_bytes(), two.as_bytes()) {
+            self.pairs[pair_place(*a, *b)].set((u16::from_le_bytes([*a, *b]), pair));
+        }
+        pair
     }
 
     /// The place of a key; `None` for a long one.
@@ -189,7 +250,7 @@ impl Keys {
         if bytes.len() > KEY_BYTES {
             return None;
         }
-        let key = &self.0[place(bytes)];
+        let key = &self.table[place(bytes)];
         if !key.is(bytes) {
             key.fill(text);
         }
@@ -223,7 +284,7 @@ impl Keys {
         if bytes.len() > KEY_BYTES {
             return ruby::id_of(string);
         }
-        let key = &self.0[place(bytes)];
+        let key = &self.table[place(bytes)];
         if key.string.get() != string {
             return ruby::id_of(string);
         }
@@ -234,13 +295,25 @@ impl Keys {
     }
 
     fn mark(&self) {
-        for key in self.0.iter().filter(|key| key.string.get() != 0) {
+        for key in self.table.iter().filter(|key| key.string.get() != 0) {
             ruby::mark(key.string.get());
             if key.symbol.get() != 0 {
                 ruby::mark(key.symbol.get());
             }
         }
+        let pairs = self.pairs.iter().map(|pair| pair.get().1);
+        for value in self.characters.iter().map(Cell::get).chain(pairs).filter(|value| *value != 0)
+        {
+            ruby::mark(value);
+        }
     }
+}
+
+/// Where a pair is kept: blanks and digits each have a place of their own.
+#[inline(always)]
+fn pair_place(one: u8, two: u8) -> usize {
+    let place = |byte: u8| usize::from(byte & 15 ^ if byte & 16 == 0 { 12 } else { 0 });
+    place(one) << 4 | place(two)
 }
 
 /// Where a key is kept: a mix of its first and last bytes and its length.
@@ -300,8 +373,10 @@ impl Scratch {
 
 /// The addresses of every scratch that was ever made; none is ever freed.
 static ALL: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-/// Those that nobody uses.
+/// Those that nobody uses, but for [`AT_HAND`].
 static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+/// One that nobody uses, 0 for none: the usual load takes it and puts it back, without a lock.
+static AT_HAND: AtomicUsize = AtomicUsize::new(0);
 
 /// A scratch that is in use. It goes back to the others when this is dropped.
 pub struct Lease(&'static Scratch);
@@ -317,10 +392,13 @@ impl std::ops::Deref for Lease {
 /// at the same time, in one another, in other threads or in Ractors.
 pub fn take() -> Lease {
     // Neither lock is held over a call of Ruby, so none waits for a collection.
-    let free = FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
+    let free = match AT_HAND.swap(0, Ordering::Acquire) {
+        0 => FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop(),
+        address => Some(address),
+    };
     if let Some(address) = free {
-        // SAFETY: an address in FREE is that of a scratch that is never freed, and that nobody
-        // else holds, since it was taken out.
+        // SAFETY: an address in AT_HAND or FREE is that of a scratch that is never freed, and that
+        // nobody else holds, since it was taken out.
         return Lease(unsafe { &*(address as *const Scratch) });
     }
     let scratch: &'static Scratch = Box::leak(Box::new(Scratch {
@@ -345,8 +423,10 @@ impl Drop for Lease {
             stack.truncate(0);
             stack.shrink();
         }
-        let mut free = FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        free.push(&raw const *self.0 as usize);
+        let address = &raw const *self.0 as usize;
+        if AT_HAND.compare_exchange(0, address, Ordering::Release, Ordering::Relaxed).is_err() {
+            FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(address);
+        }
     }
 }
 

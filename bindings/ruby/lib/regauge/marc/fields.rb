@@ -103,10 +103,6 @@ module Regauge
 
       # @return [String]
       attr_accessor :tag
-      # @return [String] one character
-      attr_accessor :indicator1
-      # @return [String] one character
-      attr_accessor :indicator2
       # @return [Array<Subfield>]
       attr_accessor :subfields
 
@@ -116,9 +112,29 @@ module Regauge
       # @param subfields [Array<Subfield, Array(String, String)>]
       def initialize(tag, indicator1 = " ", indicator2 = " ", *subfields)
         @tag = tag
-        @indicator1 = indicator1 || " "
-        @indicator2 = indicator2 || " "
+        # Three variables have room in the object itself; a pair is frozen, since many fields share it.
+        @indicators = [indicator1 || " ", indicator2 || " "].freeze
         @subfields = subfields.map { |subfield| DataField.subfield(subfield) }
+      end
+
+      # @return [String] one character
+      def indicator1
+        @indicators[0]
+      end
+
+      # @return [String] one character
+      def indicator2
+        @indicators[1]
+      end
+
+      # @param value [String] one character
+      def indicator1=(value)
+        @indicators = [value, @indicators[1]].freeze
+      end
+
+      # @param value [String] one character
+      def indicator2=(value)
+        @indicators = [@indicators[0], value].freeze
       end
 
       # @api private

@@ -170,10 +170,13 @@ module Regauge
       # @api private
       def initialize_copy(other)
         super
-        list
+        # What was read is made into fields for the other one.
+        fields = other.fields
+        @charset = other.charset
+        @source = nil
         @leader = leader.dup
         @fields = FieldMap.new
-        other.fields.each do |field|
+        fields.each do |field|
           field = field.dup
           field.subfields = field.subfields.map(&:dup) if field.is_a?(DataField)
           @fields << field
@@ -203,7 +206,7 @@ module Regauge
       private
 
       def list
-        @fields || Native.fill(self, MARC.kit(nil))
+        @fields || Native.fill(self, KIT)
       end
     end
   end

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_int};
 
+use super::container::{array, array_extend};
 use super::jump::{Jump, protect, rescue};
 use super::text::{bytes_of, is_ascii};
 use super::{FALSE, ID, TRUE, VALUE, is_heap};
@@ -103,6 +104,12 @@ pub fn freeze(object: VALUE) {
     unsafe { rb_sys::rb_obj_freeze(object) };
 }
 
+/// Whether a class is another, or under it.
+pub fn is_under(class: VALUE, other: VALUE) -> bool {
+    // SAFETY: the lock; no exception for two classes.
+    unsafe { rb_sys::rb_class_inherited_p(class, other) == TRUE }
+}
+
 /// Whether a value on the heap is frozen.
 #[inline(always)]
 pub fn is_frozen(object: VALUE) -> bool {
@@ -119,18 +126,43 @@ pub fn allocate(class: VALUE) -> Result<VALUE, Jump> {
     protect(|| unsafe { rb_sys::rb_obj_alloc(class) })
 }
 
+type Allocator = unsafe extern "C" fn(VALUE) -> VALUE;
+
+/// The allocator of a class, if it is the one of another.
+fn allocator_like(class: VALUE, other: VALUE) -> Option<Allocator> {
+    // SAFETY: the lock; no exception for a class.
+    let [own, other] = [class, other].map(|class| unsafe { rb_sys::rb_get_alloc_func(class) });
+    own.filter(|own| other.is_some_and(|other| *own as usize == other as usize))
+}
+
+/// An array of a class, with these values, which must be visible to the collector.
+///
+/// # Errors
+/// Where the class has no allocator, or its allocator raises.
+pub fn array_of_class(class: VALUE, values: &[VALUE]) -> Result<VALUE, Jump> {
+    // SAFETY: a global that Ruby sets before anything runs.
+    if allocator_like(class, unsafe { rb_sys::rb_cArray }).is_none() {
+        let array = allocate(class)?;
+        if is_heap(array) && super::heap_kind(array) == 7 {
+            array_extend(array, values);
+        }
+        return Ok(array);
+    }
+    let array = array(values);
+    // SAFETY: the lock; no exception. What the allocator of such a class makes is an array with this
+    // class, and no Ruby code has seen the new one yet.
+    Ok(unsafe { rb_sys::rb_obj_reveal(array, class) })
+}
+
 /// A class whose objects come from the allocator of every simple object.
 #[derive(Clone, Copy)]
-pub struct PlainClass(VALUE, unsafe extern "C" fn(VALUE) -> VALUE);
+pub struct PlainClass(VALUE, Allocator);
 
 impl PlainClass {
     /// The class, if it is such a one.
     pub fn of(class: VALUE) -> Option<PlainClass> {
-        // SAFETY: the lock; no exception for a class.
-        let [simple, own] = [unsafe { rb_sys::rb_cObject }, class]
-            .map(|class| unsafe { rb_sys::rb_get_alloc_func(class) });
-        own.filter(|own| simple.is_some_and(|simple| *own as usize == simple as usize))
-            .map(|own| PlainClass(class, own))
+        // SAFETY: a global that Ruby sets before anything runs.
+        allocator_like(class, unsafe { rb_sys::rb_cObject }).map(|own| PlainClass(class, own))
     }
 
     /// A new object without a variable.
