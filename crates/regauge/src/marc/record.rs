@@ -299,6 +299,14 @@ impl Record {
         }
     }
 
+    /// Becomes the same as another, in the memory that it has.
+    fn copy(&mut self, other: &Record) {
+        self.text.clone_from(&other.text);
+        self.fields.clone_from(&other.fields);
+        self.subfields.clone_from(&other.subfields);
+        (self.leader, self.charset, self.verbatim) = (other.leader, other.charset, other.verbatim);
+    }
+
     /// Whether there is hardly more memory than the record needs.
     fn is_tight(&self) -> bool {
         fn tight<T>(used: usize, list: usize) -> bool {
@@ -560,11 +568,17 @@ impl RecordBuilder {
     /// memory of `spare`, whatever is in it, and has no record.
     pub fn exchange(&mut self, mut spare: Record) -> Record {
         let record = &mut self.inner.target.record;
-        if record.memory() > 2 * record.memory_used() + 256 {
+        let most = 2 * record.memory_used() + 256;
+        if record.memory() <= most {
+            spare.clear();
+            return std::mem::replace(record, spare);
+        }
+        if spare.memory() > most {
             return self.take();
         }
-        spare.clear();
-        std::mem::replace(record, spare)
+        spare.copy(record);
+        record.clear();
+        spare
     }
 
     /// Forgets the record at hand, whole or not.

@@ -179,6 +179,7 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::define_method(records, c"advance", method!(marc::advance));
     ruby::define_method(records, c"close", method!(marc::close));
     ruby::define(native, c"fill", method!(marc::fill));
+    ruby::define(native, c"marc8", method!(marc::marc8));
     ruby::define(native, c"dump_records", method!(marc_dump::dump_records));
     let names = names::names();
     ruby::define(names.marc, c"dump", method!(marc_dump::dump::<{ marc_dump::MARC_21 }>));

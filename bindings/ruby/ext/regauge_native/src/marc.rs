@@ -1,6 +1,6 @@
 //! MARC records: read as they are, and made into objects of Ruby when somebody looks at them.
 //!
-//! A record that was read holds the library's own [`Record`] in `@source`; its fields become
+//! A record that was read holds the library's own [`Record`] in `@fields`; its fields become
 //! objects all at once when they are first asked for. A record whose fields nobody asked for is
 //! written straight from there ([`crate::marc_dump`]). The objects have the instance variables of
 //! ruby-marc, so real `MARC::Record`s can be built and written by the same code.
@@ -270,19 +270,18 @@ fn new_record(record: Record, kit: VALUE) -> Result<VALUE, Raise> {
     let names = names();
     let kit = Kit::of(kit)?;
     let leader = ruby::text(record.leader());
-    let (id_content, content, learned) = if kit.eager {
+    let content = if kit.eager {
         let list = fields(&record, &kit)?;
         recycle(record);
-        (names.id_fields, list, &WHOLE_RECORD)
+        list
     } else {
-        let source = SOURCE.wrap(names.record_source, RecordSource(Some(record)));
-        (names.id_source, source, &RECORD)
+        SOURCE.wrap(names.record_source, RecordSource(Some(record)))
     };
     let object = match ruby::PlainClass::of(kit.record) {
         Some(class) => class.new_object(),
         None => ruby::allocate(kit.record)?,
     };
-    Places::unknown([names.id_leader, id_content], learned).give(object, [leader, content]);
+    Places::unknown([names.id_leader, names.id_fields], &RECORD).give(object, [leader, content]);
     ruby::keep(leader);
     ruby::keep(content);
     Ok(object)
@@ -309,7 +308,7 @@ pub fn fill(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         return Err(ruby::argument_error("fill takes a record and a kit"));
     };
     let names = names();
-    let source = ruby::variable(object, names.id_source);
+    let source = ruby::variable(object, names.id_fields);
     let kit = Kit::of(kit)?;
     let Some(record) = SOURCE.get(source)?.0.take() else {
         return Err(ruby::argument_error("the fields were made for another record already"));
@@ -324,17 +323,29 @@ pub fn fill(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let charset = record.charset_key();
     recycle(record);
     ruby::keep(source);
+    ruby::set_variable(object, names.id_fields, list);
     if let Some(charset) = charset {
         ruby::set_variable(object, names.id_charset, ruby::symbol(charset.name()));
     }
-    ruby::set_variable(object, names.id_fields, list);
-    ruby::set_variable(object, names.id_source, NIL);
     Ok(list)
+}
+
+/// `Native.marc8(bytes)`: what bytes of MARC-8 mean, from the default sets on, with combining marks behind
+/// their letters; `nil` where a byte or a sequence means nothing.
+pub fn marc8(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[bytes] = arguments else { return Err(ruby::argument_error("marc8 takes a String")) };
+    if !ruby::is_string(bytes) {
+        return Err(ruby::type_error("marc8 takes a String"));
+    }
+    let mut text = String::new();
+    let mut state = marc::marc8::State::default();
+    let decoded = marc::marc8::decode(ruby::bytes_of(bytes), &mut state, &mut text);
+    ruby::keep(bytes);
+    Ok(if decoded.is_ok() { ruby::text(&text) } else { NIL })
 }
 
 /// What new objects are given their variables by.
 static RECORD: Learned = Learned::new();
-static WHOLE_RECORD: Learned = Learned::new();
 static CONTROL: Learned = Learned::new();
 static DATA: Learned = Learned::new();
 static THEIR_DATA: Learned = Learned::new();

@@ -177,18 +177,14 @@ fn write(
 fn given(object: VALUE, seen: &mut Seen) -> regauge::Result<Given<'_>> {
     let names = names();
     let leader = ruby::variable(object, names.id_leader);
-    let source = ruby::variable(object, names.id_source);
-    if source != NIL {
-        let Some(record) = source_of(source) else { return Err(no_record(object)) };
+    let fields = ruby::variable(object, names.id_fields);
+    if !is_array(fields) {
+        let Some(record) = source_of(fields) else { return Err(no_record(object)) };
         let text = text_of(leader, "a leader")?;
         if text != record.leader() {
             record.set_leader(text);
         }
         return Ok(Given::Read(record));
-    }
-    let fields = ruby::variable(object, names.id_fields);
-    if !is_array(fields) {
-        return Err(no_record(object));
     }
     Ok(Given::Objects(Objects { object, leader: text_of(leader, "a leader")?, fields, seen }))
 }

@@ -78,8 +78,7 @@ module MARC
 
   class DataField < Regauge::MARC::DataField
     def initialize(tag, indicator1 = " ", indicator2 = " ", *subfields)
-      tag = format("%03d", tag) if tag.is_a?(Integer)
-      super(tag, indicator1, indicator2)
+      super(DataField.whole_tag(tag), indicator1, indicator2)
       @subfields = subfields.map do |subfield|
         case subfield
         when Subfield then subfield
@@ -91,6 +90,9 @@ module MARC
         end
       end
     end
+
+    # A tag that lost its zeros, with them.
+    def self.whole_tag(tag) = tag.to_s.match?(/\A\d{1,2}\z/) ? tag.to_s.rjust(3, "0") : tag
 
     def errors
       return [] unless ControlField.control_tag?(tag)
@@ -158,7 +160,7 @@ module MARC
     private
 
     def list
-      @fields || Regauge::Native.fill(self, KIT)
+      FieldMap === @fields ? @fields : Regauge::Native.fill(self, KIT)
     end
   end
 

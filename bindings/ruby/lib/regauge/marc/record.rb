@@ -173,7 +173,6 @@ module Regauge
         # What was read is made into fields for the other one.
         fields = other.fields
         @charset = other.charset
-        @source = nil
         @leader = leader.dup
         @fields = FieldMap.new
         fields.each do |field|
@@ -206,7 +205,8 @@ module Regauge
       private
 
       def list
-        @fields || Native.fill(self, KIT)
+        # Of a record that was read, what it was read from, until somebody asks.
+        FieldMap === @fields ? @fields : Native.fill(self, KIT)
       end
     end
   end

@@ -424,7 +424,11 @@ impl Parser {
                 for (found, written) in self.losses.drain(..) {
                     sink.fidelity().note(LossKind::Marc, found, written);
                 }
-                self.record.drive(sink)?;
+                match sink.whole_record(self.record.weight()) {
+                    // Its old memory is good for the next.
+                    Some(target) => std::mem::swap(target, &mut self.record),
+                    None => self.record.drive(sink)?,
+                }
                 self.scope.close();
                 self.place = Place::Outside;
                 return Ok(true);

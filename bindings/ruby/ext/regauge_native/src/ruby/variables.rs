@@ -135,23 +135,29 @@ pub struct Places<const N: usize> {
     full: VALUE,
 }
 
-/// What the flags of an object become by being given its first variables. They are numbers that Ruby
-/// gives to lists of variables, whatever the class, and never takes back.
-pub struct Learned(AtomicU64);
+/// What is known of objects that are given their first variables, for as long as the process lives.
+pub struct Learned {
+    /// What the flags become thereby, from Ruby 3.2 on: numbers that Ruby gives to lists of variables,
+    /// whatever the class, and never takes back.
+    flags: AtomicU64,
+    /// A class that lives for good and has them first and in order, in Ruby 3.1, where a class never
+    /// forgets the order in which variables came up; 0 for none.
+    class: AtomicU64,
+}
 
 impl Learned {
     /// Nothing yet.
     pub const fn new() -> Learned {
-        Learned(AtomicU64::new(0))
+        Learned { flags: AtomicU64::new(0), class: AtomicU64::new(0) }
     }
 }
 
 impl<const N: usize> Places<N> {
     /// Nothing is known of any object that has them. `learned` has to be used with these names only.
     pub fn unknown(names: [ID; N], learned: &'static Learned) -> Places<N> {
-        let numbers = learned.0.load(Ordering::Relaxed);
+        let numbers = learned.flags.load(Ordering::Relaxed);
         let (fresh, full) = (numbers >> 32, numbers & 0xFFFF_FFFF);
-        Places {
+        let mut places = Places {
             class: 0,
             shape: 0,
             names,
@@ -160,7 +166,13 @@ impl<const N: usize> Places<N> {
             learned,
             fresh,
             full,
+        };
+        let class = learned.class.load(Ordering::Relaxed);
+        if class != 0 {
+            (places.class, places.pointer) = (class, COUNTED);
+            places.indexes = std::array::from_fn(|index| index as u8);
         }
+        places
     }
 
     /// Whether an object has its variables where the one had them that was looked at.
@@ -254,6 +266,9 @@ impl<const N: usize> Places<N> {
         }
         if POINTER.load(Ordering::Relaxed) == COUNTED {
             self.look(object);
+            if self.shape == 0 && self.can_fill() && lives_for_good(self.class) {
+                self.learned.class.store(self.class, Ordering::Relaxed);
+            }
         }
         let flags = word(object, 0);
         if !SHAPES.load(Ordering::Relaxed) || fresh & flags & EMBEDDED == 0 {
@@ -271,7 +286,7 @@ impl<const N: usize> Places<N> {
         });
         if good && count == N {
             (self.fresh, self.full) = (fresh >> 32, flags >> 32);
-            self.learned.0.store(self.fresh << 32 | self.full, Ordering::Relaxed);
+            self.learned.flags.store(self.fresh << 32 | self.full, Ordering::Relaxed);
         }
     }
 
@@ -282,6 +297,14 @@ impl<const N: usize> Places<N> {
         self.pointer == COUNTED
             && self.indexes.iter().enumerate().all(|(name, index)| usize::from(*index) == name)
     }
+}
+
+/// Whether a class is one of ours that nobody frees or moves.
+fn lives_for_good(class: VALUE) -> bool {
+    let names = crate::names::names();
+    let ours =
+        [names.marc_record, names.marc_control_field, names.marc_data_field, names.marc_subfield];
+    ours.contains(&class)
 }
 
 /// Whether an object of Ruby 3.1 has no variable yet, and no room for one.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "set"
+require "regauge/marc/compat/marc8"
 
 module MARC
   # Reads MARC 21, with the options of ruby-marc: `external_encoding:`, `internal_encoding:`,
@@ -158,66 +159,6 @@ module MARC
     end
   end
 
-  module Marc8
-    # Turns MARC-8 into Unicode.
-    class ToUnicode
-      # @param bytes [String]
-      # @param options [Hash] `invalid: :replace`, `replace:`, `normalization:`, `expand_ncr:`
-      # @return [String] UTF-8 in the form NFC, as ruby-marc gives it
-      def transcode(bytes, options = {})
-        bytes = bytes.to_s.b
-        text =
-          begin
-            decoded(bytes)
-          rescue Regauge::DecodeError
-            unless options[:invalid] == :replace
-              raise Encoding::InvalidByteSequenceError, "MARC8, input byte offset 0, code set: 0x45, code point: 0x0, value: #{bytes.inspect}"
-            end
-            piecewise(bytes, options[:replace] || "\uFFFD")
-          end
-        form = options.fetch(:normalization, :nfc)
-        text = text.unicode_normalize(form) if form
-        return text if options[:expand_ncr] == false
-
-        text.gsub(/&#x([0-9A-Fa-f]{4,6});/) { [Regexp.last_match(1).hex].pack("U") }
-      end
-
-      private
-
-      # A record with one field goes through the reader.
-      def decoded(bytes)
-        return "" if bytes.empty?
-
-        field = "  \x1Fa".b + bytes + "\x1E\x1D".b
-        directory = format("245%04d00000\x1E", [field.bytesize - 1, 9999].min).b
-        leader = format("%05dnam  22%05d   4500", 24 + directory.bytesize + field.bytesize, 24 + directory.bytesize).b
-        record = Regauge::MARC.load(leader + directory + field, charset: :marc8, repair: true)
-        record["245"]["a"]
-      end
-
-      # Bytes that are not MARC-8 one by one become the replacement.
-      def piecewise(bytes, replacement)
-        result = +""
-        rest = bytes
-        until rest.empty?
-          length = rest.bytesize
-          good = length.downto(1).find do |count|
-            result << decoded(rest.byteslice(0, count))
-            true
-          rescue Regauge::DecodeError
-            false
-          end
-          unless good
-            result << replacement
-            good = 1
-          end
-          rest = rest.byteslice(good..)
-        end
-        result
-      end
-    end
-  end
-
   # Reads MARCXML. The parser is the library's, whichever one is named.
   class XMLReader
     include Enumerable
@@ -280,6 +221,7 @@ module MARC
             @error_handler.call(self, record, block)
             next
           end
+          record.each { |field| field.tag = DataField.whole_tag(field.tag) if field.tag.length < 3 && field.is_a?(DataField) }
           unless record.valid?
             raise RecordException, record unless @error_handler
 
