@@ -118,6 +118,27 @@ class CollectorTest < Minitest::Test
     held.each { |records| assert_equal bytes, R::MARC.dump(records) }
   end
 
+  # Each record has the memory of the one before it, and objects move while fields are made.
+  def test_records_that_are_read_one_by_one_under_stress
+    fields = Array.new(3) { |index| { "10#{index}" => { "ind1" => index.to_s, "ind2" => "é", "subfields" => [{ "a" => "x" * index * 20 }, { "é" => "ü" }] } } }
+    sizes = [3, 1, 2, 0, 3]
+    hashes = sizes.map { |size| { "leader" => "00000nam  2200000 a 4500", "charset" => "utf-8", "fields" => [{ "001" => "é#{size}" }] + fields.first(size) } }
+    bytes = R::MARC.dump(hashes)
+    [true, false].each do |moving|
+      GC.auto_compact = true if moving && GC.respond_to?(:auto_compact=)
+      seen = []
+      stressed do
+        R::MARC.each(bytes) { |record| seen << [record.fields.length, record["001"].value, record.charset, record] }
+      end
+      assert_equal sizes.map { |size| [size + 1, "é#{size}", "utf-8"] }, seen.map { |one| one.first(3) }
+      records = seen.map(&:last)
+      assert_equal bytes, R::MARC.dump(records)
+      assert_equal hashes, records.map(&:to_hash).each { |hash| hash["leader"] = "00000nam  2200000 a 4500" }
+    ensure
+      GC.auto_compact = false if GC.respond_to?(:auto_compact=)
+    end
+  end
+
   def test_streams_under_stress
     bytes = R::MessagePack.dump(VALUE.except("a")) * 3
     found = stressed { R::MessagePack.each(StringIO.new(bytes)).to_a }

@@ -325,7 +325,7 @@ pub fn fill(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::keep(source);
     ruby::set_variable(object, names.id_fields, list);
     if let Some(charset) = charset {
-        ruby::set_variable(object, names.id_charset, ruby::symbol(charset.name()));
+        ruby::set_variable(object, names.id_charset, ruby::interned(charset.name()));
     }
     Ok(list)
 }

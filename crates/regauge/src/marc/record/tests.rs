@@ -105,3 +105,64 @@ fn a_record_is_bounded() {
     builder.reset();
     value(34).drive(&mut builder).unwrap();
 }
+
+#[test]
+fn a_record_is_exchanged_for_memory() {
+    let sized = |n: usize| {
+        let mut record = Record::new();
+        record.set_leader(&"l".repeat(24));
+        record.set_charset((n % 2 == 1).then_some(Charset::Utf8));
+        record.add_text("001", &"é".repeat(n));
+        for index in 0..n {
+            record.add_data("245", "1", " ");
+            record.add_subfield("a", &index.to_string());
+        }
+        record
+    };
+    let mut builder = builder();
+    let mut spare = Record::new();
+    for n in [3, 400, 0, 1, 380, 399, 2, 2, 1000, 7] {
+        let expected = sized(n);
+        expected.drive(&mut builder).unwrap();
+        let found = builder.exchange(spare);
+        assert_eq!(found, expected);
+        assert_eq!(*builder.record(), Record::new());
+        assert!(found.memory() <= 2 * found.memory_used() + 256, "{n}");
+        spare = found;
+    }
+}
+
+#[test]
+fn a_reader_of_xml_hands_over_what_its_events_say() {
+    let mut xml = b"<collection>".to_vec();
+    for n in [2, 30, 0, 5] {
+        let body = "<datafield tag='245' ind1='1' ind2=' '><subfield code='a'>x &amp; é</subfield></datafield>";
+        let text = body.repeat(n);
+        xml.extend(
+            format!(
+                "<record> <leader>00000nam a2200000 a 4500</leader>\n<controlfield tag='001'>{n}</controlfield>\
+                 {text}</record>"
+            )
+            .bytes(),
+        );
+    }
+    xml.extend(b"</collection>");
+    let reader = || crate::marc::xml::Reader::from_slice(Default::default(), &xml);
+    let (mut whole, mut by_events) = (reader(), reader());
+    let mut records = builder();
+    let mut values = crate::value::Builder::new(&Limits::default());
+    for n in [2, 30, 0, 5] {
+        records.reset();
+        assert!(crate::Source::next(&mut whole, &mut records).unwrap());
+        assert!(crate::Source::next(&mut by_events, &mut values).unwrap());
+        let mut expected = builder();
+        values.take().unwrap().drive(&mut expected).unwrap();
+        assert_eq!(records.record(), expected.record());
+        assert_eq!(records.record().fields().len(), n + 1);
+    }
+    // A record that is too large is told of by its events.
+    let limits = Limits { record_bytes: 60, ..Limits::default() };
+    let mut small = RecordBuilder::new(&limits, Fidelity::new(OnLoss::Refuse, Format::Marc));
+    let error = crate::Source::next(&mut reader(), &mut small).unwrap_err();
+    assert_eq!(error.kind(), crate::ErrorKind::Limit);
+}
