@@ -307,13 +307,14 @@ fn lives_for_good(class: VALUE) -> bool {
     ours.contains(&class)
 }
 
-/// Whether an object of Ruby 3.1 has no variable yet, and no room for one.
+/// Whether an object of Ruby 3.1 has no variable yet, and room for them in itself.
 #[inline(always)]
 fn is_empty(object: VALUE) -> bool {
-    word(object, 0) & EMBEDDED == 0 && word(object, 2) == 0 && word(object, 3) == 0
+    word(object, 0) & EMBEDDED != 0
+        && (0..EMBEDDED_COUNT).all(|index| word(object, 2 + index) == UNDEF)
 }
 
-/// Writes the first variables of an object of Ruby 3.1 that is empty, which makes them part of it.
+/// Writes the first variables of an object of Ruby 3.1 that is empty.
 #[inline(always)]
 fn fill<const N: usize>(object: VALUE, values: [VALUE; N]) {
     let words = object as *mut VALUE;
@@ -323,7 +324,6 @@ fn fill<const N: usize>(object: VALUE, values: [VALUE; N]) {
         for index in 0..EMBEDDED_COUNT {
             *words.add(2 + index) = values.get(index).copied().unwrap_or(UNDEF);
         }
-        *words |= EMBEDDED;
         for value in values.into_iter().take(EMBEDDED_COUNT).filter(|value| is_heap(*value)) {
             rb_sys::rb_gc_writebarrier(object, value);
         }
