@@ -19,6 +19,7 @@ mod raw;
 mod store;
 mod stream;
 mod tools;
+mod turn;
 mod walk;
 
 use pyo3::prelude::*;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -23,6 +23,7 @@ use crate::load::{self, unknown, with_parser};
 use crate::options::{For, Given};
 use crate::raw::bytes::Input;
 use crate::raw::collector::Pause;
+use crate::turn::Turn;
 
 /// The format of a name that Python passes.
 pub fn format(name: &str) -> PyResult<Format> {
@@ -156,13 +157,17 @@ struct Stream {
     unique: bool,
     /// The file, to read it again for the path of a fault.
     path: Option<PathBuf>,
-    bad: u64,
 }
 
-/// The documents of a stream, one by one: what `iter_load` gives.
-#[pyclass(module = "regauge", name = "Documents")]
+/// The documents of a stream, one by one: what `iter_load` gives. Threads that share one get different
+/// documents.
+#[pyclass(module = "regauge", name = "Documents", frozen)]
 pub struct PyDocuments {
-    stream: Mutex<Option<Stream>>,
+    stream: Turn<Stream>,
+    /// What can be asked while the stream is in use.
+    bad: AtomicU64,
+    offset: AtomicU64,
+    ended: AtomicBool,
 }
 
 /// `iter_load` of every format.
@@ -193,12 +198,19 @@ pub fn iter_load<'py>(
     let hooks = [hooks.object, hooks.pairs, hooks.ext, hooks.tag, hooks.types];
     let hooks = hooks.map(|hook| hook.map(Bound::unbind));
     let on_bad = on_bad.map(Bound::unbind);
-    let stream = Stream { documents, options, hooks, on_bad, unique, path, bad: 0 };
-    Ok(PyDocuments { stream: Mutex::new(Some(stream)) })
+    let offset = AtomicU64::new(documents.offset());
+    let stream = Stream { documents, options, hooks, on_bad, unique, path };
+    let stream = Turn::new(stream, "a stream");
+    Ok(PyDocuments { stream, bad: AtomicU64::new(0), offset, ended: AtomicBool::new(false) })
 }
 
 impl Stream {
-    fn next<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    /// The next document; `bad_records` counts those that are passed over.
+    fn next<'py>(
+        &mut self,
+        py: Python<'py>,
+        bad_records: &AtomicU64,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let bound = |index: usize| self.hooks[index].as_ref().map(|hook| hook.bind(py).clone());
         let hooks = Hooks {
             object: bound(0),
@@ -225,7 +237,7 @@ impl Stream {
             let error = if self.options.skip_bad {
                 match self.documents.skip(error) {
                     Ok(bad) => {
-                        self.bad += 1;
+                        bad_records.fetch_add(1, Ordering::Relaxed);
                         if let Some(on_bad) = &self.on_bad {
                             let told = errors::exception(py, &bad.error, Way::Decode);
                             on_bad
@@ -263,13 +275,13 @@ impl PyDocuments {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        // Taken out, so that a hook that asks for the next document finds nothing to lock up on.
-        let taken = self.lock().take();
-        let Some(mut stream) = taken else { return Ok(None) };
-        let next = stream.next(py);
+        let Some(mut stream) = self.stream.take(py)? else { return Ok(None) };
+        let next = stream.next(py, &self.bad);
+        self.offset.store(stream.documents.offset(), Ordering::Relaxed);
         // Behind a fault, or the end, there is no more.
-        if matches!(next, Ok(Some(_))) {
-            *self.lock() = Some(stream);
+        if !matches!(next, Ok(Some(_))) {
+            self.ended.store(true, Ordering::Relaxed);
+            stream.end();
         }
         next
     }
@@ -277,18 +289,23 @@ impl PyDocuments {
     /// Bytes of input that are behind us; `None` after the end.
     #[getter]
     fn offset(&self) -> Option<u64> {
-        self.lock().as_ref().map(|stream| stream.documents.offset())
+        let ended = self.ended.load(Ordering::Relaxed);
+        (!ended).then(|| self.offset.load(Ordering::Relaxed))
     }
 
     /// How many records were passed over so far (with `bad="skip"`).
     #[getter]
     fn bad_records(&self) -> u64 {
-        self.lock().as_ref().map_or(0, |stream| stream.bad)
+        self.bad.load(Ordering::Relaxed)
     }
 
-    /// Ends the stream and closes what was opened.
-    fn close(&self) {
-        self.lock().take();
+    /// Ends the stream and closes what was opened. A hook's call ends it behind the document at hand.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.ended.store(true, Ordering::Relaxed);
+        if !self.stream.end_behind() {
+            self.stream.end(py)?;
+        }
+        Ok(())
     }
 
     fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -296,14 +313,8 @@ impl PyDocuments {
     }
 
     #[pyo3(signature = (*_args))]
-    fn __exit__(&self, _args: &Bound<'_, PyAny>) {
-        self.close();
-    }
-}
-
-impl PyDocuments {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Stream>> {
-        self.stream.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn __exit__(&self, py: Python<'_>, _args: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.close(py)
     }
 }
 
@@ -360,10 +371,10 @@ struct Sending {
     sort_keys: bool,
 }
 
-/// Writes documents to a file, one by one.
-#[pyclass(module = "regauge", name = "Writer")]
+/// Writes documents to a file, one by one. Threads may share one: a document is written whole.
+#[pyclass(module = "regauge", name = "Writer", frozen)]
 pub struct PyWriter {
-    sending: Mutex<Option<Sending>>,
+    sending: Turn<Sending>,
     /// A file object that is ours to flush, not to close.
     file: Option<Py<PyAny>>,
 }
@@ -398,7 +409,7 @@ pub fn writer<'py>(
         with_writer!(&options, out, |writer| Ok(Box::new(writer) as Box<dyn Target>));
     let target = target.map_err(|error| errors::exception(py, &error, Way::Encode))?;
     let sending = Sending { target, options, default: default.map(Bound::unbind), sort_keys };
-    Ok(PyWriter { sending: Mutex::new(Some(sending)), file })
+    Ok(PyWriter { sending: Turn::new(sending, "a writer"), file })
 }
 
 /// An output behind a pointer.
@@ -424,8 +435,7 @@ impl PyWriter {
     /// Writes one document. One that fails leaves no trace in the file.
     fn write(&self, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = object.py();
-        let taken = self.lock().take();
-        let Some(mut sending) = taken else {
+        let Some(mut sending) = self.sending.take(py)? else {
             return Err(PyValueError::new_err("found a closed writer, expected an open one"));
         };
         let mut given = Given::new(sending.options.from, sending.options.to);
@@ -434,8 +444,8 @@ impl PyWriter {
         given.default = sending.default.as_ref().map(|default| default.bind(py).clone());
         let mut walker = dump::walker(py, &given);
         walker.sink_runs_python = self.file.is_some();
-        let done = sending.target.write(object, &sending.options, &mut walker);
-        *self.lock() = Some(sending);
+        let Sending { target, options, .. } = &mut *sending;
+        let done = target.write(object, options, &mut walker);
         done.map_err(|error| match walker.raised() {
             Some(raised) => raised,
             None => errors::exception(py, &error, Way::Encode),
@@ -444,8 +454,7 @@ impl PyWriter {
 
     /// Writes what is still in memory, and closes the file if the writer opened it.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let taken = self.lock().take();
-        let Some(mut sending) = taken else { return Ok(()) };
+        let Some(mut sending) = self.sending.end(py)? else { return Ok(()) };
         let done = sending.target.finish();
         done.map_err(|error| errors::exception(py, &error, Way::Encode))?;
         drop(sending);
@@ -469,11 +478,5 @@ impl PyWriter {
             Err(_) if failed => Ok(()),
             done => done,
         }
-    }
-}
-
-impl PyWriter {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Sending>> {
-        self.sending.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

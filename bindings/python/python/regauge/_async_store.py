@@ -51,8 +51,14 @@ class AsyncStore:
         return await loop.run_in_executor(self._pool, functools.partial(function, *arguments, **named))
 
     async def _opened(self) -> Store:
+        if self._store is not None:
+            return self._store
+        return await self._run(self._open)
+
+    def _open(self) -> Store:
+        # In the one thread of the pool, so that tasks that come together open one store.
         if self._store is None:
-            self._store = await self._run(Store, *self._arguments, **self._options)
+            self._store = Store(*self._arguments, **self._options)
         return self._store
 
     @property

@@ -1,10 +1,12 @@
 //! Fields out of a record: instances of Python's classes, made without calling them.
 
 use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
+use pyo3::sync::{MutexExt, PyOnceLock};
 use pyo3::types::{PyBytes, PyType};
 use regauge::marc::{Field, Record, SUBFIELD_DELIMITER};
 
@@ -233,7 +235,27 @@ pub fn fields<'py>(
     maker.list()
 }
 
-/// The same of a record that the core has read.
+/// Gives a record the fields that were `made` of it, unless another thread was earlier: then its. So
+/// all who ask have one list, and what one of them adds is there for the others.
+#[pyfunction]
+pub fn settle<'py>(
+    record: &Bound<'py, PyAny>,
+    made: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    /// A record's lock is that of its address.
+    static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
+    let py = record.py();
+    let lock = &LOCKS[record.as_ptr() as usize / 64 % LOCKS.len()];
+    let _held = lock.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+    let there = record.getattr(intern!(py, "_fields"))?;
+    if !there.is_none() {
+        return Ok(there);
+    }
+    record.setattr(intern!(py, "_fields"), &made)?;
+    Ok(made)
+}
+
+/// What [`fields`] gives, of a record that the core has read.
 pub fn fields_of<'py>(record: &Record, maker: &mut Maker<'py>) -> PyResult<Bound<'py, PyAny>> {
     let _pause = Pause::new(maker.none.py(), true);
     for field in record.fields() {

@@ -1,7 +1,5 @@
 //! The records of a file in any of the three serialisations.
 
-use std::sync::Mutex;
-
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use regauge::event::{Source, Writer as _};
@@ -15,6 +13,7 @@ use super::make::{Maker, fields_of};
 use crate::errors::{self, Way};
 use crate::raw::text;
 use crate::stream;
+use crate::turn::Turn;
 
 /// Gives records one by one.
 trait Records: Send {
@@ -86,9 +85,9 @@ fn builder(limits: &Limits) -> RecordBuilder {
 }
 
 /// The records of a file as leader and fields.
-#[pyclass(module = "regauge._marc", name = "Records")]
+#[pyclass(module = "regauge._marc", name = "Records", frozen)]
 pub struct PyRecords {
-    reading: Mutex<Option<(Box<dyn Records>, RecordBuilder)>>,
+    reading: Turn<(Box<dyn Records>, RecordBuilder)>,
 }
 
 #[pymethods]
@@ -112,7 +111,7 @@ impl PyRecords {
                 keeping(Reader::from_read(json::Parser::new(read_options, limits), read))
             }
         };
-        Ok(PyRecords { reading: Mutex::new(Some((records, builder(&limits)))) })
+        Ok(PyRecords { reading: Turn::new((records, builder(&limits)), "a reader") })
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -121,24 +120,29 @@ impl PyRecords {
 
     /// Leader and fields of the next record; a broken one raises, and the one behind it is next.
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyAny>, PyFields)>> {
-        let lock = || self.reading.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let taken = lock().take();
-        let Some((mut records, mut builder)) = taken else { return Ok(None) };
-        match records.next(&mut builder) {
-            Ok(false) => Ok(None),
+        let Some(mut reading) = self.reading.take(py)? else { return Ok(None) };
+        let (records, builder) = &mut *reading;
+        match records.next(builder) {
+            Ok(false) => {
+                reading.end();
+                Ok(None)
+            }
             Ok(true) => {
                 let record = builder.record().clone();
-                *lock() = Some((records, builder));
+                drop(reading);
                 let leader = text::new(py, record.leader()).ok_or_else(|| PyErr::fetch(py))?;
                 Ok(Some((leader, PyFields { record })))
             }
             Err(error) => {
                 let error = match records.skip(error) {
                     Ok(bad) => {
-                        *lock() = Some((records, self::builder(&Limits::default())));
+                        *builder = self::builder(&Limits::default());
                         bad.error
                     }
-                    Err(error) => error,
+                    Err(error) => {
+                        reading.end();
+                        error
+                    }
                 };
                 Err(errors::exception(py, &error, Way::Decode))
             }

@@ -59,8 +59,9 @@ impl<'py> Taker<'py> {
         say(tag, Said::Data(text_of(&first)?, text_of(&second)?));
         let list = lists.read(one)?;
         let list = list.cast::<PyList>().ok()?;
-        for index in 0..view::count(list.as_any(), Kind::List) {
-            let part = view::item(list.as_any(), Kind::List, index)?;
+        let (list, of) = view::still(list.as_any(), Kind::List)?;
+        for index in 0..view::count(&list, of) {
+            let part = view::item(&list, of, index)?;
             let part = part.cast::<PyTuple>().ok()?;
             let code = view::item(part.as_any(), Kind::Tuple, 0)?;
             let value = view::item(part.as_any(), Kind::Tuple, 1)?;
@@ -97,8 +98,9 @@ pub fn encode<'py>(
     record.clear();
     record.extend_from_slice(leader.as_bytes());
     let mut body = Out::reusing(body);
-    for index in 0..view::count(fields.as_any(), Kind::List) {
-        let Some(one) = view::item(fields.as_any(), Kind::List, index) else { return Ok(None) };
+    let (fields, of) = view::still(fields.as_any(), Kind::List).ok_or_else(|| PyErr::fetch(py))?;
+    for index in 0..view::count(&fields, of) {
+        let Some(one) = view::item(&fields, of, index) else { return Ok(None) };
         let start = body.held().len();
         let mut name = None;
         let took = taker.take(&one, |tag, said| {
@@ -191,8 +193,9 @@ pub fn write_xml<'py>(
     }
     let mut record = Record::new();
     record.set_leader(leader);
-    for index in 0..view::count(fields.as_any(), Kind::List) {
-        let Some(one) = view::item(fields.as_any(), Kind::List, index) else { return Ok(None) };
+    let (fields, of) = view::still(fields.as_any(), Kind::List).ok_or_else(|| PyErr::fetch(py))?;
+    for index in 0..view::count(&fields, of) {
+        let Some(one) = view::item(&fields, of, index) else { return Ok(None) };
         let took = taker.take(&one, |tag, said| match said {
             Said::Control(data) => record.add_text(tag, data),
             Said::Data(first, second) => record.add_data(tag, first, second),
@@ -231,8 +234,9 @@ fn plain_xml(
     out.extend_from_slice(b"<record><leader>");
     out.extend_from_slice(leader.as_bytes());
     out.extend_from_slice(b"</leader>");
-    for index in 0..view::count(fields.as_any(), Kind::List) {
-        let one = view::item(fields.as_any(), Kind::List, index)?;
+    let (fields, of) = view::still(fields.as_any(), Kind::List)?;
+    for index in 0..view::count(&fields, of) {
+        let one = view::item(&fields, of, index)?;
         let (mut plain, mut data, mut subfields) = (true, false, 0);
         taker.take(&one, |tag, said| match said {
             Said::Control(text) => {

@@ -63,6 +63,7 @@ pub fn kind(object: &Bound<'_, PyAny>) -> Kind {
 /// The text of a `str`.
 pub enum Text<'a> {
     /// Less than 32 bytes of ASCII, with others behind.
+    #[cfg_attr(any(Py_LIMITED_API, Py_GIL_DISABLED), allow(dead_code))]
     Short(ShortText<'a>),
     /// Any other.
     Long(&'a str),
@@ -191,10 +192,13 @@ pub fn references(object: &Bound<'_, PyAny>) -> isize {
 /// How many values a list or tuple has.
 #[inline(always)]
 pub fn count(object: &Bound<'_, PyAny>, of: Kind) -> usize {
-    // SAFETY: the caller knows the object to be a list or a tuple, whose length is at one place.
+    // SAFETY: the caller knows the object to be a list or a tuple, whose length is at one place. Without
+    // the global lock another thread may change that of a list: the function asks for it in one piece.
     #[cfg(not(Py_LIMITED_API))]
     unsafe {
-        let _ = of;
+        if cfg!(Py_GIL_DISABLED) && of == Kind::List {
+            return ffi::PyList_Size(object.as_ptr()) as usize;
+        }
         ffi::Py_SIZE(object.as_ptr()) as usize
     }
     // SAFETY: the same.
@@ -204,6 +208,38 @@ pub fn count(object: &Bound<'_, PyAny>, of: Kind) -> usize {
             Kind::List => ffi::PyList_Size(object.as_ptr()) as usize,
             _ => ffi::PyTuple_Size(object.as_ptr()) as usize,
         }
+    }
+}
+
+/// What can be walked without being changed by another thread: see [`still`].
+#[cfg(not(Py_GIL_DISABLED))]
+pub type Still<'a, 'py> = &'a Bound<'py, PyAny>;
+
+/// The same without the global lock.
+#[cfg(Py_GIL_DISABLED)]
+pub type Still<'a, 'py> = Bound<'py, PyAny>;
+
+/// A list or tuple as it is at one moment, and which of both that is; `None` with Python's error.
+///
+/// With the global lock it is the object itself, which nobody changes as long as no Python code runs.
+/// Without it, a list is copied: else values that another thread inserts would move those behind them, and
+/// a walk by index would give one twice, or leave one out.
+#[inline(always)]
+pub fn still<'a, 'py>(object: &'a Bound<'py, PyAny>, of: Kind) -> Option<(Still<'a, 'py>, Kind)> {
+    #[cfg(not(Py_GIL_DISABLED))]
+    {
+        Some((object, of))
+    }
+    #[cfg(Py_GIL_DISABLED)]
+    {
+        if of != Kind::List {
+            return Some((object.clone(), of));
+        }
+        // SAFETY: a live list, as the caller knows, which the function locks; a null pointer becomes `None`.
+        let copy = unsafe {
+            Bound::from_owned_ptr_or_opt(object.py(), ffi::PyList_AsTuple(object.as_ptr()))
+        };
+        copy.map(|copy| (copy, Kind::Tuple))
     }
 }
 
@@ -231,9 +267,21 @@ pub fn item<'a, 'py>(
     }
 }
 
-/// The same where others may change the list meanwhile, or its parts cannot be seen.
+/// The same where others may change a list meanwhile, or its parts cannot be seen.
 #[cfg(any(Py_GIL_DISABLED, Py_LIMITED_API))]
-pub fn item<'py>(object: &Bound<'py, PyAny>, _of: Kind, index: usize) -> Option<Bound<'py, PyAny>> {
+#[inline(always)]
+pub fn item<'py>(object: &Bound<'py, PyAny>, of: Kind, index: usize) -> Option<Bound<'py, PyAny>> {
+    #[cfg(not(Py_LIMITED_API))]
+    if of != Kind::List {
+        // SAFETY: a tuple, as the caller knows, of which nobody changes anything; the index is checked.
+        return unsafe {
+            (index < count(object, of)).then(|| {
+                let item = ffi::PyTuple_GET_ITEM(object.as_ptr(), index as isize);
+                Bound::from_borrowed_ptr(object.py(), item)
+            })
+        };
+    }
+    let _ = of;
     // SAFETY: a live sequence; an index that is none any more gives a null pointer and an error.
     unsafe {
         let item = ffi::PySequence_GetItem(object.as_ptr(), index as isize);

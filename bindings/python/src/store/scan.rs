@@ -1,7 +1,6 @@
 //! Walking a range of a collection, page by page.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -9,6 +8,7 @@ use regauge_store::{Entry, KeyKind, Order, Range, Store};
 
 use super::PyStore;
 use crate::errors::Way;
+use crate::turn::Turn;
 
 /// Values that are fetched at a time, and the bytes of documents after which a page ends early.
 const PAGE: usize = 1_000;
@@ -23,13 +23,13 @@ pub enum What {
     Items,
 }
 
-/// The keys, or keys and values, of a range: what `scan` gives.
+/// The keys, or keys and values, of a range: what `scan` gives. Threads that share one get different ones.
 #[pyclass(module = "regauge", name = "Scan", frozen)]
 pub struct PyScan {
     store: Py<PyStore>,
     what: What,
     order: Order,
-    state: Mutex<State>,
+    state: Turn<State>,
 }
 
 struct State {
@@ -69,29 +69,21 @@ impl PyScan {
         };
         let order = if reverse { Order::Descending } else { Order::Ascending };
         let state = State { rest: Some(range), page: VecDeque::new() };
-        Ok(PyScan { store: store.clone().unbind(), what, order, state: Mutex::new(state) })
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        Ok(PyScan { store: store.clone().unbind(), what, order, state: Turn::new(state, "a walk") })
     }
 
     /// The next key, and its entry if that is wanted.
     fn pull(&self, py: Python<'_>) -> PyResult<Option<(Vec<u8>, Option<Entry>)>> {
         let (what, order) = (self.what, self.order);
+        // Others wait while a page is fetched, as what they get is in it.
+        let Some(mut state) = self.state.take(py)? else { return Ok(None) };
         loop {
-            // Neither lock is held while the other is waited for.
-            let rest = {
-                let mut state = self.lock();
-                if let Some(next) = state.page.pop_front() {
-                    return Ok(Some(next));
-                }
-                state.rest.take()
-            };
-            let Some(rest) = rest else { return Ok(None) };
+            if let Some(next) = state.page.pop_front() {
+                return Ok(Some(next));
+            }
+            let Some(rest) = state.rest.take() else { return Ok(None) };
             let store = self.store.bind(py).get();
             let page = store.with(py, Way::Decode, |store| page(store, what, &rest, order))?;
-            let mut state = self.lock();
             if let Some((last, _)) = page.last() {
                 state.rest = behind(store.key_kind, rest, order, last);
             }

@@ -282,6 +282,14 @@ impl<'py> Walker<'py> {
         !self.sink_runs_python
     }
 
+    /// Whether a container may be another than when it was begun, `ran` being what it was then. Without the
+    /// global lock a copy is walked: what other threads do to the container meanwhile is no matter, but
+    /// what our own calls may have done to it is a fault, as it is elsewhere.
+    #[inline(always)]
+    fn may_have_changed(&self, ran: u64) -> bool {
+        cfg!(not(Py_GIL_DISABLED)) || self.ran != ran || self.sink_runs_python
+    }
+
     /// A list or tuple that is looked at anew for each value.
     #[inline(never)]
     fn list_step_by_step<S: Sink + ?Sized>(
@@ -290,10 +298,11 @@ impl<'py> Walker<'py> {
         kind: Kind,
         sink: &mut S,
     ) -> Result {
-        let count = view::count(object, kind);
+        let Some((held, of)) = view::still(object, kind) else { return Err(self.python()) };
+        let (count, ran) = (view::count(&held, of), self.ran);
         sink.begin_array(Some(count as u64))?;
         for index in 0..count {
-            let Some(item) = view::item(object, kind, index) else {
+            let Some(item) = view::item(&held, of, index) else {
                 return Err(changed("list"));
             };
             let item: &Object<'py> = &item;
@@ -301,7 +310,7 @@ impl<'py> Walker<'py> {
                 return Err(self.failed_at(error, Step::Index(index as u64)));
             }
         }
-        if view::count(object, kind) != count {
+        if self.may_have_changed(ran) && view::count(object, kind) != count {
             return Err(changed("list"));
         }
         sink.end_array()?;
@@ -385,7 +394,7 @@ impl<'py> Walker<'py> {
             };
             done.map_err(|error| self.failed_under(error, &key))?;
         }
-        self.end_dict(object, left, count, sink)
+        self.end_dict(object, left, container::dict_len(object) != count, sink)
     }
 
     #[inline(always)]
@@ -393,10 +402,10 @@ impl<'py> Walker<'py> {
         &mut self,
         object: &Object<'py>,
         left: usize,
-        count: usize,
+        has_changed: bool,
         sink: &mut S,
     ) -> Result {
-        if left != 0 || container::dict_len(object) != count {
+        if left != 0 || has_changed {
             return Err(changed("dict"));
         }
         sink.end_map()?;
@@ -413,7 +422,7 @@ impl<'py> Walker<'py> {
     ) -> Result {
         let Some((mut pairs, count)) = HeldPairs::new(object) else { return Err(self.python()) };
         sink.begin_map(Some(count as u64))?;
-        let mut left = count;
+        let (mut left, ran) = (count, self.ran);
         while let Some((key, value)) = pairs.next() {
             if left == 0 {
                 return Err(changed("dict"));
@@ -421,7 +430,8 @@ impl<'py> Walker<'py> {
             left -= 1;
             self.pair(&key, &value, sink)?;
         }
-        self.end_dict(object, left, count, sink)
+        let has_changed = self.may_have_changed(ran) && container::dict_len(object) != count;
+        self.end_dict(object, left, has_changed, sink)
     }
 
     /// A key and a value that the caller holds.
@@ -492,13 +502,19 @@ impl<'py> Walker<'py> {
         while let Some(pair) = pairs.next() {
             list.push(pair);
         }
-        // A key may show itself by code of its own.
-        self.ran += 1;
         // Text by its characters, whose order is that of its UTF-8; other keys behind, as shown.
-        list.sort_by_cached_key(|(key, _)| match view::kind(key) {
-            Kind::Text => (false, view::text(key).unwrap_or_default().to_owned()),
-            _ => (true, key.repr().map(|repr| repr.to_string()).unwrap_or_default()),
+        let mut ran = false;
+        list.sort_by_cached_key(|(key, _)| {
+            let is_text = view::kind(key) == Kind::Text;
+            if is_text && let Some(text) = view::text(key) {
+                return (false, text.to_owned());
+            }
+            ran = true;
+            let shown = (!is_text).then(|| key.repr().ok()).flatten();
+            (!is_text, shown.map(|repr| repr.to_string()).unwrap_or_default())
         });
+        // A key may show itself by code of its own.
+        self.ran += u64::from(ran);
         sink.begin_map(Some(list.len() as u64))?;
         for (key, value) in &list {
             self.pair(key, value, sink)?;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .. import _regauge
@@ -128,11 +128,13 @@ class Field:
         turns = iter(subfields)
         return [Subfield(code, value) for code, value in zip(turns, turns)]
 
-    def __iter__(self) -> Field:
+    def __iter__(self) -> Iterator[Subfield]:
         self._position = 0
-        return self
+        # Not the field itself, so that two may walk it at once.
+        return iter(() if self.control_field else self.subfields)
 
     def __next__(self) -> Subfield:
+        """As in pymarc, the next subfield after iter(field)."""
         if self.control_field or self._position >= len(self.subfields):
             raise StopIteration
         self._position += 1

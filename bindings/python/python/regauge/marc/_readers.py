@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -43,6 +44,9 @@ class MARCReader(Reader):
     utf8_handling -- "strict", "replace" or "ignore"
     file_encoding -- another charset than MARC-8, for records that are in it against the standard
     permissive -- of no effect, as in pymarc: a broken record never raises
+
+    Threads may share a reader: each gets other records. Whose current_exception and current_chunk
+    are then is not known, but bad_records counts them all.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class MARCReader(Reader):
         self.file_encoding = file_encoding
         self.permissive = permissive
         self.bad_records = 0
+        self._lock = threading.RLock()
         # What most files are read as; anything else goes the long way.
         self._plain = to_unicode and file_encoding == "iso8859-1"
         self.current_chunk: bytes | None = None
@@ -78,6 +83,10 @@ class MARCReader(Reader):
         return self
 
     def __next__(self) -> Any:
+        with self._lock:
+            return self._next()
+
+    def _next(self) -> Any:
         if isinstance(self.current_exception, FatalReaderError):
             raise StopIteration
         self.current_exception = None
@@ -218,6 +227,7 @@ class XMLReader(Reader):
     def __init__(self, target: Any, permissive: bool = False) -> None:
         self.permissive = permissive
         self.bad_records = 0
+        self._lock = threading.Lock()
         self.current_exception: Exception | None = None
         self._records = _regauge._marc.Records("marcxml", target)
 
@@ -232,7 +242,8 @@ class XMLReader(Reader):
         except ValueError as error:
             if not self.permissive:
                 raise
-            self.bad_records += 1
+            with self._lock:
+                self.bad_records += 1
             self.current_exception = error
             return None
 

@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from .. import _regauge
@@ -131,12 +132,16 @@ class Record:
         """The fields, made from what was read when they are asked for first."""
         made = self._fields
         if made is None:
-            if self._raw is None:
-                made = self._later.make(Field, Subfield, Indicators)
+            later = None if self._raw is not None else self._later
+            if later is not None:
+                made = _native.settle(self, later.make(Field, Subfield, Indicators))
                 self._later = None
+            elif self._raw is not None:
+                made = _native.settle(self, _native.fields(self._raw, Field, Subfield, Indicators))
             else:
-                made = _native.fields(self._raw, Field, Subfield, Indicators)
-            self._fields = made
+                # Another thread has just made them.
+                made = self._fields
+                assert made is not None
         return made
 
     @fields.setter
@@ -166,11 +171,13 @@ class Record:
     def __contains__(self, tag: str) -> bool:
         return any(field.tag == tag for field in self.fields)
 
-    def __iter__(self) -> Record:
+    def __iter__(self) -> Iterator[Field]:
         self._at = 0
-        return self
+        # Not the record itself, so that two may walk it at once.
+        return iter(self.fields)
 
     def __next__(self) -> Field:
+        """As in pymarc, the next field after iter(record)."""
         if self._at >= len(self.fields):
             raise StopIteration
         self._at += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from .. import _regauge
@@ -13,23 +14,31 @@ from ._xml import record_to_xml
 
 
 class Writer:
-    """What all writers are: write(record), then close()."""
+    """What all writers are: write(record), then close(). Threads may share one."""
 
     def __init__(self, file_handle: Any) -> None:
         self.file_handle: Any = file_handle
+        # A record is written whole, and what stands between records once.
+        self._lock = threading.RLock()
 
     def write(self, record: Record) -> None:
         """Writes a record."""
         if not isinstance(record, Record):
             raise WriteNeedsRecord
-        if self.file_handle is None:
+        self._file()
+
+    def _file(self) -> Any:
+        file = self.file_handle
+        if file is None:
             raise NoActiveFile
+        return file
 
     def close(self, close_fh: bool = True) -> None:
         """Ends the output, and closes the file unless close_fh is False."""
-        if close_fh and self.file_handle:
-            self.file_handle.close()
-        self.file_handle = None
+        with self._lock:
+            if close_fh and self.file_handle:
+                self.file_handle.close()
+            self.file_handle = None
 
     def __enter__(self) -> Any:
         return self
@@ -44,7 +53,9 @@ class MARCWriter(Writer):
     def write(self, record: Record) -> None:
         """Writes a record: with the bytes that it was read from, if nobody has changed it."""
         super().write(record)
-        self.file_handle.write(record.as_marc())
+        data = record.as_marc()
+        with self._lock:
+            self._file().write(data)
 
 
 class JSONWriter(Writer):
@@ -60,14 +71,16 @@ class JSONWriter(Writer):
         """Writes a record."""
         super().write(record)
         text = _json.dumps(record.as_dict(), text=True, ascii=True)
-        self.file_handle.write("," + text if self.write_count else text)
-        self.write_count += 1
+        with self._lock:
+            self._file().write("," + text if self.write_count else text)
+            self.write_count += 1
 
     def close(self, close_fh: bool = True) -> None:
         """Ends the array, and closes the file unless close_fh is False."""
-        if self.file_handle:
-            self.file_handle.write("]")
-        super().close(close_fh)
+        with self._lock:
+            if self.file_handle:
+                self.file_handle.write("]")
+            super().close(close_fh)
 
 
 class TextWriter(Writer):
@@ -80,8 +93,10 @@ class TextWriter(Writer):
     def write(self, record: Record) -> None:
         """Writes a record."""
         super().write(record)
-        self.file_handle.write("\n" + str(record) if self.write_count else str(record))
-        self.write_count += 1
+        text = str(record)
+        with self._lock:
+            self._file().write("\n" + text if self.write_count else text)
+            self.write_count += 1
 
 
 class XMLWriter(Writer):
@@ -95,22 +110,24 @@ class XMLWriter(Writer):
     def write(self, record: Record) -> None:
         """Writes a record."""
         super().write(record)
-        first = self.write_count == 0
         leader = str(record.leader)
-        made = _regauge._marc.write_xml(leader, record.fields, Field, first)
-        if made is None:
-            # Fields of other classes, bytes in place of text.
-            made = (_HEAD if first else b"") + record_to_xml(record, encoding="utf-8")
-        self.file_handle.write(made)
-        self.write_count += 1
+        with self._lock:
+            first = self.write_count == 0
+            made = _regauge._marc.write_xml(leader, record.fields, Field, first)
+            if made is None:
+                # Fields of other classes, bytes in place of text.
+                made = (_HEAD if first else b"") + record_to_xml(record, encoding="utf-8")
+            self._file().write(made)
+            self.write_count += 1
 
     def close(self, close_fh: bool = True) -> None:
         """Ends the collection, and closes the file unless close_fh is False."""
-        if self.file_handle:
-            if not self.write_count:
-                self.file_handle.write(_HEAD)
-            self.file_handle.write(b"</collection>\n")
-        super().close(close_fh)
+        with self._lock:
+            if self.file_handle:
+                if not self.write_count:
+                    self.file_handle.write(_HEAD)
+                self.file_handle.write(b"</collection>\n")
+            super().close(close_fh)
 
 
 _HEAD = (

@@ -25,7 +25,9 @@ class XMLWriter(Writer):
     def write(self, record: Record) -> None:
         """Writes a record."""
         super().write(record)
-        self.file_handle.write(record_to_xml(record, encoding="utf-8"))
+        data = record_to_xml(record, encoding="utf-8")
+        with self._lock:
+            self._file().write(data)
 
     def close(self, close_fh: bool = True) -> None:
         """Ends the collection, and closes the file unless close_fh is False."""
