@@ -1,5 +1,7 @@
 //! The bytes of a record (ISO 2709): its directory, and whether it is as the standard says.
 
+use std::ops::Range;
+
 use pyo3::prelude::*;
 use regauge::marc::{FIELD_TERMINATOR, RECORD_TERMINATOR, SUBFIELD_DELIMITER, is_control_tag};
 
@@ -34,15 +36,22 @@ pub fn parts(record: &[u8]) -> Option<Parts<'_>> {
     whole.then_some(Parts { directory, data })
 }
 
-/// The tag and the content of each field, without its terminator; `None` at an entry that is wrong.
-pub fn entries<'a>(parts: &Parts<'a>) -> impl Iterator<Item = Option<(&'a str, &'a [u8])>> {
+impl<'a> Parts<'a> {
+    /// The data as text, if that is what it is: looked at in one go, which takes less than field by field.
+    pub fn text(&self) -> Option<&'a str> {
+        simdutf8::basic::from_utf8(self.data).ok()
+    }
+}
+
+/// The tag, and where the content of each field is in the data, without its terminator; `None` at an entry
+/// that is wrong.
+pub fn entries<'a>(parts: &Parts<'a>) -> impl Iterator<Item = Option<(&'a str, Range<usize>)>> {
     let data = parts.data;
     parts.directory.chunks_exact(ENTRY_BYTES).map(move |entry| {
         let tag = std::str::from_utf8(&entry[..3]).ok().filter(|tag| tag.is_ascii())?;
         let (length, start) = (digits(&entry[3..7])?, digits(&entry[7..12])?);
         let end = start.checked_add(length.checked_sub(1)?)?;
-        let field = data.get(start..end)?;
-        (data.get(end) == Some(&FIELD_TERMINATOR)).then_some((tag, field))
+        (data.get(end) == Some(&FIELD_TERMINATOR)).then_some((tag, start..end))
     })
 }
 
@@ -68,24 +77,22 @@ pub fn is_regular(record: &[u8], utf8: bool) -> bool {
     if !record[..LEADER_BYTES].is_ascii() {
         return false;
     }
-    // What is written anew has its fields in order, without gaps, and says its length.
-    let mut next = 0;
-    let in_order = parts.directory.chunks_exact(ENTRY_BYTES).all(|entry| {
-        let start = next;
-        next += digits(&entry[3..7]).unwrap_or(0);
-        digits(&entry[7..12]) == Some(start)
-    });
-    if !in_order || next != parts.data.len() || digits(&record[..5]) != Some(record.len()) {
+    if digits(&record[..5]) != Some(record.len()) {
         return false;
     }
     let text = match utf8 {
-        true => std::str::from_utf8(parts.data).is_ok(),
+        true => parts.text().is_some(),
         false => parts.data.is_ascii() && !parts.data.contains(&0x1B),
     };
-    text && entries(&parts).all(|entry| {
-        entry.is_some_and(|(tag, field)| {
-            (is_control_tag(tag.as_bytes()) && tag.as_bytes()[2].is_ascii_digit())
-                || is_regular_field(field)
-        })
-    })
+    // What is written anew has its fields in order, without gaps.
+    let mut next = 0;
+    let mut is_regular = |tag: &str, place: Range<usize>| {
+        let in_order = place.start == next;
+        next = place.end + 1;
+        in_order
+            && ((is_control_tag(tag.as_bytes()) && tag.as_bytes()[2].is_ascii_digit())
+                || is_regular_field(&parts.data[place]))
+    };
+    text && entries(&parts).all(|entry| entry.is_some_and(|(tag, place)| is_regular(tag, place)))
+        && next == parts.data.len()
 }

@@ -10,7 +10,7 @@ use pyo3::sync::{MutexExt, PyOnceLock};
 use pyo3::types::{PyBytes, PyType};
 use regauge::marc::{Field, Record, SUBFIELD_DELIMITER};
 
-use super::layout::{entries, parts};
+use super::layout::{LEADER_BYTES, entries, is_regular, parts};
 use crate::build::Keys;
 use crate::raw::collector::Pause;
 use crate::raw::{container, marc as raw, number, text};
@@ -192,26 +192,103 @@ pub fn slots(field: &Bound<'_, PyType>) -> PyResult<&'static [raw::Slot; 5]> {
     Ok(slots)
 }
 
+/// What instances of `Record` and `Leader` are filled by.
+struct RecordSlots {
+    leader_class: Py<PyType>,
+    /// Of `Leader`.
+    text: raw::Slot,
+    /// Of `Record`: `leader`, `_first`, `_raw`, `_fields`, `_regular`, `pos`, `force_utf8`, `to_unicode`.
+    record: [raw::Slot; 8],
+}
+
+/// A record of `class` that keeps its bytes, if they are [regular](is_regular); `None` for others.
+///
+/// `class` is `regauge.marc.Record`, or one that extends it and has slots and a construction no other; the
+/// leader becomes a `leader`.
+#[pyfunction]
+pub fn record<'py>(
+    class: &Bound<'py, PyType>,
+    leader: &Bound<'py, PyType>,
+    bytes: &Bound<'py, PyBytes>,
+    force_utf8: bool,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    static SLOTS: PyOnceLock<RecordSlots> = PyOnceLock::new();
+    let py = class.py();
+    let raw = bytes.as_bytes();
+    let utf8 = force_utf8 || raw.get(9) == Some(&b'a');
+    if !is_regular(raw, utf8) {
+        return Ok(None);
+    }
+    let slots = SLOTS.get_or_try_init(py, || {
+        let slot = |name: &str| raw::Slot::new(class, name);
+        let (held, first) = (slot("leader")?, slot("_first")?);
+        let record = [
+            held,
+            first,
+            slot("_raw")?,
+            slot("_fields")?,
+            slot("_regular")?,
+            slot("pos")?,
+            slot("force_utf8")?,
+            slot("to_unicode")?,
+        ];
+        let text = raw::Slot::new(leader, "leader")?;
+        Ok::<_, PyErr>(RecordSlots { leader_class: leader.clone().unbind(), text, record })
+    })?;
+    if !slots.leader_class.is(leader) {
+        return Err(PyTypeError::new_err("found another class than regauge.marc.Leader"));
+    }
+    let memory = || PyErr::fetch(py);
+    let text = raw.first_chunk::<LEADER_BYTES>().and_then(|text| str::from_utf8(text).ok());
+    let text = text::new(py, text.ok_or_else(irregular)?).ok_or_else(memory)?;
+    let head = raw::empty(leader).ok_or_else(memory)?;
+    slots.text.fill(&head, text.clone());
+    let made = raw::empty(class).ok_or_else(memory)?;
+    let [held, first, kept, fields, regular, pos, forced, unicode] = &slots.record;
+    held.fill(&made, head);
+    first.fill(&made, text);
+    kept.fill(&made, bytes.clone().into_any());
+    fields.fill(&made, number::none(py));
+    regular.fill(&made, number::bool(py, true));
+    pos.fill(&made, number::i64(py, 0).ok_or_else(memory)?);
+    forced.fill(&made, number::bool(py, force_utf8));
+    unicode.fill(&made, number::bool(py, true));
+    Ok(Some(made))
+}
+
 /// Whether a tag is one of a control field in the eyes of `regauge.marc`: `001` to `009`.
 fn is_control(tag: &str) -> bool {
     tag.starts_with("00") && tag.len() == 3 && tag.as_bytes()[2].is_ascii_digit()
 }
 
-/// The fields of a record that is regular, as a list of `field`, whose subfields are `subfield` and
-/// whose indicators are `indicators`.
+/// Gives a `record` the fields of its `bytes`, which are regular, as a list of `field`, whose subfields are
+/// `subfield` and whose indicators are `indicators`: see [`settle`].
 #[pyfunction]
 pub fn fields<'py>(
-    record: &Bound<'py, PyBytes>,
+    record: &Bound<'py, PyAny>,
+    bytes: &Bound<'py, PyBytes>,
     field: &Bound<'py, PyType>,
     subfield: &Bound<'py, PyType>,
     indicators: &Bound<'py, PyType>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let _pause = Pause::new(record.py(), true);
-    let parts = parts(record.as_bytes()).ok_or_else(irregular)?;
+    let made = fields_in(bytes.as_bytes(), field, subfield, indicators)?;
+    settle(record, made)
+}
+
+/// The fields of a record's bytes.
+fn fields_in<'py>(
+    bytes: &[u8],
+    field: &Bound<'py, PyType>,
+    subfield: &Bound<'py, PyType>,
+    indicators: &Bound<'py, PyType>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let _pause = Pause::new(field.py(), true);
+    let parts = parts(bytes).ok_or_else(irregular)?;
+    let data = parts.text().ok_or_else(irregular)?;
     let mut maker = Maker::new(field, subfield, indicators)?;
     for entry in entries(&parts) {
-        let (tag, content) = entry.ok_or_else(irregular)?;
-        let content = std::str::from_utf8(content).map_err(|_| irregular())?;
+        let (tag, place) = entry.ok_or_else(irregular)?;
+        let content = data.get(place).ok_or_else(irregular)?;
         if is_control(tag) {
             maker.control(tag, content)?;
             continue;
@@ -255,7 +332,7 @@ pub fn settle<'py>(
     Ok(made)
 }
 
-/// What [`fields`] gives, of a record that the core has read.
+/// What [`fields_in`] gives, of a record that the core has read.
 pub fn fields_of<'py>(record: &Record, maker: &mut Maker<'py>) -> PyResult<Bound<'py, PyAny>> {
     let _pause = Pause::new(maker.none.py(), true);
     for field in record.fields() {

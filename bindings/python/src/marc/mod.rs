@@ -22,6 +22,7 @@ pub fn add(parent: &Bound<'_, PyModule>) -> PyResult<()> {
     let module = PyModule::new(parent.py(), "regauge._marc")?;
     module.add_function(wrap_pyfunction!(layout::is_regular, &module)?)?;
     module.add_function(wrap_pyfunction!(make::fields, &module)?)?;
+    module.add_function(wrap_pyfunction!(make::record, &module)?)?;
     module.add_function(wrap_pyfunction!(make::settle, &module)?)?;
     module.add_function(wrap_pyfunction!(take::encode, &module)?)?;
     module.add_function(wrap_pyfunction!(marc8_decode, &module)?)?;

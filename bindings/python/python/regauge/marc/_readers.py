@@ -22,8 +22,9 @@ from ._leader import Leader
 from ._record import Record
 
 _END = 0x1D
-_UTF8 = ord("a")
-_is_regular = _regauge._marc.is_regular
+_record: Any = _regauge._marc.record
+# The classes whose instances may be filled without calling them.
+PLAIN: set[type[Record]] = {Record}
 
 
 class Reader:
@@ -84,46 +85,47 @@ class MARCReader(Reader):
 
     def __next__(self) -> Any:
         with self._lock:
-            return self._next()
-
-    def _next(self) -> Any:
-        if isinstance(self.current_exception, FatalReaderError):
-            raise StopIteration
-        self.current_exception = None
-        read = self.file_handle.read
-        head = read(5)
-        if not head:
-            self.current_chunk = None
-            raise StopIteration
-        try:
-            if len(head) < 5:
-                self.current_chunk = head
-                raise TruncatedRecord
+            if self.current_exception is not None:
+                if isinstance(self.current_exception, FatalReaderError):
+                    raise StopIteration
+                self.current_exception = None
+            read = self.file_handle.read
+            head = read(5)
+            if not head:
+                self.current_chunk = None
+                raise StopIteration
             try:
-                length = int(head)
-            except ValueError:
-                self.current_chunk = head
-                raise RecordLengthInvalid from None
-            chunk = self.current_chunk = head + read(length - 5)
-            if len(chunk) < length:
-                raise TruncatedRecord
-            if chunk[-1] != _END:
-                raise EndOfRecordNotFound
-            if self._plain and _is_regular(chunk, self.force_utf8 or chunk[9] == _UTF8):
-                return self.record_class._of_bytes(chunk, self.force_utf8)
-            return self.record_class(
-                chunk,
-                None,
-                self.to_unicode,
-                self.force_utf8,
-                self.hide_utf8_warnings,
-                self.utf8_handling,
-                file_encoding=self.file_encoding,
-            )
-        except Exception as error:
-            self.bad_records += 1
-            self.current_exception = error
-            return None
+                if len(head) < 5:
+                    self.current_chunk = head
+                    raise TruncatedRecord
+                try:
+                    length = int(head)
+                except ValueError:
+                    self.current_chunk = head
+                    raise RecordLengthInvalid from None
+                chunk = self.current_chunk = head + read(length - 5)
+                if len(chunk) < length:
+                    raise TruncatedRecord
+                if chunk[-1] != _END:
+                    raise EndOfRecordNotFound
+                made = self.record_class
+                if self._plain and made in PLAIN:
+                    record = _record(made, Leader, chunk, self.force_utf8)
+                    if record is not None:
+                        return record
+                return made(
+                    chunk,
+                    None,
+                    self.to_unicode,
+                    self.force_utf8,
+                    self.hide_utf8_warnings,
+                    self.utf8_handling,
+                    file_encoding=self.file_encoding,
+                )
+            except Exception as error:
+                self.bad_records += 1
+                self.current_exception = error
+                return None
 
 
 def map_records(f: Callable[[Any], Any], *files: Any) -> None:

@@ -38,6 +38,7 @@ from ._leader import LEADER_LEN, Leader
 DIRECTORY_ENTRY_LEN = 12
 
 _native = _regauge._marc
+_make_fields = _native.fields
 _isbn = re.compile(r"[0-9\-xX]+")
 
 
@@ -98,21 +99,6 @@ class Record:
             self._fields = []
 
     @classmethod
-    def _of_bytes(cls, raw: bytes, force_utf8: bool) -> Record:
-        """The record of bytes that are known to be regular."""
-        record = cls.__new__(cls)
-        leader = raw[:LEADER_LEN].decode("ascii")
-        record.leader = Leader(leader)
-        record._first = leader
-        record._raw = raw
-        record._fields = None
-        record._regular = True
-        record.pos = 0
-        record.force_utf8 = force_utf8
-        record.to_unicode = True
-        return record
-
-    @classmethod
     def _of_later(cls, leader: str, fields: Any) -> Record:
         """The record of fields that are still to be made."""
         record = cls.__new__(cls)
@@ -132,12 +118,13 @@ class Record:
         """The fields, made from what was read when they are asked for first."""
         made = self._fields
         if made is None:
-            later = None if self._raw is not None else self._later
+            raw = self._raw
+            if raw is not None:
+                return _make_fields(self, raw, Field, Subfield, Indicators)
+            later = self._later
             if later is not None:
                 made = _native.settle(self, later.make(Field, Subfield, Indicators))
                 self._later = None
-            elif self._raw is not None:
-                made = _native.settle(self, _native.fields(self._raw, Field, Subfield, Indicators))
             else:
                 # Another thread has just made them.
                 made = self._fields

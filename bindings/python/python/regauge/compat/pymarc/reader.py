@@ -10,6 +10,9 @@ from .record import Record
 __all__ = ["JSONReader", "MARCMakerReader", "MARCReader", "Reader", "map_records"]
 
 
+_readers.PLAIN.add(Record)
+
+
 class Reader(_readers.Reader):
     """What all readers are."""
 
