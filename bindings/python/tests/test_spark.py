@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 
 import pytest
 
@@ -19,6 +21,8 @@ from regauge.spark import RegaugeDataSource, _split  # noqa: E402
 
 @pytest.fixture(scope="module")
 def spark():
+    # Else its workers are the python3 of the path, which may lack the package.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     session = (SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
                .config("spark.sql.shuffle.partitions", "2").getOrCreate())
     session.dataSource.register(RegaugeDataSource)

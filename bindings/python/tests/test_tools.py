@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
 import subprocess
 import sys
 import threading
@@ -63,3 +65,14 @@ def test_the_command():
         done = subprocess.run([*command, "convert", "-", "-", "--from", "json", "--to", "yaml"],
                               input=b'{"a": [1]}', capture_output=True)
         assert done.stdout == b"a:\n- 1\n", done.stderr
+
+
+def test_other_interpreters_are_told_what_they_lack():
+    code = (
+        "import sys; sys.implementation = type(sys.implementation)(**{**vars(sys.implementation), 'name': 'pypy'})\n"
+        "try:\n    import regauge\n"
+        "except ImportError as error:\n    print(error)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(regauge.__file__).parent.parent)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.stdout.startswith("found pypy, which lacks the C API"), done.stderr

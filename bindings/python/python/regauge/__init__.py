@@ -14,7 +14,14 @@ the data names is imported, constructed or called; every reader has limits.
 from __future__ import annotations
 
 import os as _os
+import sys as _sys
 from typing import Any
+
+if _sys.implementation.name != "cpython":
+    raise ImportError(
+        f"found {_sys.implementation.name}, which lacks the C API that regauge's objects are built by; "
+        "take CPython 3.10 or later, or the command: regauge convert, regauge inspect"
+    )
 
 from . import _files, _regauge
 from . import bson, cbor, json, marc, marshal, msgpack, ndjson, pickle, yaml
