@@ -151,6 +151,9 @@ fn parse<'py>(
                 });
             }
             Format::Marshal if options.marshal == marshal::Options::default() => {
+                if let Some(value) = plain_marshal(bytes, options, builder) {
+                    return Ok(value);
+                }
                 return kept(&MARSHAL, bytes, options, builder, || {
                     marshal::Parser::new(options.marshal.clone(), options.limits)
                 });
@@ -168,6 +171,45 @@ thread_local! {
     /// memory that they grew to.
     static PICKLE: Cell<Option<pickle::Parser>> = const { Cell::new(None) };
     static MARSHAL: Cell<Option<marshal::Parser>> = const { Cell::new(None) };
+}
+
+thread_local! {
+    /// How many documents of Marshal are parsed without a try whether they are plain data.
+    static PLAIN_REST: Cell<u8> = const { Cell::new(0) };
+}
+
+/// So many documents are parsed at once after one that was no plain data: the next are likely none either.
+const PLAIN_REST_AFTER: u8 = 7;
+
+/// The value of a document of Marshal that is plain data, and shares nothing that can change: in one pass
+/// instead of two, which takes a sixth less. `None` for any other.
+fn plain_marshal<'py>(
+    bytes: &[u8],
+    options: &Options,
+    builder: &mut Builder<'py>,
+) -> Option<Bound<'py, PyAny>> {
+    // What a hook is called with comes once.
+    if builder.runs_python() || options.wraps() {
+        return None;
+    }
+    let rest = PLAIN_REST.get();
+    if rest > 0 {
+        PLAIN_REST.set(rest - 1);
+        return None;
+    }
+    let mut parser = MARSHAL
+        .take()
+        .unwrap_or_else(|| marshal::Parser::new(options.marshal.clone(), options.limits));
+    let is_plain = parser.plain(bytes, builder);
+    if bytes.len() <= KEPT_BYTES {
+        MARSHAL.set(Some(parser));
+    }
+    if is_plain {
+        return builder.take();
+    }
+    PLAIN_REST.set(PLAIN_REST_AFTER);
+    builder.fail();
+    None
 }
 
 /// A parser of a larger document is not kept: it has up to eight times the memory.

@@ -358,3 +358,26 @@ def test_broken_lines_can_be_passed_over(tmp_path):
     )
     assert list(found) == [{"a": 1}, [2]]
     assert told[0][0] == 15 and b"tru" in told[0][1]
+
+
+def test_marshal_of_plain_data_and_of_what_is_shared():
+    loads = regauge.marshal.loads
+    text = b'I"\x06a\x06:\x06ET'
+    # In one pass: text that comes again is a link.
+    assert loads(b"\x04\x08[\x07" + text + b"@\x06") == ["a", "a"]
+    for _ in range(20):
+        # In two: the list is one, and a list may hold itself.
+        shared = loads(b"\x04\x08[\x08[\x06i\x06@\x06" + text)
+        assert shared == [[1], [1], "a"] and shared[0] is shared[1]
+        cycle = loads(b"\x04\x08[\x07" + text + b"@\x00")
+        assert cycle[0] == "a" and cycle[1] is cycle
+        assert loads(b"\x04\x08[\x07" + text + b":\x06b") == ["a", regauge.Symbol("b")]
+        # What is broken has its place, whichever way it is found.
+        with pytest.raises(regauge.DecodeError) as raised:
+            loads(b"\x04\x08[\x07" + text + b"x")
+        assert raised.value.offset == 13
+        with pytest.raises(regauge.DecodeError, match="behind the value"):
+            loads(b"\x04\x08[\x06" + text + b"0")
+    seen = []
+    assert loads(b"\x04\x08[\x07{\x06" + text + b"i\x06@\x06", object_hook=lambda map: seen.append(map) or map)
+    assert seen == [{"a": 1}]

@@ -9,13 +9,15 @@ use crate::{Error, Format, Result};
 /// Notes every event as a line.
 pub(crate) struct Recorder {
     pub lines: Vec<String>,
+    /// Whether shared values come once.
+    pub references: bool,
     fidelity: Fidelity,
 }
 
 impl Default for Recorder {
     fn default() -> Recorder {
         let fidelity = Fidelity::new(OnLoss::Refuse, Format::Msgpack);
-        Recorder { lines: Vec::new(), fidelity }
+        Recorder { lines: Vec::new(), references: false, fidelity }
     }
 }
 
@@ -27,6 +29,10 @@ impl Recorder {
 }
 
 impl Sink for Recorder {
+    fn holds_references(&mut self) -> bool {
+        self.references
+    }
+
     fn null(&mut self) -> Result {
         self.note("null")
     }

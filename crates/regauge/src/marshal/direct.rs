@@ -102,6 +102,22 @@ impl State {
         }
         Ok(Some(length))
     }
+
+    /// Gives the events of a whole document that is plain data, in which links name text and floats only.
+    /// `None` for any other, of which the sink may have got a part.
+    pub fn plain<S: Sink + ?Sized>(
+        &mut self,
+        input: Input<'_>,
+        scanner: &mut Scanner,
+        room: &mut Room,
+        sink: &mut S,
+    ) -> Option<usize> {
+        let mut direct = Direct { input, scanner, room, state: self };
+        match direct.plain(sink) {
+            Ended::Whole => Some(direct.state.place.at),
+            _ => None,
+        }
+    }
 }
 
 /// What there is of a document, and how it is read.
@@ -112,6 +128,8 @@ pub(super) struct Input<'d> {
     pub last: bool,
     pub options: &'d Options,
     pub limits: &'d Limits,
+    /// No value but plain data is read: see [`State::plain`].
+    pub only_plain: bool,
 }
 
 /// A place between two tokens.
@@ -212,7 +230,7 @@ fn big(bytes: &[u8], at: usize) -> Option<(bool, u64, usize)> {
 impl<'d> Direct<'d, '_> {
     /// Goes over plain data.
     fn plain<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Ended {
-        let Input { document, last, options, limits } = self.input;
+        let Input { document, last, options, limits, .. } = self.input;
         let bound = usize::try_from(limits.record_bytes).unwrap_or(usize::MAX);
         let bytes = &document[..document.len().min(bound).min(u32::MAX as usize)];
         let most_open = limits.depth.min(Limits::DEPTH_CEILING) as usize;
@@ -250,6 +268,10 @@ impl<'d> Direct<'d, '_> {
         macro_rules! odd {
             ($between:expr, $is_key:expr) => {{
                 self.state.place = Place { at, left, between: $between };
+                // The first text is one of them, as its encoding has its name.
+                if self.input.only_plain && first_text_at(bytes, at).is_none() {
+                    return Ended::Left(self.state.place);
+                }
                 if let Some(ended) = self.one($is_key, sink) {
                     return ended;
                 }
@@ -484,7 +506,7 @@ impl<'d> Direct<'d, '_> {
     /// Scans and walks the one value, or key, at hand. Gives how that ended, if not well.
     #[inline(never)]
     fn one<S: Sink + ?Sized>(&mut self, is_key: bool, sink: &mut S) -> Option<Ended> {
-        let Input { document, last, options, limits } = self.input;
+        let Input { document, last, options, limits, .. } = self.input;
         let Place { at: start, left, .. } = self.state.place;
         let depth = self.room.steps.len();
         self.state.odd += 1;

@@ -47,6 +47,25 @@ impl Parser {
     }
 }
 
+impl Parser {
+    /// Gives the events of the one document that these bytes are, in one pass, if it is plain data, in which
+    /// no link names an array or a hash. That is what a sink that holds references gets of such a document,
+    /// for which [`Parse::parse`] has to see the links first. `false` for any other and for what is broken: the
+    /// sink, which may have got a part, is to forget it, and the bytes are to be parsed.
+    pub fn plain<S: Sink + ?Sized>(&mut self, bytes: &[u8], sink: &mut S) -> bool {
+        if self.options.keeps_objects() || !matches!(begin(bytes, true), Ok(true)) {
+            return false;
+        }
+        self.scanner.begin();
+        self.begun = false;
+        let Parser { scanner, options, inner: limits, room, .. } = self;
+        let input =
+            direct::Input { document: bytes, last: true, options, limits, only_plain: true };
+        let mut state = direct::State::new(limits, room);
+        state.plain(input, scanner, room, sink) == Some(bytes.len())
+    }
+}
+
 impl Default for Parser {
     /// With the default options and limits.
     fn default() -> Parser {
@@ -111,7 +130,7 @@ impl Parser {
         }
         let Parser { scanner, options, inner: limits, room, direct, .. } = self;
         if let Some(direct) = direct {
-            let input = direct::Input { document, last, options, limits };
+            let input = direct::Input { document, last, options, limits, only_plain: false };
             return direct.run(input, scanner, room, sink);
         }
         let Some(length) = self.scanner.run(document, last, &self.inner).map_err(placed)? else {

@@ -12,6 +12,8 @@ from ._field import Field
 from ._record import Record
 from ._xml import record_to_xml
 
+_write_xml = _regauge._marc.write_xml
+
 
 class Writer:
     """What all writers are: write(record), then close(). Threads may share one."""
@@ -52,10 +54,14 @@ class MARCWriter(Writer):
 
     def write(self, record: Record) -> None:
         """Writes a record: with the bytes that it was read from, if nobody has changed it."""
-        super().write(record)
+        if not isinstance(record, Record):
+            raise WriteNeedsRecord
+        file = self.file_handle
+        if file is None:
+            raise NoActiveFile
         data = record.as_marc()
         with self._lock:
-            self._file().write(data)
+            file.write(data)
 
 
 class JSONWriter(Writer):
@@ -109,15 +115,19 @@ class XMLWriter(Writer):
 
     def write(self, record: Record) -> None:
         """Writes a record."""
-        super().write(record)
+        if not isinstance(record, Record):
+            raise WriteNeedsRecord
         leader = str(record.leader)
         with self._lock:
+            file = self.file_handle
+            if file is None:
+                raise NoActiveFile
             first = self.write_count == 0
-            made = _regauge._marc.write_xml(leader, record.fields, Field, first)
+            made = _write_xml(leader, record.fields, Field, first)
             if made is None:
                 # Fields of other classes, bytes in place of text.
                 made = (_HEAD if first else b"") + record_to_xml(record, encoding="utf-8")
-            self._file().write(made)
+            file.write(made)
             self.write_count += 1
 
     def close(self, close_fh: bool = True) -> None:

@@ -34,11 +34,28 @@ fn outcome(
     (events.lines, ended)
 }
 
+/// Whether it is plain data: then its events are those that a sink gets that holds references.
+#[track_caller]
+fn plain(bytes: &[u8], options: &Options, limits: Limits) -> bool {
+    let (mut events, mut expected) = (Recorder::default(), Recorder::default());
+    (events.references, expected.references) = (true, true);
+    if !Parser::new(options.clone(), limits).plain(bytes, &mut events) {
+        return false;
+    }
+    let mut reader = Reader::from_slice(Parser::new(options.clone(), limits), bytes);
+    let shown = bytes.escape_ascii();
+    assert!(reader.next(&mut expected).is_ok_and(|more| more), "{shown}");
+    assert_eq!(reader.offset(), bytes.len() as u64, "{shown}");
+    assert_eq!(events.lines, expected.lines, "{shown}");
+    true
+}
+
 #[track_caller]
 fn same(bytes: &[u8], limits: Limits) -> bool {
     let mut is_read = false;
     for data in [false, true] {
         let options = Options { data, ..Options::default() };
+        plain(bytes, &options, limits);
         for pieces in [0, 1, 7] {
             let (events, ended) = outcome(bytes, &options, limits, true, pieces);
             let (expected, expected_end) = outcome(bytes, &options, limits, false, pieces);
@@ -235,7 +252,7 @@ impl Documents {
 fn one_pass_says_what_two_say() {
     let random = Random(7);
     let mut documents = Documents { random, bytes: Vec::new(), objects: 0, symbols: 0 };
-    let mut whole = 0;
+    let (mut whole, mut are_plain) = (0, 0);
     for round in 0..8000 {
         let mut limits = Limits::default();
         match round % 16 {
@@ -247,8 +264,10 @@ fn one_pass_says_what_two_say() {
         }
         let bytes = documents.bytes();
         whole += usize::from(same(&bytes, limits));
+        are_plain += usize::from(plain(&bytes, &Options::default(), limits));
     }
     assert!(whole > 2000, "{whole} were read");
+    assert!(are_plain > 200, "{are_plain} were plain data");
 }
 
 #[test]
@@ -319,5 +338,28 @@ fn large_values_that_are_not_plain() {
         let bytes = [b"\x04\x08".as_slice(), &parts.concat()].concat();
         same(&bytes, Limits::default());
         same(&[bytes.as_slice(), b"\x04\x08[\x06i\x06"].concat(), Limits::default());
+    }
+}
+
+#[test]
+fn plain_data_shares_nothing_that_can_change() {
+    let is_plain = |bytes: &[u8]| plain(bytes, &Options::default(), Limits::default());
+    assert!(is_plain(b"\x04\x08[\x08I\"\x06a\x06:\x06ET@\x06f\x081.5"));
+    assert!(is_plain(b"\x04\x08{\x06I\"\x06a\x06:\x06ET[\x07@\x06i\x06"));
+    for bytes in [
+        // A link to an array, to a hash, to what holds it.
+        &b"\x04\x08[\x07[\x00@\x06"[..],
+        b"\x04\x08[\x07{\x00@\x06",
+        b"\x04\x08[\x06@\x00",
+        // A symbol, bytes, an object, a second document, one that is cut off, one too old.
+        b"\x04\x08:\x06a",
+        b"\x04\x08\"\x06a",
+        b"\x04\x08o:\x08Foo\x00",
+        b"\x04\x080\x04\x080",
+        b"\x04\x08[\x06",
+        b"\x05\x080",
+        b"",
+    ] {
+        assert!(!is_plain(bytes), "{}", bytes.escape_ascii());
     }
 }
