@@ -213,7 +213,7 @@ pub fn count(object: &Bound<'_, PyAny>, of: Kind) -> usize {
 
 /// What can be walked without being changed by another thread: see [`still`].
 #[cfg(not(Py_GIL_DISABLED))]
-pub type Still<'a, 'py> = &'a Bound<'py, PyAny>;
+pub type Still<'a, 'py> = Borrowed<'a, 'py, PyAny>;
 
 /// The same without the global lock.
 #[cfg(Py_GIL_DISABLED)]
@@ -228,7 +228,7 @@ pub type Still<'a, 'py> = Bound<'py, PyAny>;
 pub fn still<'a, 'py>(object: &'a Bound<'py, PyAny>, of: Kind) -> Option<(Still<'a, 'py>, Kind)> {
     #[cfg(not(Py_GIL_DISABLED))]
     {
-        Some((object, of))
+        Some((object.as_borrowed(), of))
     }
     #[cfg(Py_GIL_DISABLED)]
     {
