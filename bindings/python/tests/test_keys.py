@@ -51,6 +51,8 @@ def test_keys_in_an_order_that_nobody_foresees():
 
 
 def test_a_key_is_one_object_wherever_it_stands():
+    if ".abi3." in str(regauge._regauge.__file__):
+        pytest.skip("the stable ABI cannot see what a text is, and keeps no keys")
     rows = regauge.json.loads(json.dumps([{"first": 1, "a second key of some length": 2}] * 20))
     assert len({id(key) for row in rows for key in row}) == 2
 
