@@ -379,5 +379,6 @@ def test_marshal_of_plain_data_and_of_what_is_shared():
         with pytest.raises(regauge.DecodeError, match="behind the value"):
             loads(b"\x04\x08[\x06" + text + b"0")
     seen = []
-    assert loads(b"\x04\x08[\x07{\x06" + text + b"i\x06@\x06", object_hook=lambda map: seen.append(map) or map)
+    shared = b"\x04\x08[\x07{\x06" + text + b"i\x06@\x06"
+    assert loads(shared, object_hook=lambda map: seen.append(map) or map)
     assert seen == [{"a": 1}]

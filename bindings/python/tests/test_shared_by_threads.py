@@ -25,7 +25,9 @@ from regauge.marc import Field, JSONWriter, MARCReader, MARCWriter, Record, Subf
 THREADS = 8
 # Longer where threads run at once.
 SECONDS = 2.0 if sysconfig.get_config_var("Py_GIL_DISABLED") else 0.5
-FORMATS = [regauge.json, regauge.msgpack, regauge.cbor, regauge.bson, regauge.yaml, regauge.pickle, regauge.marshal]
+FORMATS = [
+    regauge.json, regauge.msgpack, regauge.cbor, regauge.bson, regauge.yaml, regauge.pickle, regauge.marshal
+]
 
 
 @pytest.fixture(autouse=True)
@@ -327,7 +329,9 @@ def test_a_default_that_writes_to_its_own_writer_is_told(tmp_path):
 
 def a_record(number):
     fields = [Field("001", data=f"n{number}")]
-    fields += [Field("650", [" ", "0"], [Subfield("a", f"Subject {number}.{at} é"), Subfield("x", "y")]) for at in range(8)]
+    for at in range(8):
+        subfields = [Subfield("a", f"Subject {number}.{at} é"), Subfield("x", "y")]
+        fields.append(Field("650", [" ", "0"], subfields))
     return Record(fields=fields, leader="00000cam a2200000 a 4500")
 
 
@@ -343,7 +347,8 @@ def test_a_record_shared_by_threads_has_one_list_of_fields():
 
         def work(seed):
             record.add_field(Field("500", [" ", " "], [Subfield("a", f"note {seed}")]))
-            return record.fields, [field.tag for field in record], [part for field in record for part in field]
+            parts = [part for field in record for part in field]
+            return record.fields, [field.tag for field in record], parts
 
         found = together(*[lambda seed=seed: work(seed) for seed in range(4)])
         assert all(fields is found[0][0] for fields, *_ in found)
@@ -477,6 +482,7 @@ def test_tasks_that_come_together_open_one_store():
 
 def test_an_arrow_stream_shared_by_threads():
     pyarrow = pytest.importorskip("pyarrow")
-    stream = regauge.to_arrow(b"".join(b'{"a": %d}\n' % at for at in range(5000)), format="ndjson", batch_size=100)
+    data = b"".join(b'{"a": %d}\n' % at for at in range(5000))
+    stream = regauge.to_arrow(data, format="ndjson", batch_size=100)
     read = lambda: pyarrow.RecordBatchReader.from_stream(stream).read_all().num_rows
     assert together(*[read] * 4) == [5000] * 4

@@ -69,7 +69,8 @@ def test_the_command():
 
 def test_other_interpreters_are_told_what_they_lack():
     code = (
-        "import sys; sys.implementation = type(sys.implementation)(**{**vars(sys.implementation), 'name': 'pypy'})\n"
+        "import sys; said = {**vars(sys.implementation), 'name': 'pypy'}\n"
+        "sys.implementation = type(sys.implementation)(**said)\n"
         "try:\n    import regauge\n"
         "except ImportError as error:\n    print(error)"
     )

@@ -50,8 +50,8 @@ impl Parser {
 impl Parser {
     /// Gives the events of the one document that these bytes are, in one pass, if it is plain data, in which
     /// no link names an array or a hash. That is what a sink that holds references gets of such a document,
-    /// for which [`Parse::parse`] has to see the links first. `false` for any other and for what is broken: the
-    /// sink, which may have got a part, is to forget it, and the bytes are to be parsed.
+    /// for which [`Parse::parse`] has to see the links first. `false` for any other and for what is broken:
+    /// the sink, which may have got a part, is to forget it, and the bytes are to be parsed.
     pub fn plain<S: Sink + ?Sized>(&mut self, bytes: &[u8], sink: &mut S) -> bool {
         if self.options.keeps_objects() || !matches!(begin(bytes, true), Ok(true)) {
             return false;
