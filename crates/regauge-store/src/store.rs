@@ -279,8 +279,10 @@ impl Store {
     pub fn put_many(&mut self, documents: &[(&[u8], Option<&[u8]>)], format: Format) -> Result {
         self.refresh()?;
         let mut values = Vec::with_capacity(documents.len());
+        let (codec, created) = (self.settings.codec, now());
         for (key, document) in documents {
-            values.push(document.map(|one| self.seal(key, one, format)).transpose()?);
+            let value = document.map(|one| self.seal_as(key, one, format, codec, created));
+            values.push(value.transpose()?);
         }
         self.ensure()?;
         let changes: Vec<Change<'_>> = documents
@@ -506,9 +508,17 @@ impl Store {
             Compression::None => document,
             compression => self.packer.pack(compression, document.into_owned())?.into(),
         };
-        let mut value = Vec::with_capacity(envelope::BYTES + payload.len());
-        value.extend_from_slice(&Envelope { codec, created, length }.seal(&payload));
-        value.extend_from_slice(&payload);
+        let envelope = Envelope { codec, created, length }.seal(&payload);
+        // What was made for this value has room for its envelope, mostly.
+        let mut value = match payload {
+            Cow::Owned(payload) => payload,
+            Cow::Borrowed(payload) => {
+                let mut value = Vec::with_capacity(envelope::BYTES + payload.len());
+                value.extend_from_slice(payload);
+                value
+            }
+        };
+        value.splice(..0, envelope);
         Ok(value)
     }
 
