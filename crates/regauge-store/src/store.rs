@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use regauge::convert::{self, Options};
-use regauge::{Format, Limits, OnLoss};
+use regauge::{Format, Limits, OnLoss, msgpack};
 
 use crate::codec::{self, Codec, Compression, Packer, ZSTD_LEVEL};
 use crate::engine::{self, Change, Engine, KeyKind, Order, Pair, Range, behind};
@@ -61,8 +61,7 @@ impl Converter {
         self.converted(key, &entry.document, entry.codec.format, format)
     }
 
-    /// Converts a document; one that is in the format already is read once, so that nothing broken
-    /// is ever stored.
+    /// Converts a document; one that is in the format already is read and written again.
     fn converted(&self, key: &[u8], document: &[u8], from: Format, to: Format) -> Result<Vec<u8>> {
         let mut options = Options::new(from, to);
         options.on_loss = self.on_loss;
@@ -483,6 +482,13 @@ impl Store {
         codec: Codec,
         created: u32,
     ) -> Result<Vec<u8>> {
+        // What is in the format is read all the same, so that nothing broken is ever stored. MessagePack stays
+        // as it came; text is made compact, and other formats are written as we write them.
+        if (format, codec.format) == (Format::Msgpack, Format::Msgpack)
+            && msgpack::check(document, &self.limits).is_ok()
+        {
+            return self.sealed(key, document.into(), codec, created);
+        }
         let converted = self.converted(key, document, format, codec.format)?;
         self.sealed(key, converted.into(), codec, created)
     }

@@ -31,7 +31,7 @@ pub use reader::Parser;
 pub use skip::{Splitter, documents_end};
 pub use writer::{HOLD_BYTES, Writer};
 
-use crate::event::{Source as _, Writer as _};
+use crate::event::{Sink, Source as _, Writer as _};
 use crate::limits::Limits;
 use crate::value::{Builder, Value};
 use crate::{Error, Format, OnLoss, Result};
@@ -67,9 +67,15 @@ pub fn to_vec(value: &Value, policy: OnLoss) -> Result<Vec<u8>> {
 pub fn from_slice(bytes: &[u8]) -> Result<Value> {
     let limits = Limits::default();
     let mut builder = Builder::new(&limits);
+    one_document(bytes, limits, &mut builder)?;
+    Ok(builder.take().expect("a whole document was read"))
+}
+
+/// Reads one document, behind which nothing may follow.
+fn one_document<S: Sink>(bytes: &[u8], limits: Limits, sink: &mut S) -> Result {
     let mut reader = Reader::from_slice(Parser::new(limits), bytes);
     let located = |error: Error| error.in_format(Format::Msgpack);
-    if !reader.next(&mut builder)? {
+    if !reader.next(sink)? {
         return Err(located(Error::truncated("found no bytes, expected a value").at(0)));
     }
     let end = reader.offset();
@@ -78,5 +84,14 @@ pub fn from_slice(bytes: &[u8]) -> Result<Value> {
         let message = format!("found {left} more bytes behind the value, expected the end");
         return Err(located(Error::syntax(message).at(end)));
     }
-    Ok(builder.take().expect("a whole document was read"))
+    Ok(())
+}
+
+/// Reads the one document that the bytes hold, within the limits, and makes nothing of it: whether
+/// [`from_slice`] could.
+///
+/// # Errors
+/// As [`from_slice`].
+pub fn check(bytes: &[u8], limits: &Limits) -> Result<()> {
+    one_document(bytes, *limits, &mut sinks::Null::new())
 }

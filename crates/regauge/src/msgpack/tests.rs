@@ -535,3 +535,25 @@ fn hostile_headers_fail_at_once() {
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Limit, Some(512 * 5)));
     assert!(events.lines.is_empty());
 }
+
+#[test]
+fn checking_is_reading() {
+    let limits = Limits { depth: 3, ..Limits::default() };
+    for (bytes, fine) in [
+        (&b"\x81\xA1a\x93\x01\xC0\xCB\0\0\0\0\0\0\0\0"[..], true),
+        (b"\xA1\xFF", true),
+        (b"\xD9\x01a", true),
+        (b"\x91\x91\x91\x01", true),
+        (b"\x91\x91\x91\x91\x01", false),
+        (b"", false),
+        (b"\x92\x01", false),
+        (b"\x01\x02", false),
+        (b"\xC1", false),
+    ] {
+        let checked = super::check(bytes, &limits);
+        assert_eq!(checked.is_ok(), fine, "{bytes:02x?}");
+        if let (Err(checked), Err(read)) = (checked, super::from_slice(bytes)) {
+            assert_eq!(checked.to_string(), read.to_string());
+        }
+    }
+}

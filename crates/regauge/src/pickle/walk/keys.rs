@@ -1,8 +1,8 @@
 //! The keys of maps.
 
-use super::Walk;
+use super::{Run, Walk};
 use crate::event::Sink;
-use crate::pickle::arena::{Kind, Node, Span};
+use crate::pickle::arena::{Kind, Node, Span, Step};
 use crate::utf8::{ShortText, from_utf8};
 use crate::value::{Builder, Value};
 use crate::{Error, Result};
@@ -34,7 +34,7 @@ impl Walk<'_> {
     #[inline(never)]
     pub(super) fn key_value<S: Sink + ?Sized>(&mut self, node: Node, sink: &mut S) -> Result {
         self.at = node.at();
-        self.check_hashable(node)?;
+        self.check_hashable(node, "a key")?;
         let mut builder = Builder::new(self.limits);
         if self.keys == Value::KEY_NESTING {
             return Err(Error::limit(format!(
@@ -57,21 +57,32 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether Python could use it as a key: a tuple can be one if all that is in it can.
-    pub(super) fn check_hashable(&self, node: Node) -> Result {
+    /// Whether Python could use the nodes of a list or a set as members of a set.
+    pub(super) fn check_members(&self, index: u32, step: Step) -> Result {
+        let mut members = Run::all(self.arena, index, step);
+        while let Some(member) = members.advance(self.arena) {
+            if matches!(member, Node::Object(..)) {
+                self.check_hashable(member, "a member of a set")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether Python could use it as a key, or what it is to be: a tuple can be one if all that is in it can.
+    fn check_hashable(&self, node: Node, role: &str) -> Result {
         let mut todo = vec![node];
         let mut left = self.limits.nodes;
         while let Some(node) = todo.pop() {
             let Node::Object(at, index) = node else { continue };
             left = match left.checked_sub(1) {
                 Some(left) => left,
-                None => return Err(self.too_many_aliases("a key of tuples")),
+                None => return Err(self.too_many_aliases("tuples in tuples")),
             };
             let kind = self.arena.object(index).kind;
             match kind {
                 Kind::List | Kind::Dict | Kind::Set | Kind::ByteArray => {
                     return Err(Error::syntax(format!(
-                        "found {} as a key, expected something that Python can hash",
+                        "found {} as {role}, expected something that Python can hash",
                         kind.name()
                     ))
                     .at(u64::from(at)));

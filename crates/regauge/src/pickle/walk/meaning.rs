@@ -61,6 +61,9 @@ impl Walk<'_> {
                 sink.str(&text)
             }
             Meaning::Set { frozen, list } => {
+                if let Some(list) = list {
+                    self.check_members(list, Step::Append)?;
+                }
                 self.typed(if frozen { "frozenset" } else { "set" }, "", sink)?;
                 match list {
                     Some(list) => {

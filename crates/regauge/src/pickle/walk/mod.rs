@@ -333,10 +333,12 @@ impl<'a> Walk<'a> {
                 Ok(())
             }
             Kind::Set => {
+                self.check_members(index, Step::Add)?;
                 self.typed("set", "", sink)?;
                 self.array(index, Step::Add, sink)
             }
             Kind::FrozenSet => {
+                self.check_members(index, Step::Add)?;
                 self.typed("frozenset", "", sink)?;
                 self.array(index, Step::Add, sink)
             }
