@@ -145,7 +145,13 @@ pub fn check_pickle(bytes: &[u8]) {
     let Ok(written) = convert_bytes(bytes, &same) else { return };
     let neutral = |bytes: &[u8]| convert_bytes(bytes, &lossless(Format::Pickle, Format::Msgpack));
     let before = neutral(bytes).expect("read once already");
-    let after = neutral(&written).unwrap_or_else(|error| panic!("wrote what is broken: {error}"));
+    let after = match neutral(&written) {
+        Ok(after) => after,
+        // What a known call gives is written as a value, and such a value may have been called: that fails in
+        // Python too.
+        Err(error) if error.message().contains("expected something that can be called") => return,
+        Err(error) => panic!("wrote what is broken: {error}"),
+    };
     assert!(before == after, "from pickle to pickle something changes");
     let told = |bytes: &[u8]| {
         let survey = survey(bytes, &Default::default());
