@@ -13,10 +13,12 @@
 //! once, or for one that is not as it should be: where there are as many workers as cores, each
 //! time that it runs a worker does not.
 
+mod parts;
+
 use std::collections::VecDeque;
-use std::io::Read;
 use std::sync::{Condvar, Mutex, MutexGuard};
 
+use self::parts::{Part, Parts, read_range};
 use crate::convert::{Input, OnBad, Options, ReadAt, Summary, run};
 use crate::documents::Documents;
 use crate::fidelity::{Fidelity, OnLoss};
@@ -25,10 +27,6 @@ use crate::out::Out;
 use crate::output::Output;
 use crate::reader::BadRecord;
 use crate::{Error, ErrorKind, Result};
-
-/// The size of a part: large enough that handing it over costs nothing, small enough to stay in
-/// the cache of the worker's core together with its output.
-const PART_BYTES: usize = 512 << 10;
 
 /// Parts under way for each worker: one at work, the others converted and waiting for one before
 /// them.
@@ -48,22 +46,6 @@ pub fn can_split(options: &Options) -> bool {
         Documents::Split => options.to.is_marc(),
     };
     records && documents
-}
-
-/// The byte that ends a record, and cannot stand inside of one.
-fn terminator(format: Format) -> u8 {
-    match format {
-        Format::Marc => 0x1D,
-        _ => b'\n',
-    }
-}
-
-/// A part of the input that is to be converted.
-enum Part {
-    /// Whole records that begin at this offset.
-    Bytes { start: u64, bytes: Vec<u8> },
-    /// The records that begin in this range, to be read into the buffer.
-    Range { start: u64, end: u64, buffer: Vec<u8> },
 }
 
 /// A part that was converted.
@@ -267,8 +249,8 @@ impl<O: Output + Send> Shop<'_, O> {
                 line.at_work -= 1;
                 if std::thread::panicking() {
                     (line.panicked, line.closed) = (true, true);
-                    room.notify_all();
                 }
+                room.notify_all();
                 if line.has_news() {
                     news.notify_all();
                 }
@@ -410,77 +392,6 @@ fn convert_part(part: Part, buffer: Vec<u8>, at: Option<&dyn ReadAt>, options: &
     Done { start, input, output, bad, result }
 }
 
-/// How much is read behind a range at first to find the end of its last record.
-const SLACK_BYTES: u64 = 4 << 10;
-
-/// Reads the records that begin in a range: from behind the first terminator at or after
-/// `start - 1` to the first one at or after `end - 1`. Gives where in the input they begin, and
-/// where in the buffer they are. What the buffer held is overwritten, its length kept: filling
-/// it with zeros first would cost as much as reading.
-fn read_range(
-    at: &dyn ReadAt,
-    start: u64,
-    end: u64,
-    buffer: &mut Vec<u8>,
-    options: &Options,
-) -> Result<(u64, std::ops::Range<usize>)> {
-    let ends = terminator(options.from);
-    let base = start.saturating_sub(1);
-    let mut filled = 0;
-    // Reads on up to this offset, or to the end of the input; tells whether there is more.
-    let mut read_to = |buffer: &mut Vec<u8>, to: u64| -> Result<(usize, bool)> {
-        let want = (to - base) as usize;
-        if buffer.len() < want {
-            buffer.resize(want, 0);
-        }
-        while filled < want {
-            match at.read_at(&mut buffer[filled..want], base + filled as u64) {
-                Ok(0) => return Ok((filled, false)),
-                Ok(got) => filled += got,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok((filled, true))
-    };
-    let (mut filled, mut more) = read_to(buffer, end + SLACK_BYTES)?;
-    let own = filled.min((end - base) as usize);
-    let first = match start {
-        0 => 0,
-        // A terminator that is the last byte of the range begins a record of the next.
-        _ => match memchr::memchr(ends, &buffer[..own.saturating_sub(1)]) {
-            Some(index) => index + 1,
-            None => return Ok((end, 0..0)),
-        },
-    };
-    let mut searched = ((end - 1 - base) as usize).max(first);
-    let limit = options.limits.record_bytes.max(options.limits.token_bytes);
-    loop {
-        if searched < filled
-            && let Some(index) = memchr::memchr(ends, &buffer[searched..filled])
-        {
-            filled = searched + index + 1;
-            break;
-        }
-        if !more {
-            break;
-        }
-        searched = filled;
-        if searched as u64 > limit {
-            return Err(too_long(options.from, limit).at(base + first as u64));
-        }
-        (filled, more) = read_to(buffer, base + 2 * filled as u64)?;
-    }
-    Ok((base + first as u64, first..filled))
-}
-
-#[cold]
-fn too_long(format: Format, limit: u64) -> Error {
-    Error::limit(format!("found a record of more than {limit} bytes"))
-        .in_format(format)
-        .hint("pass --limit record_bytes=… to raise the limit, or --jobs 1")
-}
-
 /// Converts a part into a buffer.
 fn attempt(
     bytes: &[u8],
@@ -494,102 +405,6 @@ fn attempt(
         Ok(())
     });
     (ran.map(|(summary, out)| (summary, out.into_vec())), bad)
-}
-
-/// The parts of an input, in order.
-enum Parts<'a> {
-    Stream { read: Box<dyn Read + Send + 'a>, cutter: Cutter },
-    Ranges { at: &'a dyn ReadAt, next: u64, size: u64 },
-}
-
-impl<'a> Parts<'a> {
-    fn new(input: Input<'a>, options: &Options) -> Result<Parts<'a>> {
-        Ok(match input {
-            Input::At(at) => Parts::Ranges { at, next: 0, size: at.size()? },
-            stream => Parts::Stream { read: stream.open()?, cutter: Cutter::new(options) },
-        })
-    }
-
-    fn at(&self) -> Option<&'a dyn ReadAt> {
-        match self {
-            Parts::Ranges { at, .. } => Some(*at),
-            Parts::Stream { .. } => None,
-        }
-    }
-
-    /// The next part, in the given buffer; `None` at the end.
-    fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Part>> {
-        match self {
-            Parts::Stream { read, cutter } => {
-                let start = cutter.offset;
-                let bytes = cutter.next(read, buffer)?;
-                Ok(bytes.map(|bytes| Part::Bytes { start, bytes }))
-            }
-            Parts::Ranges { next, size, .. } if *next < *size => {
-                let start = *next;
-                *next = (start + PART_BYTES as u64).min(*size);
-                Ok(Some(Part::Range { start, end: *next, buffer }))
-            }
-            Parts::Ranges { .. } => Ok(None),
-        }
-    }
-}
-
-/// Cuts a stream at record boundaries.
-struct Cutter {
-    format: Format,
-    record_bytes: u64,
-    /// The beginning of a record whose end has not been read yet.
-    rest: Vec<u8>,
-    /// Where the next part begins in the input.
-    offset: u64,
-    eof: bool,
-}
-
-impl Cutter {
-    fn new(options: &Options) -> Cutter {
-        let record_bytes = options.limits.record_bytes.max(options.limits.token_bytes);
-        Cutter { format: options.from, record_bytes, rest: Vec::new(), offset: 0, eof: false }
-    }
-
-    /// The next part, in the given buffer; `None` at the end.
-    fn next(&mut self, read: &mut dyn Read, mut bytes: Vec<u8>) -> Result<Option<Vec<u8>>> {
-        bytes.clear();
-        bytes.append(&mut self.rest);
-        let mut searched = 0;
-        while !self.eof {
-            let want = PART_BYTES.max(bytes.len() / 2);
-            let start = bytes.len();
-            let room = if start < want { want - start } else { want };
-            bytes.resize(start + room, 0);
-            let mut filled = start;
-            while filled < bytes.len() && !self.eof {
-                match read.read(&mut bytes[filled..]) {
-                    Ok(0) => self.eof = true,
-                    Ok(got) => filled += got,
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            bytes.truncate(filled);
-            if self.eof {
-                break;
-            }
-            let ends = terminator(self.format);
-            if let Some(last) = memchr::memrchr(ends, &bytes[searched..]) {
-                let end = searched + last + 1;
-                self.rest.extend_from_slice(&bytes[end..]);
-                bytes.truncate(end);
-                self.offset += end as u64;
-                return Ok(Some(bytes));
-            }
-            searched = bytes.len();
-            if bytes.len() as u64 > self.record_bytes {
-                return Err(too_long(self.format, self.record_bytes));
-            }
-        }
-        Ok((!bytes.is_empty()).then_some(bytes))
-    }
 }
 
 /// What stands around and between the records of a whole file. Every part comes as a whole file of
