@@ -160,6 +160,9 @@ fn keys_of_every_type() {
     check(b"}(K\x01\x91Ns.", one(typed("frozenset", "", ints(&[1]))));
     check_error(b"}]Ns.", ErrorKind::Syntax, 1, "found a list as a key");
     check_error(b"}(]tNs.", ErrorKind::Syntax, 2, "found a list as a key");
+    check_error(b"\x8f(]\x90.", ErrorKind::Syntax, 2, "found a list as a member of a set");
+    check_error(b"(}\x85\x91.", ErrorKind::Syntax, 1, "found a dict as a member of a set");
+    check_error(b"(\x8f\x91.", ErrorKind::Syntax, 1, "found a set as a member of a set");
 }
 
 #[test]

@@ -158,6 +158,7 @@ fn descriptions_come_back() {
     }
     for value in [
         typed("object", "m.C", map(&[("a", Value::Int(1))])),
+        typed("set", "", Value::Array(vec![typed("object", "m.C", map(&[("a", ints(&[1]))]))])),
         typed("object", "m.C", Value::Null),
         typed("extension", "", Value::Int(300)),
     ] {
@@ -225,6 +226,10 @@ fn types_around_what_they_are_not_are_refused() {
         typed("bytearray", "", text("a")),
         typed("extension", "", Value::Int(0)),
         typed("decimal", "", Value::Surrogates(vec![0xED, 0xA0, 0x80])),
+        typed("set", "", Value::Array(vec![map.clone()])),
+        typed("set", "", Value::Array(vec![typed("tuple", "", Value::Array(vec![map.clone()]))])),
+        typed("frozenset", "", Value::Array(vec![typed("set", "", ints(&[1]))])),
+        typed("frozenset", "", Value::Array(vec![typed("bytearray", "", Value::Bytes(vec![1]))])),
         typed("tuple", "", map),
     ] {
         let error = write(&value, 5).unwrap_err();
@@ -254,6 +259,15 @@ fn calls_are_written_only_when_asked_for() {
     call.drive(&mut writer).unwrap();
     writer.end_document().unwrap();
     assert_eq!(survey(&writer.into_vec(), &Limits::default()).verdict(), Verdict::Data);
+}
+
+#[test]
+fn what_is_wrapped_is_no_member_of_a_set() {
+    let call = typed("call", "os.system", Value::Map(vec![(text("args"), ints(&[]))]));
+    let mut writer = Writer::in_memory(OnLoss::Wrap);
+    let error = typed("set", "", Value::Array(vec![call])).drive(&mut writer).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unrepresentable);
+    assert!(error.to_string().contains("a map as a member of a Python set"), "{error}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl Walk<'_> {
     #[inline(never)]
     pub(super) fn key_value<S: Sink + ?Sized>(&mut self, node: Node, sink: &mut S) -> Result {
         self.at = node.at();
-        self.check_hashable(node)?;
+        self.check_hashable(node, "a key")?;
         let mut builder = Builder::new(self.limits);
         if self.keys == Value::KEY_NESTING {
             return Err(Error::limit(format!(
@@ -57,27 +57,19 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether no list is a member of a list's or a set's nodes, which are those of a set: Python cannot hash
-    /// it, and it would come back as a tuple. A dict may be one, as the notation of what Python lacks is.
+    /// Whether Python could use the nodes of a list or a set as members of a set.
     pub(super) fn check_members(&self, index: u32, step: Step) -> Result {
         let mut members = Run::all(self.arena, index, step);
         while let Some(member) = members.advance(self.arena) {
             if matches!(member, Node::Object(..)) {
-                self.check_no_kind(member, "a member of a set", |kind| kind == Kind::List)?;
+                self.check_hashable(member, "a member of a set")?;
             }
         }
         Ok(())
     }
 
-    /// Whether Python could use it as a key: a tuple can be one if all that is in it can.
-    fn check_hashable(&self, node: Node) -> Result {
-        self.check_no_kind(node, "a key", |kind| {
-            matches!(kind, Kind::List | Kind::Dict | Kind::Set | Kind::ByteArray)
-        })
-    }
-
-    /// Whether neither the node nor what is in it, where it is a tuple, is of a kind that Python cannot hash.
-    fn check_no_kind(&self, node: Node, role: &str, refused: impl Fn(Kind) -> bool) -> Result {
+    /// Whether Python could use it as a key, or what it is to be: a tuple can be one if all that is in it can.
+    fn check_hashable(&self, node: Node, role: &str) -> Result {
         let mut todo = vec![node];
         let mut left = self.limits.nodes;
         while let Some(node) = todo.pop() {
@@ -88,7 +80,7 @@ impl Walk<'_> {
             };
             let kind = self.arena.object(index).kind;
             match kind {
-                kind if refused(kind) => {
+                Kind::List | Kind::Dict | Kind::Set | Kind::ByteArray => {
                     return Err(Error::syntax(format!(
                         "found {} as {role}, expected something that Python can hash",
                         kind.name()

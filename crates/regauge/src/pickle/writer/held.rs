@@ -147,6 +147,24 @@ impl Held {
         }
     }
 
+    /// Whether Python can hash it, so that it can be a member of a set.
+    pub fn is_hashable(&self) -> bool {
+        !matches!(
+            self,
+            Held::Set
+                | Held::ByteArray
+                | Held::Deque(_)
+                | Held::OrderedDict
+                | Held::DefaultDict(_)
+                | Held::Counter
+        )
+    }
+
+    /// Whether it is an object of a class, around its state.
+    pub fn is_object(&self) -> bool {
+        matches!(self, Held::Object(..) | Held::Instance(..) | Held::Reconstructed(..))
+    }
+
     pub fn name(&self) -> &'static str {
         match self {
             Held::Tuple => "tuple",

@@ -402,6 +402,9 @@ impl Sink for Writer<'_> {
         if self.in_python() {
             return self.begin_python_map(len);
         }
+        if self.is_hashed() {
+            return Err(python::unhashable("a map"));
+        }
         self.begin_dict(len)
     }
     #[inline]

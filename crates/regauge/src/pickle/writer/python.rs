@@ -22,6 +22,14 @@ fn misplaced(found: &str, what: &str) -> Error {
     ))
 }
 
+#[cold]
+pub(super) fn unhashable(found: &str) -> Error {
+    Error::unrepresentable(format!(
+        "found {found} as a member of a Python set, expected something that Python can hash"
+    ))
+    .hint("what Python does not have is a map in the reversible notation, and so no member of a set")
+}
+
 impl Writer<'_> {
     /// Whether the value stands directly in a type of Python.
     #[inline]
@@ -333,6 +341,9 @@ impl Writer<'_> {
     pub(super) fn begin_held(&mut self, held: Held) -> Result {
         self.begin_value(Form::Other)?;
         let hashed = self.is_hashed();
+        if hashed && !held.is_hashable() {
+            return Err(unhashable(&format!("a {}", held.name())));
+        }
         self.fidelity.hold_typed();
         let anchor = self.anchor.take();
         match &held {
@@ -417,8 +428,10 @@ impl Writer<'_> {
                 | Held::Instance(..)
                 | Held::Reconstructed(..)
         );
+        let is_object = held.is_object();
         let mut open = Open::new(Shape::Typed(held));
-        open.hashed = hashed;
+        // What an object is hashed by is its own affair; its state may be anything.
+        open.hashed = hashed && !is_object;
         if is_made {
             self.remember(anchor)?;
         } else {
