@@ -364,6 +364,25 @@ impl<'o> Out<'o> {
         }
     }
 
+    /// Appends the first `count` of `N` bytes, which are zero until `fill` changes them. Fast when there is
+    /// room for `N`.
+    #[inline(always)]
+    pub fn push_filled<const N: usize>(&mut self, count: usize, fill: impl FnOnce(&mut [u8; N])) {
+        debug_assert!(count <= N);
+        let length = self.buf.len();
+        if self.buf.capacity() - length < N {
+            self.buf.reserve(N);
+        }
+        // SAFETY: `N` bytes fit behind the length, checked just above, and at most these become part of the
+        // vector after they were written.
+        unsafe {
+            let to = self.buf.as_mut_ptr().add(length).cast::<[u8; N]>();
+            to.write([0; N]);
+            fill(&mut *to);
+            self.buf.set_len(length + count.min(N));
+        }
+    }
+
     /// Appends a header and the first `count` bytes of a window, of which all 32 are copied, so that
     /// there is no branch on their number. Fast when there is room for the header and 32.
     #[inline(always)]

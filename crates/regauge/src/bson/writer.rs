@@ -146,29 +146,24 @@ impl<'o> Writer<'o> {
         }
         self.room(n + INDEX_MAX)?;
         self.index = index + 1;
-        match index {
-            // Numbers with the type below the digits, and zero bytes above.
-            0..=9 => self.out.push_behind([kind], (u16::from(b'0') + index as u16).to_le_bytes()),
-            10..=99 => {
-                let element = u32::from(kind) | u32::from(pair(index)) << 8;
-                self.out.push_array(element.to_le_bytes());
-            }
+        // The type in the lowest byte, then the digits, then zero bytes.
+        let (digits, count) = match index {
+            0..=9 => (u64::from(b'0') + index, 1),
+            10..=99 => (u64::from(pair(index)), 2),
             100..=999 => {
-                let high = u32::from(b'0') + (index / 100) as u32;
-                let element = u32::from(kind) | high << 8 | u32::from(pair(index % 100)) << 16;
-                self.out.push_behind(element.to_le_bytes(), [0]);
+                let first = u64::from(b'0') + index / 100;
+                (first | u64::from(pair(index % 100)) << 8, 3)
             }
-            1000..=9999 => {
-                let digits = u32::from(pair(index / 100)) | u32::from(pair(index % 100)) << 16;
-                self.out.push_behind([kind], digits.to_le_bytes());
-                self.out.push(0);
-            }
+            1000..=9999 => (u64::from(pair(index / 100)) | u64::from(pair(index % 100)) << 16, 4),
             _ => {
                 self.out.push(kind);
                 self.out.extend_short(itoa::Buffer::new().format(index).as_bytes());
                 self.out.push(0);
+                return Ok(());
             }
-        }
+        };
+        let element = u64::from(kind) | digits << 8;
+        self.out.push_filled(count + 2, |bytes| *bytes = element.to_le_bytes());
         Ok(())
     }
 
@@ -301,6 +296,15 @@ impl<'o> Writer<'o> {
         // Type, digit, zero byte and value of each.
         let length = 4 + 11 * values.len() + 1;
         self.element(ARRAY, length)?;
+        if let [x, y] = values {
+            self.out.push_filled(27, |bytes: &mut [u8; 27]| {
+                bytes[..7].copy_from_slice(&[27, 0, 0, 0, DOUBLE, b'0', 0]);
+                bytes[7..15].copy_from_slice(&x.to_le_bytes());
+                bytes[15..18].copy_from_slice(&[DOUBLE, b'1', 0]);
+                bytes[18..26].copy_from_slice(&y.to_le_bytes());
+            });
+            return Ok(());
+        }
         self.out.push_array((length as u32).to_le_bytes());
         for (index, value) in values.iter().enumerate() {
             self.out.push_behind([DOUBLE, b'0' + index as u8, 0], value.to_le_bytes());

@@ -25,10 +25,10 @@ const T_SYMBOL: u32 = 20;
 /// Arrays of up to so many floats, all of which are no objects, are one event.
 const DOUBLES: usize = 8;
 
-/// The floats that are all that an array holds, if they are few; none for any other array.
+/// The floats that are all that an array holds, if they are few or none at all; nothing for any other array.
 #[inline(always)]
 fn doubles<'b>(values: &[VALUE], buffer: &'b mut [f64; DOUBLES]) -> Option<&'b [f64]> {
-    if values.is_empty() || values.len() > DOUBLES {
+    if values.len() > DOUBLES {
         return None;
     }
     for (place, value) in buffer.iter_mut().zip(values) {
@@ -167,7 +167,17 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         self.sink.begin_array(Some(length as u64))?;
         for index in 0..length {
             let Some(value) = ruby::array_get(array, index) else { return Err(changed()) };
-            if let Err(error) = self.value(value, depth) {
+            // An array of coordinates, without a step into it.
+            let inner = if depth > 0 && ruby::is_heap(value) && ruby::heap_kind(value) == T_ARRAY {
+                doubles(ruby::array_values(value), &mut buffer)
+            } else {
+                None
+            };
+            let result = match inner {
+                Some(values) => self.sink.f64_array(values),
+                None => self.value(value, depth),
+            };
+            if let Err(error) = result {
                 self.steps.push(Step::Index(index as u64));
                 return Err(error);
             }

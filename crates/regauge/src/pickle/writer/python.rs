@@ -27,7 +27,9 @@ pub(super) fn unhashable(found: &str) -> Error {
     Error::unrepresentable(format!(
         "found {found} as a member of a Python set, expected something that Python can hash"
     ))
-    .hint("what Python does not have is a map in the reversible notation, and so no member of a set")
+    .hint(
+        "what Python does not have is a map in the reversible notation, and so no member of a set",
+    )
 }
 
 impl Writer<'_> {
