@@ -85,9 +85,10 @@ gem-test-jruby:                 ## The front for JRuby, on JRuby (from Maven; ne
 gem-test-newer:                 ## The gem on the Ruby of a newer Debian (root, mmdebstrap)
 	tools/newer_ruby.sh
 
-test-gateway:                   ## The gateway under schemathesis, from its OpenAPI document (needs pip); CI runs it
+test-gateway:                   ## The gateway under schemathesis (needs pip), and its page in Chromium; CI runs it
 	$(CARGO) build $(if $(FEATURES),$(PACKAGES) --bin regauge,-p regauge-cli --features gateway)
 	$(PYTHON) tools/gateway_check.py --regauge target/debug/regauge
+	$(PYTHON) tools/admin_page_check.py --regauge target/debug/regauge
 
 gateway-bench:                  ## What the gateway bears: static bytes, half load, a thousand tenants, SECONDS of soak
 	for what in ratio half tenants; do \

@@ -5,27 +5,22 @@ other, printing. Reports are made by `regauge report` from the tests' results, a
 hostile text in every place.
 
     python3 tools/report_check.py --regauge target/debug/regauge
-    python3 tools/report_check.py --regauge target/debug/regauge --setup       (gets playwright)
     python3 tools/report_check.py --regauge target/debug/regauge --shots build/shots more.json
 
-It needs Chromium and the Python package playwright (which drives it, and is used without its own
-browsers). Where one of them is missing it says so, and checks nothing.
+What it needs is in `browser_common.py`; where that is missing it says so, and checks nothing.
 """
 
 import argparse
 import json
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import browser_common
+from browser_common import CONTRAST, ROOT
+
 RESULTS = ROOT / "crates/regauge-report/tests/full.json"
-VENV = ROOT / "build/report-check"
-PLAYWRIGHT = "playwright==1.65.2"
-BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
 HOSTILE = (
     "=</title></style></script><script>window.broken=1</script>\u202e\"'>"
@@ -63,40 +58,6 @@ LABELS = """() => {
   }
   return bad;
 }"""
-
-# Text whose contrast to what is behind it is below 4.5 to 1 (WCAG 2.2, 1.4.3).
-CONTRAST = """() => {
-  const parse = text => { const n = text.match(/[\\d.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
-  const light = ([r, g, b]) => { const f = v => { v /= 255; return v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; };
-    return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
-  const bad = new Set();
-  for (const one of document.querySelectorAll('p, li, td, th, small, b, code, dt, dd, h1, h2, h3, a, button, summary, caption, figcaption, .tag, svg.chart text')) {
-    if (!one.textContent.trim() || !one.getClientRects().length || one.closest('.unseen, .skip')) continue;
-    const style = getComputedStyle(one);
-    const front = parse(one.tagName === 'text' ? style.fill : style.color);
-    let behind = null;
-    for (let at = one; at && !behind; at = at.parentElement) {
-      const colour = parse(getComputedStyle(at).backgroundColor);
-      if (colour[3] > 0) behind = colour;
-    }
-    behind = behind || parse(getComputedStyle(document.body).backgroundColor);
-    const [a, b] = [light(front), light(behind)];
-    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-    if (ratio < 4.5) bad.add(`${one.tagName} ${one.className.baseVal ?? one.className} ${ratio.toFixed(2)}: ${one.textContent.trim().slice(0, 30)}`);
-  }
-  return [...bad];
-}"""
-
-
-class Checks:
-    def __init__(self):
-        self.done = 0
-        self.problems = []
-
-    def that(self, holds, what):
-        self.done += 1
-        if not holds:
-            self.problems.append(what)
 
 
 def open_page(browser, path, width, theme):
@@ -236,8 +197,7 @@ def command(checks, regauge, results, folder):
     mine.unlink()
 
 
-def check(regauge, browser, more, shots):
-    checks = Checks()
+def check(checks, regauge, browser, more, shots):
     with tempfile.TemporaryDirectory() as name:
         temporary = Path(name).resolve()
         results = {"full": RESULTS, "hostile": temporary / "hostile.json"}
@@ -266,40 +226,18 @@ def check(regauge, browser, more, shots):
                     (shots / f"{name}-{width}.pdf").write_bytes(pdf)
                 quiet(checks, page, seen, page_path, title)
                 page.close()
-    return checks
 
 
 def main():
     parser = argparse.ArgumentParser(description="Looks at reports in a browser.")
     parser.add_argument("--regauge", default="target/debug/regauge")
-    parser.add_argument("--setup", action="store_true", help="get playwright into build/")
     parser.add_argument("--shots", type=Path, help="a folder for pictures and PDF")
     parser.add_argument("more", nargs="*", help="other results to look at")
     arguments = parser.parse_args()
-    own = VENV / "bin/python"
-    if arguments.setup and not own.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
-        subprocess.run([str(own), "-m", "pip", "install", "--quiet", PLAYWRIGHT], check=True)
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        if own.exists() and Path(sys.prefix).resolve() != VENV.resolve():
-            os.execv(own, [str(own), *sys.argv])
-        print("skipped: no playwright for Python (--setup gets it)")
-        return 0
-    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if chromium is None:
-        print("skipped: no Chromium")
-        return 0
     regauge = str(Path(arguments.regauge).resolve())
-    with sync_playwright() as tool:
-        browser = tool.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        checks = check(regauge, browser, arguments.more, arguments.shots)
-        browser.close()
-    for problem in checks.problems:
-        print(f"report_check: {problem}", file=sys.stderr)
-    print(f"report_check: {checks.done - len(checks.problems)} of {checks.done} checks passed")
-    return 1 if checks.problems else 0
+    return browser_common.look(
+        "report_check",
+        lambda browser, checks: check(checks, regauge, browser, arguments.more, arguments.shots))
 
 
 if __name__ == "__main__":
