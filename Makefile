@@ -19,7 +19,7 @@ SPARK ?= no
 
 .DEFAULT_GOAL := check
 .PHONY: check demo test test-servers test-gateway gateway-bench help build lint fmt bench fuzz fuzz-check sanitize docs memory clean \
-  wheel wheel-check wheels python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer
+  wheel wheel-check wheels languages-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer
 
 check: test                     ## The same as `test`
 
@@ -114,9 +114,13 @@ memory: build                   ## Peak memory of converting 1 GB files
 wheel: build                    ## The Python wheel, installed into a clean environment and tested there
 	$(PYTHON) tools/python_wheel.py --peers --spark $(SPARK)
 
-wheel-check:                    ## The same of a quick build, with the command that `make test` has built
-	$(CARGO) build -p regauge-cli
+wheel-check:                    ## The same of a quick build, with the command that `make test` has built; CI runs it
+	$(CARGO) build $(if $(FEATURES),$(PACKAGES) --bin regauge,-p regauge-cli)
 	$(PYTHON) tools/python_wheel.py --profile fast --command target/debug/regauge --peers --spark $(SPARK)
+
+languages-check:                ## One store from four languages: what `gem-check` and `wheel-check` have built; CI runs it
+	$(PYTHON) tools/store_languages_check.py --regauge target/debug/regauge --need python,ruby \
+	  --python $(firstword $(wildcard build/python/venv-*/bin/python))
 
 wheels: build                   ## A wheel for every CPython that is here, and the one of the stable ABI
 	$(PYTHON) tools/python_wheel.py --peers --all --abi3
@@ -131,4 +135,4 @@ clean:                          ## Remove what was built
 	rm -rf build
 
 help:                           ## This list
-	@awk -F ' *## ' '/^[a-z-]+:.*## / { split($$1, t, ":"); printf "  make %-11s %s\n", t[1], $$2 }' $(MAKEFILE_LIST)
+	@awk -F ' *## ' '/^[a-z-]+:.*## / { split($$1, t, ":"); printf "  make %-16s %s\n", t[1], $$2 }' $(MAKEFILE_LIST)

@@ -5,9 +5,10 @@ fourth reader is this script, which knows the envelope from docs/store.md alone.
 
     python3 tools/store_languages_check.py --regauge target/debug/regauge
 
-The Python package is the one that `--python` (an interpreter) can import, with PYTHONPATH if need be;
-the gem is that of `--ruby` with RUBYLIB, by default the sources with the extension in them. A language
-whose binding is not built is skipped with a message; with `--need python,ruby` that is a failure.
+The Python package is the one that `--python` (an interpreter) can import, with PYTHONPATH if need be, by
+default the sources where the extension is in them; the gem is that of `--ruby` with RUBYLIB, by default the
+sources with the extension in them. A language whose binding is not built is skipped with a message; with
+`--need python,ruby` that is a failure.
 """
 
 import argparse
@@ -164,7 +165,10 @@ def main():
         (folder / "store.py").write_text(PYTHON)
         languages = [Command(arguments.regauge.resolve())]
         rubylib = os.environ.get("RUBYLIB", str(ROOT / "bindings/ruby/lib"))
-        pythonpath = os.environ.get("PYTHONPATH", str(ROOT / "bindings/python/python"))
+        # The sources, where an extension was put beside them for work on it; else what is installed.
+        sources = ROOT / "bindings/python/python"
+        built = sources if any(sources.glob("regauge/_regauge*.so")) else ""
+        pythonpath = os.environ.get("PYTHONPATH", str(built))
         ruby = Script("ruby", [arguments.ruby, "-W0"], folder / "store.rb", {**os.environ, "RUBYLIB": rubylib})
         python = Script("python", [arguments.python, "-B"], folder / "store.py", {**os.environ, "PYTHONPATH": pythonpath})
         for language in (python, ruby):
