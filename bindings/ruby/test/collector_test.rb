@@ -139,6 +139,52 @@ class CollectorTest < Minitest::Test
     end
   end
 
+  # Of 400 KB, so that the collector rests while it is built.
+  LARGE = R::MessagePack.dump(Array.new(20_000) { |n| [n * 0.5, -n * 0.25] })
+
+  def asleep?
+    GC.disable.tap { |was| GC.enable unless was }
+  end
+
+  def test_the_collector_is_as_it_was_after_a_large_document
+    refute asleep?
+    assert_equal 20_000, R::MessagePack.load(LARGE).length
+    refute asleep?
+    assert_raises(R::DecodeError) { R::MessagePack.load(LARGE[0...-1]) }
+    refute asleep?
+    GC.disable
+    assert_equal 20_000, R::MessagePack.load(LARGE).length
+    assert asleep?
+  ensure
+    GC.enable
+  end
+
+  def test_the_collector_is_awake_where_methods_run
+    type = Class.new
+    seen = []
+    R.register(type, ext: 7, dump: ->(_) { "" }, load: ->(_) { seen << asleep? })
+    R::MessagePack.load(R::MessagePack.dump(["x" * 300_000, type.new, type.new]))
+    assert_equal [false, false], seen
+    refute asleep?
+  ensure
+    R.unregister(type)
+  end
+
+  def test_what_was_built_before_large_documents_goes
+    skip "counts pages of this process" unless GC.stat.key?(:heap_allocated_pages)
+    text = R::JSON.dump("x" * 1_000_000)
+    20.times { R::MessagePack.load(LARGE) }
+    before = GC.stat(:heap_allocated_pages)
+    200.times { R::MessagePack.load(LARGE) }
+    assert_operator GC.stat(:heap_allocated_pages), :<=, before * 1.5
+    return unless File.exist?("/proc/self/statm")
+
+    resident = -> { File.read("/proc/self/statm").split[1].to_i * 4 }
+    before = resident.call
+    300.times { R::JSON.load(text) }
+    assert_operator resident.call - before, :<, 150_000, "KB more"
+  end
+
   def test_streams_under_stress
     bytes = R::MessagePack.dump(VALUE.except("a")) * 3
     found = stressed { R::MessagePack.each(StringIO.new(bytes)).to_a }

@@ -22,6 +22,15 @@ const REGEX_OPTIONS: usize = 4096;
 /// every sink takes.
 #[inline(always)]
 fn doubles(bytes: &[u8]) -> Option<([f64; 3], usize)> {
+    // Two of them, with what stands around their bytes in three comparisons.
+    const HEAD: [u8; 7] = [27, 0, 0, 0, DOUBLE, b'0', 0];
+    if let Some(array) = bytes.first_chunk::<27>()
+        && array[..7] == HEAD
+    {
+        let (x, y) = (number(array, 7), number(array, 18));
+        let is_pair = array[15..18] == [DOUBLE, b'1', 0] && array[26] == 0;
+        return (is_pair && x.is_finite() && y.is_finite()).then_some(([x, y, 0.0], 27));
+    }
     let double = |index: u8| -> Option<f64> {
         let at = 4 + 11 * usize::from(index);
         let [DOUBLE, digit, 0, bytes @ ..] = bytes.get(at..)?.first_chunk::<11>()? else {
@@ -30,12 +39,24 @@ fn doubles(bytes: &[u8]) -> Option<([f64; 3], usize)> {
         Some(f64::from_le_bytes(*bytes)).filter(|v| *digit == b'0' + index && v.is_finite())
     };
     let size = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
-    let third = match size {
-        27 => 0.0,
-        38 => double(2)?,
-        _ => return None,
-    };
-    (*bytes.get(size - 1)? == 0).then_some(([double(0)?, double(1)?, third], size))
+    let is_whole = size == 38 && *bytes.get(37)? == 0;
+    is_whole.then_some(([double(0)?, double(1)?, double(2)?], size))
+}
+
+/// The double at a place of an array of two.
+#[inline(always)]
+fn number(array: &[u8; 27], at: usize) -> f64 {
+    f64::from_le_bytes(array[at..at + 8].try_into().expect("eight bytes"))
+}
+
+/// The bytes before the first zero byte among eight.
+#[inline(always)]
+fn until_zero(eight: [u8; 8]) -> Option<usize> {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    let word = u64::from_le_bytes(eight);
+    // The lowest bit that is set is that of the first zero byte.
+    let zeros = word.wrapping_sub(LOW) & !word & LOW << 7;
+    (zeros != 0).then_some(zeros.trailing_zeros() as usize / 8)
 }
 
 /// The state machine of the BSON reader: see [`mod@crate::bson`].
@@ -306,7 +327,13 @@ impl Parser {
                     }
                 }
                 let named = &bytes[rest_at + 1..];
-                if let Some(window) = named.first_chunk()
+                // The name of what is in an array says nothing, whatever it is.
+                if frame.form == Form::Array
+                    && let Some(size) = named.first_chunk().and_then(|eight| until_zero(*eight))
+                    && rest_at + size + 2 < end
+                {
+                    rest_at += size + 2;
+                } else if let Some(window) = named.first_chunk()
                     && let Some(name) = ShortText::until_zero(window)
                     && rest_at + name.len() + 2 < end
                 {

@@ -29,9 +29,11 @@ pub fn load(string: VALUE, settings: &Settings) -> Result<VALUE, Raise> {
 /// # Errors
 /// As `load`.
 pub fn load_bytes(bytes: &[u8], settings: &Settings) -> Result<VALUE, Raise> {
+    let rest = ruby::Rest::during(bytes.len())?;
     let scratch = scratch::take();
     let mut build = Build::new(&scratch, settings);
     let result = documents(bytes, settings, &scratch, &mut build);
+    drop(rest);
     if let Some(jump) = build.jump {
         return Err(jump.into());
     }

@@ -59,6 +59,7 @@ names! {
     ;
     id_ext: c"ext",
     id_typed: c"typed",
+    id_collect: c"collect",
     id_simplify: c"simplify",
     id_new: c"new",
     id_read: c"read",

@@ -23,7 +23,7 @@ impl Jump {
     }
 }
 
-/// Runs `act`, which may call whatever Ruby code, and catches its jump. What `act` owns must not
+/// Runs `act`, which may call whatever Ruby code, and catches its jump. The collector is awake meanwhile. What `act` owns must not
 /// need dropping while it calls Ruby.
 pub fn protect<F: FnOnce() -> VALUE>(act: F) -> Result<VALUE, Jump> {
     struct Frame<F>(Option<F>);
@@ -32,6 +32,7 @@ pub fn protect<F: FnOnce() -> VALUE>(act: F) -> Result<VALUE, Jump> {
         let frame = unsafe { &mut *(frame as *mut Frame<F>) };
         frame.0.take().map_or(NIL, |act| act())
     }
+    super::collector::wake();
     let mut frame = Frame(Some(act));
     let mut state = 0;
     // SAFETY: the lock; the function gets the frame that it expects.

@@ -7,6 +7,7 @@
 //! function raises nothing but `NoMemoryError` for the arguments that it gets here; whatever may
 //! raise more goes through [`protect`].
 
+mod collector;
 mod container;
 mod define;
 mod jump;
@@ -20,6 +21,7 @@ mod variables;
 pub use rb_sys::{ID, VALUE};
 use rb_sys::{ruby_special_consts as special, ruby_value_type as kind};
 
+pub use collector::*;
 pub use container::*;
 pub use define::*;
 pub use jump::*;
