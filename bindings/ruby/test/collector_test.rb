@@ -139,6 +139,31 @@ class CollectorTest < Minitest::Test
     end
   end
 
+  def test_arrays_of_a_few_floats_are_arrays_like_others
+    (0..6).each do |count|
+      floats = Array.new(count) { |n| n - 1.25 }
+      bytes = R::BSON.dump({ "a" => Array.new(50) { floats } })
+      GC.stress = true
+      found = R::BSON.load(bytes)["a"]
+      GC.stress = false
+      GC.verify_internal_consistency if GC.respond_to?(:verify_internal_consistency)
+      assert_equal Array.new(50) { floats }, found
+      first, second, third, frozen = found.first(4)
+      assert_equal floats + ["x", [1]], first.push("x".dup, [1])
+      assert_equal [:y] + floats, second.unshift(:y)
+      assert_equal floats.reverse, third.reverse!
+      assert_equal floats.hash, frozen.freeze.hash
+      assert_raises(FrozenError) { frozen << 1 }
+      found.last[0] = Object.new
+      GC.start
+      GC.compact if GC.respond_to?(:compact)
+      assert_equal floats + ["x", [1]], first
+      assert_equal floats, found[4].dup
+    end
+  ensure
+    GC.stress = false
+  end
+
   # Of 400 KB, so that the collector rests while it is built.
   LARGE = R::MessagePack.dump(Array.new(20_000) { |n| [n * 0.5, -n * 0.25] })
 

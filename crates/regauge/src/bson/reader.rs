@@ -390,6 +390,16 @@ impl Parser {
                         && self.outer.len() + 1 < self.depth
                     {
                         done!(size, sink.f64_array(&values[..size / 11]));
+                        // Where there is one, another follows most often.
+                        while frame.form == Form::Array
+                            && let [ARRAY, named @ ..] = &bytes[rest_at..]
+                            && let Some(name) = named.first_chunk().and_then(|v| until_zero(*v))
+                            && let Some((values, size)) = doubles(&named[name + 1..])
+                            && name + 2 + size < end - rest_at
+                        {
+                            rest_at += name + 2;
+                            done!(size, sink.f64_array(&values[..size / 11]));
+                        }
                     } else {
                         document!(Form::Array, sink.begin_array(None));
                     }

@@ -419,7 +419,7 @@ impl Sink for Build<'_> {
             values.iter().try_for_each(|v| self.f64(*v))?;
             return self.end_array();
         }
-        let array = ruby::array(&floats[..values.len()]);
+        let array = ruby::array_of_simple(&floats[..values.len()]);
         if self.settings.freeze {
             ruby::freeze(array);
         }

@@ -162,6 +162,7 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::find_hash_default()?;
     if ruby::is_tried() {
         ruby::learn_pairs();
+        ruby::learn_small_arrays();
         ruby::learn_walks()?;
         ruby::learn_variables()?;
     }

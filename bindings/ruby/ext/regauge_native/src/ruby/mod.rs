@@ -9,6 +9,7 @@
 
 mod collector;
 mod container;
+mod coordinates;
 mod define;
 mod jump;
 mod layout;
@@ -23,6 +24,7 @@ use rb_sys::{ruby_special_consts as special, ruby_value_type as kind};
 
 pub use collector::*;
 pub use container::*;
+pub use coordinates::*;
 pub use define::*;
 pub use jump::*;
 pub use layout::*;
