@@ -46,6 +46,8 @@ pub struct Walk<'a, S: ?Sized> {
     settings: &'a Settings,
     /// A jump that a method of Ruby made.
     pub jump: Option<Jump>,
+    /// How often code of Ruby's may have run.
+    runs: u64,
     /// The steps to the value that failed, the last first.
     steps: Vec<Step>,
 }
@@ -53,7 +55,7 @@ pub struct Walk<'a, S: ?Sized> {
 impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     /// A walk with these settings.
     pub fn new(sink: &'a mut S, settings: &'a Settings) -> Walk<'a, S> {
-        Walk { sink, settings, jump: None, steps: Vec::new() }
+        Walk { sink, settings, jump: None, runs: 0, steps: Vec::new() }
     }
 
     /// Walks one document.
@@ -114,6 +116,8 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
 
     #[cold]
     fn transcoded(&mut self, string: VALUE) -> Result<VALUE> {
+        // An encoding may have to be loaded.
+        self.runs += 1;
         match ruby::to_utf8(string) {
             Ok(utf8) if ruby::text_kind(utf8) == Text::Utf8 => Ok(utf8),
             Ok(_) => Err(not_utf8(string)),
@@ -192,7 +196,8 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         let depth = self.deeper(depth)?;
         let Some(mut pairs) = ruby::Pairs::of(hash) else { return self.asked_hash(hash, depth) };
         self.sink.begin_map(Some(pairs.count() as u64))?;
-        while let Some((key, value)) = pairs.next() {
+        let runs = self.runs;
+        while let Some((key, value)) = pairs.next_after(self.runs != runs) {
             if let Err(error) = self.key(key, depth).and_then(|()| self.value(value, depth)) {
                 return Err(self.failed_under(error, key));
             }
@@ -229,7 +234,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         error
     }
 
-    #[inline]
+    #[inline(always)]
     fn key(&mut self, key: VALUE, depth: u32) -> Result {
         let mut text = key;
         if !ruby::is_heap(key) {
@@ -261,6 +266,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         let mut walk = Walk::new(&mut builder, self.settings);
         let result = walk.value(key, depth);
         self.jump = walk.jump;
+        self.runs += walk.runs;
         result?;
         match builder.take() {
             Some(Value::Text(text)) => self.sink.key(&text),
@@ -282,6 +288,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     /// formats have, and whatever it makes plain data of.
     #[inline(never)]
     fn object(&mut self, object: VALUE, depth: u32) -> Result {
+        self.runs += 1;
         let names = names();
         let class = ruby::class_of(object);
         if class == names.special {

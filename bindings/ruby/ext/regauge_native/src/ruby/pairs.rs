@@ -84,22 +84,27 @@ impl Pairs {
     #[inline(always)]
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Option<(VALUE, VALUE)> {
+        self.next_after(true)
+    }
+
+    /// The next pair; whether code of Ruby's may have run since the walk began.
+    #[inline(always)]
+    pub fn next_after(&mut self, code: bool) -> Option<(VALUE, VALUE)> {
         if self.index >= self.count {
             return None;
         }
         let has_table = self.shape & HAS_TABLE != 0;
-        if word(self.hash, 0) & SHAPE != self.shape || has_table && numbers(self.hash) != self.table
-        {
+        if code && self.has_changed(has_table) {
             self.is_whole = false;
             return None;
         }
         let (first, step) = pairs_of(self.hash, has_table);
         let at = (self.index + self.table[2] as usize) * step;
-        // SAFETY: the hash has `count` pairs one behind the other, which was looked at just now, and
-        // is alive, as its caller holds it.
+        // SAFETY: the hash has `count` pairs one behind the other, which was looked at when the walk began and
+        // wherever something may have changed since, and is alive, as its caller holds it.
         unsafe {
             // One went and another came: Ruby may have moved up those behind the one that went.
-            if self.index > 0 && *first.add(at - step) != self.last {
+            if code && self.index > 0 && *first.add(at - step) != self.last {
                 self.is_whole = false;
                 return None;
             }
@@ -107,6 +112,11 @@ impl Pairs {
             self.last = *first.add(at);
             Some((self.last, *first.add(at + 1)))
         }
+    }
+
+    #[inline(always)]
+    fn has_changed(&self, has_table: bool) -> bool {
+        word(self.hash, 0) & SHAPE != self.shape || has_table && numbers(self.hash) != self.table
     }
 }
 
