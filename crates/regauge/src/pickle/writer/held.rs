@@ -149,15 +149,7 @@ impl Held {
 
     /// Whether Python can hash it, so that it can be a member of a set.
     pub fn is_hashable(&self) -> bool {
-        !matches!(
-            self,
-            Held::Set
-                | Held::ByteArray
-                | Held::Deque(_)
-                | Held::OrderedDict
-                | Held::DefaultDict(_)
-                | Held::Counter
-        )
+        !is_changeable(self.name())
     }
 
     /// Whether it is an object of a class, around its state.
@@ -194,6 +186,11 @@ impl Held {
     }
 }
 
+/// Whether the values of this kind can be changed, and so have no hash in Python.
+fn is_changeable(kind: &str) -> bool {
+    matches!(kind, "set" | "bytearray" | "deque" | "ordered_dict" | "defaultdict" | "counter")
+}
+
 /// Whether Python can hash the value, so that it can be a key.
 pub(super) fn is_hashable(k: &Value) -> bool {
     match k {
@@ -201,11 +198,8 @@ pub(super) fn is_hashable(k: &Value) -> bool {
         Value::Array(values) => values.iter().all(is_hashable),
         Value::Anchor(_, value) => is_hashable(value),
         Value::Typed(t, value) => match (t.origin, t.kind.as_str()) {
-            (
-                Origin::Python,
-                "set" | "bytearray" | "deque" | "ordered_dict" | "defaultdict" | "counter"
-                | "slice",
-            ) => false,
+            // From Python 3.12 on a slice has a hash.
+            (Origin::Python, kind) if is_changeable(kind) || kind == "slice" => false,
             (Origin::Python, "tuple") => is_hashable(value),
             (Origin::Python, _) => true,
             _ => false,

@@ -17,8 +17,8 @@ use crate::names::names;
 const LARGE: usize = 128 << 10;
 /// How many objects are built before the young ones are collected: so many, or a part of what the heap has room
 /// for, which grows with what is built.
-const OBJECTS: usize = 40_000;
-const PART_OF_HEAP: usize = 3;
+const OBJECTS: usize = 80_000;
+const PART_OF_HEAP: usize = 2;
 /// From how many bytes of documents they are collected (Ruby's `RUBY_GC_MALLOC_LIMIT`).
 const BYTES: usize = 16 << 20;
 
@@ -45,15 +45,13 @@ impl Rest {
         if bytes < LARGE || is_asleep() {
             return Ok(Rest { objects: None });
         }
-        // SAFETY: the lock; no exception.
-        let runs = unsafe { rb_sys::rb_gc_count() } as usize;
-        if RUNS.swap(runs, Relaxed) != runs {
+        if RUNS.load(Relaxed) != runs() {
             forget();
         }
         let enough = OBJECTS.max(stat("heap_available_slots") / PART_OF_HEAP);
         if BUILT.load(Relaxed) > enough || READ.load(Relaxed) > BYTES {
-            forget();
             keep(call(names().build, names().id_collect, &[])?);
+            forget();
         }
         READ.fetch_add(bytes, Relaxed);
         // SAFETY: the lock; no exception.
@@ -73,7 +71,15 @@ impl Drop for Rest {
     }
 }
 
+/// How many runs of the collector there have been.
+fn runs() -> usize {
+    // SAFETY: the lock; no exception.
+    (unsafe { rb_sys::rb_gc_count() }) as usize
+}
+
+/// After a run.
 fn forget() {
+    RUNS.store(runs(), Relaxed);
     BUILT.store(0, Relaxed);
     READ.store(0, Relaxed);
 }

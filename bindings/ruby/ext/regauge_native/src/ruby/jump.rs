@@ -23,8 +23,8 @@ impl Jump {
     }
 }
 
-/// Runs `act`, which may call whatever Ruby code, and catches its jump. The collector is awake meanwhile. What `act` owns must not
-/// need dropping while it calls Ruby.
+/// Runs `act`, which may call whatever Ruby code, and catches its jump. What `act` owns must not
+/// need dropping while it calls Ruby. The collector is awake meanwhile.
 pub fn protect<F: FnOnce() -> VALUE>(act: F) -> Result<VALUE, Jump> {
     struct Frame<F>(Option<F>);
     unsafe extern "C" fn run<F: FnOnce() -> VALUE>(frame: VALUE) -> VALUE {
