@@ -23,13 +23,15 @@ const REGEX_OPTIONS: usize = 4096;
 #[inline(always)]
 fn doubles(bytes: &[u8]) -> Option<([f64; 3], usize)> {
     // Two of them, with what stands around their bytes in three comparisons.
-    const HEAD: [u8; 7] = [27, 0, 0, 0, DOUBLE, b'0', 0];
     if let Some(array) = bytes.first_chunk::<27>()
-        && array[..7] == HEAD
+        && number(array, 0) << 8 >> 8 == u64::from_le_bytes([27, 0, 0, 0, DOUBLE, b'0', 0, 0])
     {
         let (x, y) = (number(array, 7), number(array, 18));
-        let is_pair = array[15..18] == [DOUBLE, b'1', 0] && array[26] == 0;
-        return (is_pair && x.is_finite() && y.is_finite()).then_some(([x, y, 0.0], 27));
+        let between = number(array, 14) << 32 >> 40;
+        let is_pair = between == u64::from_le_bytes([DOUBLE, b'1', 0, 0, 0, 0, 0, 0]);
+        let (x, y) = (f64::from_bits(x), f64::from_bits(y));
+        let is_whole = is_pair && array[26] == 0 && x.is_finite() && y.is_finite();
+        return is_whole.then_some(([x, y, 0.0], 27));
     }
     let double = |index: u8| -> Option<f64> {
         let at = 4 + 11 * usize::from(index);
@@ -43,10 +45,10 @@ fn doubles(bytes: &[u8]) -> Option<([f64; 3], usize)> {
     is_whole.then_some(([double(0)?, double(1)?, double(2)?], size))
 }
 
-/// The double at a place of an array of two.
+/// Eight bytes at a place of an array of two.
 #[inline(always)]
-fn number(array: &[u8; 27], at: usize) -> f64 {
-    f64::from_le_bytes(array[at..at + 8].try_into().expect("eight bytes"))
+fn number(array: &[u8; 27], at: usize) -> u64 {
+    u64::from_le_bytes(array[at..at + 8].try_into().expect("eight bytes"))
 }
 
 /// The bytes before the first zero byte among eight.

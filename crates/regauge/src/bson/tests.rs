@@ -264,6 +264,19 @@ fn what_bson_cannot_hold() {
 }
 
 #[test]
+fn scopes_in_an_array() {
+    let code = |name| scope(name, Value::Map(vec![(text("x"), Value::Array(vec![]))]));
+    let value = document(Value::Array(vec![code("a"), Value::Int(1), code("b"), code("c")]));
+    let bytes = to_vec(&value, OnLoss::Refuse).unwrap();
+    assert_eq!(from_slice(&bytes).unwrap(), value);
+    for inner in [Value::Int(1), Value::Array(vec![]), text("a")] {
+        let value = document(Value::Array(vec![scope("a", inner)]));
+        let error = to_vec(&value, OnLoss::Wrap).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unrepresentable, "{value}");
+    }
+}
+
+#[test]
 fn arrays_are_split_into_documents() {
     let json = br#"[{"a":1},{"b":[1,2]}]"#;
     let options = crate::Options::new(Format::Json, Format::Bson);

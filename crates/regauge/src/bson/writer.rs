@@ -27,6 +27,12 @@ const NONE: u64 = u64::MAX;
 /// the index of an array's value.
 const INDEX_MAX: usize = 22;
 
+/// Indexes up to here have four digits at most.
+const SHORT_INDEXES: u64 = 10_000;
+
+/// The most that an `int32` counts.
+const LENGTH_MAX: u64 = i32::MAX as u64;
+
 /// Turns events into BSON.
 #[derive(Debug)]
 pub struct Writer<'o> {
@@ -131,10 +137,16 @@ impl<'o> Writer<'o> {
             return self.indexed(kind, n);
         }
         self.room(n)?;
+        self.set_kind(kind);
+        Ok(())
+    }
+
+    /// Fills in the type of the element at hand.
+    #[inline(always)]
+    fn set_kind(&mut self, kind: u8) {
         let at = (self.kind_at - self.out.base()) as usize;
         self.out.held_mut()[at] = kind;
         self.kind_at = NONE;
-        Ok(())
     }
 
     /// The same for a value in an array, whose name is its index. Out of the way: maps have most values.
@@ -146,30 +158,45 @@ impl<'o> Writer<'o> {
         }
         self.room(n + INDEX_MAX)?;
         self.index = index + 1;
-        // The type in the lowest byte, then the digits, then zero bytes.
-        let (digits, count) = match index {
-            0..=9 => (u64::from(b'0') + index, 1),
-            10..=99 => (u64::from(pair(index)), 2),
-            100..=999 => {
-                let first = u64::from(b'0') + index / 100;
-                (first | u64::from(pair(index % 100)) << 8, 3)
-            }
-            1000..=9999 => (u64::from(pair(index / 100)) | u64::from(pair(index % 100)) << 16, 4),
-            _ => {
-                self.out.push(kind);
-                self.out.extend_short(itoa::Buffer::new().format(index).as_bytes());
-                self.out.push(0);
-                return Ok(());
-            }
-        };
-        let element = u64::from(kind) | digits << 8;
-        self.out.push_filled(count + 2, |bytes| *bytes = element.to_le_bytes());
+        if index >= SHORT_INDEXES {
+            self.out.push(kind);
+            self.out.extend_short(itoa::Buffer::new().format(index).as_bytes());
+            self.out.push(0);
+            return Ok(());
+        }
+        let (element, count) = short_index(kind, index);
+        self.out.push_filled(count, |bytes| *bytes = element);
         Ok(())
     }
 
     /// A value of fixed size.
     #[inline]
     fn fixed<const N: usize>(&mut self, kind: u8, bytes: [u8; N]) -> Result {
+        if self.kind_at == NONE {
+            return self.fixed_in_array(kind, bytes);
+        }
+        if self.out.try_push([], 0, bytes) {
+            self.set_kind(kind);
+            return Ok(());
+        }
+        self.fixed_in_room(kind, bytes)
+    }
+
+    #[inline(never)]
+    fn fixed_in_array<const N: usize>(&mut self, kind: u8, bytes: [u8; N]) -> Result {
+        if self.index < SHORT_INDEXES {
+            let (element, count) = short_index(kind, self.index);
+            if self.out.try_push(element, count, bytes) {
+                self.index += 1;
+                return Ok(());
+            }
+        }
+        self.fixed_in_room(kind, bytes)
+    }
+
+    /// A value of fixed size, for which there may have to be made room.
+    #[inline(never)]
+    fn fixed_in_room<const N: usize>(&mut self, kind: u8, bytes: [u8; N]) -> Result {
         self.element(kind, N)?;
         self.out.push_array(bytes);
         Ok(())
@@ -208,18 +235,52 @@ impl<'o> Writer<'o> {
     /// As [`name`](Writer::name), with no branch on the length.
     #[inline]
     fn short_name(&mut self, name: ShortText<'_>) -> Result {
-        if name.has_zero() {
-            return Err(zero_byte("a key", name.as_str()));
+        let at = self.out.position();
+        if !name.has_zero() && self.out.try_extend_window([0], name.window(), name.len(), 0) {
+            self.kind_at = at;
+            return Ok(());
         }
-        self.room(1 + 32 + 1)?;
-        self.kind_at = self.out.position();
-        self.out.extend_window([0], name.window(), name.len());
-        self.out.push(0);
-        Ok(())
+        self.name_in_room(name.as_str())
     }
 
+    #[cold]
+    #[inline(never)]
+    fn name_in_room(&mut self, name: &str) -> Result {
+        self.name(name)
+    }
+
+    /// Begins a container, in most cases within another and where there is room.
     #[inline]
     fn begin(&mut self, array: bool) -> Result {
+        let kind = if array { ARRAY } else { DOCUMENT };
+        if self.kind_at == NONE {
+            return self.begin_in_array(array, kind);
+        }
+        let at = self.out.position();
+        if self.stack.len() < self.stack.capacity() && self.out.try_push([], 0, [0; 4]) {
+            self.set_kind(kind);
+            self.open(array, Open { at, outer_index: self.index, scope: NONE });
+            return Ok(());
+        }
+        self.begin_anywhere(array)
+    }
+
+    #[inline(never)]
+    fn begin_in_array(&mut self, array: bool, kind: u8) -> Result {
+        let is_scope = self.scope != NONE;
+        if !is_scope && self.index < SHORT_INDEXES && self.stack.len() < self.stack.capacity() {
+            let (element, count) = short_index(kind, self.index);
+            let at = self.out.position() + count as u64;
+            if self.out.try_push(element, count, [0; 4]) {
+                self.open(array, Open { at, outer_index: self.index + 1, scope: NONE });
+                return Ok(());
+            }
+        }
+        self.begin_anywhere(array)
+    }
+
+    #[inline(never)]
+    fn begin_anywhere(&mut self, array: bool) -> Result {
         let scope = std::mem::replace(&mut self.scope, NONE);
         if self.stack.is_empty() {
             if array {
@@ -239,13 +300,35 @@ impl<'o> Writer<'o> {
         }
         let at = self.out.position();
         self.out.push_array([0; 4]);
-        self.stack.push(Open { at, outer_index: self.index, scope });
-        self.index = if array { 0 } else { NONE };
+        self.open(array, Open { at, outer_index: self.index, scope });
         Ok(())
     }
 
+    #[inline(always)]
+    fn open(&mut self, array: bool, open: Open) {
+        self.stack.push(open);
+        self.index = if array { 0 } else { NONE };
+    }
+
+    /// Ends a container, in most cases one within another that is in memory.
     #[inline]
     fn end(&mut self) -> Result {
+        if let [_, .., Open { at, outer_index, scope: NONE }] = self.stack[..]
+            && at >= self.out.base()
+        {
+            let size = self.out.position() + 1 - at;
+            if size <= LENGTH_MAX && self.out.try_push([], 0, [0]) {
+                self.patch_held(at, (size as u32).to_le_bytes());
+                self.index = outer_index;
+                self.stack.truncate(self.stack.len() - 1);
+                return Ok(());
+            }
+        }
+        self.end_anywhere()
+    }
+
+    #[inline(never)]
+    fn end_anywhere(&mut self) -> Result {
         let open = self.stack.pop().expect("begin before end");
         self.room(1)?;
         self.out.push(0);
@@ -261,16 +344,21 @@ impl<'o> Writer<'o> {
     }
 
     /// The length of what ends here and begins with it.
-    #[inline]
     fn fill_in(&mut self, at: u64) -> Result {
         let size = self.out.position() - at;
         let length = i32::try_from(size).map_err(|_| too_large(size))?.to_le_bytes();
         if at >= self.out.base() {
-            let at = (at - self.out.base()) as usize;
-            self.out.held_mut()[at..at + 4].copy_from_slice(&length);
+            self.patch_held(at, length);
             return Ok(());
         }
         self.out.patch(at, &length)
+    }
+
+    /// Replaces four bytes that are in memory.
+    #[inline(always)]
+    fn patch_held(&mut self, at: u64, bytes: [u8; 4]) {
+        let at = (at - self.out.base()) as usize;
+        self.out.held_mut()[at..at + 4].copy_from_slice(&bytes);
     }
 
     fn end_outermost(&mut self, at: u64) -> Result {
@@ -295,6 +383,9 @@ impl<'o> Writer<'o> {
     fn doubles(&mut self, values: &[f64]) -> Result {
         // Type, digit, zero byte and value of each.
         let length = 4 + 11 * values.len() + 1;
+        if values.is_empty() {
+            return self.fixed(ARRAY, [5, 0, 0, 0, 0]);
+        }
         self.element(ARRAY, length)?;
         if let [x, y] = values {
             self.out.push_filled(27, |bytes: &mut [u8; 27]| {
@@ -359,6 +450,23 @@ impl<'o> Writer<'o> {
         self.out.push(0);
         Ok(())
     }
+}
+
+/// The type and the name of an array's value with such an index, of which there are so many bytes.
+#[inline(always)]
+fn short_index(kind: u8, index: u64) -> ([u8; 8], usize) {
+    debug_assert!(index < SHORT_INDEXES);
+    let (digits, count) = match index {
+        0..=9 => (u64::from(b'0') + index, 1),
+        10..=99 => (u64::from(pair(index)), 2),
+        100..=999 => {
+            let first = u64::from(b'0') + index / 100;
+            (first | u64::from(pair(index % 100)) << 8, 3)
+        }
+        _ => (u64::from(pair(index / 100)) | u64::from(pair(index % 100)) << 16, 4),
+    };
+    // The type in the lowest byte, then the digits, then zero bytes.
+    ((u64::from(kind) | digits << 8).to_le_bytes(), count + 2)
 }
 
 /// Both digits of a number below 100, the first in the low byte.
@@ -510,11 +618,14 @@ impl Sink for Writer<'_> {
     }
     #[inline]
     fn short_str(&mut self, v: ShortText<'_>) -> Result {
-        self.element(STRING, 4 + 32 + 1)?;
-        let length = (v.len() as u32 + 1).to_le_bytes();
-        self.out.extend_window(length, v.window(), v.len());
-        self.out.push(0);
-        Ok(())
+        if self.kind_at != NONE {
+            let length = (v.len() as u32 + 1).to_le_bytes();
+            if self.out.try_extend_window(length, v.window(), v.len(), 0) {
+                self.set_kind(STRING);
+                return Ok(());
+            }
+        }
+        self.string(STRING, v.as_str())
     }
     #[inline]
     fn short_key(&mut self, k: ShortText<'_>) -> Result {

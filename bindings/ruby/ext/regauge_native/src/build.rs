@@ -111,6 +111,16 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
+    /// An array of values that are no objects.
+    #[inline(always)]
+    fn simple_array(&mut self, values: &[VALUE]) -> Result {
+        let array = ruby::array_of_simple(values);
+        if self.settings.freeze {
+            ruby::freeze(array);
+        }
+        self.push(array)
+    }
+
     #[inline(always)]
     fn open(&mut self, kind: Kind) {
         let base = self.scratch.values.len() as u32;
@@ -406,6 +416,12 @@ impl Sink for Build<'_> {
     #[inline]
     fn f64_array(&mut self, values: &[f64]) -> Result {
         const FEW: usize = 4;
+        if let [x, y] = values
+            && let (Some(x), Some(y)) = (ruby::simple_float(*x), ruby::simple_float(*y))
+            && !self.early
+        {
+            return self.simple_array(&[x, y]);
+        }
         let mut floats = [NIL; FEW];
         let mut are_simple = !self.early && values.len() <= FEW;
         for (place, v) in floats.iter_mut().zip(values) {
@@ -419,11 +435,7 @@ impl Sink for Build<'_> {
             values.iter().try_for_each(|v| self.f64(*v))?;
             return self.end_array();
         }
-        let array = ruby::array_of_simple(&floats[..values.len()]);
-        if self.settings.freeze {
-            ruby::freeze(array);
-        }
-        self.push(array)
+        self.simple_array(&floats[..values.len()])
     }
     #[inline]
     fn str(&mut self, v: &str) -> Result {
