@@ -13,6 +13,7 @@ require "regauge"
 require "json"
 require "set"
 require "date"
+require "stringio"
 
 module Bench
   ROUNDS = Integer(ENV.fetch("ROUNDS", "21"))

@@ -42,6 +42,21 @@ class CollectorTest < Minitest::Test
     end
   end
 
+  def test_listed_classes_under_stress
+    objects = Array.new(6) { |index| Plain.new([index, "text #{index}", Plain.new(index * 1.5)]) }
+    bytes = Marshal.dump(objects)
+    found = stressed { 3.times.map { R::Marshal.load(bytes, permit: [Plain]) } }
+    found.each { |copy| assert_equal bytes, Marshal.dump(copy) }
+    # Through collections of all kinds, with objects that grow old meanwhile.
+    many = Marshal.dump(Array.new(40_000) { |index| Plain.new(["a#{index}", index.to_s]) })
+    kept = 4.times.map do
+      copy = R::Marshal.load(many, permit: [Plain])
+      GC.respond_to?(:compact) ? GC.compact : GC.start
+      copy
+    end
+    kept.each { |copy| assert_equal many, Marshal.dump(copy) }
+  end
+
   # Hashes that are copies of a template, whose values are younger than they may be.
   def test_rows_under_stress
     rows = lambda do |count|

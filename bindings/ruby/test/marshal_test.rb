@@ -243,6 +243,81 @@ class MarshalTest < Minitest::Test
     assert_equal Marshal.dump(cyclic), Marshal.dump(found)
   end
 
+  # Objects of a kind get their variables at once, once it is known where they go.
+  class Loose
+    def initialize(variables) = variables.each { |name, value| instance_variable_set(name, value) }
+    def to_a = instance_variables.map { |name| [name, instance_variable_get(name)] }
+    def ==(other) = other.class == self.class && other.to_a == to_a
+  end
+
+  def test_objects_with_any_variables
+    random = Random.new(20)
+    names = ("a".."j").map { |name| :"@#{name}" }
+    lists = Array.new(6) { names.sample(random.rand(11), random: random) } << [] << names << names.first(3) << names.first(4)
+    value = -> { [nil, 1, 1.5, "text", :symbol, 2**70, [1], { "a" => "b" }].sample(random: random) }
+    kinds = lists + Array.new(30) { lists.sample(random: random) }
+    objects = kinds.flat_map { |list| Array.new(5) { Loose.new(list.to_h { |name| [name, value.()] }) } }
+    objects = [objects, objects.shuffle(random: random), objects.each_slice(7).map { |few| Loose.new(few.to_h { |one| [names[few.index(one)], one] }) }]
+    bytes = Marshal.dump(objects)
+    3.times do
+      found = M.load(bytes, permit: [Loose])
+      assert_equal objects, found
+      assert_equal bytes, Marshal.dump(found)
+      assert_same found[0][0], found[1].find { |one| one.equal?(found[0][0]) }
+      objects[0].first(40).each { |one| assert_equal one, M.load(Marshal.dump(one), permit: [Loose]) }
+    end
+  end
+
+  def test_odd_variables_of_a_listed_class
+    plain = ":\x17MarshalTest::Plain"
+    twice = M.load("\x04\x08[\x08o#{plain}\x07:\x07@ai\x06;\x06i\x07o;\x00\x07;\x06i\x06;\x06i\x07o;\x00\x07;\x06i\x06;\x06i\x07".b, permit: [Plain])
+    assert_equal [2, 2, 2], twice.map(&:a)
+    found = 3.times.map { M.load("\x04\x08o#{plain}\x07:\x07@ai\x06:\x06Ei\x07".b, permit: [Plain]) }
+    assert_equal [[[:@a, 1]]] * 3, found.map { |one| one.instance_variables.grep(/@/).map { |name| [name, one.instance_variable_get(name)] } }
+    inside = "\x04\x08o#{plain}\x06:\x07@ao;\x00\x06;\x06@\x00".b
+    outer = M.load(inside, permit: [Plain])
+    assert_same outer, outer.a.a
+  end
+
+  def test_classes_that_come_and_go
+    bytes = Marshal.dump([Plain.new(1, 2), Plain.new(3, 4)])
+    2.times do
+      assert_equal [Plain, Plain], M.load(bytes, permit: [Plain]).map(&:class)
+      assert_equal [M::Object, M::Object], M.load(bytes).map(&:class)
+      assert_equal [M::Object, M::Object], M.load(bytes, permit: [Point]).map(&:class)
+    end
+    # The same name, and another class.
+    40.times do |round|
+      self.class.const_set(:Passing, Class.new { attr_accessor :a, :b })
+      one = Passing.new
+      one.b = round if round.odd?
+      one.a = round
+      bytes = Marshal.dump([one, one.dup, one.dup])
+      found = M.load(bytes, permit: [Passing])
+      assert_equal [Passing] * 3, found.map(&:class)
+      assert_equal [round] * 3, found.map(&:a)
+      self.class.send(:remove_const, :Passing)
+      GC.start if (round % 10).zero?
+      assert_equal [M::Object] * 3, M.load(bytes, permit: [Plain]).map(&:class)
+    end
+    # More classes than are remembered, inside of one another.
+    many = Array.new(40) { |index| self.class.const_set(:"Many#{index}", Class.new(Loose)) }
+    nest = many.reduce(1) { |inner, type| [type.new(:@inner => inner, :@again => [type.new(:@a => 1)] * 2), type.new({})] }
+    2.times { assert_equal nest, M.load(Marshal.dump(nest), permit: many) }
+    assert_equal M.dump(nest), M.dump(M.load(Marshal.dump(nest), permit: many))
+  ensure
+    40.times { |index| self.class.send(:remove_const, :"Many#{index}") if self.class.const_defined?(:"Many#{index}") }
+  end
+
+  def test_an_object_counts_two_levels
+    nested = ->(levels) { levels.times.reduce(nil) { |inner, _| Plain.new(inner, 1) } }
+    # By default, and by a limit that is the same, which takes another way.
+    [{}, { limits: { depth: 512 } }].each do |options|
+      assert_equal nested[256], M.load(Marshal.dump(nested[256]), permit: [Plain], **options)
+      assert_raises(Regauge::LimitError) { M.load(Marshal.dump(nested[257]), permit: [Plain], **options) }
+    end
+  end
+
   def test_a_struct_with_other_members_is_refused
     bytes = Marshal.dump(Point.new(1, 2)).sub(":\x06y", ":\x06z")
     error = assert_raises(Regauge::DecodeError) { M.load(bytes, permit: [Point]) }

@@ -215,23 +215,7 @@ impl<'a> Build<'a> {
 
     /// The class of this name, if it may be built.
     pub fn permitted(&self, name: VALUE) -> VALUE {
-        let permit = self.settings.permit;
-        if permit == NIL || self.quiet {
-            return NIL;
-        }
-        let wanted = ruby::bytes_of(name);
-        for index in 0..ruby::array_length(permit) {
-            let class = ruby::array_at(permit, index);
-            use rb_sys::ruby_value_type as kind;
-            if !matches!(ruby::kind_of(class), kind::RUBY_T_CLASS | kind::RUBY_T_MODULE) {
-                continue;
-            }
-            let known = ruby::module_name(class);
-            if known != NIL && ruby::bytes_of(known) == wanted {
-                return class;
-            }
-        }
-        NIL
+        if self.quiet { NIL } else { permitted(self.settings.permit, name) }
     }
 
     /// An object of a class that may be built, or an inert one.
@@ -705,6 +689,26 @@ impl Sink for Build<'_> {
 #[cold]
 fn no_fields() -> Error {
     Error::new(ErrorKind::Syntax, "found an object whose fields are no map from names to values")
+}
+
+/// The class or module among those that may be built (an array, or `nil`) that has this name; `nil` for none.
+pub fn permitted(permit: VALUE, name: VALUE) -> VALUE {
+    if permit == NIL {
+        return NIL;
+    }
+    let wanted = ruby::bytes_of(name);
+    for index in 0..ruby::array_length(permit) {
+        let class = ruby::array_at(permit, index);
+        use rb_sys::ruby_value_type as kind;
+        if !matches!(ruby::kind_of(class), kind::RUBY_T_CLASS | kind::RUBY_T_MODULE) {
+            continue;
+        }
+        let known = ruby::module_name(class);
+        if known != NIL && ruby::bytes_of(known) == wanted {
+            return class;
+        }
+    }
+    NIL
 }
 
 /// Objects that Marshal writes as such, but that are none with simple instance variables.

@@ -1,9 +1,9 @@
-//! Plain data of Marshal to objects, in one pass.
+//! Plain data of Marshal, and simple objects of classes that may be built, in one pass.
 //!
 //! The reader of the library passes over a document twice, since it cannot know before which objects a
 //! link will name. Here every object has a VALUE, which a link names by its number. What is read here
-//! is what most documents consist of: `nil`, truth values, numbers, text, symbols, arrays and hashes.
-//! Anything else ends the attempt, whatever is wrong with the document too: then the reader of the
+//! is what most documents consist of: `nil`, truth values, numbers, text, symbols, arrays, hashes, and
+//! objects of the listed classes that have nothing but instance variables. Anything else ends the attempt, whatever is wrong with the document too: then the reader of the
 //! library reads it from its beginning, and builds it or says what is wrong.
 //!
 //! Advice for those who change this file: the order in which objects get their numbers is that of
@@ -12,11 +12,11 @@
 use regauge::event::{ShortText, from_utf8};
 use regauge::marshal::float_at;
 use regauge::marshal::types::{
-    ARRAY, BIGNUM, FALSE, FIXNUM, FLOAT, HASH, IVARS, LINK, NIL, STRING, SYMBOL, SYMLINK, TRUE,
-    VERSION, long,
+    ARRAY, BIGNUM, FALSE, FIXNUM, FLOAT, HASH, IVARS, LINK, NIL, OBJECT, STRING, SYMBOL, SYMLINK,
+    TRUE, VERSION, long,
 };
 
-use crate::build::plain_hash;
+use crate::build::{permitted, plain_hash};
 use crate::options::Settings;
 use crate::ruby::{self, VALUE};
 use crate::scratch::Scratch;
@@ -24,13 +24,21 @@ use crate::scratch::Scratch;
 /// A container whose values are still to come.
 #[derive(Clone, Copy)]
 struct Open {
-    is_hash: bool,
-    /// How many values (of a hash keys, too).
+    kind: Kind,
+    /// How many values (of a hash keys, of an object names, too).
     left: u64,
     /// The number of values on the stack below its own.
     base: usize,
     /// Its number among the objects.
     number: usize,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Array,
+    Hash,
+    /// An object of the class of this mold.
+    Object(u8),
 }
 
 /// Reads one document.
@@ -41,18 +49,18 @@ struct Straight<'a> {
     /// The byte that links to the symbol `E`, once that came.
     encoding: Option<u8>,
     token_bytes: u64,
+    /// The classes that may be built: an array, or `nil`.
+    permit: VALUE,
+    /// The molds whose classes are among them, one bit each.
+    permitted: u64,
 }
 
 /// Whether documents with these settings can be read here.
 pub fn is_possible(settings: &Settings) -> bool {
-    settings.usual
-        && !settings.symbolize
-        && !settings.freeze
-        && settings.permit == ruby::NIL
-        && settings.core.marshal.inert
+    settings.usual && !settings.symbolize && !settings.freeze && settings.core.marshal.inert
 }
 
-/// The object of a document that is plain data and nothing else; none where the reader of the library
+/// The object of a document of what is read here and nothing else; none where the reader of the library
 /// has to look.
 pub fn load(document: &[u8], settings: &Settings, scratch: &Scratch) -> Option<VALUE> {
     let limits = &settings.core.limits;
@@ -65,6 +73,8 @@ pub fn load(document: &[u8], settings: &Settings, scratch: &Scratch) -> Option<V
         scratch,
         encoding: None,
         token_bytes: limits.token_bytes,
+        permit: settings.permit,
+        permitted: 0,
     };
     straight.read(limits.depth as usize)
 }
@@ -75,24 +85,32 @@ impl<'a> Straight<'a> {
         // The containers around the one at hand, and that; around the document's own value there is one
         // that it alone is in.
         let mut outer: Vec<Open> = Vec::new();
-        let mut top = Open { is_hash: false, left: 1, base: values.len(), number: 0 };
+        let mut top = Open { kind: Kind::Array, left: 1, base: values.len(), number: 0 };
+        // An object counts two, as everywhere.
+        let mut level = 0;
         loop {
             // One value, or the beginning of a container.
             let kind = *self.document.get(self.at)?;
-            if top.is_hash && top.left.is_multiple_of(2) {
-                values.push(self.key(kind)?);
+            if top.kind != Kind::Array && top.left.is_multiple_of(2) {
+                values.push(if top.kind == Kind::Hash { self.key(kind)? } else { self.name()? });
                 top.left -= 1;
                 continue;
             }
-            if matches!(kind, ARRAY | HASH) {
-                let count = self.count(self.at + 1)?;
-                if outer.len() >= depth {
+            if matches!(kind, ARRAY | HASH | OBJECT) {
+                self.at += 1;
+                let (kind, levels) = match kind {
+                    ARRAY => (Kind::Array, 1),
+                    HASH => (Kind::Hash, 1),
+                    _ => (Kind::Object(self.class()?), 2),
+                };
+                let count = self.count(self.at)?;
+                level += levels;
+                if level > depth {
                     return None;
                 }
-                let is_hash = kind == HASH;
                 outer.push(top);
-                let left = count << u32::from(is_hash);
-                top = Open { is_hash, left, base: values.len(), number: objects.len() };
+                let left = count << u32::from(kind != Kind::Array);
+                top = Open { kind, left, base: values.len(), number: objects.len() };
                 // Its place; whoever links to it from inside of it ends the attempt.
                 objects.push(ruby::UNDEF);
             } else {
@@ -100,15 +118,19 @@ impl<'a> Straight<'a> {
                 top.left -= 1;
             }
             while top.left == 0 {
-                let Open { is_hash, base, number, .. } = top;
+                let Open { kind, base, number, .. } = top;
                 top = match outer.pop() {
                     Some(open) => open,
                     None => return (self.at == self.document.len()).then(|| values.at(base)),
                 };
-                let container = match is_hash {
-                    true => plain_hash(self.scratch, base),
-                    false => ruby::array(values.from(base)),
+                let (container, levels) = match kind {
+                    Kind::Array => (ruby::array(values.from(base)), 1),
+                    Kind::Hash => (plain_hash(self.scratch, base), 1),
+                    Kind::Object(mold) => {
+                        (self.scratch.molds.object(mold.into(), values.from(base))?, 2)
+                    }
                 };
+                level -= levels;
                 values.truncate(base);
                 values.push(container);
                 objects.set(number, container);
@@ -124,6 +146,39 @@ impl<'a> Straight<'a> {
         let count = u64::try_from(count).ok()?;
         self.at = end;
         (count <= (self.document.len() - end) as u64).then_some(count)
+    }
+
+    /// The mold of the class whose name is at hand, if it may be built.
+    #[inline(always)]
+    fn class(&mut self) -> Option<u8> {
+        let symbol = self.name()?;
+        match self.scratch.molds.find(symbol) {
+            Some((mold, _)) if self.permitted >> mold & 1 == 1 => Some(mold as u8),
+            found => self.permitted_class(symbol, found),
+        }
+    }
+
+    /// The same for a class that comes for the first time.
+    #[inline(never)]
+    fn permitted_class(&mut self, symbol: VALUE, found: Option<(usize, VALUE)>) -> Option<u8> {
+        if self.permit == ruby::NIL {
+            return None;
+        }
+        let is_listed = |class: VALUE| {
+            (0..ruby::array_length(self.permit)).any(|at| ruby::array_at(self.permit, at) == class)
+        };
+        let mold = match found {
+            Some((mold, class)) if is_listed(class) => mold,
+            _ => {
+                let class = permitted(self.permit, ruby::symbol_text(symbol));
+                if !ruby::is_class(class) {
+                    return None;
+                }
+                self.scratch.molds.add(symbol, class, self.permitted)?
+            }
+        };
+        self.permitted |= 1 << mold;
+        u8::try_from(mold).ok()
     }
 
     /// The text of a string in UTF-8, or that of one of ASCII alone, which begins at the place. Goes on
@@ -280,6 +335,15 @@ impl<'a> Straight<'a> {
         let number = usize::try_from(number).ok().filter(|number| *number < objects.len())?;
         self.at = end;
         Some(objects.at(number)).filter(|value| *value != ruby::UNDEF)
+    }
+
+    /// The name of a class or of an instance variable at hand.
+    #[inline(always)]
+    fn name(&mut self) -> Option<VALUE> {
+        match *self.document.get(self.at)? {
+            kind @ (SYMBOL | SYMLINK) => self.symbol(kind),
+            _ => None,
+        }
     }
 
     /// A symbol of ASCII, or the one that is linked to.

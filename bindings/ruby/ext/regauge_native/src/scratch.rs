@@ -351,6 +351,8 @@ pub struct Scratch {
     pub keys: Keys,
     /// Lists of keys that came before.
     pub shapes: Shapes,
+    /// Classes whose objects came before.
+    pub molds: ruby::Molds,
     /// A buffer for output.
     pub out: Cell<Vec<u8>>,
     /// A parser of Marshal with the usual options, and the memory that it has.
@@ -368,6 +370,7 @@ impl Scratch {
         self.symbols.mark();
         self.keys.mark();
         self.shapes.mark();
+        self.molds.mark();
     }
 }
 
@@ -407,6 +410,7 @@ pub fn take() -> Lease {
         symbols: Stack::new(),
         keys: Keys::new(),
         shapes: Shapes::new(),
+        molds: ruby::Molds::new(),
         out: Cell::new(Vec::new()),
         marshal: Cell::new(None),
         marc: Cell::new(None),

@@ -13,6 +13,7 @@ mod coordinates;
 mod define;
 mod jump;
 mod layout;
+mod mold;
 mod number;
 mod object;
 mod pairs;
@@ -28,6 +29,7 @@ pub use coordinates::*;
 pub use define::*;
 pub use jump::*;
 pub use layout::*;
+pub use mold::*;
 pub use number::*;
 pub use object::*;
 pub use pairs::*;
@@ -55,6 +57,12 @@ pub fn kind_of(value: VALUE) -> kind {
 pub fn heap_kind(value: VALUE) -> u32 {
     // SAFETY: the value is no immediate, so it points to an object that begins with its flags.
     (unsafe { (*(value as *const rb_sys::RBasic)).flags } & 0x1F) as u32
+}
+
+/// Whether a value is a class, and no module.
+#[inline]
+pub fn is_class(value: VALUE) -> bool {
+    is_heap(value) && heap_kind(value) == 2
 }
 
 /// The class of a value on the heap, a singleton class where it has one.

@@ -19,6 +19,13 @@ pub fn id_of(string: VALUE) -> Result<ID, Jump> {
     protect(|| unsafe { rb_sys::rb_intern_str(string) as VALUE }).map(|id| id as ID)
 }
 
+/// The name that a symbol is.
+#[inline(always)]
+pub fn symbol_id(symbol: VALUE) -> ID {
+    // SAFETY: the lock; no exception for a symbol.
+    unsafe { rb_sys::rb_sym2id(symbol) }
+}
+
 /// Calls `act` with every instance variable, until it says `false`. Jumps must not leave it.
 pub fn each_variable<F: FnMut(ID, VALUE) -> bool>(object: VALUE, mut act: F) {
     unsafe extern "C" fn step<F: FnMut(ID, VALUE) -> bool>(

@@ -88,7 +88,7 @@ fn is_filled_as_known(sample: VALUE) -> Result<bool, Jump> {
         return Ok(false);
     }
     let [a, b, c] = [c"@a", c"@b", c"@c"].map(id);
-    fill_shape(object, shape(sample), [integer(1), integer(2)]);
+    fill_shape(object, shape(sample), [integer(1), integer(2)].into_iter());
     let mut found = Vec::new();
     each_variable(object, |name, value| {
         found.push((name, value));
@@ -243,13 +243,13 @@ impl<const N: usize> Places<N> {
     pub fn give(&mut self, object: VALUE, values: [VALUE; N]) {
         if self.full != 0 {
             // The flags of one that was just made, all but those of its age.
-            if word(object, 0) >> 32 == self.fresh && word(object, 0) & EMBEDDED != 0 {
-                fill_shape(object, self.full, values);
+            if is_fresh(object, self.fresh) {
+                fill_shape(object, self.full, values.into_iter());
                 return;
             }
         } else if self.can_fill() && self.fits(object) && is_empty(object) {
-            fill(object, values);
-            for (name, value) in self.names.iter().zip(values).skip(EMBEDDED_COUNT) {
+            let room = fill(object, values.into_iter());
+            for (name, value) in self.names.iter().zip(values).skip(room) {
                 set_variable(object, *name, value);
             }
             return;
@@ -309,41 +309,81 @@ fn lives_for_good(class: VALUE) -> bool {
 
 /// Whether an object of Ruby 3.1 has no variable yet, and room for them in itself.
 #[inline(always)]
-fn is_empty(object: VALUE) -> bool {
+pub(super) fn is_empty(object: VALUE) -> bool {
     word(object, 0) & EMBEDDED != 0
         && (0..EMBEDDED_COUNT).all(|index| word(object, 2 + index) == UNDEF)
 }
 
-/// Writes the first variables of an object of Ruby 3.1 that is empty.
+/// Writes the first variables of an object of Ruby 3.1 that is empty. Gives how many there is room for.
 #[inline(always)]
-fn fill<const N: usize>(object: VALUE, values: [VALUE; N]) {
+pub(super) fn fill(object: VALUE, values: impl Iterator<Item = VALUE> + Clone) -> usize {
     let words = object as *mut VALUE;
     // SAFETY: the object was just made, and has room for three variables; the collector is told of
     // each that is an object.
     unsafe {
-        for index in 0..EMBEDDED_COUNT {
-            *words.add(2 + index) = values.get(index).copied().unwrap_or(UNDEF);
+        for (index, value) in values.clone().take(EMBEDDED_COUNT).enumerate() {
+            *words.add(2 + index) = value;
         }
-        for value in values.into_iter().take(EMBEDDED_COUNT).filter(|value| is_heap(*value)) {
+        for value in values.take(EMBEDDED_COUNT).filter(|value| is_heap(*value)) {
             rb_sys::rb_gc_writebarrier(object, value);
         }
     }
+    EMBEDDED_COUNT
 }
 
 /// Writes the variables of a new object that has none, and what the upper half of its flags is of
 /// one that has them.
 #[inline(always)]
-fn fill_shape<const N: usize>(object: VALUE, shape: VALUE, values: [VALUE; N]) {
+pub(super) fn fill_shape(object: VALUE, shape: VALUE, values: impl Iterator<Item = VALUE> + Clone) {
     let words = object as *mut VALUE;
     // SAFETY: an object of this class whose flags were the same had its variables in just these
     // words, which are its own; the collector is told of each that is an object.
     unsafe {
-        for (index, value) in values.into_iter().enumerate() {
+        for (index, value) in values.clone().enumerate() {
             *words.add(2 + index) = value;
         }
         *words = *words & 0xFFFF_FFFF | shape << 32;
-        for value in values.into_iter().filter(|value| is_heap(*value)) {
+        for value in values.filter(|value| is_heap(*value)) {
             rb_sys::rb_gc_writebarrier(object, value);
         }
     }
+}
+
+/// How this Ruby says which variables an object has.
+pub(super) enum Kept {
+    /// Nobody knows.
+    Unknown,
+    /// By the class (3.1).
+    Counted,
+    /// By the upper half of the object's flags, which is this: from 3.2 on, with the variables in the
+    /// object.
+    Shaped(VALUE),
+}
+
+/// How an object's variables are kept.
+pub(super) fn kept(object: VALUE) -> Kept {
+    if POINTER.load(Ordering::Relaxed) == COUNTED {
+        return Kept::Counted;
+    }
+    match SHAPES.load(Ordering::Relaxed) && word(object, 0) & EMBEDDED != 0 {
+        true => Kept::Shaped(word(object, 0) >> 32),
+        false => Kept::Unknown,
+    }
+}
+
+/// Whether a new object, which has its variables in itself, has flags like one that was looked at.
+#[inline(always)]
+pub(super) fn is_fresh(object: VALUE, fresh: VALUE) -> bool {
+    word(object, 0) >> 32 == fresh && word(object, 0) & EMBEDDED != 0
+}
+
+/// What lies in the place of an object's variable; the object has so many.
+pub(super) fn placed(object: VALUE, index: usize) -> Option<VALUE> {
+    let pointer = POINTER.load(Ordering::Relaxed);
+    let (place, room) = match pointer {
+        0 => return None,
+        _ => place_of(object, pointer),
+    };
+    // SAFETY: an object that has a variable of this index has room for it.
+    (index < room).then(|| unsafe { *place.add(index) })
 }
