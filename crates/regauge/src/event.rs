@@ -106,6 +106,14 @@ pub trait Sink {
         values.iter().try_for_each(|v| self.f64(*v))?;
         self.end_array()
     }
+    /// An array of two doubles, both finite: coordinates, which come by the ten thousand.
+    ///
+    /// # Errors
+    /// As [`f64_array`](Sink::f64_array).
+    #[inline]
+    fn f64_pair(&mut self, x: f64, y: f64) -> Result {
+        self.f64_array(&[x, y])
+    }
 
     /// A record of MARC to be filled in at once, in place of the events of a whole document, by a reader
     /// that knows where everything in it is. Only a sink that keeps records has one, and only for those
@@ -450,6 +458,9 @@ macro_rules! pointer {
             #[inline]
             fn f64_array(&mut self, values: &[f64]) -> Result {
                 (**self).f64_array(values)
+            }
+            fn f64_pair(&mut self, x: f64, y: f64) -> Result {
+                (**self).f64_pair(x, y)
             }
             #[inline]
             fn whole_record(&mut self, bytes: u64) -> Option<&mut crate::marc::Record> {

@@ -17,37 +17,43 @@ use crate::{Error, Format, Result};
 /// The most bytes of a regular expression's options. There are six of them, of a byte each.
 const REGEX_OPTIONS: usize = 4096;
 
-/// The two or three numbers of an array of doubles that begins here, and its size: coordinates, which
-/// come by the ten thousand. None for any other array, and where one of them is not finite, which not
-/// every sink takes.
+/// How many bytes an array of two doubles has.
+const PAIR: usize = 27;
+
+/// The numbers of an array of two doubles that begins here: coordinates, which come by the ten thousand. None
+/// for any other array, and where one of them is not finite, which not every sink takes.
 #[inline(always)]
-fn doubles(bytes: &[u8]) -> Option<([f64; 3], usize)> {
-    // Two of them, with what stands around their bytes in three comparisons.
-    if let Some(array) = bytes.first_chunk::<27>()
-        && number(array, 0) << 8 >> 8 == u64::from_le_bytes([27, 0, 0, 0, DOUBLE, b'0', 0, 0])
-    {
-        let (x, y) = (number(array, 7), number(array, 18));
-        let between = number(array, 14) << 32 >> 40;
-        let is_pair = between == u64::from_le_bytes([DOUBLE, b'1', 0, 0, 0, 0, 0, 0]);
-        let (x, y) = (f64::from_bits(x), f64::from_bits(y));
-        let is_whole = is_pair && array[26] == 0 && x.is_finite() && y.is_finite();
-        return is_whole.then_some(([x, y, 0.0], 27));
-    }
+fn pair(bytes: &[u8]) -> Option<(f64, f64)> {
+    // What stands around their bytes in three comparisons.
+    let array = bytes.first_chunk::<PAIR>()?;
+    let head = u64::from_le_bytes([PAIR as u8, 0, 0, 0, DOUBLE, b'0', 0, 0]);
+    let between = u64::from_le_bytes([DOUBLE, b'1', 0, 0, 0, 0, 0, 0]);
+    let is_pair = number(array, 0) << 8 >> 8 == head
+        && number(array, 14) << 32 >> 40 == between
+        && array[PAIR - 1] == 0;
+    let (x, y) = (f64::from_bits(number(array, 7)), f64::from_bits(number(array, 18)));
+    (is_pair && x.is_finite() && y.is_finite()).then_some((x, y))
+}
+
+/// How many bytes an array of three doubles has.
+const TRIPLE: usize = 38;
+
+/// The same of three.
+#[inline]
+fn triple(bytes: &[u8]) -> Option<[f64; 3]> {
+    let array = bytes.first_chunk::<TRIPLE>()?;
     let double = |index: u8| -> Option<f64> {
         let at = 4 + 11 * usize::from(index);
-        let [DOUBLE, digit, 0, bytes @ ..] = bytes.get(at..)?.first_chunk::<11>()? else {
-            return None;
-        };
+        let [DOUBLE, digit, 0, bytes @ ..] = array[at..].first_chunk::<11>()? else { return None };
         Some(f64::from_le_bytes(*bytes)).filter(|v| *digit == b'0' + index && v.is_finite())
     };
-    let size = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
-    let is_whole = size == 38 && *bytes.get(37)? == 0;
-    is_whole.then_some(([double(0)?, double(1)?, double(2)?], size))
+    let is_whole = array.starts_with(&(TRIPLE as u32).to_le_bytes()) && array[TRIPLE - 1] == 0;
+    if is_whole { Some([double(0)?, double(1)?, double(2)?]) } else { None }
 }
 
 /// Eight bytes at a place of an array of two.
 #[inline(always)]
-fn number(array: &[u8; 27], at: usize) -> u64 {
+fn number(array: &[u8; PAIR], at: usize) -> u64 {
     u64::from_le_bytes(array[at..at + 8].try_into().expect("eight bytes"))
 }
 
@@ -387,21 +393,27 @@ impl Parser {
                 DOUBLE => done!(8, sink.f64(f64::from_le_bytes(fixed!(8)))),
                 DOCUMENT => document!(Form::Map, sink.begin_map(None)),
                 ARRAY => {
-                    if let Some((values, size)) = doubles(&bytes[rest_at..])
-                        && size < end - rest_at
-                        && self.outer.len() + 1 < self.depth
+                    let array = &bytes[rest_at..];
+                    if self.outer.len() + 1 >= self.depth {
+                        document!(Form::Array, sink.begin_array(None));
+                    } else if let Some((x, y)) = pair(array)
+                        && PAIR < end - rest_at
                     {
-                        done!(size, sink.f64_array(&values[..size / 11]));
+                        done!(PAIR, sink.f64_pair(x, y));
                         // Where there is one, another follows most often.
                         while frame.form == Form::Array
                             && let [ARRAY, named @ ..] = &bytes[rest_at..]
                             && let Some(name) = named.first_chunk().and_then(|v| until_zero(*v))
-                            && let Some((values, size)) = doubles(&named[name + 1..])
-                            && name + 2 + size < end - rest_at
+                            && let Some((x, y)) = pair(&named[name + 1..])
+                            && name + 2 + PAIR < end - rest_at
                         {
                             rest_at += name + 2;
-                            done!(size, sink.f64_array(&values[..size / 11]));
+                            done!(PAIR, sink.f64_pair(x, y));
                         }
+                    } else if let Some(values) = triple(array)
+                        && TRIPLE < end - rest_at
+                    {
+                        done!(TRIPLE, sink.f64_array(&values));
                     } else {
                         document!(Form::Array, sink.begin_array(None));
                     }

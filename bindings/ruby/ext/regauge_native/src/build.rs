@@ -398,14 +398,17 @@ impl Sink for Build<'_> {
         self.push(ruby::float(v))
     }
     #[inline]
-    fn f64_array(&mut self, values: &[f64]) -> Result {
-        const FEW: usize = 4;
-        if let [x, y] = values
-            && let (Some(x), Some(y)) = (ruby::simple_float(*x), ruby::simple_float(*y))
+    fn f64_pair(&mut self, x: f64, y: f64) -> Result {
+        if let (Some(x), Some(y)) = (ruby::simple_float(x), ruby::simple_float(y))
             && !self.early
         {
             return self.simple_array(&[x, y]);
         }
+        self.f64_array(&[x, y])
+    }
+    #[inline]
+    fn f64_array(&mut self, values: &[f64]) -> Result {
+        const FEW: usize = 4;
         let mut floats = [NIL; FEW];
         let mut are_simple = !self.early && values.len() <= FEW;
         for (place, v) in floats.iter_mut().zip(values) {
