@@ -88,7 +88,10 @@ fn main() {
     };
     let rounds: usize = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(9);
     println!("thread CPU time, median of {rounds} rounds, routes in turn");
-    for name in ["twitter", "canada", "citm_catalog"] {
+    let named: Vec<String> = std::env::args().skip(2).collect();
+    let usual = ["twitter", "canada", "citm_catalog", "senators-48k", "random", "instruments"];
+    let names = if named.is_empty() { usual.map(str::to_owned).to_vec() } else { named };
+    for name in names {
         let text = data.join(format!("json/{name}.json"));
         let pickled = std::env::temp_dir().join(format!("regauge-bench-{name}.pickle"));
         let mut child = Command::new("python3")

@@ -277,6 +277,8 @@ class MarshalTest < Minitest::Test
     inside = "\x04\x08o#{plain}\x06:\x07@ao;\x00\x06;\x06@\x00".b
     outer = M.load(inside, permit: [Plain])
     assert_same outer, outer.a.a
+    error = StandardError.new("no @ in front")
+    3.times { assert_equal error, M.load(Marshal.dump([1, error]), permit: [StandardError]).last }
   end
 
   def test_classes_that_come_and_go

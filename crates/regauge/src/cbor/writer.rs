@@ -165,8 +165,30 @@ impl<'o> Writer<'o> {
         self.out.room(n, self.pinned)
     }
 
+    /// Begins a container, in most cases one of unknown length that is taken for a short one.
     #[inline]
     fn begin(&mut self, map: bool, length: Option<u64>) -> Result {
+        let depth = self.stack.len();
+        if length.is_none()
+            && self.widths[depth.min(PREDICTED_DEPTHS - 1)] == 1
+            && depth < self.stack.capacity()
+            && !self.options.deterministic
+            && !self.options.indefinite
+        {
+            let at = self.out.position();
+            if self.out.try_push([], 0, [0]) {
+                self.pinned = self.pinned.min(at);
+                let outer_count = self.count + 1;
+                self.stack.push(Open { at, outer_count, promised: UNKNOWN, width: 1, map });
+                self.count = 0;
+                return Ok(());
+            }
+        }
+        self.begin_anyhow(map, length)
+    }
+
+    #[inline(never)]
+    fn begin_anyhow(&mut self, map: bool, length: Option<u64>) -> Result {
         if self.options.deterministic {
             return self.begin_held(map);
         }

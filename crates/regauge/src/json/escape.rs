@@ -407,11 +407,14 @@ unsafe fn escape_to(bytes: &[u8], to: *mut u8) -> usize {
             let stops = Block::load(run).string_stops();
             // SAFETY: `at + 16` is within the length, so that six times that are writable.
             unsafe { to.add(written).cast::<[u8; 16]>().write_unaligned(*run) };
-            let count = stops.trailing_zeros().min(16) as usize;
-            (at, written) = (at + count, written + count);
-            if stops != 0 {
-                break;
+            // Foreseen, and not counted: the next sixteen need not wait for what these are.
+            if stops == 0 {
+                (at, written) = (at + 16, written + 16);
+                continue;
             }
+            let count = stops.trailing_zeros() as usize;
+            (at, written) = (at + count, written + count);
+            break;
         }
         if let Some(last) = bytes.last_chunk::<16>()
             && (3..16).contains(&(bytes.len() - at))

@@ -208,8 +208,28 @@ impl<'o> Writer<'o> {
         self.pinned = loose.map_or(u64::MAX, |open| open.at);
     }
 
+    /// Begins a container, in most cases one of unknown length that is taken for a short one.
     #[inline]
     fn begin(&mut self, map: bool, length: Option<u64>) -> Result {
+        let depth = self.stack.len();
+        if length.is_none()
+            && self.widths[depth.min(PREDICTED_DEPTHS - 1)] == 1
+            && depth < self.stack.capacity()
+        {
+            let at = self.out.position();
+            if self.out.try_push([], 0, [0]) {
+                self.pinned = self.pinned.min(at);
+                let outer_count = self.count + 1;
+                self.stack.push(Open { at, outer_count, promised: UNKNOWN, width: 1, map });
+                self.count = 0;
+                return Ok(());
+            }
+        }
+        self.begin_anyhow(map, length)
+    }
+
+    #[inline(never)]
+    fn begin_anyhow(&mut self, map: bool, length: Option<u64>) -> Result {
         self.room(5)?;
         let at = self.out.position();
         let (mut promised, mut width) = (UNKNOWN, 0);

@@ -156,13 +156,15 @@ impl Mold {
             return true;
         }
         if !self.is(pairs) {
-            // The symbols are visible in the document until they are here.
+            // The symbols are visible in the document until all are here; to ask for a name can run the
+            // collector, which must not come upon one of those before.
             self.known.set(Known::Once);
-            self.count.set(count);
+            self.count.set(0);
             for (at, pair) in pairs.chunks_exact(2).enumerate() {
                 self.symbols[at].set(pair[0]);
                 self.names[at].set(symbol_id(pair[0]));
             }
+            self.count.set(count);
             return true;
         }
         if matches!(self.known.get(), Known::Once | Known::Shape { .. }) {
