@@ -30,9 +30,16 @@ if [ ! -x "$root/usr/bin/ruby" ]; then
     { rm -rf "$root"; skip "the suite $suite cannot be had"; }
 fi
 
+# What is built for that Ruby is none for this one, whose own stands there before and after.
+extension=bindings/ruby/lib/regauge/native.so
 places=()
-unmount() { for place in "${places[@]}"; do umount "$place" || true; done; }
-trap unmount EXIT
+leave() {
+  for place in "${places[@]}"; do umount "$place" || true; done
+  rm -f "$extension"
+  if [ -e "$extension.own" ]; then mv "$extension.own" "$extension"; fi
+}
+trap leave EXIT
+if [ -e "$extension" ]; then mv "$extension" "$extension.own"; fi
 bind() {
   mkdir -p "$root$2"
   mount --bind "$1" "$root$2" || skip "this machine lets nobody mount"
@@ -49,5 +56,3 @@ chroot "$root" ruby --version
 chroot "$root" env -i HOME=/tmp LANG=C.UTF-8 PATH=/toolchain/bin:/usr/bin:/bin CARGO_HOME=/cargo \
   PROFILE="${PROFILE:-fast}" CARGO_TARGET_DIR=/source/target/newer-ruby REGAUGE_DATA="${REGAUGE_DATA:-}" \
   sh -c 'cd /source/bindings/ruby && rake "$@"' rake ${TASKS:-compile test gem_test}
-# What was built for that Ruby is none for this one.
-rm -f bindings/ruby/lib/regauge/native.so

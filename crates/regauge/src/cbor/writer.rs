@@ -259,8 +259,18 @@ impl<'o> Writer<'o> {
         }
     }
 
+    /// A string: its head and its bytes.
     #[inline]
     pub(super) fn string(&mut self, major: u8, bytes: &[u8]) -> Result {
+        if bytes.len() < usize::from(ARGUMENT8) && self.out.has_room(usize::from(ARGUMENT8)) {
+            self.out.extend_behind([major << 5 | bytes.len() as u8], bytes);
+            return Ok(());
+        }
+        self.long_string(major, bytes)
+    }
+
+    #[inline(never)]
+    fn long_string(&mut self, major: u8, bytes: &[u8]) -> Result {
         // Room for the longest head; a slice is never so long that this overflows.
         self.room(bytes.len() + HEAD_MAX)?;
         let initial = major << 5;
@@ -280,11 +290,28 @@ impl<'o> Writer<'o> {
     /// Text, with no branch on its length but for that of its head.
     #[inline(always)]
     fn short_string(&mut self, text: ShortText<'_>) -> Result {
-        self.room(2 + 32)?;
+        if !self.out.has_room(2 + 32) {
+            return self.slow(Token::Text(text.as_str()));
+        }
         let (window, length) = (text.window(), text.len());
         match length {
             0..=23 => self.out.extend_window([TEXT | length as u8], window, length),
             _ => self.out.extend_window([TEXT | ARGUMENT8, length as u8], window, length),
+        }
+        Ok(())
+    }
+
+    /// Makes room for a token, and writes it. Whoever finds no room leaves the token to this as a whole, so
+    /// that the usual way has no call in it.
+    #[cold]
+    #[inline(never)]
+    fn slow(&mut self, token: Token<'_>) -> Result {
+        self.room(HEAD_MAX)?;
+        match token {
+            Token::Byte(byte) => self.out.push(byte),
+            Token::Integer(v) => self.whole_number(v),
+            Token::Double(v) => self.double(v),
+            Token::Text(text) => return self.long_string(major::TEXT, text.as_bytes()),
         }
         Ok(())
     }
@@ -303,6 +330,26 @@ impl<'o> Writer<'o> {
             Err(_) => self.head(major::NEGATIVE, !v as u64),
         }
         Ok(())
+    }
+
+    /// An integer. There must be room for [`HEAD_MAX`].
+    #[inline(always)]
+    fn whole_number(&mut self, v: i64) {
+        if (0..24).contains(&v) {
+            self.out.push(v as u8);
+        } else {
+            self.wide_i64(v);
+        }
+    }
+
+    /// A double. There must be room for [`HEAD_MAX`].
+    #[inline(always)]
+    fn double(&mut self, v: f64) {
+        if self.options.deterministic {
+            self.shortest_float(v);
+        } else {
+            self.out.push_behind([FLOAT64], v.to_be_bytes());
+        }
     }
 
     /// A float in as few bytes as hold it exactly.
@@ -340,6 +387,14 @@ impl<'o> Writer<'o> {
     }
 }
 
+/// What goes out in one piece.
+enum Token<'a> {
+    Byte(u8),
+    Integer(i64),
+    Double(f64),
+    Text(&'a str),
+}
+
 /// The major type of an array or a map.
 #[inline(always)]
 pub(super) fn container(map: bool) -> u8 {
@@ -349,27 +404,22 @@ pub(super) fn container(map: bool) -> u8 {
 impl Sink for Writer<'_> {
     #[inline]
     fn null(&mut self) -> Result {
-        self.room(1)?;
-        self.out.push(NULL);
         self.count += 1;
-        Ok(())
+        if self.out.try_push([], 0, [NULL]) { Ok(()) } else { self.slow(Token::Byte(NULL)) }
     }
     #[inline]
     fn bool(&mut self, v: bool) -> Result {
-        self.room(1)?;
-        self.out.push(FALSE + u8::from(v));
         self.count += 1;
-        Ok(())
+        let byte = FALSE + u8::from(v);
+        if self.out.try_push([], 0, [byte]) { Ok(()) } else { self.slow(Token::Byte(byte)) }
     }
     #[inline]
     fn i64(&mut self, v: i64) -> Result {
-        self.room(HEAD_MAX)?;
         self.count += 1;
-        if (0..24).contains(&v) {
-            self.out.push(v as u8);
-        } else {
-            self.wide_i64(v);
+        if !self.out.has_room(HEAD_MAX) {
+            return self.slow(Token::Integer(v));
         }
+        self.whole_number(v);
         Ok(())
     }
     #[inline]
@@ -384,13 +434,11 @@ impl Sink for Writer<'_> {
     }
     #[inline]
     fn f64(&mut self, v: f64) -> Result {
-        self.room(HEAD_MAX)?;
         self.count += 1;
-        if self.options.deterministic {
-            self.shortest_float(v);
-        } else {
-            self.out.push_behind([FLOAT64], v.to_be_bytes());
+        if !self.out.has_room(HEAD_MAX) {
+            return self.slow(Token::Double(v));
         }
+        self.double(v);
         Ok(())
     }
     #[inline]

@@ -14,10 +14,17 @@ pub(super) const SHORT_BYTES: usize = 33;
 #[inline]
 pub(super) fn text(out: &mut Out<'_>, bytes: &[u8]) -> Result {
     if bytes.len() < 32 {
-        out.extend_behind([FIXSTR | bytes.len() as u8], bytes);
+        fixed_text(out, bytes);
         return Ok(());
     }
     long_text(out, bytes)
+}
+
+/// Text of less than 32 bytes. Room for [`SHORT_BYTES`].
+#[inline(always)]
+pub(super) fn fixed_text(out: &mut Out<'_>, bytes: &[u8]) {
+    debug_assert!(bytes.len() < 32);
+    out.extend_behind([FIXSTR | bytes.len() as u8], bytes);
 }
 
 fn long_text(out: &mut Out<'_>, bytes: &[u8]) -> Result {

@@ -324,6 +324,15 @@ impl<'o> Writer<'o> {
 
     #[inline]
     fn text(&mut self, bytes: &[u8]) -> Result {
+        if bytes.len() < 32 && self.out.has_room(SHORT_BYTES) {
+            token::fixed_text(&mut self.out, bytes);
+            return Ok(());
+        }
+        self.long_text(bytes)
+    }
+
+    #[inline(never)]
+    fn long_text(&mut self, bytes: &[u8]) -> Result {
         // Room for the longest header; a slice is never so long that this overflows.
         self.room(bytes.len() + 5)?;
         token::text(&mut self.out, bytes)
@@ -331,10 +340,39 @@ impl<'o> Writer<'o> {
 
     #[inline(always)]
     fn short_text(&mut self, text: ShortText<'_>) -> Result {
-        self.room(SHORT_BYTES)?;
+        if !self.out.has_room(SHORT_BYTES) {
+            return self.slow(Token::Text(text.as_str()));
+        }
         token::short_text(&mut self.out, text);
         Ok(())
     }
+
+    /// Makes room for a token, and writes it. Whoever finds no room leaves the token to this as a whole, so
+    /// that the usual way has no call in it.
+    #[cold]
+    #[inline(never)]
+    fn slow(&mut self, token: Token<'_>) -> Result {
+        self.room(HEADER_MAX)?;
+        match token {
+            Token::Byte(byte) => self.out.push(byte),
+            Token::Integer(v) => token::integer(&mut self.out, v),
+            Token::Unsigned(v) => token::unsigned(&mut self.out, v),
+            Token::Double(v) => token::double(&mut self.out, v),
+            Token::Single(v) => token::single(&mut self.out, v),
+            Token::Text(text) => return self.long_text(text.as_bytes()),
+        }
+        Ok(())
+    }
+}
+
+/// What goes out in one piece.
+enum Token<'a> {
+    Byte(u8),
+    Integer(i64),
+    Unsigned(u64),
+    Double(f64),
+    Single(f32),
+    Text(&'a str),
 }
 
 #[cold]
@@ -348,22 +386,21 @@ fn broken_promise(map: bool, promised: u64, count: u64) -> Error {
 impl Sink for Writer<'_> {
     #[inline]
     fn null(&mut self) -> Result {
-        self.room(1)?;
-        self.out.push(NIL);
         self.count += 1;
-        Ok(())
+        if self.out.try_push([], 0, [NIL]) { Ok(()) } else { self.slow(Token::Byte(NIL)) }
     }
     #[inline]
     fn bool(&mut self, v: bool) -> Result {
-        self.room(1)?;
-        self.out.push(FALSE + u8::from(v));
         self.count += 1;
-        Ok(())
+        let byte = FALSE + u8::from(v);
+        if self.out.try_push([], 0, [byte]) { Ok(()) } else { self.slow(Token::Byte(byte)) }
     }
     #[inline]
     fn i64(&mut self, v: i64) -> Result {
-        self.room(HEADER_MAX)?;
         self.count += 1;
+        if !self.out.has_room(HEADER_MAX) {
+            return self.slow(Token::Integer(v));
+        }
         token::integer(&mut self.out, v);
         Ok(())
     }
@@ -372,23 +409,29 @@ impl Sink for Writer<'_> {
         if v <= i64::MAX as u64 {
             return self.i64(v as i64);
         }
-        self.room(HEADER_MAX)?;
         self.count += 1;
+        if !self.out.has_room(HEADER_MAX) {
+            return self.slow(Token::Unsigned(v));
+        }
         token::unsigned(&mut self.out, v);
         Ok(())
     }
     #[inline]
     fn f64(&mut self, v: f64) -> Result {
-        self.room(HEADER_MAX)?;
-        token::double(&mut self.out, v);
         self.count += 1;
+        if !self.out.has_room(HEADER_MAX) {
+            return self.slow(Token::Double(v));
+        }
+        token::double(&mut self.out, v);
         Ok(())
     }
     #[inline]
     fn f32(&mut self, v: f32) -> Result {
-        self.room(HEADER_MAX)?;
-        token::single(&mut self.out, v);
         self.count += 1;
+        if !self.out.has_room(HEADER_MAX) {
+            return self.slow(Token::Single(v));
+        }
+        token::single(&mut self.out, v);
         Ok(())
     }
     #[inline]
