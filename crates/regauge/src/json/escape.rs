@@ -38,11 +38,8 @@ pub(super) fn quoted(out: &mut Out<'_>, text: &str, tail: [u8; 2]) -> bool {
 #[inline(always)]
 pub(super) fn quoted_short(out: &mut Out<'_>, text: ShortText<'_>, tail: [u8; 2]) -> bool {
     let (window, length) = (text.window(), text.len());
-    let (first, last) = window.split_at(16);
-    let (Some(first), Some(last)) = (first.first_chunk(), last.first_chunk()) else {
-        unreachable!("16 and 16 bytes")
-    };
-    let stops = Block::load(first).ascii_stops() | Block::load(last).ascii_stops() << 16;
+    let (first, last) = Block::load_two(window);
+    let stops = first.ascii_stops() | last.ascii_stops() << 16;
     // Those that count, shifted to the top; in two steps, as all of 64 bits are no shift at all.
     let stops = u64::from(stops) << (63 - (length & 31)) << 1;
     let to = out.spare(35);

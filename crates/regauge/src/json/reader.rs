@@ -9,7 +9,7 @@
 use super::number::{self, Quick};
 use super::rare::{Slow, Unusual};
 use super::simd::{Block, sixteen};
-use super::string::{self, Scratch, Text, Utf8};
+use super::string::{self, Plain, Scratch, Text, Utf8};
 use crate::event::{Ext, Sink};
 use crate::limits::Limits;
 use crate::reader::{Parse, Resync, Status};
@@ -357,10 +357,13 @@ impl Parse for Parser {
         }
         // The string whose opening quote stands at `at`.
         macro_rules! text {
-            ($event:ident, $surrogates:expr) => {
+            ($event:ident, $short:ident, $surrogates:expr) => {
                 match string::plain(bytes, at + 1, &mut utf8) {
                     Ok((text, end)) if (end - at) as u64 <= self.limits.token_bytes => {
-                        check!(at, sink.$event(text));
+                        match text {
+                            Plain::Short(text) => check!(at, sink.$short(text)),
+                            Plain::Text(text) => check!(at, sink.$event(text)),
+                        }
                         at = end;
                     }
                     Ok(_) => check!(at, Err(self.too_long(at))),
@@ -443,7 +446,7 @@ impl Parse for Parser {
             if state <= State::Key {
                 match next_byte!() {
                     b'"' => {
-                        text!(key, surrogates_key);
+                        text!(key, short_key, surrogates_key);
                         state = State::Colon;
                     }
                     b'}' if state == State::FirstKey => close!(),
@@ -465,7 +468,7 @@ impl Parse for Parser {
                 // A chain, because these are most of all, and a table's jump is not foreseen.
                 let first = next_byte!();
                 if first == b'"' {
-                    text!(str, surrogates_value);
+                    text!(str, short_str, surrogates_value);
                     state = State::After;
                 } else if first.is_ascii_digit() {
                     number!(at, false);

@@ -16,6 +16,18 @@ pub(super) struct Block(
     #[cfg(not(target_arch = "x86_64"))] [u8; 16],
 );
 
+impl Block {
+    /// The first and the last sixteen of thirty-two bytes.
+    #[inline(always)]
+    pub(super) fn load_two(bytes: &[u8; 32]) -> (Block, Block) {
+        let (first, last) = bytes.split_at(16);
+        match (first.first_chunk(), last.first_chunk()) {
+            (Some(first), Some(last)) => (Block::load(first), Block::load(last)),
+            _ => unreachable!("16 and 16 bytes"),
+        }
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 impl Block {
     #[inline(always)]

@@ -7,6 +7,7 @@
 #![allow(unsafe_code, reason = "text that was checked to be UTF-8")]
 
 use super::simd::{Block, sixteen};
+use crate::event::ShortText;
 
 /// How far a window is known to be UTF-8. Belongs to one window: a new one needs a new `Utf8`.
 pub(super) struct Utf8<'a> {
@@ -63,9 +64,30 @@ pub(super) fn plain<'a>(
     bytes: &'a [u8],
     start: usize,
     utf8: &mut Utf8<'a>,
-) -> Result<(&'a str, usize), usize> {
+) -> Result<(Plain<'a>, usize), usize> {
     let mut at = start;
     let mut high = 0;
+    // Two blocks at once: whether a text ends in the first or in the second nobody foresees.
+    if let Some(window) = bytes.get(start..).and_then(|rest| rest.first_chunk::<32>()) {
+        let (first, second) = Block::load_two(window);
+        let stops = first.string_stops() | second.string_stops() << 16;
+        high = first.high() | second.high() << 16;
+        if stops != 0 {
+            let length = stops.trailing_zeros() as usize;
+            at += length;
+            if bytes[at] != b'"' {
+                return Err(at);
+            }
+            // The bits below the first stop.
+            high &= (stops ^ (stops - 1)) >> 1;
+            if high == 0 {
+                // SAFETY: no byte of it is outside of ASCII, and it is shorter than 32.
+                return Ok((Plain::Short(unsafe { ShortText::known(window, length) }), at + 1));
+            }
+            return finish_plain(bytes, start, at, high, utf8);
+        }
+        at += 32;
+    }
     loop {
         let Some(block) = sixteen(bytes, at) else {
             return plain_tail(bytes, start, at, high, utf8);
@@ -95,7 +117,7 @@ fn plain_tail<'a>(
     mut at: usize,
     mut high: u32,
     utf8: &mut Utf8<'a>,
-) -> Result<(&'a str, usize), usize> {
+) -> Result<(Plain<'a>, usize), usize> {
     loop {
         match bytes.get(at) {
             Some(b'"') => return finish_plain(bytes, start, at, high, utf8),
@@ -117,13 +139,21 @@ fn finish_plain<'a>(
     at: usize,
     high: u32,
     utf8: &mut Utf8<'a>,
-) -> Result<(&'a str, usize), usize> {
+) -> Result<(Plain<'a>, usize), usize> {
     if high != 0 && !utf8.check(start, at) {
         return Err(at);
     }
     let text = &bytes[start..at];
     // SAFETY: no byte of it is outside of ASCII, or it was checked to be UTF-8.
-    Ok((unsafe { std::str::from_utf8_unchecked(text) }, at + 1))
+    Ok((Plain::Text(unsafe { std::str::from_utf8_unchecked(text) }), at + 1))
+}
+
+/// The text of a string without escapes.
+pub(super) enum Plain<'a> {
+    /// Nearly every one. A sink that copies it has no branch on its length, which nobody foresees where texts
+    /// are of all lengths.
+    Short(ShortText<'a>),
+    Text(&'a str),
 }
 
 /// The text of a string with escapes.
