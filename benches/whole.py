@@ -133,7 +133,7 @@ def main():
 
 
 def make_inputs(regauge, folder, data, want):
-    """big.json (one array), big.ndjson (its elements), big.mrc and big.xml (a catalogue)."""
+    """big.json (one array), big.ndjson (its elements); of a catalogue big.mrc, big.xml and catalog.ndjson."""
     elements = []
     if data:
         twitter, canada, citm, events, gsoc = documents(data)
@@ -168,12 +168,17 @@ def make_inputs(regauge, folder, data, want):
         for _ in range(max(1, want // one.stat().st_size)):
             file.write(one.read_bytes())
     subprocess.run([regauge, "convert", "-q", folder / "big.mrc", folder / "big.xml"], check=True)
+    lines = folder / "one.ndjson"
+    subprocess.run([regauge, "convert", "-q", one, lines], check=True)
+    with open(folder / "catalog.ndjson", "wb") as file:
+        for _ in range(max(1, round(want / lines.stat().st_size))):
+            file.write(lines.read_bytes())
 
 
 def json_tables(regauge, folder, rounds):
     """JSON and NDJSON to MessagePack, and the same on two cores."""
     xt, json2msgpack = peer("xt"), peer("json2msgpack")
-    for source in ("big.json", "big.ndjson"):
+    for source in ("big.json", "big.ndjson", "catalog.ndjson"):
         path = folder / source
         out = folder / "out.msgpack"
         ours = [regauge, "convert", "-q", "-f", "--jobs", "1", str(path)]
