@@ -18,6 +18,7 @@
 
 pub mod extended;
 mod faults;
+mod names;
 mod reader;
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use regauge::fidelity::Fidelity;
 use regauge::{BigInt, Error, ErrorKind, Ext, OnLoss, Origin, Result, Sink, Type, Value};
 
 use crate::names::names;
-use crate::options::Settings;
+use crate::options::{Settings, permitted};
 use crate::ruby::{self, Jump, NIL, VALUE};
 use crate::scratch::Scratch;
 
@@ -692,26 +692,6 @@ impl Sink for Build<'_> {
 #[cold]
 fn no_fields() -> Error {
     Error::new(ErrorKind::Syntax, "found an object whose fields are no map from names to values")
-}
-
-/// The class or module among those that may be built (an array, or `nil`) that has this name; `nil` for none.
-pub fn permitted(permit: VALUE, name: VALUE) -> VALUE {
-    if permit == NIL {
-        return NIL;
-    }
-    let wanted = ruby::bytes_of(name);
-    for index in 0..ruby::array_length(permit) {
-        let class = ruby::array_at(permit, index);
-        use rb_sys::ruby_value_type as kind;
-        if !matches!(ruby::kind_of(class), kind::RUBY_T_CLASS | kind::RUBY_T_MODULE) {
-            continue;
-        }
-        let known = ruby::module_name(class);
-        if known != NIL && ruby::bytes_of(known) == wanted {
-            return class;
-        }
-    }
-    NIL
 }
 
 /// Objects that Marshal writes as such, but that are none with simple instance variables.

@@ -16,8 +16,8 @@ use regauge::marshal::types::{
     TRUE, VERSION, long,
 };
 
-use crate::build::{permitted, plain_hash};
-use crate::options::Settings;
+use crate::build::plain_hash;
+use crate::options::{Settings, permitted};
 use crate::ruby::{self, VALUE};
 use crate::scratch::Scratch;
 

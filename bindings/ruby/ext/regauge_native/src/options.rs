@@ -273,3 +273,23 @@ fn array_or_nil(value: VALUE, name: &str) -> Result<VALUE, Raise> {
     }
     Err(ruby::argument_error(&format!("{name}: takes an array of classes")))
 }
+
+/// The class or module among those that may be built (an array, or `nil`) that has this name; `nil` for none.
+pub fn permitted(permit: VALUE, name: VALUE) -> VALUE {
+    if permit == ruby::NIL {
+        return ruby::NIL;
+    }
+    let wanted = ruby::bytes_of(name);
+    for index in 0..ruby::array_length(permit) {
+        let class = ruby::array_at(permit, index);
+        use rb_sys::ruby_value_type as kind;
+        if !matches!(ruby::kind_of(class), kind::RUBY_T_CLASS | kind::RUBY_T_MODULE) {
+            continue;
+        }
+        let known = ruby::module_name(class);
+        if known != ruby::NIL && ruby::bytes_of(known) == wanted {
+            return class;
+        }
+    }
+    ruby::NIL
+}
