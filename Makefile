@@ -79,10 +79,10 @@ gem-check:                      ## The gem, built quickly: its tests, and again 
 	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
 	cd bindings/ruby && PROFILE=fast rake lint compile test gem_test
 
-gem-test-jruby:                 ## The front for JRuby, on JRuby (from Maven; needs Java)
+gem-test-jruby:                 ## The front for JRuby, on JRuby (from Maven; needs Java); CI runs it
 	$(PYTHON) tools/jruby_check.py --regauge target/debug/regauge
 
-gem-test-newer:                 ## The gem on the Ruby of a newer Debian (root, mmdebstrap)
+gem-test-newer:                 ## The gem on the Ruby of a newer Debian (root, mmdebstrap); CI runs it
 	tools/newer_ruby.sh
 
 test-gateway:                   ## The gateway under schemathesis (needs pip), and its page in Chromium; CI runs it

@@ -1,6 +1,8 @@
 //! Pickle to JSON beside Python's own `pickle.loads`, which makes objects and no JSON, beside
 //! `pickletools.genops`, which only lists opcodes, and beside the crate serde-pickle.
 //!
+//! `pickle [ROUNDS [NAME …]]` takes the files `json/NAME.json` of the data in place of the usual ones.
+//!
 //! The pickles are what Python writes of JSON files, protocol 4. A Python process waits beside this
 //! one and does its part of each round when asked; all figures are thread processor time, and the
 //! rounds of all routes take turns.

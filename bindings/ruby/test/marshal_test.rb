@@ -302,6 +302,19 @@ class MarshalTest < Minitest::Test
       GC.start if (round % 10).zero?
       assert_equal [M::Object] * 3, M.load(bytes, permit: [Plain]).map(&:class)
     end
+    # Two of one name: the first in the list is meant.
+    twins = Array.new(2) do
+      self.class.const_set(:Passing, Class.new { attr_accessor :a })
+      self.class.send(:remove_const, :Passing)
+    end
+    bytes = Marshal.dump([Plain.new(1, 2)]).gsub("\x17MarshalTest::Plain", "\x19MarshalTest::Passing")
+    3.times do
+      [twins, twins.reverse, [Plain, *twins], [Plain, *twins.reverse]].each do |list|
+        [{}, { limits: { depth: 512 } }].each do |options|
+          assert_same (list - [Plain]).first, M.load(bytes, permit: list, **options)[0].class
+        end
+      end
+    end
     # More classes than are remembered, inside of one another.
     many = Array.new(40) { |index| self.class.const_set(:"Many#{index}", Class.new(Loose)) }
     nest = many.reduce(1) { |inner, type| [type.new(:@inner => inner, :@again => [type.new(:@a => 1)] * 2), type.new({})] }

@@ -459,6 +459,7 @@ macro_rules! pointer {
             fn f64_array(&mut self, values: &[f64]) -> Result {
                 (**self).f64_array(values)
             }
+            #[inline]
             fn f64_pair(&mut self, x: f64, y: f64) -> Result {
                 (**self).f64_pair(x, y)
             }

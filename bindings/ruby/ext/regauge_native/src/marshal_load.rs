@@ -3,8 +3,9 @@
 //! The reader of the library passes over a document twice, since it cannot know before which objects a
 //! link will name. Here every object has a VALUE, which a link names by its number. What is read here
 //! is what most documents consist of: `nil`, truth values, numbers, text, symbols, arrays, hashes, and
-//! objects of the listed classes that have nothing but instance variables. Anything else ends the attempt, whatever is wrong with the document too: then the reader of the
-//! library reads it from its beginning, and builds it or says what is wrong.
+//! objects of the listed classes that have nothing but instance variables. Anything else ends the
+//! attempt, whatever is wrong with the document too: then the reader of the library reads it from its
+//! beginning, and builds it or says what is wrong.
 //!
 //! Advice for those who change this file: the order in which objects get their numbers is that of
 //! `marshal.c` `r_object`: a container before what is in it. No method of Ruby is called.
@@ -164,17 +165,17 @@ impl<'a> Straight<'a> {
         if self.permit == ruby::NIL {
             return None;
         }
-        let is_listed = |class: VALUE| {
-            (0..ruby::array_length(self.permit)).any(|at| ruby::array_at(self.permit, at) == class)
-        };
+        // Of classes with one name the first in the list is meant, as everywhere.
+        let is_first = |class| ruby::array_get(self.permit, 0) == Some(class);
         let mold = match found {
-            Some((mold, class)) if is_listed(class) => mold,
+            Some((mold, class)) if is_first(class) => mold,
             _ => {
                 let class = permitted(self.permit, ruby::symbol_text(symbol));
-                if !ruby::is_class(class) {
-                    return None;
+                match found {
+                    Some((mold, known)) if known == class => mold,
+                    _ if !ruby::is_class(class) => return None,
+                    _ => self.scratch.molds.add(symbol, class, self.permitted)?,
                 }
-                self.scratch.molds.add(symbol, class, self.permitted)?
             }
         };
         self.permitted |= 1 << mold;
