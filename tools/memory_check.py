@@ -17,6 +17,10 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "benches"))
+
+from record import record  # noqa: E402
+
 
 def sample(regauge, kind, count, to):
     command = [regauge, "sample", kind, "-", "--count", str(count), "--to", to]
@@ -95,6 +99,14 @@ CASES = [
     ("catalog.mrc", "OUT.msgpack", []),
     ("catalog.mrc", None, []),
     ("array.json", None, []),
+    ("lines.ndjson", "OUT.cbor", ["--on-loss", "wrap"]),
+    ("OUT.cbor", "OUT.ndjson", ["--on-loss", "wrap"]),
+    ("lines.ndjson", "OUT.bson", ["--on-loss", "wrap"]),
+    ("OUT.bson", "OUT.ndjson", ["--on-loss", "wrap"]),
+    ("lines.ndjson", "OUT.marshal", ["--on-loss", "wrap"]),
+    ("OUT.marshal", "OUT.ndjson", ["--on-loss", "wrap"]),
+    ("lines.ndjson", "OUT.pickle", ["--on-loss", "wrap"]),
+    ("OUT.pickle", "OUT.ndjson", ["--on-loss", "wrap"]),
 ]
 
 
@@ -114,21 +126,22 @@ def main():
     with tempfile.TemporaryDirectory(prefix="regauge-memory-") as folder:
         command = [sys.executable, __file__, "--make", folder, "--regauge", regauge]
         subprocess.run([*command, "--bytes", str(arguments.bytes)], check=True)
-        paths = {name: os.path.join(folder, name) for name in NAMES}
         _, floor, _, _ = run(["true"])
         print(f"{floor / 1e6:7.1f} MB  of this is what any command is shown with here")
         for name, output, options in CASES:
             if arguments.only not in f"{name} {output}":
                 continue
+            path = os.path.join(folder, name)
             if output is None:
-                command = [regauge, "inspect", paths[name], *options]
+                command = [regauge, "inspect", path, *options]
                 shown = f"inspect {name}"
             else:
                 target = output if output == "-" else os.path.join(folder, output)
-                command = [regauge, "convert", paths[name], target, *options]
+                command = [regauge, "convert", path, target, *options]
                 shown = " ".join(["convert", name, output, *options])
             status, peak, cpu, took = run(command)
-            size = os.path.getsize(paths[name])
+            size = os.path.getsize(path)
+            record("peak memory", shown, "regauge", [peak / 1e6], unit="MB", size=size)
             good = status == 0 and peak <= arguments.limit_mb * 1e6
             failed |= not good
             print(
@@ -136,7 +149,10 @@ def main():
                 f"{shown}{'' if good else f'  <-- FAILED (status {status})'}",
                 flush=True,
             )
-            if output not in (None, "-"):
+            # What the next case reads stays until then.
+            if name.startswith("OUT."):
+                os.remove(path)
+            if output not in (None, "-") and not any(output == other for other, _, _ in CASES):
                 os.remove(target)
     return 1 if failed else 0
 

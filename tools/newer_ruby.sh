@@ -54,5 +54,5 @@ cp /etc/resolv.conf "$root/etc/resolv.conf"
 
 chroot "$root" ruby --version
 chroot "$root" env -i HOME=/tmp LANG=C.UTF-8 PATH=/toolchain/bin:/usr/bin:/bin CARGO_HOME=/cargo \
-  PROFILE="${PROFILE:-fast}" CARGO_TARGET_DIR=/source/target/newer-ruby REGAUGE_DATA="${REGAUGE_DATA:-}" \
+  PROFILE="${PROFILE:-fast}" CARGO_TARGET_DIR=/source/target/newer-ruby \
   sh -c 'cd /source/bindings/ruby && rake "$@"' rake ${TASKS:-compile test gem_test}

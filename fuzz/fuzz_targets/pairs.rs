@@ -1,8 +1,9 @@
 //! Any bytes through any pair of formats under any policy: no panic, and what `refuse` lets
-//! through comes back as it was.
+//! through comes back as it was, as does whatever `wrap` writes and `unwrap` reads.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use regauge::documents::Documents;
 use regauge::{Format, OnLoss, Options, convert_bytes};
 
 fuzz_target!(|data: &[u8]| {
@@ -13,6 +14,10 @@ fuzz_target!(|data: &[u8]| {
     let mut options = Options::new(from, to);
     options.on_loss = [OnLoss::Refuse, OnLoss::Approximate, OnLoss::Wrap][choice / 36 % 3];
     options.skip_bad = choice / 108 % 2 == 1;
+    let is_wrapped = options.on_loss == OnLoss::Wrap && !options.skip_bad;
+    if is_wrapped {
+        options.documents = Documents::Keep;
+    }
     let Ok(written) = convert_bytes(data, &options) else { return };
     // What a writer wrote its reader reads, and NaN apart it says the same.
     let neutral = |from, bytes: &[u8]| {
@@ -21,5 +26,13 @@ fuzz_target!(|data: &[u8]| {
     let read = neutral(to, &written).unwrap_or_else(|error| panic!("{from} to {to}: {error}"));
     if options.on_loss == OnLoss::Refuse && !options.skip_bad && !to.is_marc() && from == to {
         assert!(neutral(from, data).expect("read once already") == read, "{from} to {to}");
+    }
+    if is_wrapped && !from.is_marc() && !to.is_marc() {
+        let mut undone = Options::new(to, from);
+        (undone.unwrap, undone.documents) = (true, Documents::Keep);
+        let back =
+            convert_bytes(&written, &undone).unwrap_or_else(|e| panic!("{from} to {to}: {e}"));
+        let (before, after) = (neutral(from, data), neutral(from, &back));
+        assert!(before.expect("read before") == after.expect("just written"), "{from} to {to}");
     }
 });

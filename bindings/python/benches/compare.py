@@ -5,7 +5,7 @@
 
 Every peer's answer is compared before it is timed. A round takes each contender three times in turn;
 a row has the ratio of the medians of thread CPU time, peer to regauge: above 1 regauge is faster.
-Peers that are not installed are left out. The documents are those of $REGAUGE_DATA.
+Peers that are not installed are left out. The documents are those that `make data` gets.
 """
 
 import argparse
@@ -13,18 +13,23 @@ import importlib
 import importlib.metadata
 import io
 import json
-import os
 import pathlib
 import pickle
 import platform
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 
 import regauge
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-DATA = pathlib.Path(os.environ.get("REGAUGE_DATA") or ROOT.parent / "shared" / "data")
+sys.path.insert(0, str(ROOT / "benches"))
+
+from record import record, versions  # noqa: E402
+
+DATA = ROOT / "build" / "data"
 DOCUMENTS = ["twitter", "canada", "citm_catalog", "github_events", "senators-48k"]
 # What the ratio has to be at least.
 GOALS = {
@@ -72,6 +77,9 @@ def race(row, document, ours, peers, rounds, goal=None):
     mine = median["regauge"]
     ratios = {name: median[name] / mine for name in peers}
     goal = goal or GOALS[row]
+    for name, taken in times.items():
+        record(row, document, name, [statistics.median(taken[at:at + 3]) for at in range(0, len(taken), 3)],
+               unit="ns", goal=round(goal, 2))
     verdict = "" if min(ratios.values()) >= goal else "  short"
     shown = "  ".join(f"{name} {ratio:.2f}x" for name, ratio in ratios.items())
     print(f"{row:16} {document:14} {mine / 1000:9.0f} us  {shown}  (goal {goal:.2f}x){verdict}", flush=True)
@@ -240,19 +248,54 @@ def marc(rounds):
          {"mrrc": lambda: touch(mrrc.xml_to_records(text), True)}, few)
 
 
+# Loads a file and prints the most memory that it was resident in. The high-water mark of the
+# process itself: that of getrusage begins with the memory of the process that started it.
+LOAD = """
+import re, sys
+{imports}
+with open(sys.argv[1], "rb") as file:
+    data = file.read()
+value = {load}(data)
+print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+"""
+
+
+def memory():
+    """The peak of a process that loads 100 copies of twitter.json in one array."""
+    if not os.path.exists("/proc/self/status"):
+        return
+    one = (DATA / "json" / "twitter.json").read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "array.json"
+        path.write_bytes(b"[" + b",".join([one] * 100) + b"]")
+        routes = {"regauge": ("import regauge", "regauge.json.loads")}
+        if peer("orjson"):
+            routes["orjson"] = ("import orjson", "orjson.loads")
+        for name, (imports, load) in routes.items():
+            program = LOAD.format(imports=imports, load=load)
+            said = subprocess.run([sys.executable, "-c", program, path], check=True, text=True,
+                                  stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+            megabytes = int(said.stdout) / 1000
+            record("memory", "100 copies of twitter.json", name, [megabytes], unit="MB")
+            print(f"memory           100 twitter.json {name} {megabytes:.0f} MB", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--only", default="json,msgpack,cbor,bson,pickle,yaml,marshal,marc")
+    parser.add_argument("--only", default="json,msgpack,cbor,bson,pickle,yaml,marshal,marc,memory")
     arguments = parser.parse_args()
     if not DATA.is_dir():
-        sys.exit("no real data: set REGAUGE_DATA to its folder")
+        sys.exit("no data: `make data` gets it")
     wanted = arguments.only.split(",")
     formats(wanted, arguments.rounds)
     if "marc" in wanted:
         marc(arguments.rounds)
-    versions = ", ".join(f"{name} {version}" for name, version in sorted(used.items()))
-    print(f"CPython {platform.python_version()}; regauge {regauge.__version__}; {versions}")
+    if "memory" in wanted:
+        memory()
+    versions(CPython=platform.python_version(), **used)
+    shown = ", ".join(f"{name} {version}" for name, version in sorted(used.items()))
+    print(f"CPython {platform.python_version()}; regauge {regauge.__version__}; {shown}")
 
 
 if __name__ == "__main__":

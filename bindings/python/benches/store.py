@@ -14,22 +14,17 @@ is measured against the same promise, and the rows say which.
 
 A get is timed twice: after a change, when each value comes from the file, and again, when nobody has
 changed anything since it was read, which regauge notices and diskcache and sqlitedict do not.
-
-With --program, rows say what the store does without Python: it encodes a tree of Rust's and decodes to
-a tape, in a process of its own (cargo build --release -p regauge-store --example values).
 """
 
 import argparse
 import importlib.metadata
 import itertools
 import json
-import os
 import pathlib
 import platform
 import shutil
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -37,7 +32,11 @@ import time
 import regauge
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-DATA = pathlib.Path(os.environ.get("REGAUGE_DATA") or ROOT.parent / "shared" / "data")
+sys.path.insert(0, str(ROOT / "benches"))
+
+from record import record, versions  # noqa: E402
+
+DATA = ROOT / "build" / "data"
 GOAL = 3.0
 
 
@@ -73,31 +72,6 @@ class Regauge:
 
     def bulk(self, items):
         self.store.put_many(items)
-
-
-class Native:
-    """The store in a process of its own, which times itself."""
-
-    def __init__(self, program, folder, mode, value, cpu):
-        document = folder / "document.msgpack"
-        document.write_bytes(regauge.msgpack.dumps(value))
-        self.process = subprocess.Popen(
-            [program, f"sqlite:{folder}/n.db", "objects", mode, document],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.cpu = cpu
-
-    def timed(self, what, count):
-        """Nanoseconds for so many values."""
-        self.process.stdin.write(f"{what} {count}\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            sys.exit("the store's process has ended")
-        return int(answer.split()[self.cpu])
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 class Diskcache:
@@ -161,10 +135,7 @@ def change(contender, number):
 
     SQLite writes nothing where the same bytes are there already.
     """
-    if isinstance(contender, Native):
-        contender.timed("change", number)
-    else:
-        contender.put("changed", number)
+    contender.put("changed", number)
 
 
 def once(function, keys, clock):
@@ -175,8 +146,8 @@ def once(function, keys, clock):
     return (clock() - before) / 1000 / len(keys)
 
 
-def race(row, contenders, keys, rounds, act, clock, native, before=lambda contender: None):
-    """Prints a row: the first contender is regauge. What the native one is told: a word, a number.
+def race(row, contenders, keys, rounds, act, clock, before=lambda contender: None):
+    """Prints a row: the first contender is regauge.
 
     `before` does something with a contender before each of its turns, which is not timed.
     """
@@ -184,10 +155,9 @@ def race(row, contenders, keys, rounds, act, clock, native, before=lambda conten
     for _ in range(rounds):
         for name, contender in contenders.items():
             before(contender)
-            if isinstance(contender, Native):
-                times[name].append(contender.timed(*native) / 1000 / len(keys))
-            else:
-                times[name].append(once(lambda key, one=contender: act(one, key), keys, clock))
+            times[name].append(once(lambda key, one=contender: act(one, key), keys, clock))
+    for name, taken in times.items():
+        record("store", row, name, taken, unit="us", goal=GOAL)
     medians = {name: statistics.median(taken) for name, taken in times.items()}
     ours, *others = medians
     ratio = {name: medians[name] / medians[ours] for name in others}
@@ -201,7 +171,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--values", type=int, default=400)
     parser.add_argument("--folder", default=None, help="where the databases are; else a temporary folder")
-    parser.add_argument("--program", help="the example `values`, for rows of the store alone")
     parser.add_argument("--cpu", action="store_true", help="the time of the process, not that on the clock")
     arguments = parser.parse_args()
     clock = time.process_time_ns if arguments.cpu else time.perf_counter_ns
@@ -221,13 +190,6 @@ def main():
             (place / "synced").mkdir()
             synced = {"regauge": Regauge(place / "synced", sync=True), "sqlitedict": Sqlitedict(place)}
             face = {"regauge's Cache": Face(place), "diskcache": relaxed["diskcache"]}
-            alone, alone_synced = [], []
-            if arguments.program:
-                (place / "alone").mkdir()
-                (place / "alone-synced").mkdir()
-                alone.append(Native(arguments.program, place / "alone", "relaxed", value, arguments.cpu))
-                alone_synced.append(
-                    Native(arguments.program, place / "alone-synced", "sync", value, arguments.cpu))
             for one in [*relaxed.values(), *synced.values(), *face.values()]:
                 one.put("probe", value)
                 if one.get("probe") != value:
@@ -235,33 +197,25 @@ def main():
             rounds = arguments.rounds
             rows = [("sync at checkpoints", relaxed), ("sync at each change", synced),
                     ("Cache, pickle", face)]
-            rows += [("sync at checkpoints, no Python",
-                      {"regauge alone": one, "diskcache": relaxed["diskcache"]}) for one in alone]
-            rows += [("sync at each change, no Python",
-                      {"regauge alone": one, "sqlitedict": synced["sqlitedict"]}) for one in alone_synced]
             items = [(key, value) for key in keys]
             numbers = itertools.count()
             for label, contenders in rows:
                 few = keys[:100] if "each change" in label else keys
                 race(f"put {size}, {label}", contenders, few, rounds,
-                     lambda one, key: one.put(key, value), clock, ("put", len(few)))
+                     lambda one, key: one.put(key, value), clock)
                 for one in contenders.values():
-                    if isinstance(one, Native):
-                        one.timed("bulk", len(items))
-                    else:
-                        one.bulk(items)
+                    one.bulk(items)
                 race(f"get {size} after a change, {label}", contenders, keys, rounds,
-                     lambda one, key: one.get(key), clock, ("get", len(keys)),
+                     lambda one, key: one.get(key), clock,
                      lambda one: change(one, next(numbers)))
                 race(f"get {size} again, {label}", contenders, keys, rounds,
-                     lambda one, key: one.get(key), clock, ("get", len(keys)))
+                     lambda one, key: one.get(key), clock)
                 if label != "Cache, pickle":
                     race(f"put {len(items)} of {size} in one, {label}", contenders, ["all"], rounds,
-                         lambda one, _: one.bulk(items), clock, ("bulk", len(items)))
-            for one in [*alone, *alone_synced]:
-                one.end()
+                         lambda one, _: one.bulk(items), clock)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    versions(CPython=platform.python_version(), **used)
     print("; ".join(f"{name} {version}" for name, version in used.items()), "; CPython",
           platform.python_version())
 

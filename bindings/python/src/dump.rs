@@ -63,7 +63,8 @@ pub fn written<'py, T>(
         Ok(bytes) => bytes,
         Err(error) => {
             let raised = walker.raised();
-            return Err(raised.unwrap_or_else(|| errors::exception(py, &error, Way::Encode)));
+            return Err(raised
+                .unwrap_or_else(|| errors::exception(py, &error, Way::Encode, given.keywords)));
         }
     };
     // The line feed at the end of a file of JSON is no part of the document.
@@ -230,7 +231,7 @@ pub fn document<'py, W: Writer>(
     options: &Options,
     walker: &mut Walker<'py>,
 ) -> Result {
-    if options.wraps() && !options.to.is_marc() {
+    if options.wraps() {
         let mut escape = Escape::new(&mut *writer);
         let sink: &mut dyn Writer = &mut escape;
         walker.document(object, sink)?;

@@ -2,8 +2,11 @@
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use regauge::{Error, ErrorKind};
+use regauge::hint::Surface;
+use regauge::options::Language;
+use regauge::{Error, ErrorKind, Format};
 
+use crate::options::{For, Keywords};
 use crate::python;
 
 /// Which way the data went.
@@ -15,11 +18,17 @@ pub enum Way {
     Encode,
 }
 
-/// The exception for an error: `DecodeError`, `EncodeError` or `LimitError` with the attributes
-/// `kind`, `offset`, `path`, `record`, `line`, `column` and `excerpt`; what the system or Python
-/// itself raised as it is.
+/// The text of an error, whose hint advises what a function with these keyword arguments takes.
+pub fn text(error: &Error, keywords: Keywords) -> String {
+    let takes = |opt| keywords.takes(opt);
+    error.display(&Surface { language: Language::Python, takes: &takes }).to_string()
+}
+
+/// The exception for an error of a function with these keyword arguments: `DecodeError`,
+/// `EncodeError` or `LimitError` with the attributes `kind`, `offset`, `path`, `record`, `line`,
+/// `column`, `hint` and `excerpt`; what the system or Python itself raised as it is.
 #[cold]
-pub fn exception(py: Python<'_>, error: &Error, way: Way) -> PyErr {
+pub fn exception(py: Python<'_>, error: &Error, way: Way, keywords: Keywords) -> PyErr {
     if error.kind() == ErrorKind::Io {
         return io(py, error);
     }
@@ -28,7 +37,9 @@ pub fn exception(py: Python<'_>, error: &Error, way: Way) -> PyErr {
         (_, Way::Decode) => "DecodeError",
         (_, Way::Encode) => "EncodeError",
     };
-    let text = in_python_words(&error.to_string());
+    let text = text(error, keywords);
+    let takes = |opt| keywords.takes(opt);
+    let hint = error.hint_for(&Surface { language: Language::Python, takes: &takes });
     let make = || -> PyResult<PyErr> {
         let made = python::errors(py)?.getattr(name)?.call1((text,))?;
         made.setattr("kind", error.kind().name())?;
@@ -39,6 +50,7 @@ pub fn exception(py: Python<'_>, error: &Error, way: Way) -> PyErr {
         let (line, column) = error.line_column().unzip();
         made.setattr("line", line)?;
         made.setattr("column", column)?;
+        made.setattr("hint", hint)?;
         made.setattr("excerpt", error.excerpt())?;
         Ok(PyErr::from_value(made))
     };
@@ -56,7 +68,7 @@ pub fn stored(py: Python<'_>, error: &regauge_store::Error, way: Way) -> PyErr {
                 ErrorKind::Refused | ErrorKind::Unrepresentable => Way::Encode,
                 _ => way,
             };
-            return keyed(py, exception(py, error, way), key);
+            return keyed(py, exception(py, error, way, stored_keywords(error)), key);
         }
         Store::Usage(_) => ("usage", false, None),
         Store::Engine { passing, .. } => ("engine", *passing, None),
@@ -64,15 +76,28 @@ pub fn stored(py: Python<'_>, error: &regauge_store::Error, way: Way) -> PyErr {
         Store::Conflict { key } => ("conflict", true, Some(key)),
         _ => ("engine", false, None),
     };
-    let text = in_python_words(&error.to_string());
     let make = || -> PyResult<PyErr> {
-        let made = python::errors(py)?.getattr("StoreError")?.call1((text,))?;
+        let made = python::errors(py)?.getattr("StoreError")?.call1((error.to_string(),))?;
         made.setattr("kind", kind)?;
         made.setattr("passing", passing)?;
         made.setattr("key", key)?;
         Ok(PyErr::from_value(made))
     };
     make().unwrap_or_else(|raised| raised)
+}
+
+/// The text of an error of the store.
+pub fn stored_text(error: &regauge_store::Error) -> String {
+    match error {
+        regauge_store::Error::Document { key, error } => {
+            format!("key {key}: {}", text(error, stored_keywords(error)))
+        }
+        other => other.to_string(),
+    }
+}
+
+fn stored_keywords(error: &Error) -> Keywords {
+    Keywords::new(For::Storing, error.format().unwrap_or(Format::Json))
 }
 
 /// An exception of ours with the key of the document that it is about in front.
@@ -105,48 +130,4 @@ fn io(py: Python<'_>, error: &Error) -> PyErr {
             None => PyOSError::new_err(error.to_string()),
         },
     }
-}
-
-/// Flags that say all by being there.
-const SWITCHES: [&str; 6] =
-    ["comments", "trailing-commas", "non-finite", "repair", "oversize", "cbor-deterministic"];
-
-/// The text with options spelt as keyword arguments: `--on-loss wrap` as `on_loss="wrap"`.
-fn in_python_words(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("--") {
-        let (before, tail) = rest.split_at(at);
-        out.push_str(before);
-        let tail = &tail[2..];
-        let end = tail.find(|c: char| c != '-' && !c.is_ascii_lowercase()).unwrap_or(tail.len());
-        let (flag, behind) = tail.split_at(end);
-        let is_flag = flag.len() > 1 && !flag.starts_with('-') && !flag.ends_with('-');
-        if !is_flag || before.ends_with(|c: char| !c.is_whitespace() && c != '`' && c != '(') {
-            out.push_str("--");
-            rest = tail;
-            continue;
-        }
-        let name = flag.strip_prefix("yaml-").or(flag.strip_prefix("cbor-")).unwrap_or(flag);
-        let name = name.strip_prefix("pickle-").or(name.strip_prefix("ruby-")).unwrap_or(name);
-        let name = name.replace('-', "_");
-        let value = behind.strip_prefix(' ').unwrap_or_default();
-        let stop = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '=' | '…' | '.'));
-        let value = value[..value.find(stop).unwrap_or(value.len())].trim_end_matches('.');
-        if SWITCHES.contains(&flag) || value.is_empty() || value == "to" {
-            out.push_str(&format!("{name}=True"));
-            rest = behind;
-            continue;
-        }
-        rest = &behind[1 + value.len()..];
-        match value.split_once('=') {
-            Some((key, value)) if flag == "limit" => {
-                out.push_str(&format!("limits={{\"{key}\": {value}}}"));
-            }
-            _ if flag == "duplicate-keys" => out.push_str("duplicate_keys=\"last\""),
-            _ => out.push_str(&format!("{name}=\"{value}\"")),
-        }
-    }
-    out.push_str(rest);
-    out
 }

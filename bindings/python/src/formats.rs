@@ -59,7 +59,8 @@ macro_rules! loading {
 
 limits -- bounds of the reader by name, None for no bound: depth, token_bytes, record_bytes,
     integer_digits, nodes, aliases
-on_loss -- 'wrap' undoes the reversible notation ({'$binary': ...}) that dumps wrote
+unwrap -- the data is in the reversible notation ({'$binary': ...}) that dumps(..., on_loss='wrap')
+    wrote: gives what it stands for, and refuses what is not the notation
 duplicate_keys -- 'last' (the default) takes the last of equal keys, 'refuse' raises
 object_hook -- called with each dict; its result stands in the dict's place
 object_pairs_hook -- called with the pairs of each map instead
@@ -78,8 +79,8 @@ macro_rules! dumping {
 
 limits -- {'depth': n} bounds the nesting
 on_loss -- what happens to a value that the format cannot hold: 'refuse' (the default) raises,
-    'wrap' writes a notation that loads(..., on_loss='wrap') undoes, 'approximate' writes the
-    nearest value
+    'wrap' writes a notation that loads(..., unwrap=True) undoes, 'approximate' writes the nearest
+    value
 objects -- the same for classes, tags and symbols: 'refuse', 'wrap', 'data'
 default -- called for an object of a type that nothing is known of; gives another in its place
 sort_keys -- writes the keys of every map in order
@@ -91,7 +92,7 @@ Raises EncodeError, with .kind and .path, and LimitError."
 
 formats! {
     json Json
-        ("(data, /, *, limits=None, on_loss='refuse', duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', comments=False, trailing_commas=False, non_finite=False)",
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', comments=False, trailing_commas=False, non_finite=False)",
         loading!("The value of a JSON document, given as bytes, str or any buffer.
 
 >>> import regauge
@@ -111,7 +112,7 @@ b'{\"a\":[1,2.5,null],\"on\":\"2026-11-21\"}'
 NaN, infinities, bytes and keys that are not text have no form in JSON: see on_loss. indent is
 a number of spaces, ascii escapes what is not ASCII."))
     ndjson Ndjson
-        ("(data, /, *, limits=None, on_loss='refuse', duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', comments=False, trailing_commas=False, non_finite=False)",
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', comments=False, trailing_commas=False, non_finite=False)",
         loading!("The list of the documents of NDJSON, one a line.
 
 >>> import regauge
@@ -126,7 +127,7 @@ a number of spaces, ascii escapes what is not ASCII."))
 b'{\"a\":1}\\n[2]\\n'
 "))
     msgpack Msgpack
-        ("(data, /, *, limits=None, on_loss='refuse', duplicate_keys='last', object_hook=None, object_pairs_hook=None, ext_hook=None)",
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, ext_hook=None)",
         loading!("The value of a MessagePack document.
 
 >>> import regauge
@@ -143,7 +144,7 @@ ext_hook(code, data) makes of them. An array that is a key is a tuple."))
 b'\\x81\\xa1a\\x92\\x01\\x02'
 "))
     bson Bson
-        ("(data, /, *, limits=None, on_loss='refuse', duplicate_keys='last', object_hook=None, object_pairs_hook=None)",
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None)",
         loading!("The dict of a BSON document.
 
 >>> import regauge
@@ -162,7 +163,7 @@ b'\\x0c\\x00\\x00\\x00\\x10a\\x00\\x01\\x00\\x00\\x00\\x00'
 A datetime without zone is taken for UTC, as pymongo takes it. document_bytes refuses a larger
 document."))
     cbor Cbor
-        ("(data, /, *, limits=None, on_loss='refuse', duplicate_keys='last', object_hook=None, object_pairs_hook=None, tag_hook=None)",
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, tag_hook=None)",
         loading!("The value of a CBOR document.
 
 >>> import regauge
@@ -181,7 +182,7 @@ b'\\xa1aa\\x82\\x01\\x02'
 deterministic writes the encoding of RFC 8949, 4.2.1. A list or dict that stands in several places
 is written once, and shared (tags 28 and 29)."))
     yaml Yaml
-        ("(data, /, *, limits=None, on_loss='refuse', duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', tag_hook=None, schema='core', types=None)",
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', tag_hook=None, schema='core', types=None)",
         loading!("The value of a YAML document, given as bytes, str or any buffer.
 
 >>> import regauge
@@ -205,7 +206,7 @@ a:
 Text that any reader of YAML 1.1 or 1.2 would take for something else is quoted. A list or dict
 that stands in several places gets an anchor."))
     marshal Marshal
-        ("(data, /, *, limits=None, on_loss='refuse', duplicate_keys='last', object_hook=None, object_pairs_hook=None, types=None, binary='bytes', exact=False)",
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, types=None, binary='bytes', exact=False)",
         loading!("The value of a document of Ruby's Marshal.
 
 >>> import regauge
@@ -223,7 +224,7 @@ else is ever built. binary='text' takes strings without an encoding for text."))
 b'\\x04\\x08[\\x07i\\x06i\\x07'
 "))
     pickle Pickle
-        ("(data, /, *, limits=None, on_loss='refuse', duplicate_keys='last', object_hook=None, object_pairs_hook=None, types=None, strings='ascii')",
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, types=None, strings='ascii')",
         loading!("The value of a pickle, without running it: nothing is imported or called.
 
 >>> import pickle, regauge
@@ -245,8 +246,9 @@ of Python 2 are: 'ascii', 'utf8', 'latin1', 'bytes'."))
 
 A dataclass, an attrs class and an enum are written as their data."))
     marc Marc
-        ("(data, /, *, limits=None, charset='auto', repair=False)",
+        ("(data, /, *, limits=None, charset='auto', repair=False, references=False)",
         "The records of MARC 21 (ISO 2709) as a list of dicts, in the shape of MARC-in-JSON.
+references=True reads references such as &#x4E2D; in MARC-8 as the characters they stand for.
 
 For records with methods see regauge.marc.MARCReader.")
         ("(value, /, *, limits=None, on_loss='refuse', write_charset='auto', oversize=False)",

@@ -66,6 +66,7 @@ fn _regauge(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stream::iter_load, module)?)?;
     module.add_function(wrap_pyfunction!(stream::writer, module)?)?;
     module.add_function(wrap_pyfunction!(tools::detect, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::option_table, module)?)?;
     module.add_function(wrap_pyfunction!(tools::detect_path, module)?)?;
     module.add_function(wrap_pyfunction!(tools::convert_file, module)?)?;
     module.add_function(wrap_pyfunction!(tools::convert_bytes, module)?)?;

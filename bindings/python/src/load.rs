@@ -45,7 +45,7 @@ pub fn loads_with<'py>(
     given: Given<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let unique = given.unique();
-    let Given { options, hooks, .. } = given;
+    let Given { options, hooks, keywords, .. } = given;
     let mut builder = Builder::new(py, options.from, hooks.some());
     builder.unique_keys(unique);
     let pause = Pause::new(py, !builder.runs_python() && bytes.len() > PAUSE_BYTES);
@@ -58,7 +58,7 @@ pub fn loads_with<'py>(
             Some(raised) => Err(raised),
             None => {
                 let error = convert::explain(error, Some(CoreInput::Bytes(bytes)), &options);
-                Err(errors::exception(py, &error, Way::Decode))
+                Err(errors::exception(py, &error, Way::Decode, keywords))
             }
         },
     }
@@ -116,13 +116,11 @@ macro_rules! with_parser {
                 $act
             }
             Format::Marc => {
-                let mut read = options.marc.clone();
-                read.references |= options.wraps();
-                let $parser = marc::iso2709::Parser::new(read, limits);
+                let $parser = marc::iso2709::Parser::new(options.marc_read(), limits);
                 $act
             }
             Format::MarcXml => {
-                let $parser = marc::xml::Parser::new(options.marc.clone(), limits);
+                let $parser = marc::xml::Parser::new(options.marc_read(), limits);
                 $act
             }
             other => Err(unknown(other).into()),
@@ -189,7 +187,7 @@ fn plain_marshal<'py>(
     builder: &mut Builder<'py>,
 ) -> Option<Bound<'py, PyAny>> {
     // What a hook is called with comes once.
-    if builder.runs_python() || options.wraps() {
+    if builder.runs_python() || options.unwraps() {
         return None;
     }
     let rest = PLAIN_REST.get();
@@ -239,7 +237,7 @@ pub fn next<P: Parse>(
     options: &Options,
     builder: &mut Builder<'_>,
 ) -> regauge::Result<bool> {
-    if options.wraps() && !options.from.is_marc() {
+    if options.unwraps() {
         let mut unwrap = Unwrap::new(builder, &options.limits);
         let sink: &mut dyn Sink = &mut unwrap;
         return reader.next(sink);

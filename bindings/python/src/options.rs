@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regauge::convert::DuplicateKeys;
 use regauge::documents::Documents;
-use regauge::{Format, Objects, OnLoss, Options, marc, marshal, pickle, yaml};
+use regauge::options::{Language, OPTIONS, Opt, Row, Side};
+use regauge::{Format, Objects, OnLoss, Options, bson, marc, marshal, pickle, yaml};
 
 use crate::build::Hooks;
 
@@ -23,6 +24,8 @@ pub struct Given<'py> {
     pub text: bool,
     /// A function that is told of each record that is passed over.
     pub on_bad: Option<Bound<'py, PyAny>>,
+    /// What the function takes that was called.
+    pub keywords: Keywords,
 }
 
 /// Which keyword arguments a function takes.
@@ -36,63 +39,98 @@ pub enum For {
     Converting,
     /// `Store`, whose values may be in any format.
     Storing,
+    /// A function without keyword arguments of ours.
+    Nothing,
 }
 
-const LOADING: &[&str] = &["limits", "on_loss", "duplicate_keys", "object_hook"];
-const DUMPING: &[&str] = &["limits", "on_loss", "objects", "default", "sort_keys"];
-const STORING: &[&str] = &[
-    "limits",
-    "on_loss",
-    "objects",
-    "default",
-    "sort_keys",
-    "duplicate_keys",
-    "object_hook",
-    "object_pairs_hook",
-    "ext_hook",
-    "tag_hook",
-    "types",
-];
+/// The keyword arguments of a function: those of its options, as the core's table has them, and of
+/// what only Python knows.
+#[derive(Clone, Copy, Debug)]
+pub struct Keywords {
+    purpose: For,
+    format: Format,
+}
 
-/// What one format's functions take beside the others.
-fn own(format: Format, purpose: For) -> &'static [&'static str] {
-    match (format, purpose) {
-        (Format::Json, For::Loading) => {
-            &["object_pairs_hook", "numbers", "comments", "trailing_commas", "non_finite"]
+impl Keywords {
+    /// Of a function that takes none.
+    pub const NONE: Keywords = Keywords { purpose: For::Nothing, format: Format::Json };
+
+    /// Of a function for this format.
+    pub fn new(purpose: For, format: Format) -> Keywords {
+        Keywords { purpose, format }
+    }
+
+    /// Whether the function takes an option.
+    pub fn takes(self, opt: Opt) -> bool {
+        opt.name(Language::Python).is_some() && self.takes_row(opt.row())
+    }
+
+    fn takes_row(self, row: &Row) -> bool {
+        match self.purpose {
+            For::Nothing => false,
+            For::Converting => true,
+            For::Storing => row.side != Side::Convert && row.formats.is_empty(),
+            For::Loading => matches!(row.side, Side::Read | Side::Both) && row.is_for(self.format),
+            For::Dumping => matches!(row.side, Side::Write | Side::Both) && row.is_for(self.format),
         }
-        (Format::Ndjson, For::Loading) => &[
-            "object_pairs_hook",
-            "numbers",
-            "comments",
-            "trailing_commas",
-            "non_finite",
-            "bad",
-            "on_bad",
-        ],
-        (Format::Json, _) => &["indent", "ascii", "float_style", "text"],
-        (Format::Ndjson, _) => &["ascii", "float_style", "text"],
-        (Format::Yaml, For::Loading) => {
-            &["object_pairs_hook", "numbers", "tag_hook", "schema", "types"]
+    }
+
+    /// What the function takes beside options: hooks, and the like.
+    fn own(self) -> &'static [&'static str] {
+        match (self.purpose, self.format) {
+            (For::Nothing | For::Converting, _) => &[],
+            (For::Storing, _) => &[
+                "default",
+                "sort_keys",
+                "object_hook",
+                "object_pairs_hook",
+                "ext_hook",
+                "tag_hook",
+                "types",
+            ],
+            (For::Dumping, Format::Json | Format::Ndjson | Format::Yaml) => {
+                &["default", "sort_keys", "text"]
+            }
+            (For::Dumping, _) => &["default", "sort_keys"],
+            (For::Loading, Format::Json | Format::Bson) => &["object_hook", "object_pairs_hook"],
+            (For::Loading, Format::Ndjson) => &["object_hook", "object_pairs_hook", "on_bad"],
+            (For::Loading, Format::Msgpack) => &["object_hook", "object_pairs_hook", "ext_hook"],
+            (For::Loading, Format::Cbor) => &["object_hook", "object_pairs_hook", "tag_hook"],
+            (For::Loading, Format::Yaml) => {
+                &["object_hook", "object_pairs_hook", "tag_hook", "types"]
+            }
+            (For::Loading, Format::Marshal | Format::Pickle) => {
+                &["object_hook", "object_pairs_hook", "types"]
+            }
+            (For::Loading, _) => &["object_hook", "on_bad"],
         }
-        (Format::Yaml, _) => &["indent", "indent_sequences", "document_start", "text"],
-        (Format::Msgpack, For::Loading) => &["object_pairs_hook", "ext_hook"],
-        (Format::Bson, For::Loading) => &["object_pairs_hook"],
-        (Format::Bson, _) => &["document_bytes"],
-        (Format::Cbor, For::Loading) => &["object_pairs_hook", "tag_hook"],
-        (Format::Cbor, _) => &["deterministic", "indefinite"],
-        (Format::Marshal, For::Loading) => &["object_pairs_hook", "types", "binary", "exact"],
-        (Format::Pickle, For::Loading) => &["object_pairs_hook", "types", "strings"],
-        (Format::Pickle, _) => &["protocol"],
-        (Format::Marc, For::Loading) => &["charset", "repair", "bad", "on_bad"],
-        (Format::Marc, _) => &["write_charset", "oversize"],
-        (Format::MarcXml | Format::MarcJson, For::Loading) => &["bad", "on_bad"],
-        (Format::MarcXml, _) => &["compact"],
-        _ => &[],
+    }
+
+    /// The names of the options.
+    fn names(self) -> impl Iterator<Item = &'static str> {
+        let rows = OPTIONS.iter().filter(move |row| self.takes_row(row));
+        rows.filter_map(|row| row.name(Language::Python))
+    }
+
+    fn check(self, name: &str) -> PyResult<()> {
+        let is_known = self.purpose == For::Converting
+            || self.own().contains(&name)
+            || self.names().any(|known| known == name);
+        if is_known {
+            return Ok(());
+        }
+        let mut names: Vec<_> = self.own().iter().copied().chain(self.names()).collect();
+        names.sort_unstable();
+        let taker = if self.purpose == For::Storing { "a store" } else { self.format.title() };
+        Err(PyTypeError::new_err(format!(
+            "found the keyword argument {name}, which {taker} does not take here; it takes {}",
+            names.join(", "),
+        )))
     }
 }
 
 impl<'py> Given<'py> {
-    /// Nothing but the formats.
+    /// Nothing but the formats, as a store reads and writes its values.
     pub fn new(from: Format, to: Format) -> Given<'py> {
         let mut options = Options::new(from, to);
         // Tuples and the like are wanted; and a number is what Python writes it as.
@@ -108,6 +146,7 @@ impl<'py> Given<'py> {
             sort_keys: false,
             text: false,
             on_bad: None,
+            keywords: Keywords::new(For::Storing, from),
         }
     }
 
@@ -123,32 +162,35 @@ impl<'py> Given<'py> {
         arguments: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Given<'py>> {
         let mut given = Given::new(from, to);
+        let format = if purpose == For::Dumping { to } else { from };
+        let keywords = Keywords::new(purpose, format);
+        given.keywords = keywords;
         let Some(arguments) = arguments else { return Ok(given) };
+        let mut unwrap = None;
         for (name, value) in arguments {
             let name: String = name.extract()?;
-            let format = if purpose == For::Dumping { to } else { from };
-            let (common, own, taker) = match purpose {
-                For::Loading => (LOADING, own(format, purpose), format.title()),
-                For::Storing => (STORING, &[][..], "a store"),
-                _ => (DUMPING, own(format, purpose), format.title()),
-            };
-            let known = purpose == For::Converting
-                || common.contains(&name.as_str())
-                || own.contains(&name.as_str());
-            if !known {
-                let mut names: Vec<_> = common.iter().chain(own).copied().collect();
-                names.sort_unstable();
-                return Err(PyTypeError::new_err(format!(
-                    "found the keyword argument {name}, which {taker} does not take here; it takes \
-                     {}",
-                    names.join(", "),
-                )));
-            }
+            keywords.check(&name)?;
             if !value.is_none() {
                 given.set(&name, &value)?;
+                if name == "unwrap" {
+                    unwrap = Some(given.options.unwrap);
+                }
             }
         }
+        given.settle_decimals();
+        // A store reads what it wrote.
+        if purpose == For::Storing {
+            given.options.unwrap = unwrap.unwrap_or(given.options.wraps());
+        }
         Ok(given)
+    }
+
+    /// A decimal is a number of JSON and YAML, but in the notation it is a decimal: else it would come
+    /// back as a float.
+    pub fn settle_decimals(&mut self) {
+        let as_numbers = self.options.on_loss != OnLoss::Wrap;
+        self.options.json_write.exact_numbers = as_numbers;
+        self.options.yaml_write.exact_numbers = as_numbers;
     }
 
     fn set(&mut self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<()> {
@@ -292,6 +334,7 @@ impl<'py> Given<'py> {
                 options.pickle.protocol = Some(protocol);
             }
             "document_bytes" => options.bson.document_bytes = Some(value.extract()?),
+            "unwrap" => options.unwrap = value.is_truthy()?,
             "jobs" => options.jobs = value.extract::<usize>()?.max(1),
             "comments" => options.json_read.comments = value.is_truthy()?,
             "trailing_commas" => options.json_read.trailing_commas = value.is_truthy()?,
@@ -301,6 +344,17 @@ impl<'py> Given<'py> {
             "document_start" => options.yaml_write.document_start = value.is_truthy()?,
             "deterministic" => options.cbor.deterministic = value.is_truthy()?,
             "indefinite" => options.cbor.indefinite = value.is_truthy()?,
+            "references" => options.marc.references = value.is_truthy()?,
+            "extended_json" => {
+                options.bson.extended_json = Some(choose(
+                    name,
+                    value,
+                    &[
+                        ("canonical", bson::ExtendedJson::Canonical),
+                        ("relaxed", bson::ExtendedJson::Relaxed),
+                    ],
+                )?);
+            }
             "repair" => options.marc.repair = value.is_truthy()?,
             "oversize" => options.marc.oversize = value.is_truthy()?,
             "compact" => options.marc.compact = value.is_truthy()?,

@@ -20,7 +20,7 @@ use crate::build::{Builder, Hooks};
 use crate::dump::{self, Nothing, with_writer};
 use crate::errors::{self, Way};
 use crate::load::{self, unknown, with_parser};
-use crate::options::{For, Given};
+use crate::options::{For, Given, Keywords};
 use crate::raw::bytes::Input;
 use crate::raw::collector::Pause;
 use crate::turn::Turn;
@@ -182,7 +182,7 @@ pub fn iter_load<'py>(
     let format = self::format(format)?;
     let given = Given::parse(format, format, For::Loading, arguments)?;
     let unique = given.unique();
-    let Given { options, hooks, on_bad, .. } = given;
+    let Given { options, hooks, on_bad, keywords, .. } = given;
     let from = From::new(source)?;
     let path = match &from {
         From::Path(path) => Some(path.clone()),
@@ -194,7 +194,8 @@ pub fn iter_load<'py>(
         reader.keep_records(options.skip_bad);
         Ok(Box::new(reader) as Box<dyn Documents>)
     });
-    let documents = documents.map_err(|error| errors::exception(py, &error, Way::Decode))?;
+    let documents =
+        documents.map_err(|error| errors::exception(py, &error, Way::Decode, keywords))?;
     let hooks = [hooks.object, hooks.pairs, hooks.ext, hooks.tag, hooks.types];
     let hooks = hooks.map(|hook| hook.map(Bound::unbind));
     let on_bad = on_bad.map(Bound::unbind);
@@ -239,7 +240,8 @@ impl Stream {
                     Ok(bad) => {
                         bad_records.fetch_add(1, Ordering::Relaxed);
                         if let Some(on_bad) = &self.on_bad {
-                            let told = errors::exception(py, &bad.error, Way::Decode);
+                            let told =
+                                errors::exception(py, &bad.error, Way::Decode, self.keywords());
                             on_bad
                                 .call1(py, (told.into_value(py), PyBytes::new(py, &bad.bytes)))?;
                         }
@@ -254,6 +256,10 @@ impl Stream {
         }
     }
 
+    fn keywords(&self) -> Keywords {
+        Keywords::new(For::Loading, self.options.from)
+    }
+
     #[cold]
     fn explained(&self, py: Python<'_>, error: Error) -> PyErr {
         let error = match &self.path {
@@ -264,7 +270,7 @@ impl Stream {
             }
             None => error,
         };
-        errors::exception(py, &error, Way::Decode)
+        errors::exception(py, &error, Way::Decode, self.keywords())
     }
 }
 
@@ -403,11 +409,11 @@ pub fn writer<'py>(
             )));
         }
     };
-    let Given { options, default, sort_keys, .. } = given;
+    let Given { options, default, sort_keys, keywords, .. } = given;
     let out = Out::to_output(Boxed(output), options.limits.record_bytes);
     let target: regauge::Result<Box<dyn Target>> =
         with_writer!(&options, out, |writer| Ok(Box::new(writer) as Box<dyn Target>));
-    let target = target.map_err(|error| errors::exception(py, &error, Way::Encode))?;
+    let target = target.map_err(|error| errors::exception(py, &error, Way::Encode, keywords))?;
     let sending = Sending { target, options, default: default.map(Bound::unbind), sort_keys };
     Ok(PyWriter { sending: Turn::new(sending, "a writer"), file })
 }
@@ -444,11 +450,12 @@ impl PyWriter {
         given.default = sending.default.as_ref().map(|default| default.bind(py).clone());
         let mut walker = dump::walker(py, &given);
         walker.sink_runs_python = self.file.is_some();
+        let keywords = Keywords::new(For::Dumping, sending.options.to);
         let Sending { target, options, .. } = &mut *sending;
         let done = target.write(object, options, &mut walker);
         done.map_err(|error| match walker.raised() {
             Some(raised) => raised,
-            None => errors::exception(py, &error, Way::Encode),
+            None => errors::exception(py, &error, Way::Encode, keywords),
         })
     }
 
@@ -456,7 +463,8 @@ impl PyWriter {
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let Some(mut sending) = self.sending.end(py)? else { return Ok(()) };
         let done = sending.target.finish();
-        done.map_err(|error| errors::exception(py, &error, Way::Encode))?;
+        let keywords = Keywords::new(For::Dumping, sending.options.to);
+        done.map_err(|error| errors::exception(py, &error, Way::Encode, keywords))?;
         drop(sending);
         if let Some(file) = &self.file
             && file.bind(py).hasattr("flush")?

@@ -10,50 +10,69 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use regauge::Format;
 use regauge::convert::{self, Input as CoreInput, Options, Summary};
+use regauge::detect::HEAD_BYTES;
+use regauge::hint::literals;
+use regauge::options::{Language, OPTIONS, Row};
 use regauge::output::FileOutput;
 use regauge::shape::{self, Shape};
 
 use crate::errors::{self, Way};
-use crate::options::{For, Given};
+use crate::options::{For, Given, Keywords};
 use crate::raw::bytes::Input;
 use crate::stream;
 
-/// How much of a file tells its format.
-const HEAD_BYTES: u64 = 4096;
+/// The core's table of options as the tests read it: for each keyword argument the values it takes as
+/// Python writes them, the side ("Read", "Write", "Both", "Convert"), and the formats, none for all.
+#[pyfunction]
+#[allow(clippy::type_complexity)]
+pub fn option_table() -> Vec<(&'static str, Vec<String>, String, Vec<&'static str>)> {
+    let rows = OPTIONS.iter().filter_map(|row| Some((row.name(Language::Python)?, row)));
+    let formats = |row: &Row| row.formats.iter().map(|of| of.name()).collect();
+    rows.map(|(name, row)| {
+        let values = literals(row.opt, Language::Python);
+        (name, values, format!("{:?}", row.side), formats(row))
+    })
+    .collect()
+}
 
 /// The name of the format that these bytes are in, or `None`.
 #[pyfunction]
 pub fn detect(data: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     let input = Input::new(data)?;
     let bytes = input.as_slice();
-    let head = &bytes[..bytes.len().min(HEAD_BYTES as usize)];
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     Ok(Format::from_magic(head).map(Format::name))
 }
 
-/// The name of the format that a file's name or its first bytes tell, or `None`.
+/// The name of the format that a file's name or its first bytes tell, or `None`. Raises
+/// `DecodeError` where the two contradict.
 #[pyfunction]
-pub fn detect_path(path: std::path::PathBuf) -> PyResult<Option<&'static str>> {
-    Ok(of_path(&path)?.map(Format::name))
+pub fn detect_path(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Option<&'static str>> {
+    Ok(of_path(py, &path, Keywords::NONE)?.map(Format::name))
 }
 
-fn of_path(path: &Path) -> io::Result<Option<Format>> {
+fn of_path(py: Python<'_>, path: &Path, keywords: Keywords) -> PyResult<Option<Format>> {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    if let Some(format) = Format::from_name(&name) {
-        return Ok(Some(format));
-    }
     let mut head = Vec::new();
-    File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
-    Ok(Format::from_magic(&head))
+    File::open(path)?.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    regauge::detect::detect(&name, &head)
+        .map_err(|error| errors::exception(py, &error, Way::Decode, keywords))
 }
 
 /// The format of this name, or the one that the file tells.
-fn chosen(name: Option<&str>, path: &Path, reads: bool) -> PyResult<Format> {
+fn chosen(
+    py: Python<'_>,
+    name: Option<&str>,
+    path: &Path,
+    reads: bool,
+    keywords: Keywords,
+) -> PyResult<Format> {
     if let Some(name) = name {
         return stream::format(name);
     }
     let shown = path.display();
     let found = if reads {
-        of_path(path)?
+        of_path(py, path, keywords)?
     } else {
         Format::from_name(&path.file_name().unwrap_or_default().to_string_lossy())
     };
@@ -77,7 +96,9 @@ pub fn convert_file<'py>(
     to: Option<&str>,
     arguments: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (from, to) = (chosen(from_, &source, true)?, chosen(to, &target, false)?);
+    let keywords = Keywords::new(For::Converting, Format::Json);
+    let from = chosen(py, from_, &source, true, keywords)?;
+    let to = chosen(py, to, &target, false, keywords)?;
     let given = Given::parse(from, to, For::Converting, arguments)?;
     let options = as_converted(given.options);
     if source.canonicalize().ok() == target.canonicalize().ok() && target.exists() {
@@ -95,7 +116,7 @@ pub fn convert_file<'py>(
         Err(error) => {
             // A part of a file is of no use to anybody.
             let _ = std::fs::remove_file(&target);
-            Err(errors::exception(py, &error, way(&error)))
+            Err(errors::exception(py, &error, way(&error), Keywords::new(For::Converting, from)))
         }
     }
 }
@@ -133,7 +154,9 @@ pub fn convert_bytes<'py>(
     let done = py.detach(|| convert::convert_bytes(&bytes, &options));
     match done {
         Ok(bytes) => Ok(PyBytes::new(py, &bytes)),
-        Err(error) => Err(errors::exception(py, &error, way(&error))),
+        Err(error) => {
+            Err(errors::exception(py, &error, way(&error), Keywords::new(For::Converting, from)))
+        }
     }
 }
 
@@ -159,8 +182,10 @@ pub fn inspect_file<'py>(
     format: Option<&str>,
     arguments: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let format = chosen(format, &path, true)?;
-    let mut options = as_converted(Given::parse(format, format, For::Loading, arguments)?.options);
+    let format = chosen(py, format, &path, true, Keywords::NONE)?;
+    let given = Given::parse(format, format, For::Loading, arguments)?;
+    let keywords = given.keywords;
+    let mut options = as_converted(given.options);
     // A look at a file goes on where it can: one broken record is what one wants to know.
     options.skip_bad =
         matches!(format, Format::Ndjson | Format::Marc | Format::MarcXml | Format::MarcJson);
@@ -172,12 +197,12 @@ pub fn inspect_file<'py>(
         open()?;
         convert::read(CoreInput::Again(&open), &options, &mut shape, &mut |one| {
             if bad.len() < BAD_SHOWN {
-                bad.push(one.error.to_string());
+                bad.extend(one.error.map(|error| errors::text(&error, keywords)));
             }
             Ok(())
         })
     });
-    let summary = ran.map_err(|error| errors::exception(py, &error, Way::Decode))?;
+    let summary = ran.map_err(|error| errors::exception(py, &error, Way::Decode, keywords))?;
     let found = PyDict::new(py);
     found.set_item("format", format.name())?;
     found.set_item("documents", shape.documents())?;

@@ -10,19 +10,14 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
-def data_folder() -> pathlib.Path | None:
-    """The folder of real documents: $REGAUGE_DATA, or `shared/data` beside the repository."""
-    named = os.environ.get("REGAUGE_DATA")
-    folder = pathlib.Path(named) if named else ROOT.parent / "shared" / "data"
-    return folder if folder.is_dir() else None
-
-
 @pytest.fixture(scope="session")
 def data() -> pathlib.Path:
-    """The folder of real documents; skips the test where it is absent."""
-    folder = data_folder()
-    if folder is None:
-        pytest.skip("no real data: set REGAUGE_DATA to its folder")
+    """The folder of real documents, which `make data` fills. Without it the test is skipped, and
+    fails with CI=true."""
+    folder = ROOT / "build" / "data"
+    if not folder.is_dir():
+        missing = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+        missing(f"{folder} does not exist: `make data` gets it")
     return folder
 
 

@@ -6,7 +6,7 @@
 #
 #   ruby -Ilib benches/codecs.rb [name of a table …]
 #
-# REGAUGE_DATA names the folder of the data, RUBY_MARC_LIB the lib of ruby-marc, ROUNDS how many
+# `make data` gets the data. RUBY_MARC_LIB names the lib of ruby-marc, ROUNDS how many
 # rounds (21), SLICE the seconds of CPU a round takes at least (0.05).
 
 require "regauge"
@@ -14,11 +14,12 @@ require "json"
 require "set"
 require "date"
 require "stringio"
+require_relative "../../../benches/record"
 
 module Bench
   ROUNDS = Integer(ENV.fetch("ROUNDS", "21"))
   SLICE = Float(ENV.fetch("SLICE", "0.05"))
-  DATA = [ENV["REGAUGE_DATA"], File.expand_path("../../../../shared/data", __dir__)].compact.find { |path| File.directory?(path) }
+  DATA = File.expand_path("../../../build/data", __dir__)
 
   module_function
 
@@ -66,6 +67,8 @@ module Bench
     ratios = peers.keys.to_h do |name|
       [name, median(samples[name].zip(samples["regauge"]).map { |theirs, ours| theirs / ours })]
     end
+    table, kase = title.match(/\A(.* (?:load|dump)) (\S+)\z/)&.captures || [title, ""]
+    samples.each { |name, taken| Record.samples(table, kase, name, taken) }
     shown = ratios.map { |name, ratio| format("%<name>s %<ratio>.2fx", name: name, ratio: ratio) }.join("  ")
     puts format("%-34s %10.3f ms   %s", title, median(samples["regauge"]) * 1000, shown)
   end
@@ -80,10 +83,12 @@ wanted = ->(name) { tables.empty? || tables.include?(name) }
 R = Regauge
 documents = %w[twitter canada citm_catalog].to_h { |name| [name, File.read(File.join(Bench::DATA, "json/#{name}.json"))] }
 
+Record.versions({ "Ruby" => RUBY_VERSION })
 puts "ruby #{RUBY_VERSION}#{" yjit" if defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?}, median ratios of #{Bench::ROUNDS} interleaved rounds"
 
 if wanted["json"]
   oj = Bench.library("oj")
+  Record.versions({ "json" => JSON::VERSION }.merge(oj ? { "Oj" => Oj::VERSION } : {}))
   puts "json #{JSON::VERSION}#{", oj #{Oj::VERSION}" if oj}"
   documents.each do |name, text|
     value = JSON.parse(text)
@@ -102,6 +107,7 @@ if wanted["json"]
 end
 
 if wanted["msgpack"] && Bench.library("msgpack")
+  Record.versions({ "msgpack" => MessagePack::VERSION })
   puts "msgpack #{MessagePack::VERSION}"
   documents.each do |name, text|
     value = JSON.parse(text)
@@ -114,7 +120,9 @@ if wanted["msgpack"] && Bench.library("msgpack")
 end
 
 if wanted["cbor"] && Bench.library("cbor")
-  puts "cbor #{CBOR.const_defined?(:VERSION) ? CBOR::VERSION : "?"}"
+  version = CBOR.const_defined?(:VERSION) ? CBOR::VERSION : Gem.loaded_specs["cbor"]&.version.to_s
+  Record.versions({ "cbor" => version })
+  puts "cbor #{version}"
   documents.each do |name, text|
     value = JSON.parse(text)
     bytes = CBOR.encode(value)
@@ -126,6 +134,7 @@ if wanted["cbor"] && Bench.library("cbor")
 end
 
 if wanted["bson"] && Bench.library("bson")
+  Record.versions({ "bson" => BSON::VERSION })
   puts "bson #{BSON::VERSION}"
   documents.each do |name, text|
     value = JSON.parse(text)
@@ -139,6 +148,7 @@ if wanted["bson"] && Bench.library("bson")
 end
 
 if wanted["yaml"] && Bench.library("yaml")
+  Record.versions({ "Psych" => Psych::VERSION })
   puts "psych #{Psych::VERSION}"
   %w[yaml/legislators-current.yaml yaml/languages.yml yaml/senators-48k.yaml].each do |path|
     text = File.read(File.join(Bench::DATA, path))
@@ -190,6 +200,7 @@ if wanted["marc"] && ENV["RUBY_MARC_LIB"]
   $LOAD_PATH.unshift(ENV["RUBY_MARC_LIB"])
   require "marc"
   nokogiri = Bench.library("nokogiri")
+  Record.versions({ "ruby-marc" => MARC::VERSION }.merge(nokogiri ? { "Nokogiri" => Nokogiri::VERSION } : {}))
   puts "ruby-marc #{MARC::VERSION}#{", nokogiri #{Nokogiri::VERSION}" if nokogiri}"
   source = Dir[File.join(Bench::DATA, "marc/binary/evergreen*/**/*.mrc")].max_by { |path| File.size(path) } ||
            Dir[File.join(Bench::DATA, "marc/binary/**/*.mrc")].max_by { |path| File.size(path) }

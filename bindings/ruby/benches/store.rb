@@ -14,6 +14,7 @@ require "active_record"
 require "sqlite3"
 require "tmpdir"
 require "zlib"
+require_relative "../../../benches/record"
 
 ROUNDS = Integer(ENV.fetch("ROUNDS", "11"))
 COUNT = Integer(ENV.fetch("COUNT", "300"))
@@ -59,10 +60,15 @@ def compare(title, ours, theirs)
       samples[act] << both { act.call(round) }
     end
   end
+  [["clock", 0], ["processor time", 1]].each do |table, kind|
+    Record.samples(table, title, "regauge", samples[ours].map { |one| one[kind] }, size: COUNT)
+    Record.samples(table, title, "Active Record", samples[theirs].map { |one| one[kind] }, size: COUNT)
+  end
   ratios = [0, 1].map { |kind| median(samples[theirs].zip(samples[ours]).map { |their, our| their[kind] / our[kind] }) }
   puts format("%-28s %8.1f us a value   %5.2fx wall %5.2fx CPU", title, median(samples[ours].map(&:first)) * 1e6 / COUNT, *ratios)
 end
 
+Record.versions({ "Ruby" => RUBY_VERSION, "Active Record" => ActiveRecord.version.to_s, "sqlite3" => SQLite3::VERSION })
 puts "ruby #{RUBY_VERSION}, Active Record #{ActiveRecord.version}, sqlite3 #{SQLite3::VERSION}, #{ROUNDS} rounds of #{COUNT} values"
 Dir.mktmpdir do |folder|
   VALUES.each do |size, make|

@@ -206,7 +206,7 @@ class CodecTest < Minitest::Test
     value = { "binary" => "\xFF\x00".b, "nan" => Float::INFINITY, 1 => "key" }
     assert_raises(R::EncodeError) { R::JSON.dump(value) }
     wrapped = R::JSON.dump(value, on_loss: :wrap)
-    assert_equal value, R::JSON.load(wrapped, on_loss: :wrap)
+    assert_equal value, R::JSON.load(wrapped, unwrap: true)
     assert_equal({ "binary" => "/wA=", "nan" => nil, "1" => "key" }, R::JSON.load(R::JSON.dump(value, on_loss: :approximate)))
   end
 
@@ -273,11 +273,8 @@ class CodecTest < Minitest::Test
 
   def test_real_documents_are_as_the_peers_read_them
     require "json"
-    %w[twitter canada citm_catalog github gsoc-2018].each do |name|
-      path = data("json/#{name}.json")
-      next unless File.exist?(path)
-
-      text = File.read(path)
+    %w[twitter canada citm_catalog gsoc-2018].each do |name|
+      text = File.read(data("json/#{name}.json"))
       expected = ::JSON.parse(text)
       assert_equal expected, R::JSON.load(text), name
       (R::FORMATS.keys - %i[ndjson]).each do |format|

@@ -11,12 +11,15 @@ require "regauge"
 module Helper
   ROOT = File.expand_path("../../..", __dir__)
 
-  # The real data, where it is present.
-  DATA = [ENV["REGAUGE_DATA"], File.join(ROOT, "..", "shared", "data")].compact.find { |path| File.directory?(path) }
+  # The real data, which `make data` gets.
+  DATA = File.join(ROOT, "build", "data")
 
-  # @return [String] the path of a file of the real data; skips where there is none
+  # @return [String] the path of a file of the real data; without the data the test is skipped, and fails with CI=true
   def data(path)
-    skip "no real data: set REGAUGE_DATA" unless DATA
+    unless File.directory?(DATA)
+      message = "#{DATA} does not exist: `make data` gets it"
+      ENV["CI"] == "true" ? flunk(message) : skip(message)
+    end
     File.join(DATA, path)
   end
 

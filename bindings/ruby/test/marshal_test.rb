@@ -496,8 +496,8 @@ class HostileMarshalTest < Minitest::Test
     kinds.product(values, names).each do |kind, value, name|
       text = %({"$ruby:#{kind}":"#{name}","value":#{value}})
       begin
-        R::JSON.load(text, on_loss: :wrap)
-        R::JSON.load(text, on_loss: :wrap, permit: R::Marshal::CORE + [String])
+        R::JSON.load(text, unwrap: true)
+        R::JSON.load(text, unwrap: true, permit: R::Marshal::CORE + [String])
       rescue R::Error, TypeError, ArgumentError, ZeroDivisionError => error
         refute_match(/fault of its own/, error.message, text)
       end

@@ -65,7 +65,7 @@ class TypesTest < Minitest::Test
     assert_raises(R::EncodeError) { R::BSON.dump({ "t" => utc }) }
     assert_raises(R::EncodeError) { R::JSON.dump(utc) }
     assert_equal "\"2020-09-13T12:26:40.123456789Z\"", R::JSON.dump(utc, on_loss: :approximate)
-    assert_equal [utc, there], R::JSON.load(R::JSON.dump([utc, there], on_loss: :wrap), on_loss: :wrap)
+    assert_equal [utc, there], R::JSON.load(R::JSON.dump([utc, there], on_loss: :wrap), unwrap: true)
   end
 
   def test_dates
@@ -74,7 +74,7 @@ class TypesTest < Minitest::Test
     assert_equal [date], R::YAML.load(R::YAML.dump([date]))
     assert_equal [date], R::CBOR.load(R::CBOR.dump([date]))
     assert_equal moment.to_time, R::CBOR.load(R::CBOR.dump([moment]))[0]
-    assert_equal [date, moment.to_time], R::JSON.load(R::JSON.dump([date, moment], on_loss: :wrap), on_loss: :wrap)
+    assert_equal [date, moment.to_time], R::JSON.load(R::JSON.dump([date, moment], on_loss: :wrap), unwrap: true)
     assert_equal "[\"2026-11-21\"]", R::JSON.dump([date], on_loss: :approximate)
   end
 
@@ -82,7 +82,7 @@ class TypesTest < Minitest::Test
     values = [Rational(1, 3), Complex(1.0, -2.5), BigDecimal("1.10"), BigDecimal("-12345678901234567890.125"), BigDecimal("0")]
     assert_equal [Rational(1, 3), BigDecimal("-12345678901234567890.125")], R::CBOR.load(R::CBOR.dump([values[0], values[3]]))
     wrapped = R::JSON.dump(values, on_loss: :wrap)
-    assert_equal values, R::JSON.load(wrapped, on_loss: :wrap, permit: [Rational, Complex], numbers: :exact)
+    assert_equal values, R::JSON.load(wrapped, unwrap: true, permit: [Rational, Complex], numbers: :exact)
     assert_equal "[1.1]", R::JSON.dump([BigDecimal("1.1")])
     assert_equal "1.2345678901234567890123456789", R::JSON.dump(BigDecimal("1.2345678901234567890123456789"))
     assert_raises(R::EncodeError) { R::MessagePack.dump(BigDecimal("1.2345678901234567890123456789")) }
@@ -92,12 +92,12 @@ class TypesTest < Minitest::Test
   def test_sets_ranges_structs_and_patterns
     values = { "set" => Set[1, "a"], "range" => 1...5, "open" => (2..), "struct" => Pair.new(1, [2]), "pattern" => /a.b/mi }
     R::JSON.dump(values, on_loss: :wrap).then do |text|
-      found = R::JSON.load(text, on_loss: :wrap, permit: [Set, Range, Pair, Regexp])
+      found = R::JSON.load(text, unwrap: true, permit: [Set, Range, Pair, Regexp])
       assert_equal values.except("pattern"), found.except("pattern")
     end
     assert_equal Set[1, 2], R::CBOR.load(R::CBOR.dump(Set[1, 2]))
     assert_equal Set[1, 2], R::Pickle.load(R::Pickle.dump(Set[1, 2]))
-    assert_equal values.except("pattern"), R::YAML.load(R::YAML.dump(values.except("pattern"), on_loss: :wrap), on_loss: :wrap, permit: [Set, Range, Pair])
+    assert_equal values.except("pattern"), R::YAML.load(R::YAML.dump(values.except("pattern"), on_loss: :wrap), unwrap: true, permit: [Set, Range, Pair])
     assert_raises(R::EncodeError) { R::JSON.dump(Set[1]) }
     assert_equal "{\"left\":1,\"right\":2}", R::JSON.dump(Pair.new(1, 2), objects: :data)
     found = R::BSON.load(R::BSON.dump({ "p" => /a.b/mi }))["p"]
@@ -106,7 +106,7 @@ class TypesTest < Minitest::Test
     if defined?(::Data) && ::Data.respond_to?(:define)
       Object.const_set(:Coordinate, ::Data.define(:x, :y)) unless Object.const_defined?(:Coordinate)
       text = R::JSON.dump([Coordinate.new(x: 1, y: 2)], on_loss: :wrap)
-      assert_equal [Coordinate.new(x: 1, y: 2)], R::JSON.load(text, on_loss: :wrap, permit: [Coordinate])
+      assert_equal [Coordinate.new(x: 1, y: 2)], R::JSON.load(text, unwrap: true, permit: [Coordinate])
     end
   end
 

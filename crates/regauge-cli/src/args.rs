@@ -11,11 +11,12 @@ use crate::flags::FormatFlags;
 mod values;
 
 pub use values::*;
-use values::{bad, compression, interpreter, jobs, limit, percent};
+use values::{bad, compression, interpreter, jobs, limit};
 
 const AFTER: &str = "\
 Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage (an unknown option or \
-format, a missing input, an output that exists), 3 refused because something would be lost.";
+format, a missing input, an output that exists), 3 refused because something would be lost, or \
+because the output's format cannot hold it.";
 
 /// Measure serialization on your own data, convert it safely.
 #[derive(Debug, Parser)]
@@ -47,7 +48,8 @@ Examples:
   regauge convert orders.json orders.msgpack
   regauge convert events.ndjson.zst - --to msgpack | consumer
   regauge convert --on-loss wrap data.msgpack data.json
-      bytes, NaN, … in a reversible notation, undone on the way back with the same option
+  regauge convert --unwrap data.json data.msgpack
+      bytes, NaN, … in a reversible notation, and back
   regauge convert --bad broken.mrc catalog.mrc catalog.xml
       broken records are named, kept apart and passed over
 
@@ -56,7 +58,7 @@ bytes, or from --from and --to; `regauge formats` lists them. The output appears
 all.
 
 Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage, 3 refused because
-something would be lost.";
+something would be lost, or because the output's format cannot hold it.";
 
 /// Convert a file from one format to another, losing nothing in silence
 #[derive(Debug, Args)]
@@ -89,6 +91,9 @@ pub struct Convert {
     /// What to do with a value that the output's format cannot hold exactly
     #[arg(help_heading = "What is kept", long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
     pub on_loss: Loss,
+    /// The input is in the notation that --on-loss wrap writes: read it as what it stands for
+    #[arg(help_heading = "What is kept", long)]
+    pub unwrap: bool,
     /// What to do with classes, tags and symbols that the output's format does not have [default:
     /// as --on-loss says, data where that says approximate]
     #[arg(help_heading = "What is kept", long, value_enum, value_name = "POLICY")]
@@ -160,7 +165,8 @@ pub struct Reading {
     #[arg(help_heading = "Input", long, short, value_name = "N", value_parser = jobs)]
     pub jobs: Option<usize>,
     /// Set a limit, or take it away with NAME=none, all with none: depth, token_bytes,
-    /// record_bytes, integer_digits, nodes, expansion, aliases. Bytes take KiB, MiB, GiB
+    /// record_bytes, integer_digits, nodes, expansion, aliases, window_bytes. Bytes take KiB, MiB,
+    /// GiB
     #[arg(help_heading = "Input", long, value_name = "NAME=VALUE", value_parser = limit)]
     pub limit: Vec<Limit>,
     /// Read JSON with comments, // and /* */
@@ -287,23 +293,16 @@ pub struct Measure {
     /// all contenders on the rest
     #[arg(long)]
     pub common: bool,
-    /// Take about so many seconds in all [default: 110, with --quick 18]
+    /// Take at most about so many seconds in all [default: 57, with --quick 14]
     #[arg(long, value_name = "SECONDS")]
     pub budget: Option<u64>,
-    /// Look quickly: 20 seconds, short samples; what is slow on this data is left out and named
+    /// Look quickly: 15 seconds, with short samples
     #[arg(long)]
     pub quick: bool,
     /// Say what changed since an earlier run whose --json is this FILE, and whether it is more
     /// than noise
     #[arg(long, value_name = "FILE")]
     pub compare: Option<PathBuf>,
-    /// Rank nothing when the machine's own time, measured between the rounds, spreads by more than
-    /// so many percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 10.0, value_parser = percent)]
-    pub noise_limit: f64,
-    /// Rank on a noisy machine, too
-    #[arg(long)]
-    pub rank_anyway: bool,
     /// Do not bind contenders to one core
     #[arg(long)]
     pub no_pin: bool,
@@ -328,6 +327,9 @@ pub struct Measure {
     /// The folder that --setup installs into [default: regauge in the folder for user data]
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
+    /// Show everything, not one screen: all contenders, sizes, costs, what hostile input does
+    #[arg(long)]
+    pub full: bool,
     /// Write everything as JSON, raw samples included (- is standard output, in place of tables)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -350,7 +352,7 @@ pub struct Measure {
     /// List the contenders
     #[arg(long, conflicts_with = "input")]
     pub list: bool,
-    /// Show a progress bar
+    /// Show progress: a bar on a terminal, a line for each stage elsewhere
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
     pub progress: When,
 }
@@ -358,6 +360,7 @@ pub struct Measure {
 const REPORT_EXAMPLES: &str = "\
 Examples:
   regauge measure orders.json --out report
+  regauge report report/results.json
   regauge report report/results.json --out again
   regauge report results.json --out report --force
 
@@ -367,19 +370,22 @@ holds anything else.
 Exit status: 0 done, 1 a bad file or a failed read or write, 2 wrong usage (a folder that is not
 empty).";
 
-/// Make the report of a measurement again, from its results.json
+/// Show a kept measurement again, or make its page, from its results.json
 #[derive(Debug, Args)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub struct Report {
     /// What `regauge measure --json` or `--out` wrote; - is standard input
     #[arg(value_name = "RESULTS")]
     pub input: PathBuf,
-    /// The folder to write: report.html, results.json, tables, charts
+    /// Write a folder: report.html, results.json, tables, charts [default: show it here]
     #[arg(long, value_name = "FOLDER")]
-    pub out: PathBuf,
+    pub out: Option<PathBuf>,
     /// Replace the report in the folder, if there is one
-    #[arg(long, short)]
+    #[arg(long, short, requires = "out")]
     pub force: bool,
+    /// Show everything, not one screen
+    #[arg(long, conflicts_with = "out")]
+    pub full: bool,
 }
 
 /// Serve a native contender over the standard streams.

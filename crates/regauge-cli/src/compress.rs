@@ -1,6 +1,6 @@
 //! Compressed files: known by suffix or first bytes, read and written with the well-kept crates.
 
-use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,10 +12,12 @@ use flate2::write::GzEncoder;
 use liblzma::read::XzDecoder;
 use liblzma::stream::{CONCATENATED, Check, MtStreamBuilder, Stream};
 use liblzma::write::XzEncoder;
-use lz4_flex::frame::{BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
+use lz4_flex::frame::{BlockSize, FrameEncoder, FrameInfo};
+use regauge::hint::Hint;
+use regauge::limits::Limit;
 use regauge::{Error, Limits};
 
-use crate::gzip_blocks;
+use crate::{gzip_blocks, lz4};
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +34,8 @@ pub enum Compression {
     Bzip2,
 }
 
-/// What an xz file may ask for to be unpacked: its own `-9` needs 65 MiB.
-const XZ_MEMORY_BYTES: u64 = 128 << 20;
+/// What xz takes for unpacking beside its window, and more.
+const XZ_BESIDE_BYTES: u64 = 1 << 20;
 
 /// What xz may take to compress where nobody asked for a level, by its own estimate: fewer threads
 /// work if need be.
@@ -149,10 +151,15 @@ impl Compression {
         let buffered = BufReader::with_capacity(64 << 10, counted);
         let inner: Box<dyn Read + Send + 'a> = match self {
             Compression::Gzip => Box::new(MultiGzDecoder::new(buffered)),
-            Compression::Zstd => Box::new(zstd::Decoder::with_buffer(buffered)?),
-            Compression::Lz4 => Box::new(Lz4Frames(FrameDecoder::new(buffered))),
+            Compression::Zstd => {
+                let mut decoder = zstd::Decoder::with_buffer(buffered)?;
+                decoder.window_log_max(limits.window_bytes.max(1).ilog2().clamp(10, 31))?;
+                Box::new(decoder)
+            }
+            Compression::Lz4 => Box::new(lz4::Frames::new(buffered)),
             Compression::Xz => {
-                let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES, CONCATENATED)?;
+                let memory = limits.window_bytes.saturating_add(XZ_BESIDE_BYTES);
+                let stream = Stream::new_stream_decoder(memory, CONCATENATED)?;
                 Box::new(XzDecoder::new_stream(buffered, stream))
             }
             Compression::Bzip2 => Box::new(MultiBzDecoder::new(buffered)),
@@ -163,6 +170,7 @@ impl Compression {
             consumed,
             produced: 0,
             expansion: limits.expansion,
+            window_bytes: limits.window_bytes,
         }))
     }
 
@@ -277,20 +285,6 @@ impl<W: Write> Write for Encoder<W> {
     }
 }
 
-/// The decoder of the crate stops behind each frame.
-struct Lz4Frames<R: Read>(FrameDecoder<BufReader<R>>);
-
-impl<R: Read> Read for Lz4Frames<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let got = self.0.read(buffer)?;
-            if got > 0 || buffer.is_empty() || self.0.get_mut().fill_buf()?.is_empty() {
-                return Ok(got);
-            }
-        }
-    }
-}
-
 struct Counted<R> {
     read: R,
     consumed: Arc<AtomicU64>,
@@ -311,11 +305,25 @@ struct Guard<R> {
     consumed: Arc<AtomicU64>,
     produced: u64,
     expansion: u64,
+    window_bytes: u64,
+}
+
+/// Whether a decoder was asked for a larger window than it may have.
+fn is_window_too_large(error: &io::Error) -> bool {
+    let inner = error.get_ref();
+    let xz = inner.and_then(|inner| inner.downcast_ref::<liblzma::stream::Error>());
+    // The crate gives the library's message, and no code.
+    xz == Some(&liblzma::stream::Error::MemLimit)
+        || inner.is_some_and(|inner| inner.to_string().contains("requires too much memory"))
 }
 
 impl<R: Read> Read for Guard<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let got = self.inner.read(buffer).map_err(|error| self.explain(&error))?;
+        let got = self.inner.read(buffer).map_err(|error| self.explain(error))?;
+        // Some decoders take a file without a byte for one without a frame.
+        if got == 0 && !buffer.is_empty() && self.consumed.load(Ordering::Relaxed) == 0 {
+            return Err(self.explain(io::ErrorKind::UnexpectedEof.into()));
+        }
         self.produced += got as u64;
         if self.produced > Limits::EXPANSION_FREE {
             let consumed = self.consumed.load(Ordering::Relaxed);
@@ -337,18 +345,28 @@ impl<R> Guard<R> {
                  one, the limit of expansion",
                 self.compression.name()
             ))
-            .hint("pass --limit expansion=none if you trust the file"),
+            .hint(Hint::unlimited(Limit::Expansion).when("you trust the file")),
         )
     }
 
     #[cold]
-    fn explain(&self, error: &io::Error) -> io::Error {
+    fn explain(&self, error: io::Error) -> io::Error {
+        if error.get_ref().is_some_and(|inner| inner.is::<Error>()) {
+            return error;
+        }
         // The system's own errors are about the file, all others about what is in it.
         if error.raw_os_error().is_some() {
             return io::Error::new(error.kind(), error.to_string());
         }
         let name = self.compression.name();
         let consumed = self.consumed.load(Ordering::Relaxed);
+        if is_window_too_large(&error) {
+            let window = self.window_bytes;
+            let found = Error::limit(format!(
+                "the {name} data needs a window of more than {window} bytes, the limit of window_bytes"
+            ));
+            return io::Error::other(found.hint(Hint::raise(Limit::WindowBytes)));
+        }
         let found = match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 Error::truncated(format!("the {name} data ends early, after {consumed} bytes"))
@@ -413,17 +431,81 @@ mod tests {
         }
     }
 
+    /// What stands before a cut is whole only where a member or a frame ends, which no reader can
+    /// tell from a file that was made so.
     #[test]
-    fn a_file_that_is_cut_off_is_an_error() {
-        let text = &text()[..100_000];
+    fn a_file_cut_at_any_byte_is_an_error() {
+        let text = &text()[..12_000];
         for one in Compression::ALL {
-            let packed = pack(one, text, None, 1);
-            for cut in [5, packed.len() / 2, packed.len() - 1] {
-                let found = unpack(one, &packed[..cut], &Limits::default());
-                let error = found.expect_err(one.name()).to_string();
-                let text = format!("the {} data", one.name());
-                assert!(error.contains(&text), "{error}");
+            let (first, second) =
+                (pack(one, &text[..7000], None, 1), pack(one, &text[7000..], None, 1));
+            let packed = [first.as_slice(), &second].concat();
+            check_cuts(one, &packed, &text[..7000], first.len());
+        }
+    }
+
+    #[test]
+    fn a_file_of_many_blocks_cut_at_any_byte_is_an_error() {
+        let text = &text()[..12_000];
+        // Blocks end where a writer flushes.
+        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::new(6));
+        let mut zstd = zstd::Encoder::new(Vec::new(), 3).unwrap();
+        let mut info = FrameInfo::new().block_checksums(true).content_checksum(true);
+        let mut linked = FrameEncoder::with_frame_info(
+            info.clone().block_mode(lz4_flex::frame::BlockMode::Linked),
+            Vec::new(),
+        );
+        info = info.content_size(Some(text.len() as u64));
+        let mut sized = FrameEncoder::with_frame_info(info, Vec::new());
+        let mut plain = FrameEncoder::new(Vec::new());
+        let mut xz = XzEncoder::new(Vec::new(), 1);
+        for chunk in text.chunks(1000) {
+            let writers: [&mut dyn Write; 6] =
+                [&mut gzip, &mut zstd, &mut linked, &mut sized, &mut plain, &mut xz];
+            for write in writers {
+                write.write_all(chunk).unwrap();
+                write.flush().unwrap();
             }
+        }
+        for (one, packed) in [
+            (Compression::Gzip, gzip.finish().unwrap()),
+            (Compression::Zstd, zstd.finish().unwrap()),
+            (Compression::Lz4, linked.finish().unwrap()),
+            (Compression::Lz4, sized.finish().unwrap()),
+            (Compression::Lz4, plain.finish().unwrap()),
+            (Compression::Xz, xz.finish().unwrap()),
+        ] {
+            assert!(unpack(one, &packed, &Limits::default()).unwrap() == text, "{}", one.name());
+            check_cuts(one, &packed, b"", 0);
+        }
+    }
+
+    /// Cuts `packed` at each byte. Only at `end` (but for 0) it is whole, and holds `first`.
+    #[track_caller]
+    fn check_cuts(one: Compression, packed: &[u8], first: &[u8], end: usize) {
+        for cut in 0..packed.len() {
+            let found = unpack(one, &packed[..cut], &Limits::default());
+            if cut == end && cut > 0 {
+                assert!(found.unwrap() == first, "{}", one.name());
+                continue;
+            }
+            let name = format!("{} cut at {cut} of {}", one.name(), packed.len());
+            let error = found.map(|bytes| bytes.len()).expect_err(&name).to_string();
+            let expected = format!("the {} data ends early, after {cut} bytes", one.name());
+            assert!(error.contains(&expected), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn legacy_frames_of_lz4_end_with_the_file() {
+        // Block by block: `lz4 -l` writes a length and the block; there is no end mark.
+        let block = lz4_flex::block::compress(b"one two");
+        let length = u32::try_from(block.len()).unwrap().to_le_bytes();
+        let packed = [&[0x02, 0x21, 0x4C, 0x18][..], &length, &block].concat();
+        let read = |bytes: &[u8]| unpack(Compression::Lz4, bytes, &Limits::default());
+        assert_eq!(read(&packed).unwrap(), b"one two");
+        for cut in (0..packed.len()).filter(|cut| *cut != 4) {
+            assert!(read(&packed[..cut]).is_err(), "cut at {cut}");
         }
     }
 
@@ -451,14 +533,51 @@ mod tests {
                 zstd::Decoder::new(Counted { read: &packed[..], consumed: Arc::clone(&consumed) });
             let compression = Compression::Zstd;
             let produced = Limits::EXPANSION_FREE - 1000;
-            let mut guard =
-                Guard { inner: inner.unwrap(), compression, consumed, produced, expansion };
+            let mut guard = Guard {
+                inner: inner.unwrap(),
+                compression,
+                consumed,
+                produced,
+                expansion,
+                window_bytes: 0,
+            };
             io::copy(&mut guard, &mut io::sink())
         };
         let error = run(1000).unwrap_err();
         assert!(error.to_string().contains("the limit of expansion"), "{error}");
         for expansion in [1100, Limits::NONE.expansion] {
             assert_eq!(run(expansion).unwrap(), 1 << 20);
+        }
+    }
+
+    #[test]
+    fn a_window_beyond_the_limit_is_named_and_can_be_had() {
+        let text = &text()[..100_000];
+        let mut zstd = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        zstd.window_log(28).unwrap();
+        zstd.long_distance_matching(true).unwrap();
+        zstd.write_all(text).unwrap();
+        let mut options = liblzma::stream::LzmaOptions::new_preset(1).unwrap();
+        options.dict_size(130 << 20);
+        let mut filters = liblzma::stream::Filters::new();
+        filters.lzma2(&options);
+        let stream = Stream::new_stream_encoder(&filters, Check::Crc64).unwrap();
+        let mut xz = XzEncoder::new_stream(Vec::new(), stream);
+        xz.write_all(text).unwrap();
+        for (one, packed) in
+            [(Compression::Zstd, zstd.finish().unwrap()), (Compression::Xz, xz.finish().unwrap())]
+        {
+            let error = unpack(one, &packed, &Limits::default()).unwrap_err().to_string();
+            let expected = format!(
+                "the {} data needs a window of more than 134217728 bytes, the limit of \
+                 window_bytes; pass --limit window_bytes=… to raise it",
+                one.name()
+            );
+            assert!(error.starts_with(&expected), "{error}");
+            let mut limits = Limits::default();
+            limits.set("window_bytes", Some(256 << 20));
+            assert!(unpack(one, &packed, &limits).unwrap() == text);
+            assert!(unpack(one, &packed, &Limits::NONE).unwrap() == text);
         }
     }
 

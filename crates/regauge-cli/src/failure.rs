@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use regauge::{Error, ErrorKind};
 
+use crate::words;
+
 /// The result of a command.
 pub type Result<T = ()> = std::result::Result<T, Failure>;
 
@@ -17,7 +19,7 @@ pub const BAD_DATA: u8 = 1;
 /// The command cannot do what it was asked for: unknown option or format, no such file, an output
 /// that exists.
 pub const USAGE: u8 = 2;
-/// Going on would have lost something.
+/// Going on would have lost something, or the output's format cannot hold it at all.
 pub const REFUSED: u8 = 3;
 /// A store has no such key, or what it has there is damaged.
 pub const NO_VALUE: u8 = 4;
@@ -67,7 +69,7 @@ impl Failure {
     /// The exit status that tells the caller's script.
     pub fn status(&self) -> u8 {
         match self {
-            Failure::Data { error, .. } if error.kind() == ErrorKind::Refused => REFUSED,
+            Failure::Data { error, .. } if is_refusal(error) => REFUSED,
             Failure::Data { .. } | Failure::Io(_) | Failure::BrokenPipe => BAD_DATA,
             Failure::Usage(_) => USAGE,
             Failure::Refused(_) => REFUSED,
@@ -79,7 +81,7 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         match self {
             Failure::Data { name, error } => {
-                say(name, error);
+                say(name, words::text(error));
                 if let Some(excerpt) = error.excerpt() {
                     say_excerpt(excerpt);
                 }
@@ -96,6 +98,11 @@ impl Failure {
         }
         ExitCode::from(self.status())
     }
+}
+
+/// Whether the output cannot hold the data, as far as it may be changed.
+fn is_refusal(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Refused | ErrorKind::Unrepresentable)
 }
 
 /// The same error, naming the file it is about and what was being done with it.

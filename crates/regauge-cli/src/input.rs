@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use regauge::{Format, Limits, convert};
+use regauge::{Format, Limits, convert, detect};
 
 use crate::compress::Compression;
 use crate::failure::{Failure, Result, named, plain};
@@ -17,7 +17,7 @@ use crate::progress::Meter;
 use crate::read_ahead::ReadAhead;
 
 /// How much of the (decompressed) input is looked at to tell its format.
-const HEAD_BYTES: usize = 4096;
+const HEAD_BYTES: usize = detect::HEAD_BYTES;
 
 /// What the command line says about an input.
 #[derive(Clone, Copy, Debug)]
@@ -110,13 +110,12 @@ impl Source {
             let start =
                 if is_stdin { io::Seek::stream_position(&mut &file).map_err(cannot)? } else { 0 };
             let file = Arc::new(file);
-            let mut raw = ReadAt { file: Arc::clone(&file), position: start };
+            let mut raw = ReadAt { file: Arc::clone(&file), position: start, end: metadata.len() };
             let filled = fill(&mut raw, &mut head).map_err(unreadable)?;
             head.truncate(filled);
             let compression = choose(wanted.compression, suffix_compression, &head);
             if let Some(compression) = compression
                 && wanted.format.is_none()
-                && Format::from_name(stem).is_none()
             {
                 raw.position = start;
                 head = peek(compression, raw, &wanted.limits);
@@ -144,11 +143,16 @@ impl Source {
             }
             (Stream::Once(Mutex::new(Some(plain))), None, compression)
         };
-        let by_name = || Some((Format::from_name(stem).filter(|_| !is_stdin)?, ToldBy::Name));
-        let by_content = || Some((Format::from_magic(&head)?, ToldBy::Content));
-        let told = wanted.format.map(|format| (format, ToldBy::Option));
-        let Some((format, told_by)) = told.or_else(by_name).or_else(by_content) else {
-            return Err(unknown_format(&name, &head));
+        let (format, told_by) = match wanted.format {
+            Some(format) => (format, ToldBy::Option),
+            None => {
+                let stem = if is_stdin { "" } else { stem };
+                let told = detect::detect(stem, &head)
+                    .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+                let Some(format) = told else { return Err(unknown_format(&name, &head)) };
+                let named = Format::from_name(stem).is_some();
+                (format, if named { ToldBy::Name } else { ToldBy::Content })
+            }
         };
         Ok(Source {
             format,
@@ -191,7 +195,8 @@ impl Source {
         let Stream::File { file, start } = &self.stream else {
             return Err(io::Error::other("a stream cannot be read again"));
         };
-        let raw = ReadAt { file: Arc::clone(file), position: *start };
+        let end = start + self.size.unwrap_or(0);
+        let raw = ReadAt { file: Arc::clone(file), position: *start, end };
         let first = !self.opened.swap(true, Ordering::Relaxed);
         let consumed = if first { Arc::clone(&self.consumed) } else { Arc::default() };
         let raw = Metered { read: raw, meter: first.then(|| Arc::clone(&self.meter)), consumed };
@@ -313,11 +318,16 @@ fn unknown_format(name: &str, head: &[u8]) -> Failure {
 struct ReadAt {
     file: Arc<File>,
     position: u64,
+    /// Where the file ended when it was opened.
+    end: u64,
 }
 
 impl Read for ReadAt {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let got = self.file.read_at(buffer, self.position)?;
+        if got == 0 && !buffer.is_empty() && self.position < self.end {
+            return Err(io::Error::other(convert::shrunk(self.position)));
+        }
         self.position += got as u64;
         Ok(got)
     }
@@ -355,5 +365,25 @@ impl<R: Read> Read for Named<R> {
             }
             _ => error,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::When;
+
+    #[test]
+    fn a_file_that_shrinks_while_it_is_read_is_not_taken_for_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in.ndjson");
+        let wanted = Wanted { format: None, compression: None, limits: Limits::default(), jobs: 1 };
+        std::fs::write(&path, "1\n2\n3\n").unwrap();
+        let source = Source::open(&path, &wanted, Meter::new(When::Never, true)).unwrap();
+        File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
+        let mut bytes = Vec::new();
+        let error = source.again().unwrap().read_to_end(&mut bytes).unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("byte 4: found the end of a file that was longer"), "{text}");
     }
 }

@@ -11,19 +11,23 @@ mod flags;
 mod gzip_blocks;
 mod input;
 mod interrupt;
+mod lz4;
 mod output;
 mod progress;
 mod read_ahead;
 mod report;
+mod words;
 
 use std::process::ExitCode;
 
 use args::{Cli, Command};
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 fn main() -> ExitCode {
     // Wrong arguments end here, with status 2.
-    let cli = Cli::parse();
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    words::runs(&matches);
     let done = match &cli.command {
         Command::Convert(arguments) => commands::convert::run(arguments),
         Command::Inspect(arguments) => commands::inspect::run(arguments),

@@ -7,7 +7,7 @@ use regauge::convert::{Options, Summary};
 use regauge::fidelity::{Fidelity, Loss};
 use regauge::json;
 use regauge::out::Out;
-use regauge::reader::BadRecord;
+use regauge::reader::Skipped;
 use regauge::{Error, Format, OnLoss, Sink, Writer};
 
 use crate::compress::Compression;
@@ -30,6 +30,8 @@ pub struct Side<'a> {
 pub struct Report {
     writer: json::Writer<'static>,
     destination: Destination,
+    /// How many bytes of the broken record at hand have come.
+    open: Option<u64>,
 }
 
 impl Report {
@@ -44,7 +46,7 @@ impl Report {
         let out = Out::to_output(outlet, u64::MAX);
         let writer =
             json::Writer::new(out, write, Fidelity::new(OnLoss::Approximate, Format::Json));
-        let mut report = Report { writer, destination };
+        let mut report = Report { writer, destination, open: None };
         report.write(|json| {
             json.begin_map(None)?;
             json.key("regauge")?;
@@ -70,15 +72,28 @@ impl Report {
         act(&mut self.writer).map_err(|error| Failure::data(name, error))
     }
 
-    /// Adds a broken record that was passed over.
+    /// Adds a broken record that was passed over, or more of one.
     ///
     /// # Errors
     /// Those of writing.
-    pub fn bad(&mut self, bad: &BadRecord) -> regauge::Result {
+    pub fn bad(&mut self, bad: &Skipped) -> regauge::Result {
+        let length = bad.bytes.len() as u64;
+        if bad.continues {
+            self.open = self.open.map(|bytes| bytes + length);
+            return Ok(());
+        }
+        self.end_bad()?;
+        let Some(error) = &bad.error else { return Ok(()) };
         self.writer.begin_map(None)?;
-        error_fields(&mut self.writer, &bad.error)?;
+        error_fields(&mut self.writer, error)?;
+        self.open = Some(length);
+        Ok(())
+    }
+
+    fn end_bad(&mut self) -> regauge::Result {
+        let Some(bytes) = self.open.take() else { return Ok(()) };
         self.writer.key("bytes")?;
-        self.writer.u64_or_i64(bad.bytes.len() as u64)?;
+        self.writer.u64_or_i64(bytes)?;
         self.writer.end_map()
     }
 
@@ -92,6 +107,7 @@ impl Report {
         output: &Side<'_>,
         ran: std::result::Result<&Summary, &Error>,
     ) -> Result {
+        self.end_bad().map_err(|error| Failure::data(&self.destination.name, error))?;
         self.write(|json| {
             json.end_array()?;
             for (key, side) in [("input", input), ("output", output)] {
@@ -224,9 +240,9 @@ pub fn error_fields(json: &mut dyn Sink, error: &Error) -> regauge::Result {
     }
     json.key("message")?;
     json.str(error.message())?;
-    if let Some(hint) = error.hint_text() {
+    if let Some(hint) = crate::words::hint(error) {
         json.key("hint")?;
-        json.str(hint)?;
+        json.str(&hint)?;
     }
     Ok(())
 }

@@ -283,8 +283,39 @@ fn wrapped_values_come_back() {
         b"\x83\x01\xC4\x02\x00\xFF\xA1t\xD6\xFF\x00\x00\x00\x05\xA1f\xCB\x7F\xF0\0\0\0\0\0\0";
     folder.write("in.msgpack", bytes);
     folder.run("convert in.msgpack out.json --on-loss wrap").silent();
-    folder.run("convert out.json back.msgpack --on-loss wrap").silent();
+    folder.run("convert out.json back.msgpack --unwrap").silent();
     assert_eq!(folder.read("back.msgpack"), bytes);
+}
+
+/// Plain data that looks like the notation is data, and what was escaped is escaped once.
+#[test]
+fn look_alikes_of_the_notation_come_back() {
+    let folder = Folder::new();
+    for json in [
+        r#"{"m":{"$numberDouble":"NaN"},"$key:1":2}"#,
+        r#"{"a":{"$q":1}}"#,
+        r#"{"$literal":{"$literal":{"$q":[{"$binary":{"base64":"","subType":"00"}}]}}}"#,
+    ] {
+        folder.write("in.json", json);
+        for flags in [["", ""], ["--on-loss wrap", "--unwrap"]] {
+            let [there, back] = flags;
+            folder.run(&format!("convert -f in.json there.msgpack {there}")).silent();
+            folder.run(&format!("convert -f there.msgpack back.json {back}")).silent();
+            assert_eq!(folder.text("back.json").trim(), json, "{there}");
+        }
+        // A second time around nothing is undone that was not wrapped.
+        let wrap = "--on-loss wrap";
+        folder.run("convert -f in.json plain.msgpack").silent();
+        folder.run(&format!("convert -f plain.msgpack once.json {wrap}")).silent();
+        folder.run(&format!("convert -f once.json twice.msgpack {wrap}")).silent();
+        folder.run("convert -f twice.msgpack once.msgpack --unwrap").silent();
+        folder.run("convert -f once.msgpack out.json --unwrap").silent();
+        assert_eq!(folder.text("out.json").trim(), json);
+    }
+    folder.write("plain.json", r#"{"a":{"$q":1}}"#);
+    let ran = folder.run("convert plain.json out.msgpack --unwrap").status(1);
+    assert!(ran.stderr.contains("at $.a") && ran.stderr.contains("`$q`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("read without --unwrap"), "{}", ran.stderr);
 }
 
 #[test]

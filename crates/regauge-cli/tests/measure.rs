@@ -19,7 +19,8 @@ fn a_folder_of_files_in_any_format_and_compression() {
     folder.write("cache/notes.txt", "What this folder holds that could be measured");
     let text = folder.run(&format!("{MEASURE} cache")).status(0).text();
     let head = text.lines().next().unwrap();
-    assert!(head.starts_with("cache: cbor, pickle, yaml, 3 documents, "), "{text}");
+    assert!(head.starts_with("cache: CBOR, Python pickle, YAML, 3 documents, "), "{text}");
+    let text = folder.run(&format!("{MEASURE} --full cache")).status(0).text();
     assert!(text.contains("| ndjson "), "{text}");
     assert!(
         text.contains(
@@ -37,7 +38,7 @@ fn a_compressed_file_has_its_own_name_in_the_report() {
     folder.write("in.json", r#"{"when": [1, 2]}"#);
     folder.run("convert in.json in.bson.gz").silent();
     let text = folder.run(&format!("{MEASURE} in.bson.gz")).status(0).text();
-    assert!(text.starts_with("in.bson.gz: bson, one document, "), "{text}");
+    assert!(text.starts_with("in.bson.gz: BSON, 1 document, "), "{text}");
 }
 
 #[test]

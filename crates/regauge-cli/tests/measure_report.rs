@@ -34,6 +34,20 @@ fn a_report_goes_to_a_folder_that_may_be_replaced() {
     assert_eq!(folder.text("out/mine.txt"), "mine");
 }
 
+/// A kept measurement shows the same screen as when it was made, and all of it on request.
+#[test]
+fn a_kept_measurement_is_shown_again() {
+    let folder = Folder::new();
+    folder.write("results.json", RESULTS);
+    let text = folder.run("report results.json").silent().text();
+    assert!(text.starts_with("catalog.mrc: MARC 21, "), "{text}");
+    assert!(text.lines().count() <= 45, "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(!text.contains('\x1b'), "no colours without a terminal: {text}");
+    let full = folder.run("report results.json --full").silent().text();
+    assert!(full.contains("Sizes of all documents") && full.contains(" vs best |"), "{full}");
+}
+
 #[test]
 fn what_is_no_result_of_a_measurement_is_refused() {
     let folder = Folder::new();

@@ -36,7 +36,7 @@ fn three_refusals() {
          double\n   123456789012345678901234567890]}\n   ^\n",
     );
     folder.write("not.json", "{\"leader\": 5}");
-    let ran = folder.run("convert not.json out.mrc").status(1);
+    let ran = folder.run("convert not.json out.mrc").status(3);
     assert!(ran.stderr.starts_with("regauge: not.json: json: "), "{}", ran.stderr);
     assert!(ran.stderr.contains("at $.leader"), "{}", ran.stderr);
     assert_eq!(folder.names(), ["big.json", "bytes.msgpack", "not.json"]);
@@ -170,4 +170,79 @@ fn broken_marc_records_are_named_by_their_001_and_kept() {
     assert!(report.contains("\"bad_records\": 1"), "{report}");
     assert!(report.contains("\"exact\": false"), "{report}");
     folder.run("convert in.mrc all.xml").status(1);
+}
+
+/// A hint names what the subcommand takes, and nothing that another one does.
+#[test]
+fn inspect_advises_its_own_options_alone() {
+    let folder = Folder::new();
+    folder.write("comma.json", "[1,]");
+    let ran = folder.run("inspect comma.json").status(1);
+    assert!(ran.stderr.contains("; pass --json-trailing-commas to accept it"), "{}", ran.stderr);
+    folder.run("inspect comma.json --json-trailing-commas").status(0);
+    folder.write("large.json", "[1e999]");
+    let converted = folder.run("convert large.json out.yaml").status(3);
+    assert!(converted.stderr.contains("; pass --numbers exact to"), "{}", converted.stderr);
+    folder.run("convert large.json out.yaml --numbers exact").status(0);
+    let inspected = folder.run("inspect large.json");
+    assert!(inspected.stderr.contains("beyond the range of a double"), "{}", inspected.stderr);
+    assert!(!inspected.stderr.contains("--numbers"), "{}", inspected.stderr);
+    folder.write("line.ndjson", "[1,]\n");
+    let json = folder.run("inspect line.ndjson --json").text();
+    assert!(json.contains("\"hint\": \"pass --json-trailing-commas to accept it\""), "{json}");
+}
+
+#[test]
+fn what_a_format_cannot_hold_at_all_is_status_3() {
+    let folder = Folder::new();
+    folder.write("nul.json", "{\"a\\u0000b\": 1}");
+    let ran = folder.run("convert nul.json out.bson").status(3);
+    assert!(ran.stderr.contains("zero byte"), "{}", ran.stderr);
+    folder.write("no.json", "[{\"title\": \"no record\"}]");
+    for to in ["out.mrc", "out.xml", "out.marc.json"] {
+        let ran = folder.run(&format!("convert no.json {to}")).status(3);
+        assert!(ran.stderr.contains("only MARC records can be written as MARC"), "{}", ran.stderr);
+    }
+    folder.write("short.json", "[{\"leader\": \"00000nam\", \"fields\": []}]");
+    let ran = folder.run("convert short.json out.mrc").status(3);
+    assert!(ran.stderr.contains("found a leader of 8 characters, expected 24"), "{}", ran.stderr);
+    assert_eq!(folder.names(), ["no.json", "nul.json", "short.json"]);
+}
+
+#[test]
+fn xml_and_json_without_a_record_are_no_catalogue() {
+    let folder = Folder::new();
+    folder.write("r.xml", "<r/>");
+    for more in ["", "--bad skip"] {
+        let ran = folder.run(&format!("convert {more} r.xml out.mrc")).status(1);
+        assert!(ran.stderr.contains("found <r> and no MARC record"), "{}", ran.stderr);
+    }
+    folder.write("any.marc.json", "{\"any\": [1, 2]}");
+    let ran = folder.run("convert any.marc.json out.marc.json").status(3);
+    assert!(ran.stderr.contains("expected one of the keys leader"), "{}", ran.stderr);
+    assert_eq!(folder.names(), ["any.marc.json", "r.xml"]);
+}
+
+#[test]
+fn a_name_that_the_content_contradicts_is_status_2() {
+    let folder = Folder::new();
+    folder.write("file.msgpack", "{\"a\": 1}\n");
+    check(
+        &folder,
+        "convert file.msgpack out.yaml",
+        2,
+        "regauge: file.msgpack: looks like JSON (begins with `{\\\"a\\\": 1}`), not MessagePack; pass \
+         --from json, or --from msgpack if it is MessagePack\n",
+    );
+    folder.run("inspect file.msgpack").status(2);
+    folder.run("store import --db sqlite:db file.msgpack").status(2);
+    folder.run("measure file.msgpack").status(2);
+    // What --from says, always wins.
+    folder.run("convert --from json file.msgpack out.yaml").silent();
+    assert_eq!(folder.text("out.yaml"), "a: 1\n");
+    folder.run("convert --from msgpack file.msgpack out.ndjson").silent();
+    assert!(folder.text("out.ndjson").starts_with("123\n34\n"));
+    folder.write("png.msgpack", b"\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR");
+    let ran = folder.run("convert png.msgpack png.json").status(2);
+    assert!(ran.stderr.contains("looks like a PNG image"), "{}", ran.stderr);
 }

@@ -25,6 +25,38 @@ fn a_document_is_put_got_listed_and_deleted() {
 }
 
 #[test]
+fn what_is_kept_in_the_notation_comes_out_of_it() {
+    let folder = Folder::new();
+    let json = r#"{"$q":1,"x":{"$numberDouble":"NaN"}}"#;
+    folder.write("alike.json", json);
+    folder.run("convert alike.json alike.msgpack").status(0);
+    folder.write("raw.msgpack", b"\x81\xA1b\xC4\x02\x00\xFF");
+    for file in ["alike.json", "alike.msgpack", "raw.msgpack"] {
+        let key = file.replace('.', "_");
+        let put = format!("store put {DB} {key} {file} --codec json --on-loss wrap");
+        folder.run(&put).status(0);
+        folder.run(&format!("store get {DB} {key} out_{file} --unwrap")).status(0);
+        let (got, put) = (folder.read(&format!("out_{file}")), folder.read(file));
+        assert_eq!(got.trim_ascii(), put.trim_ascii(), "{file}");
+    }
+    // A file in the notation is put as what it stands for.
+    let other = "--db sqlite:o.db";
+    folder.run("convert raw.msgpack raw.json --on-loss wrap").status(0);
+    folder.run(&format!("store put {other} raw raw.json --unwrap")).status(0);
+    folder.run(&format!("store get {other} raw got.msgpack")).status(0);
+    assert_eq!(folder.read("got.msgpack"), folder.read("raw.msgpack"));
+    // The same of a stream.
+    folder.run(&format!("store export {other} all.ndjson --on-loss wrap")).status(0);
+    folder.run(&format!("store export {DB} plain.msgpack --unwrap")).status(0);
+    folder.run(&format!("store import {other} all.ndjson --unwrap")).status(0);
+    folder.run(&format!("store import {other} plain.msgpack")).status(0);
+    folder.run(&format!("store get {other} alike_json again.json")).status(0);
+    assert_eq!(folder.text("again.json").trim(), json);
+    folder.run(&format!("store get {other} raw_msgpack again.msgpack")).status(0);
+    assert_eq!(folder.read("again.msgpack"), folder.read("raw.msgpack"));
+}
+
+#[test]
 fn a_file_goes_in_and_comes_out_again() {
     let folder = Folder::new();
     folder.write("orders.ndjson", "{\"id\":7,\"s\":\"a\"}\n{\"id\":12,\"s\":\"b\"}\n");
@@ -128,6 +160,33 @@ fn a_document_without_its_key_is_bad_data() {
     folder.write("in.ndjson", "{\"id\":1}\n{\"other\":2}\n");
     let ran = folder.run(&format!("store import {DB} in.ndjson --key id")).status(1);
     assert!(ran.stderr.contains("document 2: found no member id"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_key_stands_in_a_nested_member() {
+    let folder = Folder::new();
+    folder.write("in.ndjson", "{\"id\":{\"bioguide\":\"A1\",\"a.b\":7}}\n");
+    folder.run(&format!("store import {DB} in.ndjson --key id.bioguide")).status(0);
+    folder.run(&format!(r"store import {DB} in.ndjson --key id.a\.b")).status(0);
+    assert_eq!(folder.run(&format!("store ls {DB}")).status(0).text(), "7\nA1\n");
+    folder.write("bad.ndjson", "{\"id\":{\"bioguide\":\"A2\"}}\n{\"id\":{\"x.y\":1}}\n");
+    let told = |key: &str, status: i32| {
+        folder.run(&format!("store import {DB} bad.ndjson --key {key}")).status(status).stderr
+    };
+    let missing = told("id.bioguide", 1);
+    assert!(
+        missing
+            .contains("bad.ndjson: document 2: found no member bioguide at $.id, expected the key"),
+        "{missing}"
+    );
+    let beyond = told("id.bioguide.x", 1);
+    assert!(beyond.contains("document 1: found text at $.id.bioguide, expected a map"), "{beyond}");
+    let container = told("id", 1);
+    assert!(container.contains("document 1: found a map at $.id, expected text"), "{container}");
+    assert!(told("id..x", 2).contains("found an empty name"));
+    folder.write("dots.ndjson", "{\"id.x\":1}\n");
+    let dots = folder.run(&format!("store import {DB} dots.ndjson --key id.x")).status(1).stderr;
+    assert!(dots.contains(r"pass --key 'id\.x' for the member of that name"), "{dots}");
 }
 
 #[test]

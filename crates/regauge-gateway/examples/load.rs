@@ -3,14 +3,17 @@
 //!     cargo run --release -p regauge-gateway --example load -- ratio|half|tenants|soak [SECONDS]
 //!
 //! The gateway is a process of its own (this program again), so that its memory is its own. The
-//! client is as plain as can be, since both share the machine.
+//! client is as plain as can be, because both share the machine. The gateway has the configuration
+//! that `regauge serve` has by default, except for the rate limit, which would cap a single tenant
+//! at 20,000 requests a second, and for what the name of a row says. Samples are appended to the
+//! file that `REGAUGE_BENCH_JSON` names, for `tools/figures.py`.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::response::IntoResponse as _;
@@ -37,7 +40,7 @@ fn main() -> Outcome {
     let seconds = text(1).parse().unwrap_or(0);
     let runtime = tokio::runtime::Runtime::new()?;
     match text(0) {
-        "server" => runtime.block_on(server(Path::new(text(1)))),
+        "server" => runtime.block_on(server(Path::new(text(1)), text(2))),
         "ratio" => runtime.block_on(ratio(seconds.max(3))),
         "half" => runtime.block_on(half(seconds.max(10))),
         "tenants" => runtime.block_on(tenants(seconds.max(3))),
@@ -46,11 +49,10 @@ fn main() -> Outcome {
     }
 }
 
-/// The gateway, with an address of static bytes beside it.
-async fn server(folder: &Path) -> Outcome {
-    let mut config = Config { data: folder.to_owned(), ..Config::default() };
+/// The gateway, with an address of static bytes beside it. `settings` are lines of a configuration.
+async fn server(folder: &Path, settings: &str) -> Outcome {
+    let mut config = Config { data: folder.to_owned(), ..Config::parse(settings)? };
     config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
-    config.open_tenants = TENANTS + 1;
     (config.limits.rate, config.limits.burst) = (10_000_000, 10_000_000);
     let gateway = Gateway::open(config)?;
     let bytes = Bytes::from(value());
@@ -100,7 +102,7 @@ impl Drop for World {
 }
 
 impl World {
-    fn start(tenants: usize) -> Outcome<World> {
+    fn start(tenants: usize, settings: &str) -> Outcome<World> {
         let folder = tempfile::tempdir()?;
         let home = Home::open(folder.path())?;
         let ids: Vec<TenantId> =
@@ -122,7 +124,7 @@ impl World {
         }
         drop(home);
         let mut child = Command::new(std::env::current_exe()?)
-            .args(["server".as_ref(), folder.path().as_os_str()])
+            .args(["server".as_ref(), folder.path().as_os_str(), settings.as_ref()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -134,6 +136,12 @@ impl World {
 
     fn get(&self, tenant: usize, key: usize) -> Vec<u8> {
         request("GET", &format!("/v1/objects/k{key}"), &self.tokens[tenant], b"")
+    }
+
+    /// Files that the gateway has open.
+    fn files(&self) -> u64 {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", self.child.id()));
+        open.map_or(0, |files| files.count() as u64)
     }
 
     fn resident_kb(&self) -> u64 {
@@ -233,61 +241,108 @@ async fn run(
     Ok((all.len() as f64 / begun.elapsed().as_secs_f64(), all))
 }
 
-fn median(mut numbers: Vec<f64>) -> f64 {
+fn median(numbers: &[f64]) -> f64 {
+    let mut numbers = numbers.to_vec();
     numbers.sort_by(f64::total_cmp);
     numbers[numbers.len() / 2]
 }
 
-const ROUNDS: usize = 7;
+/// Keeps samples for `tools/figures.py`, in the shape that all benchmarks share.
+fn record(table: &str, case: &str, route: &str, unit: &str, samples: &[f64]) -> Outcome {
+    if let Some(path) = std::env::var_os("REGAUGE_BENCH_JSON") {
+        let line = serde_json::json!({
+            "table": table, "case": case, "route": route, "unit": unit, "samples": samples,
+        });
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
+        writeln!(file, "{line}")?;
+    }
+    Ok(())
+}
 
+const ROUNDS: usize = 7;
+/// Settings with which every document comes from the database.
+const DATABASE: &str = "recent_bytes = 0";
+/// What answers are made from by default, where documents were read lately, and else.
+const SOURCES: [(&str, &str); 2] = [("memory", ""), ("database", DATABASE)];
+
+/// GET of static bytes, of documents in memory, and of documents in the database.
 async fn ratio(seconds: u64) -> Outcome {
-    let world = World::start(1)?;
     let fixed = Arc::new(request("GET", "/bench/static", "", b""));
-    let objects: Vec<_> = (0..VALUES).map(|key| Arc::new(world.get(0, key))).collect();
-    let (mut statics, mut gets) = (Vec::new(), Vec::new());
+    let mut worlds = Vec::new();
+    for (name, settings) in SOURCES {
+        let world = World::start(1, settings)?;
+        let objects: Vec<_> = (0..VALUES).map(|key| Arc::new(world.get(0, key))).collect();
+        worlds.push((name, world, objects, Vec::new()));
+    }
+    let address = worlds[0].1.address;
+    let duration = Duration::from_secs(seconds);
+    let mut statics = Vec::new();
     for round in 0..ROUNDS {
         let fixed = fixed.clone();
-        let duration = Duration::from_secs(seconds);
-        let one = run(world.address, duration, None, move |_| (fixed.clone(), OK)).await?.0;
-        let objects = objects.clone();
-        let all = move |number: u64| (objects[number as usize % VALUES].clone(), OK);
-        let two = run(world.address, duration, None, all).await?.0;
-        println!("round {round}: static {one:.0}/s, object {two:.0}/s, {:.3}", two / one);
-        statics.push(one);
-        gets.push(two);
+        statics.push(run(address, duration, None, move |_| (fixed.clone(), OK)).await?.0);
+        for (name, world, objects, rates) in &mut worlds {
+            let objects = objects.clone();
+            let all = move |number: u64| (objects[number as usize % VALUES].clone(), OK);
+            rates.push(run(world.address, duration, None, all).await?.0);
+            println!("round {round}: {name}, {:.3} of static", rates[round] / statics[round]);
+        }
     }
-    let (fixed, object) = (median(statics), median(gets));
-    println!("GET of {VALUE_BYTES} bytes: {object:.0}/s, {:.2}x static bytes", object / fixed);
+    for (name, _, _, rates) in worlds {
+        record("get", name, "static bytes", "1/s", &statics)?;
+        record("get", name, "regauge", "1/s", &rates)?;
+        let (object, fixed) = (median(&rates), median(&statics));
+        println!(
+            "GET of {VALUE_BYTES} bytes from {name}: {object:.0}/s, {:.2}x static bytes",
+            object / fixed
+        );
+    }
     Ok(())
 }
 
 async fn half(seconds: u64) -> Outcome {
-    let world = World::start(1)?;
-    let objects: Vec<_> = (0..VALUES).map(|key| Arc::new(world.get(0, key))).collect();
-    let all = move |number: u64| (objects[number as usize % VALUES].clone(), OK);
-    let most = run(world.address, Duration::from_secs(seconds / 2), None, all.clone()).await?.0;
-    let duration = Duration::from_secs(seconds);
-    let (rate, mut took) = run(world.address, duration, Some(most / 2.0), all).await?;
-    took.sort();
-    let at = |part: f64| took[((took.len() - 1) as f64 * part) as usize];
-    println!(
-        "at {rate:.0}/s, half of {most:.0}/s: p50 {:?}, p99 {:?}, p99.9 {:?}, longest {:?}",
-        at(0.5),
-        at(0.99),
-        at(0.999),
-        at(1.0)
-    );
+    for (name, settings) in SOURCES {
+        let world = World::start(1, settings)?;
+        let objects: Vec<_> = (0..VALUES).map(|key| Arc::new(world.get(0, key))).collect();
+        let all = move |number: u64| (objects[number as usize % VALUES].clone(), OK);
+        let brief = Duration::from_secs(seconds / 2);
+        let most = run(world.address, brief, None, all.clone()).await?.0;
+        let duration = Duration::from_secs(seconds);
+        let (rate, mut took) = run(world.address, duration, Some(most / 2.0), all).await?;
+        took.sort();
+        let at = |part: f64| took[((took.len() - 1) as f64 * part) as usize];
+        println!(
+            "from {name} at {rate:.0}/s, half of {most:.0}/s: p50 {:?}, p99 {:?}, p99.9 {:?}, \
+             longest {:?}",
+            at(0.5),
+            at(0.99),
+            at(0.999),
+            at(1.0)
+        );
+        record("half", name, "rate", "1/s", &[rate])?;
+        for (route, part) in [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)] {
+            record("half", name, route, "ms", &[at(part).as_secs_f64() * 1e3])?;
+        }
+    }
     Ok(())
 }
 
+/// Many tenants against one with the same number of values, of requests and of different requests.
 async fn tenants(seconds: u64) -> Outcome {
-    let (one, many) = (World::start(1)?, World::start(TENANTS)?);
+    let few = format!("{DATABASE}\nopen_tenants = {}", TENANTS / 4);
+    let rows = [("memory", ""), ("database", DATABASE), ("database, a quarter open", &few)];
+    for (name, settings) in rows {
+        against_one(name, settings, Duration::from_secs(seconds)).await?;
+    }
+    Ok(())
+}
+
+async fn against_one(name: &str, settings: &str, duration: Duration) -> Outcome {
+    let (one, many) = (World::start(1, settings)?, World::start(TENANTS, settings)?);
+    let before = (many.resident_kb(), many.files());
     let values = TENANTS * 4;
-    // The same number of values, of requests and of different requests.
     let single: Vec<_> = (0..values).map(|number| Arc::new(one.get(0, number))).collect();
     let several: Vec<_> =
         (0..values).map(|number| Arc::new(many.get(number % TENANTS, number / TENANTS))).collect();
-    let duration = Duration::from_secs(seconds);
     let (mut ones, mut manys) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
         let (single, several) = (single.clone(), several.clone());
@@ -302,13 +357,19 @@ async fn tenants(seconds: u64) -> Outcome {
             manys.push(second);
         }
     }
-    let cost = 1.0 - median(manys) / median(ones);
-    println!("{TENANTS} tenants cost {:.1}% against one", cost * 100.0);
-    Ok(())
+    let cost = 1.0 - median(&manys) / median(&ones);
+    println!("{name}: {TENANTS} tenants cost {:.1}% against one", cost * 100.0);
+    record("tenants", name, "1 tenant", "1/s", &ones)?;
+    record("tenants", name, "1,000 tenants", "1/s", &manys)?;
+    let more = |after: u64, before: u64| after.saturating_sub(before) as f64 / TENANTS as f64;
+    let (kb, files) = (more(many.resident_kb(), before.0), more(many.files(), before.1));
+    println!("{name}: {kb:.0} KB and {files:.1} files a tenant");
+    record("tenants", name, "memory of a tenant", "KB", &[kb])?;
+    record("tenants", name, "files of a tenant", "files", &[files])
 }
 
 async fn soak(seconds: u64) -> Outcome {
-    let world = Arc::new(World::start(100)?);
+    let world = Arc::new(World::start(100, "")?);
     let document = value();
     // Seven reads, two writes and a miss of each tenant.
     let mut requests: Vec<(Arc<Vec<u8>>, &'static [u16])> = Vec::new();
@@ -324,11 +385,14 @@ async fn soak(seconds: u64) -> Outcome {
         requests.push((Arc::new(request("GET", "/v1/objects/none", token, b"")), &[404]));
     }
     let watched = world.clone();
+    let resident = Arc::new(Mutex::new(Vec::new()));
+    let seen = resident.clone();
     let watching = tokio::spawn(async move {
         let begun = Instant::now();
         loop {
-            let (at, kb) = (begun.elapsed().as_secs(), watched.resident_kb());
-            println!("{at:>5} s {:>7.1} MB", kb as f64 / 1024.0);
+            let (at, mb) = (begun.elapsed().as_secs(), watched.resident_kb() as f64 / 1024.0);
+            println!("{at:>5} s {mb:>7.1} MB");
+            seen.lock().unwrap_or_else(PoisonError::into_inner).push(mb);
             tokio::time::sleep(Duration::from_secs(30)).await;
         }
     });
@@ -343,5 +407,14 @@ async fn soak(seconds: u64) -> Outcome {
         took.len(),
         world.resident_kb() as f64 / 1024.0
     );
+    record("soak", "all", "requests", "1", &[took.len() as f64])?;
+    record("soak", "all", "seconds", "s", &[seconds as f64])?;
+    let resident = resident.lock().unwrap_or_else(PoisonError::into_inner);
+    for (route, mb) in [
+        ("resident at two thirds", resident.get(resident.len() * 2 / 3)),
+        ("resident at the end", resident.last()),
+    ] {
+        record("soak", "all", route, "MB", &[mb.copied().unwrap_or_default()])?;
+    }
     Ok(())
 }

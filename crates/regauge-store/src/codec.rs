@@ -105,6 +105,8 @@ pub(crate) struct Packer {
     /// All of the collection; new values get the last one.
     dictionaries: Arc<[Vec<u8>]>,
     compressor: Option<zstd::bulk::Compressor<'static>>,
+    /// The one without a dictionary, made when the first value needs it: it takes 100 KB or so.
+    decompressor: Option<zstd::bulk::Decompressor<'static>>,
     /// Every dictionary that a value may have been compressed with, by its number.
     decompressors: Vec<(u32, zstd::bulk::Decompressor<'static>)>,
 }
@@ -115,13 +117,14 @@ pub(crate) const ZSTD_LEVEL: i32 = 3;
 impl Packer {
     /// `dictionaries` are all of the collection, the newest last.
     pub(crate) fn new(level: i32, dictionaries: &[Vec<u8>]) -> Result<Packer> {
-        let mut decompressors = vec![(0, zstd::bulk::Decompressor::new().map_err(failed)?)];
+        let mut decompressors = Vec::new();
         for one in dictionaries {
             let number = dictionary_number(one);
             let with = zstd::bulk::Decompressor::with_dictionary(one).map_err(failed)?;
             decompressors.push((number, with));
         }
-        Ok(Packer { level, dictionaries: dictionaries.into(), compressor: None, decompressors })
+        let dictionaries = dictionaries.into();
+        Ok(Packer { level, dictionaries, compressor: None, decompressor: None, decompressors })
     }
 
     /// Another one, for a thread.
@@ -184,8 +187,13 @@ impl Packer {
             Compression::None => payload.to_vec(),
             Compression::Zstd => {
                 let number = zstd::zstd_safe::get_dict_id_from_frame(payload).map_or(0, u32::from);
+                if number == 0 && self.decompressor.is_none() {
+                    self.decompressor = Some(zstd::bulk::Decompressor::new().map_err(failed)?);
+                }
                 let known = self.decompressors.iter_mut().find(|(one, _)| *one == number);
-                let Some((_, decompressor)) = known else {
+                let known = known.map(|(_, one)| one);
+                let plain = self.decompressor.as_mut().filter(|_| number == 0);
+                let Some(decompressor) = plain.or(known) else {
                     return Err(wrong(format!(
                         "it needs dictionary {number}, which the collection does not have"
                     )));

@@ -214,7 +214,8 @@ fn anew(store: &mut Store, key: &[u8], value: &[u8], to: Codec) -> Result<Option
     let entry = store.unseal(key, value)?;
     // When it was put stays what it was.
     let created = entry.created.unwrap_or_else(crate::store::now);
-    store.seal_as(key, &entry.document, entry.codec.format, to, created).map(Some)
+    let from = (entry.codec.format, store.unwrap);
+    store.seal_as(key, &entry.document, from, to, created).map(Some)
 }
 
 /// The key behind which a stopped run to the same codec goes on.

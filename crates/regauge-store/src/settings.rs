@@ -77,7 +77,8 @@ impl Settings {
         let Some(Assume { format, base64 }) = self.assume else {
             return Err(Error::damaged(
                 key,
-                "the value has no envelope; where others wrote it, say what it is with --assume",
+                "the value has no envelope; if others wrote it, adopt the table and name the \
+                 format to assume",
             ));
         };
         let document = match base64 {

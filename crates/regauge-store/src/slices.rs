@@ -157,10 +157,10 @@ impl Store {
     /// # Errors
     /// `Damaged`, `Document`, `Engine`.
     pub fn slice_values(&mut self, span: &Span) -> Result<Vec<(TimeNs, Value)>> {
-        let limits = self.limits;
+        let (limits, unwrap) = (self.limits, self.unwrap);
         self.slices_with(span, &|key, entry| {
             let mut options = Options::new(entry.codec.format, entry.codec.format);
-            options.limits = limits;
+            (options.limits, options.unwrap) = (limits, unwrap);
             let read = values::read_values(&entry.document, &options);
             let mut read = read.map_err(|error| Error::document(key, error))?;
             match (read.pop(), read.is_empty()) {
@@ -176,8 +176,8 @@ impl Store {
     /// # Errors
     /// `Damaged`, `Document`, `Engine`.
     pub fn slice_tapes(&mut self, span: &Span) -> Result<Vec<(TimeNs, Tape)>> {
-        let limits = self.limits;
-        self.slices_with(span, &|key, entry| entry.tape(key, limits))
+        let (limits, unwrap) = (self.limits, self.unwrap);
+        self.slices_with(span, &|key, entry| entry.tape(key, limits, unwrap))
     }
 
     /// What `decode` makes of the values of a span, with their times. It is called by several

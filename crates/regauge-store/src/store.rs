@@ -49,22 +49,30 @@ pub type Each<'e> = dyn FnMut(&mut Store, &[u8], &[u8]) -> Result<bool> + 'e;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Converter {
     on_loss: OnLoss,
+    unwrap: bool,
     limits: Limits,
 }
 
 impl Converter {
     /// The document of an entry, in `format`.
     pub(crate) fn document(&self, key: &[u8], entry: Entry, format: Format) -> Result<Vec<u8>> {
-        if entry.codec.format == format {
+        if entry.codec.format == format && self.on_loss != OnLoss::Wrap && !self.unwrap {
             return Ok(entry.document);
         }
-        self.converted(key, &entry.document, entry.codec.format, format)
+        self.converted(key, &entry.document, (entry.codec.format, format), self.unwrap)
     }
 
     /// Converts a document; one that is in the format already is read and written again.
-    fn converted(&self, key: &[u8], document: &[u8], from: Format, to: Format) -> Result<Vec<u8>> {
+    fn converted(
+        &self,
+        key: &[u8],
+        document: &[u8],
+        (from, to): (Format, Format),
+        unwrap: bool,
+    ) -> Result<Vec<u8>> {
         let mut options = Options::new(from, to);
         options.on_loss = self.on_loss;
+        options.unwrap = unwrap;
         options.limits = self.limits;
         options.documents = regauge::documents::Documents::Keep;
         let converted = convert::convert_counted(document, &options);
@@ -104,8 +112,12 @@ pub struct Store {
     packer: Packer,
     /// When the collection was last seen in the database with these settings.
     seen: Option<Instant>,
-    /// What conversions on the way in and out do with what a format cannot hold.
+    /// What conversions on the way in and out do with what a format cannot hold. With
+    /// [`OnLoss::Wrap`], documents are put in the wrapped notation, whatever the codec holds.
     pub on_loss: OnLoss,
+    /// Whether the stored documents are in the wrapped notation, which is undone on the way out. A
+    /// document that is put is never taken for it.
+    pub unwrap: bool,
     /// The bounds of the readers.
     pub limits: Limits,
     /// Ends a walk over the collection (`scan`, and so `verify`, `reencode` and `train`) at its
@@ -169,6 +181,7 @@ impl Store {
             packer,
             seen,
             on_loss: OnLoss::default(),
+            unwrap: false,
             limits: Limits::default(),
             stop: None,
         })
@@ -280,7 +293,7 @@ impl Store {
         let mut values = Vec::with_capacity(documents.len());
         let (codec, created) = (self.settings.codec, now());
         for (key, document) in documents {
-            let value = document.map(|one| self.seal_as(key, one, format, codec, created));
+            let value = document.map(|one| self.seal_as(key, one, (format, false), codec, created));
             values.push(value.transpose()?);
         }
         self.ensure()?;
@@ -471,25 +484,29 @@ impl Store {
     /// # Errors
     /// `Document`.
     pub fn seal(&mut self, key: &[u8], document: &[u8], format: Format) -> Result<Vec<u8>> {
-        self.seal_as(key, document, format, self.settings.codec, now())
+        self.seal_as(key, document, (format, false), self.settings.codec, now())
     }
 
+    /// The same of a document that may be in the wrapped notation (`unwrap`), in any codec.
     pub(crate) fn seal_as(
         &mut self,
         key: &[u8],
         document: &[u8],
-        format: Format,
+        (format, unwrap): (Format, bool),
         codec: Codec,
         created: u32,
     ) -> Result<Vec<u8>> {
         // What is in the format is read all the same, so that nothing broken is ever stored. MessagePack stays
         // as it came; text is made compact, and other formats are written as we write them.
         if (format, codec.format) == (Format::Msgpack, Format::Msgpack)
+            && self.on_loss != OnLoss::Wrap
+            && !unwrap
             && msgpack::check(document, &self.limits).is_ok()
         {
             return self.sealed(key, document.into(), codec, created);
         }
-        let converted = self.converted(key, document, format, codec.format)?;
+        let pair = (format, codec.format);
+        let converted = self.converter().converted(key, document, pair, unwrap)?;
         self.sealed(key, converted.into(), codec, created)
     }
 
@@ -572,13 +589,9 @@ impl Store {
         self.converter().document(key, entry, format)
     }
 
-    fn converted(&self, key: &[u8], document: &[u8], from: Format, to: Format) -> Result<Vec<u8>> {
-        self.converter().converted(key, document, from, to)
-    }
-
     /// How this handle converts.
     pub(crate) fn converter(&self) -> Converter {
-        Converter { on_loss: self.on_loss, limits: self.limits }
+        Converter { on_loss: self.on_loss, unwrap: self.unwrap, limits: self.limits }
     }
 
     /// Makes the collection before the first value is put.
@@ -598,8 +611,8 @@ impl Store {
                 return Ok(());
             }
             return Err(Error::usage(format!(
-                "the database has a table {} already, which is no collection; take it with \
-                 `regauge store adopt`, or name another",
+                "the database has a table {} already, which is no collection; adopt it, or name \
+                 another",
                 layout.table
             )));
         }

@@ -191,5 +191,5 @@ fn a_table_of_cassandra() {
     refused(&fresh, ("numbers", "id", "v"), integer, "no column v, but ");
     refused(&fresh, ("pairs", "a", "v"), integer, "not the whole primary key");
     refused(&fresh, ("numbers", "id", "object"), (KeyKind::Text, false, "json"), "of type int");
-    refused(&fresh, ("ids", "id", "yaml"), (KeyKind::Text, false, "yaml"), "add --text");
+    refused(&fresh, ("ids", "id", "yaml"), (KeyKind::Text, false, "yaml"), "adopt it as text");
 }

@@ -160,8 +160,19 @@ fn what_the_codec_cannot_hold_is_refused_and_nothing_is_stored(open: Open<'_>) {
     assert!(!store.exists(b"k").unwrap());
     store.on_loss = OnLoss::Wrap;
     store.put(b"k", b"\x81\xA1b\xC4\x02\x00\xFF", Format::Msgpack).unwrap();
+    // The codec's own maps that look like the notation are kept apart from it.
+    let alike = b"\x82\xA2$q\x01\xA1x\x81\xAD$numberDouble\xA3NaN";
+    store.put(b"alike", alike, Format::Msgpack).unwrap();
+    (store.on_loss, store.unwrap) = (OnLoss::Refuse, true);
     let back = store.get(b"k", Format::Msgpack).unwrap().unwrap();
     assert_eq!(back, b"\x81\xA1b\xC4\x02\x00\xFF");
+    assert_eq!(store.get(b"alike", Format::Msgpack).unwrap().unwrap(), alike);
+    let json = store.get(b"alike", Format::Json).unwrap().unwrap();
+    assert_eq!(json, br#"{"$q":1,"x":{"$numberDouble":"NaN"}}"#);
+    store.unwrap = false;
+    assert!(store.get(b"alike", Format::Json).unwrap().unwrap().starts_with(b"{\"$literal\""));
+    store.put(b"alike", alike, Format::Msgpack).unwrap();
+    assert_eq!(store.get(b"alike", Format::Msgpack).unwrap().unwrap(), alike, "plain is plain");
     let broken = store.put(b"k2", b"{\"a\": ", Format::Json).unwrap_err();
     assert!(matches!(broken, Error::Document { .. }), "{broken}");
 }

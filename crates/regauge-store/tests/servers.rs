@@ -165,11 +165,11 @@ fn a_table_that_cannot_be_a_collection_is_refused_with_the_reason(kind: Kind) {
     };
     let check = |found: String, expected: &str| assert!(found.contains(expected), "{found}");
     check(told("kk", KeyKind::Text, "b", false), "no column kk, but k, b, c, i, j, u");
-    check(told("k", KeyKind::Bytes, "b", false), "adopt it with --key-kind text");
-    check(told("i", KeyKind::Text, "b", false), "adopt it with --key-kind integer");
+    check(told("k", KeyKind::Bytes, "b", false), "adopt it with the key kind text");
+    check(told("i", KeyKind::Text, "b", false), "adopt it with the key kind integer");
     check(told("u", KeyKind::Text, "b", false), "a key is ");
-    check(told("k", KeyKind::Text, "c", false), "adopt it as text with --text");
-    check(told("k", KeyKind::Text, "b", true), "adopt it without --text");
+    check(told("k", KeyKind::Text, "c", false), "adopt it as text");
+    check(told("k", KeyKind::Text, "b", true), "adopt it as bytes");
     check(told("c", KeyKind::Text, "b", false), "column c is not unique");
     let mut store = Store::open(&fresh.url, "theirs", None).unwrap();
     let layout = Layout { table: "absent".into(), ..store.settings().layout.clone() };

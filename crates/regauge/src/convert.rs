@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::out::Out;
 use crate::output::Output;
 use crate::path::Tracker;
-use crate::reader::{BadRecord, Parse, Reader};
+use crate::reader::{Parse, Reader, Skipped};
 use crate::wrap::{Escape, Unwrap};
 use crate::{Error, ErrorKind, Result, excerpt, json, marc, msgpack, parallel};
 use crate::{bson, cbor, marshal, pickle, yaml};
@@ -26,6 +26,9 @@ pub struct Options {
     pub to: Format,
     /// What to do with values that the target cannot hold.
     pub on_loss: OnLoss,
+    /// Whether the input is in the wrapped notation, which [`OnLoss::Wrap`] wrote, and is to be
+    /// read as what it stands for. Plain data never is: what looks like the notation in it is data.
+    pub unwrap: bool,
     /// What to do with classes, tags and symbols that the target cannot hold; `None` does what
     /// `on_loss` says.
     pub objects: Option<Objects>,
@@ -81,6 +84,7 @@ impl Options {
             from,
             to,
             on_loss: OnLoss::default(),
+            unwrap: false,
             limits: Limits::default(),
             documents: Documents::default(),
             skip_bad: false,
@@ -128,9 +132,29 @@ impl Options {
         self.bson.extended_json.is_some() && self.from.is_json()
     }
 
-    /// Whether the reversible notation is written and read.
+    /// Whether the wrapped notation is written, so that a user's own maps have to be guarded with
+    /// [`Escape`]. A MARC record is checked to be one: none of its keys is taken for the notation.
     pub fn wraps(&self) -> bool {
-        self.on_loss == OnLoss::Wrap || self.objects == Some(Objects::Wrap)
+        let asked = self.on_loss == OnLoss::Wrap || self.objects == Some(Objects::Wrap);
+        asked && !self.to.is_marc()
+    }
+
+    /// Whether the wrapped notation is read, through [`Unwrap`].
+    pub fn unwraps(&self) -> bool {
+        self.unwrap && !self.from.is_marc()
+    }
+
+    /// Whether the source has no decimals beside its doubles, so that decimals are how it spells
+    /// its numbers.
+    pub(crate) fn numbers_as_decimals(&self) -> bool {
+        self.from.is_json() || self.from == Format::Yaml
+    }
+
+    /// How MARC is read: the notation of characters without MARC-8 code is part of the wrapped one.
+    pub fn marc_read(&self) -> marc::Options {
+        let mut marc = self.marc.clone();
+        marc.references |= self.unwrap;
+        marc
     }
 
     /// What happens to documents on the way, `Auto` resolved.
@@ -188,6 +212,15 @@ pub trait ReadAt: Sync {
     fn open(&self) -> std::io::Result<Box<dyn Read + Send + '_>>;
 }
 
+/// The error of an input that ends at byte `end`, before the size that it had when reading began.
+#[cold]
+#[must_use]
+pub fn shrunk(end: u64) -> Error {
+    Error::truncated("found the end of a file that was longer when reading began")
+        .hint("convert it again when nothing writes to it")
+        .at(end)
+}
+
 impl<'a> Input<'a> {
     /// A second reading of the same bytes.
     fn repeat(&self) -> Option<Input<'a>> {
@@ -227,8 +260,14 @@ pub struct Summary {
     pub fidelity: Fidelity,
 }
 
-/// Is told of each record that was passed over, in the order of the input.
-pub type OnBad<'b> = dyn FnMut(BadRecord) -> Result + 'b;
+/// Is told of each record that was passed over, in the order of the input: of the first
+/// [`NAMED_BAD_RECORDS`] with the error, of the others only by their bytes. A long record comes in
+/// pieces, and several short ones may come in one.
+pub type OnBad<'b> = dyn FnMut(Skipped) -> Result + 'b;
+
+/// How many broken records are named. An error takes some hundred bytes of memory and of output, and
+/// a broken record may be a single byte.
+pub const NAMED_BAD_RECORDS: u64 = 1000;
 
 /// Reads `input`, writes `output`, and says what happened on the way.
 ///
@@ -244,7 +283,7 @@ pub fn convert<'a>(
     on_bad: &mut OnBad<'_>,
 ) -> Result<Summary> {
     let again = input.repeat();
-    let result = if options.jobs > 1 && parallel::can_split(options) {
+    let result = if options.jobs > 1 && parallel::can_split_input(&input, options) {
         parallel::convert(input, output, options, on_bad)
     } else {
         let out = Out::to_output(output, options.limits.record_bytes);
@@ -363,6 +402,7 @@ macro_rules! with_reader {
             Format::Bson => {
                 let mut bson = options.bson.clone();
                 bson.int64 |= options.keeps_int64();
+                bson.count_names |= options.report;
                 let parser = bson::Parser::new(bson, limits);
                 input.reader(parser).and_then(|$reader| $act)
             }
@@ -376,6 +416,7 @@ macro_rules! with_reader {
             Format::Marshal => {
                 let mut marshal = options.marshal.clone();
                 marshal.exact |= options.identity;
+                marshal.date_times |= options.on_loss == $crate::OnLoss::Wrap;
                 marshal.data |= options.symbols_become_text() && !marshal.exact;
                 let parser = marshal::Parser::new(marshal, limits);
                 input.reader(parser).and_then(|$reader| $act)
@@ -387,13 +428,11 @@ macro_rules! with_reader {
                 input.reader(parser).and_then(|$reader| $act)
             }
             Format::Marc => {
-                let mut marc = options.marc.clone();
-                marc.references |= options.wraps();
-                let parser = marc::iso2709::Parser::new(marc, limits);
+                let parser = marc::iso2709::Parser::new(options.marc_read(), limits);
                 input.reader(parser).and_then(|$reader| $act)
             }
             Format::MarcXml => {
-                let parser = marc::xml::Parser::new(options.marc.clone(), limits);
+                let parser = marc::xml::Parser::new(options.marc_read(), limits);
                 input.reader(parser).and_then(|$reader| $act)
             }
         }
@@ -401,8 +440,7 @@ macro_rules! with_reader {
 }
 pub(crate) use with_reader;
 
-/// Drives a reader of the caller's own into the writer that the options ask for. Nothing that it
-/// gives is taken for the reversible notation.
+/// Drives a reader of the caller's own into the writer that the options ask for.
 ///
 /// # Errors
 /// As [`convert`].
@@ -411,7 +449,7 @@ pub(crate) fn write_with<'a, P: Parse>(
     out: Out<'a>,
     options: &Options,
 ) -> Result<(Summary, Out<'a>)> {
-    let job = Job { options, tracked: true, unwraps: false };
+    let job = Job { options, tracked: true };
     job.to_writer(reader, out, &mut |_| Ok(()))
 }
 
@@ -427,7 +465,7 @@ pub fn read<'a>(
     on_bad: &mut OnBad<'_>,
 ) -> Result<Summary> {
     let again = input.repeat();
-    let job = Job { options, tracked: options.report || again.is_none(), unwraps: true };
+    let job = Job { options, tracked: options.report || again.is_none() };
     let result = with_reader!(input, options, |reader| job.drive(reader, sink, on_bad));
     result.map_err(|error| explain(error, again, options))
 }
@@ -447,15 +485,13 @@ pub(crate) fn run<'a>(
         identity.identity = true;
         options = &identity;
     }
-    let job = Job { options, tracked, unwraps: true };
+    let job = Job { options, tracked };
     with_reader!(input, options, |reader| job.to_writer(reader, out, on_bad))
 }
 
 struct Job<'o> {
     options: &'o Options,
     tracked: bool,
-    /// Whether the reversible notation is undone, where the options ask for it.
-    unwraps: bool,
 }
 
 impl Job<'_> {
@@ -468,8 +504,11 @@ impl Job<'_> {
         on_bad: &mut OnBad<'_>,
     ) -> Result<(Summary, Out<'a>)> {
         let options = self.options;
-        let fidelity =
+        let mut fidelity =
             Fidelity::new(options.on_loss, options.to).with_objects(options.resolved_objects());
+        if options.numbers_as_decimals() && !options.unwraps() {
+            fidelity = fidelity.with_numbers_as_decimals();
+        }
         macro_rules! drive {
             ($writer:expr, $to:expr) => {{
                 let mut writer = $writer;
@@ -485,7 +524,8 @@ impl Job<'_> {
             }};
         }
         match options.to {
-            Format::MarcJson if !options.from.is_marc() => {
+            // Its own reader takes any JSON.
+            Format::MarcJson if !matches!(options.from, Format::Marc | Format::MarcXml) => {
                 drive!(marc::json::Writer::new(out, fidelity), Format::MarcJson)
             }
             Format::Json | Format::Ndjson | Format::MarcJson => {
@@ -540,12 +580,13 @@ impl Job<'_> {
     ) -> Result<Summary> {
         let options = self.options;
         let documents = options.resolved_documents();
-        let wrap = options.wraps();
+        let (wrap, unwrap) = (options.wraps(), options.unwraps());
         let refuse_duplicates = options.duplicate_keys == DuplicateKeys::Refuse;
         reader.keep_records(options.skip_bad);
         let extended = options.reads_extended_json();
         let bad_records = if !self.tracked
             && !wrap
+            && !unwrap
             && !extended
             && !refuse_duplicates
             && matches!(documents, Documents::Keep | Documents::Auto)
@@ -554,9 +595,7 @@ impl Job<'_> {
         } else {
             // From the writer's end to the reader's.
             let mut chain: Box<dyn Writer + '_> = Box::new(&mut *writer);
-            // A MARC record is checked to be one, so no key of it is taken for the notation; and
-            // Extended JSON is a notation of its own.
-            if wrap && !options.to.is_marc() && options.writes_extended_json().is_none() {
+            if wrap {
                 chain = Box::new(Escape::new(chain));
             }
             match documents {
@@ -567,8 +606,12 @@ impl Job<'_> {
             if refuse_duplicates || options.report {
                 chain = Box::new(Duplicates::new(chain, refuse_duplicates));
             }
-            if wrap && self.unwraps && !options.from.is_marc() {
-                chain = Box::new(Unwrap::new(chain, &options.limits));
+            if unwrap {
+                let unwrap = Unwrap::new(chain, &options.limits);
+                chain = match options.numbers_as_decimals() {
+                    true => Box::new(unwrap.with_numbers_as_decimals()),
+                    false => Box::new(unwrap),
+                };
             }
             if extended {
                 chain = Box::new(FromExtended::new(chain, &options.limits));
@@ -621,18 +664,21 @@ fn pump<P: Parse, W: Writer + ?Sized>(
             writer.checkpoint();
         }
         writer.fidelity().set_record(reader.records() + 1);
-        let bad = match reader.next(writer) {
+        let mut take = |mut piece: Skipped| {
+            piece.error = piece.error.filter(|_| bad_records < NAMED_BAD_RECORDS);
+            on_bad(piece)
+        };
+        match reader.next(writer) {
             Ok(false) => break,
             Ok(true) => match writer.end_document() {
                 Ok(()) => continue,
-                Err(error) => reader.reject(placed(error, writer), skip_bad)?,
+                Err(error) => take(reader.reject(placed(error, writer), skip_bad)?)?,
             },
-            Err(error) if skip_bad => reader.skip_bad(placed(error, writer))?,
+            Err(error) if skip_bad => reader.pass_over(placed(error, writer), &mut take)?,
             Err(error) => return Err(error),
-        };
+        }
         writer.rollback();
         bad_records += 1;
-        on_bad(bad)?;
     }
     writer.finish()?;
     Ok(bad_records)

@@ -257,7 +257,7 @@ impl<S: Sink> Duplicates<S> {
                     return Err(crate::Error::limit(format!(
                         "found a map of more than {MAP_KEYS} keys, too many to look for duplicates"
                     ))
-                    .hint("pass --duplicate-keys keep"));
+                    .hint(crate::hint::Hint::set(crate::options::Opt::DuplicateKeys, "keep")));
                 }
                 set.clear();
                 let kind = crate::fidelity::LossKind::DuplicateKey;
@@ -284,7 +284,9 @@ impl<S: Sink> Duplicates<S> {
                 crate::ErrorKind::Refused,
                 format!("found the key {shown:?} a second time in one map"),
             )
-            .hint("pass --duplicate-keys keep to write both"));
+            .hint(
+                crate::hint::Hint::set(crate::options::Opt::DuplicateKeys, "keep").to("write both"),
+            ));
         }
         let kind = crate::fidelity::LossKind::DuplicateKey;
         self.inner.fidelity().note(kind, format!("{shown:?} again"), "both");

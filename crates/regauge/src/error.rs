@@ -9,6 +9,7 @@ use std::fmt;
 use std::io;
 
 use crate::format::Format;
+use crate::hint::{Hint, Surface};
 use crate::path::Path;
 
 /// The result of everything that can fail here.
@@ -67,7 +68,7 @@ struct Inner {
     record_id: Option<Box<str>>,
     path: Option<Path>,
     message: Cow<'static, str>,
-    hint: Option<Cow<'static, str>>,
+    hint: Option<Hint>,
     excerpt: Option<Box<str>>,
     source: Option<io::Error>,
 }
@@ -131,9 +132,9 @@ impl Error {
         self
     }
 
-    /// This error with a sentence on what to do: ``pass `--trailing-commas` to …``.
+    /// This error with what to do about it: an option to set, or text that names none.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Error {
+    pub fn hint(mut self, hint: impl Into<Hint>) -> Error {
         self.0.hint = Some(hint.into());
         self
     }
@@ -213,9 +214,26 @@ impl Error {
         &self.0.message
     }
 
-    /// What to do about it.
-    pub fn hint_text(&self) -> Option<&str> {
-        self.0.hint.as_deref()
+    /// What to do about it, in the words of a surface; `None` if nothing can be done there.
+    pub fn hint_for(&self, surface: &Surface<'_>) -> Option<String> {
+        self.0.hint.as_ref()?.render(surface)
+    }
+
+    /// What to do about it, in the command's words.
+    pub fn hint_text(&self) -> Option<String> {
+        self.hint_for(&Surface::COMMAND)
+    }
+
+    /// The text of the error with its hint in the words of a surface. [`Display`](fmt::Display) has
+    /// the command's.
+    pub fn display<'a>(&'a self, surface: &'a Surface<'a>) -> impl fmt::Display + 'a {
+        struct On<'a>(&'a Error, &'a Surface<'a>);
+        impl fmt::Display for On<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.write(f, self.1)
+            }
+        }
+        On(self, surface)
     }
 
     /// A few lines of the input that show the place.
@@ -240,6 +258,12 @@ impl From<io::Error> for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, &Surface::COMMAND)
+    }
+}
+
+impl Error {
+    fn write(&self, f: &mut fmt::Formatter<'_>, surface: &Surface<'_>) -> fmt::Result {
         let inner = &*self.0;
         if let Some(format) = inner.format {
             write!(f, "{}: ", format.name())?;
@@ -267,7 +291,7 @@ impl fmt::Display for Error {
             f.write_str(": ")?;
         }
         f.write_str(&inner.message)?;
-        if let Some(hint) = &inner.hint {
+        if let Some(hint) = self.hint_for(surface) {
             write!(f, "; {hint}")?;
         }
         Ok(())

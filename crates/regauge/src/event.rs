@@ -126,7 +126,7 @@ pub trait Sink {
     /// A single-precision number. By default the double of the same value, which loses only the
     /// width.
     fn f32(&mut self, v: f32) -> Result {
-        self.f64(f64::from(v))
+        self.f64(crate::number::widened(v))
     }
     /// Bytes that are not text.
     fn bytes(&mut self, v: &[u8]) -> Result {

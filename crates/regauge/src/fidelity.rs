@@ -6,13 +6,16 @@
 //!
 //! # The wrapped notation
 //!
-//! With [`OnLoss::Wrap`] such a value becomes a map with one key that starts with `$`, and reading
-//! with the same policy turns it back (see [`crate::wrap`]):
+//! With [`OnLoss::Wrap`] such a value becomes a map that begins with a key that starts with `$`, and
+//! reading with [`Options::unwrap`](crate::Options::unwrap) turns it back (see [`crate::wrap`]). The
+//! two are separate: what is written is guarded whatever the target, and plain data that looks like
+//! the notation is read as the data that it is, unless the caller says that it is in the notation.
+//! Then every map that begins with a `$` key has to be one of these:
 //!
 //! | value | notation |
 //! |---|---|
 //! | bytes | `{"$binary": {"base64": "AQI=", "subType": "00"}}` (MongoDB Extended JSON v2) |
-//! | NaN, infinities | `{"$numberDouble": "NaN"}`, `"Infinity"`, `"-Infinity"` (the same) |
+//! | NaN, infinities | `{"$numberDouble": "NaN"}`, `"Infinity"`, `"-Infinity"` (the same); a NaN with other bits than the usual `7ff8000000000000` as `{"$numberDouble": {"bits": "7ff8000000000001"}}` |
 //! | integer beyond the target | `{"$integer": "170141183460469231731687303715884105728"}` |
 //! | decimal with its digits | `{"$decimal": "1.10"}` |
 //! | point in time | `{"$time": "2026-11-21T12:00:00.5Z"}`; outside the years 0000 to 9999 `{"$time": {"seconds": 253402300800, "nanoseconds": 0}}` |
@@ -28,7 +31,8 @@
 //! | UUID, ObjectId | `{"$uuid": "…"}`, `{"$oid": "…"}` |
 //! | decimal128, regular expression, code, BSON's other types | `$numberDecimal`, `$regularExpression`, `$code`, `$timestamp`, `$dbPointer`, `$minKey`, `$maxKey`, `$undefined`, as MongoDB Extended JSON v2 has them |
 //! | CBOR simple value, complex number | `{"$simple": 32}`, `{"$complex": [1.0, -2.0]}` |
-//! | a map whose first key starts with `$` | `{"$literal": {"$binary": "mine"}}` |
+//! | a map of the user's own whose first key starts with `$` | `{"$literal": {"$binary": "mine"}}` |
+//! | a text key of the user's own that starts with `$key:` | `{"$key:\"$key:1\"": 1}` |
 
 mod bodies;
 
@@ -36,10 +40,12 @@ use std::fmt::Write as _;
 
 pub use bodies::{
     KEY_PREFIX, alias, begin_anchor, begin_typed, big_int, bytes, end_anchor, end_typed, ext,
-    key_value, non_finite,
+    key_value, nan_payload, non_finite,
 };
 
 use crate::format::Format;
+use crate::hint::Hint;
+use crate::options::Opt;
 use crate::path::Path;
 use crate::{Error, ErrorKind};
 
@@ -49,7 +55,7 @@ pub enum OnLoss {
     /// Stop, naming the path, the value and the way on.
     #[default]
     Refuse,
-    /// Write the reversible notation, and undo it on reading.
+    /// Write the reversible notation, which [`Options::unwrap`](crate::Options::unwrap) undoes.
     Wrap,
     /// Write the nearest value, and count it.
     Approximate,
@@ -94,11 +100,11 @@ enum Opened {
 pub enum LossKind {
     /// Bytes became Base64 text.
     Bytes,
-    /// NaN or an infinity became null.
+    /// NaN or an infinity became null, or a NaN lost its payload.
     NonFinite,
     /// An integer became the nearest double.
     Integer,
-    /// A decimal's digits became the nearest double.
+    /// A decimal became a double: of the same digits, or the nearest.
     Decimal,
     /// A number's digits were rounded to a double while reading.
     Rounded,
@@ -122,6 +128,8 @@ pub enum LossKind {
     Symbol,
     /// A value that only one format knows became the nearest thing: what, the example says.
     Special,
+    /// An element of a BSON array had another name than its position.
+    ArrayName,
 }
 
 impl LossKind {
@@ -143,6 +151,7 @@ impl LossKind {
             LossKind::Reference => "reference",
             LossKind::Symbol => "symbol",
             LossKind::Special => "special",
+            LossKind::ArrayName => "array-name",
         }
     }
 }
@@ -182,6 +191,8 @@ pub struct Fidelity {
     record: u64,
     /// Types and anchors that are open, outermost first.
     opened: Vec<Opened>,
+    /// Whether decimals are how the source spells its numbers, and no type of their own.
+    numbers_as_decimals: bool,
 }
 
 impl Fidelity {
@@ -198,13 +209,26 @@ impl Fidelity {
             pending: false,
             record: 0,
             opened: Vec::new(),
+            numbers_as_decimals: false,
         }
+    }
+
+    /// The same for a source that has no decimals beside its doubles, such as JSON: a number that
+    /// comes as a decimal, and that a double prints again, is that double.
+    pub fn with_numbers_as_decimals(mut self) -> Fidelity {
+        self.numbers_as_decimals = true;
+        self
     }
 
     /// The same with another policy for classes, tags and symbols.
     pub fn with_objects(mut self, objects: Objects) -> Fidelity {
         self.objects = objects;
         self
+    }
+
+    /// Whether decimals are how the source spells its numbers.
+    pub fn numbers_as_decimals(&self) -> bool {
+        self.numbers_as_decimals
     }
 
     /// The policy for classes, tags and symbols.
@@ -321,10 +345,11 @@ impl Fidelity {
             ErrorKind::Refused,
             format!("found {found}, which {} cannot hold", self.target.title()),
         )
-        .hint(format!(
-            "pass --on-loss wrap to write {wrapped} (reversible), \
-             or --on-loss approximate to write {nearest}"
-        ))
+        .hint(
+            Hint::set(Opt::OnLoss, "wrap")
+                .to(format!("write {wrapped} (reversible)"))
+                .or(Hint::set(Opt::OnLoss, "approximate").to(format!("write {nearest}"))),
+        )
     }
 }
 
@@ -336,10 +361,12 @@ impl Fidelity {
             ErrorKind::Refused,
             format!("found {found}, which {} cannot hold", self.target.title()),
         )
-        .hint(format!(
-            "pass --objects data to write {data}, or --objects wrap to write {wrapped} \
-             (reversible); `regauge inspect` lists all that the file has"
-        ))
+        .hint(
+            Hint::set(Opt::Objects, "data")
+                .to(format!("write {data}"))
+                .or(Hint::set(Opt::Objects, "wrap").to(format!("write {wrapped} (reversible)")))
+                .then(Hint::command("`regauge inspect` lists all that the file has")),
+        )
     }
 }
 

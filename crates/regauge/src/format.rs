@@ -202,74 +202,8 @@ impl Format {
     /// The format that the first bytes of a (decompressed) file tell, if they do: `head` should
     /// hold 4 KiB, or the whole file where that is shorter.
     pub fn from_magic(head: &[u8]) -> Option<Format> {
-        if looks_like_marc(head) {
-            return Some(Format::Marc);
-        }
-        // Before the others: a length can begin as they do.
-        if crate::bson::is_likely(head) {
-            return Some(Format::Bson);
-        }
-        match head {
-            // The version (marshal.c) with a type behind it; the protocol (PEP 3154).
-            [4, 8, kind, ..] if kind.is_ascii_graphic() => return Some(Format::Marshal),
-            [0x80, 2..=5, ..] => return Some(Format::Pickle),
-            // The tag that says "this is CBOR" (RFC 8949 §3.4.6).
-            [0xD9, 0xD9, 0xF7, ..] => return Some(Format::Cbor),
-            _ => {}
-        }
-        let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
-        let text = text.trim_ascii_start();
-        match text.first()? {
-            b'%' if text.starts_with(b"%YAML") => return Some(Format::Yaml),
-            b'-' if text.starts_with(b"---") => return Some(Format::Yaml),
-            b'<' => return Some(Format::MarcXml),
-            b'{' | b'[' | b'"' | b'-' | b't' | b'f' | b'n' | b'0'..=b'9' => {}
-            _ => return looks_like_msgpack(head).then_some(Format::Msgpack),
-        }
-        if !text.starts_with(b"{") && !text.starts_with(b"[") && looks_like_msgpack(head) {
-            return Some(Format::Msgpack);
-        }
-        let probe = &text[..text.len().min(512)];
-        if contains(probe, b"\"leader\"") && contains(probe, b"\"fields\"") {
-            return Some(Format::MarcJson);
-        }
-        // A line that opens and closes an object, with another after it, is NDJSON.
-        let mut lines = text.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
-        let first = lines.next()?;
-        let second = lines.find(|line| !line.is_empty());
-        let closed = matches!(
-            (first.first(), first.last()),
-            (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']'))
-        );
-        if closed && first.len() > 1 && second.is_some_and(|s| matches!(s[0], b'{' | b'[')) {
-            return Some(Format::Ndjson);
-        }
-        Some(Format::Json)
+        crate::detect::from_magic(head)
     }
-}
-
-/// A leader: five digits of length, the fixed "22" or the like, and an entry map (ISO 2709 §4.3).
-fn looks_like_marc(head: &[u8]) -> bool {
-    head.len() >= 24
-        && head[..5].iter().all(u8::is_ascii_digit)
-        && head[10..17].iter().all(|b| b.is_ascii_digit() || *b == b' ')
-        && head[20..22].iter().all(|b| b.is_ascii_digit() || *b == b' ')
-}
-
-/// A first byte that opens a map, an array, a string or a binary in MessagePack, and is not how
-/// ASCII text begins.
-fn looks_like_msgpack(head: &[u8]) -> bool {
-    match head {
-        [0x80..=0x9F, ..] => true,
-        [0xC4..=0xDF, rest @ ..] => !rest.is_empty(),
-        [0xC0 | 0xC2 | 0xC3 | 0xE0..=0xFF | 0x00..=0x08] => true,
-        [0xA0..=0xBF, rest @ ..] => rest.len() >= usize::from(head[0] & 0x1F),
-        _ => false,
-    }
-}
-
-fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    memchr::memmem::find(haystack, needle).is_some()
 }
 
 impl fmt::Display for Format {
@@ -315,26 +249,6 @@ mod tests {
             ("a.txt", None),
         ] {
             assert_eq!(Format::from_name(name), format, "{name}");
-        }
-    }
-
-    #[test]
-    fn first_bytes_tell_the_format() {
-        for (head, format) in [
-            (&b"{\"a\":1}"[..], Some(Format::Json)),
-            (b"{\"a\":1}\n", Some(Format::Json)),
-            (b"{\"a\":1}\n{\"a\":2}\n", Some(Format::Ndjson)),
-            (b"[\n{},\n{}]", Some(Format::Json)),
-            (b"  [1]", Some(Format::Json)),
-            (b"{\"leader\":\"x\",\"fields\":[]}", Some(Format::MarcJson)),
-            (b"<?xml version='1.0'?>", Some(Format::MarcXml)),
-            (b"\x82\xA1a\x01\xA1b\x02", Some(Format::Msgpack)),
-            (b"\xDC\x00\x10", Some(Format::Msgpack)),
-            (b"00714cam a2200205 a 4500", Some(Format::Marc)),
-            (b"", None),
-            (b"hello", None),
-        ] {
-            assert_eq!(Format::from_magic(head), format, "{}", head.escape_ascii());
         }
     }
 

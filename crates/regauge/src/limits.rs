@@ -27,6 +27,9 @@ pub struct Limits {
     /// references are written out. Nine levels of nine aliases each (the "billion laughs") would be
     /// a billion; real files with anchors stay below a few thousand.
     pub aliases: u64,
+    /// How much memory unpacking a compressed file may take for the window of what came before.
+    /// `xz -9` and `zstd --ultra -22` need 64 and 128 MiB, `zstd --long=31` needs 2 GiB.
+    pub window_bytes: u64,
 }
 
 impl Limits {
@@ -46,11 +49,20 @@ impl Limits {
         nodes: u64::MAX,
         expansion: u64::MAX,
         aliases: u64::MAX,
+        window_bytes: u64::MAX,
     };
 
-    /// The names that [`Limits::set`] knows.
-    pub const NAMES: [&str; 7] =
-        ["depth", "token_bytes", "record_bytes", "integer_digits", "nodes", "expansion", "aliases"];
+    /// The names that [`Limits::set`] knows, in the order of [`Limit`].
+    pub const NAMES: [&str; 8] = [
+        "depth",
+        "token_bytes",
+        "record_bytes",
+        "integer_digits",
+        "nodes",
+        "expansion",
+        "aliases",
+        "window_bytes",
+    ];
 
     /// Sets the limit of this name; `None` takes it away, as [`Limits::NONE`] does. A value that
     /// is beyond what the limit can express is the highest that it can. Gives `false` for an
@@ -66,9 +78,39 @@ impl Limits {
             "nodes" => self.nodes = value,
             "expansion" => self.expansion = value,
             "aliases" => self.aliases = value,
+            "window_bytes" => self.window_bytes = value,
             _ => return false,
         }
         true
+    }
+}
+
+/// One of the [`Limits`], for those who speak of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Limit {
+    /// [`Limits::depth`].
+    Depth,
+    /// [`Limits::token_bytes`].
+    TokenBytes,
+    /// [`Limits::record_bytes`].
+    RecordBytes,
+    /// [`Limits::integer_digits`].
+    IntegerDigits,
+    /// [`Limits::nodes`].
+    Nodes,
+    /// [`Limits::expansion`].
+    Expansion,
+    /// [`Limits::aliases`].
+    Aliases,
+    /// [`Limits::window_bytes`].
+    WindowBytes,
+}
+
+impl Limit {
+    /// The limit's name, as [`Limits::set`] takes it.
+    pub fn name(self) -> &'static str {
+        Limits::NAMES[self as usize]
     }
 }
 
@@ -82,6 +124,7 @@ impl Default for Limits {
             nodes: 1 << 20,
             expansion: 1000,
             aliases: 1 << 20,
+            window_bytes: 128 << 20,
         }
     }
 }
@@ -100,5 +143,7 @@ mod tests {
         assert!(!limits.set("width", Some(1)));
         assert!(limits.set("depth", Some(7)));
         assert_eq!(limits.depth, 7);
+        assert_eq!(Limit::Aliases.name(), "aliases");
+        assert_eq!(Limit::Expansion.name(), "expansion");
     }
 }

@@ -12,6 +12,7 @@ use crate::format::Format;
 use crate::output::StreamOutput;
 use crate::value::Value;
 use crate::values::{read_values, write_values};
+use crate::{notation, number};
 
 /// What becomes of a kind of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -168,14 +169,17 @@ pub fn outcome(kind: &Kind, from: Format, to: Format) -> Outcome {
         options.json_read.non_finite = true;
         options
     };
-    let values =
-        |bytes: &[u8], format, on_loss| read_values(bytes, &options(format, format, on_loss)).ok();
+    let read = |bytes: &[u8], format, unwrap| {
+        let mut options = options(format, format, OnLoss::Refuse);
+        options.unwrap = unwrap;
+        read_values(bytes, &options).ok()
+    };
     // What the source can hold is what it gives back.
     let given = [kind.example.clone()];
     let Ok((source, _)) = write_values(&given, &options(from, from, OnLoss::Refuse)) else {
         return Outcome::Absent;
     };
-    let Some(before) = values(&source, from, OnLoss::Refuse) else { return Outcome::Absent };
+    let Some(before) = read(&source, from, false) else { return Outcome::Absent };
     if !same(&before, &given) && !is_record(&before) {
         return Outcome::Absent;
     }
@@ -185,7 +189,7 @@ pub fn outcome(kind: &Kind, from: Format, to: Format) -> Outcome {
     strict.report = true;
     let stream = StreamOutput::new(&mut output);
     if let Ok(summary) = convert(Input::Bytes(&source), stream, &strict, &mut |_| Ok(())) {
-        let exact = values(&output, to, OnLoss::Refuse).is_some_and(|after| alike(&after));
+        let exact = read(&output, to, false).is_some_and(|after| alike(&after));
         return match (exact, summary.fidelity.is_exact()) {
             (true, _) => Outcome::Exact,
             (false, false) => Outcome::Reported,
@@ -193,7 +197,7 @@ pub fn outcome(kind: &Kind, from: Format, to: Format) -> Outcome {
         };
     }
     if let Ok(bytes) = convert_bytes(&source, &options(from, to, OnLoss::Wrap))
-        && values(&bytes, to, OnLoss::Wrap).is_some_and(|after| alike(&after))
+        && read(&bytes, to, true).is_some_and(|after| alike(&after))
     {
         return Outcome::Wrapped;
     }
@@ -216,10 +220,18 @@ pub fn same(before: &[Value], after: &[Value]) -> bool {
         })
 }
 
+/// A double, or the bits of a NaN with a payload, of which `Debug` says nothing.
+fn settled_double(v: f64) -> Value {
+    match notation::has_payload(v) {
+        true => Value::Text(format!("NaN {:x}", v.abs().to_bits())),
+        false => Value::F64(if v.is_nan() { f64::NAN } else { v }),
+    }
+}
+
 fn settle(value: &mut Value) {
     match value {
-        Value::F32(v) => *value = Value::F64(f64::from(*v)),
-        Value::F64(v) if v.is_nan() => *value = Value::F64(f64::NAN),
+        Value::F32(v) => *value = settled_double(number::widened(*v)),
+        Value::F64(v) => *value = settled_double(*v),
         Value::Ext(v) => {
             if let Ext::Int64(v) = v.as_ext() {
                 *value = Value::Int(v);

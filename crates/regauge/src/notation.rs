@@ -3,14 +3,18 @@
 //! The table is in [`crate::fidelity`]. Names are those of MongoDB Extended JSON v2 where it has
 //! one for the very thing.
 
+mod meaning;
+
 use std::fmt::Write as _;
+
+pub(crate) use meaning::{is_name, meaning};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::event::{Ext, Sink};
 use crate::value::Value;
-use crate::{Origin, Result, decimal128};
+use crate::{Origin, Result, decimal128, number};
 
 /// The names that open the notation of a value that only some formats know.
 pub(crate) const NAMES: [&str; 19] = [
@@ -177,13 +181,8 @@ fn read_ext(name: &str, content: &Value) -> Option<crate::ExtBuf> {
             Ext::Decimal128(BASE64.decode(v).ok()?.try_into().ok()?)
         }
         ("$duration", Value::Map(_)) => {
-            let [Value::Int(seconds), Value::Int(nanoseconds)] =
-                members(content, ["seconds", "nanoseconds"])?
-            else {
-                return None;
-            };
-            let nanoseconds = u32::try_from(*nanoseconds).ok().filter(|n| *n < 1_000_000_000)?;
-            Ext::Duration { seconds: *seconds, nanoseconds }
+            let [seconds, parts] = members(content, ["seconds", "nanoseconds"])?;
+            Ext::Duration { seconds: int(seconds)?, nanoseconds: nanoseconds(parts)? }
         }
         ("$binary", Value::Map(_)) => {
             let [Value::Text(payload), Value::Text(subtype)] =
@@ -203,10 +202,8 @@ fn read_ext(name: &str, content: &Value) -> Option<crate::ExtBuf> {
             Ext::Regex { pattern, options }
         }
         ("$timestamp", Value::Map(_)) => {
-            let [Value::Int(seconds), Value::Int(increment)] = members(content, ["t", "i"])? else {
-                return None;
-            };
-            let narrow = |v: &i64| u32::try_from(*v).ok();
+            let [seconds, increment] = members(content, ["t", "i"])?;
+            let narrow = |v: &Value| u32::try_from(int(v)?).ok();
             Ext::BsonTimestamp { seconds: narrow(seconds)?, increment: narrow(increment)? }
         }
         ("$dbPointer", Value::Map(_)) => {
@@ -216,10 +213,10 @@ fn read_ext(name: &str, content: &Value) -> Option<crate::ExtBuf> {
             let [Value::Text(id)] = members(id, ["$oid"])? else { return None };
             Ext::DbPointer { namespace, id: unhex(id)? }
         }
-        ("$minKey", Value::Int(1)) => Ext::MinKey,
-        ("$maxKey", Value::Int(1)) => Ext::MaxKey,
+        ("$minKey", one) if int(one) == Some(1) => Ext::MinKey,
+        ("$maxKey", one) if int(one) == Some(1) => Ext::MaxKey,
         ("$undefined", Value::Bool(true)) => Ext::Undefined,
-        ("$simple", Value::Int(v)) => Ext::Simple(u8::try_from(*v).ok()?),
+        ("$simple", v) => Ext::Simple(u8::try_from(int(v)?).ok()?),
         ("$complex", Value::Array(parts)) => {
             let [real, imaginary] = parts.as_slice() else { return None };
             Ext::Complex(double(real)?, double(imaginary)?)
@@ -242,26 +239,81 @@ fn members<'v, const N: usize>(map: &'v Value, names: [&str; N]) -> Option<[&'v 
     fits.then(|| std::array::from_fn(|index| &pairs[index].1))
 }
 
+/// An integer, also one whose source declares its width.
+pub(crate) fn int(v: &Value) -> Option<i64> {
+    match v {
+        Value::Int(v) => Some(*v),
+        Value::Ext(v) => match v.as_ext() {
+            Ext::Int64(v) => Some(v),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn nanoseconds(v: &Value) -> Option<u32> {
+    u32::try_from(int(v)?).ok().filter(|nanoseconds| *nanoseconds < 1_000_000_000)
+}
+
 /// A double, or the notation of one that the format has no number for.
 fn double(v: &Value) -> Option<f64> {
     match v {
         Value::F64(v) => Some(*v),
+        Value::F32(v) => Some(number::widened(*v)),
         Value::Decimal(digits) => digits.parse().ok(),
         _ => {
-            let [Value::Text(name)] = members(v, ["$numberDouble"])? else { return None };
-            non_finite(name)
+            let [content] = members(v, ["$numberDouble"])?;
+            non_finite(content)
         }
     }
 }
 
-/// The number that JSON has no digits for.
-pub(crate) fn non_finite(name: &str) -> Option<f64> {
+/// Writes NaN or an infinity. A NaN other than the usual one keeps its bits, the most significant
+/// first.
+pub(crate) fn write_non_finite<S: Sink + ?Sized>(sink: &mut S, v: f64) -> Result {
+    if v.is_nan() && v.to_bits() != f64::NAN.to_bits() {
+        return fields(sink, "$numberDouble", |sink| {
+            sink.key("bits")?;
+            sink.str(&hex(&v.to_be_bytes()))
+        });
+    }
+    text(sink, "$numberDouble", non_finite_name(v))
+}
+
+/// The name of NaN or an infinity.
+pub(crate) fn non_finite_name(v: f64) -> &'static str {
+    match v {
+        _ if v.is_nan() => "NaN",
+        _ if v > 0.0 => "Infinity",
+        _ => "-Infinity",
+    }
+}
+
+/// The number that JSON has no digits for: what stands under `$numberDouble`.
+fn non_finite(content: &Value) -> Option<f64> {
+    match content {
+        Value::Text(name) => non_finite_of(name),
+        _ => {
+            let [Value::Text(bits)] = members(content, ["bits"])? else { return None };
+            Some(f64::from_be_bytes(unhex(bits)?)).filter(|v| v.is_nan())
+        }
+    }
+}
+
+/// The number of this name.
+pub(crate) fn non_finite_of(name: &str) -> Option<f64> {
     match name {
         "NaN" => Some(f64::NAN),
         "Infinity" => Some(f64::INFINITY),
         "-Infinity" => Some(f64::NEG_INFINITY),
         _ => None,
     }
+}
+
+/// Whether a double is a NaN with a payload: more than the one bit that every quiet NaN has. The
+/// sign of a NaN says nothing (IEEE 754-2019, §6.3), and processors set it as they like.
+pub(crate) fn has_payload(v: f64) -> bool {
+    v.is_nan() && v.abs().to_bits() != f64::NAN.to_bits()
 }
 
 /// What a type is written as: the key, as in `$ruby:object`.

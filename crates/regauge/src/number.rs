@@ -66,6 +66,17 @@ pub fn double_of_same_digits(text: &str) -> Option<f64> {
         .then_some(value)
 }
 
+/// The double of the same value as a single. A NaN keeps its bits, which a conversion by the
+/// processor may change: it makes a signalling NaN a quiet one.
+#[inline]
+pub fn widened(v: f32) -> f64 {
+    if v.is_nan() {
+        let bits = u64::from(v.to_bits());
+        return f64::from_bits((bits >> 31) << 63 | 0x7FF << 52 | (bits & 0x7F_FFFF) << 29);
+    }
+    f64::from(v)
+}
+
 /// Tells whether a double has the value of the text: the shortest notation of the double and the
 /// text are equal as decimals, whatever their spelling.
 pub fn is_value_kept(text: &str, value: f64) -> bool {

@@ -6,6 +6,9 @@
 
 #![allow(unsafe_code, reason = "writes into reserved room")]
 
+use crate::hint::Hint;
+use crate::limits::Limit;
+use crate::options::Opt;
 use crate::output::Output;
 use crate::{Error, Result};
 
@@ -131,7 +134,10 @@ impl<'o> Out<'o> {
                     return Err(Error::limit(format!(
                         "a record became {held} bytes, more than may be held to undo it"
                     ))
-                    .hint("pass --bad stop, or --limit record_bytes=… to raise the limit"));
+                    .hint(
+                        Hint::set(Opt::Bad, "stop")
+                            .or(Hint::raise(Limit::RecordBytes).to("raise the limit")),
+                    ));
                 }
             }
         }

@@ -18,14 +18,14 @@ mod parts;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-use self::parts::{Part, Parts, read_range};
-use crate::convert::{Input, OnBad, Options, ReadAt, Summary, run};
+use self::parts::{Part, Parts, Records, ToTerminator, read_range};
+use crate::convert::{Input, NAMED_BAD_RECORDS, OnBad, Options, ReadAt, Summary, run, shrunk};
 use crate::documents::Documents;
 use crate::fidelity::{Fidelity, OnLoss};
 use crate::format::Format;
 use crate::out::Out;
 use crate::output::Output;
-use crate::reader::BadRecord;
+use crate::reader::{Skipped, WINDOW_BYTES};
 use crate::{Error, ErrorKind, Result};
 
 /// Parts under way for each worker: one at work, the others converted and waiting for one before
@@ -48,6 +48,26 @@ pub fn can_split(options: &Options) -> bool {
     records && documents
 }
 
+/// Tells whether a conversion can be cut into parts, of this input: see [`can_split`]. Of a stream
+/// nobody can say how far a broken record goes without keeping it.
+pub(crate) fn can_split_input(input: &Input<'_>, options: &Options) -> bool {
+    can_split(options) && (!options.skip_bad || matches!(input, Input::At(_)))
+}
+
+/// A broken record of a part.
+struct Bad {
+    /// The error, and no bytes if they are to be read again.
+    piece: Skipped,
+    /// How many bytes it has.
+    length: u64,
+}
+
+impl Bad {
+    fn is_unnamed(&self) -> bool {
+        self.piece.error.is_none()
+    }
+}
+
 /// A part that was converted.
 struct Done {
     /// Where its first record begins.
@@ -55,14 +75,14 @@ struct Done {
     /// The buffer of the input, to be used again.
     input: Vec<u8>,
     output: Vec<u8>,
-    bad: Vec<BadRecord>,
+    bad: Vec<Bad>,
     result: Result<Summary>,
 }
 
 /// What the account needs of a part.
 struct Entry {
     start: u64,
-    bad: Vec<BadRecord>,
+    bad: Vec<Bad>,
     result: Result<Summary>,
 }
 
@@ -216,7 +236,7 @@ impl<O: Output + Send> Shop<'_, O> {
             drop(line);
             for entry in entries {
                 let faulty = entry.is_faulty();
-                account(total, entry, on_bad)?;
+                account(total, entry, self.at, on_bad)?;
                 if faulty {
                     lock(&self.line).faulty -= 1;
                 }
@@ -353,6 +373,19 @@ fn worker_gone() -> Error {
 }
 
 impl Done {
+    fn converted(
+        start: u64,
+        input: Vec<u8>,
+        result: Result<(Summary, Vec<u8>)>,
+        bad: Vec<Bad>,
+    ) -> Done {
+        let (result, output) = match result {
+            Ok((summary, output)) => (Ok(summary), output),
+            Err(error) => (Err(error), Vec::new()),
+        };
+        Done { start, input, output, bad, result }
+    }
+
     fn failed(start: u64, input: Vec<u8>, output: Vec<u8>, error: Error) -> Done {
         Done { start, input, output, bad: Vec::new(), result: Err(error) }
     }
@@ -367,7 +400,13 @@ fn convert_part(part: Part, buffer: Vec<u8>, at: Option<&dyn ReadAt>, options: &
         Part::Range { start, end, buffer: mut input } => {
             let at = at.expect("ranges are made only of such inputs");
             match read_range(at, start, end, &mut input, options) {
-                Ok((start, records)) => (start, input, records),
+                Ok(Records::Read(start, records)) => (start, input, records),
+                Ok(Records::Long(start)) => {
+                    let read = ToTerminator::new(at, start, end, options.from);
+                    let (result, bad) =
+                        attempt(Input::Once(Box::new(read)), buffer, options, true, true);
+                    return Done::converted(start, input, result, bad);
+                }
                 // The error has its offset in the whole, and `place` counts from the start.
                 Err(error) => return Done::failed(0, input, buffer, error),
             }
@@ -375,7 +414,7 @@ fn convert_part(part: Part, buffer: Vec<u8>, at: Option<&dyn ReadAt>, options: &
     };
     let bytes = &input[records];
     let tracked = options.report || options.on_loss == OnLoss::Approximate;
-    let (mut result, mut bad) = attempt(bytes, buffer, options, tracked);
+    let (mut result, mut bad) = attempt(Input::Bytes(bytes), buffer, options, tracked, false);
     let is_faulty = match &result {
         Ok(_) => !bad.is_empty(),
         Err(error) => error.kind() != ErrorKind::Io,
@@ -383,25 +422,33 @@ fn convert_part(part: Part, buffer: Vec<u8>, at: Option<&dyn ReadAt>, options: &
     if is_faulty && !tracked {
         // The fast route knows no paths, and a pipe cannot be asked again; this part can.
         let buffer = result.map_or_else(|_| Vec::new(), |(_, output)| output);
-        (result, bad) = attempt(bytes, buffer, options, true);
+        (result, bad) = attempt(Input::Bytes(bytes), buffer, options, true, false);
     }
-    let (result, output) = match result {
-        Ok((summary, output)) => (Ok(summary), output),
-        Err(error) => (Err(error), Vec::new()),
-    };
-    Done { start, input, output, bad, result }
+    Done::converted(start, input, result, bad)
 }
 
-/// Converts a part into a buffer.
+/// Converts a part into a buffer. The bytes of broken records are kept, unless the part is `long`.
+/// Records without a message go with the one before.
 fn attempt(
-    bytes: &[u8],
+    input: Input<'_>,
     buffer: Vec<u8>,
     options: &Options,
     tracked: bool,
-) -> (Result<(Summary, Vec<u8>)>, Vec<BadRecord>) {
-    let mut bad = Vec::new();
-    let ran = run(Input::Bytes(bytes), Out::reusing(buffer), options, tracked, &mut |one| {
-        bad.push(one);
+    long: bool,
+) -> (Result<(Summary, Vec<u8>)>, Vec<Bad>) {
+    let mut bad: Vec<Bad> = Vec::new();
+    let ran = run(input, Out::reusing(buffer), options, tracked, &mut |mut piece| {
+        let length = piece.bytes.len() as u64;
+        if long {
+            piece.bytes = Vec::new();
+        }
+        match bad.last_mut() {
+            Some(last) if piece.continues || piece.error.is_none() && last.is_unnamed() => {
+                last.length += length;
+                last.piece.bytes.append(&mut piece.bytes);
+            }
+            _ => bad.push(Bad { piece, length }),
+        }
         Ok(())
     });
     (ran.map(|(summary, out)| (summary, out.into_vec())), bad)
@@ -450,15 +497,49 @@ impl Frame {
 }
 
 /// Counts a part, the next in order.
-fn account(total: &mut Summary, entry: Entry, on_bad: &mut OnBad<'_>) -> Result {
+fn account(
+    total: &mut Summary,
+    entry: Entry,
+    at: Option<&dyn ReadAt>,
+    on_bad: &mut OnBad<'_>,
+) -> Result {
     let before = total.documents + total.bad_records;
-    for bad in entry.bad {
-        on_bad(BadRecord { error: place(bad.error, before, entry.start), ..bad })?;
+    let mut named = NAMED_BAD_RECORDS.saturating_sub(total.bad_records);
+    for Bad { mut piece, length } in entry.bad {
+        piece.offset += entry.start;
+        piece.error = piece.error.filter(|_| named > 0);
+        piece.error = piece.error.map(|error| place(error, before, entry.start));
+        named = named.saturating_sub(1);
+        match at {
+            Some(at) if piece.bytes.len() as u64 != length => {
+                give_again(at, piece, length, on_bad)?
+            }
+            _ => on_bad(piece)?,
+        }
     }
     let part = entry.result.map_err(|error| place(error, before, entry.start))?;
     total.documents += part.documents;
     total.bad_records += part.bad_records;
     total.fidelity.merge(&part.fidelity, before);
+    Ok(())
+}
+
+/// Reads the bytes of a broken record again, and gives them in pieces.
+fn give_again(at: &dyn ReadAt, mut piece: Skipped, length: u64, on_bad: &mut OnBad<'_>) -> Result {
+    let end = piece.offset + length;
+    while piece.offset < end {
+        let mut bytes = vec![0; (end - piece.offset).min(WINDOW_BYTES as u64) as usize];
+        let got = match at.read_at(&mut bytes, piece.offset) {
+            Ok(0) => return Err(shrunk(piece.offset)),
+            Ok(got) => got,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error.into()),
+        };
+        bytes.truncate(got);
+        let offset = piece.offset + got as u64;
+        let next = Skipped { error: None, continues: true, offset, bytes: Vec::new() };
+        on_bad(Skipped { bytes, ..std::mem::replace(&mut piece, next) })?;
+    }
     Ok(())
 }
 

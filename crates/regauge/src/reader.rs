@@ -6,10 +6,11 @@
 //! So whole buffers and streams run the same code, and memory is bounded by the longest token.
 
 use std::io::Read;
-use std::ops::Range;
 
 use crate::event::{Sink, Source};
 use crate::format::Format;
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::{Error, ErrorKind, Result};
 
@@ -36,6 +37,10 @@ pub enum Resync {
     At(usize),
     /// No record begins in this window.
     More,
+    /// No record begins before this index, and what stands there need not stay in memory. The next
+    /// call is for a record that begins and fails at this index. Never given when the window was
+    /// the last.
+    Past(usize),
     /// The format has no place to go on from.
     Never,
 }
@@ -89,6 +94,20 @@ pub struct BadRecord {
     /// What is wrong, with record number, identifier and offset.
     pub error: Error,
     /// Its raw bytes, up to where the next record begins.
+    pub bytes: Vec<u8>,
+}
+
+/// What was passed over: a broken record, or more of one.
+#[derive(Debug)]
+pub struct Skipped {
+    /// What is wrong, with record number, identifier and offset. `None` with more bytes of the record
+    /// before, and of records so many that only their number is told.
+    pub error: Option<Error>,
+    /// These are more bytes of the record before.
+    pub continues: bool,
+    /// Where the bytes begin in the input.
+    pub offset: u64,
+    /// The raw bytes, up to where the next record begins.
     pub bytes: Vec<u8>,
 }
 
@@ -215,16 +234,17 @@ impl<'a, P: Parse> Reader<'a, P> {
         self.base += keep as u64;
         // Less than half a window of room: one token (or one kept record) is larger than that.
         if buffer.len() < 2 * *filled || buffer.is_empty() {
-            let (bound, name) = match self.keep_record {
-                true => (limits.record_bytes, "record_bytes"),
-                false => (limits.token_bytes, "token_bytes"),
+            let (bound, limit) = match self.keep_record {
+                true => (limits.record_bytes, Limit::RecordBytes),
+                false => (limits.token_bytes, Limit::TokenBytes),
             };
             if *filled as u64 > bound {
                 let place = self.base + self.pos as u64;
                 return Err(Error::limit(format!(
-                    "found a single value of more than {bound} bytes, the limit of {name}"
+                    "found a single value of more than {bound} bytes, the limit of {}",
+                    limit.name()
                 ))
-                .hint(format!("pass --limit {name}=… to raise it"))
+                .hint(Hint::raise(limit))
                 .in_format(self.parser.format())
                 .at(place));
             }
@@ -249,26 +269,71 @@ impl<'a, P: Parse> Reader<'a, P> {
     /// Needs [`keep_records`](Reader::keep_records).
     ///
     /// # Errors
-    /// `error` itself, or one of reading on.
+    /// `error` itself, one of reading on, or `Limit` where the record is longer than
+    /// [`Limits::record_bytes`].
     pub fn skip_bad(&mut self, error: Error) -> Result<BadRecord> {
+        let bound = self.parser.limits().record_bytes;
+        let mut found: Option<BadRecord> = None;
+        self.pass_over(error, &mut |piece| {
+            match (&mut found, piece.error) {
+                (_, Some(error)) => found = Some(BadRecord { error, bytes: piece.bytes }),
+                (Some(found), None) => found.bytes.extend_from_slice(&piece.bytes),
+                (None, None) => {}
+            }
+            match &found {
+                Some(found) if found.bytes.len() as u64 > bound => {
+                    let message = "found a broken record of more than";
+                    Err(Error::limit(format!("{message} {bound} bytes, the limit of record_bytes"))
+                        .hint(Hint::raise(Limit::RecordBytes)))
+                }
+                _ => Ok(()),
+            }
+        })?;
+        Ok(found.expect("the first piece has the error"))
+    }
+
+    /// As [`skip_bad`](Reader::skip_bad), in pieces: the first has the error. However long the
+    /// record is, no more than a window of it is in memory.
+    ///
+    /// # Errors
+    /// `error` itself, one of reading on, or of `take`.
+    pub fn pass_over(&mut self, error: Error, take: &mut dyn FnMut(Skipped) -> Result) -> Result {
         if matches!(error.kind(), ErrorKind::Io | ErrorKind::Refused) || !self.keep_record {
             return Err(error);
         }
+        let offset = self.base + self.start as u64;
+        let mut piece = Skipped { error: Some(error), continues: false, offset, bytes: Vec::new() };
         loop {
             let (bytes, last) = match &self.input {
                 Input::Slice(bytes) => (*bytes, true),
                 Input::Stream { buffer, filled, eof, .. } => (&buffer[..*filled], *eof),
             };
-            match self.parser.resync(bytes, self.start, self.pos, last) {
-                Resync::Never => return Err(error),
-                Resync::At(next) => {
-                    let range: Range<usize> = self.start..next.max(self.start);
-                    let bytes = bytes[range].to_vec();
-                    (self.pos, self.start) = (next, next);
-                    self.records += 1;
-                    return Ok(BadRecord { error, bytes });
+            let found = self.parser.resync(bytes, self.start, self.pos, last);
+            if let Resync::At(next) | Resync::Past(next) = found {
+                piece.bytes.extend_from_slice(&bytes[self.start..next.max(self.start)]);
+                (self.pos, self.start) = (next, next);
+            }
+            match found {
+                Resync::Never => {
+                    let end = self.base + bytes.len() as u64;
+                    return Err(piece.error.unwrap_or_else(|| {
+                        Error::truncated("found the end of the input inside a broken record")
+                            .at(end)
+                    }));
                 }
-                Resync::More => self.refill()?,
+                Resync::At(_) => {
+                    self.records += 1;
+                    return take(piece);
+                }
+                Resync::Past(_) | Resync::More => {
+                    if piece.bytes.len() >= WINDOW_BYTES {
+                        let offset = piece.offset + piece.bytes.len() as u64;
+                        let next =
+                            Skipped { error: None, continues: true, offset, bytes: Vec::new() };
+                        take(std::mem::replace(&mut piece, next))?;
+                    }
+                    self.refill()?;
+                }
             }
         }
     }
@@ -281,7 +346,7 @@ impl<P: Parse> Reader<'_, P> {
     /// # Errors
     /// `error` with its place, unless `skip` and the error is one of a single record.
     #[cold]
-    pub fn reject(&self, error: Error, skip: bool) -> Result<BadRecord> {
+    pub fn reject(&self, error: Error, skip: bool) -> Result<Skipped> {
         let io = error.kind() == ErrorKind::Io;
         let error = if io {
             error
@@ -296,7 +361,8 @@ impl<P: Parse> Reader<'_, P> {
             Input::Slice(bytes) => &bytes[self.start..self.pos],
             Input::Stream { buffer, .. } => &buffer[self.start..self.pos],
         };
-        Ok(BadRecord { error, bytes: bytes.to_vec() })
+        let offset = self.base + self.start as u64;
+        Ok(Skipped { error: Some(error), continues: false, offset, bytes: bytes.to_vec() })
     }
 }
 

@@ -199,36 +199,14 @@ impl std::str::FromStr for Value {
     fn from_str(text: &str) -> Result<Value> {
         let limits = Limits::default();
         let mut builder = Builder::new(&limits);
-        let mut unwrap = crate::wrap::Unwrap::new(&mut builder, &limits);
+        let unwrap = crate::wrap::Unwrap::new(&mut builder, &limits);
+        let mut unwrap = unwrap.with_numbers_as_decimals();
         let exact = crate::json::ReadOptions { exact_numbers: true, ..Default::default() };
         let parser = crate::json::Parser::new(exact, limits);
         let mut reader = crate::json::Reader::from_slice(parser, text.as_bytes());
         crate::Source::next(&mut reader, &mut unwrap)?;
         crate::Source::next(&mut reader, &mut unwrap)?;
-        let mut value = builder.take().ok_or_else(|| Error::truncated("found no value"))?;
-        value.settle_decimals();
-        Ok(value)
-    }
-}
-
-impl Value {
-    /// Makes doubles of the decimals that a double is written as. Recurses as deep as
-    /// [`Limits::depth`] let the value become.
-    fn settle_decimals(&mut self) {
-        match self {
-            Value::Decimal(text) => {
-                if let Some(double) = crate::number::double_of_same_digits(text) {
-                    *self = Value::F64(double);
-                }
-            }
-            Value::Array(values) => values.iter_mut().for_each(Value::settle_decimals),
-            Value::Map(pairs) => pairs.iter_mut().for_each(|(key, value)| {
-                key.settle_decimals();
-                value.settle_decimals();
-            }),
-            Value::Typed(_, value) | Value::Anchor(_, value) => value.settle_decimals(),
-            _ => {}
-        }
+        builder.take().ok_or_else(|| Error::truncated("found no value"))
     }
 }
 

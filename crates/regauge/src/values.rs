@@ -19,8 +19,8 @@ use crate::value::{Builder, Value};
 use crate::wrap::Unwrap;
 use crate::{Error, ErrorKind, Result, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
 
-/// The documents of `bytes`, a stream of [`Options::from`]. The reversible notation is undone
-/// where the options ask for it.
+/// The documents of `bytes`, a stream of [`Options::from`]. The wrapped notation is undone with
+/// [`Options::unwrap`].
 ///
 /// # Errors
 /// The reader's, with their offset, and `Limit` where a document is larger than
@@ -35,7 +35,7 @@ pub fn read_values(bytes: &[u8], options: &Options) -> Result<Vec<Value>> {
 }
 
 /// The one document of `bytes` as a [`Tape`]; nothing where there is none, or more than one. The
-/// reversible notation is undone where the options ask for it.
+/// wrapped notation is undone with [`Options::unwrap`].
 ///
 /// # Errors
 /// As [`read_values`].
@@ -57,20 +57,22 @@ pub struct Values<'a> {
     reader: Box<dyn Documented + 'a>,
     limits: Limits,
     unwraps: bool,
+    numbers_as_decimals: bool,
 }
 
 impl<'a> Values<'a> {
     /// The documents of a stream of [`Options::from`]; [`Options::to`] should be the same. The
-    /// reversible notation is undone where the options ask for it.
+    /// wrapped notation is undone with [`Options::unwrap`].
     ///
     /// # Errors
     /// `Io`, when the input cannot be opened.
     pub fn open(input: Input<'a>, options: &Options) -> Result<Values<'a>> {
-        let unwraps = options.wraps() && !options.from.is_marc();
+        let unwraps = options.unwraps();
         let reader = with_reader!(input, options, |reader| {
             Ok(Box::new(reader) as Box<dyn Documented + 'a>)
         })?;
-        Ok(Values { reader, limits: options.limits, unwraps })
+        let numbers_as_decimals = options.numbers_as_decimals();
+        Ok(Values { reader, limits: options.limits, unwraps, numbers_as_decimals })
     }
 
     /// The next document; nothing at a clean end.
@@ -81,7 +83,13 @@ impl<'a> Values<'a> {
     pub fn next(&mut self) -> Result<Option<Value>> {
         let mut builder = Builder::new(&self.limits);
         let more = match self.unwraps {
-            true => self.reader.next_unwrapped(&mut builder, &self.limits)?,
+            true => {
+                let unwrap = Unwrap::new(&mut builder, &self.limits);
+                match self.numbers_as_decimals {
+                    true => self.reader.next_unwrapped(&mut unwrap.with_numbers_as_decimals())?,
+                    false => self.reader.next_unwrapped(&mut { unwrap })?,
+                }
+            }
             false => self.reader.next_plain(&mut builder)?,
         };
         Ok(if more { builder.take() } else { None })
@@ -96,7 +104,7 @@ impl<'a> Values<'a> {
 /// A reader of any format.
 trait Documented {
     fn next_plain(&mut self, builder: &mut Builder) -> Result<bool>;
-    fn next_unwrapped(&mut self, builder: &mut Builder, limits: &Limits) -> Result<bool>;
+    fn next_unwrapped(&mut self, unwrap: &mut Unwrap<&mut Builder>) -> Result<bool>;
     fn next_tape(&mut self, tape: &mut Tape) -> Result<bool>;
     fn offset(&self) -> u64;
 }
@@ -106,8 +114,8 @@ impl<P: Parse> Documented for Reader<'_, P> {
         self.next(builder)
     }
 
-    fn next_unwrapped(&mut self, builder: &mut Builder, limits: &Limits) -> Result<bool> {
-        self.next(&mut Unwrap::new(builder, limits))
+    fn next_unwrapped(&mut self, unwrap: &mut Unwrap<&mut Builder>) -> Result<bool> {
+        self.next(unwrap)
     }
 
     fn next_tape(&mut self, tape: &mut Tape) -> Result<bool> {
@@ -150,6 +158,7 @@ pub fn write_each<'a>(
 fn taken_as_given(options: &Options) -> Options {
     let mut options = options.clone();
     options.from = Format::Msgpack;
+    options.unwrap = false;
     if options.documents == Documents::Auto {
         options.documents = Documents::Keep;
     }

@@ -1,9 +1,8 @@
 //! Every real record, through every other format and back: which come back byte for byte.
 //!
-//! The records are not part of the repository: `REGAUGE_DATA` names their folder, or
-//! `../shared/data` beside the repository is taken. Records that do not come back to the same
-//! bytes are listed in `marc_exceptions.txt` with the reason, and no other may be one of them;
-//! `BLESS=1` writes that list.
+//! The records are not part of the repository; `make data` gets them. Records that do not come
+//! back to the same bytes are listed in `marc_exceptions.txt` with the reason, and no other may be
+//! one of them; `BLESS=1` writes that list.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,22 +11,11 @@ use regauge::convert::Options;
 use regauge::marc::{Record, RecordBuilder, iso2709, xml};
 use regauge::reader::{Parse, Reader};
 use regauge::{Error, ErrorKind, Fidelity, Format, Limits, OnLoss, Sink, Source, convert_bytes};
+use regauge_testdata::{needs_data, path};
 
 /// The formats that a record goes through.
 const TRIPS: [Format; 5] =
     [Format::Marc, Format::MarcXml, Format::MarcJson, Format::Ndjson, Format::Msgpack];
-
-fn data(part: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("REGAUGE_DATA")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
-    let folder = root.join("marc").join(part);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: {} is not there; set REGAUGE_DATA", folder.display());
-    None
-}
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> =
@@ -126,9 +114,9 @@ fn trip(raw: &[u8], record: &Record, mended: bool, through: Format) -> Result<()
     Err("MARC-8 spelt in another way, the same text")
 }
 
-#[test]
+needs_data!(records_come_back_to_the_same_bytes);
 fn records_come_back_to_the_same_bytes() {
-    let Some(root) = data("binary") else { return };
+    let root = path("marc/binary");
     let mut found = Vec::new();
     files(&root, &mut found);
     // By trip and charset: records, of them the same.
@@ -211,9 +199,9 @@ const BROKEN_XML: [(&str, usize); 11] = [
     ("ruby-marc+ruby-marc/three-records-second-bad.xml", 1),
 ];
 
-#[test]
+needs_data!(every_marcxml_file_is_read);
 fn every_marcxml_file_is_read() {
-    let Some(root) = data("xml") else { return };
+    let root = path("marc/xml");
     let mut found = Vec::new();
     files(&root, &mut found);
     let (mut total, mut back) = (0, 0);

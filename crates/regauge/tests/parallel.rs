@@ -4,10 +4,20 @@ use std::io::{self, Cursor, Read, Seek as _, SeekFrom, Write as _};
 
 use regauge::convert::{Input, ReadAt, convert};
 use regauge::output::{FileOutput, StreamOutput};
-use regauge::reader::BadRecord;
+use regauge::reader::Skipped;
 use regauge::{Format, OnLoss, Options};
 
 type Outcome = (Vec<u8>, Result<(u64, u64), String>, Vec<(String, Vec<u8>)>);
+
+/// Keeps a broken record; of those without a name, one for all.
+fn keep(bad: &mut Vec<(String, Vec<u8>)>, piece: Skipped) {
+    match (piece.error, bad.last_mut()) {
+        (Some(error), _) => bad.push((error.to_string(), piece.bytes)),
+        (None, Some((_, bytes))) if piece.continues => bytes.extend(piece.bytes),
+        (None, Some((name, bytes))) if name.is_empty() => bytes.extend(piece.bytes),
+        (None, _) => bad.push((String::new(), piece.bytes)),
+    }
+}
 
 fn run(input: &[u8], options: &Options, jobs: usize) -> Outcome {
     let mut options = options.clone();
@@ -19,8 +29,8 @@ fn run(input: &[u8], options: &Options, jobs: usize) -> Outcome {
         Input::Again(&open),
         StreamOutput::new(&mut output),
         &options,
-        &mut |record: BadRecord| {
-            bad.push((record.error.to_string(), record.bytes));
+        &mut |piece: Skipped| {
+            keep(&mut bad, piece);
             Ok(())
         },
     );
@@ -55,8 +65,8 @@ fn run_at(input: &[u8], options: &Options, jobs: usize) -> Outcome {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(b"before").unwrap();
     let mut bad = Vec::new();
-    let mut on_bad = |record: BadRecord| {
-        bad.push((record.error.to_string(), record.bytes));
+    let mut on_bad = |piece: Skipped| {
+        keep(&mut bad, piece);
         Ok(())
     };
     let output = FileOutput::new(file.try_clone().unwrap()).unwrap();
@@ -119,6 +129,46 @@ fn nothing_and_little() {
 }
 
 #[test]
+fn a_file_that_shrinks_while_it_is_read_is_not_taken_for_whole() {
+    /// A file that had `size` bytes when reading began.
+    struct Shrunk<'a> {
+        left: &'a [u8],
+        size: u64,
+    }
+
+    impl ReadAt for Shrunk<'_> {
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+            let rest = &self.left[self.left.len().min(offset as usize)..];
+            let got = rest.len().min(buffer.len());
+            buffer[..got].copy_from_slice(&rest[..got]);
+            Ok(got)
+        }
+        fn size(&self) -> io::Result<u64> {
+            Ok(self.size)
+        }
+        fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
+            Ok(Box::new(self.left))
+        }
+    }
+
+    let input = lines(40_000);
+    let size = input.len() as u64;
+    let ends = |nth: usize| input.match_indices('\n').nth(nth).unwrap().0 + 1;
+    // At the end of a line, inside of one, at the end of a part, with nothing left at all.
+    for left in [ends(3), ends(20_000), ends(20_000) + 7, 512 << 10, ends(39_998), 0] {
+        let mut options = Options::new(Format::Ndjson, Format::Msgpack);
+        options.jobs = 2;
+        let at = Shrunk { left: &input.as_bytes()[..left], size };
+        let output = StreamOutput::new(io::sink());
+        let error = convert(Input::At(&at), output, &options, &mut |_| Ok(())).unwrap_err();
+        let text = error.to_string();
+        assert_eq!(error.kind(), regauge::ErrorKind::Truncated, "{text}");
+        assert!(text.contains(&format!("byte {left}")), "{text}");
+        assert!(text.contains("longer when reading began"), "{text}");
+    }
+}
+
+#[test]
 fn the_same_error() {
     let mut input = lines(40_000);
     let middle = input.match_indices('\n').nth(33_333).unwrap().0;
@@ -142,6 +192,33 @@ fn the_same_bad_records() {
     assert_eq!(done, Ok((40_000, 3)));
     assert!(bad.iter().all(|(_, bytes)| bytes == b"{\"broken\": [1, 2}\n"), "{bad:?}");
     assert!(bad[0].0.contains("record 12"), "{}", bad[0].0);
+}
+
+#[test]
+fn the_same_bad_records_where_all_are_bad() {
+    let input = format!("{}{}{}", lines(10), "x\n".repeat(900_000), lines(10));
+    let mut options = Options::new(Format::Ndjson, Format::Msgpack);
+    options.skip_bad = true;
+    let (_, done, bad) = check(input.as_bytes(), &options);
+    assert_eq!(done, Ok((20, 900_000)));
+    // A thousand are named, and the bytes of all are there.
+    assert_eq!(bad.len(), 1001);
+    assert_eq!(bad.iter().map(|(_, bytes)| bytes.len()).sum::<usize>(), 1_800_000);
+    assert!(bad[999].0.contains("record 1010"), "{}", bad[999].0);
+}
+
+#[test]
+fn the_same_bad_record_where_it_is_long() {
+    let long = "x".repeat(5 << 20);
+    let input = format!("{}{long}\n{}{long}\n{}{long}", lines(10), lines(20_000), lines(10));
+    let mut options = Options::new(Format::Ndjson, Format::Msgpack);
+    options.skip_bad = true;
+    let (_, done, bad) = check(input.as_bytes(), &options);
+    assert_eq!(done, Ok((20_020, 3)));
+    for (index, (message, bytes)) in bad.iter().enumerate() {
+        assert!(message.contains("found `x"), "{message}");
+        assert!(bytes.starts_with(b"xxx") && bytes.len() == (5 << 20) + usize::from(index < 2));
+    }
 }
 
 #[test]

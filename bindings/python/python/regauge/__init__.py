@@ -136,7 +136,7 @@ def convert(
 
     Other threads run meanwhile. Gives what happened: documents, bad_records, exact, losses. The
     options are those of loads and dumps, and documents= ('keep', 'split', 'join'), bad= ('stop',
-    'skip'), jobs= (threads), report=.
+    'skip'), extended_json= ('canonical', 'relaxed'), jobs= (threads), report=.
     """
     return _regauge.convert_file(source, target, from_, to, options or None)
 

@@ -13,6 +13,8 @@ class Error(Exception):
     record -- the number of the document in its stream, from 1; None outside of streams
     record_id -- field 001 of a MARC record
     line, column -- from 1, where the format is text
+    hint -- what to do about it, as the message ends with; None if nothing is known. The keyword
+        arguments that it names are those of the function that raised
     excerpt -- a few lines of the input that show the place
     key -- the key of the stored value, as text shows it; None outside of a store
     """
@@ -24,6 +26,7 @@ class Error(Exception):
     record_id: str | None = None
     line: int | None = None
     column: int | None = None
+    hint: str | None = None
     excerpt: str | None = None
     key: str | None = None
 

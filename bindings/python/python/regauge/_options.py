@@ -12,7 +12,7 @@ class Loading(TypedDict, total=False):
     """What loading takes in every format."""
 
     limits: Union[Limits, None]
-    on_loss: Union[OnLoss, None]
+    unwrap: bool
     duplicate_keys: Union[Literal["last", "refuse"], None]
     object_hook: Union[Callable[[dict[Any, Any]], Any], None]
 

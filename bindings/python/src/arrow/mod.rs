@@ -30,7 +30,7 @@ use regauge::documents::Documents;
 use regauge::{Error, Format, OnLoss, Options};
 
 use crate::errors::{self, Way};
-use crate::options::{For, Given};
+use crate::options::{For, Given, Keywords};
 use crate::raw::bytes::Input;
 use crate::{raw, stream};
 use rows::{Rows, Shape};
@@ -124,9 +124,11 @@ pub fn to_arrow(
         None if shape == Shape::Marc => Ok((rows::marc_schema(), shape)),
         None => job.infer(sample),
     });
-    let (schema, shape) = found.map_err(|error| errors::exception(py, &error, Way::Decode))?;
+    let keywords = Keywords::new(For::Loading, format);
+    let told = |error, way| errors::exception(py, &error, way, keywords);
+    let (schema, shape) = found.map_err(|error| told(error, Way::Decode))?;
     (job.schema, job.shape) = (Arc::new(schema), shape);
-    job.columns().map_err(|error| errors::exception(py, &error, Way::Encode))?;
+    job.columns().map_err(|error| told(error, Way::Encode))?;
     Ok(PyArrowStream { job })
 }
 
@@ -266,7 +268,8 @@ impl PyArrowStream {
         let mut job = self.job.clone();
         if let Some(requested) = requested_schema {
             job.schema = Arc::new(imported(requested)?);
-            job.columns().map_err(|error| errors::exception(py, &error, Way::Encode))?;
+            let told = |error| errors::exception(py, &error, Way::Encode, Keywords::NONE);
+            job.columns().map_err(told)?;
         }
         let stream = FFI_ArrowArrayStream::new(Box::new(job.reader()));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
 use regauge::event::{BigInt, Ext, Sink, Type, Writer};
 use regauge::value::Builder;
-use regauge::{Error, ErrorKind, Fidelity, OnLoss, Options, Result, Value};
+use regauge::{Error, ErrorKind, Fidelity, Format, OnLoss, Options, Result, Value};
+
+use crate::errors;
+use crate::options::{For, Keywords};
 
 /// What a document is to become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +100,11 @@ pub fn stop() -> Error {
 
 /// An error as whoever takes the batches sees it.
 pub fn arrow(error: Error) -> ArrowError {
+    let format = error.format().unwrap_or(Format::Json);
+    let text = errors::text(&error, Keywords::new(For::Loading, format));
     match error.kind() {
-        ErrorKind::Io => ArrowError::IoError(error.to_string(), std::io::Error::other("regauge")),
-        _ => ArrowError::InvalidArgumentError(error.to_string()),
+        ErrorKind::Io => ArrowError::IoError(text, std::io::Error::other("regauge")),
+        _ => ArrowError::InvalidArgumentError(text),
     }
 }
 

@@ -12,6 +12,8 @@ use std::collections::HashMap;
 
 use pyo3::prelude::*;
 use regauge::event::{BigInt, Ext, ShortText, Sink, Type, TypeBuf};
+use regauge::hint::Hint;
+use regauge::options::Opt;
 use regauge::{Error, ErrorKind, Fidelity, Format, OnLoss, Result, Value};
 
 pub use hooks::Hooks;
@@ -287,7 +289,7 @@ impl<'py> Builder<'py> {
         let shown = key.and_then(|key| key.repr().ok()).map(|repr| repr.to_string());
         let shown = shown.unwrap_or_default();
         Error::new(ErrorKind::Refused, format!("found the key {shown} a second time in one map"))
-            .hint("pass --duplicate-keys last to take the last")
+            .hint(Hint::set(Opt::DuplicateKeys, "keep").to("take the last"))
     }
 }
 

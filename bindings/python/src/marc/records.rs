@@ -11,6 +11,7 @@ use regauge::{Error, Format, Limits, OnLoss, json};
 
 use super::make::{Maker, fields_of};
 use crate::errors::{self, Way};
+use crate::options::Keywords;
 use crate::raw::text;
 use crate::stream;
 use crate::turn::Turn;
@@ -46,7 +47,7 @@ impl PyFields {
         let mut builder = builder(&limits);
         match Source::next(&mut reader, &mut builder) {
             Ok(_) => Ok(PyFields { record: builder.record().clone() }),
-            Err(error) => Err(errors::exception(py, &error, Way::Decode)),
+            Err(error) => Err(errors::exception(py, &error, Way::Decode, Keywords::NONE)),
         }
     }
 
@@ -66,7 +67,7 @@ impl PyFields {
         let fidelity = Fidelity::new(OnLoss::Refuse, Format::MarcJson);
         let mut writer = marc::json::Writer::new(Out::in_memory(), fidelity);
         let done = self.record.drive(&mut writer).and_then(|()| writer.end_document());
-        done.map_err(|error| errors::exception(py, &error, Way::Encode))?;
+        done.map_err(|error| errors::exception(py, &error, Way::Encode, Keywords::NONE))?;
         Ok(PyBytes::new(py, &writer.into_out().into_vec()))
     }
 
@@ -144,7 +145,7 @@ impl PyRecords {
                         error
                     }
                 };
-                Err(errors::exception(py, &error, Way::Decode))
+                Err(errors::exception(py, &error, Way::Decode, Keywords::NONE))
             }
         }
     }

@@ -15,6 +15,7 @@ use regauge::{Format, OnLoss};
 use super::layout::LEADER_BYTES;
 use super::make::slots;
 use crate::errors::{self, Way};
+use crate::options::Keywords;
 use crate::raw::marc as raw;
 use crate::raw::view::{self, Kind};
 
@@ -209,7 +210,7 @@ pub fn write_xml<'py>(
     let fidelity = Fidelity::new(OnLoss::Refuse, Format::MarcXml);
     let mut writer = marc::xml::Writer::new(Out::in_memory(), options, fidelity);
     let done = record.drive(&mut writer).and_then(|()| writer.end_document());
-    done.map_err(|error| errors::exception(py, &error, Way::Encode))?;
+    done.map_err(|error| errors::exception(py, &error, Way::Encode, Keywords::NONE))?;
     let bytes = writer.into_out().into_vec();
     // The collection is begun by whoever writes the first record, and ended by whoever closes it.
     let start = match head {

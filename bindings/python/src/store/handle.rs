@@ -60,7 +60,7 @@ impl PyStore {
     pub(super) fn another(&self, codec: Option<Codec>) -> regauge_store::Result<Store> {
         let mut store = open(&self.url, &self.collection, codec, self.sync)?;
         store.limits = self.options.limits;
-        store.on_loss = self.options.on_loss;
+        (store.on_loss, store.unwrap) = (self.options.on_loss, self.options.unwrap);
         Ok(store)
     }
 
@@ -73,6 +73,8 @@ impl PyStore {
         let mut given = Given::new(format, format);
         given.options.limits = self.options.limits;
         given.options.on_loss = self.options.on_loss;
+        given.options.unwrap = self.options.unwrap;
+        given.settle_decimals();
         given.options.objects = self.options.objects;
         given.options.duplicate_keys = self.options.duplicate_keys;
         given.sort_keys = self.sort_keys;

@@ -48,7 +48,7 @@ impl Told {
     fn tell(&mut self, error: &Error, function: Option<&Py<PyAny>>) -> regauge_store::Result<()> {
         let Some(function) = function else {
             if self.shown.len() < SHOWN {
-                self.shown.push(error.to_string());
+                self.shown.push(errors::stored_text(error));
             }
             return Ok(());
         };

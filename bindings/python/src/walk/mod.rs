@@ -8,6 +8,8 @@ mod shared;
 
 use pyo3::prelude::*;
 use regauge::event::{Ext, Sink};
+use regauge::hint::Hint;
+use regauge::limits::Limit;
 use regauge::path::{Path, Step};
 use regauge::value::Builder as ValueBuilder;
 use regauge::{Error, ErrorKind, Format, Limits, Result, Value};
@@ -223,7 +225,7 @@ impl<'py> Walker<'py> {
         Error::limit(format!(
             "found more than {most} nested containers, the limit of depth; an object may hold itself"
         ))
-        .hint(format!("pass --limit depth=… to raise it, up to {}", Limits::DEPTH_CEILING))
+        .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
     }
 
     #[inline(never)]

@@ -34,6 +34,8 @@ module Regauge
 
     def flags(options)
       options.flat_map do |name, value|
+        next (value ? ["--unwrap"] : []) if name == :unwrap
+
         flag = FLAGS.fetch(name) { raise Unavailable, "#{name}: is not there without the extension" }
         [flag, value]
       end

@@ -23,6 +23,9 @@ module Regauge
     attr_reader :column
     # @return [String, nil] the key of the store's value, for people: in quotes, or in hexadecimal
     attr_reader :key
+    # @return [String, nil] what to do about it, as the message ends with: the keywords that it names are
+    #   those of the method that failed
+    attr_reader :hint
     # @return [String, nil] a few lines of the input that show the place
     attr_reader :excerpt
 

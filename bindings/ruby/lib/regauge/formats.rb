@@ -68,7 +68,8 @@ module Regauge
     # @param source [String, #read]
     # @param from [Symbol, nil] by default what the first bytes tell
     # @param to [Symbol]
-    # @yieldparam report [Hash] `documents:`, `bad_records:`, `losses:`
+    # @yieldparam report [Hash] `documents:`, `bad_records:` (the first thousand),
+    #   `bad_record_count:`, `losses:`
     # @return [String]
     def convert(source, to:, from: nil, **options)
       source = source.read if source.respond_to?(:read)
@@ -82,7 +83,7 @@ module Regauge
     #
     # @param input [String] a path
     # @param output [String] a path
-    # @return [Hash] `documents:`, `bad_records:`, `losses:`
+    # @return [Hash] `documents:`, `bad_records:` (the first thousand), `bad_record_count:`, `losses:`
     def convert_file(input, output, from: nil, to: nil, **options)
       from ||= detect(File.binread(input, 4096) || "", name: input.to_s)
       to ||= detect(nil, name: output.to_s)
@@ -107,6 +108,7 @@ module Regauge
 
     # The format that a name or the first bytes tell.
     #
+    # @raise [DecodeError] where the two contradict: JSON in a file named `.msgpack`
     # @param bytes [String, nil]
     # @param name [String, nil]
     # @return [Symbol, nil]

@@ -17,7 +17,7 @@ pub struct Packing(pub Option<Compression>);
 pub enum Loss {
     /// Stop, naming the path, the value and the option that would go on
     Refuse,
-    /// Write a reversible notation, and undo it on reading
+    /// Write a reversible notation, which --unwrap reads
     Wrap,
     /// Write the nearest value, and count it
     Approximate,
@@ -207,14 +207,6 @@ pub(super) fn compression(text: &str) -> Result<Packing, String> {
         let names: Vec<_> = Compression::ALL.iter().map(|one| one.name()).collect();
         format!("unknown compression `{text}`: known are none, {}", names.join(", "))
     })
-}
-
-/// A part in percent, above 0.
-pub(super) fn percent(text: &str) -> Result<f64, String> {
-    match text.trim_end_matches('%').parse() {
-        Ok(percent) if percent > 0.0 && percent <= 1e6 => Ok(percent),
-        _ => Err("expected a number above 0, such as 10".to_owned()),
-    }
 }
 
 pub(super) fn jobs(text: &str) -> Result<usize, String> {

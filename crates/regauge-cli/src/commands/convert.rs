@@ -3,9 +3,9 @@
 use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
-use regauge::convert::{Input, Options, Summary, convert};
+use regauge::convert::{Input, NAMED_BAD_RECORDS, Options, Summary, convert};
 use regauge::output::Output as _;
-use regauge::reader::BadRecord;
+use regauge::reader::Skipped;
 use regauge::{Error, Format};
 
 use crate::args::{Bad, Convert, Limit, Numbers, Packing, Reading};
@@ -15,6 +15,7 @@ use crate::input::{Source, Wanted};
 use crate::output::{Destination, Outlet};
 use crate::progress::Meter;
 use crate::report::{Report, Side};
+use crate::words;
 
 /// Up to this size one thread is done before a second has begun.
 const SMALL_BYTES: u64 = 1 << 20;
@@ -96,9 +97,11 @@ impl Aside {
     }
 
     /// Tells of a broken record, and keeps it.
-    fn take(&mut self, name: &str, one: &BadRecord, meter: &Meter) -> regauge::Result {
-        if !self.quiet {
-            meter.aside(|| say(name, &one.error));
+    fn take(&mut self, name: &str, one: &Skipped, meter: &Meter) -> regauge::Result {
+        if !self.quiet
+            && let Some(error) = &one.error
+        {
+            meter.aside(|| say(name, words::text(error)));
         }
         if let Some((_, outlet)) = &mut self.bad {
             outlet.write(&one.bytes)?;
@@ -125,7 +128,7 @@ fn convert_source(
 ) -> std::result::Result<Summary, Error> {
     let meter = source.meter();
     let name = source.name.clone();
-    let mut on_bad = |one: BadRecord| aside.take(&name, &one, &meter);
+    let mut on_bad = |one: Skipped| aside.take(&name, &one, &meter);
     if options.jobs > 1 && source.is_plain_file() {
         convert(Input::At(source), outlet, options, &mut on_bad)
     } else if source.can_repeat() {
@@ -171,6 +174,7 @@ fn options(arguments: &Convert, source: &Source, to: Format) -> Options {
     let mut options = Options::new(source.format, to);
     read_options(&mut options, &arguments.reading);
     options.on_loss = arguments.on_loss.into();
+    options.unwrap = arguments.unwrap;
     options.objects = arguments.objects.map(Into::into);
     options.documents = arguments.documents.into();
     options.duplicate_keys = arguments.duplicate_keys.into();
@@ -287,11 +291,14 @@ fn summarize(name: &str, summary: &Summary, bad: &Bad) {
         say(name, line);
     }
     if summary.bad_records > 0 {
-        let kept = match bad {
+        let mut kept = match bad {
             Bad::Keep(path) => format!("; their bytes are in {}", path.display()),
             Bad::Stop | Bad::Skip => String::new(),
         };
         let count = summary.bad_records;
+        if count > NAMED_BAD_RECORDS {
+            kept += &format!("; the first {NAMED_BAD_RECORDS} are named above");
+        }
         say(name, format_args!("{count} of {all} records were broken and passed over{kept}"));
     }
 }

@@ -5,7 +5,9 @@ use std::io::{self, Read};
 
 use comfy_table::{CellAlignment, Table, presets};
 use regauge::convert::{Input, Options, read};
-use regauge::reader::BadRecord;
+use regauge::hint::Hint;
+use regauge::limits::Limit;
+use regauge::reader::Skipped;
 use regauge::shape::{Kinds, PATHS_MAX, Shape};
 use regauge::{Error, Format, Sink};
 
@@ -16,6 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::input::Source;
 use crate::progress::Meter;
 use crate::report::{Unsigned as _, error_fields, print, to_stdout};
+use crate::words;
 
 /// Says what is in a file.
 pub fn run(arguments: &Inspect) -> Result {
@@ -45,7 +48,10 @@ pub fn run(arguments: &Inspect) -> Result {
         _ => None,
     };
     let ran = {
-        let mut on_bad = |one: BadRecord| bad.take(one);
+        let mut on_bad = |one: Skipped| {
+            bad.take(one);
+            Ok(())
+        };
         if let Some(bytes) = &waiting {
             read(Input::Bytes(bytes), &options, &mut shape, &mut on_bad).map(drop)
         } else if source.can_repeat() {
@@ -90,7 +96,7 @@ fn whole(source: &Source, options: &Options) -> Result<Vec<u8>> {
         let error = Error::limit(format!(
             "found more than {bound} bytes, the limit of record_bytes, in a stream that is read twice"
         ))
-        .hint("give a file, or pass --limit record_bytes=… to raise it");
+        .hint(Hint::say("give a file").or(Hint::raise(Limit::RecordBytes)));
         return Err(Failure::data(&source.name, error));
     }
     Ok(bytes)
@@ -104,12 +110,11 @@ struct Bad {
 }
 
 impl Bad {
-    fn take(&mut self, one: BadRecord) -> regauge::Result {
-        self.count += 1;
+    fn take(&mut self, one: Skipped) {
+        self.count += u64::from(!one.continues);
         if self.shown.len() < self.most {
-            self.shown.push(one.error);
+            self.shown.extend(one.error);
         }
-        Ok(())
     }
 }
 
@@ -194,7 +199,7 @@ impl Found<'_> {
         if !bad.shown.is_empty() {
             let _ = writeln!(text, "\nbroken records:");
             for error in &bad.shown {
-                let _ = writeln!(text, "  {error}");
+                let _ = writeln!(text, "  {}", words::text(error));
             }
             let more = bad.count - bad.shown.len() as u64;
             if more > 0 {

@@ -5,19 +5,19 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead as _, IsTerminal as _, Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use comfy_table::{Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
 use regauge::{Format, Limits};
 use regauge_measure::{
-    Error, InputFile, Layout, Options, Progress, Report, Stage, compare, files_in, name_in,
-    note_of_unknown, render, render_safety, run as measure, safety, setup,
+    Error, InputFile, Options, Report, compare, files_in, name_in, note_of_unknown, render_safety,
+    run as measure, safety, setup,
 };
 
 use crate::args::{Contender, Measure, When};
 use crate::commands::inspect::trimmed;
 use crate::commands::report;
+use crate::commands::stages::Stages;
 use crate::commands::tasks;
 use crate::engines;
 use crate::failure::{Failure, Result, complain};
@@ -74,8 +74,6 @@ pub fn run(arguments: &Measure) -> Result {
     if let Some(budget) = arguments.budget {
         options.budget = Duration::from_secs(budget);
     }
-    options.noise_limit = arguments.noise_limit / 100.0;
-    options.rank_anyway = arguments.rank_anyway;
     options.pin = !arguments.no_pin;
     options.seed = arguments.seed;
     options.databases.clone_from(&arguments.db);
@@ -91,7 +89,7 @@ pub fn run(arguments: &Measure) -> Result {
     options.work_dir = Some(work.path().to_owned());
     options.stop = Some(crate::interrupt::stop_flag().map_err(interrupts)?);
 
-    let mut shown = Shown::new(arguments.progress);
+    let mut shown = Stages::new(arguments.progress);
     let report = match task {
         Some(name) => tasks::measure(name, arguments, &options, &mut shown),
         None => measure(&options, &mut shown),
@@ -103,8 +101,7 @@ pub fn run(arguments: &Measure) -> Result {
         file.commit()?;
     }
     let page = out.map(|out| report::put(&out, &report)).transpose()?;
-    let terminal = io::stdout().is_terminal();
-    let layout = Layout { width: terminal.then(columns).flatten(), lines: terminal };
+    let layout = report::layout();
     let compared =
         before.map(|before| compare::render(&compare::compare(&before, &report), layout));
     if arguments.json.as_deref() == Some(Path::new("-")) {
@@ -114,7 +111,7 @@ pub fn run(arguments: &Measure) -> Result {
     }
     let text = match options.safety {
         safety::When::Only => render_safety(&report, layout),
-        _ => render(&report, layout),
+        _ => report::told(&report, arguments.full),
     };
     print(text.as_bytes())?;
     if let Some(text) = compared {
@@ -243,10 +240,6 @@ fn failure(error: Error) -> Failure {
     }
 }
 
-fn columns() -> Option<u16> {
-    rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| size.ws_col).filter(|one| *one > 0)
-}
-
 /// Says what it will do, asks, and does it.
 fn set_up(arguments: &Measure, wanted: &[setup::Wanted]) -> Result {
     let mut options = setup::Options::default();
@@ -291,80 +284,6 @@ pub fn serve(arguments: &Contender) -> Result {
     let (stdin, stdout) = (io::stdin().lock(), io::stdout().lock());
     regauge_measure::serve_native(&arguments.name, stdin, stdout)
         .map_err(|error| Failure::usage(format!("contender {}: {error}", arguments.name)))
-}
-
-/// The stages of a measurement, on a terminal: what is done, how far it is, how long it will take.
-struct Shown {
-    bar: Option<ProgressBar>,
-    /// When the run will be over, as the engine last said.
-    end: Option<Instant>,
-    stage: String,
-}
-
-impl Shown {
-    fn new(when: When) -> Shown {
-        let wanted = match when {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => io::stderr().is_terminal(),
-        };
-        let style = "{bar:20} {prefix}: {wide_msg}";
-        let bar = wanted.then(|| {
-            let style = ProgressStyle::with_template(style).expect("the template is well formed");
-            ProgressBar::new(0).with_style(style)
-        });
-        Shown { bar, end: None, stage: String::new() }
-    }
-
-    fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-
-    fn show(&self, what: &str) {
-        let Some(bar) = &self.bar else { return };
-        let left = self.end.map(|end| end.saturating_duration_since(Instant::now()).as_secs());
-        bar.set_prefix(match left {
-            Some(1..) => format!("{}, {} left", self.stage, clock(left.unwrap_or(0))),
-            _ => self.stage.clone(),
-        });
-        bar.set_message(what.to_owned());
-    }
-}
-
-/// Minutes and seconds: `1:05`.
-fn clock(seconds: u64) -> String {
-    format!("{}:{:02}", seconds / 60, seconds % 60)
-}
-
-impl Progress for Shown {
-    fn begin(&mut self, stage: Stage, steps: u64) {
-        self.stage = match stage {
-            Stage::Lap(lap) => format!("{} ({lap})", stage.name()),
-            _ => stage.name().to_owned(),
-        };
-        if let Some(bar) = &self.bar {
-            bar.reset();
-            bar.set_length(steps);
-        }
-        self.show("");
-    }
-
-    fn step(&mut self, what: &str) {
-        self.show(what);
-        if let Some(bar) = &self.bar {
-            bar.inc(1);
-        }
-    }
-
-    fn name(&mut self, what: &str) {
-        self.show(what);
-    }
-
-    fn left(&mut self, time: Duration) {
-        self.end = Some(Instant::now() + time);
-    }
 }
 
 /// The contenders there are, for those who choose with `--only`.

@@ -11,5 +11,6 @@ pub mod pickle_survey;
 pub mod report;
 pub mod sample;
 pub mod serve;
+pub mod stages;
 pub mod store;
 pub mod tasks;

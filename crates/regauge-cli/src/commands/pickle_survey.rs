@@ -7,6 +7,7 @@ use regauge::pickle::{Call, Import, Risk, Survey, Verdict, survey_stream};
 use regauge::{Limits, Sink};
 
 use crate::report::{Unsigned as _, error_fields};
+use crate::words;
 
 /// Reads pickles and lists what loading them would do.
 pub fn take(read: impl Read, limits: &Limits) -> std::io::Result<Survey> {
@@ -38,7 +39,7 @@ pub fn text(survey: &Survey, top: usize) -> String {
         }
     }
     if let Some(error) = &survey.error {
-        let _ = writeln!(text, "broken     {error}");
+        let _ = writeln!(text, "broken     {}", words::text(error));
     }
     imports(survey, top, &mut text);
     calls(survey, top, &mut text);

@@ -1,21 +1,22 @@
 //! `regauge report`: a measurement that was kept, as page, tables and charts.
 
 use std::fs;
-use std::io::{self, Read as _};
+use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use regauge_measure::report::SCHEMA;
-use regauge_report::{Destination, Error, PAGE};
+use regauge_measure::{Layout, render};
+use regauge_report::{Destination, Error, PAGE, View, screen};
 use serde_json::Value;
 
 use crate::args::Report;
 use crate::failure::{Failure, Result};
 use crate::report::print;
 
-/// Reads what was measured, and writes the report.
+/// Reads what was measured, and shows it or writes the report.
 pub fn run(arguments: &Report) -> Result {
     let name = arguments.input.display().to_string();
-    let out = open(&arguments.out, arguments.force)?;
+    let out = arguments.out.as_deref().map(|out| open(out, arguments.force)).transpose()?;
     let text = if arguments.input == Path::new("-") {
         let mut text = String::new();
         io::stdin().lock().read_to_string(&mut text).map(|_| text)
@@ -27,8 +28,33 @@ pub fn run(arguments: &Report) -> Result {
         _ => Failure::io(&name, &error),
     })?;
     let report = read(&text).map_err(|reason| Failure::Io(format!("{name}: {reason}")))?;
-    let page = put(&out, &report)?;
-    print(format!("{}\n", page.display()).as_bytes())
+    match out {
+        Some(out) => print(format!("{}\n", put(&out, &report)?.display()).as_bytes()),
+        None => print(told(&report, arguments.full).as_bytes()),
+    }
+}
+
+/// The first screen of a report, and with `full` all tables below it.
+pub fn told(report: &regauge_measure::Report, full: bool) -> String {
+    let layout = layout();
+    // <https://no-color.org>
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let takes_colours = std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb");
+    let colours = layout.lines && wanted && takes_colours;
+    let mut text = screen(report, View { width: layout.width, full, colours });
+    if full {
+        text.push('\n');
+        text.push_str(&render(report, layout));
+    }
+    text
+}
+
+/// What standard output has room for.
+pub fn layout() -> Layout {
+    let is_terminal = io::stdout().is_terminal();
+    let columns = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| size.ws_col);
+    let width = is_terminal.then(columns).flatten().filter(|columns| *columns > 0);
+    Layout { width, lines: is_terminal }
 }
 
 /// A folder that a report may go to.

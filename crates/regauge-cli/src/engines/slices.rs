@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use regauge::{Format, OnLoss, Options, Value, values};
+use regauge::{Format, Options, Value, values};
 use regauge_measure::program::{Absent, Case, Cases, Ready};
 use regauge_store::series::{Buckets, Series, TimeNs};
 use regauge_store::slices::Span;
@@ -28,7 +28,7 @@ pub(super) fn cases<'c>(ready: &Ready, urls: &[&str]) -> Told<Cases<'c>> {
     let path = ready.path.as_deref().ok_or("expected a file of slices")?;
     let lines = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut options = Options::new(Format::Ndjson, Format::Ndjson);
-    options.on_loss = OnLoss::Wrap;
+    options.unwrap = true;
     let slices = Rc::new(values::read_values(&lines, &options).map_err(in_words)?);
     Ok(on_each(ready, urls, &KINDS, &NAMES, |place| {
         let part = Rc::new(Part::make(place)?);

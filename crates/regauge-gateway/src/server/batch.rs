@@ -49,11 +49,12 @@ pub(super) async fn post(call: Call) -> Answer {
         order[..=place].rotate_right(1);
     }
     let to = media::wanted(call.headers(), &order)?;
-    let on_loss = call.query(&["on_loss"])?.on_loss()?;
+    let query = call.query(&["on_loss", "unwrap"])?;
+    let (on_loss, unwrap) = (query.on_loss()?, query.unwrap()?);
     let limits = call.grant().quota.limits;
     call.once(true, limits.body_bytes, move |gateway, grant, body| async move {
         let may_write = grant.scopes.has(Scope::Write);
-        let read = move || parse(&body.bytes, from, limits, on_loss);
+        let read = move || parse(&body.bytes, from, limits, unwrap);
         let operations = gateway.blocking(read).await?;
         let written = operations.iter().filter(|one| !matches!(one, Operation::Get(_)));
         let written: Vec<_> = written.map(|one| one.key().to_vec()).collect();
@@ -95,9 +96,9 @@ fn member<'v>(map: &'v [(Value, Value)], name: &str) -> Option<&'v Value> {
     map.iter().find(is).map(|(_, value)| value)
 }
 
-fn parse(bytes: &[u8], from: Format, limits: Limits, on_loss: OnLoss) -> Answer<Vec<Operation>> {
+fn parse(bytes: &[u8], from: Format, limits: Limits, unwrap: bool) -> Answer<Vec<Operation>> {
     let mut options = Options::new(from, from);
-    (options.on_loss, options.documents) = (on_loss, Documents::Keep);
+    (options.unwrap, options.documents) = (unwrap, Documents::Keep);
     options.limits = body::limits(limits);
     let documents = values::read_values(bytes, &options)
         .map_err(|error| Problem::document(&error, Doing::Writing))?;
@@ -175,7 +176,6 @@ fn plan(
     on_loss: OnLoss,
 ) -> Answer<(Vec<Value>, Changes)> {
     let codec = store.settings().codec;
-    store.on_loss = on_loss;
     let mut results = Vec::with_capacity(operations.len());
     let mut changes = Changes::new();
     let mut converted = 0;

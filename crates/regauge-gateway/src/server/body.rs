@@ -108,21 +108,21 @@ fn may_swell(format: Format) -> bool {
     matches!(format, Format::Yaml | Format::Cbor | Format::Marshal | Format::Pickle)
 }
 
-/// A document in another format, if it could swell on the way: at most `most` bytes of it. What
-/// cannot swell is left to the store.
+/// A document in another format, if it could swell on the way, or is in the wrapped notation: at
+/// most `most` bytes of it. Any other is left to the store.
 pub(super) fn bounded<'d>(
     key: &[u8],
     document: &'d [u8],
     (from, to): (Format, Format),
-    (limits, on_loss): (Limits, OnLoss),
+    (limits, on_loss, unwrap): (Limits, OnLoss, bool),
     most: u64,
     doing: Doing,
 ) -> Answer<(Cow<'d, [u8]>, Format)> {
-    if from == to || !may_swell(from) {
+    if !unwrap && (from == to || !may_swell(from)) {
         return Ok((Cow::Borrowed(document), from));
     }
     let mut options = Options::new(from, to);
-    (options.limits, options.on_loss) = (limits, on_loss);
+    (options.limits, options.on_loss, options.unwrap) = (limits, on_loss, unwrap);
     options.documents = regauge::documents::Documents::Keep;
     let mut out = Bounded { bytes: Vec::new(), most, is_full: false };
     let done = convert::convert(Input::Bytes(document), &mut out, &options, &mut |_| Ok(()));

@@ -8,6 +8,7 @@ use regauge::Format;
 use regauge_store::{Codec, Error, Result};
 use serde::{Deserialize, Deserializer, de};
 
+use super::room;
 use crate::tenants::Place;
 
 /// What the gateway does, and how much of it.
@@ -32,7 +33,8 @@ pub struct Config {
     /// Whether one value of an open file is read on the thread of its connection, which saves the
     /// way to another thread and back. Not for disks that make a reader wait.
     pub read_inline: bool,
-    /// Tenants whose files stay open, at most.
+    /// Tenants whose files stay open, at most; 0 is as many as the limit on open files and a
+    /// quarter of the memory have room for.
     pub open_tenants: usize,
     /// Bytes of documents that were read lately and are kept in memory as they are sent; 0 keeps
     /// none.
@@ -124,7 +126,7 @@ impl Default for Config {
             threads: 0,
             blocking: 0,
             read_inline: true,
-            open_tenants: 256,
+            open_tenants: 0,
             recent_bytes: 64 << 20,
             tls: None,
             tenants: NewTenants::default(),
@@ -212,7 +214,6 @@ impl Config {
         }
         let Limits { body_bytes, rate, burst, concurrency, batch, page, .. } = self.limits;
         let some = [
-            ("open_tenants", self.open_tenants as u64),
             ("limits.body_bytes", body_bytes),
             ("limits.rate", rate.into()),
             ("limits.burst", burst.into()),
@@ -260,6 +261,15 @@ impl Config {
         }
     }
 
+    /// Tenants whose files stay open.
+    #[must_use]
+    pub fn open_tenants(&self) -> usize {
+        match self.open_tenants {
+            0 => room::tenants(room::files(), room::memory(), self.connections.max as u64),
+            some => some,
+        }
+    }
+
     pub(super) fn queue(&self) -> Duration {
         Duration::from_secs(self.connections.queue_seconds)
     }
@@ -298,6 +308,8 @@ mod tests {
         let config = Config::parse("").unwrap();
         assert_eq!(config.listen.to_string(), "127.0.0.1:8750");
         assert_eq!(config.formats.len(), Format::ALL.len() - 1);
+        assert!(config.open_tenants() >= 16, "found from what the machine has");
+        assert_eq!(Config::parse("open_tenants = 7").unwrap().open_tenants(), 7);
     }
 
     #[test]

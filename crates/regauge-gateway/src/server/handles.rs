@@ -12,7 +12,7 @@ use super::reading;
 use crate::tenants::{Home, Place, Tenant};
 
 /// Stores of one tenant that stay open: several may read at the same time.
-const IDLE_MAX: usize = 4;
+pub(super) const IDLE_MAX: usize = 4;
 
 /// The open tenants.
 pub(super) struct Handles {
@@ -92,7 +92,7 @@ impl Handle {
         store.limits = regauge::Limits::default();
         store.limits.set("depth", Some(regauge::Limits::DEPTH_CEILING.into()));
         store.limits.set("record_bytes", Some(limits.converted_bytes));
-        store.on_loss = regauge::OnLoss::Refuse;
+        (store.on_loss, store.unwrap) = (regauge::OnLoss::Refuse, false);
         let done = act(&mut store);
         let mut idle = locked(&self.idle);
         if idle.len() < IDLE_MAX {

@@ -3,6 +3,7 @@
 //! Pages are read one after the other, when the client has taken the one before: a slow client
 //! holds no file and no thread, and no more than a page of memory.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
@@ -294,11 +295,11 @@ fn as_json(
     let entry = store.unseal(key, stored).map_err(reading)?;
     store.on_loss = on_loss;
     let pair = (entry.codec.format, Format::Json);
-    let how = (store.limits, on_loss);
-    let (document, format) = body::bounded(key, &entry.document, pair, how, most, Doing::Reading)?;
-    let mut json = match format {
-        Format::Json => document.into_owned(),
-        _ => store.document(key, entry, Format::Json).map_err(reading)?,
+    let how = (store.limits, on_loss, false);
+    let (document, _) = body::bounded(key, &entry.document, pair, how, most, Doing::Reading)?;
+    let mut json = match document {
+        Cow::Owned(converted) => converted,
+        Cow::Borrowed(_) => store.document(key, entry, Format::Json).map_err(reading)?,
     };
     // Line breaks of JSON stand between its tokens only, and this is one line.
     for byte in json.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {

@@ -19,6 +19,7 @@ mod objects;
 mod page;
 mod problem;
 mod recent;
+mod room;
 mod routes;
 mod run;
 mod series;
@@ -85,11 +86,13 @@ impl Gateway {
         for tenant in home.recover(&lock)? {
             tracing::warn!(%tenant, "a move that was cut off is undone or ended");
         }
+        let open_tenants = config.open_tenants();
+        tracing::info!(open_tenants, "so many tenants stay open at most");
         let version = home.registry.version()?;
         let snapshot = home.registry.snapshot()?;
         Ok(Arc::new(Gateway {
             recent: Recent::new(config.recent_bytes),
-            handles: Handles::new(Arc::clone(&home), config.open_tenants),
+            handles: Handles::new(Arc::clone(&home), open_tenants),
             blocking: Arc::new(Semaphore::new(config.blocking())),
             memory: Arc::new(Semaphore::new(MEMORY_UNITS)),
             idempotency: Idempotency::open(home.folder())?,

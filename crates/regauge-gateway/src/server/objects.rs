@@ -37,6 +37,7 @@ struct Wanted {
     formats: Vec<Format>,
     conditions: Conditions,
     on_loss: OnLoss,
+    unwrap: bool,
     most: u64,
 }
 
@@ -46,15 +47,15 @@ pub(super) async fn get(call: Call) -> Answer {
 }
 
 pub(super) async fn get_key(call: Call, key: Vec<u8>) -> Answer {
-    let query = call.query(&["on_loss"])?;
-    let on_loss = query.on_loss()?;
+    let query = call.query(&["on_loss", "unwrap"])?;
+    let (on_loss, unwrap) = (query.on_loss()?, query.unwrap()?);
     let conditions = Conditions::of(call.headers())?;
     let grant = call.grant();
     let most = grant.quota.limits.converted_bytes;
     let number = grant.tenant.number;
     let formats = &call.gateway.config.formats;
     // What another way to meet losses makes of a document is not kept.
-    let is_usual = on_loss == OnLoss::Refuse;
+    let is_usual = on_loss == OnLoss::Refuse && !unwrap;
     if is_usual && let Some(kept) = call.gateway.recent.get(number, &key) {
         let to = chosen(call.headers(), formats, kept.stored)?;
         if conditions.refuse_read(kept.tag) {
@@ -71,7 +72,7 @@ pub(super) async fn get_key(call: Call, key: Vec<u8>) -> Answer {
     }
     let calm = grant.runtime.changes.calm();
     let (formats, headers) = (formats.clone(), call.headers().clone());
-    let wanted = Wanted { headers, formats, conditions, on_loss, most };
+    let wanted = Wanted { headers, formats, conditions, on_loss, unwrap, most };
     let key = Arc::new(key);
     let sought = Arc::clone(&key);
     let read = move |store: &mut Store| fetch(store, &sought, &wanted);
@@ -144,14 +145,15 @@ fn fetch(store: &mut Store, key: &[u8], wanted: &Wanted) -> Answer<Found> {
     if wanted.conditions.is_fresh(tag) {
         return Ok(found);
     }
-    if is_plain && to == format {
+    let is_as_stored = wanted.on_loss != OnLoss::Wrap && !wanted.unwrap;
+    if is_plain && to == format && is_as_stored {
         found.body = Some(Bytes::from(stored).slice(envelope::BYTES..));
         return Ok(found);
     }
     let entry = store.unseal(key, &stored).map_err(reading)?;
     drop(stored);
-    store.on_loss = wanted.on_loss;
-    let how = (store.limits, wanted.on_loss);
+    (store.on_loss, store.unwrap) = (wanted.on_loss, wanted.unwrap);
+    let how = (store.limits, wanted.on_loss, wanted.unwrap);
     let pair = (entry.codec.format, to);
     let (document, _) = bounded(key, &entry.document, pair, how, wanted.most, Doing::Reading)?;
     found.body = Some(match document {
@@ -174,7 +176,8 @@ pub(super) async fn put(call: Call) -> Answer {
 pub(super) async fn put_key(call: Call, key: Vec<u8>) -> Answer {
     let format = media::of_body(call.headers(), &call.gateway.config.formats)?;
     let conditions = Conditions::of(call.headers())?;
-    let on_loss = call.query(&["on_loss"])?.on_loss()?;
+    let query = call.query(&["on_loss", "unwrap"])?;
+    let (on_loss, unwrap) = (query.on_loss()?, query.unwrap()?);
     let limits = call.grant().quota.limits;
     let is_repeatable = conditions.is_empty();
     call.once(is_repeatable, limits.body_bytes, move |gateway, grant, body| async move {
@@ -184,7 +187,7 @@ pub(super) async fn put_key(call: Call, key: Vec<u8>) -> Answer {
         let changed = Access::Write(vec![key.clone()]);
         let write = move |store: &mut Store| {
             store.on_loss = on_loss;
-            write(store, &key, &body.bytes, format, &conditions, limits)
+            write(store, &key, &body.bytes, (format, unwrap), &conditions, limits)
         };
         let written = gateway.with_store(&grant, changed, write).await?;
         let mut response = Response::new(Body::empty());
@@ -206,18 +209,18 @@ fn write(
     store: &mut Store,
     key: &[u8],
     body: &[u8],
-    format: Format,
+    (format, unwrap): (Format, bool),
     conditions: &Conditions,
     limits: Limits,
 ) -> Answer<Written> {
     let to = store.settings().codec.format;
     let usual = std::mem::replace(&mut store.limits, body::limits(limits));
-    let how = (store.limits, store.on_loss);
+    let how = (store.limits, store.on_loss, unwrap);
     let most = limits.converted_bytes;
     let (document, format) = bounded(key, body, (format, to), how, most, Doing::Writing)?;
     if matches!(document, Cow::Owned(_)) {
-        // What the tenant's limits are for has been looked at on the way.
-        store.limits = usual;
+        // What the tenant's limits and the policy are for has been looked at on the way.
+        (store.limits, store.on_loss) = (usual, OnLoss::Refuse);
     }
     let is_new;
     if conditions.is_empty() {

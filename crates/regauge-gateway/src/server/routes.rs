@@ -347,6 +347,12 @@ impl Query {
         ];
         Ok(self.word("on_loss", &known)?.unwrap_or_default())
     }
+
+    /// Whether what is read, a body or a stored document, is in the wrapped notation.
+    pub fn unwrap(&self) -> Answer<bool> {
+        let known = [("true", true), ("false", false)];
+        Ok(self.word("unwrap", &known)?.unwrap_or_default())
+    }
 }
 
 /// The bytes of percent-encoded text; every % has two digits behind it.

@@ -13,13 +13,16 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use regauge_store::engine::{self, Engine};
+use regauge_store::engine::{Engine, Sqlite};
 use regauge_store::{Order, Range, Store};
 
 use super::{Error, Lanes, Place, Prefixed, Registry, Result, State, Tenant, TenantId, failed};
 
 /// The collection in which a tenant's values are.
 pub const COLLECTION: &str = "objects";
+/// Bytes of pages that a connection to a tenant's own file keeps. The system has the file in memory
+/// as well, and what is read often is in the gateway's memory of recent documents.
+pub(crate) const PAGE_CACHE: u32 = 256 << 10;
 /// Connections to the shared file that stay open.
 const SHARED_LANES: usize = 16;
 /// Keys that are deleted in one transaction.
@@ -53,8 +56,11 @@ impl Home {
         // A path that is whole: nothing in it is taken for an option of SQLite's.
         let folder = folder.canonicalize().map_err(|error| failed(&doing, error))?;
         let registry = Registry::open(&folder.join("tenants.db"), &folder.join("server.key"))?;
-        let url = url(&folder.join("shared.db"))?;
-        let shared = Arc::new(Lanes::new(move || engine::open(&url), SHARED_LANES));
+        let path = text(&folder.join("shared.db"))?;
+        let open = move || -> Result<Box<dyn Engine>> {
+            Ok(Box::new(Sqlite::open(&path)?.without_memory()))
+        };
+        let shared = Arc::new(Lanes::new(open, SHARED_LANES));
         Ok(Home { folder, registry, shared })
     }
 
@@ -97,13 +103,17 @@ impl Home {
         self.shared.is_warm()
     }
 
-    /// The database of a tenant, at one of the two places.
+    /// The database of a tenant, at one of the two places. Neither keeps values in memory of its
+    /// own: every open tenant would have some, and the gateway has one bounded memory for all.
     ///
     /// # Errors
     /// `Engine`.
     pub fn engine(&self, tenant: &Tenant, place: Place) -> Result<Box<dyn Engine>> {
         match place {
-            Place::Own => engine::open(&url(&self.file(&tenant.id))?),
+            Place::Own => {
+                let file = Sqlite::open(&text(&self.file(&tenant.id))?)?;
+                Ok(Box::new(file.without_memory().with_page_cache(PAGE_CACHE)?))
+            }
             Place::Shared => Ok(Box::new(Prefixed::new(Arc::clone(&self.shared), tenant.number))),
         }
     }
@@ -211,9 +221,9 @@ impl Home {
     }
 }
 
-fn url(path: &Path) -> Result<String> {
+fn text(path: &Path) -> Result<String> {
     match path.to_str() {
-        Some(text) => Ok(format!("sqlite:{text}")),
+        Some(text) => Ok(text.to_owned()),
         None => Err(Error::Usage(format!("the path {} is not UTF-8", path.display()))),
     }
 }

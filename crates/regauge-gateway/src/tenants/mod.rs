@@ -10,6 +10,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(feature = "server")]
+pub(crate) use home::PAGE_CACHE;
 pub use home::{COLLECTION, Home, Lock};
 pub use prefix::{Lanes, PREFIX_BYTES, Prefixed};
 pub use regauge_store::{Error, Result};

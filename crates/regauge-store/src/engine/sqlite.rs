@@ -96,6 +96,17 @@ impl Sqlite {
         self
     }
 
+    /// Bounds the pages that the connection keeps in memory; SQLite's own bound is 2 MB.
+    ///
+    /// # Errors
+    /// `Engine`.
+    pub fn with_page_cache(self, bytes: u32) -> Result<Sqlite> {
+        let kib = -i64::from(bytes >> 10);
+        let set = self.connection.pragma_update(None, "cache_size", kib);
+        set.map_err(failed("bound the page cache"))?;
+        Ok(self)
+    }
+
     fn open_with(path: &str, more: OpenFlags) -> Result<Sqlite> {
         if path.is_empty() {
             return Err(Error::usage("found \"sqlite:\", expected a path behind it"));
@@ -547,7 +558,7 @@ fn key_bytes(layout: &Layout, key: ValueRef<'_>) -> Result<Vec<u8>> {
         }
         (kind, other) => Err(Error::usage(format!(
             "table {}: column {} holds a key of type {}, expected {}; adopt it with the right \
-             --key-kind",
+             key kind",
             layout.table,
             layout.key,
             other.data_type(),

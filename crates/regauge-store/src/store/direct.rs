@@ -2,7 +2,7 @@
 //! that look into them here, and for those that want keys alone.
 
 use regauge::tape::Tape;
-use regauge::{Format, Limits, Options, values};
+use regauge::{Format, Limits, OnLoss, Options, values};
 
 use super::{Change, Entry, Store, now};
 use crate::engine::{Order, Range};
@@ -13,8 +13,9 @@ pub(crate) const NOT_ONE: &str = "found no single document, expected one";
 
 impl Entry {
     /// The document as a tape.
-    pub(crate) fn tape(&self, key: &[u8], limits: Limits) -> Result<Tape> {
+    pub(crate) fn tape(&self, key: &[u8], limits: Limits, unwrap: bool) -> Result<Tape> {
         let mut options = Options::new(self.codec.format, self.codec.format);
+        options.unwrap = unwrap;
         options.limits = limits;
         let read = values::read_tape(&self.document, &options);
         let read = read.map_err(|error| Error::document(key, error))?;
@@ -28,8 +29,8 @@ impl Store {
     /// # Errors
     /// `Damaged`, `Document`, `Engine`.
     pub fn tape(&mut self, key: &[u8]) -> Result<Option<Tape>> {
-        let limits = self.limits;
-        self.entry(key)?.map(|entry| entry.tape(key, limits)).transpose()
+        let (limits, unwrap) = (self.limits, self.unwrap);
+        self.entry(key)?.map(|entry| entry.tape(key, limits, unwrap)).transpose()
     }
 
     /// As [`Store::put`], of one whole document that a writer of regauge has just made: if it is
@@ -131,7 +132,11 @@ impl Store {
         let codec = self.settings.codec;
         match codec.format == format {
             true => self.sealed(key, document.into(), codec, now()),
-            false => self.seal(key, document, format),
+            // What was written under this handle's policy is in the notation where that says so.
+            false => {
+                let unwrap = self.on_loss == OnLoss::Wrap;
+                self.seal_as(key, document, (format, unwrap), codec, now())
+            }
         }
     }
 }

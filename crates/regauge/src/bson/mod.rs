@@ -41,6 +41,9 @@ pub struct Options {
     /// Reading: an `int64` that 32 bits would hold comes as [`Ext::Int64`](crate::Ext::Int64). A
     /// conversion to BSON or to canonical Extended JSON sets it.
     pub int64: bool,
+    /// Reading: an element of an array whose name is not its position is counted as a loss, since a
+    /// writer names it by its position. A conversion with a report sets it.
+    pub count_names: bool,
     /// Writing: a document of more bytes is refused. MongoDB takes 16 MiB.
     pub document_bytes: Option<u64>,
     /// JSON is read and written as MongoDB's Extended JSON v2.
@@ -90,6 +93,12 @@ pub fn from_slice(bytes: &[u8]) -> Result<Value> {
         return Err(located(Error::syntax(message).at(end)));
     }
     Ok(builder.take().expect("a whole document was read"))
+}
+
+/// Whether the document at the head of these bytes is among them as a whole.
+pub(crate) fn is_whole(head: &[u8]) -> bool {
+    let length = head.first_chunk().map(|length| i32::from_le_bytes(*length));
+    length.is_some_and(|length| usize::try_from(length).is_ok_and(|length| length <= head.len()))
 }
 
 /// Whether the first bytes of a file look like a document: a length, a type and a name; a zero byte

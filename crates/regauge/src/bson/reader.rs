@@ -8,6 +8,9 @@
 use super::faults::*;
 use super::types::*;
 use crate::event::{Ext, Origin, Sink, Timestamp, Type};
+use crate::fidelity::LossKind;
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::reader::{Parse, Resync, Status};
 use crate::utf8::{ShortText, from_utf8};
@@ -72,6 +75,10 @@ fn until_zero(eight: [u8; 8]) -> Option<usize> {
 pub struct Parser {
     limits: Limits,
     int64: bool,
+    /// Whether the names of what is in arrays are looked at.
+    count_names: bool,
+    /// For every depth, the end of the last array there and the next position in it.
+    positions: Vec<(u64, u64)>,
     depth: usize,
     token_bytes: usize,
     /// The documents around the one at hand.
@@ -85,6 +92,8 @@ pub struct Parser {
     scanned: (u64, usize),
     /// Bytes of input before the window, while one is read; else before the next token.
     base: u64,
+    /// Bytes of a broken document behind the window, which are passed over.
+    passing: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +120,8 @@ impl Parser {
         Parser {
             limits,
             int64: options.int64,
+            count_names: options.count_names,
+            positions: Vec::new(),
             depth: limits.depth.min(Limits::DEPTH_CEILING) as usize,
             token_bytes: usize::try_from(limits.token_bytes).unwrap_or(usize::MAX),
             outer: Vec::new(),
@@ -118,6 +129,7 @@ impl Parser {
             kind: 0,
             scanned: (0, 0),
             base: 0,
+            passing: 0,
         }
     }
 }
@@ -153,20 +165,30 @@ impl Parse for Parser {
         self.outer.clear();
         (self.frame, self.kind) = (CLOSED, 0);
         // The document's own length tells where the next begins, if a zero byte stands before it.
-        let Some(length) = bytes.get(start..).and_then(|rest| rest.first_chunk()) else {
-            return Resync::Never;
+        let length = match std::mem::take(&mut self.passing) {
+            0 => {
+                let Some(length) = bytes.get(start..).and_then(|rest| rest.first_chunk()) else {
+                    return Resync::Never;
+                };
+                let length = i32::from_le_bytes(*length);
+                if length < DOCUMENT_MIN {
+                    return Resync::Never;
+                }
+                length as usize
+            }
+            left => left,
         };
-        let length = i32::from_le_bytes(*length);
-        if length < DOCUMENT_MIN {
-            return Resync::Never;
-        }
-        let next = start + length as usize;
+        let next = start + length;
         match bytes.get(next - 1) {
             Some(0) => {
                 self.base = window + next as u64;
                 Resync::At(next)
             }
-            None if !last => Resync::More,
+            None if !last => {
+                self.passing = next - bytes.len();
+                self.base = window + bytes.len() as u64;
+                Resync::Past(bytes.len())
+            }
             _ => Resync::Never,
         }
     }
@@ -177,6 +199,25 @@ impl Parse for Parser {
 }
 
 impl Parser {
+    /// The name of an element of the array that ends there: a loss if it is not its position.
+    #[cold]
+    fn count_name<S: Sink + ?Sized>(&mut self, end: u64, name: &[u8], sink: &mut S) {
+        let depth = self.outer.len();
+        self.positions.resize(depth + 1, (0, 0));
+        let place = &mut self.positions[depth];
+        if place.0 != end {
+            *place = (end, 0);
+        }
+        let mut buffer = itoa::Buffer::new();
+        let position = buffer.format(place.1);
+        if name != position.as_bytes() {
+            let name = crate::fidelity::shorten(&String::from_utf8_lossy(name));
+            let found = format!("the name {name:?} of an element of an array");
+            sink.fidelity().note(LossKind::ArrayName, found, format!("{position:?}"));
+        }
+        place.1 += 1;
+    }
+
     fn run<S: Sink + ?Sized>(
         &mut self,
         bytes: &[u8],
@@ -335,8 +376,9 @@ impl Parser {
                     }
                 }
                 let named = &bytes[rest_at + 1..];
-                // The name of what is in an array says nothing, whatever it is.
+                // The name of what is in an array is its position, and if not, only a report says so.
                 if frame.form == Form::Array
+                    && !self.count_names
                     && let Some(size) = named.first_chunk().and_then(|eight| until_zero(*eight))
                     && rest_at + size + 2 < end
                 {
@@ -347,6 +389,8 @@ impl Parser {
                 {
                     if frame.form != Form::Array {
                         emit!(sink.short_key(name));
+                    } else if self.count_names {
+                        self.count_name(frame.end, name.as_str().as_bytes(), sink);
                     }
                     rest_at += name.len() + 2;
                 } else {
@@ -355,7 +399,11 @@ impl Parser {
                         Ok(None) => cut!(),
                         Err(error) => fail!(error),
                     };
-                    if frame.form != Form::Array {
+                    if frame.form == Form::Array {
+                        if self.count_names {
+                            self.count_name(frame.end, &named[..size], sink);
+                        }
+                    } else {
                         match from_utf8(&named[..size]) {
                             Some(name) => emit!(sink.key(name)),
                             None => {
@@ -402,6 +450,7 @@ impl Parser {
                         done!(PAIR, sink.f64_pair(x, y));
                         // Where there is one, another follows most often.
                         while frame.form == Form::Array
+                            && !self.count_names
                             && let [ARRAY, named @ ..] = &bytes[rest_at..]
                             && let Some(name) = named.first_chunk().and_then(|v| until_zero(*v))
                             && let Some((x, y)) = pair(&named[name + 1..])
@@ -610,7 +659,7 @@ impl Parser {
         Error::limit(format!(
             "found a single value of {length} bytes, more than {bound}, the limit of token_bytes"
         ))
-        .hint("pass --limit token_bytes=… to raise it")
+        .hint(Hint::raise(Limit::TokenBytes))
     }
 
     #[cold]
@@ -618,7 +667,7 @@ impl Parser {
         let depth = self.limits.depth.min(Limits::DEPTH_CEILING);
         let error = Error::limit(format!("found more than {depth} nested documents and arrays"));
         match depth < Limits::DEPTH_CEILING {
-            true => error.hint("pass --limit depth=… to raise the limit"),
+            true => error.hint(Hint::raise(Limit::Depth).to("raise the limit")),
             false => error,
         }
     }

@@ -13,6 +13,8 @@ use super::names::{SHORT_INDEXES, has_zero, short_index};
 use super::types::*;
 use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Timestamp, Type};
 use crate::fidelity::{self, Fidelity};
+use crate::hint::Hint;
+use crate::options::Opt;
 use crate::out::Out;
 use crate::{Error, Format, OnLoss, Result};
 
@@ -367,7 +369,7 @@ impl<'o> Writer<'o> {
             return Err(Error::unrepresentable(format!(
                 "found a document of {size} bytes of BSON, more than {most}, the largest wanted"
             ))
-            .hint("pass a higher --bson-document-bytes, or none"));
+            .hint(Hint::give(Opt::BsonDocumentBytes).to("raise it, or leave it out")));
         }
         self.pinned = NONE;
         if std::mem::take(&mut self.held) {
@@ -462,7 +464,7 @@ fn too_large(bytes: u64) -> Error {
         "found a value of {bytes} bytes of BSON, which cannot hold more than {}",
         i32::MAX
     ))
-    .hint("make its parts documents of their own with --documents split")
+    .hint(Hint::set(Opt::Documents, "split").to("make its parts documents of their own"))
 }
 
 #[cold]
@@ -487,7 +489,7 @@ fn no_document(kind: u8) -> Error {
     Error::unrepresentable(format!(
         "found {what} as a whole document, expected a map: BSON has no other documents"
     ))
-    .hint("pass --documents split to write the elements of an array as documents")
+    .hint(Hint::set(Opt::Documents, "split").to("write the elements of an array as documents"))
 }
 
 #[cold]

@@ -2,6 +2,8 @@
 
 use super::types::*;
 use super::writer::{Open, PREDICTED_DEPTHS, TO_BREAK, UNKNOWN, Writer, container};
+use crate::hint::Hint;
+use crate::options::Opt;
 use crate::out::Edit;
 use crate::{Error, Result};
 
@@ -127,7 +129,7 @@ fn too_many(map: bool, count: u64) -> Error {
         "found {what} of {count} {of} whose length was not known beforehand, expected at most {}",
         u32::MAX
     ))
-    .hint("pass --cbor-indefinite")
+    .hint(Hint::on(Opt::CborIndefinite))
 }
 
 #[cold]

@@ -14,6 +14,8 @@ use super::skip::{
 };
 use super::types::*;
 use crate::event::{BigInt, Ext, Sink};
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::reader::{Parse, Status};
 use crate::utf8::{ShortText, from_utf8};
@@ -475,7 +477,7 @@ impl Parser {
         Error::limit(format!(
             "found a single value of {length} bytes, more than {bound}, the limit of token_bytes"
         ))
-        .hint("pass --limit token_bytes=… to raise it")
+        .hint(Hint::raise(Limit::TokenBytes))
     }
 
     #[cold]
@@ -483,7 +485,7 @@ impl Parser {
         let depth = self.limits.depth.min(Limits::DEPTH_CEILING);
         let error = Error::limit(format!("found more than {depth} nested arrays, maps and tags"));
         match depth < Limits::DEPTH_CEILING {
-            true => error.hint("pass --limit depth=… to raise the limit"),
+            true => error.hint(Hint::raise(Limit::Depth).to("raise the limit")),
             false => error,
         }
     }

@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::limits::Limits;
+use crate::options::Opt;
 use crate::value::Value;
 use crate::{Error, Result};
 
@@ -85,7 +88,7 @@ impl Sharing {
                 "found more than {bound} bytes of values that may be referred to, the limit of \
                  record_bytes"
             ))
-            .hint("pass --limit record_bytes=… to raise it"));
+            .hint(Hint::raise(Limit::RecordBytes)));
         }
         self.values.push(Shared { bytes: bytes.into(), items, offset, is_whole: false });
         Ok(self.values.len() - 1)
@@ -120,7 +123,7 @@ impl Sharing {
                     shared.offset
                 ),
             )
-            .hint("pass --on-loss wrap to write references (reversible)"));
+            .hint(Hint::set(Opt::OnLoss, "wrap").to("write references (reversible)")));
         }
         let cost = shared.items + shared.bytes.len() as u64 / BYTES_PER_EVENT;
         self.spent = self.spent.saturating_add(cost);
@@ -130,7 +133,10 @@ impl Sharing {
                  limit of aliases",
                 limits.aliases
             ))
-            .hint("pass --limit aliases=… to raise it, or --on-loss wrap to write references"));
+            .hint(
+                Hint::raise(Limit::Aliases)
+                    .or(Hint::set(Opt::OnLoss, "wrap").to("write references")),
+            ));
         }
         if self.nesting == NESTING {
             return Err(Error::limit(format!(

@@ -6,6 +6,8 @@
 
 use super::types::*;
 use super::writer::{Open, Writer, container};
+use crate::hint::Hint;
+use crate::options::Opt;
 use crate::out::Out;
 use crate::{Error, Result};
 
@@ -95,7 +97,11 @@ impl<'o> Writer<'o> {
                 "found a document of more than {SORTED_BYTES} bytes, too large to sort its keys"
             ))
             .hint(
-                "convert without --cbor-deterministic, or split the file with --documents split",
+                Hint::without("convert", Opt::CborDeterministic).or(Hint::set(
+                    Opt::Documents,
+                    "split",
+                )
+                .to("split the file")),
             ));
         }
         Ok(())

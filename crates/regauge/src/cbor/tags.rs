@@ -4,9 +4,13 @@
 //! encoded: so what is read, written and read again stays what it was. Anything else under one of
 //! these numbers is a type with that tag's number, and loses nothing.
 
+use std::borrow::Cow;
+
 use super::skip::Frame;
 use super::types::*;
 use crate::event::{BigInt, Ext, ExtBuf, Timestamp};
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::time;
 use crate::value::Value;
@@ -145,11 +149,14 @@ pub(super) fn event(number: u64, content: Value, limits: &Limits) -> Result<Opti
         (tag::BIG_POSITIVE | tag::BIG_NEGATIVE, Value::Bytes(bytes)) => {
             Some(big_int(number == tag::BIG_NEGATIVE, bytes, limits)?)
         }
-        (tag::DATE_TIME, Value::Text(text)) => match time::parse_rfc3339(text) {
-            Some(at) => Some(Value::Timestamp(at)),
-            None if is_offset_date_time(text) => ext(Ext::OffsetDateTime(text)),
-            None => None,
-        },
+        (tag::DATE_TIME, Value::Text(text)) => {
+            let text = without_zeros(text);
+            match time::parse_rfc3339(&text) {
+                Some(at) => Some(Value::Timestamp(at)),
+                None if is_offset_date_time(&text) => ext(Ext::OffsetDateTime(&text)),
+                None => None,
+            }
+        }
         (tag::EPOCH, Value::Int(seconds)) => {
             Some(Value::Timestamp(Timestamp { seconds: *seconds, nanoseconds: 0 }))
         }
@@ -190,8 +197,21 @@ pub(super) fn is_date(text: &str) -> bool {
     text.len() == 10 && time::parse_rfc3339(&format!("{text}T00:00:00Z")).is_some()
 }
 
+/// A `date-time` without the zeros at the end of its fraction, which say nothing about the point in
+/// time: many encoders always write three digits or six. Any other text as it is.
+fn without_zeros(text: &str) -> Cow<'_, str> {
+    let Some((seconds, rest)) = text.split_once('.') else { return Cow::Borrowed(text) };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (fraction, offset) = rest.split_at(digits);
+    match fraction.trim_end_matches('0') {
+        kept if kept.len() == digits => Cow::Borrowed(text),
+        "" => Cow::Owned(format!("{seconds}{offset}")),
+        kept => Cow::Owned(format!("{seconds}.{kept}{offset}")),
+    }
+}
+
 /// Whether the text is a `date-time` of RFC 3339 with an offset other than `Z`, of a second that
-/// there is.
+/// there is, and without zeros at the end of its fraction, which a reader would drop.
 pub(super) fn is_offset_date_time(text: &str) -> bool {
     let Some((local, offset)) = text.split_at_checked(text.len().saturating_sub(6)) else {
         return false;
@@ -201,10 +221,10 @@ pub(super) fn is_offset_date_time(text: &str) -> bool {
         _ => return false,
     };
     let [h, i, m, n] = offset.map(|digit| digit.wrapping_sub(b'0'));
-    // Fractions of a second may have zeros at their end, and any number of digits.
+    // Fractions of a second may have any number of digits.
     let (second, fraction) = match local.split_once('.') {
         Some((second, fraction)) => (second, fraction),
-        None => (local, "0"),
+        None => (local, "1"),
     };
     h < 10
         && i < 10
@@ -212,6 +232,7 @@ pub(super) fn is_offset_date_time(text: &str) -> bool {
         && n < 10
         && h * 10 + i < 24
         && !fraction.is_empty()
+        && !fraction.ends_with('0')
         && fraction.bytes().all(|byte| byte.is_ascii_digit())
         && time::parse_rfc3339(&format!("{second}Z")).is_some()
 }
@@ -227,7 +248,7 @@ fn big_int(negative: bool, bytes: &[u8], limits: &Limits) -> Result<Value> {
             "found an integer of about {digits} digits, more than {}, the limit of integer_digits",
             limits.integer_digits
         ))
-        .hint("pass --limit integer_digits=… to raise it"));
+        .hint(Hint::raise(Limit::IntegerDigits)));
     }
     if negative {
         // Adds one: up to the first byte that does not overflow.

@@ -91,25 +91,6 @@ pub(super) mod tag {
     pub(in super::super) const DATE: u64 = 1004;
     /// "This is CBOR" (RFC 8949 §3.4.6).
     pub(in super::super) const SELF_DESCRIBED: u64 = 55_799;
-
-    /// Whether a reader may take the tag for more than a type: written around a value of another
-    /// source, it could come back as something else.
-    pub(in super::super) const fn has_event(number: u64) -> bool {
-        matches!(
-            number,
-            DATE_TIME
-                ..=DECIMAL
-                    | SHAREABLE
-                    | REFERENCE
-                    | REGEX
-                    | UUID
-                    | IDENTIFIER
-                    | EXTENDED_TIME
-                    | DURATION
-                    | DATE
-                    | SELF_DESCRIBED
-        )
-    }
 }
 
 /// How many bytes a head has, by the additional information of its initial byte. The reserved ones

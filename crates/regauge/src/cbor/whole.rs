@@ -10,6 +10,8 @@ use super::tags::{self, Capture};
 use super::types::*;
 use crate::event::{Ext, Origin, Sink, Type};
 use crate::fidelity::LossKind;
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::utf8::from_utf8;
 use crate::value::{Builder, Value};
 use crate::{Error, ErrorKind, Result};
@@ -285,12 +287,15 @@ impl Parser {
     ) -> Result<Option<usize>> {
         let end = self.skip.end(rest, self.depth);
         if end.unwrap_or(rest.len()) as u64 > bound {
-            let name =
-                if bound == self.limits.record_bytes { "record_bytes" } else { "token_bytes" };
+            let limit = match bound == self.limits.record_bytes {
+                true => Limit::RecordBytes,
+                false => Limit::TokenBytes,
+            };
             return Err(Error::limit(format!(
-                "found {what} of more than {bound} bytes, the limit of {name}"
+                "found {what} of more than {bound} bytes, the limit of {}",
+                limit.name()
             ))
-            .hint(format!("pass --limit {name}=… to raise it"))
+            .hint(Hint::raise(limit))
             .at(pos as u64));
         }
         match end {

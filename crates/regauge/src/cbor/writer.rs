@@ -527,10 +527,6 @@ impl Sink for Writer<'_> {
     }
     fn begin_typed(&mut self, t: &Type<'_>) -> Result {
         match tag_number(t) {
-            // Under the notation alone such a tag is a type here and a value to who reads it.
-            Some(number) if !self.options.keep_tags && tag::has_event(number) => {
-                fidelity::begin_typed(self, t)
-            }
             Some(number) => {
                 self.fidelity.hold_typed();
                 self.tag(number)

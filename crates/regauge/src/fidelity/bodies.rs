@@ -5,6 +5,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::{LossKind, Objects, OnLoss, Opened, shorten};
 use crate::event::{BigInt, Ext, Sink, Type};
+use crate::hint::Hint;
+use crate::options::Opt;
 use crate::value::Value;
 use crate::{Error, ErrorKind, Result, decimal128, notation, number, time};
 
@@ -37,20 +39,34 @@ pub fn bytes<S: Sink + ?Sized>(sink: &mut S, v: &[u8]) -> Result {
 /// NaN or an infinity, for a sink without them.
 #[cold]
 pub fn non_finite<S: Sink + ?Sized>(sink: &mut S, v: f64) -> Result {
-    let name = match v {
-        _ if v.is_nan() => "NaN",
-        _ if v > 0.0 => "Infinity",
-        _ => "-Infinity",
-    };
+    let name = notation::non_finite_name(v);
     match sink.fidelity().policy {
         OnLoss::Refuse => {
             let found = format!("the number {name}");
             Err(sink.fidelity().refusal(&found, r#"{"$numberDouble": …}"#, "null"))
         }
-        OnLoss::Wrap => wrapped_text(sink, "$numberDouble", name),
+        OnLoss::Wrap => notation::write_non_finite(sink, v),
         OnLoss::Approximate => {
             sink.fidelity().note(LossKind::NonFinite, name, "null");
             sink.null()
+        }
+    }
+}
+
+/// A NaN with a payload, for a sink that has one NaN only. Gives whether the notation was written;
+/// if not, the sink writes its NaN.
+#[cold]
+pub fn nan_payload<S: Sink + ?Sized>(sink: &mut S, v: f64) -> Result<bool> {
+    let found = || format!("a NaN with the payload {:013x}", v.to_bits() & ((1 << 52) - 1));
+    match sink.fidelity().policy {
+        OnLoss::Refuse => {
+            let wrapped = r#"{"$numberDouble": {"bits": …}}"#;
+            Err(sink.fidelity().refusal(&found(), wrapped, "NaN without it"))
+        }
+        OnLoss::Wrap => notation::write_non_finite(sink, v).map(|()| true),
+        OnLoss::Approximate => {
+            sink.fidelity().note(LossKind::NonFinite, found(), "NaN");
+            Ok(false)
         }
     }
 }
@@ -285,9 +301,16 @@ fn timestamp<S: Sink + ?Sized>(sink: &mut S, at: crate::event::Timestamp) -> Res
 }
 
 fn decimal<S: Sink + ?Sized>(sink: &mut S, text: &str) -> Result {
-    // A decimal that the double prints again is held: no digit is lost.
+    // No digit is lost in the double that prints them again, but the type is, if it was one.
     if let Some(same) = number::double_of_same_digits(text) {
-        return sink.f64(same);
+        let is_number = sink.fidelity().numbers_as_decimals;
+        if is_number || sink.fidelity().policy != OnLoss::Wrap {
+            if !is_number {
+                let found = format!("the decimal {}", shorten(text));
+                sink.fidelity().note(LossKind::Decimal, found, "the double of the same digits");
+            }
+            return sink.f64(same);
+        }
     }
     let found = || format!("the decimal {}", shorten(text));
     match sink.fidelity().policy {
@@ -418,6 +441,6 @@ fn finite(text: &str) -> Result<f64> {
             ErrorKind::Refused,
             format!("found the number {}, which is beyond the range of a double", shorten(text)),
         )
-        .hint("pass --on-loss wrap to keep its digits")),
+        .hint(Hint::set(Opt::OnLoss, "wrap").to("keep its digits"))),
     }
 }

@@ -6,8 +6,11 @@ use super::reader::{Comment, Framing, Parser, State};
 use super::string::{self, Fault, Search, Utf8};
 use crate::event::{BigInt, Ext, Sink};
 use crate::fidelity::{LossKind, shorten};
+use crate::hint::Hint;
+use crate::limits::Limit;
+use crate::options::Opt;
 use crate::reader::Status;
-use crate::{Error, ErrorKind, Result, number as digits};
+use crate::{Error, ErrorKind, Format, Result, number as digits};
 
 /// What [`Parser::unusual`] made of a byte.
 pub(super) enum Unusual {
@@ -151,37 +154,29 @@ impl Parser {
 
     /// What to do about an unexpected byte. May look at bytes behind it only as far as
     /// [`found`] waits for them.
-    fn advice(
-        &self,
-        bytes: &[u8],
-        at: usize,
-        state: State,
-        is_value: bool,
-    ) -> Option<&'static str> {
+    fn advice(&self, bytes: &[u8], at: usize, state: State, is_value: bool) -> Option<Hint> {
         let word = word(bytes, at);
         Some(match bytes[at] {
-            b'\n' => "pass --from json if a document spans several lines",
+            b'\n' => Hint::from(Format::Json).when("a document spans several lines"),
             b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'
                 if state == State::Done && !self.lines() =>
             {
-                "pass --from ndjson if every line holds a document"
+                Hint::from(Format::Ndjson).when("every line holds a document")
             }
-            b'/' if !self.options.comments => "pass --json-comments to accept // and /* */",
-            b'}' if state == State::Key => "pass --json-trailing-commas to accept it",
-            b']' if state == State::Element => "pass --json-trailing-commas to accept it",
-            b'N' | b'I' if is_value && matches!(word, b"NaN" | b"Infinity") => {
-                "pass --json-nan to accept NaN, Infinity and -Infinity"
-            }
-            b'T' if is_value && word == b"True" => "JSON writes `true`",
-            b'F' if is_value && word == b"False" => "JSON writes `false`",
+            b'/' if !self.options.comments => Hint::on(Opt::JsonComments).to("accept // and /* */"),
+            b'}' if state == State::Key => Hint::on(Opt::JsonTrailingCommas).to("accept it"),
+            b']' if state == State::Element => Hint::on(Opt::JsonTrailingCommas).to("accept it"),
+            b'N' | b'I' if is_value && matches!(word, b"NaN" | b"Infinity") => accept_nan(),
+            b'T' if is_value && word == b"True" => "JSON writes `true`".into(),
+            b'F' if is_value && word == b"False" => "JSON writes `false`".into(),
             b'N' | b'u' if is_value && matches!(word, b"None" | b"NULL" | b"undefined") => {
-                "JSON writes `null`"
+                "JSON writes `null`".into()
             }
-            b'+' if is_value => "JSON writes numbers without a plus sign",
-            b'.' if is_value => "JSON writes a digit in front of the decimal point",
-            b'\'' => "JSON puts strings between double quotes",
+            b'+' if is_value => "JSON writes numbers without a plus sign".into(),
+            b'.' if is_value => "JSON writes a digit in front of the decimal point".into(),
+            b'\'' => "JSON puts strings between double quotes".into(),
             0xE2 if matches!(&bytes[at + 1..], [0x80, 0x9C | 0x9D, ..]) => {
-                "JSON puts strings between straight double quotes"
+                "JSON puts strings between straight double quotes".into()
             }
             _ => return None,
         })
@@ -202,7 +197,7 @@ impl Parser {
                     return Err(Error::syntax(
                         "found the end of the line inside a comment, expected `*/`",
                     )
-                    .hint("pass --from json if a document spans several lines")
+                    .hint(Hint::from(Format::Json).when("a document spans several lines"))
                     .at((at + line_end) as u64));
                 }
                 end
@@ -262,7 +257,7 @@ impl Parser {
     pub(super) fn too_long(&self, at: usize) -> Error {
         let most = self.limits.token_bytes;
         Error::limit(format!("found a token of more than {most} bytes, the limit of token_bytes"))
-            .hint("pass --limit token_bytes=… to raise it")
+            .hint(Hint::raise(Limit::TokenBytes))
             .at(at as u64)
     }
 
@@ -409,7 +404,7 @@ impl Parser {
                 }
                 let error = Error::syntax(format!("found {found}, expected {expected}"));
                 let error = match infinity {
-                    true => error.hint("pass --json-nan to accept NaN, Infinity and -Infinity"),
+                    true => error.hint(accept_nan()),
                     false => error,
                 };
                 return Err(error.at(index as u64));
@@ -455,7 +450,7 @@ impl Parser {
             return Err(Error::limit(format!(
                 "found an integer of {have} digits, more than {most}, the limit of integer_digits"
             ))
-            .hint("pass --limit integer_digits=… to raise it")
+            .hint(Hint::raise(Limit::IntegerDigits))
             .at(at as u64));
         }
         sink.big_int(BigInt::Decimal { negative, digits })
@@ -474,7 +469,7 @@ impl Parser {
                     shorten(text)
                 ),
             )
-            .hint("pass --numbers exact to keep its digits")
+            .hint(Hint::set(Opt::Numbers, "exact").to("keep its digits"))
             .at(at as u64));
         }
         if self.options.count_rounded && !digits::is_value_kept(text, value) {
@@ -488,6 +483,10 @@ impl Parser {
 
 /// How long a word a message shows.
 const WORD_BYTES: usize = 16;
+
+fn accept_nan() -> Hint {
+    Hint::on(Opt::JsonNan).to("accept NaN, Infinity and -Infinity")
+}
 
 /// The letters and digits at `at`, as far as a message shows them.
 fn word(bytes: &[u8], at: usize) -> &[u8] {

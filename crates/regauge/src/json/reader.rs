@@ -11,6 +11,8 @@ use super::rare::{Slow, Unusual};
 use super::simd::{Block, sixteen};
 use super::string::{self, Plain, Scratch, Text, Utf8};
 use crate::event::{Ext, Sink};
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::reader::{Parse, Resync, Status};
 use crate::value::Value;
@@ -98,6 +100,8 @@ pub struct Parser {
     /// How much of the token at hand, which an earlier window cut, is known to be no end.
     pub(super) searched: usize,
     pub(super) rounded: u64,
+    /// A broken document is passed over whose beginning has left the window.
+    passing: bool,
 }
 
 impl Default for Parser {
@@ -121,6 +125,7 @@ impl Parser {
             scratch: Scratch::default(),
             searched: 0,
             rounded: 0,
+            passing: false,
         }
     }
 
@@ -154,7 +159,7 @@ impl Parser {
     fn too_deep(&self, at: usize) -> Error {
         let most = self.depth_max;
         Error::limit(format!("found more than {most} nested containers, the limit of depth"))
-            .hint(format!("pass --limit depth=… to raise it, up to {}", Limits::DEPTH_CEILING))
+            .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
             .at(at as u64)
     }
 
@@ -243,7 +248,9 @@ impl Parse for Parser {
             Framing::Lines => memchr::memchr(b'\n', &bytes[pos..]).map(|index| pos + index + 1),
             // Where nothing says where a document ends, one that begins a line with its brace,
             // after one that did the same, is the next.
-            Framing::Concatenated if !bytes[start..].trim_ascii_start().starts_with(b"{") => {
+            Framing::Concatenated
+                if !self.passing && !bytes[start..].trim_ascii_start().starts_with(b"{") =>
+            {
                 return Resync::Never;
             }
             Framing::Concatenated => {
@@ -251,8 +258,11 @@ impl Parse for Parser {
             }
         };
         if line.is_none() && !last {
-            return Resync::More;
+            self.passing = true;
+            // A newline at the end may be followed by a brace.
+            return Resync::Past(bytes.len().saturating_sub(1).max(pos));
         }
+        self.passing = false;
         self.state = State::Document;
         (self.comment, self.depth, self.searched) = (Comment::None, 0, 0);
         Resync::At(line.unwrap_or(bytes.len()))

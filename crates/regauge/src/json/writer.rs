@@ -10,6 +10,8 @@ use super::escape::{self, quoted, quoted_short};
 use super::float::FloatStyle;
 use crate::event::{BigInt, Ext, ShortText, Sink};
 use crate::fidelity::{self, Fidelity, OnLoss};
+use crate::hint::Hint;
+use crate::options::Opt;
 use crate::out::Out;
 use crate::value::Value;
 use crate::wrap::Escape;
@@ -184,7 +186,7 @@ impl<'o> Writer<'o> {
             return Err(Error::unrepresentable(
                 "found an indentation asked for, expected each document on one line of NDJSON",
             )
-            .hint("pass --to json to indent"));
+            .hint(Hint::into(Format::Json).to("indent")));
         }
         match self.out.last() {
             Some(b'[' | b',') => self.new_line(),
@@ -436,11 +438,17 @@ impl Sink for Writer<'_> {
     }
 }
 
+/// JSON is one document: the lines of NDJSON or an array hold any number.
+#[cold]
+fn one_only(purpose: &'static str) -> Hint {
+    Hint::into(Format::Ndjson).or(Hint::set(Opt::Documents, "join").to(purpose))
+}
+
 impl crate::event::Writer for Writer<'_> {
     fn end_document(&mut self) -> Result {
         if self.documents > 0 && !self.options.lines {
             return Err(Error::unrepresentable("found a second document, JSON holds one")
-                .hint("pass --to ndjson, or --documents join to put them into an array"));
+                .hint(one_only("put them into an array")));
         }
         debug_assert_eq!(self.out.last(), Some(b','));
         self.out.replace_last(b'\n');
@@ -451,7 +459,7 @@ impl crate::event::Writer for Writer<'_> {
     fn finish(&mut self) -> Result {
         if self.documents == 0 && !self.options.lines {
             return Err(Error::unrepresentable("found no document, JSON holds one")
-                .hint("pass --to ndjson, or --documents join to write an empty array"));
+                .hint(one_only("write an empty array")));
         }
         self.out.finish()
     }

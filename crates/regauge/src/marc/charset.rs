@@ -3,6 +3,8 @@
 use super::SUBFIELD_DELIMITER;
 use super::marc8::{self, State};
 use crate::fidelity::{Fidelity, LossKind, OnLoss};
+use crate::hint::Hint;
+use crate::options::Opt;
 use crate::{Error, ErrorKind, Result};
 
 /// Begins an escape sequence of MARC-8.
@@ -116,6 +118,11 @@ fn decode_piece(
     Ok(())
 }
 
+#[cold]
+fn write_utf8() -> Hint {
+    Hint::set(Opt::MarcWriteCharset, "utf8").to("write UTF-8")
+}
+
 /// Appends `text` to `out` in MARC-8. A character that MARC-8 has no code for goes by the policy:
 /// refused, or written by the lossless technique.
 ///
@@ -137,8 +144,9 @@ pub(crate) fn encode(
         let found = found.split(';').next().unwrap_or(found);
         let (found, expected) = found.split_once(", ").unwrap_or((found, ""));
         Error::new(ErrorKind::Refused, format!("{found} in {} (MARC-8), {expected}", place())).hint(
-            "pass --marc-write-charset utf8 to write UTF-8, or --on-loss wrap to write \
-                 references such as &#x2022; (reversible)",
+            write_utf8()
+                .or(Hint::set(Opt::OnLoss, "wrap")
+                    .to("write references such as &#x2022; (reversible)")),
         )
     };
     let encoded = match fidelity.policy() {
@@ -156,10 +164,7 @@ pub(crate) fn encode(
                 ErrorKind::Refused,
                 format!("found {found}, which MARC-8 has only as halves (U+FE20 to U+FE23)"),
             )
-            .hint(
-                "pass --marc-write-charset utf8 to write UTF-8, or --on-loss approximate to write \
-                 the halves",
-            ));
+            .hint(write_utf8().or(Hint::set(Opt::OnLoss, "approximate").to("write the halves"))));
         }
         fidelity.note(LossKind::Marc, found, "their halves (U+FE20 to U+FE23)");
     }

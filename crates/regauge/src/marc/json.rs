@@ -1,9 +1,10 @@
 //! MARC-in-JSON: JSON lines of MARC records.
 //!
 //! Reading is JSON's own affair ([`crate::json`]): a file may hold an array of records, one record,
-//! one a line, or one behind the other. Writing from a MARC format is, too, since those readers
-//! give nothing but records in the customary order of keys. From anything else [`Writer`] stands
-//! in front: it checks that each document is a record and puts the keys in that order.
+//! one a line, or one behind the other. Writing from ISO 2709 and MARCXML is, too, because those
+//! readers give nothing but records in the customary order of keys. From anything else, MARC-in-JSON
+//! included, [`Writer`] stands in front: it checks that each document is a record and puts the keys
+//! in that order.
 
 use super::record::RecordBuilder;
 use crate::event::{Sink, forward};

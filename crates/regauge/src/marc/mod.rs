@@ -62,8 +62,9 @@ pub struct Options {
     /// nines where the number does not fit. Most readers cope; the standard does not know it.
     pub oversize: bool,
     /// On reading MARC-8, turn the references of the lossless technique (`&#x4E2D;`) into the
-    /// characters that they stand for, where MARC-8 has none for them. Goes together with
-    /// [`OnLoss::Wrap`](crate::OnLoss::Wrap), under which they are written.
+    /// characters that they stand for, where MARC-8 has none for them. A part of the
+    /// wrapped notation: [`OnLoss::Wrap`](crate::OnLoss::Wrap) writes them, and
+    /// [`Options::unwrap`](crate::Options::unwrap) turns this on.
     pub references: bool,
     /// Write MARCXML without line breaks and indentation.
     pub compact: bool,

@@ -5,6 +5,8 @@
 use super::charset::Charset;
 use crate::event::Sink;
 use crate::fidelity::Fidelity;
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::{BigInt, Error, Ext, Limits, Result, Value};
 
 /// Takes the parts of one record after the other: what stands behind the writers of MARC.
@@ -205,7 +207,7 @@ impl<T: TakeRecord> Shape<T> {
 #[cold]
 fn too_long(bound: u64) -> Error {
     Error::limit(format!("found a record of more than {bound} bytes, the limit of record_bytes"))
-        .hint("pass --limit record_bytes=… to raise it")
+        .hint(Hint::raise(Limit::RecordBytes))
 }
 
 impl<T: TakeRecord> Sink for Shape<T> {

@@ -69,6 +69,8 @@ pub(super) fn marshal_dump<S: Sink + ?Sized>(walk: &mut Walk<'_>, sink: &mut S) 
     let (name, at) = walk.scanned.symbol(walk.at + 1);
     let parts = Parts { scanned: walk.scanned, at };
     let end = match name.raw {
+        // A DateTime would come back as a Time.
+        b"DateTime" if walk.options.date_times => return Ok(false),
         b"Date" | b"DateTime" => {
             let Some((date, end)) = parts.date() else { return Ok(false) };
             if walk.has_anchor_inside(walk.at, end) {
@@ -253,7 +255,7 @@ fn zone_name(scanned: Scanned<'_>, at: usize) -> Option<Option<String>> {
 }
 
 /// A BigDecimal's `_dump`, `18:0.123e2`, as JSON writes a number. `None` for NaN and infinities.
-fn decimal(payload: &[u8]) -> Option<String> {
+pub(super) fn decimal(payload: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(payload).ok()?;
     let (room, number) = text.split_once(':')?;
     let digits = number.strip_prefix('-').unwrap_or(number);
@@ -284,6 +286,9 @@ fn decimal(payload: &[u8]) -> Option<String> {
     })
 }
 
+/// The day 1970-01-01, as Ruby counts days.
+pub(super) const UNIX_EPOCH: i64 = 2_440_588;
+
 /// The value of a `marshal_dump`.
 struct Parts<'d> {
     scanned: Scanned<'d>,
@@ -302,8 +307,6 @@ struct CivilDate {
 impl CivilDate {
     /// The date, or with `time` the date and time with its offset.
     fn text(&self, time: bool) -> Option<String> {
-        /// The day 1970-01-01.
-        const UNIX_EPOCH: i64 = 2_440_588;
         /// The first day that Ruby counts as Gregorian: 1582-10-15.
         const ITALY: i64 = 2_299_161;
         if self.julian_day <= ITALY {

@@ -5,6 +5,8 @@ use super::types::*;
 use super::walk::Walk;
 use super::{Binary, encoding, float, skip};
 use crate::event::{BigInt, Ext, Sink};
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::utf8::from_utf8;
 use crate::{Error, Result};
 
@@ -73,7 +75,7 @@ impl<'d> Walk<'d> {
              integer_digits",
             self.limits.integer_digits
         ))
-        .hint("pass --limit integer_digits=… to raise it")
+        .hint(Hint::raise(Limit::IntegerDigits))
         .at(self.at as u64)
     }
 

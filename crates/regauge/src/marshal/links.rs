@@ -5,6 +5,9 @@ use super::types::*;
 use super::walk::{Common, Step, Walk};
 use crate::event::Sink;
 use crate::fidelity::LossKind;
+use crate::hint::Hint;
+use crate::limits::Limit;
+use crate::options::Opt;
 use crate::{Error, ErrorKind, Result};
 
 /// A leaf that a link names counts as one event for so many bytes.
@@ -138,7 +141,10 @@ impl Walk<'_> {
              of aliases",
             self.limits.aliases
         ))
-        .hint("pass --limit aliases=… to raise it, or --on-loss wrap to keep the references")
+        .hint(
+            Hint::raise(Limit::Aliases)
+                .or(Hint::set(Opt::OnLoss, "wrap").to("keep the references")),
+        )
         .at(self.at as u64)
     }
 
@@ -152,7 +158,7 @@ impl Walk<'_> {
                 sink.fidelity().target().title()
             ),
         )
-        .hint("pass --on-loss wrap to write the reversible notation")
+        .hint(Hint::set(Opt::OnLoss, "wrap").to("write the reversible notation"))
         .at(at as u64)
     }
 }

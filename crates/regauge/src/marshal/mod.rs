@@ -5,6 +5,7 @@
 //! (`doc/marshal.rdoc`); what is here was checked against Ruby 3.1. A file is any number of
 //! documents, one behind the other. See `docs/formats/marshal.md` for what becomes of objects.
 
+mod classes;
 mod counted;
 mod direct;
 mod encoding;
@@ -48,6 +49,9 @@ pub struct Options {
     /// library stay the types that they are, text keeps its encoding, and a string that stands in
     /// several places is one, but for keys.
     pub inert: bool,
+    /// A DateTime stays the object that it is, though others have a time with an offset for it: for
+    /// the wrapped notation, which gives back the class.
+    pub date_times: bool,
     /// Objects are wanted as their data (`--objects data`): symbols that are keys come as text, and
     /// default values and instance variables of hashes and text do not come. All that is counted as
     /// lost.

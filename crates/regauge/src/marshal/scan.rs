@@ -15,6 +15,8 @@
 mod resume;
 
 use super::types::*;
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::{Error, Result};
 
@@ -577,7 +579,7 @@ impl Scanner {
             return Err(Error::limit(format!(
                 "found values nested more than {most} deep, the limit of depth (an object with its class counts two)"
             ))
-            .hint("pass --limit depth=… to raise it, up to 1024")
+            .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
             .at(self.at as u64));
         }
         self.depth += levels;
@@ -617,7 +619,7 @@ impl Scanner {
             "found a value of {length} bytes, more than {}, the limit of token_bytes",
             limits.token_bytes
         ))
-        .hint("pass --limit token_bytes=… to raise it")
+        .hint(Hint::raise(Limit::TokenBytes))
         .at(self.at as u64)
     }
 
@@ -634,7 +636,9 @@ impl Scanner {
             "found a document of more than {} bytes, the limit of record_bytes",
             limits.record_bytes
         ))
-        .hint("pass --limit record_bytes=… to raise it: links can name any object before them, so a document is read from memory")
+        .hint(Hint::raise(Limit::RecordBytes).to(
+            "raise it: links can name any object before them, so a document is read from memory",
+        ))
         .at(self.at as u64)
     }
 }

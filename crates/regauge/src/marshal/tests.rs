@@ -35,7 +35,7 @@ fn wrapped(bytes: &[u8]) -> Result<Vec<u8>> {
 /// Back from there.
 fn unwrapped(json: &[u8]) -> Result<Vec<u8>> {
     let mut options = Options::new(Format::Json, Format::Marshal);
-    options.on_loss = OnLoss::Wrap;
+    options.unwrap = true;
     options.documents = crate::documents::Documents::Keep;
     convert_bytes(json, &options)
 }

@@ -16,6 +16,8 @@ use super::types::*;
 use super::{Options, skip};
 use crate::event::{Origin, ShortText, Sink, Type};
 use crate::fidelity::LossKind;
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::utf8::from_utf8;
 use crate::value::Value;
@@ -307,7 +309,7 @@ impl<'d> Walk<'d> {
              are a level each)",
             self.most_open
         ))
-        .hint("pass --limit depth=… to raise it, up to 1024")
+        .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
         .at(self.at as u64)
     }
 

@@ -14,13 +14,12 @@ use std::collections::HashMap;
 use super::counted::{Counted, Kind};
 use super::typed::{Frame, Pending};
 use super::types::*;
-use super::{Options, float, moment};
-use crate::event::{BigInt, Ext, Sink, Timestamp, Type};
+use super::{Options, classes, float, moment};
+use crate::event::{BigInt, Ext, Sink, Type};
 use crate::fidelity::{self, Fidelity};
-use crate::number;
 use crate::out::Out;
 use crate::value::Value;
-use crate::{Error, Result};
+use crate::{Error, Result, notation, number};
 
 /// Turns events into Ruby Marshal.
 pub struct Writer<'o> {
@@ -265,7 +264,7 @@ impl<'o> Writer<'o> {
 
     /// A value that gets a number is at hand.
     #[inline]
-    fn prepare_object(&mut self) -> Result {
+    pub(super) fn prepare_object(&mut self) -> Result {
         if !self.plain {
             self.prepare()?;
             self.take_anchors();
@@ -286,69 +285,9 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A point in time as `Time._dump` writes it: `offset` in seconds, or in UTC.
-    fn time(&mut self, at: Timestamp, offset: Option<i32>) -> Result<bool> {
-        let Some(payload) = moment::bytes(at, offset.is_none()) else { return Ok(false) };
-        if !self.plain {
-            self.prepare()?;
-        }
-        let anchors = self.detach_anchors();
-        self.counted.room(2)?;
-        self.counted.out.push_array([IVARS, USER_DUMP]);
-        self.text_symbol("Time")?;
-        self.sized(0, &payload)?;
-        let nanoseconds = at.nanoseconds % 1000;
-        let count = 1 + i32::from(offset.is_some()) + if nanoseconds > 0 { 3 } else { 0 };
-        self.counted.room(64)?;
-        self.long(count);
-        if let Some(offset) = offset {
-            self.text_symbol("offset")?;
-            self.fixnum(offset);
-        }
-        self.text_symbol("zone")?;
-        self.counted.room(64)?;
-        match offset {
-            Some(_) => self.counted.out.push(NIL),
-            None => {
-                self.objects += 1;
-                self.counted.out.push(IVARS);
-                self.sized(STRING, b"UTC")?;
-                self.long(1);
-                self.encoding_flag(false)?;
-            }
-        }
-        if nanoseconds > 0 {
-            self.text_symbol("nano_num")?;
-            self.fixnum(nanoseconds as i32);
-            self.text_symbol("nano_den")?;
-            self.fixnum(1);
-            self.text_symbol("submicro")?;
-            self.objects += 1;
-            self.sized(STRING, &moment::submicro(at.nanoseconds))?;
-        }
-        self.register(anchors);
-        self.counted.count += 1;
-        Ok(true)
-    }
-
-    fn fixnum(&mut self, v: i32) {
+    pub(super) fn fixnum(&mut self, v: i32) {
         self.counted.out.push(FIXNUM);
         self.long(v);
-    }
-
-    fn complex(&mut self, real: f64, imaginary: f64) -> Result {
-        self.prepare_object()?;
-        self.counted.room(1)?;
-        self.counted.out.push(USER_MARSHAL);
-        self.text_symbol("Complex")?;
-        self.counted.room(2)?;
-        self.counted.out.push_array([ARRAY, 7]);
-        self.objects += 1;
-        let count = self.counted.count;
-        self.f64(real)?;
-        self.f64(imaginary)?;
-        self.counted.count = count + 1;
-        Ok(())
     }
 }
 
@@ -400,6 +339,9 @@ impl Sink for Writer<'_> {
     }
     #[inline]
     fn f64(&mut self, v: f64) -> Result {
+        if notation::has_payload(v) && fidelity::nan_payload(self, v)? {
+            return Ok(());
+        }
         self.prepare_object()?;
         let mut buffer = [0; float::TEXT_BYTES];
         let text = float::text(v, &mut buffer);
@@ -505,7 +447,23 @@ impl Sink for Writer<'_> {
                 Some((at, offset)) => self.time(at, Some(offset))?,
                 None => false,
             },
-            Ext::Complex(real, imaginary) => {
+            Ext::Date(text) => match classes::julian_day(text) {
+                Some(day) => {
+                    self.date(day)?;
+                    true
+                }
+                None => false,
+            },
+            Ext::Decimal(text) if !self.is_number(text) => match classes::decimal(text) {
+                Some(payload) => {
+                    self.decimal(&payload)?;
+                    true
+                }
+                None => false,
+            },
+            Ext::Complex(real, imaginary)
+                if !notation::has_payload(real) && !notation::has_payload(imaginary) =>
+            {
                 self.complex(real, imaginary)?;
                 true
             }

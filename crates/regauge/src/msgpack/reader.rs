@@ -9,6 +9,8 @@ use super::sinks::{KeyBuilder, Null};
 use super::skip::Skip;
 use super::types::*;
 use crate::event::{Ext, Sink, Timestamp};
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::reader::{Parse, Status};
 use crate::utf8::{ShortText, from_utf8};
@@ -407,7 +409,7 @@ impl Parser {
         Error::limit(format!(
             "found a single value of {length} bytes, more than {bound}, the limit of token_bytes"
         ))
-        .hint("pass --limit token_bytes=… to raise it")
+        .hint(Hint::raise(Limit::TokenBytes))
     }
 
     #[cold]
@@ -415,7 +417,7 @@ impl Parser {
         let depth = self.limits.depth.min(Limits::DEPTH_CEILING);
         let error = Error::limit(format!("found more than {depth} nested arrays and maps"));
         match depth < Limits::DEPTH_CEILING {
-            true => error.hint("pass --limit depth=… to raise the limit"),
+            true => error.hint(Hint::raise(Limit::Depth).to("raise the limit")),
             false => error,
         }
     }
@@ -436,7 +438,7 @@ impl Parser {
             return Err(Error::limit(format!(
                 "found a key of more than {bound} bytes, the limit of record_bytes"
             ))
-            .hint("pass --limit record_bytes=… to raise it")
+            .hint(Hint::raise(Limit::RecordBytes))
             .at(pos as u64));
         }
         let Some(end) = end else {

@@ -2,6 +2,8 @@
 
 use crate::event::{BigInt, Ext, Sink};
 use crate::fidelity::Fidelity;
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::value::Value;
 use crate::{Error, Format, OnLoss, Result};
@@ -95,7 +97,7 @@ impl KeyBuilder {
                 Ok(())
             }
             None => Err(Error::limit("found a key with more values than the limit of nodes")
-                .hint("pass --limit nodes=… to raise it")),
+                .hint(Hint::raise(Limit::Nodes))),
         }
     }
 

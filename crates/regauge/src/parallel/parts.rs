@@ -2,8 +2,11 @@
 
 use std::io::Read;
 
-use crate::convert::{Input, Options, ReadAt};
+use crate::convert::{Input, Options, ReadAt, shrunk};
 use crate::format::Format;
+use crate::hint::Hint;
+use crate::limits::Limit;
+use crate::options::Opt;
 use crate::{Error, Result};
 
 /// The size of a part: large enough that handing it over costs nothing, small enough to stay in
@@ -122,6 +125,18 @@ impl Cutter {
     }
 }
 
+/// How long a record may be that is read whole before it is parsed, where broken records are passed
+/// over: the rest of a longer one may be nothing but rubbish. MARC ends at a tenth of that.
+const LONG_BYTES: u64 = 1 << 20;
+
+/// The records of a range.
+pub(super) enum Records {
+    /// Where in the input they begin, and where in the buffer they are.
+    Read(u64, std::ops::Range<usize>),
+    /// They begin here, and the last of them is too long to be read before it is parsed.
+    Long(u64),
+}
+
 /// How much is read behind a range at first to find the end of its last record.
 const SLACK_BYTES: u64 = 4 << 10;
 
@@ -135,9 +150,10 @@ pub(super) fn read_range(
     end: u64,
     buffer: &mut Vec<u8>,
     options: &Options,
-) -> Result<(u64, std::ops::Range<usize>)> {
+) -> Result<Records> {
     let ends = terminator(options.from);
     let base = start.saturating_sub(1);
+    let size = at.size()?;
     let mut filled = 0;
     // Reads on up to this offset, or to the end of the input; tells whether there is more.
     let mut read_to = |buffer: &mut Vec<u8>, to: u64| -> Result<(usize, bool)> {
@@ -147,6 +163,9 @@ pub(super) fn read_range(
         }
         while filled < want {
             match at.read_at(&mut buffer[filled..want], base + filled as u64) {
+                Ok(0) if base + (filled as u64) < size => {
+                    return Err(shrunk(base + filled as u64).in_format(options.from));
+                }
                 Ok(0) => return Ok((filled, false)),
                 Ok(got) => filled += got,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
@@ -162,7 +181,7 @@ pub(super) fn read_range(
         // A terminator that is the last byte of the range begins a record of the next.
         _ => match memchr::memchr(ends, &buffer[..own.saturating_sub(1)]) {
             Some(index) => index + 1,
-            None => return Ok((end, 0..0)),
+            None => return Ok(Records::Read(end, 0..0)),
         },
     };
     let mut searched = ((end - 1 - base) as usize).max(first);
@@ -178,17 +197,54 @@ pub(super) fn read_range(
             break;
         }
         searched = filled;
+        if options.skip_bad && searched as u64 > (end - base) + LONG_BYTES {
+            return Ok(Records::Long(base + first as u64));
+        }
         if searched as u64 > limit {
             return Err(too_long(options.from, limit).at(base + first as u64));
         }
         (filled, more) = read_to(buffer, base + 2 * filled as u64)?;
     }
-    Ok((base + first as u64, first..filled))
+    Ok(Records::Read(base + first as u64, first..filled))
+}
+
+/// Reads from an offset to the first terminator at or after `end - 1`.
+pub(super) struct ToTerminator<'a> {
+    at: &'a dyn ReadAt,
+    offset: u64,
+    end: u64,
+    terminator: u8,
+    done: bool,
+}
+
+impl<'a> ToTerminator<'a> {
+    pub(super) fn new(at: &'a dyn ReadAt, start: u64, end: u64, format: Format) -> Self {
+        ToTerminator { at, offset: start, end, terminator: terminator(format), done: false }
+    }
+}
+
+impl Read for ToTerminator<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.done || buffer.is_empty() {
+            return Ok(0);
+        }
+        let mut got = self.at.read_at(buffer, self.offset)?;
+        if got == 0 && self.offset < self.at.size()? {
+            return Err(std::io::Error::other(shrunk(self.offset)));
+        }
+        let from = (self.end - 1).saturating_sub(self.offset).min(got as u64) as usize;
+        if let Some(index) = memchr::memchr(self.terminator, &buffer[from..got]) {
+            got = from + index + 1;
+            self.done = true;
+        }
+        self.offset += got as u64;
+        Ok(got)
+    }
 }
 
 #[cold]
 fn too_long(format: Format, limit: u64) -> Error {
     Error::limit(format!("found a record of more than {limit} bytes"))
         .in_format(format)
-        .hint("pass --limit record_bytes=… to raise the limit, or --jobs 1")
+        .hint(Hint::raise(Limit::RecordBytes).to("raise the limit").or(Hint::set(Opt::Jobs, "1")))
 }

@@ -2,6 +2,7 @@
 //! data. The layout stands in `docs/formats/pickle.md`; the writer reads it back.
 
 use super::arena::{Kind, Node, Step};
+use super::understand::understand;
 use super::walk::{Run, Task, Walk};
 use crate::event::{Origin, Sink, Type};
 use crate::{Error, Result};
@@ -60,6 +61,7 @@ impl Walk<'_> {
             }
             _ => {}
         }
+        self.check_callable(first)?;
         let kind = match object.kind {
             Kind::New => "new",
             Kind::NewEx => "new_ex",
@@ -122,6 +124,24 @@ impl Walk<'_> {
         // The last task pushed is the first one done.
         self.tasks.extend(tasks.into_iter().rev());
         Ok(())
+    }
+
+    /// Refuses a call of what a known call returns: none of those values can be called, so that
+    /// Python refuses the pickle too. Without this check it would be written with the value itself
+    /// in place of the callable, which no reader accepts.
+    fn check_callable(&self, callable: Option<Node>) -> Result {
+        let Some(Node::Object(_, index)) = callable else { return Ok(()) };
+        if !matches!(self.arena.object(index).kind, Kind::Call | Kind::New)
+            || understand(self.arena, index, self.input).is_none()
+        {
+            return Ok(());
+        }
+        let made_of = self.arena.made_of(index).first();
+        let name = made_of.and_then(|class| self.name(*class)).unwrap_or_default();
+        Err(Error::syntax(format!(
+            "found a value of {name}, expected something that can be called"
+        ))
+        .at(self.at()))
     }
 
     /// The steps of an object, neighbours that do the same as one; each `BUILD` is one by itself.

@@ -11,7 +11,10 @@
 use std::collections::BTreeMap;
 
 use super::arena::{Arena, Kind, Node, Span, Step};
+use super::arrays;
 use super::types::*;
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::{Error, ErrorKind, Result};
 
@@ -109,13 +112,14 @@ impl Machine {
                     if !last {
                         return Ok(None);
                     }
-                    return Err(self.cut(input, wanted));
+                    return Err(arrays::explain(&self.arena, input, self.cut(input, wanted)));
                 }
                 Err(Stop::Error(error)) => {
-                    return Err(match error.offset() {
+                    let error = match error.offset() {
                         Some(_) => error,
                         None => error.at(self.pos as u64),
-                    });
+                    };
+                    return Err(arrays::explain(&self.arena, input, error));
                 }
             }
         }
@@ -546,7 +550,7 @@ impl Machine {
             "found more than {} values and one more for every two bytes, the limit of nodes",
             self.nodes
         ))
-        .hint("pass --limit nodes=… to raise it")
+        .hint(Hint::raise(Limit::Nodes))
     }
 }
 
@@ -586,7 +590,7 @@ pub(super) fn too_long(bytes_max: usize) -> Error {
     Error::limit(format!(
         "found a pickle of more than {bytes_max} bytes, the limit of record_bytes"
     ))
-    .hint("a pickle is read as a whole; pass --limit record_bytes=… to raise it")
+    .hint(Hint::say("a pickle is read as a whole").then(Hint::raise(Limit::RecordBytes)))
 }
 
 /// The line that begins here, without its line break.

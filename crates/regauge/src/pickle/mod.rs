@@ -20,6 +20,7 @@
 //! is written as Python would write its result.
 
 mod arena;
+mod arrays;
 mod describe;
 mod flat;
 mod known;
@@ -106,6 +107,12 @@ impl Parser {
     }
 }
 
+/// Whether nothing is left but the line end that some editors put at the end of any file. No
+/// instruction begins with one.
+fn is_blank(input: &[u8]) -> bool {
+    matches!(input, [] | [b'\n'] | [b'\r'] | [b'\r', b'\n'])
+}
+
 impl Parse for Parser {
     const FORMAT: Format = Format::Pickle;
 
@@ -118,8 +125,18 @@ impl Parse for Parser {
     ) -> Result<Status> {
         let start = *pos;
         let input = bytes.get(start..).unwrap_or_default();
-        if input.is_empty() {
+        if is_blank(input) {
+            *pos = if last { bytes.len() } else { start };
             return Ok(if last { Status::End } else { Status::More });
+        }
+        // An instruction that has nothing to work on here.
+        if input[0] == types::STACK_GLOBAL {
+            if !last && input.len() < arrays::NPY_HEADER_BYTES {
+                return Ok(Status::More);
+            }
+            if let Some(error) = arrays::npy(input) {
+                return Err(error.at(start as u64));
+            }
         }
         let mut place = |error: Error, at: u64| {
             *pos = start + at as usize;

@@ -5,6 +5,8 @@ use super::machine::{Machine, Ran, Stop, empty, line, syntax, syntax_of, too_lon
 use super::text;
 use super::types::*;
 use crate::Error;
+use crate::hint::Hint;
+use crate::limits::Limit;
 
 impl Machine {
     /// Whatever is not common: gives the place of the next instruction.
@@ -382,7 +384,7 @@ impl Machine {
                  integer_digits",
                 self.integer_digits
             ))
-            .hint("pass --limit integer_digits=… to raise it"),
+            .hint(Hint::raise(Limit::IntegerDigits)),
         ))
     }
 }

@@ -352,10 +352,11 @@ pub fn survey_stream(mut read: impl Read, limits: &Limits) -> io::Result<Survey>
     let (mut buffer, mut filled, mut start, mut base, mut last) = (Vec::new(), 0, 0, 0_u64, false);
     while survey.error.is_none() {
         let input = &buffer[start..filled];
-        if last && input.is_empty() {
+        let is_blank = super::is_blank(input);
+        if last && is_blank {
             break;
         }
-        let ran = machine.run(input, last);
+        let ran = if is_blank { Ok(None) } else { machine.run(input, last) };
         if matches!(ran, Ok(None)) {
             buffer.copy_within(start..filled, 0);
             (filled, base, start) = (filled - start, base + start as u64, 0);

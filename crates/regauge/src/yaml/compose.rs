@@ -9,6 +9,9 @@ use super::schema_11;
 use super::tags::{self, Content};
 use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Type};
 use crate::fidelity::LossKind;
+use crate::hint::Hint;
+use crate::limits::Limit;
+use crate::options::Opt;
 use crate::value::{Builder, Value};
 use crate::{Error, ErrorKind, Limits, Result, number, time};
 
@@ -189,7 +192,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             return Err(Error::limit(format!(
                 "found an alias that nests collections more than {most} deep, the limit of depth"
             ))
-            .hint("pass --on-loss wrap to keep aliases as references"));
+            .hint(Hint::set(Opt::OnLoss, "wrap").to("keep aliases as references")));
         }
         let own = tag.filter(|tag| tags::is_own(tag, mapping));
         if id.is_some() || own.is_some() {
@@ -258,7 +261,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
                     anchor.offset
                 ),
             )
-            .hint("pass --on-loss wrap to keep it as a reference"));
+            .hint(Hint::set(Opt::OnLoss, "wrap").to("keep it as a reference")));
         };
         if !anchor.scalar {
             let found = "a value that stands in another place too";
@@ -575,7 +578,7 @@ fn give_meaning<T: Sink + ?Sized>(
                     "found an integer of {have} digits, more than {most}, the limit of \
                      integer_digits"
                 ))
-                .hint("pass --limit integer_digits=… to raise it"));
+                .hint(Hint::raise(Limit::IntegerDigits)));
             }
             if *radix == 10 {
                 return sink.big_int(BigInt::Decimal { negative: *negative, digits });
@@ -594,7 +597,7 @@ fn give_meaning<T: Sink + ?Sized>(
                     ErrorKind::Refused,
                     format!("found the number {shown}, which is beyond the range of a double"),
                 )
-                .hint("pass --numbers exact to keep its digits"));
+                .hint(Hint::set(Opt::Numbers, "exact").to("keep its digits")));
             }
             sink.f64(value)
         }
@@ -611,6 +614,6 @@ fn give_meaning<T: Sink + ?Sized>(
              (YAML 1.2.2 §10.2)",
             crate::fidelity::shorten(text)
         ))
-        .hint("pass --yaml-schema core to take it as text")),
+        .hint(Hint::set(Opt::YamlSchema, "core").to("take it as text"))),
     }
 }

@@ -2,6 +2,8 @@
 
 use super::event::Handler;
 use super::machine::{Frame, Kind, Run, Step, Stop};
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::{Error, ErrorKind};
 
 const QUOTE_IT: &str = "put the text between quotes if it is meant so";
@@ -9,13 +11,13 @@ const QUOTE_IT: &str = "put the text between quotes if it is meant so";
 #[cold]
 pub(super) fn too_deep(most: usize) -> Error {
     Error::limit(format!("found more than {most} nested collections, the limit of depth"))
-        .hint(format!("pass --limit depth=… to raise it, up to {}", crate::Limits::DEPTH_CEILING))
+        .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
 }
 
 #[cold]
 pub(super) fn too_long(most: u64) -> Error {
     Error::limit(format!("found a token of more than {most} bytes, the limit of token_bytes"))
-        .hint("pass --limit token_bytes=… to raise it")
+        .hint(Hint::raise(Limit::TokenBytes))
 }
 
 #[cold]

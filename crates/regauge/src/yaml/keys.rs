@@ -1,37 +1,60 @@
 //! Keys that are not text: which can be written, and where they stand.
 
+use super::schema::Time;
+use super::schema_11;
 use crate::event::{Ext, Origin};
 use crate::value::Value;
-use crate::{number, time};
+use crate::{notation, number, time};
 
 /// Keys longer than this stand behind `? `: YAML allows 1,024 characters for the others, quotes
 /// and escapes included.
 pub(super) const KEY_BYTES: usize = 1000;
 
-/// Whether the key can be written as it is, through and through.
-pub(super) fn is_held(key: &Value) -> bool {
+/// Whether the key can be written as it is, through and through; `wraps` where the wrapped notation
+/// is at hand for what cannot.
+pub(super) fn is_held(key: &Value, wraps: bool) -> bool {
     match key {
         Value::MsgpackExt(..) | Value::Surrogates(_) | Value::BrokenText(_) => false,
         // Digits that a double does not keep would be lost to who reads the key.
-        Value::Decimal(digits) => number::double_of_same_digits(digits).is_some(),
+        Value::Decimal(digits) => !wraps && number::double_of_same_digits(digits).is_some(),
+        Value::F32(v) => !v.is_nan() || !notation::has_payload(number::widened(*v)),
+        Value::F64(v) => !notation::has_payload(*v),
         Value::Timestamp(at) => time::rfc3339(*at).is_some(),
-        Value::Ext(v) => matches!(
-            v.as_ext(),
-            Ext::Int64(_) | Ext::Date(_) | Ext::DateTime(_) | Ext::OffsetDateTime(_)
-        ),
+        Value::Ext(v) => matches!(v.as_ext(), Ext::Int64(_)) || is_timestamp(v.as_ext()),
         // A node has one tag, and these need their own.
         Value::Typed(t, value) => {
             let needs_tag = matches!(
                 **value,
                 Value::Bytes(_) | Value::Timestamp(_) | Value::Ext(_) | Value::Typed(..)
             );
-            t.as_type().origin == Origin::Yaml && !needs_tag && is_held(value)
+            t.as_type().origin == Origin::Yaml && !needs_tag && is_held(value, wraps)
         }
-        Value::Anchor(_, value) => is_held(value),
-        Value::Array(values) => values.iter().all(is_held),
-        Value::Map(pairs) => pairs.iter().all(|(key, value)| is_held(key) && is_held(value)),
+        Value::Anchor(_, value) => is_held(value, wraps),
+        Value::Array(values) => values.iter().all(|value| is_held(value, wraps)),
+        Value::Map(pairs) => {
+            pairs.iter().all(|(key, value)| is_held(key, wraps) && is_held(value, wraps))
+        }
         _ => true,
     }
+}
+
+/// Whether the text of a date or a time is what a reader of YAML makes of it again. An offset with
+/// seconds is not: neither RFC 3339 nor YAML has one, and PyYAML fails on it.
+pub(super) fn is_timestamp(v: Ext<'_>) -> bool {
+    match v {
+        Ext::Date(text) => schema_11::timestamp(text) == Some(Time::Date(text.to_owned())),
+        Ext::DateTime(text) => schema_11::timestamp(text) == Some(Time::Local(text.to_owned())),
+        Ext::OffsetDateTime(text) => {
+            schema_11::timestamp(text) == Some(Time::Offset(text.to_owned()))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a time with an offset from UTC has that of UTC itself.
+pub(super) fn is_at_zero(text: &str) -> bool {
+    text.strip_suffix("+00:00")
+        .is_some_and(|local| schema_11::timestamp(text) == Some(Time::Utc(format!("{local}Z"))))
 }
 
 /// Whether a key that is not text is short enough to stand before a colon on its line.

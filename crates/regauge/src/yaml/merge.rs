@@ -13,6 +13,9 @@ use super::references::Raw;
 use super::schema::Meaning;
 use super::tags::{self, Content};
 use crate::event::Sink;
+use crate::hint::Hint;
+use crate::limits::Limit;
+use crate::options::Opt;
 use crate::value::{Builder, Value};
 use crate::{Error, Limits, Result};
 
@@ -165,7 +168,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             return Err(Error::limit(
                 "found a merge key in a mapping with more keys than may be held in memory",
             )
-            .hint("pass --limit record_bytes=… to raise the limit"));
+            .hint(Hint::raise(Limit::RecordBytes).to("raise the limit")));
         }
         // A later merge key wins over one before.
         for start in self.c.maps.look_up().into_iter().rev() {
@@ -208,7 +211,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
                 "found a scalar behind the merge key `<<`, expected a mapping or a sequence of \
                  mappings",
             )
-            .hint("pass --yaml-schema core to take `<<` as a key like any other")),
+            .hint(Hint::set(Opt::YamlSchema, "core").to("take `<<` as a key like any other"))),
         }
     }
 

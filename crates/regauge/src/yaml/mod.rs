@@ -12,6 +12,7 @@
 //! and not kept.
 
 mod block;
+mod breaks;
 mod compose;
 mod event;
 mod fault;

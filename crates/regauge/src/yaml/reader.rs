@@ -1,5 +1,6 @@
 //! YAML to events: the grammar, and a composer that makes the sink's events of its own.
 
+use super::breaks::{self, Breaks};
 use super::compose::{Compose, Composer};
 use super::machine::Machine;
 use super::notation::drive;
@@ -58,6 +59,8 @@ pub struct Options {
 pub struct Parser {
     machine: Machine,
     composer: Composer,
+    /// In YAML 1.1.
+    breaks: Option<Breaks>,
 }
 
 impl Default for Parser {
@@ -69,7 +72,8 @@ impl Default for Parser {
 impl Parser {
     /// A parser at the start of a stream.
     pub fn new(options: Options, limits: Limits) -> Parser {
-        Parser { machine: Machine::new(limits), composer: Composer::new(options, limits) }
+        let breaks = (options.schema == Schema::Yaml11).then(Breaks::default);
+        Parser { machine: Machine::new(limits), composer: Composer::new(options, limits), breaks }
     }
 }
 
@@ -89,16 +93,34 @@ impl Parse for Parser {
         sink: &mut S,
     ) -> Result<Status> {
         let mut handler = Compose { c: &mut self.composer, sink };
-        drive(&mut self.machine, &mut handler, bytes, pos, last)
+        let Some(breaks) = &mut self.breaks else {
+            return drive(&mut self.machine, &mut handler, bytes, pos, last);
+        };
+        let start = *pos;
+        let found = breaks.first(bytes, start);
+        let (end, last) = found.map_or((bytes.len(), last), |(at, _)| (at, false));
+        let ran = drive(&mut self.machine, &mut handler, &bytes[..end], pos, last);
+        breaks.advance(pos.saturating_sub(start));
+        match (ran, found) {
+            (Ok(Status::More), Some((at, c))) => {
+                *pos = at;
+                Err(breaks::refuse(at, c))
+            }
+            (ran, _) => ran,
+        }
     }
 
     /// The next document begins with the next line that is `---`.
     fn resync(&mut self, bytes: &[u8], _start: usize, pos: usize, last: bool) -> Resync {
+        self.breaks = self.breaks.take().map(|_| Breaks::default());
         let mut from = pos.saturating_sub(1);
         loop {
             let Some(found) = memchr::memmem::find(&bytes[from..], b"\n---") else {
                 if !last {
-                    return Resync::More;
+                    // The marker may be cut.
+                    let keep = bytes.len().saturating_sub(4).max(pos);
+                    self.machine.restart(keep - pos);
+                    return Resync::Past(keep);
                 }
                 self.machine.restart(bytes.len() - pos);
                 return Resync::At(bytes.len());

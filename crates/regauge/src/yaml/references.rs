@@ -8,6 +8,9 @@
 use std::collections::HashMap;
 
 use super::event::Style;
+use crate::hint::Hint;
+use crate::limits::Limit;
+use crate::options::Opt;
 use crate::{Error, Limits, Result};
 
 /// An event on the tape.
@@ -122,7 +125,7 @@ impl References {
         Err(Error::limit(format!(
             "found anchored values that need more than {most} bytes, the limit of record_bytes"
         ))
-        .hint("pass --limit record_bytes=… to raise it"))
+        .hint(Hint::raise(Limit::RecordBytes)))
     }
 
     pub(super) fn push_scalar(
@@ -185,8 +188,9 @@ impl References {
                     "found aliases that stand for more than {most} values, the limit of aliases"
                 ))
                 .hint(
-                    "pass --on-loss wrap to keep them as references, or --limit aliases=… to \
-                     raise it",
+                    Hint::set(Opt::OnLoss, "wrap")
+                        .to("keep them as references")
+                        .or(Hint::raise(Limit::Aliases)),
                 ))
             }
         }

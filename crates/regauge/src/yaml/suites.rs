@@ -4,22 +4,11 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use regauge_testdata::{needs_data, path};
+
 use super::{Parser, Reader, events};
 use crate::value::{Builder, Value};
 use crate::{Limits, Result, Source, json};
-
-/// The suite's folder, where the data is.
-fn suite() -> Option<PathBuf> {
-    let data = std::env::var_os("REGAUGE_DATA")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
-    let folder = data.join("conformance/yaml-test-suite");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no {}", folder.display());
-    None
-}
 
 fn cases(folder: &Path, cases_found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> =
@@ -34,9 +23,9 @@ fn cases(folder: &Path, cases_found: &mut Vec<PathBuf>) {
     }
 }
 
-#[test]
+needs_data!(every_case_of_the_suite);
 fn every_case_of_the_suite() {
-    let Some(folder) = suite() else { return };
+    let folder = path("conformance/yaml-test-suite");
     let mut all = Vec::new();
     cases(&folder, &mut all);
     assert_eq!(all.len(), 402);
@@ -112,9 +101,9 @@ const OTHER_JSON: [(&str, &str); 2] = [
     ("RR7F", "it has the keys in another order than the file"),
 ];
 
-#[test]
+needs_data!(values_are_those_of_the_suite);
 fn values_are_those_of_the_suite() {
-    let Some(folder) = suite() else { return };
+    let folder = path("conformance/yaml-test-suite");
     let mut all = Vec::new();
     cases(&folder, &mut all);
     let (mut same, mut wrong) = (0, Vec::new());
@@ -153,12 +142,9 @@ impl Read for Pieces<'_> {
     }
 }
 
-#[test]
+needs_data!(real_files_are_the_same_in_pieces_and_come_back);
 fn real_files_are_the_same_in_pieces_and_come_back() {
-    let Some(data) = suite().and_then(|suite| Some(suite.parent()?.parent()?.to_owned())) else {
-        return;
-    };
-    let mut folders = vec![data.join("yaml")];
+    let mut folders = vec![path("yaml")];
     let mut count = 0;
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -182,8 +168,8 @@ fn real_files_are_the_same_in_pieces_and_come_back() {
     println!("{count} real files");
     assert!(count > 20);
     // The same document in both formats.
-    let yaml = std::fs::read(data.join("yaml/senators-48k.yaml")).unwrap();
-    let json = std::fs::read(data.join("json/senators-48k.json")).unwrap();
+    let yaml = std::fs::read(path("yaml/senators-48k.yaml")).unwrap();
+    let json = std::fs::read(path("json/senators-48k.json")).unwrap();
     let yaml = values(Reader::from_slice(Parser::default(), &yaml)).unwrap();
     assert!(yaml == values(json::Reader::from_slice(json::Parser::default(), &json)).unwrap());
 }

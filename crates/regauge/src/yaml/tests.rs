@@ -291,3 +291,29 @@ fn broken_documents_are_passed_over() {
     }
     assert_eq!(values, ["1", r#""x""#, "3"]);
 }
+
+#[test]
+fn line_breaks_of_yaml_1_1_are_refused_there_and_come_back_escaped() {
+    for (c, code) in [('\u{85}', "U+0085"), ('\u{2028}', "U+2028"), ('\u{2029}', "U+2029")] {
+        for text in [
+            format!("a: b{c}c"),
+            format!("a: 'b{c}c'\n"),
+            format!("a: |\n  b{c}  c\n"),
+            format!("# {c}\na: b\n"),
+            format!("a: b\n---\nc: {c}\n"),
+        ] {
+            let error = read_as(Schema::Yaml11, &text).unwrap_err().to_string();
+            assert!(error.contains(&format!("found {code}, which ends a line")), "{error}");
+            let at = text.find(c).unwrap();
+            assert!(error.contains(&format!("byte {at}")), "{text:?}: {error}");
+            let core = ConvertOptions::new(Format::Yaml, Format::Yaml);
+            let written = convert_bytes(text.as_bytes(), &core).unwrap();
+            let mut old = ConvertOptions::new(Format::Yaml, Format::Yaml);
+            old.yaml.schema = Schema::Yaml11;
+            assert_eq!(convert_bytes(&written, &old).unwrap(), written, "{text:?}");
+        }
+        let escaped = format!("a: \"b\\u{:04x}c\"\n", u32::from(c));
+        assert!(read_as(Schema::Yaml11, &escaped).is_ok());
+    }
+    assert!(read_as(Schema::Yaml11, "\u{C2}\u{201C}: \u{2030}").is_ok());
+}

@@ -27,14 +27,14 @@
 
 use std::collections::BTreeMap;
 
-use super::keys::{KEY_BYTES, is_held, is_short};
+use super::keys::{KEY_BYTES, is_at_zero, is_held, is_short, is_timestamp};
 use super::quote::{self, Place, Style, is_plain, is_plain_short};
 use super::scalar::{self, NUMBER_BYTES, room, spaces};
 use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Type};
-use crate::fidelity::{self, Fidelity, OnLoss};
+use crate::fidelity::{self, Fidelity, LossKind, OnLoss};
 use crate::out::Out;
 use crate::value::Value;
-use crate::{Error, Result, number, time};
+use crate::{Error, Result, notation, number, time};
 
 /// How YAML is written. Lines are never folded, however long they become.
 #[derive(Clone, Debug)]
@@ -440,6 +440,9 @@ impl Sink for Writer<'_> {
     }
     #[inline]
     fn f64(&mut self, v: f64) -> Result {
+        if notation::has_payload(v) && fidelity::nan_payload(self, v)? {
+            return Ok(());
+        }
         self.lead(NUMBER_BYTES)?;
         scalar::number(&mut self.out, v);
         self.tail();
@@ -534,7 +537,16 @@ impl Sink for Writer<'_> {
                 Some(text) => self.tagged("!!timestamp", &text),
                 None => fidelity::ext(self, v),
             },
-            Ext::Date(text) | Ext::DateTime(text) | Ext::OffsetDateTime(text) => {
+            Ext::Date(text) | Ext::DateTime(text) | Ext::OffsetDateTime(text)
+                if is_timestamp(v) =>
+            {
+                self.tagged("!!timestamp", text)
+            }
+            // The zero as an offset is lost: YAML's readers take it for `Z`.
+            Ext::OffsetDateTime(text)
+                if self.fidelity.policy() != OnLoss::Wrap && is_at_zero(text) =>
+            {
+                self.fidelity.note(LossKind::Timestamp, format!("the time {text}"), "UTC");
                 self.tagged("!!timestamp", text)
             }
             // A number of any number of digits is a number in YAML too; but who reads it may keep
@@ -553,7 +565,7 @@ impl Sink for Writer<'_> {
         if let Value::Text(key) = k {
             return self.key(key);
         }
-        if !is_held(k) {
+        if !is_held(k, self.fidelity.policy() == OnLoss::Wrap) {
             return fidelity::key_value(self, k);
         }
         self.lead_key(2)?;

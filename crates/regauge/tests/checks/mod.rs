@@ -30,6 +30,13 @@ pub fn lossless(from: Format, to: Format) -> Options {
     options
 }
 
+/// The same from a document that is in the notation itself.
+pub fn rewrapped(from: Format, to: Format) -> Options {
+    let mut options = lossless(from, to);
+    options.unwrap = true;
+    options
+}
+
 /// Converts from a stream that drips.
 pub fn convert_dripping(bytes: &[u8], seed: u64, options: &Options) -> Result<Vec<u8>, Error> {
     let mut output = Vec::new();
@@ -75,7 +82,7 @@ pub fn check_reader(format: Format, bytes: &[u8]) -> Option<Error> {
 }
 
 fn check_round_trip(format: Format, packed: &[u8]) {
-    let mut back = lossless(Format::Msgpack, format);
+    let mut back = rewrapped(Format::Msgpack, format);
     if matches!(format, Format::Json | Format::MarcJson) {
         // A JSON file is one document, and so is its MessagePack; an array is none of MARC records.
         back.documents = regauge::documents::Documents::Keep;
@@ -88,7 +95,7 @@ fn check_round_trip(format: Format, packed: &[u8]) {
         }
         Err(error) => panic!("{format}: cannot write what it read: {error}"),
     };
-    let again = convert_bytes(&written, &lossless(format, Format::Msgpack))
+    let again = convert_bytes(&written, &rewrapped(format, Format::Msgpack))
         .unwrap_or_else(|error| panic!("{format}: cannot read what it wrote: {error}"));
     let same = comparable(format, &again) == comparable(format, packed);
     assert!(same, "{format}: a round trip through the format changes the document");
@@ -157,18 +164,7 @@ pub fn check_pickle(bytes: &[u8]) {
     };
     let (verdict, calls, extensions, persistent_ids) = told(bytes);
     let before = neutral(bytes).expect("read once already");
-    let after = match neutral(&written) {
-        Ok(after) => after,
-        // What a known call gives is written as a value, and such a value may have been called: that fails in
-        // Python too.
-        Err(error)
-            if error.message().contains("expected something that can be called")
-                && calls.iter().any(|call| call == "something computed") =>
-        {
-            return;
-        }
-        Err(error) => panic!("wrote what is broken: {error}"),
-    };
+    let after = neutral(&written).unwrap_or_else(|error| panic!("wrote what is broken: {error}"));
     assert!(before == after, "from pickle to pickle something changes");
     let (verdict_after, calls_after, extensions_after, persistent_ids_after) = told(&written);
     assert_eq!(verdict, verdict_after);

@@ -10,6 +10,9 @@
 
 use regauge::event::ShortText;
 use regauge::fidelity::Fidelity;
+use regauge::hint::Hint;
+use regauge::limits::Limit;
+use regauge::options::Opt;
 use regauge::{BigInt, Error, ErrorKind, Ext, OnLoss, Origin, Result, Sink, Type, Value};
 
 use crate::names::names;
@@ -210,7 +213,7 @@ impl<'a> Build<'a> {
         let twice = keys.iter().enumerate().find(|(at, key)| keys[..*at].contains(key));
         let shown = twice.and_then(|(_, key)| key.clone()).unwrap_or_default();
         Error::new(ErrorKind::Refused, format!("found the key {shown:?} a second time in one map"))
-            .hint("pass --duplicate-keys keep to have the last")
+            .hint(Hint::set(Opt::DuplicateKeys, "keep").to("have the last"))
     }
 
     /// The class of this name, if it may be built.
@@ -444,7 +447,7 @@ impl Sink for Build<'_> {
                         "found an integer of {} digits, more than the limit of integer_digits",
                         digits.len()
                     ))
-                    .hint("pass --limit integer_digits=… to raise it"));
+                    .hint(Hint::raise(Limit::IntegerDigits)));
                 }
                 ruby::decimal_integer(negative, digits)
             }

@@ -1,7 +1,11 @@
 //! From bytes to bytes: no object is built, so other threads run meanwhile.
 
 use regauge::convert::{Input, Summary, convert};
+use regauge::detect::{self, HEAD_BYTES};
+use regauge::hint::literals;
+use regauge::options::{Language, OPTIONS};
 use regauge::output::StreamOutput;
+use regauge::reader::{BadRecord, Skipped};
 use regauge::shape::Shape;
 use regauge::{Error, Format, Options};
 
@@ -42,14 +46,14 @@ pub fn convert_string(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         let mut output = Vec::new();
         let stream = StreamOutput::new(&mut output);
         let mut bad = Vec::new();
-        let summary = convert(Input::Bytes(bytes), stream, &options, &mut |record| {
-            bad.push(record);
+        let summary = convert(Input::Bytes(bytes), stream, &options, &mut |piece| {
+            keep(&mut bad, piece);
             Ok(())
         })?;
         Ok::<_, Error>((output, summary, bad))
     })?;
     ruby::keep(string);
-    let (output, summary, bad) = result.map_err(|error| exception(&error, Phase::Decode))?;
+    let (output, summary, bad) = result.map_err(|error| exception(&error, Phase::Convert))?;
     let output = ruby::output(&output, options.to.is_text());
     let report = report(&summary, &bad)?;
     Ok(ruby::array(&[output, report]))
@@ -63,11 +67,11 @@ pub fn convert_file(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let options = settings(from, to, keywords)?.core;
     let (input, output) = (word(input).unwrap_or_default(), word(output).unwrap_or_default());
     let result = ruby::without_lock(|| files(&input, &output, &options))?;
-    let (summary, bad) = result.map_err(|error| exception(&error, Phase::Decode))?;
+    let (summary, bad) = result.map_err(|error| exception(&error, Phase::Convert))?;
     report(&summary, &bad)
 }
 
-type Converted = (Summary, Vec<regauge::reader::BadRecord>);
+type Converted = (Summary, Vec<BadRecord>);
 
 fn files(input: &str, output: &str, options: &Options) -> regauge::Result<Converted> {
     let file = regauge::output::FileOutput::new(std::fs::File::create(output)?)?;
@@ -75,15 +79,24 @@ fn files(input: &str, output: &str, options: &Options) -> regauge::Result<Conver
         Ok(Box::new(std::fs::File::open(input)?))
     };
     let mut bad = Vec::new();
-    let summary = convert(Input::Again(&open), file, options, &mut |record| {
-        bad.push(record);
+    let summary = convert(Input::Again(&open), file, options, &mut |piece| {
+        keep(&mut bad, piece);
         Ok(())
     })?;
     Ok((summary, bad))
 }
 
-/// `{ documents:, bad_records:, losses: [{ kind:, count:, examples: […] }] }`.
-fn report(summary: &Summary, bad: &[regauge::reader::BadRecord]) -> Result<VALUE, Raise> {
+/// Keeps the broken records that have a name: the first thousand.
+fn keep(bad: &mut Vec<BadRecord>, piece: Skipped) {
+    match (piece.error, bad.last_mut()) {
+        (Some(error), _) => bad.push(BadRecord { error, bytes: piece.bytes }),
+        (None, Some(last)) if piece.continues => last.bytes.extend(piece.bytes),
+        (None, _) => {}
+    }
+}
+
+/// `{ documents:, bad_records:, bad_record_count:, losses: [{ kind:, count:, examples: […] }] }`.
+fn report(summary: &Summary, bad: &[BadRecord]) -> Result<VALUE, Raise> {
     let list = ruby::array(&[]);
     for loss in summary.fidelity.losses() {
         let examples = ruby::array(&[]);
@@ -115,6 +128,7 @@ fn report(summary: &Summary, bad: &[regauge::reader::BadRecord]) -> Result<VALUE
     table(&[
         ("documents", ruby::integer(summary.documents as i64)),
         ("bad_records", skipped),
+        ("bad_record_count", ruby::integer(summary.bad_records as i64)),
         ("losses", list),
     ])
 }
@@ -177,14 +191,35 @@ pub fn inspect(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ])
 }
 
+/// `Native.option_table`: the core's table of options as the tests read it, for each keyword its name,
+/// the values that it takes as Ruby writes them, the side and the formats, none for all.
+pub fn option_table(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let table = ruby::array(&[]);
+    for row in &OPTIONS {
+        let Some(name) = row.name(Language::Ruby) else { continue };
+        let values = ruby::array(&[]);
+        for value in literals(row.opt, Language::Ruby) {
+            ruby::array_extend(values, &[ruby::text(&value)]);
+        }
+        let formats = ruby::array(&[]);
+        for format in row.formats {
+            ruby::array_extend(formats, &[ruby::symbol(&format.name().replace('-', "_"))]);
+        }
+        let side = ruby::symbol(&format!("{:?}", row.side).to_lowercase());
+        ruby::array_extend(table, &[ruby::array(&[ruby::symbol(name), values, side, formats])]);
+    }
+    Ok(table)
+}
+
 /// `Native.detect(string, name)`: the format that a file's name or its first bytes tell, or `nil`.
+/// Raises where the two contradict.
 pub fn detect(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[string, name] = arguments else {
         return Err(ruby::argument_error("detect takes a string and a name"));
     };
-    let by_name = word(name).and_then(|name| Format::from_name(&name));
-    let format = by_name.or_else(|| {
-        (string != ruby::NIL).then(|| Format::from_magic(ruby::bytes_of(string))).flatten()
-    });
+    let head = if string == ruby::NIL { &[] } else { ruby::bytes_of(string) };
+    let head = &head[..head.len().min(HEAD_BYTES)];
+    let format = detect::detect(&word(name).unwrap_or_default(), head)
+        .map_err(|error| exception(&error, Phase::Decode))?;
     Ok(format.map_or(ruby::NIL, |format| ruby::symbol(format.name())))
 }

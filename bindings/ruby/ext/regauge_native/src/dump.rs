@@ -149,7 +149,7 @@ fn slowly(
     writer: &mut dyn Writer,
     jump: &mut Option<Jump>,
 ) -> regauge::Result {
-    if settings.core.wraps() && !settings.core.to.is_marc() {
+    if settings.core.wraps() {
         let mut escape: Box<dyn Writer + '_> = Box::new(Escape::new(writer));
         return documents(object, settings, &mut *escape, jump);
     }

@@ -1,6 +1,8 @@
 //! Errors of the library as exceptions of Ruby.
 
-use regauge::{Error, ErrorKind};
+use regauge::hint::Surface;
+use regauge::options::{Language, Opt, Side};
+use regauge::{Error, ErrorKind, Format};
 
 use crate::names::names;
 use crate::ruby::{self, Raise, VALUE};
@@ -12,6 +14,8 @@ pub enum Phase {
     Decode,
     /// Objects became bytes.
     Encode,
+    /// Bytes became bytes of another format.
+    Convert,
 }
 
 /// The exception for an error: `LimitError`, or `DecodeError` or `EncodeError`, with what is known
@@ -21,14 +25,14 @@ pub fn exception(error: &Error, phase: Phase) -> Raise {
     let names = names();
     let class = match (error.kind(), phase) {
         (ErrorKind::Limit, _) => names.limit_error,
-        (_, Phase::Decode) => names.decode_error,
+        (_, Phase::Decode | Phase::Convert) => names.decode_error,
         (_, Phase::Encode) => names.encode_error,
     };
     let exception = ruby::exception_text(class, "");
     let set = |name, value: VALUE| ruby::set_variable(exception, name, value);
     let number = |v: Option<u64>| v.map_or(ruby::NIL, |v| ruby::integer(v as i64));
     let optional = |v: Option<&str>| v.map_or(ruby::NIL, ruby::text);
-    set(names.id_value, ruby::text(&in_ruby(&error.to_string())));
+    set(names.id_value, ruby::text(&text(error, phase)));
     set(names.id_error_kind, ruby::symbol(error.kind().name()));
     set(names.id_offset, number(error.offset()));
     set(names.id_record, number(error.record()));
@@ -37,43 +41,29 @@ pub fn exception(error: &Error, phase: Phase) -> Raise {
     set(names.id_format, error.format().map_or(ruby::NIL, |format| ruby::symbol(format.name())));
     set(names.id_line, number(error.line_column().map(|(line, _)| line)));
     set(names.id_column, number(error.line_column().map(|(_, column)| column)));
+    let takes = |opt| takes(opt, phase, error.format());
+    let surface = Surface { language: Language::Ruby, takes: &takes };
+    set(names.id_hint, optional(error.hint_for(&surface).as_deref()));
     set(names.id_excerpt, optional(error.excerpt()));
     Raise::Exception(exception)
 }
 
-/// A message that speaks of options of the command as of options of a method.
-fn in_ruby(message: &str) -> String {
-    const OPTIONS: [(&str, &str); 17] = [
-        ("--on-loss wrap", "on_loss: :wrap"),
-        ("--on-loss approximate", "on_loss: :approximate"),
-        ("--objects data", "objects: :data"),
-        ("--objects wrap", "objects: :wrap"),
-        ("--duplicate-keys keep", "duplicate_keys: :last"),
-        ("--trailing-commas", "trailing_commas: true"),
-        ("--comments", "comments: true"),
-        ("--charset marc8", "charset: :marc8"),
-        ("--charset utf8", "charset: :utf8"),
-        ("--charset auto", "charset: :auto"),
-        ("--numbers exact", "numbers: :exact"),
-        ("--oversize", "oversize: true"),
-        ("--repair", "repair: true"),
-        ("--bad skip", "skip_bad: true"),
-        ("--bad stop", "skip_bad: false"),
-        ("--ruby-binary text", "binary: :text"),
-        ("; `regauge inspect` lists all that the file has", ""),
-    ];
-    let mut message = message.to_owned();
-    for (option, keyword) in OPTIONS {
-        if message.contains(option) {
-            message = message.replace(option, keyword);
-        }
+/// The text of an error, whose hint advises keyword arguments of the method that failed.
+pub fn text(error: &Error, phase: Phase) -> String {
+    let takes = |opt| takes(opt, phase, error.format());
+    error.display(&Surface { language: Language::Ruby, takes: &takes }).to_string()
+}
+
+/// Whether the method that failed takes an option. Every method knows every keyword; what is of no
+/// use there is not advised.
+fn takes(opt: Opt, phase: Phase, format: Option<Format>) -> bool {
+    let row = opt.row();
+    let is_for = format.is_none_or(|format| row.is_for(format));
+    match (phase, row.side) {
+        (Phase::Convert, _) | (_, Side::Both) => true,
+        // JSON is read and written in MongoDB's notation, too.
+        (_, Side::Convert) => opt == Opt::ExtendedJson,
+        (Phase::Decode, side) => side == Side::Read && is_for,
+        (Phase::Encode, side) => side == Side::Write && is_for,
     }
-    // `--limit depth=…` names the limit in the middle.
-    while let Some(at) = message.find("--limit ") {
-        let rest = &message[at + 8..];
-        let Some(end) = rest.find("=…") else { break };
-        let keyword = format!("limits: {{ {}: … }}", &rest[..end]);
-        message.replace_range(at..at + 8 + end + "=…".len(), &keyword);
-    }
-    message
 }

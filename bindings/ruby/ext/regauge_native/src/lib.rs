@@ -55,7 +55,7 @@ fn load<const FORMAT: usize>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Rai
     let &[source] = arguments else {
         return Err(ruby::argument_error("load takes one argument, and keywords"));
     };
-    let settings = Settings::parse(Format::ALL[FORMAT], keywords)?;
+    let settings = Settings::loading(Format::ALL[FORMAT], keywords)?;
     let string = load::source_string(source)?;
     let value = load::load(string, &settings)?;
     ruby::keep(keywords);
@@ -191,6 +191,7 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::define(native, c"convert_file", method!(convert::convert_file));
     ruby::define(native, c"inspect", method!(convert::inspect));
     ruby::define(native, c"detect", method!(convert::detect));
+    ruby::define(native, c"option_table", method!(convert::option_table));
     Ok(NIL)
 }
 

@@ -85,11 +85,11 @@ macro_rules! with_parser {
                 $act
             }
             Format::Marc => {
-                let $parser = marc::iso2709::Parser::new(core.marc.clone(), limits);
+                let $parser = marc::iso2709::Parser::new(core.marc_read(), limits);
                 $act
             }
             Format::MarcXml => {
-                let $parser = marc::xml::Parser::new(core.marc.clone(), limits);
+                let $parser = marc::xml::Parser::new(core.marc_read(), limits);
                 $act
             }
             other => unreachable!("{other} has no parser here"),
@@ -107,7 +107,7 @@ fn documents(
 ) -> regauge::Result {
     let core = &settings.core;
     let limits = core.limits;
-    if core.wraps() {
+    if core.unwraps() {
         return slowly(bytes, settings, &mut Unwrap::new(build, &limits));
     }
     match core.from {
@@ -209,7 +209,7 @@ fn explain(mut error: Error, bytes: &[u8], settings: &Settings, mut build: Build
         build.reset();
         build.quiet = true;
         let mut tracker = Tracker::new(&mut build);
-        if settings.core.wraps() {
+        if settings.core.unwraps() {
             let mut unwrap = Unwrap::new(&mut tracker, &settings.core.limits);
             let _ = slowly(bytes, settings, &mut unwrap);
         } else {

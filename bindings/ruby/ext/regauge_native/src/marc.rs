@@ -71,7 +71,7 @@ static STREAM: DataType<RecordStream> = DataType::new();
 impl Inner {
     fn parser(&self) -> marc::iso2709::Parser {
         let core = &self.settings.core;
-        marc::iso2709::Parser::new(core.marc.clone(), core.limits)
+        marc::iso2709::Parser::new(core.marc_read(), core.limits)
     }
 
     /// One reader goes on where the threads stopped.
@@ -124,7 +124,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         return Err(ruby::argument_error("records takes a format, a source, keywords and a kit"));
     };
     let format = crate::convert::format_of(format)?;
-    let settings = Settings::parse(format, keywords)?;
+    let settings = Settings::loading(format, keywords)?;
     let limits = settings.core.limits;
     let jump = Arc::new(AtomicI32::new(0));
     let is_string = ruby::kind_of(source) == rb_sys::ruby_value_type::RUBY_T_STRING;
@@ -145,7 +145,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         Box::new(reader)
     }
     let from_read = (!is_string).then(|| FromRead { io: source, jump: Arc::clone(&jump) });
-    let (keep, options) = (settings.core.skip_bad, settings.core.marc.clone());
+    let (keep, options) = (settings.core.skip_bad, settings.core.marc_read());
     let mut ahead = None;
     let reader = match format {
         Format::Marc if settings.core.jobs > 1 => {

@@ -80,6 +80,7 @@ names! {
     id_format: c"@format",
     id_line: c"@line",
     id_column: c"@column",
+    id_hint: c"@hint",
     id_excerpt: c"@excerpt",
     id_marshal_dump: c"marshal_dump",
     id_dump: c"_dump",

@@ -1,6 +1,7 @@
 //! Keyword arguments.
 
 use regauge::convert::DuplicateKeys;
+use regauge::documents::Documents;
 use regauge::fidelity::Objects;
 use regauge::marc::{Charset, CharsetChoice};
 use regauge::{Format, Limits, OnLoss, Options, bson, marshal, pickle, yaml};
@@ -25,6 +26,8 @@ pub struct Settings {
     pub symbols: bool,
     /// Whether the readers are set up as ever, so that one that was used before will do.
     pub usual: bool,
+    /// Whether the wrapped notation is to be read, where the keywords say so.
+    pub unwrap: Option<bool>,
 }
 
 impl Settings {
@@ -43,6 +46,7 @@ impl Settings {
             to_h: false,
             symbols: false,
             usual: true,
+            unwrap: None,
         }
     }
 
@@ -61,6 +65,31 @@ impl Settings {
             result.is_ok()
         });
         result.map(|()| settings)
+    }
+
+    /// The keyword arguments of what loads. `on_loss: :wrap` used to undo the notation: whoever
+    /// still passes it must not get the notation itself.
+    ///
+    /// # Errors
+    /// As `parse`.
+    pub fn loading(format: Format, keywords: VALUE) -> Result<Settings, Raise> {
+        let settings = Settings::parse(format, keywords)?;
+        if settings.core.on_loss == OnLoss::Wrap {
+            return Err(ruby::argument_error(
+                "on_loss: :wrap is for what writes; pass unwrap: true to read what it wrote",
+            ));
+        }
+        Ok(settings)
+    }
+
+    /// The keyword arguments of a store, which reads what it wrote.
+    ///
+    /// # Errors
+    /// As `parse`.
+    pub fn storing(format: Format, keywords: VALUE) -> Result<Settings, Raise> {
+        let mut settings = Settings::parse(format, keywords)?;
+        settings.core.unwrap = settings.unwrap.unwrap_or(settings.core.on_loss == OnLoss::Wrap);
+        Ok(settings)
     }
 
     fn set(&mut self, key: VALUE, value: VALUE) -> Result<(), Raise> {
@@ -84,6 +113,10 @@ impl Settings {
         let core = &mut self.core;
         match name {
             "limits" => core.limits = limits(value)?,
+            "unwrap" => {
+                core.unwrap = truth;
+                self.unwrap = Some(truth);
+            }
             "on_loss" => {
                 core.on_loss = choice(
                     name,
@@ -133,6 +166,7 @@ impl Settings {
                 core.yaml_write.indent = indent.max(1);
             }
             "ascii_only" => core.json_write.escape_non_ascii = truth,
+            "indent_sequences" => core.yaml_write.indent_sequences = truth,
             "document_start" => core.yaml_write.document_start = truth,
             "schema" => {
                 core.yaml.schema = choice(
@@ -147,6 +181,7 @@ impl Settings {
                     ],
                 )?;
             }
+            "indefinite" => core.cbor.indefinite = truth,
             "deterministic" => core.cbor.deterministic = truth,
             "keep_tags" => core.cbor.keep_tags = truth,
             "extended_json" => {
@@ -184,9 +219,22 @@ impl Settings {
             }
             "charset" => core.marc.charset = charset(name, value)?,
             "write_charset" => core.marc.write_charset = charset(name, value)?,
+            "references" => core.marc.references = truth,
             "repair" => core.marc.repair = truth,
             "oversize" => core.marc.oversize = truth,
             "compact" => core.marc.compact = truth,
+            "documents" => {
+                core.documents = choice(
+                    name,
+                    value,
+                    &[
+                        ("auto", Documents::Auto),
+                        ("keep", Documents::Keep),
+                        ("split", Documents::Split),
+                        ("join", Documents::Join),
+                    ],
+                )?;
+            }
             "skip_bad" => core.skip_bad = truth,
             "jobs" | "threads" => core.jobs = number(name, value, 256)?.max(1) as usize,
             _ => return Err(ruby::argument_error(&format!("unknown keyword: :{name}"))),

@@ -45,13 +45,13 @@ static STREAM: DataType<Stream> = DataType::new();
 
 /// A reader of any format.
 trait Documents {
-    fn next(&mut self, build: &mut Build<'_>, wraps: bool) -> regauge::Result<bool>;
+    fn next(&mut self, build: &mut Build<'_>, unwraps: bool) -> regauge::Result<bool>;
     fn skip(&mut self, error: Error) -> regauge::Result<BadRecord>;
 }
 
 impl<P: Parse> Documents for Reader<'static, P> {
-    fn next(&mut self, build: &mut Build<'_>, wraps: bool) -> regauge::Result<bool> {
-        if wraps {
+    fn next(&mut self, build: &mut Build<'_>, unwraps: bool) -> regauge::Result<bool> {
+        if unwraps {
             let limits = *self.parser().limits();
             let mut unwrap = Unwrap::new(build, &limits);
             return regauge::Source::next(self, &mut unwrap as &mut dyn regauge::Sink);
@@ -103,7 +103,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         return Err(ruby::argument_error("stream takes a format, a source and keywords"));
     };
     let format = crate::convert::format_of(format)?;
-    let settings = Settings::parse(format, keywords)?;
+    let settings = Settings::loading(format, keywords)?;
     let jump = Arc::new(AtomicI32::new(0));
     let is_string = ruby::kind_of(source) == rb_sys::ruby_value_type::RUBY_T_STRING;
     let (string, held) = match is_string {
@@ -141,7 +141,7 @@ pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     };
     let scratch = scratch::take();
     let mut build = Build::new(&scratch, &inner.settings);
-    let result = inner.reader.next(&mut build, inner.settings.core.wraps());
+    let result = inner.reader.next(&mut build, inner.settings.core.unwraps());
     let jump = build.jump.or(Jump::from_state(inner.jump.swap(0, Ordering::Relaxed)));
     if let Some(jump) = jump {
         return Err(jump.into());

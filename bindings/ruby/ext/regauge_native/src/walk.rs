@@ -6,6 +6,8 @@
 //! is dropped. The walk recurses, within the limit on depth.
 
 use regauge::fidelity::LossKind;
+use regauge::hint::Hint;
+use regauge::limits::Limit;
 use regauge::path::{Path, Step};
 use regauge::{
     BigInt, Error, ErrorKind, Ext, Format, Origin, Result, Sink, Timestamp, Type, Value,
@@ -157,7 +159,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
                  stands in itself",
                 self.settings.core.limits.depth
             ))
-            .hint("pass --limit depth=… to raise it, up to 1024")
+            .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
         })
     }
 

@@ -7,6 +7,7 @@ use regauge::Format;
 use regauge_store::series::Buckets;
 use regauge_store::{Assume, Codec};
 
+use super::key_path::KeyPath;
 use crate::args::{Loss, When, format};
 
 const STORE_EXAMPLES: &str = "\
@@ -106,6 +107,9 @@ pub enum StoreCommand {
         /// What to do with a value that the codec cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
+        /// The file is in the notation that --on-loss wrap writes: read it as what it stands for
+        #[arg(long)]
+        unwrap: bool,
         /// Keep a document that is there already
         #[arg(long)]
         new: bool,
@@ -132,6 +136,10 @@ pub enum StoreCommand {
         /// What to do with a value that the format cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
+        /// The stored documents are in the notation that --on-loss wrap writes: read them as what
+        /// they stand for
+        #[arg(long)]
+        unwrap: bool,
         /// Replace the file if it exists
         #[arg(long, short)]
         force: bool,
@@ -167,6 +175,10 @@ pub enum StoreCommand {
         /// What to do with a value that the format cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
+        /// The stored documents are in the notation that --on-loss wrap writes: read them as what
+        /// they stand for
+        #[arg(long)]
+        unwrap: bool,
         /// Replace the file if it exists
         #[arg(long, short)]
         force: bool,
@@ -193,16 +205,20 @@ pub enum StoreCommand {
         /// Its format [default: as its name or its first bytes tell]
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         from: Option<Format>,
-        /// The member that holds the key, which is taken as text [default: documents of the form
+        /// The member that holds the key, which is taken as text; `id.bioguide` is the member
+        /// bioguide of the member id, and `\.` a dot in a name [default: documents of the form
         /// {"key": …, "value": …}, as `export` writes them]
-        #[arg(long, value_name = "NAME")]
-        key: Option<String>,
+        #[arg(long, value_name = "PATH", value_parser = KeyPath::parse)]
+        key: Option<KeyPath>,
         /// How a new collection stores its values [default: msgpack]
         #[arg(long, value_name = "CODEC")]
         codec: Option<Codec>,
         /// What to do with a value that the codec cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
+        /// The file is in the notation that --on-loss wrap writes: read it as what it stands for
+        #[arg(long)]
+        unwrap: bool,
         /// Show a progress bar
         #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
         progress: When,
@@ -233,6 +249,10 @@ pub enum StoreCommand {
         /// What to do with a value that the format cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
+        /// The stored documents are in the notation that --on-loss wrap writes: read them as what
+        /// they stand for
+        #[arg(long)]
+        unwrap: bool,
         /// Replace the file if it exists
         #[arg(long, short)]
         force: bool,
@@ -265,6 +285,10 @@ pub enum StoreCommand {
         /// What to do with a value that the codec cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
+        /// The stored documents are in the notation that --on-loss wrap writes: read them as what
+        /// they stand for
+        #[arg(long)]
+        unwrap: bool,
     },
     /// Take a table of another program for a collection, as it stands
     Adopt {

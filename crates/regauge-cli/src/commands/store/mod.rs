@@ -1,6 +1,7 @@
 //! `regauge store`: documents in a database.
 
 pub mod args;
+mod key_path;
 mod series;
 pub mod tenants;
 mod transfer;
@@ -32,10 +33,24 @@ const NAMED_MAX: u64 = 20;
 /// Runs one of the subcommands.
 pub fn run(arguments: &StoreArguments) -> Result {
     match &arguments.command {
-        StoreCommand::Put { place, key, file, from, codec, on_loss, new, series, buckets } => {
-            let (document, format) = read(file, *from)?;
+        StoreCommand::Put {
+            place,
+            key,
+            file,
+            from,
+            codec,
+            on_loss,
+            unwrap,
+            new,
+            series,
+            buckets,
+        } => {
+            let (mut document, mut format) = read(file, *from)?;
             let mut store = open(place, *codec)?;
             store.on_loss = (*on_loss).into();
+            if *unwrap {
+                (document, format) = unwrapped(&mut store, file, &document, format)?;
+            }
             if let Some(name) = series {
                 let time = regauge_store::series::parse_time(key).map_err(failure)?;
                 let slice = [(time, &document[..])];
@@ -56,8 +71,9 @@ pub fn run(arguments: &StoreArguments) -> Result {
             }
             .map_err(failure)
         }
-        StoreCommand::Get { place, key, output, to, on_loss, force, series } => {
-            get(place, (key, series.as_deref()), output, *to, *on_loss, *force)
+        StoreCommand::Get { place, key, output, to, on_loss, unwrap, force, series } => {
+            let policy = (*on_loss, *unwrap);
+            get(place, (key, series.as_deref()), output, *to, policy, *force)
         }
         StoreCommand::Delete { place, key, series } => {
             let mut store = one_of(place)?;
@@ -67,13 +83,13 @@ pub fn run(arguments: &StoreArguments) -> Result {
                 false => Err(absent(key)),
             }
         }
-        StoreCommand::Scan { place, span, output, format, values, on_loss, force } => {
+        StoreCommand::Scan { place, span, output, format, values, on_loss, unwrap, force } => {
             let implied = format.or(is_stream(output).then_some(Format::Ndjson));
             let (to, compression) = output_format(output, implied, None)?;
             check_terminal(output, to, compression)?;
             let mut store = existing(place)?;
             let destination = Destination::open(output, *force)?;
-            store.on_loss = (*on_loss).into();
+            (store.on_loss, store.unwrap) = ((*on_loss).into(), *unwrap);
             series::scan(&mut store, span, destination, (to, compression), *values)
         }
         StoreCommand::Ls { place, collections: true, .. } => list_collections(place),
@@ -85,6 +101,7 @@ pub fn run(arguments: &StoreArguments) -> Result {
             key,
             codec,
             on_loss,
+            unwrap,
             progress,
             series,
             buckets,
@@ -94,22 +111,22 @@ pub fn run(arguments: &StoreArguments) -> Result {
             let mut store = open(place, *codec)?;
             store.on_loss = (*on_loss).into();
             let series = series.as_deref().map(|name| (name, *buckets));
-            transfer::import(&mut store, &source, key.as_deref(), series)
+            transfer::import(&mut store, &source, key.as_ref(), series, *unwrap)
         }
-        StoreCommand::Export { place, keys, output, to, values, on_loss, force } => {
+        StoreCommand::Export { place, keys, output, to, values, on_loss, unwrap, force } => {
             let implied = to.or(is_stream(output).then_some(Format::Ndjson));
             let (to, compression) = output_format(output, implied, None)?;
             check_terminal(output, to, compression)?;
             let mut store = existing(place)?;
             let destination = Destination::open(output, *force)?;
-            store.on_loss = (*on_loss).into();
+            (store.on_loss, store.unwrap) = ((*on_loss).into(), *unwrap);
             transfer::export(&mut store, keys, destination, (to, compression), *values)
         }
         StoreCommand::Stat { place } => stat(place),
         StoreCommand::Verify { place, keys } => verify_all(place, keys),
-        StoreCommand::Reencode { place, to, dry_run, rate, on_loss } => {
+        StoreCommand::Reencode { place, to, dry_run, rate, on_loss, unwrap } => {
             let mut store = existing(place)?;
-            store.on_loss = (*on_loss).into();
+            (store.on_loss, store.unwrap) = ((*on_loss).into(), *unwrap);
             reencode_all(&mut store, &Plan { to: *to, dry_run: *dry_run, rate: *rate })
         }
         StoreCommand::Tenants(arguments) => tenants::run(arguments),
@@ -213,19 +230,37 @@ fn key_of(store: &Store, key: &str, series: Option<&str>) -> Result<Vec<u8>> {
     }
 }
 
+/// A document that is in the wrapped notation, in the store's format. The policy has been followed
+/// then, and the store has no more to do.
+fn unwrapped(
+    store: &mut Store,
+    file: &Path,
+    document: &[u8],
+    format: Format,
+) -> Result<(Vec<u8>, Format)> {
+    let to = store.settings().codec.format;
+    let mut options = regauge::Options::new(format, to);
+    options.on_loss = std::mem::take(&mut store.on_loss);
+    options.unwrap = true;
+    options.documents = regauge::documents::Documents::Keep;
+    regauge::convert_bytes(document, &options)
+        .map(|converted| (converted, to))
+        .map_err(|error| Failure::data(&file.to_string_lossy(), error))
+}
+
 fn get(
     place: &Place,
     (key, series): (&str, Option<&str>),
     output: &Path,
     to: Option<Format>,
-    on_loss: Loss,
+    (on_loss, unwrap): (Loss, bool),
     force: bool,
 ) -> Result {
     let implied = to.or(is_stream(output).then_some(Format::Json));
     let (to, compression) = output_format(output, implied, None)?;
     check_terminal(output, to, compression)?;
     let mut store = one_of(place)?;
-    store.on_loss = on_loss.into();
+    (store.on_loss, store.unwrap) = (on_loss.into(), unwrap);
     let format = if to == Format::Ndjson { Format::Json } else { to };
     let bytes = key_of(&store, key, series)?;
     let found = store.get(&bytes, format).map_err(failure)?;

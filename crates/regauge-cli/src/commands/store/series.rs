@@ -58,13 +58,13 @@ pub fn scan(
     };
     write(open)?;
     let mut first = true;
-    let on_loss = store.on_loss;
+    let (on_loss, unwrap) = (store.on_loss, store.unwrap);
     while left > 0 {
         part.limit = usize::try_from(left).unwrap_or(usize::MAX).min(BATCH);
         let series = part.series.clone();
         let made = store.slices_with(&part, &|key, entry| {
             let mut options = Options::new(entry.codec.format, to);
-            options.on_loss = on_loss;
+            (options.on_loss, options.unwrap) = (on_loss, unwrap);
             options.documents = Documents::Keep;
             let read = values::read_values(&entry.document, &options);
             let value = read.and_then(|mut read| {

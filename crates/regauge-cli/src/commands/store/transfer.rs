@@ -12,6 +12,7 @@ use regauge_store::series::{Buckets, parse_time};
 use regauge_store::{Error, Store, Walk, shown};
 
 use super::args::Keys;
+use super::key_path::{KeyPath, member};
 use super::{all_good, failure, name, range};
 use crate::compress::Compression;
 use crate::failure::{Failure, Result, complain};
@@ -28,11 +29,14 @@ const BATCH_BYTES: usize = 8 << 20;
 pub fn import(
     store: &mut Store,
     source: &Source,
-    key: Option<&str>,
+    key: Option<&KeyPath>,
     series: Option<(&str, Option<Buckets>)>,
+    unwrap: bool,
 ) -> Result {
     let mut options = Options::new(source.format, source.format);
-    options.on_loss = store.on_loss;
+    // The documents are written in the store's format here, and are stored as they are then.
+    options.on_loss = std::mem::take(&mut store.on_loss);
+    options.unwrap = unwrap;
     let format = store.settings().codec.format;
     let mut batch: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
     let mut count = 0;
@@ -114,44 +118,23 @@ fn put_slices(
     }
 }
 
-/// A document as its key and its value: what `key` names and the whole of it, or its member
-/// `default` and its member `value`.
+/// A document as its key and its value: the member that `key` names and the whole of it, or its
+/// member `default` and its member `value`.
 fn keyed(
     document: Value,
-    key: Option<&str>,
+    key: Option<&KeyPath>,
     default: &str,
 ) -> std::result::Result<(Vec<u8>, Value), String> {
-    let Value::Map(members) = &document else {
-        return Err(format!("found {}, expected a map that holds the key", document.type_name()));
-    };
-    let member = |name: &str| {
-        let is = |one: &Value| matches!(one, Value::Text(text) if text == name);
-        members.iter().find(|(key, _)| is(key)).map(|(_, value)| value)
-    };
-    let name = key.unwrap_or(default);
-    let bytes = match member(name) {
-        Some(Value::Text(text)) => text.clone().into_bytes(),
-        Some(Value::Bytes(bytes)) => bytes.clone(),
-        Some(Value::Int(number)) => number.to_string().into_bytes(),
-        Some(Value::UInt(number)) => number.to_string().into_bytes(),
-        Some(other) => {
-            return Err(format!(
-                "member {name} is {}, expected text, bytes or a whole number",
-                other.type_name()
-            ));
-        }
-        None if key.is_none() => {
-            return Err(format!("found no member {default}; say with --key which one holds it"));
-        }
-        None => return Err(format!("found no member {name}, which holds the key")),
-    };
-    match key {
-        Some(_) => Ok((bytes, document)),
-        None => {
-            let value = member("value").cloned();
-            value.map(|value| (bytes, value)).ok_or_else(|| "found no member value".to_owned())
-        }
+    if let Some(key) = key {
+        let bytes = key.find(&document)?;
+        return Ok((bytes, document));
     }
+    let key = KeyPath::of_member(default);
+    let bytes = key
+        .find(&document)
+        .map_err(|why| format!("{why}; name the member that holds the key with --key"))?;
+    let value = member(&document, "value").cloned();
+    value.map(|value| (bytes, value)).ok_or_else(|| "found no member value".to_owned())
 }
 
 fn encoded(value: &Value, format: Format, options: &Options) -> regauge::Result<Vec<u8>> {
@@ -284,6 +267,7 @@ impl Export {
 fn options(store: &Store, from: Format, to: Format) -> Options {
     let mut options = Options::new(from, to);
     options.on_loss = store.on_loss;
+    options.unwrap = store.unwrap;
     options.documents = Documents::Keep;
     options
 }

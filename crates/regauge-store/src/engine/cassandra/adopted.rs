@@ -185,9 +185,9 @@ impl Cassandra {
             )));
         }
         if value_is_text != layout.text {
-            let (is, hint) = if value_is_text { ("text", "add") } else { ("blob", "leave out") };
+            let (is, right) = if value_is_text { ("text", "text") } else { ("blob", "bytes") };
             return Err(Error::usage(format!(
-                "table {table}: column {} is of type {is}; {hint} --text",
+                "table {table}: column {} is of type {is}; adopt it as {right}",
                 layout.value
             )));
         }

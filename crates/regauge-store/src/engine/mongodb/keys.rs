@@ -78,7 +78,7 @@ impl Form {
                 field.map_or("nothing".to_owned(), |one| format!("{:?}", one.element_type()));
             Error::usage(format!(
                 "collection {}: field {} holds a key of type {kind}, expected {}; adopt it with \
-                 the right --key-kind",
+                 the right key kind",
                 layout.table,
                 layout.key,
                 match self {

@@ -293,7 +293,7 @@ impl Engine for Mysql {
                 layout.key,
                 layout.key_kind.name(),
                 match kind {
-                    Some(kind) => format!("adopt it with --key-kind {}", kind.name()),
+                    Some(kind) => format!("adopt it with the key kind {}", kind.name()),
                     None => "a key is binary, text or a whole number".to_owned(),
                 }
             )));
@@ -308,9 +308,9 @@ impl Engine for Mysql {
                 "table {table}: column {} holds values of type {value_type}, expected {}",
                 layout.value,
                 match (is_text, layout.text) {
-                    (Some(true), _) => "a blob; adopt it as text with --text",
-                    (_, true) => "text; adopt it without --text",
-                    (_, false) => "a blob, or text with --text",
+                    (Some(true), _) => "a blob; adopt it as text",
+                    (_, true) => "text; adopt it as bytes",
+                    (_, false) => "a blob, or text adopted as text",
                 }
             )));
         }

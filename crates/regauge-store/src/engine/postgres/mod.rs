@@ -139,7 +139,7 @@ impl Engine for Postgres {
                 layout.key,
                 layout.key_kind.name(),
                 match kind {
-                    Some(kind) => format!("adopt it with --key-kind {}", kind.name()),
+                    Some(kind) => format!("adopt it with the key kind {}", kind.name()),
                     None => "a key is bytea, text, varchar or a whole number".to_owned(),
                 }
             )));
@@ -154,9 +154,9 @@ impl Engine for Postgres {
                 "table {table}: column {} holds values of type {value_type}, expected {}",
                 layout.value,
                 match (text, layout.text) {
-                    (Some(true), _) => "bytea; adopt it as text with --text",
-                    (_, true) => "text; adopt it without --text",
-                    (_, false) => "bytea, or text or varchar with --text",
+                    (Some(true), _) => "bytea; adopt it as text",
+                    (_, true) => "text; adopt it as bytes",
+                    (_, false) => "bytea, or text or varchar adopted as text",
                 }
             )));
         }

@@ -5,7 +5,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::NAMES;
 use crate::event::{BigInt, Ext, ExtBuf, Origin, Sink, Timestamp, Type, TypeBuf, Writer, forward};
+use crate::hint::Hint;
 use crate::limits::Limits;
+use crate::options::Opt;
 use crate::value::{Builder, Value};
 use crate::{Error, Result, decimal128, time};
 
@@ -98,7 +100,7 @@ fn malformed(name: &str, found: &Value, expected: &str) -> Error {
     Error::syntax(format!(
         "found {found}, which is no `{name}` of Extended JSON, expected {expected} and nothing else"
     ))
-    .hint("read without --extended-json if this is not MongoDB's notation")
+    .hint(Hint::without("read", Opt::ExtendedJson).when("this is not MongoDB's notation"))
 }
 
 /// Code, with a scope or without.

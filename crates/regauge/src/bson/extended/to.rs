@@ -6,6 +6,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use super::{ExtendedJson, NAMES};
 use crate::event::{BigInt, Ext, Origin, Sink, Timestamp, Type, Writer, forward};
 use crate::fidelity::{LossKind, OnLoss};
+use crate::hint::Hint;
+use crate::options::Opt;
 use crate::value::Value;
 use crate::{Error, ErrorKind, Result, decimal128, notation, time};
 
@@ -75,10 +77,22 @@ impl<S: Sink> ToExtended<S> {
         let found = format!("a decimal128 that no text gives back ({nearest})");
         if self.inner.fidelity().policy() != OnLoss::Approximate {
             return Err(Error::new(ErrorKind::Refused, format!("found {found}"))
-                .hint("pass --on-loss approximate to write the text"));
+                .hint(Hint::set(Opt::OnLoss, "approximate").to("write the text")));
         }
         self.inner.fidelity().note(LossKind::Decimal, found, nearest.clone());
         self.text("$numberDecimal", &nearest)
+    }
+
+    /// A NaN with a payload, for which the notation has no text.
+    #[cold]
+    fn payload(&mut self, v: f64) -> Result {
+        let found = format!("a NaN with the bits {:016x}", v.to_bits());
+        if self.inner.fidelity().policy() != OnLoss::Approximate {
+            return Err(Error::new(ErrorKind::Refused, format!("found {found}"))
+                .hint(Hint::set(Opt::OnLoss, "approximate").to("write NaN")));
+        }
+        self.inner.fidelity().note(LossKind::NonFinite, found, "NaN");
+        Ok(())
     }
 
     /// A user's own key that would be taken for the notation.
@@ -91,7 +105,13 @@ impl<S: Sink> ToExtended<S> {
                     "found a map whose first key is `{k}`, which Extended JSON takes for its own"
                 ),
             )
-            .hint("convert without --extended-json, or pass --on-loss approximate to write it"));
+            .hint(
+                Hint::without("convert", Opt::ExtendedJson).or(Hint::set(
+                    Opt::OnLoss,
+                    "approximate",
+                )
+                .to("write it")),
+            ));
         }
         self.inner.fidelity().note(LossKind::Key, format!("the key `{k}`"), "the same");
         Ok(())
@@ -119,12 +139,10 @@ impl<S: Sink> Sink for ToExtended<S> {
     }
     fn f64(&mut self, v: f64) -> Result {
         if !v.is_finite() {
-            let name = match v {
-                _ if v.is_nan() => "NaN",
-                _ if v > 0.0 => "Infinity",
-                _ => "-Infinity",
-            };
-            return self.text("$numberDouble", name);
+            if notation::has_payload(v) {
+                self.payload(v)?;
+            }
+            return self.text("$numberDouble", notation::non_finite_name(v));
         }
         if self.is_canonical() {
             return self.text("$numberDouble", zmij::Buffer::new().format_finite(v));

@@ -213,7 +213,7 @@ fn broken_documents_are_passed_over() {
             &options,
             &mut |bad_one| {
                 assert_eq!(bad_one.bytes, bad);
-                errors.push(bad_one.error.to_string());
+                errors.push(bad_one.error.unwrap().to_string());
                 Ok(())
             },
         )

@@ -1,36 +1,22 @@
-//! MongoDB's BSON corpus, its tests of binary vectors, and documents, where they are at hand.
+//! MongoDB's BSON corpus, its tests of binary vectors, and documents.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use regauge_testdata::{needs_data, path};
 use serde_json::Value as Json;
 
 use super::*;
 use crate::documents::Documents;
 
-/// A folder of the real test data, or `None`, said aloud, where it is not there.
-fn data(folder: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let data = match std::env::var_os("REGAUGE_DATA") {
-        Some(data) => PathBuf::from(data),
-        None => root.join("../shared/data"),
-    };
-    let folder = data.join(folder);
-    if !folder.exists() {
-        println!("skipped: {} is not there; set REGAUGE_DATA", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
-fn suite(folder: &str) -> Option<Vec<(String, Json)>> {
+fn suite(folder: &str) -> Vec<(String, Json)> {
     let mut files: Vec<PathBuf> =
-        std::fs::read_dir(data(folder)?).unwrap().map(|entry| entry.unwrap().path()).collect();
+        std::fs::read_dir(path(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let read = |path: PathBuf| {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         (name, serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap())
     };
-    Some(files.into_iter().map(read).collect())
+    files.into_iter().map(read).collect()
 }
 
 /// Converts one document, whatever the framing of its format.
@@ -125,10 +111,10 @@ fn check_valid(what: &str, case: &Json) -> usize {
 }
 
 /// Every case of a corpus: how many were valid, and how many were refused.
-fn check_corpus(folder: &str, exceptions: &[(&str, &str)]) -> Option<(usize, usize)> {
+fn check_corpus(folder: &str, exceptions: &[(&str, &str)]) -> (usize, usize) {
     let (mut valid, mut refused) = (0, 0);
     let mut excused = 0;
-    for (file, suite) in suite(folder)? {
+    for (file, suite) in suite(folder) {
         let cases =
             |name: &str| suite.get(name).and_then(Json::as_array).cloned().unwrap_or_default();
         for case in cases("valid") {
@@ -168,16 +154,15 @@ fn check_corpus(folder: &str, exceptions: &[(&str, &str)]) -> Option<(usize, usi
         }
     }
     assert_eq!(excused, exceptions.len());
-    Some((valid, refused))
+    (valid, refused)
 }
 
-#[test]
+needs_data!(the_corpus);
 fn the_corpus() {
-    let Some(counts) = check_corpus("conformance/bson-corpus", &[]) else { return };
-    assert_eq!(counts, (728, 255));
+    assert_eq!(check_corpus("conformance/bson-corpus", &[]), (728, 255));
 }
 
-#[test]
+needs_data!(an_older_copy_of_the_corpus);
 fn an_older_copy_of_the_corpus() {
     // A coefficient above 10^34 - 1, which this copy reads as a number of 35 digits: by IEEE 754 and
     // by the present specification it is zero. We keep its bytes.
@@ -188,15 +173,13 @@ fn an_older_copy_of_the_corpus() {
         ("top: Bad DBRef (db is number, not string)", database_reference),
     ];
     let folder = "conformance/bson-corpus-apache";
-    let Some(counts) = check_corpus(folder, &exceptions) else { return };
-    assert_eq!(counts, (706, 244));
+    assert_eq!(check_corpus(folder, &exceptions), (706, 244));
 }
 
-#[test]
+needs_data!(binary_vectors);
 fn binary_vectors() {
-    let Some(files) = suite("conformance/bson-binary-vector") else { return };
     let mut count = 0;
-    for (file, suite) in files {
+    for (file, suite) in suite("conformance/bson-binary-vector") {
         for case in suite["tests"].as_array().unwrap() {
             let what = format!("{file}: {}", case["description"]);
             let Some(bytes) = case.get("canonical_bson") else { continue };
@@ -213,9 +196,9 @@ fn binary_vectors() {
     assert!(count >= 15, "{count}");
 }
 
-#[test]
+needs_data!(the_documents_of_json_org);
 fn the_documents_of_json_org() {
-    let Some(folder) = data("pairs/json.org") else { return };
+    let folder = path("pairs/json.org");
     for number in 1..=5 {
         let binary = std::fs::read(folder.join(format!("{number}.json.bson"))).unwrap();
         let json = std::fs::read(folder.join(format!("{number}.json"))).unwrap();
@@ -226,13 +209,11 @@ fn the_documents_of_json_org() {
     }
 }
 
+needs_data!(benchmark_documents);
 /// MongoDB's benchmark documents: Extended JSON there and back.
-#[test]
 fn benchmark_documents() {
-    let Some(files) = suite("bson/benchmark") else { return };
-    for (name, _) in files {
-        let path = data("bson/benchmark").unwrap().join(format!("{name}.json"));
-        let text = std::fs::read(path).unwrap();
+    for (name, _) in suite("bson/benchmark") {
+        let text = std::fs::read(path(&format!("bson/benchmark/{name}.json"))).unwrap();
         let bson = converted(&text, Format::Json, Format::Bson, CANONICAL, OnLoss::Refuse).unwrap();
         let again =
             converted(&bson, Format::Bson, Format::Json, CANONICAL, OnLoss::Refuse).unwrap();

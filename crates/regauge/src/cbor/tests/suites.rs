@@ -1,25 +1,9 @@
-//! Published suites and documents, where they are at hand.
+//! Published suites and documents.
 
-use std::path::{Path, PathBuf};
-
+use regauge_testdata::{needs_data, path};
 use serde_json::Value as Json;
 
 use super::*;
-
-/// A folder of the real test data, or `None`, said aloud, where it is not there.
-fn data(folder: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let data = match std::env::var_os("REGAUGE_DATA") {
-        Some(data) => PathBuf::from(data),
-        None => root.join("../shared/data"),
-    };
-    let folder = data.join(folder);
-    if !folder.exists() {
-        println!("skipped: {} is not there; set REGAUGE_DATA", folder.display());
-        return None;
-    }
-    Some(folder)
-}
 
 /// As `value`, with numbers as JSON has them.
 fn same(value: &Value, json: &Json) -> bool {
@@ -56,10 +40,10 @@ fn close(a: f64, b: f64) -> bool {
     a.is_sign_negative() == b.is_sign_negative() && (a - b).abs() <= a.abs() * f64::EPSILON
 }
 
+needs_data!(appendix_a);
 /// Appendix A of RFC 7049, which is that of RFC 8949 but for one vector.
-#[test]
 fn appendix_a() {
-    let Some(folder) = data("conformance/cbor-test-vectors") else { return };
+    let folder = path("conformance/cbor-test-vectors");
     let suite = std::fs::read(folder.join("appendix_a.json")).unwrap();
     let suite: Json = serde_json::from_slice(&suite).unwrap();
     let (mut cases, mut round_trips) = (0, 0);
@@ -88,9 +72,9 @@ fn appendix_a() {
     assert_eq!((cases, round_trips), (82, 64));
 }
 
-#[test]
+needs_data!(the_documents_of_json_org);
 fn the_documents_of_json_org() {
-    let Some(folder) = data("pairs/json.org") else { return };
+    let folder = path("pairs/json.org");
     for number in 1..=5 {
         let binary = std::fs::read(folder.join(format!("{number}.json.cbor"))).unwrap();
         let json = std::fs::read(folder.join(format!("{number}.json"))).unwrap();

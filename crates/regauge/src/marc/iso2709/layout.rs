@@ -1,8 +1,10 @@
 //! Where the fields of a record are: the directory, checked against the data.
 
 use super::scan::delimiters;
+use crate::hint::Hint;
 use crate::marc::leader::{LEADER_BYTES, Sizes, from_nine_digits, number};
 use crate::marc::{FIELD_BYTES_MAX, FIELD_TERMINATOR, RECORD_BYTES_MAX, SUBFIELD_DELIMITER};
+use crate::options::Opt;
 use crate::{Error, Result};
 
 /// The bytes of one directory entry: tag, length, start.
@@ -273,7 +275,7 @@ fn explain(error: Error, record: &[u8], stated: Option<usize>, can_repair: bool)
         .at(error.offset().unwrap_or(0)),
     };
     if can_repair {
-        error = error.hint("pass --marc-repair to read the fields by their terminators");
+        error = error.hint(Hint::on(Opt::MarcRepair).to("read the fields by their terminators"));
     }
     error
 }

@@ -9,17 +9,23 @@ use super::scan::delimiters;
 use super::whole;
 use crate::event::Sink;
 use crate::fidelity::LossKind;
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::marc::charset::{self, Charset, CharsetChoice};
 use crate::marc::leader::{CHARSET_POSITION, LEADER_BYTES, Sizes, number};
 use crate::marc::marc8;
 use crate::marc::{
     FIELD_TERMINATOR, Options, RECORD_TERMINATOR, SUBFIELD_DELIMITER, is_control_tag, is_indicator,
 };
+use crate::options::Opt;
 use crate::reader::{Parse, Resync, Status};
 use crate::{Error, ErrorKind, Format, Limits, Result};
 
 /// A reader of ISO 2709.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
+
+/// The longest record that five digits can tell.
+const LONGEST_RECORD: usize = 99_999;
 
 /// The state machine of ISO 2709: see [`Parse`].
 #[derive(Debug, Default)]
@@ -92,7 +98,7 @@ impl Parser {
                 "found no record terminator in {} bytes, the limit of record_bytes",
                 self.limits.record_bytes
             ))
-            .hint("pass --limit record_bytes=… to raise it")
+            .hint(Hint::raise(Limit::RecordBytes))
             .at(0));
         }
         self.scanned = rest.len();
@@ -153,7 +159,7 @@ impl Parser {
                 let place = place_name(&head[LEADER_BYTES..], index, &bytes[..offset]);
                 let (found, expected) = message.split_once(", ").unwrap_or((&message, ""));
                 return Err(Error::syntax(format!("{found} in {place} (MARC-8), {expected}"))
-                    .hint("pass --charset utf8 if the record is in UTF-8")
+                    .hint(Hint::set(Opt::Charset, "utf8").when("the record is in UTF-8"))
                     .at(u64::from(field.start) + offset as u64));
             }
             let end = decoded.len() as u32;
@@ -179,9 +185,12 @@ impl Parser {
         let (why, hint) = match said {
             Charset::Utf8 => (
                 "leader/09 is \"a\"",
-                "pass --charset marc8 if the leader is wrong and the record is in MARC-8",
+                Hint::set(Opt::Charset, "marc8")
+                    .when("the leader is wrong and the record is in MARC-8"),
             ),
-            Charset::Marc8 => ("--charset utf8", "pass --charset auto to go by leader/09"),
+            Charset::Marc8 => {
+                ("as asked for", Hint::set(Opt::Charset, "auto").to("go by leader/09"))
+            }
         };
         Error::syntax(format!(
             "found byte 0x{:02X} in {place}, expected UTF-8 ({why})",
@@ -477,7 +486,7 @@ impl Parse for Parser {
         match terminator {
             Some(at) => Resync::At(start + at + 1),
             None if last => Resync::At(bytes.len()),
-            None => Resync::More,
+            None => Resync::Past(bytes.len().saturating_sub(LONGEST_RECORD).max(start)),
         }
     }
 

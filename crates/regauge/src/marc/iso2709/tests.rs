@@ -282,7 +282,7 @@ fn a_forced_charset_is_carried() {
     assert_eq!(
         read_with(&right, &utf8).lines,
         ["bad (45 bytes) marc: record 1, byte 41: found byte 0xE2 in 245 $a, expected UTF-8 \
-          (--charset utf8); pass --charset auto to go by leader/09"]
+          (as asked for); pass --charset auto to go by leader/09"]
     );
     // And it comes back to the same bytes.
     let mut carried = Record::new();

@@ -9,6 +9,7 @@ use unicode_normalization::char::is_combining_mark;
 use super::scan;
 use crate::event::{Sink, forward};
 use crate::fidelity::{Fidelity, LossKind, OnLoss};
+use crate::hint::Hint;
 use crate::marc::charset::{self, Charset, CharsetChoice};
 use crate::marc::leader::{CHARSET_POSITION, LEADER_BYTES, nine_digits, write_number};
 use crate::marc::shape::{Shape, TakeRecord};
@@ -16,6 +17,7 @@ use crate::marc::{
     FIELD_BYTES_MAX, FIELD_TERMINATOR, Options, RECORD_BYTES_MAX, RECORD_TERMINATOR, Record,
     SUBFIELD_DELIMITER, is_control_tag, is_indicator, marc8,
 };
+use crate::options::Opt;
 use crate::out::Out;
 use crate::{Error, ErrorKind, Limits, Result};
 
@@ -163,7 +165,11 @@ fn oversize(found: String, bound: usize) -> Error {
         ErrorKind::Refused,
         format!("found {found}, more than the {bound} that ISO 2709 has digits for"),
     )
-    .hint("pass --marc-oversize to write nines for the length, or write MARCXML or MARC-in-JSON")
+    .hint(
+        Hint::on(Opt::MarcOversize)
+            .to("write nines for the length")
+            .or("write MARCXML or MARC-in-JSON"),
+    )
 }
 
 /// The leader as bytes: ISO 8859-1, as it was read.
@@ -182,7 +188,7 @@ fn leader_bytes(leader: &str, fidelity: &mut Fidelity) -> Result<[u8; LEADER_BYT
         };
         if fidelity.policy() != OnLoss::Approximate {
             return Err(Error::unrepresentable(message)
-                .hint("pass --on-loss approximate to cut it or fill it with blanks"));
+                .hint(Hint::set(Opt::OnLoss, "approximate").to("cut it or fill it with blanks")));
         }
         fidelity.note(LossKind::Marc, message, "24 characters");
     }

@@ -3,6 +3,7 @@
 use super::lookup::{Code, code_of, eacc_character, is_mark_character};
 use super::table::SINGLE;
 use super::*;
+use regauge_testdata::{needs_data, path};
 use std::path::PathBuf;
 use unicode_normalization::UnicodeNormalization;
 
@@ -16,20 +17,6 @@ fn encoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     encode(text, &mut bytes).unwrap_or_else(|e| panic!("{text:?}: {e}"));
     bytes
-}
-
-/// Real data, where it is there.
-fn data(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("REGAUGE_DATA").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
-        PathBuf::from,
-    );
-    let path = root.join(path);
-    if !path.exists() {
-        println!("skipped: no {path:?}; set REGAUGE_DATA");
-        return None;
-    }
-    Some(path)
 }
 
 fn files(path: PathBuf, out: &mut Vec<PathBuf>) {
@@ -357,14 +344,10 @@ fn canonical_equivalents_of_the_tables_encode_too() {
     }
 }
 
-#[test]
+needs_data!(agrees_with_another_library);
 fn agrees_with_another_library() {
-    let (Some(marc8), Some(utf8)) =
-        (data("marc/marc8-pairs/test_marc8.txt"), data("marc/marc8-pairs/test_utf8.txt"))
-    else {
-        return;
-    };
-    let (marc8, utf8) = (std::fs::read(marc8).unwrap(), std::fs::read_to_string(utf8).unwrap());
+    let marc8 = std::fs::read(path("marc/marc8-pairs/test_marc8.txt")).unwrap();
+    let utf8 = std::fs::read_to_string(path("marc/marc8-pairs/test_utf8.txt")).unwrap();
     // The other library composes. It also reads six three-byte codes of one vendor that the
     // Library of Congress does not list; they stand on one line of the set.
     let vendor = b"\x1B$1\x21\x20\x3D";
@@ -443,11 +426,10 @@ fn difference(field: &[u8]) -> Option<Difference> {
     })
 }
 
-#[test]
+needs_data!(real_records_come_back_to_identical_bytes);
 fn real_records_come_back_to_identical_bytes() {
-    let Some(root) = data("marc/binary") else { return };
     let mut paths = Vec::new();
-    files(root, &mut paths);
+    files(path("marc/binary"), &mut paths);
     let (mut records, mut in_utf8) = (0, 0);
     let mut differences = std::collections::BTreeMap::new();
     for path in paths {

@@ -14,6 +14,8 @@
 //! (ISO 25577), or in none, under any prefix and at any depth, so answers of SRU and OAI-PMH can be
 //! read as they are. A text field is a `controlfield`, whatever its tag.
 //!
+//! XML without any such record is refused, but for an empty `collection`.
+//!
 //! # Deviations
 //! - Well-formedness is checked as far as records go: tags match, attributes stand once, characters
 //!   and references are those of XML 1.0. Names of elements outside of records are not checked
@@ -32,6 +34,7 @@
 //! carried, is one too: `<?regauge charset="utf-8"?>`.
 
 mod attributes;
+mod contents;
 mod encoding;
 mod find;
 mod reader;

@@ -10,6 +10,7 @@ use quick_xml::events::BytesStart;
 
 use super::INSTRUCTION;
 use super::attributes::Attributes;
+use super::contents::Contents;
 use super::encoding::{begin, check_encoding};
 use super::find::{Tag, record_tag};
 use super::scope::{Namespace, Scope, split_name};
@@ -18,8 +19,11 @@ use super::token::{Token, token};
 use super::usual::{plain_text, usual_data_field, white_space};
 use crate::event::Sink;
 use crate::fidelity::{LossKind, OnLoss};
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::marc::record::{Part, Record};
 use crate::marc::{Charset, Options};
+use crate::options::Opt;
 use crate::reader::{Parse, Resync, Status};
 use crate::{Error, Format, Limits, Result};
 
@@ -46,6 +50,7 @@ pub struct Parser {
     foreign: usize,
     id: Option<String>,
     begun: bool,
+    contents: Contents,
 }
 
 /// The leader of a record that has none: in UTF-8, as the file is, and nothing else said.
@@ -204,7 +209,7 @@ impl Parser {
                 "found a record of more than {} bytes, the limit of record_bytes",
                 self.limits.record_bytes
             ))
-            .hint("pass --limit record_bytes=… to raise it"));
+            .hint(Hint::raise(Limit::RecordBytes)));
         }
         Ok(())
     }
@@ -293,6 +298,8 @@ impl Parser {
         self.outside = self.scope.depth();
         self.scope.open(name);
         let mut others = Vec::new();
+        let (prefix, local) = split_name(name);
+        let mut own = None;
         let tag = BytesStart::from_content(content, name.len());
         for attribute in tag.attributes() {
             let attribute = attribute.map_err(|error| bad_attribute(name, &error))?;
@@ -300,6 +307,11 @@ impl Parser {
             let value = attribute
                 .normalized_value(XmlVersion::Implicit1_0)
                 .map_err(|error| bad_attribute(name, &error))?;
+            let binds =
+                key.strip_prefix("xmlns").map(|rest| rest.strip_prefix(':').unwrap_or(rest));
+            if binds == Some(prefix) {
+                own = Some(value.to_string());
+            }
             match split_name(key) {
                 ("", "xmlns") => self.scope.bind("", Namespace::of(&value)),
                 ("xmlns", prefix) => self.scope.bind(prefix, Namespace::of(&value)),
@@ -307,9 +319,9 @@ impl Parser {
                 _ => others.push(format!("the attribute {key}=\"{value}\" of <{name}>")),
             }
         }
-        let (prefix, local) = split_name(name);
         let is_marc = self.scope.resolve(prefix) != Namespace::Other;
         if local == "record" && is_marc {
+            self.contents.note_record();
             self.place = Place::Record;
             self.record.clear();
             self.has_leader = false;
@@ -317,6 +329,9 @@ impl Parser {
         } else if matches!(local, "leader" | "controlfield" | "datafield" | "subfield") && is_marc {
             let message = format!("found <{name}> outside of a record, expected a record");
             return Err(Error::syntax(message).at(0));
+        } else {
+            let is_collection = local == "collection" && is_marc;
+            self.contents.note_element(name, own.as_deref(), is_collection);
         }
         for found in others {
             sink.fidelity().note(LossKind::Marc, found, "nothing");
@@ -333,7 +348,7 @@ impl Parser {
                     "found <{name}>, expected {}",
                     self.place.expected()
                 ))
-                .hint("pass --on-loss approximate to leave it out")
+                .hint(Hint::set(Opt::OnLoss, "approximate").to("leave it out"))
                 .at(0));
             }
             self.losses.push((format!("the element <{name}> in a record"), "nothing"));
@@ -351,7 +366,7 @@ impl Parser {
         }
         let message =
             format!("found elements deeper than {}, the limit of depth", self.limits.depth);
-        Err(Error::limit(message).hint("pass --limit depth=… to raise it").at(0))
+        Err(Error::limit(message).hint(Hint::raise(Limit::Depth)).at(0))
     }
 
     /// Takes the attributes of a tag within a record.
@@ -564,7 +579,10 @@ impl Parse for Parser {
             return Ok(Status::More);
         }
         match self.scope.innermost() {
-            None => Ok(Status::End),
+            None => {
+                self.contents.check().map_err(|error| error.at(bytes.len() as u64))?;
+                Ok(Status::End)
+            }
             Some(name) => {
                 Err(Error::truncated(format!("found the end of the input, expected </{name}>"))
                     .at(bytes.len() as u64))
@@ -573,6 +591,9 @@ impl Parse for Parser {
     }
 
     fn resync(&mut self, bytes: &[u8], start: usize, pos: usize, last: bool) -> Resync {
+        if self.contents.failed() {
+            return Resync::Never;
+        }
         // A record in the wrong place is where to go on; any other token is what is wrong.
         let inside = self.place != Place::Outside;
         let mut at = pos;
@@ -586,7 +607,8 @@ impl Parse for Parser {
                 Some(Tag::End) if inside => {
                     memchr::memchr(b'>', &bytes[at..]).map(|end| at + end + 1)
                 }
-                Some(Tag::Cut) if !last => return Resync::More,
+                // The search goes on behind the index.
+                Some(Tag::Cut) if !last => return Resync::Past(at - 1),
                 _ => None,
             };
             if let Some(next) = next {
@@ -597,7 +619,7 @@ impl Parse for Parser {
             at += 1;
         }
         if !last {
-            return Resync::More;
+            return Resync::Past(bytes.len().saturating_sub(1).max(pos));
         }
         self.scope.close_to(0);
         self.place = Place::Outside;

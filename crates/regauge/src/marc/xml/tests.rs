@@ -99,6 +99,46 @@ fn write(record: &Record, on_loss: OnLoss) -> Result<(String, u64)> {
 }
 
 #[test]
+fn xml_without_a_record_is_refused_for_what_it_is() {
+    for (text, expected) in [
+        ("<r/>", "found <r> and no MARC record, expected MARCXML"),
+        ("<collection><r><l>00000</l></r></collection>", "found <collection> with <r> and no MARC"),
+        (
+            "<modsCollection xmlns=\"http://www.loc.gov/mods/v3\"><mods><titleInfo/></mods>\
+             </modsCollection>",
+            "found <modsCollection> in the namespace \"http://www.loc.gov/mods/v3\", which is MODS, \
+             and no MARC record; expected MARCXML",
+        ),
+        (
+            "<m:mods xmlns:m=\"http://www.loc.gov/mods/v3\"/>",
+            "found <m:mods> in the namespace \"http://www.loc.gov/mods/v3\", which is MODS",
+        ),
+        (
+            "<collection xmlns=\"http://www.indexdata.com/turbomarc\"><r><l>0</l></r></collection>",
+            "found <collection> in the namespace \"http://www.indexdata.com/turbomarc\", which is \
+             TurboMARC, and no MARC record",
+        ),
+        (
+            "<searchRetrieveResponse xmlns=\"http://www.loc.gov/zing/srw/\"><records/>\
+             </searchRetrieveResponse>",
+            "found <searchRetrieveResponse> in the namespace \"http://www.loc.gov/zing/srw/\" and no",
+        ),
+        (
+            "<wrap><mods xmlns=\"http://www.loc.gov/mods/v3\"/></wrap>",
+            "found <wrap>, which is MODS, and no MARC record",
+        ),
+    ] {
+        let lines = read(text);
+        // Not a broken record to pass over, but an end.
+        let [line] = lines.as_slice() else { panic!("{text}: {lines:?}") };
+        assert!(line.starts_with("end ") && line.contains(expected), "{text}: {line}");
+    }
+    for text in ["<collection/>", "<c:collection xmlns:c='http://www.loc.gov/MARC21/slim'/>"] {
+        assert_eq!(read(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
 fn every_way_to_write_a_record() {
     let check = |content: &str, expected: &str| {
         for (open, close) in [
@@ -161,7 +201,11 @@ fn prefixes_and_namespaces() {
     let got = read_under(text.as_bytes(), OnLoss::Refuse);
     assert_eq!(got.lines, ["001=id", "001=id"]);
     assert_eq!(got.losses, ["text outside of records: 1 in <recordPosition>"]);
-    assert_eq!(read("<record xmlns='urn:other'><x/></record>"), [""; 0]);
+    assert_eq!(
+        read("<record xmlns='urn:other'><x/></record>"),
+        ["end marcxml: record 1, byte 39: found <record> in the namespace \"urn:other\" \
+          and no MARC record, expected MARCXML"]
+    );
 }
 
 #[test]
@@ -330,7 +374,7 @@ fn what_is_not_marcxml_at_all() {
 #[test]
 fn limits_hold() {
     let deep = |depth: usize| format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth));
-    assert_eq!(read(&deep(512)), [""; 0]);
+    assert!(read(&deep(512))[0].contains("found <a> and no MARC record"));
     assert!(read(&deep(513))[0].contains("the limit of depth"));
     let record =
         |length: usize| format!("<record><leader>{}</leader></record>", "x".repeat(length));

@@ -7,8 +7,10 @@ use super::scan::first_special;
 use super::{INSTRUCTION, NAMESPACE, is_forbidden};
 use crate::event::{Sink, forward};
 use crate::fidelity::{Fidelity, LossKind, OnLoss};
+use crate::hint::Hint;
 use crate::marc::shape::{Shape, TakeRecord};
 use crate::marc::{Charset, Options};
+use crate::options::Opt;
 use crate::out::Out;
 use crate::{Error, ErrorKind, Limits, Result};
 
@@ -250,8 +252,9 @@ impl Body<'_> {
                         ),
                     )
                     .hint(
-                        "pass --on-loss wrap to write a processing instruction (reversible), or \
-                         --on-loss approximate to write U+FFFD",
+                        Hint::set(Opt::OnLoss, "wrap")
+                            .to("write a processing instruction (reversible)")
+                            .or(Hint::set(Opt::OnLoss, "approximate").to("write U+FFFD")),
                     )
                 });
             }

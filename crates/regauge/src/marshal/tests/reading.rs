@@ -123,17 +123,17 @@ fn values_that_are_understood() {
     );
     check(
         b"U:\x0DDateTime[\x0Bi\0i\x03\xE3\x84%i\x02\x05\x0Fi\x04\0e\xCD\x1Di\x02 \x1Cf\x0C2299161",
-        r#"{"$offsetDateTime":"2020-01-02T03:04:05.5+02:00"}"#,
+        r#"{"$ruby:marshal_dump":"DateTime","value":[0,2458851,3845,500000000,7200,2299161.0]}"#,
     );
     check(
         b"u:\x0FBigDecimal\x2036:0.10000000000000000001e1",
         r#"{"$decimal":"1.0000000000000000001"}"#,
     );
-    // A decimal that the double has too is a number of JSON.
-    check(b"u:\x0FBigDecimal\x0E18:0.11e1", "1.1");
-    check(b"u:\x0FBigDecimal\x0D18:0.5e1", "5.0");
-    check(b"u:\x0FBigDecimal\x1418:-0.123456e73", "-1.23456e+72");
-    check(b"u:\x0FBigDecimal\x0C18:-0.0", "-0.0");
+    // A decimal that a double has too comes back as a decimal.
+    check(b"u:\x0FBigDecimal\x0E18:0.11e1", r#"{"$decimal":"1.1"}"#);
+    check(b"u:\x0FBigDecimal\x0D18:0.5e1", r#"{"$decimal":"5.0"}"#);
+    check(b"u:\x0FBigDecimal\x1418:-0.123456e73", r#"{"$decimal":"-1.23456e72"}"#);
+    check(b"u:\x0FBigDecimal\x0C18:-0.0", r#"{"$decimal":"-0.0"}"#);
     check(b"U:\x0CComplex[\x07f\x081.5f\x082.5", r#"{"$complex":[1.5,2.5]}"#);
     check(b"U:\x0DRational[\x07i\x06i\x08", r#"{"$ruby:marshal_dump":"Rational","value":[1,3]}"#);
 }

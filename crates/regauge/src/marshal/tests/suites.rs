@@ -1,27 +1,12 @@
-//! Published suites and real files, where they are at hand: read and written back they are the
-//! same bytes.
+//! Published suites and real files: read and written back they are the same bytes.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use regauge_testdata::{needs_data, path};
 use serde_json::Value as Json;
 
 use super::*;
-
-/// A folder of the real test data, or `None`, said aloud, where it is not there.
-fn data(folder: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let data = match std::env::var_os("REGAUGE_DATA") {
-        Some(data) => PathBuf::from(data),
-        None => root.join("../shared/data"),
-    };
-    let folder = data.join(folder);
-    if !folder.exists() {
-        println!("skipped: {} is not there; set REGAUGE_DATA", folder.display());
-        return None;
-    }
-    Some(folder)
-}
 
 /// What a packed file holds. There is no decompressor in the library, and `gzip` is everywhere.
 fn unpacked(path: &Path) -> Vec<u8> {
@@ -37,26 +22,6 @@ fn unpacked(path: &Path) -> Vec<u8> {
     assert!(gzip.wait().unwrap().success());
     bytes
 }
-
-/// The files of a tar archive: headers of 512 bytes, the size in octal at 124.
-fn untarred(archive: &[u8]) -> Vec<(String, &[u8])> {
-    let mut files = Vec::new();
-    let mut rest = archive;
-    while let Some((header, behind)) = rest.split_at_checked(512) {
-        let text = |range: std::ops::Range<usize>| {
-            let field = &header[range];
-            let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
-            String::from_utf8_lossy(&field[..end]).trim().to_owned()
-        };
-        let size = usize::from_str_radix(&text(124..136), 8).unwrap_or(0);
-        if header[156] == b'0' && size > 0 {
-            files.push((text(0..100), &behind[..size]));
-        }
-        rest = behind.get(size.next_multiple_of(512)..).unwrap_or_default();
-    }
-    files
-}
-
 /// Read and written back, the bytes are the same; and they can be read whatever is made of them.
 #[track_caller]
 fn check_same(name: &str, bytes: &[u8]) {
@@ -73,7 +38,8 @@ fn check_same(name: &str, bytes: &[u8]) {
 
 #[test]
 fn ruby_spec() {
-    let Some(folder) = data("conformance/ruby-spec-marshal") else { return };
+    let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/suites");
+    let folder = suites.join("ruby-spec-marshal");
     let cases = std::fs::read_to_string(folder.join("marshal-cases.jsonl")).unwrap();
     let (mut same, mut refused, mut read) = (0, 0, 0);
     for line in cases.lines() {
@@ -106,9 +72,9 @@ fn ruby_spec() {
     assert_eq!(wrapped(&random).unwrap_err().kind(), crate::ErrorKind::Limit);
 }
 
-#[test]
+needs_data!(the_index_of_rubygems);
 fn the_index_of_rubygems() {
-    let Some(folder) = data("marshal/rubygems") else { return };
+    let folder = path("marshal/rubygems");
     for (name, entries) in [("latest_specs.4.8.gz", 32_241), ("prerelease_specs.4.8.gz", 6_004)] {
         let bytes = unpacked(&folder.join(name));
         check_same(name, &bytes);
@@ -117,11 +83,10 @@ fn the_index_of_rubygems() {
     }
 }
 
-#[test]
+needs_data!(specifications_of_gems);
 fn specifications_of_gems() {
-    let Some(folder) = data("marshal/gemspecs") else { return };
     let mut count = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(path("marshal/gemspecs")).unwrap() {
         let path = entry.unwrap().path();
         check_same(&path.display().to_string(), &std::fs::read(&path).unwrap());
         count += 1;
@@ -129,12 +94,16 @@ fn specifications_of_gems() {
     assert_eq!(count, 126);
 }
 
-#[test]
+needs_data!(documentation_of_ruby);
 fn documentation_of_ruby() {
-    let Some(folder) = data("marshal") else { return };
-    let archive = unpacked(&folder.join("ri-a.tar.gz"));
-    let files = untarred(&archive);
-    let marshal = files.iter().filter(|(name, _)| name.ends_with(".ri"));
-    let count = marshal.map(|(name, bytes)| check_same(name, bytes)).count();
+    let (mut paths, mut count) = (vec![path("marshal/ri")], 0);
+    while let Some(path) = paths.pop() {
+        if path.is_dir() {
+            paths.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        check_same(&path.display().to_string(), &std::fs::read(&path).unwrap());
+        count += 1;
+    }
     assert_eq!(count, 728);
 }

@@ -1,26 +1,12 @@
-//! Published suites and documents, where they are at hand, and the repository's own corpus.
+//! Published suites and documents, and the repository's own corpus.
 
 use std::path::{Path, PathBuf};
 
+use regauge_testdata::{needs_data, path};
 use serde_json::Value as Json;
 
 use super::super::types::{FLOAT32, FLOAT64};
 use super::*;
-
-/// A folder of the real test data, or `None`, said aloud, where it is not there.
-fn data(folder: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let data = match std::env::var_os("REGAUGE_DATA") {
-        Some(data) => PathBuf::from(data),
-        None => root.join("../shared/data"),
-    };
-    let folder = data.join(folder);
-    if !folder.exists() {
-        println!("skipped: {} is not there; set REGAUGE_DATA", folder.display());
-        return None;
-    }
-    Some(folder)
-}
 
 /// The same, except that the widths and types of numbers do not count: the suite lists `1.0` as
 /// an encoding of 1.
@@ -85,9 +71,9 @@ fn described(kind: &str, json: &Json) -> Value {
     }
 }
 
-#[test]
+needs_data!(msgpack_test_suite);
 fn msgpack_test_suite() {
-    let Some(folder) = data("conformance/msgpack-test-suite") else { return };
+    let folder = path("conformance/msgpack-test-suite");
     let suite = std::fs::read(folder.join("msgpack-test-suite.json")).unwrap();
     let suite: Json = serde_json::from_slice(&suite).unwrap();
     let (mut cases, mut encodings) = (0, 0);
@@ -134,9 +120,9 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-#[test]
+needs_data!(the_documents_of_json_org);
 fn the_documents_of_json_org() {
-    let Some(folder) = data("pairs/json.org") else { return };
+    let folder = path("pairs/json.org");
     for number in 1..=5 {
         let binary = std::fs::read(folder.join(format!("{number}.json.msgpack"))).unwrap();
         let json = std::fs::read(folder.join(format!("{number}.json"))).unwrap();

@@ -1,5 +1,6 @@
 //! The format's rules, table by table.
 
+mod arrays;
 mod hostile;
 mod plain;
 mod suites;
@@ -350,6 +351,20 @@ fn broken_pickles() {
     check_error(b"t.", ErrorKind::Syntax, 0, "no mark");
     check_error(b"}(NNNu.", ErrorKind::Syntax, 5, "key without a value");
     check_error(b"N)R.", ErrorKind::Syntax, 2, "found None, expected something that can be called");
+    for (call, offset) in [
+        (&b"cbuiltins\nset\n)R)R."[..], 17),
+        // The value is called where it is put again, long after it was made.
+        (b"(cbuiltins\nset\n)Rq\x00K\x01h\x00)Rt.", 24),
+        (b"cbuiltins\nset\n)R)\x81.", 17),
+        (b"cbuiltins\nset\n)R)}\x92.", 18),
+        (b"(cbuiltins\nset\n)Ro.", 17),
+        // As a key, which another walk describes.
+        (b"}cbuiltins\nfrozenset\n)R)RNs.", 24),
+        // What is kept as a call where the target keeps it, is no more callable for that.
+        (b"cdatetime\ntimezone\ncdatetime\ntimedelta\nK\0K\0K\0\x87R\x85R)R.", 50),
+    ] {
+        check_error(call, ErrorKind::Syntax, offset, "expected something that can be called");
+    }
     check_error(b"cm\nf\n]R.", ErrorKind::Syntax, 6, "found a list as arguments");
     check_error(b"NNa.", ErrorKind::Syntax, 2, "items on None");
     check_error(b"]NNs.", ErrorKind::Syntax, 3, "keys and values on a list");

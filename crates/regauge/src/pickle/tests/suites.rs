@@ -1,23 +1,10 @@
-//! CPython's own test literals, and real files, where they are at hand.
+//! CPython's own test literals, and real files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use regauge_testdata::{needs_data, path};
 
 use super::*;
-
-/// A folder of the real test data, or `None`, said aloud, where it is not there.
-fn data(folder: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let data = match std::env::var_os("REGAUGE_DATA") {
-        Some(data) => PathBuf::from(data),
-        None => root.join("../shared/data"),
-    };
-    let folder = data.join(folder);
-    if !folder.exists() {
-        println!("skipped: {} is not there; set REGAUGE_DATA", folder.display());
-        return None;
-    }
-    Some(folder)
-}
 
 fn unhex(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
@@ -107,8 +94,9 @@ const DIFFERENT: &[(&str, &[u8], &str)] = &[];
 
 #[test]
 fn literals_of_cpython() {
-    let Some(folder) = data("conformance/cpython-pickletester") else { return };
-    let lines = std::fs::read_to_string(folder.join("pickletester.jsonl")).unwrap();
+    let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/suites");
+    let lines = suites.join("cpython-pickletester/pickletester.jsonl");
+    let lines = std::fs::read_to_string(lines).unwrap();
     let (mut cases, mut failed) = (0, Vec::new());
     for line in lines.lines() {
         let case: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -187,11 +175,10 @@ fn is_data(name: &str, shown: &str) -> bool {
         }
 }
 
-#[test]
+needs_data!(files_of_joblib);
 fn files_of_joblib() {
-    let Some(folder) = data("pickle/joblib") else { return };
     let (mut whole, mut broken) = (0, 0);
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(path("pickle/joblib")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|suffix| suffix != "pkl") {
             continue;

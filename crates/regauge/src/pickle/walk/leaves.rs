@@ -2,6 +2,8 @@
 
 use super::Walk;
 use crate::event::{BigInt, Ext, Sink};
+use crate::hint::Hint;
+use crate::options::Opt;
 use crate::pickle::Strings;
 use crate::pickle::arena::{Arena, Node, Span};
 use crate::pickle::text;
@@ -118,7 +120,10 @@ impl Walk<'_> {
             "found the 8-bit string {shown:?} of Python 2, expected {}",
             if self.options.strings == Strings::Utf8 { "UTF-8" } else { "ASCII" }
         ))
-        .hint("pass --pickle-strings utf8, latin1 or bytes, whichever it is")
+        .hint(
+            Hint::set_any(Opt::PickleStrings, &["utf8", "latin1", "bytes"])
+                .to("read it as what it is"),
+        )
         .at(self.at()))
     }
 }

@@ -16,6 +16,8 @@ use super::Options;
 use super::arena::{Arena, Kind, NOTHING, Node, Step};
 use super::understand;
 use crate::event::{Origin, Sink, Type};
+use crate::hint::Hint;
+use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::{Error, Result};
 
@@ -297,7 +299,7 @@ impl<'a> Walk<'a> {
         ))
         .at(self.at());
         if self.depth_max < Limits::DEPTH_CEILING {
-            return error.hint("pass --limit depth=… to raise it");
+            return error.hint(Hint::raise(Limit::Depth));
         }
         error
     }

@@ -3,6 +3,9 @@
 use super::{Task, Walk};
 use crate::event::Sink;
 use crate::fidelity::LossKind;
+use crate::hint::Hint;
+use crate::limits::Limit;
+use crate::options::Opt;
 use crate::pickle::arena::{Kind, NOTHING, Node, Step};
 use crate::pickle::known;
 use crate::pickle::understand::{self, Meaning};
@@ -184,7 +187,7 @@ impl Walk<'_> {
                     object.at
                 ),
             )
-            .hint("pass --on-loss wrap, or convert to pickle or YAML")
+            .hint(Hint::set(Opt::OnLoss, "wrap").or("convert to pickle or YAML"))
             .at(u64::from(at)));
         }
         if object.seen || object.anchor != NOTHING {
@@ -219,7 +222,10 @@ impl Walk<'_> {
             "found {what}, written out more often than {}, the limit of aliases, allows",
             self.limits.aliases
         ))
-        .hint("a target that holds references (pickle, YAML) keeps it; pass --limit aliases=… to raise it")
+        .hint(
+            Hint::say("a target that holds references (pickle, YAML) keeps it")
+                .then(Hint::raise(Limit::Aliases)),
+        )
         .at(self.at())
     }
 
@@ -263,7 +269,8 @@ impl Walk<'_> {
                 format!("found {what}{name} that is not part of the value"),
             )
             .hint(
-                "nothing was imported or called; `regauge inspect` lists all that loading would do",
+                Hint::say("nothing was imported or called")
+                    .then(Hint::command("`regauge inspect` lists all that loading would do")),
             )
             .at(u64::from(object.at)));
         }

@@ -23,7 +23,7 @@ use crate::event::{BigInt, Ext, Sink, Type};
 use crate::fidelity::{self, Fidelity};
 use crate::out::Out;
 use crate::value::Value;
-use crate::{Error, OnLoss, Result};
+use crate::{Error, OnLoss, Result, notation};
 
 use held::{Held, Slot};
 use keys::Keys;
@@ -355,6 +355,10 @@ impl Sink for Writer<'_> {
     }
     #[inline]
     fn f64(&mut self, v: f64) -> Result {
+        // Protocol 0 writes numbers as text.
+        if self.protocol == 0 && notation::has_payload(v) && fidelity::nan_payload(self, v)? {
+            return Ok(());
+        }
         self.begin_value(Form::Scalar)?;
         self.write_float(v)?;
         self.end_value()

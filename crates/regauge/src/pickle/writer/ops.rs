@@ -4,6 +4,8 @@ use super::keys::Found;
 use super::scalars::eight;
 use super::{Open, Shape, Writer};
 use crate::event::BigInt;
+use crate::hint::Hint;
+use crate::options::Opt;
 use crate::pickle::names;
 use crate::pickle::text::latin1_text;
 use crate::pickle::types::*;
@@ -165,7 +167,7 @@ impl Writer<'_> {
                     format!("{module}.{name}"),
                     self.protocol
                 ))
-                .hint("pass --pickle-protocol 4 or 5"));
+                .hint(Hint::set_any(Opt::PickleProtocol, &["4", "5"])));
             }
             self.room(full.len() + 8)?;
             self.out.extend_behind([GLOBAL], full.as_bytes());

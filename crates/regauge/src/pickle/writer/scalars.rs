@@ -2,6 +2,8 @@
 
 use super::{Writer, ops};
 use crate::event::BigInt;
+use crate::hint::Hint;
+use crate::options::Opt;
 use crate::pickle::types::*;
 use crate::{Error, Result};
 
@@ -118,7 +120,7 @@ impl Writer<'_> {
             "found {length} bytes in one value, which protocol {} of pickle cannot hold",
             self.protocol
         ))
-        .hint("pass --pickle-protocol 4 or 5")
+        .hint(Hint::set_any(Opt::PickleProtocol, &["4", "5"]))
     }
 }
 

@@ -3,8 +3,9 @@
 use super::held::Held;
 use super::{Form, Open, Shape, Writer};
 use crate::event::{BigInt, Ext, Timestamp};
+use crate::fidelity::{LossKind, OnLoss};
 use crate::pickle::types::*;
-use crate::{Result, time};
+use crate::{Result, notation, time};
 
 impl Writer<'_> {
     /// Writes a value that Python has a class for; `false` where it has none.
@@ -38,9 +39,16 @@ impl Writer<'_> {
                 self.begin_value(Form::Time)?;
                 self.class_of_bytes("datetime", &ten, None)?;
             }
-            Ext::OffsetDateTime(text) => {
-                let Some((text, offset)) = split_offset(text) else { return Ok(false) };
+            Ext::OffsetDateTime(given) => {
+                let Some((text, offset)) = split_offset(given) else { return Ok(false) };
                 let Some(ten) = date_time(text, fold) else { return Ok(false) };
+                // A zero as the offset is lost: Python's readers take it for UTC.
+                if offset == 0 && !given.ends_with('Z') {
+                    if self.fidelity.policy() == OnLoss::Wrap {
+                        return Ok(false);
+                    }
+                    self.fidelity.note(LossKind::Timestamp, format!("the time {given}"), "UTC");
+                }
                 self.begin_value(Form::Time)?;
                 self.class_of_bytes("datetime", &ten, Some(offset))?;
             }
@@ -68,7 +76,10 @@ impl Writer<'_> {
                 self.begin_value(Form::Other)?;
                 self.uuid(bytes)?;
             }
-            Ext::Complex(real, imaginary) => {
+            Ext::Complex(real, imaginary)
+                if self.protocol > 0
+                    || !notation::has_payload(real) && !notation::has_payload(imaginary) =>
+            {
                 self.begin_value(Form::Other)?;
                 self.builtin("complex")?;
                 self.begin_arguments()?;

@@ -7,7 +7,7 @@ use regauge_store::reencode::{self, Plan};
 use regauge_store::verify;
 use regauge_store::{Assume, Error, KeyKind, Layout, Settings as Collection, Store};
 
-use super::failure::exception_of;
+use super::failure::{exception_of, text_of};
 use super::{HANDLE, Opened, codec_of, opened, range_of};
 use crate::convert::table;
 use crate::errors::Phase;
@@ -56,7 +56,7 @@ impl Opened {
             }
             Ok(store.settings().codec.format)
         })?;
-        let settings = Settings::parse(format, self.options)?;
+        let settings = Settings::storing(format, self.options)?;
         HANDLE.get(receiver)?.settings = Arc::new(settings);
         Ok(())
     }
@@ -99,7 +99,7 @@ struct Named(Vec<String>);
 impl Named {
     fn add(&mut self, error: &Error) {
         if self.0.len() < NAMED_MAX {
-            self.0.push(error.to_string());
+            self.0.push(text_of(error));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use regauge_store::{Error, shown};
 
-use crate::errors::{Phase, exception};
+use crate::errors::{Phase, exception, text};
 use crate::names::names;
 use crate::ruby::{self, NIL, Raise};
 
@@ -21,7 +21,7 @@ pub fn exception_of(error: Error, phase: Phase) -> Raise {
         _ => (names.store_error, "engine", None, false),
     };
     let exception = ruby::exception_text(class, "");
-    let message = in_ruby(&error.to_string());
+    let message = error.to_string();
     // A value that is sealed for a column of somebody else's has no key here.
     let message = message.strip_prefix("key \"\": ").unwrap_or(&message);
     ruby::set_variable(exception, names.id_value, ruby::text(message));
@@ -35,6 +35,14 @@ pub fn exception_of(error: Error, phase: Phase) -> Raise {
 /// A `StoreError` with these words.
 pub fn store_error(message: &str) -> Raise {
     exception_of(Error::Usage(message.to_owned()), Phase::Decode)
+}
+
+/// The text of an error.
+pub fn text_of(error: &Error) -> String {
+    match error {
+        Error::Document { key, error } => format!("key {key}: {}", text(error, Phase::Decode)),
+        other => other.to_string(),
+    }
 }
 
 /// The exception, saying also of which key it is.
@@ -55,12 +63,4 @@ fn named(raise: Raise, key: &str) -> Raise {
         ruby::keep(exception);
     }
     raise
-}
-
-/// A message that speaks of options of the command as of those of a method.
-fn in_ruby(message: &str) -> String {
-    message
-        .replace("`regauge store adopt`", "adopt")
-        .replace("--assume", "adopt(assume:)")
-        .replace("--key-kind", "key_kind:")
 }

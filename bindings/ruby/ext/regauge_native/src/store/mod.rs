@@ -70,6 +70,8 @@ struct Place {
     /// Whether each change is on the disk before it is acknowledged.
     sync: bool,
     on_loss: OnLoss,
+    /// Whether what is stored is read as the wrapped notation.
+    unwrap: bool,
     limits: Limits,
     /// Whether nothing is ever put: the collection only says how values look.
     seals_only: bool,
@@ -81,7 +83,7 @@ impl Place {
         if !self.sync {
             store.engine().sync_each_change(false)?;
         }
-        store.on_loss = self.on_loss;
+        (store.on_loss, store.unwrap) = (self.on_loss, self.unwrap);
         store.limits = self.limits;
         Ok(store)
     }
@@ -167,7 +169,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let text = |value: VALUE, what: &str| {
         word(value).ok_or_else(|| ruby::type_error(&format!("{what}: takes a String or Symbol")))
     };
-    let given = Settings::parse(Format::Msgpack, options)?;
+    let given = Settings::storing(Format::Msgpack, options)?;
     opened_at(
         Place {
             url: text(url, "url")?,
@@ -175,6 +177,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
             codec: if codec == NIL { None } else { Some(codec_of(codec)?) },
             sync: sync != NIL && sync != ruby::FALSE,
             on_loss: given.core.on_loss,
+            unwrap: given.core.unwrap,
             limits: given.core.limits,
             seals_only: false,
         },
@@ -187,7 +190,7 @@ pub fn sealer(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[codec, options] = arguments else {
         return Err(ruby::argument_error("sealer takes a codec and keywords"));
     };
-    let given = Settings::parse(Format::Msgpack, options)?;
+    let given = Settings::storing(Format::Msgpack, options)?;
     opened_at(
         Place {
             url: MEMORY.to_owned(),
@@ -195,6 +198,7 @@ pub fn sealer(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
             codec: Some(codec_of(codec)?),
             sync: true,
             on_loss: given.core.on_loss,
+            unwrap: given.core.unwrap,
             limits: given.core.limits,
             seals_only: true,
         },
@@ -205,7 +209,7 @@ pub fn sealer(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
 fn opened_at(place: Place, options: VALUE) -> Result<VALUE, Raise> {
     let store = ruby::without_lock(|| place.open_first())?;
     let store = store.map_err(|error| exception_of(error, Phase::Decode))?;
-    let settings = Arc::new(Settings::parse(store.settings().codec.format, options)?);
+    let settings = Arc::new(Settings::storing(store.settings().codec.format, options)?);
     let shared = Some(Shared::new(store));
     let handle = Handle { shared, settings, place: Arc::new(place), options };
     let object = HANDLE.wrap(crate::names::names().store_class, handle);

@@ -61,7 +61,7 @@ impl Opened {
             load_bytes(&entry.document, &self.settings)
         } else {
             // A value of another codec: one that is not yet, or no longer, re-encoded.
-            load_bytes(&entry.document, &Settings::parse(format, self.options)?)
+            load_bytes(&entry.document, &Settings::storing(format, self.options)?)
         };
         object.map_err(|raise| at_key(raise, key))
     }

@@ -1,0 +1,90 @@
+//! LZ4 frames, one after the other, each of them whole.
+//!
+//! The decoder of the `lz4_flex` crate takes the end of its input for the end of a frame wherever a
+//! block or a frame's descriptor could begin, so a file cut there would pass for a whole one. Here
+//! the end of the input is an error until the frame's end mark has been read.
+
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read};
+
+use lz4_flex::frame::FrameDecoder;
+
+/// The first bytes of a legacy frame (`lz4 -l`), which has no end mark: its last block is followed
+/// by the end of the file.
+const LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4C, 0x18];
+
+/// How large a block header, an end mark and a frame's magic are.
+const WORD_BYTES: usize = 4;
+
+/// Reads all frames of a file.
+pub struct Frames<R: Read> {
+    decoder: FrameDecoder<Input<R>>,
+    done: bool,
+}
+
+impl<R: Read> Frames<R> {
+    pub fn new(read: BufReader<R>) -> Frames<R> {
+        let input = Input { read, begun: false, legacy: false, end_mark: false, ended: false };
+        Frames { decoder: FrameDecoder::new(input), done: false }
+    }
+}
+
+impl<R: Read> Read for Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        while !self.done {
+            self.decoder.get_mut().end_mark = false;
+            let got = self.decoder.read(buffer);
+            let input = self.decoder.get_mut();
+            let got = got.map_err(|error| match input.ended {
+                true => ErrorKind::UnexpectedEof.into(),
+                false => error,
+            })?;
+            if got > 0 {
+                return Ok(got);
+            }
+            // A frame has ended, or the block was empty.
+            let is_end = input.end_mark || input.legacy;
+            self.done = is_end && input.read.fill_buf()?.is_empty();
+        }
+        Ok(0)
+    }
+}
+
+/// What the decoder reads from. Fills every buffer, so that a block header comes as one read.
+struct Input<R> {
+    read: BufReader<R>,
+    begun: bool,
+    legacy: bool,
+    /// A word of zeros was read: in a call of the decoder that gives no bytes, the end of a frame.
+    end_mark: bool,
+    /// The decoder wanted more than there is.
+    ended: bool,
+}
+
+impl<R: Read> Read for Input<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.read.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(got) => filled += got,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if !self.begun {
+            self.begun = true;
+            self.legacy = *buffer == LEGACY_MAGIC;
+        }
+        let is_legacy_end = self.legacy && filled == 0 && buffer.len() == WORD_BYTES;
+        if filled < buffer.len() && !is_legacy_end {
+            self.ended = true;
+            // Not `UnexpectedEof`, which the decoder would take for the end of the frame.
+            return Err(io::Error::other("the frame ends early"));
+        }
+        self.end_mark |= filled > 0 && *buffer == [0; WORD_BYTES];
+        Ok(filled)
+    }
+}

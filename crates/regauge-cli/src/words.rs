@@ -1,0 +1,162 @@
+//! Errors of the library in the words of the subcommand that runs: a hint names no option that it does
+//! not take.
+
+use std::sync::{LazyLock, OnceLock};
+
+use clap::{ArgMatches, Command, CommandFactory as _};
+use regauge::Error;
+use regauge::hint::Surface;
+use regauge::options::{Language, Opt};
+
+use crate::args::Cli;
+
+/// The names of the subcommand: `["store", "put"]`.
+static RUNS: OnceLock<Vec<String>> = OnceLock::new();
+
+/// The flags that it takes.
+static FLAGS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let mut command = &Cli::command();
+    for name in RUNS.get().into_iter().flatten() {
+        command = command.find_subcommand(name).unwrap_or(command);
+    }
+    flags(command).collect()
+});
+
+/// The flags of a command, without dashes.
+pub fn flags(command: &Command) -> impl Iterator<Item = String> {
+    command.get_arguments().filter_map(|one| one.get_long()).map(str::to_owned)
+}
+
+/// Notes which subcommand runs.
+pub fn runs(matches: &ArgMatches) {
+    let mut names = Vec::new();
+    let mut at = matches;
+    while let Some((name, below)) = at.subcommand() {
+        names.push(name.to_owned());
+        at = below;
+    }
+    // It is noted once, before anything is done.
+    let _ = RUNS.set(names);
+}
+
+fn takes(opt: Opt) -> bool {
+    opt.name(Language::Command).is_some_and(|name| FLAGS.iter().any(|flag| flag == name))
+}
+
+const HERE: Surface<'static> = Surface { language: Language::Command, takes: &takes };
+
+/// The text of an error.
+pub fn text(error: &Error) -> String {
+    error.display(&HERE).to_string()
+}
+
+/// What to do about an error.
+pub fn hint(error: &Error) -> Option<String> {
+    error.hint_for(&HERE)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use clap::Parser as _;
+    use regauge::hint::literals;
+    use regauge::options::{OPTIONS, Takes};
+
+    use super::*;
+
+    /// Every option of the table with every value, as `convert` takes it; and nothing but its own
+    /// beside them.
+    #[test]
+    fn the_table_of_options_is_what_convert_takes() {
+        for row in &OPTIONS {
+            let Some(name) = row.name(Language::Command) else { continue };
+            for value in literals(row.opt, Language::Command) {
+                let mut words = vec!["regauge", "convert", "a.json", "b.json"];
+                let flag = format!("--{name}");
+                words.push(&flag);
+                if row.takes != Takes::Switch {
+                    words.push(if value.is_empty() { "report.json" } else { &value });
+                }
+                if let Err(error) = Cli::try_parse_from(&words) {
+                    panic!("{}: {error}", words.join(" "));
+                }
+            }
+        }
+        let own = ["decompress", "compress", "level", "force", "pretty", "quiet", "progress"];
+        let convert = Cli::command();
+        let convert = convert.find_subcommand("convert").unwrap();
+        for flag in flags(convert).filter(|flag| !["help", "version"].contains(&flag.as_str())) {
+            let known = OPTIONS.iter().any(|row| row.name(Language::Command) == Some(&flag));
+            assert!(known != own.contains(&flag.as_str()), "--{flag}");
+        }
+    }
+
+    fn all_flags(command: &Command, into: &mut Vec<String>) {
+        into.extend(flags(command));
+        command.get_subcommands().for_each(|one| all_flags(one, into));
+    }
+
+    fn sources(folder: &Path, each: &mut impl FnMut(&Path, &str)) {
+        for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}")) {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, each);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                each(&path, &fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+
+    /// The flags in a line of code: `--` and letters where a word begins.
+    fn named(line: &str) -> impl Iterator<Item = &str> {
+        line.match_indices("--").filter_map(|(at, _)| {
+            let before = line[..at].chars().next_back();
+            let word = &line[at + 2..];
+            let end =
+                word.find(|c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'));
+            let word = &word[..end.unwrap_or(word.len())];
+            let begins = before.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '`' | '('));
+            (begins && word.starts_with(|c: char| c.is_ascii_lowercase())).then_some(word)
+        })
+    }
+
+    /// No message names a flag that no subcommand has.
+    #[test]
+    fn messages_name_flags_that_are_there() {
+        let mut known = vec!["help".to_owned(), "version".to_owned()];
+        all_flags(&Cli::command(), &mut known);
+        // Those of programs that we run, or tell people to run.
+        known.extend(
+            ["aptopt", "include", "variant", "no-install-recommends", "features", "release"]
+                .map(str::to_owned),
+        );
+        // Of a subcommand that is behind a feature.
+        known.extend(["noent", "data"].map(str::to_owned));
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let mut seen = 0;
+        for one in [
+            "regauge",
+            "regauge-cli",
+            "regauge-measure",
+            "regauge-store",
+            "regauge-gateway",
+            "regauge-report",
+        ] {
+            sources(&crates.join(one).join("src"), &mut |path, text| {
+                if path.to_string_lossy().contains("tests") {
+                    return;
+                }
+                let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+                for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+                    for flag in named(line) {
+                        seen += 1;
+                        assert!(known.iter().any(|it| it == flag), "{}: --{flag}", path.display());
+                    }
+                }
+            });
+        }
+        assert!(seen > 30, "{seen}");
+    }
+}

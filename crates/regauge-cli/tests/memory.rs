@@ -1,0 +1,88 @@
+//! Memory stays bounded, whatever is broken. Where Linux tells the most that a process has taken.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::{Folder, lines};
+
+/// What the command may take.
+const MOST_KIB: u64 = 64 << 10;
+
+/// Runs the command; gives its status and the most memory that it has taken, in KiB.
+fn run(folder: &Folder, arguments: &str) -> (Option<i32>, u64) {
+    let mut command = folder.command(arguments);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    loop {
+        let ended = child.try_wait().unwrap();
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse().ok());
+        most = most.max(peak.unwrap_or(0));
+        if let Some(ended) = ended {
+            return (ended.code(), most);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Converts with broken records passed over, and kept, with one thread and with two.
+#[track_caller]
+fn check(folder: &Folder, input: &str, to: &str, statuses: &[i32]) {
+    for jobs in [1, 2] {
+        for bad in ["skip", "bad"] {
+            let arguments = format!("convert --force --jobs {jobs} --bad {bad} {input} {to}");
+            let (status, most) = run(folder, &arguments);
+            assert!(status.is_some_and(|one| statuses.contains(&one)), "{arguments}: {status:?}");
+            assert!(most > 0 && most < MOST_KIB, "{arguments}: {most} KiB");
+        }
+    }
+}
+
+#[test]
+fn a_megabyte_of_empty_records() {
+    let folder = Folder::new();
+    folder.write("in.mrc", vec![0x1D; 1 << 20]);
+    check(&folder, "in.mrc", "out.json", &[0]);
+    assert_eq!(folder.read("bad").len(), 1 << 20);
+}
+
+#[test]
+fn broken_lines() {
+    let folder = Folder::new();
+    folder.write("in.ndjson", format!("{}{}", "{]\n".repeat(500_000), lines(3)));
+    check(&folder, "in.ndjson", "out.json", &[0]);
+    assert_eq!(folder.read("bad").len(), 1_500_000);
+    assert_eq!(folder.text("out.json").matches("name").count(), 6);
+    // Over one end of a window and another, from a pipe.
+    let text = folder.read("in.ndjson");
+    let ran = folder.feed("convert --force --bad bad - --from ndjson out.json", &text);
+    let stderr = ran.status(0).stderr;
+    assert_eq!(stderr.lines().count(), 1001);
+    let last = "500000 of 500003 records were broken and passed over; their bytes are in bad; the \
+                first 1000 are named above\n";
+    assert!(stderr.ends_with(last), "{}", stderr.lines().last().unwrap_or_default());
+    assert_eq!(folder.read("bad").len(), 1_500_000);
+}
+
+#[test]
+fn one_long_broken_record() {
+    let folder = Folder::new();
+    for (name, head, statuses) in [
+        ("in.ndjson", &b"[}"[..], [0, 0]),
+        ("in.mrc", b"what", [0, 0]),
+        ("in.xml", b"<collection><record><x/>", [0, 0]),
+        ("in.marc.json", b"{]", [0, 1]),
+        ("in.yaml", b"a: [}", [0, 1]),
+    ] {
+        let mut bytes = head.to_vec();
+        bytes.resize(48 << 20, b'x');
+        folder.write(name, bytes);
+        check(&folder, name, "out.msgpack --to msgpack", &statuses);
+    }
+}
