@@ -6,10 +6,10 @@ Runs the same measurement several times and compares every pair of runs, row by 
 encoding each: how often the two 95% intervals overlap, and how often the median of one lies in the
 interval of the other. Two honest intervals of unequal runs overlap in more than 95% of cases; the
 median of one is another estimate and no true value, so it lies in the other in fewer. The exit
-status is 0 when intervals overlap in at least 9 pairs of 10.
+status is 0 when intervals overlap in at least 95 pairs of 100. Estimates whose samples were too few
+for an interval are left out.
 
-Whatever follows `--` is passed on. Noise is reported; runs that were too noisy to rank count too,
-unless --quiet-only is given.
+Whatever follows `--` is passed on.
 """
 
 import argparse
@@ -27,8 +27,7 @@ def arguments():
     parser.add_argument("file")
     parser.add_argument("--regauge", default="target/release/regauge")
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--least", type=float, default=0.9, help="share of pairs that must agree")
-    parser.add_argument("--quiet-only", action="store_true", help="leave out runs that are too noisy")
+    parser.add_argument("--least", type=float, default=0.95, help="share of pairs that must agree")
     parser.add_argument("--keep", help="a folder to keep the JSON of each run in")
     own, rest = sys.argv[1:], []
     if "--" in own:
@@ -52,7 +51,9 @@ def series(report):
         if row["timing"]:
             for part in ("decode", "encode"):
                 name = f"{row['contender']} ({row['runtime']}, {row['gives']}) {part}"
-                yield name, row["timing"][part]["estimate_ns"]
+                estimate = row["timing"][part]["estimate_ns"]
+                if not estimate.get("too_few"):
+                    yield name, estimate
 
 
 def main():
@@ -62,13 +63,10 @@ def main():
     runs = []
     for number in range(1, options.runs + 1):
         report = measure(options, rest, folder, number)
-        noise = report["noise"] or {"spread": 0.0, "limit": 1.0}
-        noisy = noise["spread"] > noise["limit"]
-        word = ", too noisy to rank" if noisy else ""
+        quiet = (report["noise"] or {}).get("quiet_share") or 0.0
         took = report["method"]["took_s"]
-        print(f"run {number}: {took:.0f} s, machine ±{100 * noise['spread']:.1f}%{word}", flush=True)
-        if not (noisy and options.quiet_only):
-            runs.append(dict(series(report)))
+        print(f"run {number}: {took:.0f} s, {100 * quiet:.0f}% of the samples were quiet", flush=True)
+        runs.append(dict(series(report)))
     tally = collections.defaultdict(lambda: [0, 0, 0])
     widths = collections.defaultdict(list)
     for one, other in itertools.combinations(runs, 2):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Opens reports in headless Chromium and looks at what a reader would meet: errors, requests, page
-width, sorting by mouse and keyboard, themes, contrast, labels that leave a chart or stand on each
-other, printing. Reports are made by `regauge report` from the tests' results, as they are and with
-hostile text in every place.
+"""Opens reports in headless Chromium and looks at what a reader would meet: the answer first and the
+rest folded, errors, requests, page width, cells that are cut off, broken inside a word or in a box
+that scrolls, sorting by mouse and keyboard, themes, contrast, labels that leave a chart or stand on
+each other, printing. Reports are made by `regauge report` from the tests' results: as they are,
+without the task, of an interrupted run, and with hostile text in every place.
 
     python3 tools/report_check.py --regauge target/debug/regauge
     python3 tools/report_check.py --regauge target/debug/regauge --shots build/shots more.json
@@ -26,7 +27,7 @@ HOSTILE = (
     "=</title></style></script><script>window.broken=1</script>\u202e\"'>"
     "<img src=x onerror=window.broken=1>&lt;]]><!-- -->"
 )
-FIXED = {"schema", "runtime", "gives", "outcome", "reach", "unit"}
+FIXED = {"schema", "runtime", "gives", "outcome", "reach", "unit", "purpose"}
 
 
 def hostile(value, key=None):
@@ -58,6 +59,96 @@ LABELS = """() => {
   }
   return bad;
 }"""
+
+
+# Cells that are cut off, stand in a box that scrolls, or break a word; code and long names may break.
+CELLS = """() => {
+  const bad = new Set();
+  const name = cell => cell.textContent.trim().slice(0, 40);
+  for (const cell of document.querySelectorAll('td, th')) {
+    const box = cell.getBoundingClientRect();
+    if (!cell.getClientRects().length || !box.width) continue;
+    if (box.left < -1 || box.right > document.documentElement.clientWidth + 1) bad.add(`"${name(cell)}" leaves the page`);
+    if (cell.scrollWidth > cell.clientWidth + 1) bad.add(`"${name(cell)}" is cut off`);
+    for (let at = cell; at !== document.body; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      if (/auto|scroll/.test(style.overflowX + style.overflowY)) bad.add(`"${name(cell)}" is in a box that scrolls`);
+    }
+    if (cell.matches('.long, :has(code)')) continue;
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      for (const word of texts.currentNode.data.matchAll(/[\\p{L}\\p{N}_.]+/gu)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, word.index);
+        range.setEnd(texts.currentNode, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map(one => Math.round(one.top)));
+        if (lines.size > 1) bad.add(`"${word[0]}" is broken`);
+      }
+    }
+  }
+  return [...bad];
+}"""
+
+# Tables of times in which a size stands before decode and encode, as a reader meets them.
+SIZE_FIRST = """() => [...document.querySelectorAll('#speed table')].filter(table => {
+  const labels = [...table.tBodies[0].rows[0].cells].map(cell => cell.dataset.l);
+  const [decode, encode, size] = ['decode', 'encode', 'size'].map(one => labels.indexOf(one));
+  return decode >= 0 && size >= 0 && (size < decode || size < encode);
+}).length"""
+
+
+def first_screen(checks, page, results, name):
+    """The answer, the headline chart, and nothing that is not asked for."""
+    report = json.loads(results.read_text())
+    place = "#task" if report["task"] else "#summary"
+    table = page.locator(f"{place} table").first
+    box = table.bounding_box()
+    checks.that(box and box["y"] < 900, f"{name}: the first screen does not show the answer: {box}")
+    first = page.evaluate("document.querySelector('main table').closest('section').id")
+    checks.that(f"#{first}" == place, f"{name}: the first table is in {first!r}")
+    open_parts = page.locator("details[open]").count()
+    checks.that(open_parts == 0, f"{name}: {open_parts} parts are unfolded")
+    charts = page.locator("main > section:not(#task) svg.chart:visible").count()
+    checks.that(charts == 1, f"{name}: {charts} headline charts")
+    if report["verdict"] and report["verdict"]["fields"]:
+        answer = page.locator("table.answer").inner_text()
+        checks.that(" timed" in answer, f"{name}: the answer does not say how many were timed")
+        undecided = [one for one in report["verdict"]["fields"] if one["usual_timed"] < one["usual"]]
+        checks.that(answer.count("No answer") >= len(undecided), f"{name}: a winner without its field")
+    last = page.evaluate("[...document.querySelectorAll('main > section')].at(-1).id")
+    checks.that(last == "unranked" or not report["missing"], f"{name}: the page ends with {last!r}")
+
+
+def unfold(checks, page, name):
+    """Opens a part by its link in the list, and all others."""
+    page.locator("nav a[href='#speed']").click()
+    page.wait_for_timeout(50)
+    opened = page.evaluate("document.querySelector('#speed > details').open")
+    checks.that(opened, f"{name}: the link to a part does not unfold it")
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+
+
+def cells(checks, page, name):
+    found = page.evaluate(CELLS)
+    checks.that(not found, f"{name}: {len(found)} cells, {found[:5]}")
+    checks.that(page.evaluate(SIZE_FIRST) == 0, f"{name}: a size stands before decode and encode")
+
+
+def variants(report):
+    """The tests' results as they are, without the task, and of a run that was interrupted."""
+    plain = {**report, "task": None}
+    stopped = json.loads(json.dumps(plain))
+    stopped["interrupted"] = True
+    stopped["costs"] = None
+    for row in stopped["rows"][::2]:
+        row["timing"] = None
+    for field in stopped["verdict"]["fields"]:
+        group = [row for row in stopped["rows"] if row["runtime"] == field["runtime"]
+                 and row["gives"] == field["gives"] and not row["is_floor"]]
+        open_ones = [row["contender"] for row in group if row["timing"] is None]
+        field.update(found=len(group), timed=len(group) - len(open_ones), usual_timed=field["usual"] - 1)
+        field["not_timed"] = [{"contender": name, "usual": True, "why": "not reached", "is_ruled_out": False} for name in open_ones]
+    return {"full": report, "plain": plain, "stopped": stopped, "hostile": hostile(report)}
 
 
 def open_page(browser, path, width, theme):
@@ -98,7 +189,7 @@ def sorting(checks, page, name):
     for index in range(count):
         one = page.locator("#speed table").nth(index)
         heads = one.locator("thead th").all_inner_texts()
-        if any(head.startswith("to best") for head in heads) and one.locator("tbody tr").count() > 4:
+        if any(head.startswith("vs best") for head in heads) and one.locator("tbody tr").count() > 4:
             found = one
             break
     checks.that(found is not None, f"{name}: no table of times")
@@ -134,7 +225,7 @@ def sorting(checks, page, name):
     checks.that(is_sorted(True), f"{name}: the space bar does not sort")
     page.keyboard.press("Tab")
     here = page.evaluate("document.activeElement.textContent")
-    checks.that(here.startswith("to best"), f"{name}: after a head comes {here!r}")
+    checks.that(here.startswith("vs best"), f"{name}: after a head comes {here!r}")
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     checks.that(outline == "solid", f"{name}: the focus is not seen")
     said = page.locator("#said").inner_text()
@@ -148,9 +239,11 @@ def keyboard(checks, page, name):
     page.keyboard.press("Enter")
     here = page.evaluate("document.activeElement.id")
     checks.that(here == "summary", f"{name}: the skip link leads to {here!r}")
-    box = page.locator(".box").first
-    box.focus()
-    checks.that(box.evaluate("one => one === document.activeElement"), f"{name}: a table's box takes no focus")
+    part = page.locator("details.part > summary").first
+    part.focus()
+    page.keyboard.press("Enter")
+    checks.that(part.evaluate("one => one.parentElement.open"), f"{name}: Enter does not unfold a part")
+    page.keyboard.press("Enter")
 
 
 def themes(checks, page, name):
@@ -200,8 +293,10 @@ def command(checks, regauge, results, folder):
 def check(checks, regauge, browser, more, shots):
     with tempfile.TemporaryDirectory() as name:
         temporary = Path(name).resolve()
-        results = {"full": RESULTS, "hostile": temporary / "hostile.json"}
-        results["hostile"].write_text(json.dumps(hostile(json.loads(RESULTS.read_text()))))
+        results = {}
+        for name, report in variants(json.loads(RESULTS.read_text())).items():
+            results[name] = temporary / f"{name}.json"
+            results[name].write_text(json.dumps(report))
         results.update({Path(one).stem: Path(one) for one in more})
         for name, path in results.items():
             folder = temporary / name
@@ -214,10 +309,16 @@ def check(checks, regauge, browser, more, shots):
                 page, seen = open_page(browser, page_path, width, theme)
                 if name == "full":
                     keyboard(checks, page, title)
+                first_screen(checks, page, path, title)
                 layout(checks, page, title)
                 if shots:
                     shots.mkdir(parents=True, exist_ok=True)
                     page.screenshot(path=shots / f"{name}-{width}-{theme}.png", full_page=True)
+                unfold(checks, page, title)
+                layout(checks, page, f"{title}, unfolded")
+                cells(checks, page, title)
+                if shots:
+                    page.screenshot(path=shots / f"{name}-{width}-{theme}-unfolded.png", full_page=True)
                 if name == "full":
                     sorting(checks, page, title)
                 themes(checks, page, title)

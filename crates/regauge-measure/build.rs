@@ -7,13 +7,21 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The native libraries that are contenders.
-const MEASURED: &[&str] =
-    &["bson", "ciborium", "rmp-serde", "serde-pickle", "serde-saphyr", "serde_json", "sonic-rs"];
+const MEASURED: &[&str] = &[
+    "bson",
+    "ciborium",
+    "rmp-serde",
+    "serde-pickle",
+    "serde-saphyr",
+    "serde_json",
+    "simd-json",
+    "sonic-rs",
+];
 
 fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("lab");
     let mut files = Vec::new();
-    for folder in ["contenders", "payloads", "runners", "suites", "tasks"] {
+    for folder in ["contenders", "payloads", "runners", "safety", "stand-ins", "suites", "tasks"] {
         collect(&root.join(folder), &mut files);
     }
     files.sort();

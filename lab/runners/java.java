@@ -1,5 +1,6 @@
 // runtime: java
 // name: Java
+// compiles: yes
 // suffix: java
 // command: java -cp {built}:{data}/java/* Runner
 // environment: CLASSPATH={data}/java/*
@@ -61,12 +62,9 @@ final class Runner {
     private static final Method ENCODE_STREAM = optional("encodeStream", Iterable.class);
     private static final Method FROM_PLAIN = optional("fromPlain", Object.class);
     private static final Method TO_PLAIN = optional("toPlain", Object.class);
-    private static final Method FLOOR_PREPARE = optional("floorPrepare", byte[].class);
-    private static final Method FLOOR_ENCODE = optional("floorEncode", byte[].class);
 
     private static byte[] data = {};
     private static byte[][] documents = {};
-    private static byte[][] originals = {};
     private static Object[] objects = {};
 
     /** Keeps what was made, so that no work is left out because nobody looks at it. */
@@ -131,16 +129,9 @@ final class Runner {
     }
 
     private static void load(String path, String spans) throws Exception {
+        objects = new Object[0];
         data = Files.readAllBytes(Path.of(path));
         documents = cut(data, spans == null ? new int[] {0, data.length} : spansIn(spans));
-        // The floor decodes what it has made of the documents, and encodes by copying them.
-        if (FLOOR_PREPARE != null) {
-            originals = documents;
-            documents = new byte[originals.length][];
-            for (int at = 0; at < documents.length; at++) {
-                documents[at] = (byte[]) call(FLOOR_PREPARE, originals[at]);
-            }
-        }
     }
 
     private static byte[][] cut(byte[] bytes, int[] ends) {
@@ -297,11 +288,7 @@ final class Runner {
 
     private static void encodeAll(long times) throws Throwable {
         for (long time = 0; time < times; time++) {
-            if (FLOOR_ENCODE != null) {
-                for (byte[] document : originals) {
-                    kept = call(FLOOR_ENCODE, document);
-                }
-            } else if (ENCODE_STREAM != null) {
+            if (ENCODE_STREAM != null) {
                 kept = call(ENCODE_STREAM, Arrays.asList(objects));
             } else {
                 for (Object object : objects) {

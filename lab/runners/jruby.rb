@@ -1,13 +1,16 @@
 # frozen_string_literal: true
 # runtime: jruby
 # name: JRuby
+# compiles: yes
 # command: jruby {runner} {adapter}
 # command: java -jar {data}/jruby/jruby-complete.jar {runner} {adapter}
 # environment: GEM_PATH={data}/jruby/gems:{GEM_PATH}
+# environment: REGAUGE_JARS={data}/jruby
 # have: java -version
 # have: mvn --version
 # debian: default-jre-headless maven
 # step: fetch the jar: mvn -B -q org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy -Dartifact=org.jruby:jruby-complete:9.4.15.0 -Dmdep.stripVersion=true -DoutputDirectory={data}/jruby
+# step: fetch MessagePack for Java: mvn -B -q org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy -Dartifact=org.msgpack:msgpack-core:0.9.11 -Dmdep.stripVersion=true -DoutputDirectory={data}/jruby
 # missing: java -jar {data}/jruby/jruby-complete.jar {runner} --missing {libraries}
 # each: install a gem: java -jar {data}/jruby/jruby-complete.jar -S gem install --no-document --install-dir {data}/jruby/gems {library}
 

@@ -1,5 +1,6 @@
 // runtime: node
 // name: Node.js
+// compiles: yes
 // suffix: cjs mjs
 // command: node {runner} {adapter}
 // environment: NODE_PATH={data}/node/node_modules:{NODE_PATH}
@@ -47,7 +48,6 @@ const told = (error) => `${error?.name ?? "Error"}: ${error?.message ?? error}`;
 
 let adapter;
 let documents = [];
-let originals = [];
 let data = Buffer.alloc(0);
 let objects = [];
 
@@ -62,6 +62,7 @@ const spansIn = (file) => JSON.parse(fs.readFileSync(file, "utf8"));
 const prepared = (piece) => (adapter.takes === "text" ? piece.toString("utf8") : piece);
 
 const load = (from, spans) => {
+  objects = [];
   data = fs.readFileSync(from);
   documents = [];
   if (spans === null || spans === undefined) {
@@ -71,11 +72,6 @@ const load = (from, spans) => {
     for (let at = 0; at < ends.length; at += 2) {
       documents.push(prepared(data.subarray(ends[at], ends[at + 1])));
     }
-  }
-  // The floor decodes what it has made of the documents, and encodes by copying them.
-  if (adapter.floorPrepare) {
-    originals = documents;
-    documents = originals.map((one) => adapter.floorPrepare(one));
   }
   return { documents: documents.length };
 };
@@ -236,11 +232,7 @@ const decodeAll = (times) => {
 };
 
 const encodeAll = (times) => {
-  if (adapter.floorEncode) {
-    for (let time = 0; time < times; time++) {
-      for (const document of originals) adapter.floorEncode(document);
-    }
-  } else if (streams()) {
+  if (streams()) {
     for (let time = 0; time < times; time++) adapter.encodeStream(objects);
   } else {
     for (let time = 0; time < times; time++) {

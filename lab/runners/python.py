@@ -50,11 +50,11 @@ class Contender:
         self.streams = hasattr(self.adapter, "decode_stream")
         self.data = b""
         self.documents = []
-        self.originals = []
         self.objects = []
 
     def load(self, path, spans):
         """Reads the reference bytes; `spans` is a JSON list of start, end, start, end …"""
+        self.objects = []
         with open(path, "rb") as file:
             self.data = file.read()
         if spans is None:
@@ -67,10 +67,6 @@ class Contender:
             ]
         if not self.streams:
             self.data = b""
-        # The floor decodes what it has made of the documents, and encodes by copying them.
-        if hasattr(self.adapter, "floor_prepare"):
-            self.originals = self.documents
-            self.documents = [self.adapter.floor_prepare(one) for one in self.originals]
 
     def decoded(self):
         """Each object in turn, none of them kept."""
@@ -100,11 +96,6 @@ class Contender:
             encode = self.adapter.encode_stream
             for _ in repeat(None, times):
                 encode(objects)
-        elif self.originals:
-            copy = self.adapter.floor_encode
-            for _ in repeat(None, times):
-                for document in self.originals:
-                    copy(document)
         else:
             encode = self.adapter.encode
             for _ in repeat(None, times):

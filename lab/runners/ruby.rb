@@ -75,12 +75,12 @@ class Bench
     @streams = adapter.respond_to?(:decode_stream)
     @data = ""
     @documents = []
-    @originals = []
     @objects = []
   end
 
   # `spans` names a JSON list of start, end, start, end …
   def load(path, spans)
+    @objects = []
     @data = File.binread(path)
     # JSON and XML libraries take a String as its encoding says; bytes of MessagePack, Marshal
     # and MARC 21 are not hurt by the label.
@@ -92,10 +92,6 @@ class Bench
         [@data]
       end
     @data = "" unless @streams
-    return unless @adapter.respond_to?(:floor_prepare)
-    # The floor decodes what it has made of the documents, and encodes by copying them.
-    @originals = @documents
-    @documents = @originals.map { |document| @adapter.floor_prepare(document) }
   end
 
   def streams? = @streams
@@ -131,9 +127,6 @@ class Bench
     objects = @objects
     if @streams
       times.times { adapter.encode_stream(objects) }
-    elsif !@originals.empty?
-      originals = @originals
-      times.times { originals.each { |document| adapter.floor_encode(document) } }
     else
       times.times { objects.each { |object| adapter.encode(object) } }
     end

@@ -15,9 +15,10 @@ use regauge::convert;
 use crate::contender::{Contender, Hindrance, Wire};
 use crate::error::Error;
 use crate::process::{Launch, Process, Trouble};
-use crate::protocol::{Checked, Command, Counted, Hello};
+use crate::protocol::{Checked, Command, Counted, Hello, Op, Sampled};
 use crate::reference::{self, Bytes, References, Shape, Values};
-use crate::report::{Example, Loss};
+use crate::report::{Example, Loss, Memory};
+use crate::sampler::Live;
 
 /// What came of trying a contender.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub(crate) enum Outcome {
     Missing(String),
     /// It ran, and broke off.
     Failed { hello: Option<Hello>, why: String },
+    /// It was given the data and had not answered after this time, when it was stopped.
+    Late { hello: Hello, after: Duration, why: String },
     /// It gave bytes.
     Compared(Box<Compared>),
 }
@@ -56,6 +59,27 @@ pub(crate) struct Compared {
     pub wrong_documents: u64,
     /// Reference bytes that its runtime wrote itself: size and gzipped size.
     pub own_reference: Option<(u64, u64)>,
+    /// What it was given.
+    pub load: Load,
+    /// The first decoding of its process.
+    pub first_decode_ns: f64,
+    pub memory: Option<Memory>,
+    /// The process, if it is to give samples.
+    pub live: Option<Live>,
+}
+
+/// What a check may cost, and what is left of it.
+pub(crate) struct Terms<'t> {
+    /// How long it may take.
+    pub patience: Duration,
+    /// How long any check may take.
+    pub most: Duration,
+    /// A folder of the contender's own that stays, for reference bytes that its runtime writes.
+    pub folder: &'t Path,
+    /// Whether its process is to give samples after it.
+    pub goes_on: bool,
+    /// If so, how long it may decode, and encode, to be compiled.
+    pub compile: Duration,
 }
 
 /// Reference bytes as a contender is told to load them.
@@ -107,18 +131,24 @@ pub(crate) fn check(
     references: &References,
     reference_gzip: &dyn Fn(&str) -> u64,
     folder: &Path,
-    (patience, most): (Duration, Duration),
+    terms: &Terms,
 ) -> Outcome {
     if let Some(hindrance) = &contender.hindrance {
         return Outcome::hindered(hindrance);
     }
     let mut hello = None;
-    match try_check(contender, launch, references, reference_gzip, folder, patience, &mut hello) {
+    match try_check(contender, launch, references, reference_gzip, folder, terms, &mut hello) {
         Ok(compared) => Outcome::Compared(Box::new(compared)),
         Err(Trouble::Missing(why) | Trouble::NoRuntime(why)) => Outcome::Missing(why),
-        Err(Trouble::Silent(limit)) if limit < most => {
-            let why = format!("{}; a longer --budget gives it more time", Trouble::Silent(limit));
-            Outcome::Failed { hello, why }
+        Err(Trouble::Silent(limit)) => {
+            let mut why = Trouble::Silent(limit).to_string();
+            if terms.patience < terms.most {
+                why.push_str("; a longer --budget gives it more time");
+            }
+            match hello {
+                Some(hello) => Outcome::Late { hello, after: limit, why },
+                None => Outcome::Failed { hello, why },
+            }
         }
         Err(trouble) => Outcome::Failed { hello, why: trouble.to_string() },
     }
@@ -130,20 +160,33 @@ fn try_check(
     references: &References,
     reference_gzip: &dyn Fn(&str) -> u64,
     folder: &Path,
-    patience: Duration,
+    terms: &Terms,
     said: &mut Option<Hello>,
 ) -> Result<Compared, Trouble> {
     let here = |error: Error| Trouble::Raised(error.to_string());
     let began = Instant::now();
-    let (mut process, hello) = Process::start(launch, patience)?;
+    // All that it does has to fit, and what is asked last gets a moment in any case.
+    let patience = || terms.patience.saturating_sub(began.elapsed()).max(LEAST);
+    let (mut process, hello) = Process::start(launch, patience())?;
     let start = began.elapsed();
     *said = Some(hello.clone());
-    let load = load_for(contender, launch, references, folder, patience)?;
+    // What the start took at its highest is not the data's.
+    process.forget_peak();
+    let idle = process.memory().map(|(resident, _)| resident);
+    let peak = |process: &Process| process.memory().map(|(_, peak)| peak);
+    let load = load_for(contender, launch, references, terms.folder, patience())?;
     let spans = load.spans.as_deref();
-    process.ask::<Counted>(&Command::Load { path: &load.path, spans }, patience)?;
+    process.ask::<Counted>(&Command::Load { path: &load.path, spans }, patience())?;
+    let first = Command::Sample { op: Op::Decode, iterations: 1, gc: false };
+    let first: Sampled = process.ask(&first, patience())?;
+    let decode_peak = peak(&process);
     let out = folder.join("output");
     let lines = spans.is_some() && matches!(contender.wire, Wire::Json | Wire::MarcJson);
-    let checked: Checked = process.ask(&Command::Check { out: &out, lines }, patience)?;
+    let checked: Checked = process.ask(&Command::Check { out: &out, lines }, patience())?;
+    let memory = idle
+        .zip(decode_peak)
+        .zip(peak(&process))
+        .map(|((idle, decode_peak), peak)| Memory { idle, decode_peak, peak });
     let wire = if contender.made_from_json { Wire::Json } else { contender.wire };
     let original = references.of(wire).expect("load_for found it");
     // A format that regauge cannot read yet is turned into JSON by its own runtime.
@@ -152,13 +195,12 @@ fn try_check(
         let own_spans = spans.map(|_| beside(&out));
         process.ask::<Counted>(
             &Command::Reveal { path: &out, spans: own_spans.as_deref(), out: &revealed },
-            patience,
+            patience(),
         )?;
         revealed
     } else {
         out.clone()
     };
-    process.stop();
     let (output_bytes, same) = same_bytes(&load.path, &out).map_err(here)?;
     let marc = references.shape == Shape::Catalogue;
     // The same bytes are the same documents; most libraries write just what regauge writes.
@@ -186,6 +228,12 @@ fn try_check(
     if contender.writes_yaml_11 && !same && wrong.is_empty() {
         losses.extend(read_otherwise(original, &readable, marc));
     }
+    let live = if terms.goes_on && wrong.is_empty() {
+        compile(&mut process, terms.compile, patience()).is_ok().then(|| Live::new(process))
+    } else {
+        process.stop();
+        None
+    };
     Ok(Compared {
         hello,
         start,
@@ -196,7 +244,36 @@ fn try_check(
         wrong: wrong.into_iter().map(told_change).collect(),
         wrong_documents,
         own_reference,
+        load,
+        first_decode_ns: first.ns as f64,
+        memory,
+        live,
     })
+}
+
+/// What is asked last in a check gets this in any case.
+const LEAST: Duration = Duration::from_millis(100);
+/// Samples while a compiler works are about this long.
+const COMPILED_IN: Duration = Duration::from_millis(20);
+
+/// Has a process decode and encode for a while, so that its runtime compiles what it does. That
+/// takes no time of the race: it is done here, on all cores.
+fn compile(process: &mut Process, each: Duration, patience: Duration) -> Result<(), Trouble> {
+    for op in [Op::Decode, Op::Encode].into_iter().filter(|_| each > Duration::ZERO) {
+        if op == Op::Encode {
+            process.ask::<Counted>(&Command::Hold, patience)?;
+        }
+        let began = Instant::now();
+        let mut iterations: u64 = 1;
+        while began.elapsed() < each {
+            let command = Command::Sample { op, iterations, gc: false };
+            let sampled: Sampled = process.ask(&command, patience)?;
+            let wanted =
+                COMPILED_IN.as_nanos() as f64 * iterations as f64 / sampled.ns.max(1) as f64;
+            iterations = (wanted as u64).clamp(1, iterations.saturating_mul(10));
+        }
+    }
+    Ok(())
 }
 
 /// A difference as reports have it.

@@ -69,7 +69,7 @@ impl Column {
             Column::Decode => "decode",
             Column::Encode => "encode",
             Column::Total => "total",
-            Column::ToBest => "to best",
+            Column::ToBest => "vs best",
             Column::Cold => "cold",
             Column::Memory => "memory",
             Column::Collector => "GC",
@@ -82,7 +82,7 @@ impl Column {
         matches!(self, Column::Library | Column::Lost)
     }
 
-    fn cell(self, row: &Row, is_ranked: bool) -> String {
+    fn cell(self, row: &Row) -> String {
         let timed = |cell: fn(&Timing) -> String| row.timing.as_ref().map_or(dash(), cell);
         match self {
             Column::Library => format!("{} {}", row.contender, row.version).trim_end().to_owned(),
@@ -100,8 +100,10 @@ impl Column {
             },
             Column::Encode => timed(|timing| time_with_margin(timing.encode.estimate_ns)),
             Column::Total => timed(|timing| time(timing.total_ns.median)),
-            Column::ToBest if !is_ranked => dash(),
-            Column::ToBest => timed(to_best),
+            Column::ToBest => match &row.dropped {
+                Some(dropped) => format!("at least {:.1}", dropped.at_least),
+                None => timed(to_best),
+            },
             Column::Cold => row.cold.as_ref().map_or(dash(), |cold| {
                 format!("{} + {}", time(cold.start_ns.median), time(cold.first_decode_ns.median))
             }),
@@ -124,7 +126,6 @@ pub(crate) fn group(
     text: &mut String,
     (runtime, gives): (Runtime, Gives),
     rows: &[&Row],
-    is_ranked: bool,
     layout: Layout,
 ) {
     let version = rows
@@ -134,10 +135,10 @@ pub(crate) fn group(
         .unwrap_or(runtime.name());
     let _ = writeln!(text, "{version}, to {}\n", gives.what());
     let Some(width) = layout.width.filter(|_| layout.lines).map(usize::from) else {
-        let _ = writeln!(text, "{}\n", columns(&Column::ALL, rows, is_ranked, layout));
+        let _ = writeln!(text, "{}\n", columns(&Column::ALL, rows, layout));
         return;
     };
-    let fits = |list: &[Column]| width_of(list, rows, is_ranked) <= width;
+    let fits = |list: &[Column]| width_of(list, rows) <= width;
     let parts: &[&[Column]] = match fits(&Column::ALL) {
         true => &[&Column::ALL],
         false => &[&Column::TIMES, &Column::OTHERS],
@@ -150,16 +151,16 @@ pub(crate) fn group(
                 part.retain(|column| *column != expendable);
             }
         }
-        let _ = writeln!(text, "{}\n", columns(&part, rows, is_ranked, layout));
+        let _ = writeln!(text, "{}\n", columns(&part, rows, layout));
     }
 }
 
 /// A table of these columns.
-fn columns(list: &[Column], rows: &[&Row], is_ranked: bool, layout: Layout) -> Table {
+fn columns(list: &[Column], rows: &[&Row], layout: Layout) -> Table {
     let header: Vec<&str> = list.iter().map(|column| column.head()).collect();
     let mut table = table(layout, &header);
     for row in rows {
-        table.add_row(list.iter().map(|column| column.cell(row, is_ranked)));
+        table.add_row(list.iter().map(|column| column.cell(row)));
     }
     for (place, _) in list.iter().enumerate().filter(|(_, column)| !column.is_text()) {
         if list[place] != Column::Format {
@@ -176,10 +177,10 @@ fn columns(list: &[Column], rows: &[&Row], is_ranked: bool, layout: Layout) -> T
 
 /// How wide a table must be. Text gives way to the figures, down to so many characters: below, it
 /// is no table.
-fn width_of(list: &[Column], rows: &[&Row], is_ranked: bool) -> usize {
+fn width_of(list: &[Column], rows: &[&Row]) -> usize {
     const TEXT_MIN: usize = 14;
     let widest = |column: &Column| {
-        let cells = rows.iter().map(|row| column.cell(row, is_ranked).chars().count());
+        let cells = rows.iter().map(|row| column.cell(row).chars().count());
         let widest = cells.chain([column.head().chars().count()]).max().unwrap_or(0);
         // A space on both sides, and a line.
         3 + if column.is_text() { widest.min(TEXT_MIN) } else { widest }
@@ -189,7 +190,7 @@ fn width_of(list: &[Column], rows: &[&Row], is_ranked: bool) -> usize {
 
 fn to_best(timing: &Timing) -> String {
     let ratio = timing.ratio;
-    if ratio.low == ratio.high {
+    if ratio.too_few || ratio.low == ratio.high {
         format!("{:.2}", ratio.median)
     } else {
         format!("{:.2} ({:.2}–{:.2})", ratio.median, ratio.low, ratio.high)

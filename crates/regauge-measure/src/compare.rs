@@ -185,9 +185,6 @@ fn warnings(before: &Report, now: &Report) -> Vec<String> {
         ));
     }
     for (report, word) in [(before, "earlier"), (now, "later")] {
-        if !report.is_ranked() {
-            list.push(format!("The machine was too noisy in the {word} run."));
-        }
         if report.interrupted {
             list.push(format!("The {word} run was stopped before its end."));
         }
@@ -216,7 +213,7 @@ pub fn render(comparison: &Comparison, layout: Layout) -> String {
                 cells.extend(["–", "–", "–"].map(str::to_owned));
                 continue;
             };
-            let Estimate { median, low, high } = change.ratio;
+            let Estimate { median, low, high, .. } = change.ratio;
             all += 1;
             changed += usize::from(change.word() != "same");
             cells.push(table::time(change.now_ns));
@@ -248,7 +245,6 @@ pub fn render(comparison: &Comparison, layout: Layout) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Noise;
     use crate::table::tests::report;
 
     /// The fixed report, with the times of one row changed by a factor.
@@ -301,20 +297,16 @@ mod tests {
         other.machine.processor = "Example 9001".into();
         other.regauge = "0.2.0".into();
         other.interrupted = true;
-        let noise = |ns, advice: Option<&str>| {
-            let advice = advice.map(str::to_owned);
-            Some(Noise { probes_ns: vec![ns; 9], spread: 0.0, limit: 0.1, advice })
-        };
-        other.noise = noise(1.5e6, Some("wait"));
+        let noise = |ns| crate::noise::told(vec![ns; 9], None);
+        other.noise = noise(1.5e6);
         let mut before = report();
-        before.noise = noise(1e6, None);
+        before.noise = noise(1e6);
         let warnings = compare(&before, &other).warnings;
         let starts = [
             "The data differ: catalog.mrc (31.0 MB, 6,294 timed) before",
             "The machine differs: Example 9000, 2 cores",
             "regauge 0.1.0 before, 0.2.0 now",
             "The machine itself takes 1.50 times as long",
-            "The machine was too noisy in the later run",
             "The later run was stopped",
         ];
         assert_eq!(warnings.len(), starts.len(), "{warnings:?}");

@@ -15,7 +15,7 @@ use crate::options::{Progress, Stage};
 use crate::random::Random;
 use crate::reference::{Bytes, References};
 use crate::report::Compression;
-use crate::stats;
+use crate::stats::{self, Estimate};
 
 /// Samples of each, where there is time.
 const SAMPLES_MAX: usize = 9;
@@ -150,6 +150,33 @@ pub(crate) fn measure(
         });
     }
     Ok(lists)
+}
+
+/// From the compression of a part to that of the whole: times and sizes by the bytes, and the size
+/// after gzip as it was found.
+pub(crate) fn of_the_whole(
+    lists: &mut [Vec<Compression>],
+    part: &References,
+    whole: &References,
+    gzip: &[(String, u64)],
+) {
+    let scaled = |estimate: Estimate, factor: f64| Estimate {
+        median: estimate.median * factor,
+        low: estimate.low * factor,
+        high: estimate.high * factor,
+        ..estimate
+    };
+    for ((list, small), large) in lists.iter_mut().zip(&part.list).zip(&whole.list) {
+        let factor = large.bytes as f64 / small.bytes.max(1) as f64;
+        for one in list {
+            one.bytes = match one.codec == Codec::Gzip.name() {
+                true => crate::run::gzip_of(gzip, &large.name()),
+                false => (one.bytes as f64 * factor) as u64,
+            };
+            one.compress_ns = scaled(one.compress_ns, factor);
+            one.decompress_ns = scaled(one.decompress_ns, factor);
+        }
+    }
 }
 
 #[cfg(test)]

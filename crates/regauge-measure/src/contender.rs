@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::assets;
 use crate::error::Error;
+use crate::native::Native;
 use crate::runtime::{self, Head, RunnerFile, Runtime, kept};
 
 /// The bytes that a contender reads.
@@ -152,6 +153,9 @@ pub struct Contender {
     pub avoids: Option<String>,
     /// What its documentation says of its limits, beside those that are found by trying.
     pub limits: Option<String>,
+    /// Whether it is one of the usual libraries of its runtime and format: what comes with the
+    /// runtime, what most people use, and the fastest known. A verdict needs all of them.
+    pub is_usual: bool,
     /// Whether it only builds the objects, with no parsing: the floor of its runtime.
     pub is_floor: bool,
     /// Where its code is.
@@ -239,6 +243,11 @@ impl Contender {
                 known.join(", ")
             )));
         }
+        let usual = match head.get("usual") {
+            None => false,
+            Some("yes") => true,
+            Some(other) => return Err(fail(format!("found usual \"{other}\", expected yes"))),
+        };
         let pace = match head.get("pace") {
             None => None,
             Some(text) => Some(
@@ -264,6 +273,7 @@ impl Contender {
             debian: head.words("debian"),
             limits: head.get("limits").map(str::to_owned),
             unsafe_because: (untrusted != "safe").then(|| untrusted.to_owned()),
+            is_usual: usual,
             is_floor: head.get("floor") == Some("yes"),
             writes_yaml_11: head.get("yaml") == Some("1.1"),
             pace,
@@ -289,6 +299,7 @@ impl Contender {
                 list.push(Contender {
                     runtime: runner.runtime,
                     install: why.to_owned(),
+                    is_usual: false,
                     hindrance: Some(Hindrance::Missing(reason)),
                     ..contender.clone()
                 });
@@ -312,7 +323,8 @@ impl Contender {
         Contender::from_adapter(path, &text, &Source::File(full), runners)
     }
 
-    fn native(name: &'static str, wire: Wire, gives: Gives) -> Contender {
+    fn native(one: &Native) -> Contender {
+        let Native { name, wire, gives, usual } = *one;
         Contender {
             name: name.to_owned(),
             runtime: Runtime::NATIVE,
@@ -329,6 +341,7 @@ impl Contender {
             pace: None,
             avoids: None,
             limits: None,
+            is_usual: usual,
             is_floor: name.starts_with("floor"),
             source: Source::Native(name),
             hindrance: None,
@@ -344,10 +357,7 @@ pub fn all() -> Vec<Contender> {
 
 /// Every contender that the binary knows and that one of these runners can run.
 pub(crate) fn with(runners: &[RunnerFile]) -> Vec<Contender> {
-    let mut list: Vec<Contender> = crate::native::NAMES
-        .iter()
-        .map(|(name, wire, gives)| Contender::native(name, *wire, *gives))
-        .collect();
+    let mut list: Vec<Contender> = crate::native::LIST.iter().map(Contender::native).collect();
     for (path, text) in assets::FILES {
         let suffix = Path::new(path).extension().and_then(|suffix| suffix.to_str()).unwrap_or("");
         if path.starts_with("contenders/") && runners.iter().any(|one| one.has_suffix(suffix)) {
@@ -381,6 +391,42 @@ mod tests {
         assert_eq!(names.len(), list.len());
         let count = |runtime| list.iter().filter(|one| one.runtime == runtime).count();
         assert!(count(Runtime::of("python")) >= 13 && count(Runtime::of("ruby")) >= 12);
+    }
+
+    #[test]
+    fn every_runtime_has_usual_libraries_for_its_formats() {
+        let list = all();
+        let usual = |runtime: &str, wire: Wire| -> Vec<&str> {
+            list.iter()
+                .filter(|one| one.runtime.id() == runtime && one.wire == wire && one.is_usual)
+                .map(|one| one.name.as_str())
+                .collect()
+        };
+        for wire in [Wire::Json, Wire::Msgpack, Wire::Yaml, Wire::Bson, Wire::Cbor] {
+            for runtime in ["native", "python", "ruby", "node"] {
+                assert!(!usual(runtime, wire).is_empty(), "{runtime}, {}", wire.name());
+            }
+        }
+        // What comes with the runtime is usual, and what needs somebody to walk its tree is not.
+        assert!(usual("python", Wire::Json).contains(&"json"));
+        assert!(usual("ruby", Wire::Marshal).contains(&"marshal"));
+        assert_eq!(usual("jruby", Wire::Json), ["jrjackson", "json"]);
+        assert!(list.iter().all(|one| !(one.is_usual && one.gives == Gives::Tree)));
+    }
+
+    #[test]
+    fn a_line_usual_says_yes_or_is_refused() {
+        let head = "# contender: a\n# library: a\n# format: json\n# gives: data\n# install: b\n\
+                    # untrusted: safe\n";
+        let read = |line: &str| {
+            let text = format!("{head}{line}\n");
+            let path = Path::new("a.py");
+            Contender::from_adapter(path, &text, &Source::File("a.py".into()), runtime::carried())
+        };
+        assert!(!read("").unwrap()[0].is_usual);
+        assert!(read("# usual: yes").unwrap()[0].is_usual);
+        let error = read("# usual: often").unwrap_err().to_string();
+        assert!(error.ends_with("found usual \"often\", expected yes"), "{error}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 use crate::contender::{Contender, Hindrance, Source};
 use crate::options::Options;
@@ -51,14 +52,15 @@ pub(crate) fn all<'r>(
         if contender.hindrance.is_some() {
             continue;
         }
-        let Some(runner) = runners.iter().find(|one| one.runtime == contender.runtime) else {
-            debug_assert!(contender.runtime == Runtime::NATIVE, "an adapter has a runner");
+        if matches!(contender.source, Source::Native(_)) {
             if let Some((program, rest)) = options.native.split_first() {
                 launch.program.clone_from(program);
                 launch.arguments.splice(0..0, rest.iter().cloned());
             }
             continue;
-        };
+        }
+        let runner = runners.iter().find(|one| one.runtime == contender.runtime);
+        let runner = runner.expect("an adapter has a runner");
         let mut places = Places {
             runner: work.join(&runner.file),
             adapter: match &contender.source {
@@ -71,7 +73,7 @@ pub(crate) fn all<'r>(
             ..Places::default()
         };
         if runner.build.is_some() {
-            places.built = built_folder(runner, &places, work, index);
+            places.built = built_folder(options, runner, &places, work, index);
         }
         match runner.command(given(options, runner.runtime).as_deref(), &places) {
             Ok(Started { program, arguments, environment }) => {
@@ -100,23 +102,45 @@ pub(crate) fn given(options: &Options, runtime: Runtime) -> Option<PathBuf> {
     Some(found.unwrap_or_else(|| named.clone()))
 }
 
-/// Where the translation of an adapter is kept: in the folder of the set-up, named by all that
-/// went into it, so that the next run finds it; in the work folder, where nothing was set up.
-fn built_folder(runner: &RunnerFile, places: &Places, work: &Path, index: usize) -> PathBuf {
-    let kept = places.data.as_ref().filter(|data| data.join(runner.runtime.id()).is_dir());
-    let Some(data) = kept else { return work.join(format!("built-{index}")) };
+/// Where the translation of an adapter is kept: in the folder of the set-up, else in the cache,
+/// named by all that went into it and by the translator, so that the next run finds it; in the work
+/// folder, where there is neither.
+fn built_folder(
+    options: &Options,
+    runner: &RunnerFile,
+    places: &Places,
+    work: &Path,
+    index: usize,
+) -> PathBuf {
+    let set_up = places.data.as_ref().filter(|data| data.join(runner.runtime.id()).is_dir());
+    let cache = || options.cache_dir.as_ref().and_then(|folder| folder.parent());
+    let Some(kept) = set_up.map(PathBuf::as_path).or_else(cache) else {
+        return work.join(format!("built-{index}"));
+    };
     let mut hash = DefaultHasher::new();
     env!("CARGO_PKG_VERSION").hash(&mut hash);
     runner.build.hash(&mut hash);
     runner.environment.hash(&mut hash);
+    translator(runner, places).hash(&mut hash);
     for path in [&places.runner, &places.adapter] {
         // One that cannot be read fails when it is translated.
         std::fs::read(path).unwrap_or_default().hash(&mut hash);
     }
     // Another set-up may bring other versions of the libraries.
-    let stamp = std::fs::read(setup::stamp(data, runner.runtime)).unwrap_or_default();
-    stamp.hash(&mut hash);
-    data.join("built").join(format!("{}-{:016x}", runner.runtime.id(), hash.finish()))
+    let stamp = places.data.as_ref().map(|data| setup::stamp(data, runner.runtime));
+    stamp.and_then(|stamp| std::fs::read(stamp).ok()).unwrap_or_default().hash(&mut hash);
+    kept.join("built").join(format!("{}-{:016x}", runner.runtime.id(), hash.finish()))
+}
+
+/// Which translator it is: another JDK is another file, or one of another time.
+fn translator(runner: &RunnerFile, places: &Places) -> Option<(PathBuf, Option<SystemTime>)> {
+    let program = runner.build(places)?.program;
+    let path = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+        .map(|folder| folder.join(&program))
+        .find(|path| path.is_file())?;
+    let path = path.canonicalize().ok()?;
+    let modified = std::fs::metadata(&path).and_then(|data| data.modified()).ok();
+    Some((path, modified))
 }
 
 /// Translates one adapter, into a folder beside its place: what is in its place is whole.

@@ -45,3 +45,9 @@ impl Machine {
         }
     }
 }
+/// Memory that processes could still take, in bytes, where the system tells.
+pub(crate) fn memory_available() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}

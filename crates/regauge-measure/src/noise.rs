@@ -1,10 +1,9 @@
-//! How quiet the machine is: a fixed piece of work, timed again and again between the rounds.
+//! Quiet moments: a short fixed piece of work is timed before and after every sample.
 //!
-//! What is measured is half of the distance between the quartiles of those times, divided by
-//! their median. Beyond the limit nothing is ranked. The limit, 10%, is a choice: once
-//! another program takes the core for a quarter of the probes or more, the upper quartile is a
-//! probe that was interrupted; then a median may come from either kind of sample, and no interval
-//! tells of the other.
+//! A machine that is shared is not slow all the time: a neighbour on the same core comes and goes.
+//! A sample counts for the estimate when the probes on both sides of it took about as long as the
+//! machine's best. There is no gate: what noise leaves widens the intervals, and a tenfold
+//! difference stays one.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -12,16 +11,20 @@ use std::time::{Duration, Instant};
 use crate::report::Noise;
 use crate::stats;
 
-/// The spread beyond which nothing is ranked, unless the user says otherwise.
-pub(crate) const LIMIT: f64 = 0.10;
-
+/// A probe within this factor of the machine's best is quiet.
+const NEAR: f64 = 1.08;
+/// The machine's best is this quantile of all probes: the least of thousands would be luck.
+const BEST: f64 = 0.05;
+/// Fewer quiet samples than this share, and the clock tells more of the machine than of the
+/// contenders.
+pub(crate) const HARDLY: f64 = 0.10;
 /// Fewer probes say nothing.
 const PROBES_MIN: usize = 5;
 
-/// The fixed work: 400,000 dependent steps over a table of 32 KB, about a millisecond. It uses the
-/// processor and its first cache, and allocates nothing.
+/// The fixed work: 100,000 dependent steps over a table of 32 KB, about a quarter of a millisecond.
+/// It uses the processor and its first cache, and allocates nothing.
 pub(crate) fn work() -> Duration {
-    const STEPS: u64 = 400_000;
+    const STEPS: u64 = 100_000;
     let mut table = [0_u64; 4096];
     let began = Instant::now();
     let mut state = 1_u64;
@@ -35,27 +38,29 @@ pub(crate) fn work() -> Duration {
     began.elapsed()
 }
 
-/// What the probes say. With `rank_anyway` there is no advice, and everything is ranked.
-pub(crate) fn judge(probes_ns: Vec<f64>, limit: f64, rank_anyway: bool) -> Option<Noise> {
-    if probes_ns.len() < PROBES_MIN {
-        return None;
+/// The machine's best time for the probe; 0 without any.
+pub(crate) fn best(probes_ns: &[f64]) -> f64 {
+    let mut sorted = probes_ns.to_vec();
+    let place = (sorted.len() as f64 * BEST) as usize;
+    if sorted.is_empty() {
+        return 0.0;
     }
-    let spread = stats::spread(&probes_ns);
-    let advice = (spread > limit && !rank_anyway).then(|| {
-        format!(
-            "Nothing is ranked: the machine was too noisy. A fixed piece of work, timed {} times \
-             between the rounds, took from {:.2} to {:.2} ms in the middle half: ±{:.0}%, and \
-             {:.0}% is the limit. Close other programs, wait until the machine is idle, and \
-             measure again, with a longer --budget if it is never quite idle; or set another \
-             --noise-limit, or take the ranking as it is with --rank-anyway.",
-            probes_ns.len(),
-            stats::quartiles(&probes_ns).0 / 1e6,
-            stats::quartiles(&probes_ns).1 / 1e6,
-            spread * 100.0,
-            limit * 100.0
-        )
-    });
-    Some(Noise { probes_ns, spread, limit, advice })
+    *sorted.select_nth_unstable_by(place, f64::total_cmp).1
+}
+
+/// Whether a sample was quiet, by the probes before and after it.
+pub(crate) fn is_quiet(around: [f64; 2], best: f64) -> bool {
+    around.iter().all(|probe| *probe <= NEAR * best)
+}
+
+/// What the probes say; `quiet_share` is that of all samples.
+pub(crate) fn told(probes_ns: Vec<f64>, quiet_share: Option<f64>) -> Option<Noise> {
+    (probes_ns.len() >= PROBES_MIN).then(|| Noise {
+        spread: stats::spread(&probes_ns),
+        best_probe_ns: best(&probes_ns),
+        quiet_share,
+        probes_ns,
+    })
 }
 
 #[cfg(test)]
@@ -63,33 +68,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quiet_machine_is_ranked_and_a_noisy_one_is_not() {
-        let quiet: Vec<f64> = (0..20).map(|i| 1e6 + f64::from(i % 5) * 1e4).collect();
-        let noise = judge(quiet, LIMIT, false).unwrap();
-        assert!(noise.spread < 0.02 && noise.advice.is_none(), "{noise:?}");
-        // Every third probe was interrupted.
-        let noisy: Vec<f64> = (0..21).map(|i| if i % 3 == 0 { 5e6 } else { 1e6 }).collect();
-        let noise = judge(noisy.clone(), LIMIT, false).unwrap();
-        assert_eq!((noise.spread, noise.limit), (2.0, 0.1));
-        let advice = noise.advice.unwrap();
-        assert!(
-            advice.starts_with("Nothing is ranked") && advice.contains("timed 21 times"),
-            "{advice}"
-        );
-        assert!(judge(noisy.clone(), 2.5, false).unwrap().advice.is_none());
-        let anyway = judge(noisy, LIMIT, true).unwrap();
-        assert!(anyway.advice.is_none() && anyway.spread > anyway.limit);
-        assert!(judge(vec![1e6; 4], LIMIT, false).is_none());
+    fn a_sample_is_quiet_when_both_probes_are_near_the_best() {
+        // Half of the time a neighbour is on the core.
+        let probes: Vec<f64> = (0..100)
+            .map(|i| if i % 2 == 0 { 250.0 + f64::from(i) / 10.0 } else { 370.0 })
+            .collect();
+        let best = best(&probes);
+        assert!((250.0..252.0).contains(&best), "{best}");
+        assert!(is_quiet([251.0, 265.0], best));
+        assert!(!is_quiet([251.0, 370.0], best));
+        assert!(!is_quiet([370.0, 251.0], best));
     }
 
     #[test]
-    fn one_interrupted_probe_in_ten_is_no_noise() {
-        let probes: Vec<f64> = (0..40).map(|i| if i % 10 == 0 { 5e6 } else { 1e6 }).collect();
-        assert_eq!(judge(probes, LIMIT, false).unwrap().spread, 0.0);
+    fn one_lucky_probe_is_not_the_best() {
+        let mut probes = vec![250.0; 100];
+        probes[3] = 100.0;
+        assert_eq!(best(&probes), 250.0);
+        assert_eq!(best(&[]), 0.0);
+    }
+
+    #[test]
+    fn few_probes_say_nothing() {
+        assert!(told(vec![1e6; 4], None).is_none());
+        let noise = told(vec![1e6; 9], Some(1.0)).unwrap();
+        assert_eq!((noise.spread, noise.best_probe_ns, noise.quiet_share), (0.0, 1e6, Some(1.0)));
     }
 
     #[test]
     fn the_work_takes_time() {
-        assert!(work() > Duration::from_micros(100));
+        assert!(work() > Duration::from_micros(25));
     }
 }

@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use regauge::Format;
 
+use crate::contender::Gives;
 use crate::noise;
 use crate::reference::InputFile;
 use crate::report::Assumptions;
+use crate::runtime::Runtime;
 use crate::safety;
 use crate::verdict::Allow;
 
@@ -35,6 +37,11 @@ pub struct Options {
     /// Which contenders take part: `runtime/data`, `runtime/record` or `runtime/name`, in small
     /// letters; all, when it is empty. `only` chooses among them.
     pub take_part: Vec<String>,
+    /// Contenders that are checked and timed before all others, as `runtime/name`: the published
+    /// rows of a task.
+    pub published: Vec<String>,
+    /// Whether usual libraries of other formats come before the other ones of the data's own.
+    pub usual_first: bool,
     /// Adapter files of the user's own.
     pub adapters: Vec<PathBuf>,
     /// Runner files of the user's own: more runtimes.
@@ -44,22 +51,21 @@ pub struct Options {
     pub common: bool,
     /// Exactly so many rounds, instead of as many as the budget allows.
     pub rounds: Option<u64>,
-    /// The time that the whole run should take. The checks begun and five rounds are made in any
-    /// case, and timing gets 40% of it whatever the checks took.
+    /// The time that the whole run may take: it ends soon after.
     pub budget: Duration,
     /// The shortest time of a sample.
     pub sample_min: Duration,
-    /// The longest time of one warm-up: of decoding or encoding, in one process.
-    pub warm_max: Duration,
-    /// The spread of the machine's own time beyond which nothing is ranked.
-    pub noise_limit: f64,
-    /// Rank all the same, and say how noisy it was.
-    pub rank_anyway: bool,
+    /// The longest warm-up of decoding or encoding, in one process.
+    pub warm: Duration,
+    /// The same for runtimes that compile while they run.
+    pub warm_compiler: Duration,
+    /// How long those decode, and encode, before the race.
+    pub compile: Duration,
     /// Bind contenders to one core, where the system allows it and they have no threads of their
     /// own.
     pub pin: bool,
-    /// The fixed piece of work that is timed between the rounds: it gives the time it took. Only
-    /// tests need another.
+    /// The short fixed piece of work that is timed before and after each sample: it gives the time
+    /// it took. Only tests need another.
     pub probe: fn() -> Duration,
     /// Set it, and the run ends soon and gives what it has.
     pub stop: Option<Arc<AtomicBool>>,
@@ -97,8 +103,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// Measures `input` with every contender, in about two minutes. `native` is the command that serves
-    /// a native contender.
+    /// Measures `input` with every contender, in about a minute. `native` is the command that
+    /// serves a native contender.
     #[must_use]
     pub fn new(input: PathBuf, native: Vec<OsString>) -> Options {
         Options {
@@ -109,15 +115,17 @@ impl Options {
             from: None,
             only: Vec::new(),
             take_part: Vec::new(),
+            published: Vec::new(),
+            usual_first: false,
             adapters: Vec::new(),
             runners: Vec::new(),
             common: false,
             rounds: None,
-            budget: Duration::from_secs(110),
-            sample_min: Duration::from_millis(10),
-            warm_max: Duration::from_secs(2),
-            noise_limit: noise::LIMIT,
-            rank_anyway: false,
+            budget: Duration::from_secs(57),
+            sample_min: Duration::from_millis(5),
+            warm: Duration::from_millis(40),
+            warm_compiler: Duration::from_millis(700),
+            compile: Duration::from_millis(300),
             pin: true,
             probe: noise::work,
             stop: None,
@@ -143,13 +151,14 @@ impl Options {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// A quick look: within 20 seconds, shorter samples and warm-ups. Contenders that are slow on this
-    /// data are left out, and named.
+    /// A quick look: within 15 seconds, shorter samples and warm-ups.
     pub fn make_quick(&mut self) {
-        // Three seconds are for what the budget cannot foresee: one slow check, one long lap.
-        self.budget = Duration::from_secs(17);
-        self.sample_min = Duration::from_millis(4);
-        self.warm_max = Duration::from_millis(300);
+        self.budget = Duration::from_secs(14);
+        self.usual_first = true;
+        self.sample_min = Duration::from_millis(3);
+        self.warm = Duration::from_millis(15);
+        self.warm_compiler = Duration::from_millis(150);
+        self.compile = Duration::from_millis(100);
     }
 }
 
@@ -169,6 +178,8 @@ pub enum Stage {
     Compress,
     /// A lap of the clock, from 1: fresh processes, warm-up, samples in rounds.
     Lap(u64),
+    /// The winners on the whole of large data.
+    Finals,
     /// A task's own programs make their objects.
     Prepare,
     /// What a task times warms up.
@@ -187,7 +198,8 @@ impl Stage {
             Stage::Sift => "looking for documents that all give back",
             Stage::Safety => "giving them hostile documents",
             Stage::Compress => "compressing",
-            Stage::Lap(_) => "measuring, lap by lap",
+            Stage::Lap(_) => "racing, lap by lap",
+            Stage::Finals => "checking the winners on the whole",
             Stage::Prepare => "making the task's objects",
             Stage::Warm => "warming up",
             Stage::Rounds => "the task's work, round by round",
@@ -203,6 +215,8 @@ pub trait Progress {
     fn step(&mut self, what: &str);
     /// What is being worked on, between two steps.
     fn name(&mut self, _what: &str) {}
+    /// Who is ahead in a group at the moment, with its time to decode and encode, in nanoseconds.
+    fn leader(&mut self, _runtime: Runtime, _gives: Gives, _name: &str, _total_ns: f64) {}
     /// How long the run will take from here, at most.
     fn left(&mut self, _time: Duration) {}
 }

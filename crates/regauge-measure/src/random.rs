@@ -1,6 +1,31 @@
 //! A small seeded generator: rounds and resamples must be the same for the same seed, on every
 //! machine and with every version of every crate.
 
+use std::sync::LazyLock;
+
+/// Quantiles of the normal distribution, each as likely as the others. They come from sixteen times
+/// as many deviates (Box and Muller), made symmetric and of variance 1.
+static NORMALS: LazyLock<Vec<f64>> = LazyLock::new(|| {
+    const COUNT: usize = 4_096;
+    const EACH: usize = 16;
+    let mut random = Random::new(1);
+    let mut drawn: Vec<f64> = (0..COUNT * EACH)
+        .map(|_| {
+            let radius = (-2.0 * random.unit().ln()).sqrt();
+            radius * (std::f64::consts::TAU * random.unit()).cos()
+        })
+        .collect();
+    drawn.sort_unstable_by(f64::total_cmp);
+    let last = drawn.len() - 1;
+    let mut list: Vec<f64> = (0..COUNT)
+        .map(|place| place * EACH + EACH / 2)
+        .map(|place| (drawn[place] - drawn[last - place]) / 2.0)
+        .collect();
+    let variance = list.iter().map(|one| one * one).sum::<f64>() / COUNT as f64;
+    list.iter_mut().for_each(|one| *one /= variance.sqrt());
+    list
+});
+
 /// SplitMix64 (Steele, Lea and Flood, 2014): one multiply-add chain, full period.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
@@ -22,6 +47,16 @@ impl Random {
     /// bound / 2^64: nothing for lists of samples.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    }
+
+    /// A number from 0 to 1, neither of them.
+    pub(crate) fn unit(&mut self) -> f64 {
+        ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
+    }
+
+    /// A normal deviate: one of 4,096 quantiles. An interval takes some hundred thousand of them.
+    pub(crate) fn normal(&mut self) -> f64 {
+        NORMALS[self.below(NORMALS.len())]
     }
 
     /// Puts a list in random order (Fisher and Yates).
@@ -59,6 +94,17 @@ mod tests {
         let mut sorted = shuffled(7);
         sorted.sort_unstable();
         assert_eq!(sorted, (0..30).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn normal_deviates_have_mean_0_and_variance_1() {
+        let mut random = Random::new(3);
+        let list: Vec<f64> = (0..40_000).map(|_| random.normal()).collect();
+        let mean = list.iter().sum::<f64>() / list.len() as f64;
+        let variance = list.iter().map(|one| one * one).sum::<f64>() / list.len() as f64;
+        let beyond = list.iter().filter(|one| one.abs() > 1.96).count() as f64 / list.len() as f64;
+        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.03, "{mean} {variance}");
+        assert!((beyond - 0.05).abs() < 0.005, "{beyond}");
     }
 
     #[test]

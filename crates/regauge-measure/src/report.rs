@@ -8,7 +8,7 @@ use crate::runtime::Runtime;
 use crate::stats::Estimate;
 
 /// The name of this shape of JSON. A change that a reader would notice raises the number.
-pub const SCHEMA: &str = "regauge-measure/2";
+pub const SCHEMA: &str = "regauge-measure/3";
 
 /// A whole measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,10 +57,13 @@ pub struct Noise {
     pub probes_ns: Vec<f64>,
     /// Half of the distance between the quartiles, divided by the median: 0.01 is quiet.
     pub spread: f64,
-    /// The spread beyond which nothing is ranked.
-    pub limit: f64,
-    /// What to do about it, if it is beyond the limit.
-    pub advice: Option<String>,
+    /// The machine's best time for a short probe, in nanoseconds: 0 where none was taken. A sample
+    /// is *quiet* when the probes before and after it lie within 8% of this.
+    #[serde(default)]
+    pub best_probe_ns: f64,
+    /// The share of all samples that were quiet, 0 to 1; nothing where there were no probes.
+    #[serde(default)]
+    pub quiet_share: Option<f64>,
 }
 
 /// Compressed reference bytes of one format, all documents as one stream.
@@ -231,8 +234,63 @@ pub struct Crossing {
 pub struct Verdict {
     /// The summary in plain words, the most important sentence first.
     pub summary: Vec<String>,
-    /// One for each runtime and use.
+    /// One for each runtime and use. A runtime whose field is not decided has choices without
+    /// winners.
     pub choices: Vec<Choice>,
+    /// Who was timed of those that could win, for each runtime and kind of objects.
+    #[serde(default)]
+    pub fields: Vec<Field>,
+}
+
+/// The contenders of one runtime that give the same objects, and how many of them were timed.
+///
+/// There is no winner unless every usual library that is installed was timed, or was ruled out by
+/// something that was measured: see [`Field::is_decided`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Field {
+    /// Where.
+    pub runtime: Runtime,
+    /// What they decode to.
+    pub gives: Gives,
+    /// Contenders that are installed, the floor aside.
+    pub found: u64,
+    /// Those of them that have times.
+    pub timed: u64,
+    /// Usual ones that are installed.
+    pub usual: u64,
+    /// Usual ones that were timed or ruled out.
+    pub usual_timed: u64,
+    /// Usual ones that are not installed, by name.
+    pub usual_missing: Vec<String>,
+    /// Everyone that is installed and has no times, the usual ones first.
+    pub not_timed: Vec<NotTimed>,
+    /// What the user has now: the runtime's own library for the file's format, uncompressed. As in
+    /// [`Choice::winners`]. The gains of the choices are over this.
+    pub now: Option<String>,
+}
+
+impl Field {
+    /// Whether a winner may be named: every usual library that is installed was timed or ruled
+    /// out, and at least one has times.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        self.usual_timed == self.usual && self.timed > 0
+    }
+}
+
+/// A contender that is installed and has no times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NotTimed {
+    /// Its name.
+    pub contender: String,
+    /// Whether it is one of the usual ones.
+    pub usual: bool,
+    /// Why, in words: "its output is wrong", "not reached: the budget was used up" …
+    pub why: String,
+    /// Whether it cannot win all the same: its output is wrong, it fails on this data, or it was
+    /// stopped after many times the time of the best. Else nobody knows, and a usual one of these
+    /// leaves its runtime without a winner.
+    pub is_ruled_out: bool,
 }
 
 /// The winner for one use.
@@ -250,6 +308,25 @@ pub struct Choice {
     pub too_close: bool,
     /// How the three parts of the cost were weighed, and what was left out and why.
     pub because: String,
+    /// What the first of the winners saves over what the user has now ([`Field::now`]); nothing
+    /// when there is no winner, or nothing to compare it with.
+    #[serde(default)]
+    pub gain: Option<Gain>,
+}
+
+/// What a winner saves over what the user has now. Each figure is how many times less: 2 is half.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gain {
+    /// Whether the winner is what the user has, or ties with it.
+    pub is_same: bool,
+    /// How many times fewer bytes. Below 1, it needs more.
+    pub size: f64,
+    /// How many times less processor time, with one writing and the readings of this use;
+    /// compression is part of it.
+    pub time: Estimate,
+    /// How many times less everything together, as this use weighs it: for "wire" the time of
+    /// writing, moving and reading, for "cache" of writing and reading, for "storage" the price.
+    pub cost: Estimate,
 }
 
 /// A founding comparison, measured again.
@@ -318,6 +395,9 @@ pub struct Cell {
     pub today_ratio: Option<Estimate>,
     /// What the post says, in the same unit.
     pub published: Option<f64>,
+    /// The upper end of it, where the post gives a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_to: Option<f64>,
     /// The same against the post's own figure for the baseline.
     pub published_ratio: Option<f64>,
 }
@@ -385,6 +465,24 @@ pub struct Method {
     pub timed_documents: u64,
     /// Every which document was timed: 1 for all.
     pub every: u64,
+    /// The part of one large document that was timed; nothing when it was timed whole.
+    #[serde(default)]
+    pub part: Option<Part>,
+}
+
+/// A part of a large document: elements of its largest array, evenly spread, with everything that
+/// is around the array.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// Where the array is: "$.features".
+    pub path: String,
+    /// Elements that were kept.
+    pub elements: u64,
+    /// Elements that there are.
+    pub of: u64,
+    /// Bytes of the part against those of the whole, in the input's format: 0 to 1. A time of the
+    /// part divided by this is about the time of the whole.
+    pub share: f64,
 }
 
 /// Numbers of rounds.
@@ -457,6 +555,38 @@ pub struct Row {
     /// What became of hostile documents, where they were tried.
     #[serde(default)]
     pub safety: Option<Safety>,
+    /// Whether its library is one of the usual ones of its runtime and format: what comes with the
+    /// runtime, what most people use, and the fastest known.
+    #[serde(default)]
+    pub usual: bool,
+    /// How it left the race before the end; nothing when it stayed, or never ran.
+    #[serde(default)]
+    pub dropped: Option<Dropped>,
+    /// One pass over the whole document, where only a part of it was timed and this contender was
+    /// among the best: nanoseconds to decode and to encode, one sample of each.
+    #[serde(default)]
+    pub whole: Option<Whole>,
+}
+
+/// How a contender left the race: it was too far behind to be among the best.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// It takes at least so many times as long as the best of its group, decoding and encoding
+    /// together.
+    pub at_least: f64,
+    /// The processes that gave its samples. With few of them its own times have no interval
+    /// ([`Estimate::too_few`]). 0 when it was stopped before it had answered: there are no times,
+    /// and `at_least` comes from the time it had been given.
+    pub processes: u64,
+}
+
+/// The whole of a large document, decoded and encoded once.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Whole {
+    /// Nanoseconds to decode it.
+    pub decode_ns: f64,
+    /// Nanoseconds to encode it.
+    pub encode_ns: f64,
 }
 
 /// Differences of one kind between the original and a contender's own output.
@@ -493,8 +623,14 @@ pub struct Timing {
     /// The sum of the two, in nanoseconds.
     pub total_ns: Estimate,
     /// The sum against the best of the same runtime that gives the same objects: 1 is the best.
-    /// 1 for all where nothing is ranked ([`Report::is_ranked`]).
+    /// Where both have too few samples for an interval, it is [`Estimate::too_few`].
     pub ratio: Estimate,
+    /// Decoding against the fastest decoder of the group.
+    #[serde(default)]
+    pub decode_ratio: Option<Estimate>,
+    /// Encoding against the fastest encoder of the group.
+    #[serde(default)]
+    pub encode_ratio: Option<Estimate>,
     /// Memory, where the system tells.
     pub memory: Option<Memory>,
 }
@@ -525,6 +661,26 @@ pub struct Series {
     /// The processes that gave the samples, one after the other. Empty: it was one.
     #[serde(default)]
     pub sittings: Vec<Sitting>,
+    /// Nanoseconds of the short probes before and after each sample, in their order; empty where
+    /// there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probes_ns: Vec<[f64; 2]>,
+    /// The share of the samples that were quiet, 0 to 1. Where there are enough of them, the
+    /// estimate is made of these alone; all stay in `samples_ns`.
+    #[serde(default)]
+    pub quiet_share: Option<f64>,
+    /// Which samples, from 0, the estimate is made without: they were not quiet, or their process
+    /// compiled on after them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<u64>,
+    /// How much processes of this runtime differ, as the contenders of the run tell together: the
+    /// standard deviation of the logarithm. The interval takes it into account. 0: not known.
+    #[serde(default)]
+    pub process_spread: f64,
+    /// Whether the estimate is of processor time, because hardly a sample was quiet and the
+    /// contender has one thread. `samples_ns` then is processor time, too.
+    #[serde(default)]
+    pub by_processor_time: bool,
 }
 
 /// The part of a fresh process in a series.
@@ -532,6 +688,9 @@ pub struct Series {
 pub struct Sitting {
     /// How many of the samples it gave.
     pub samples: u64,
+    /// Which process, from 0: a long-lived one gives samples in several laps.
+    #[serde(default)]
+    pub process: u64,
     /// Samples before those, for warming up. They do not count.
     pub warm_up_samples: u64,
     /// Nanoseconds that warming up took.
@@ -563,6 +722,12 @@ pub struct Missing {
     pub install: String,
     /// What was said when it was tried.
     pub reason: String,
+    /// Whether its library is one of the usual ones.
+    #[serde(default)]
+    pub usual: bool,
+    /// What it would decode to.
+    #[serde(default)]
+    pub gives: Option<Gives>,
 }
 
 impl Row {
@@ -574,10 +739,19 @@ impl Row {
 }
 
 impl Series {
-    /// How many samples each process gave.
+    /// How many samples each lap gave.
     #[must_use]
     pub fn sizes(&self) -> Vec<usize> {
         self.sittings.iter().map(|sitting| sitting.samples as usize).collect()
+    }
+
+    /// How many processes gave samples.
+    #[must_use]
+    pub fn processes(&self) -> usize {
+        let mut processes: Vec<u64> = self.sittings.iter().map(|one| one.process).collect();
+        processes.dedup();
+        // Earlier versions gave no numbers, and each sitting was a process.
+        if processes == [0] { self.sittings.len() } else { processes.len().max(1) }
     }
 
     /// Whether it was warm when its samples were taken, in every process that can tell.
@@ -588,12 +762,6 @@ impl Series {
 }
 
 impl Report {
-    /// Whether contenders may be ranked: not when the machine was too noisy.
-    #[must_use]
-    pub fn is_ranked(&self) -> bool {
-        self.noise.as_ref().is_none_or(|noise| noise.advice.is_none())
-    }
-
     /// The report as JSON, indented.
     ///
     /// # Panics

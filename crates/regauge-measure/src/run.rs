@@ -1,6 +1,5 @@
 //! A measurement from beginning to end: references, checks, rounds, report.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,33 +7,44 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use crate::assets;
-use crate::check::{self, Compared, Outcome};
+use crate::check::{self, Compared, Outcome, Terms};
 use crate::compression;
 use crate::contender::{self, Contender};
 use crate::cost;
 use crate::error::Error;
+use crate::fill::{self, Findings};
+use crate::finals::Finals;
 use crate::launch::{self, Translation};
-use crate::machine::Machine;
+use crate::machine::{self, Machine};
 use crate::noise;
 use crate::options::{Options, Progress, Stage};
+use crate::order;
 use crate::process::Launch;
-use crate::reference::{self, Files, References, Shape};
-use crate::report::{self, Input, Method, Missing, Reference, Report, Row};
+use crate::reference::{Files, References, Shape};
+use crate::report::{self, Input, Method, Report, Row};
 use crate::runtime::{self, RunnerFile, Runtime};
 use crate::safety;
-use crate::sampler::Runner;
 use crate::sift;
-use crate::summary;
+use crate::summary::Moments;
 use crate::timed;
-use crate::verdict;
+use crate::verdict::{self, Untimed};
 
 /// The part of the budget that compression may take.
 const COMPRESSION_SHARE: f64 = 0.05;
 /// No check begins after this part of the budget: what is left is for the clock.
-const CHECK_SHARE: f64 = 0.45;
+const CHECK_SHARE: f64 = 0.5;
 /// The part of the budget that checks may take in any case, if as much is left for the clock: where
 /// writing large documents in every format took longer than checks should begin.
 const CHECK_LEAST: f64 = 0.2;
+/// The part of the budget after which the race is over, where the finals follow: the winners on the
+/// whole of large data.
+const RACE_SHARE: f64 = 0.75;
+/// What is left at the end of the budget for the report.
+const FOR_THE_REPORT: Duration = Duration::from_millis(1_000);
+/// No check goes on after this part.
+const CHECK_END: f64 = 0.62;
+/// Processes stay alive after their check while the machine has so much memory left.
+const ROOM: u64 = 1 << 30;
 /// The part of the budget that one check may take: who takes longer could not be timed in what is
 /// left. The least is two seconds.
 const ONE_CHECK_SHARE: f64 = 0.12;
@@ -55,11 +65,20 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         progress.left(options.budget);
     }
     progress.begin(Stage::References, 1);
-    let whole = subfolder(work.path(), "whole")?;
-    let mut references = References::write(&files, &whole)?;
+    let whole_folder = subfolder(work.path(), "whole")?;
+    let mut whole = References::write(&files, &whole_folder)?;
     let runners = runtime::with(&options.runners)?;
-    let mut contenders = chosen(options, &runners, &mut references)?;
-    let mut gzip = gzip_all(&references)?;
+    let mut contenders = order::chosen(options, &runners, &files, &mut whole)?;
+    let whole_gzip = gzip_all(&whole)?;
+    // Everybody is checked and timed on a part of large data, and the winners on the whole.
+    let smaller = match may_be_smaller(options) {
+        true => whole.smaller(&whole_folder, &subfolder(work.path(), "part")?)?,
+        false => None,
+    };
+    let (mut references, mut gzip) = match &smaller {
+        Some(smaller) => (smaller.references.clone(), gzip_all(&smaller.references)?),
+        None => (whole.clone(), whole_gzip.clone()),
+    };
     progress.step("");
     let (launches, translations) = launch::all(options, &runners, &mut contenders, work.path());
 
@@ -69,6 +88,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         translations: &translations,
         work: work.path(),
         options,
+        runners: &runners,
         began,
     };
     let mut outcomes = check.all(&references, &gzip, progress)?;
@@ -76,18 +96,28 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         && references.shape != Shape::Document
         && let Some((gone, note)) = sift::disputed(&check, &outcomes, &references, progress)?
     {
-        references = references.without(&gone, &whole)?;
+        references = references.without(&gone, &whole_folder)?;
         references.notes.push(note);
         gzip = gzip_all(&references)?;
+        whole = references.clone();
         // The second pass has a time of its own: nobody may be lost to the first.
+        outcomes.clear();
         outcomes = Check { began: Instant::now(), ..check }.all(&references, &gzip, progress)?;
     }
+    let whole_gzip = if smaller.is_some() { whole_gzip } else { gzip };
 
-    let tried = check.safety(&outcomes, began, progress)?;
+    let tried = check.safety(&outcomes, progress)?;
     let budget = options.budget.mul_f64(COMPRESSION_SHARE);
     let stopped = || options.is_stopped() || options.safety == safety::When::Only;
-    let compressions = compression::measure(&references, budget, options.seed, &stopped, progress)?;
-    let timed = timed::all(&check, &outcomes, &references, began, progress)?;
+    let mut compressions =
+        compression::measure(&references, budget, options.seed, &stopped, progress)?;
+    if smaller.is_some() {
+        compression::of_the_whole(&mut compressions, &references, &whole, &whole_gzip);
+    }
+    let share = if smaller.is_some() { RACE_SHARE } else { 1.0 };
+    let until = options.budget.mul_f64(share).saturating_sub(FOR_THE_REPORT);
+    let timed = timed::all(&check, &mut outcomes, &references, until, progress)?;
+    let moments = Moments::of(&timed.runners, timed.best_probe);
 
     let report = Report {
         schema: report::SCHEMA.to_owned(),
@@ -97,7 +127,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
             name: options.name.clone().unwrap_or_else(|| file_name(&options.input)),
             format: files.format_name(),
             bytes: files.bytes()?,
-            documents: references.documents,
+            documents: whole.documents,
         },
         machine,
         method: Method {
@@ -105,15 +135,22 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
             rounds: timed.rounds,
             sample_min_ns: u64::try_from(options.sample_min.as_nanos()).unwrap_or(u64::MAX),
             budget_s: options.budget.as_secs_f64(),
-            took_s: began.elapsed().as_secs_f64(),
+            took_s: 0.0,
             timed_documents: timed.documents,
-            every: timed.every,
+            every: timed.every * smaller.as_ref().map_or(1, |one| one.every),
+            part: smaller.as_ref().and_then(|one| one.part.clone()),
         },
-        references: report_references(&references, &gzip, compressions, &contenders, &outcomes),
+        references: fill::report_references(
+            &whole,
+            &whole_gzip,
+            compressions,
+            &contenders,
+            &outcomes,
+        ),
         rows: Vec::new(),
         missing: Vec::new(),
-        notes: references.notes.iter().cloned().chain(timed.notes).collect(),
-        noise: noise::judge(timed.probes_ns, options.noise_limit, options.rank_anyway),
+        notes: whole.notes.iter().cloned().chain(timed.notes).collect(),
+        noise: noise::told(timed.probes_ns, moments.quiet_share),
         costs: None,
         verdict: None,
         task: None,
@@ -122,61 +159,38 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     let bundled = contender::bundled(&contenders);
     let names: Vec<(Runtime, String)> =
         contenders.iter().map(|one| (one.runtime, one.name.clone())).collect();
-    let mut report = fill(report, contenders, outcomes, timed.runners, &references, options.seed);
-    note_safety(&mut report, &names, tried);
-    judge(&mut report, options, &bundled);
+    let found = Findings { outcomes, runners: timed.runners, moments };
+    let (mut report, mut untimed) = fill::fill(report, &contenders, found, &references, options);
+    fill::note_safety(&mut report, &names, tried);
+    if smaller.is_some() {
+        let finals = Finals { check: &check, part: &references, whole: &whole, gzip: &whole_gzip };
+        finals.hold(&mut report, &mut untimed, progress)?;
+    }
+    judge(&mut report, options, &bundled, &untimed);
+    report.method.took_s = began.elapsed().as_secs_f64();
     Ok(report)
 }
 
-/// Puts what hostile documents did into the rows; what was not tried is noted.
-fn note_safety(
-    report: &mut Report,
-    names: &[(Runtime, String)],
-    tried: Vec<Option<safety::Found>>,
-) {
-    let mut no_time = 0;
-    for ((runtime, name), found) in names.iter().zip(tried) {
-        match found {
-            None => {}
-            Some(safety::Found::NoTime) => no_time += 1,
-            Some(safety::Found::Failed(why)) => report.notes.push(format!(
-                "{name} ({}) could not be given hostile documents: {why}",
-                runtime.name()
-            )),
-            Some(safety::Found::Safety(safety)) => {
-                let row = report
-                    .rows
-                    .iter_mut()
-                    .find(|row| row.runtime == *runtime && row.contender == *name);
-                if let Some(row) = row {
-                    row.safety = Some(*safety);
-                }
-            }
-        }
-    }
-    if no_time > 0 {
-        report.notes.push(format!(
-            "{no_time} contenders were not given hostile documents, for lack of time: the next run \
-             goes on with them, and --safety all tries all."
-        ));
-    }
+/// Whether large data may be timed on a part: not where everything was asked for, and not for a
+/// task, whose figures are of the whole.
+fn may_be_smaller(options: &Options) -> bool {
+    options.rounds.is_none() && options.take_part.is_empty() && !options.common
 }
 
 /// What the figures cost in use, and what to take.
-fn judge(report: &mut Report, options: &Options, bundled: &[(Runtime, String)]) {
+fn judge(
+    report: &mut Report,
+    options: &Options,
+    bundled: &[(Runtime, String)],
+    untimed: &[Untimed],
+) {
     let may_win = |row: &Row| verdict::refusal(report, row, options.allow).is_none();
     report.costs = Some(cost::costs(report, &options.assumed, &may_win));
     let bundled = |row: &Row| {
         bundled.iter().any(|(runtime, name)| *runtime == row.runtime && *name == row.contender)
     };
-    // On a machine that is too noisy there is no winner to name.
-    if !report.is_ranked() {
-        if let Some(costs) = report.costs.as_mut() {
-            costs.crossings.clear();
-        }
-        return;
-    }
-    report.verdict = Some(verdict::decide(report, &options.assumed, options.allow, &bundled));
+    let assumed = &options.assumed;
+    report.verdict = Some(verdict::decide(report, assumed, options.allow, &bundled, untimed));
 }
 
 pub(crate) fn file_name(path: &Path) -> String {
@@ -197,134 +211,8 @@ pub(crate) fn subfolder(parent: &Path, name: &str) -> Result<PathBuf, Error> {
     Ok(folder)
 }
 
-/// The contenders that can take part in this shape of data and that the user wants.
-fn chosen(
-    options: &Options,
-    runners: &[RunnerFile],
-    references: &mut References,
-) -> Result<Vec<Contender>, Error> {
-    let mut list = contender::with(runners);
-    for path in &options.adapters {
-        list.extend(Contender::from_file(path, runners)?);
-    }
-    let catalogue = references.shape == Shape::Catalogue;
-    list.retain(|one| {
-        let wire = if one.made_from_json { contender::Wire::Json } else { one.wire };
-        (catalogue || !one.marc_only && one.gives != contender::Gives::Record)
-            && references.of(wire).is_some()
-    });
-    if !options.take_part.is_empty() {
-        list.retain(|one| takes_part(one, &options.take_part));
-    }
-    if !options.only.is_empty() {
-        let known: Vec<String> = list.iter().map(|one| one.name.clone()).collect();
-        list.retain(|one| options.only.iter().any(|part| is_named(one, part)));
-        if list.is_empty() {
-            return Err(Error::NoContender(format!(
-                "no contender for this data is called {}; there are {}",
-                options.only.join(" or "),
-                known.join(", ")
-            )));
-        }
-    }
-    leave_out_slow(&mut list, options, references);
-    leave_out_called(&mut list, references)?;
-    let own = references.list.first().map(reference::Bytes::name);
-    Ok(by_turns(list, own.as_deref()))
-}
-
-/// Puts contenders in the order of their checks: the runtimes by turns, so that what is not reached
-/// is not the whole of a runtime; in each those of the data's own format first, slow ones last.
-fn by_turns(mut list: Vec<Contender>, own: Option<&str>) -> Vec<Contender> {
-    let is_own = |one: &Contender| one.made_from_json || Some(one.wire.name()) == own;
-    list.sort_by_key(|one| (one.pace.is_some(), !is_own(one)));
-    let mut turns: HashMap<Runtime, usize> = HashMap::new();
-    let mut by_turn: Vec<(usize, Contender)> = Vec::new();
-    for one in list {
-        let turn = turns.entry(one.runtime).or_default();
-        by_turn.push((*turn, one));
-        *turn += 1;
-    }
-    by_turn.sort_by_key(|(turn, _)| *turn);
-    by_turn.into_iter().map(|(_, one)| one).collect()
-}
-
-/// Leaves out the contenders whose check alone would take a large part of the budget, and says so.
-/// Whoever names one gets it.
-fn leave_out_slow(list: &mut Vec<Contender>, options: &Options, references: &mut References) {
-    const PART: f64 = ONE_CHECK_SHARE;
-    list.retain(|one| {
-        let (Some(pace), Some(reference)) = (one.pace, references.of(one.wire)) else {
-            return true;
-        };
-        let seconds = reference.bytes as f64 / pace as f64;
-        let is_wanted =
-            options.only.iter().any(|part| part.to_lowercase() == one.name.to_lowercase());
-        if is_wanted || seconds <= options.budget.as_secs_f64() * PART {
-            return true;
-        }
-        references.notes.push(format!(
-            "{} ({}) was left out: it would take about {seconds:.0} s for each pass. --only \"{}\" \
-             measures it all the same.",
-            one.name,
-            one.runtime.name(),
-            one.name
-        ));
-        false
-    });
-}
-
-/// Leaves out the contenders that would find names of classes in the data, and says so.
-fn leave_out_called(list: &mut Vec<Contender>, references: &mut References) -> Result<(), Error> {
-    let mut error = None;
-    list.retain(|one| {
-        let (Some(avoided), Some(reference)) = (&one.avoids, references.of(one.wire)) else {
-            return true;
-        };
-        let bytes = match std::fs::read(&reference.path) {
-            Ok(bytes) => bytes,
-            Err(source) => {
-                error.get_or_insert(Error::io("read", &reference.path)(source));
-                return true;
-            }
-        };
-        if memchr::memmem::find(&bytes, avoided.as_bytes()).is_none() {
-            return true;
-        }
-        references.notes.push(format!(
-            "{} ({}) was left out: the data has {avoided} in it, and it would take what follows for \
-             the name of a class.",
-            one.name,
-            one.runtime.name()
-        ));
-        false
-    });
-    error.map_or(Ok(()), Err)
-}
-
-/// Whether `runtime/what it gives` or `runtime/name` is in the list. A user's own adapter is
-/// wherever it is named.
-fn takes_part(contender: &Contender, list: &[String]) -> bool {
-    let is_one = |what: &str| {
-        let name = format!("{}/{what}", contender.runtime.name());
-        list.iter().any(|one| one.eq_ignore_ascii_case(&name))
-    };
-    matches!(contender.source, contender::Source::File(_))
-        || is_one(contender.gives.name())
-        || is_one(&contender.name)
-}
-
-fn is_named(contender: &Contender, part: &str) -> bool {
-    let part = part.to_lowercase();
-    contender.name.to_lowercase().contains(&part)
-        || contender.library.to_lowercase() == part
-        || contender.wire.name() == part
-        || contender.runtime.name().to_lowercase() == part
-        || contender.runtime.id() == part
-}
-
 /// The gzipped size of each reference, one thread each.
-fn gzip_all(references: &References) -> Result<Vec<(String, u64)>, Error> {
+pub(crate) fn gzip_all(references: &References) -> Result<Vec<(String, u64)>, Error> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = references
             .list
@@ -336,7 +224,7 @@ fn gzip_all(references: &References) -> Result<Vec<(String, u64)>, Error> {
 }
 
 /// The gzipped size of one of them.
-fn gzip_of(sizes: &[(String, u64)], name: &str) -> u64 {
+pub(crate) fn gzip_of(sizes: &[(String, u64)], name: &str) -> u64 {
     sizes.iter().find(|(one, _)| one == name).map_or(0, |(_, bytes)| *bytes)
 }
 
@@ -353,18 +241,32 @@ pub(crate) struct Check<'c> {
     pub translations: &'c [Option<Translation<'c>>],
     pub work: &'c Path,
     pub options: &'c Options,
+    pub runners: &'c [RunnerFile],
     /// When the run began.
     pub began: Instant,
 }
 
 impl Check<'_> {
-    /// How long one check may take.
+    /// How long one check may take that begins now.
     pub(crate) fn patience(&self) -> Duration {
-        let share = self.options.budget.mul_f64(ONE_CHECK_SHARE).max(Duration::from_secs(2));
+        let budget = self.options.budget;
+        let share = budget.mul_f64(ONE_CHECK_SHARE).max(Duration::from_secs(2));
+        let end = budget.mul_f64(CHECK_END).saturating_sub(self.began.elapsed());
         match self.options.rounds {
             Some(_) => self.options.patience,
-            None => self.options.patience.min(share),
+            None => self.options.patience.min(share).min(end.max(Duration::from_millis(300))),
         }
+    }
+
+    /// Whether the runtime of a contender compiles while it runs.
+    pub(crate) fn compiles(&self, contender: &Contender) -> bool {
+        self.runners.iter().any(|one| one.runtime == contender.runtime && one.compiles)
+    }
+
+    /// Whether the process of a check may wait for the race: all of them wait together.
+    fn goes_on(&self) -> bool {
+        let is_timed = self.options.safety != safety::When::Only;
+        is_timed && machine::memory_available().is_some_and(|bytes| bytes >= ROOM)
     }
 
     /// Whether another check may begin, so long after the first.
@@ -394,14 +296,23 @@ impl Check<'_> {
             {
                 return Outcome::hindered(&hindrance);
             }
-            check::check(
-                &self.contenders[index],
-                &self.launches[index],
-                references,
-                &|name| gzip_of(gzip, name),
-                folder,
-                (self.patience(), self.options.patience),
-            )
+            let contender = &self.contenders[index];
+            let Ok(own) = subfolder(self.work, &format!("own-{index}")) else {
+                return Outcome::NotReached;
+            };
+            let terms = Terms {
+                patience: self.patience(),
+                most: self.options.patience,
+                folder: &own,
+                goes_on: self.goes_on(),
+                compile: if self.compiles(contender) {
+                    self.options.compile
+                } else {
+                    Duration::ZERO
+                },
+            };
+            let gzip = |name: &str| gzip_of(gzip, name);
+            check::check(contender, &self.launches[index], references, &gzip, folder, &terms)
         })
     }
 
@@ -410,7 +321,6 @@ impl Check<'_> {
     fn safety(
         &self,
         outcomes: &[Outcome],
-        began: Instant,
         progress: &mut dyn Progress,
     ) -> Result<Vec<Option<safety::Found>>, Error> {
         let mut found = vec![None; outcomes.len()];
@@ -420,6 +330,7 @@ impl Check<'_> {
         let hello = |index: usize| match &outcomes[index] {
             Outcome::Compared(compared) => Some(&compared.hello),
             Outcome::Failed { hello, .. } => hello.as_ref(),
+            Outcome::Late { hello, .. } => Some(hello),
             Outcome::Missing(_) | Outcome::NotReached => None,
         };
         let which: Vec<usize> = (0..outcomes.len())
@@ -427,7 +338,7 @@ impl Check<'_> {
             .collect();
         let trial = safety::Trial {
             when: self.options.safety,
-            deadline: self.options.safety.deadline(began, self.options.budget),
+            deadline: self.options.safety.deadline(),
             cache: self.options.cache_dir.as_deref(),
             gadgets: self.work.join("payloads"),
             patience: self.options.patience,
@@ -506,125 +417,6 @@ pub(crate) fn right(outcomes: &[Outcome]) -> impl Iterator<Item = (usize, &Compa
     })
 }
 
-/// The sizes: regauge's references, and those that a runtime wrote itself.
-fn report_references(
-    references: &References,
-    gzip: &[(String, u64)],
-    compressions: Vec<Vec<report::Compression>>,
-    contenders: &[Contender],
-    outcomes: &[Outcome],
-) -> Vec<Reference> {
-    let mut list: Vec<Reference> = references
-        .list
-        .iter()
-        .zip(compressions)
-        .map(|(one, compressions)| Reference {
-            format: one.name(),
-            bytes: one.bytes,
-            gzip_bytes: gzip_of(gzip, &one.name()),
-            written_by: "regauge".to_owned(),
-            losses: one.losses.clone(),
-            compressions,
-        })
-        .collect();
-    for (contender, outcome) in contenders.iter().zip(outcomes) {
-        if let Outcome::Compared(compared) = outcome
-            && let Some((bytes, gzip_bytes)) = compared.own_reference
-        {
-            list.push(Reference {
-                format: contender.wire.name().to_owned(),
-                bytes,
-                gzip_bytes,
-                written_by: format!("{} ({})", contender.name, contender.runtime.name()),
-                losses: Vec::new(),
-                compressions: Vec::new(),
-            });
-        }
-    }
-    list
-}
-
-/// Puts the findings of checks and rounds into the report.
-fn fill(
-    mut report: Report,
-    contenders: Vec<Contender>,
-    outcomes: Vec<Outcome>,
-    runners: Vec<Runner>,
-    references: &References,
-    seed: u64,
-) -> Report {
-    for (index, (contender, outcome)) in contenders.into_iter().zip(outcomes).enumerate() {
-        let format = if contender.made_from_json {
-            contender.wire.name().to_owned()
-        } else {
-            references
-                .of(contender.wire)
-                .map_or_else(|| contender.wire.name().to_owned(), reference::Bytes::name)
-        };
-        let mut row = Row {
-            contender: contender.name.clone(),
-            runtime: contender.runtime,
-            runtime_version: String::new(),
-            library: contender.library,
-            version: String::new(),
-            format,
-            gives: contender.gives,
-            unsafe_because: contender.unsafe_because,
-            output_bytes: None,
-            output_gzip_bytes: None,
-            losses: Vec::new(),
-            wrong: Vec::new(),
-            wrong_documents: 0,
-            failure: None,
-            timing: None,
-            is_floor: contender.is_floor,
-            cold: None,
-            safety: None,
-        };
-        match outcome {
-            Outcome::NotReached => continue,
-            Outcome::Missing(reason) => {
-                report.missing.push(Missing {
-                    contender: contender.name,
-                    runtime: contender.runtime,
-                    install: contender.install,
-                    reason,
-                });
-                continue;
-            }
-            Outcome::Failed { hello, why } => {
-                if let Some(hello) = hello {
-                    (row.runtime_version, row.version) = (hello.runtime, hello.version);
-                }
-                row.failure = Some(why);
-            }
-            Outcome::Compared(compared) => {
-                row.runtime_version = compared.hello.runtime;
-                row.version = compared.hello.version;
-                row.output_bytes = Some(compared.output_bytes);
-                row.output_gzip_bytes = Some(compared.output_gzip_bytes);
-                row.losses = compared.losses;
-                row.wrong = compared.wrong;
-                row.wrong_documents = compared.wrong_documents;
-                if let Some(runner) = runners.iter().find(|runner| runner.index == index) {
-                    row.timing = summary::timing(runner, seed);
-                    row.cold = summary::cold(runner, seed);
-                    row.failure = match (&runner.trouble, runner.too_slow) {
-                        (Some(trouble), _) => Some(trouble.to_string()),
-                        (None, Some(needed)) => Some(timed::too_slow(needed)),
-                        (None, None) => {
-                            row.timing.is_none().then(|| "was not reached before the end".into())
-                        }
-                    };
-                }
-            }
-        }
-        report.rows.push(row);
-    }
-    summary::rank(&mut report, seed);
-    report
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -636,8 +428,8 @@ mod tests {
             let second = Duration::from_secs;
             may_check(second(began), second(checking), budget)
         };
-        assert!(may(0, 0) && may(8, 8) && !may(9, 9), "nothing took long before");
-        assert!(may(10, 0) && may(13, 3) && !may(14, 4), "something did");
+        assert!(may(0, 0) && may(9, 9) && !may(10, 10), "nothing took long before");
+        assert!(may(11, 0) && may(13, 3) && !may(14, 4), "something did");
         assert!(!may(16, 0), "nothing would be left for the clock");
     }
 }

@@ -35,6 +35,7 @@ pub(crate) fn disputed(
                 && match outcome {
                     Outcome::Missing(_) | Outcome::NotReached => false,
                     Outcome::Failed { hello, .. } => hello.is_some(),
+                    Outcome::Late { .. } => true,
                     Outcome::Compared(compared) => !compared.wrong.is_empty(),
                 }
         })

@@ -25,11 +25,11 @@ pub struct Layout {
 /// What the columns hold.
 const LEGEND: &str = "\
 size, gzipped: what the library wrote. decode, encode: median time of one pass, ± the 95% interval.
-to best: total against the best of the table, with its 95% interval. cold: from the start of a
-fresh process to its first answer + the first decoding in it. memory: the most it took above the
-bare interpreter with its library. GC: the collector's part of decoding / encoding. lost:
-differences of its own output to the original, as regauge reads both. floor: no contender, but what
-building the same objects takes with no parsing, and copying the bytes with no walk.
+vs best: total against the best of the table, with its 95% interval; \"at least\": too far behind to
+be timed to the end. cold: start of a fresh process + its first decode. memory: the peak above the
+bare interpreter with its library. GC: the collector's share of decoding / encoding. lost: what a
+round trip loses, as regauge reads both sides. floor: not a contender; builds the same objects
+without parsing, and copies the bytes.
 
 ";
 
@@ -50,16 +50,11 @@ pub fn render(report: &Report, layout: Layout) -> String {
     for (runtime, gives) in summary::groups(report) {
         let rows: Vec<&Row> =
             report.rows.iter().filter(|row| summary::is_in(row, runtime, gives)).collect();
-        group(&mut text, (runtime, gives), &rows, report.is_ranked(), layout);
-        if report.is_ranked() {
-            for sentence in verdict::sentences(&rows, report.method.seed) {
-                let _ = writeln!(text, "{sentence}");
-            }
+        group(&mut text, (runtime, gives), &rows, layout);
+        for sentence in verdict::sentences(&rows, report.method.seed) {
+            let _ = writeln!(text, "{sentence}");
         }
         text.push('\n');
-    }
-    if let Some(advice) = report.noise.as_ref().and_then(|noise| noise.advice.as_ref()) {
-        let _ = writeln!(text, "{advice}\n");
     }
     text.push_str(LEGEND);
     format_losses(&mut text, report);
@@ -149,12 +144,15 @@ fn head(text: &mut String, report: &Report) {
         report.regauge, method.rounds.decode, method.rounds.encode, method.seed, method.took_s
     );
     if let Some(noise) = &report.noise {
-        let _ = write!(text, "\nThe machine's own time: ±{:.1}%", noise.spread * 100.0);
+        let _ = write!(text, "\nMachine noise: ±{:.1}%", noise.spread * 100.0);
+        if let Some(share) = noise.quiet_share {
+            let _ = write!(text, "; {:.0}% of the samples were quiet", share * 100.0);
+        }
     }
     if method.every > 1 {
         let _ = write!(
             text,
-            "\nTimes are for {} of them, every {}; sizes and checks for all.",
+            "\nTimed: {} of them, every {}; sizes and checks are of all.",
             thousands(method.timed_documents),
             ordinal(method.every)
         );
@@ -267,8 +265,8 @@ fn format_losses(text: &mut String, report: &Report) {
     if !list.is_empty() {
         let _ = writeln!(
             text,
-            "What the formats cannot hold of this data: the nearest was written, for all \
-             contenders alike\n\n{list}"
+            "Lost by the formats themselves: the nearest value was written, for all contenders \
+             alike\n\n{list}"
         );
     }
 }
@@ -304,7 +302,7 @@ fn differences(text: &mut String, report: &Report) {
         }
     }
     if !list.is_empty() {
-        let _ = writeln!(text, "What to know about these contenders\n\n{list}");
+        let _ = writeln!(text, "Good to know about these contenders\n\n{list}");
     }
 }
 
@@ -331,7 +329,7 @@ fn missing(text: &mut String, report: &Report) {
     if report.missing.is_empty() {
         return;
     }
-    let _ = writeln!(text, "Not installed (`regauge measure --setup` sets up what it can)\n");
+    let _ = writeln!(text, "Not installed (`regauge measure --setup` installs what it can)\n");
     for one in &report.missing {
         let reason = one.reason.lines().next().unwrap_or("");
         let _ = writeln!(
@@ -350,18 +348,8 @@ fn notes(text: &mut String, report: &Report) {
     if report.interrupted {
         list.insert(
             0,
-            "The run was stopped before its end: this is what was measured till then.".into(),
+            "The run was stopped before its end: this is what was measured until then.".into(),
         );
-    }
-    if let Some(noise) = report.noise.as_ref().filter(|noise| noise.spread > noise.limit)
-        && noise.advice.is_none()
-    {
-        list.push(format!(
-            "The machine was noisy (its own time spread by ±{:.0}%, {:.0}% is the limit), and what \
-             is ranked above was ranked anyway.",
-            noise.spread * 100.0,
-            noise.limit * 100.0
-        ));
     }
     let busy = report
         .rows
@@ -372,8 +360,8 @@ fn notes(text: &mut String, report: &Report) {
         .fold(1.0, f64::min);
     if busy < 0.9 {
         list.push(format!(
-            "The machine was busy with something else: one contender had the processor for only \
-             {:.0}% of its time. Trust ratios, not times.",
+            "The machine was busy: one contender had the processor for only {:.0}% of its time. \
+             Trust ratios, not times.",
             busy * 100.0
         ));
     }
@@ -395,7 +383,13 @@ pub fn time(ns: f64) -> String {
 }
 
 pub(crate) fn time_with_margin(estimate: crate::stats::Estimate) -> String {
+    if estimate.too_few {
+        return format!("{}, too few", time(estimate.median));
+    }
     let margin = (estimate.high - estimate.median).max(estimate.median - estimate.low);
+    if estimate.too_few {
+        return format!("{} (too few)", time(estimate.median));
+    }
     if margin == 0.0 {
         // One sample has no interval.
         return time(estimate.median);

@@ -108,7 +108,10 @@ fn label(name: &str) -> &str {
 }
 
 fn published(cell: &Cell, column: &Column) -> String {
-    let value = cell.published.map(|value| number(value, &column.unit));
+    let value = cell.published.map(|value| match cell.published_to {
+        Some(to) => format!("{} to {}", number(value, &column.unit), number(to, &column.unit)),
+        None => number(value, &column.unit),
+    });
     let ratio = cell.published_ratio.map(|ratio| format!("{ratio:.2}"));
     joined(value, ratio)
 }
@@ -151,7 +154,7 @@ mod tests {
     use super::*;
 
     fn estimate(median: f64, low: f64, high: f64) -> Estimate {
-        Estimate { median, low, high }
+        Estimate::between(low, median, high)
     }
 
     fn task() -> Task {
@@ -176,6 +179,7 @@ mod tests {
                                 today: Some(estimate(2e9, 1.9e9, 2.1e9)),
                                 today_ratio: Some(estimate(1.0, 1.0, 1.0)),
                                 published: Some(18.2e9),
+                                published_to: None,
                                 published_ratio: Some(1.0),
                             },
                             Cell { today: Some(estimate(31e6, 31e6, 31e6)), ..Cell::default() },
@@ -188,6 +192,7 @@ mod tests {
                         cells: vec![
                             Cell {
                                 published: Some(9.9e9),
+                                published_to: None,
                                 published_ratio: Some(0.544),
                                 ..Cell::default()
                             },

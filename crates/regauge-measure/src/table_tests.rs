@@ -20,6 +20,11 @@ fn series(samples: &[f64], gc_share: Option<f64>) -> Series {
         allocations: None,
         outliers: Vec::new(),
         sittings: Vec::new(),
+        probes_ns: Vec::new(),
+        quiet_share: None,
+        left_out: Vec::new(),
+        process_spread: 0.0,
+        by_processor_time: false,
     }
 }
 
@@ -49,13 +54,18 @@ fn row(contender: &str, format: &str, times: Option<(&[f64], &[f64])>) -> Row {
                 ),
                 decode,
                 encode,
-                ratio: stats::Estimate { median: 1.0, low: 1.0, high: 1.0 },
+                ratio: stats::Estimate::exact(1.0),
+                decode_ratio: None,
+                encode_ratio: None,
                 memory: Some(Memory { idle: 10_000_000, decode_peak: 0, peak: 52_000_000 }),
             }
         }),
         is_floor: false,
         cold: None,
         safety: None,
+        usual: false,
+        dropped: None,
+        whole: None,
     }
 }
 
@@ -111,6 +121,7 @@ pub(crate) fn report() -> Report {
             took_s: 93.4,
             timed_documents: 6_294,
             every: 3,
+            part: None,
         },
         references: [("marc", 31, 90), ("msgpack", 42, 82), ("marc-json", 56, 81)]
             .iter()
@@ -135,6 +146,8 @@ pub(crate) fn report() -> Report {
             runtime: Runtime::of("ruby"),
             install: "gem install oj".into(),
             reason: "cannot load such file -- oj\nand more".into(),
+            usual: false,
+            gives: None,
         }],
         notes: vec!["3 broken records were left out.".into()],
         noise: None,
@@ -190,26 +203,14 @@ fn a_narrow_terminal_gets_two_tables_whose_figures_are_whole() {
 }
 
 #[test]
-fn on_a_noisy_machine_nothing_is_ranked() {
+fn on_a_noisy_machine_everything_is_ranked_and_the_noise_is_told() {
     let mut report = report();
     let probes: Vec<f64> = (0..30).map(|i| if i % 3 == 0 { 9e6 } else { 1e6 }).collect();
-    report.noise = crate::noise::judge(probes, 0.1, false);
-    summary::rank(&mut report, 1);
-    // The order is that of the names, and no row is set against another.
-    let names: Vec<&str> = report.rows.iter().map(|row| row.contender.as_str()).collect();
-    assert_eq!(names, ["close", "quick", "slow", "failed", "wrong"]);
-    let text = render(&report, Layout::default());
-    assert!(text.contains("\nNothing is ranked: the machine was too noisy."), "{text}");
-    for claim in ["fastest", "too close to call", "times as long", "(1.96–2.05)"] {
-        assert!(!text.contains(claim), "{claim}: {text}");
-    }
-    assert!(text.contains("1.03 ms ±2%"), "times are shown all the same: {text}");
-    // Whoever wants it gets it, with a remark.
-    report.noise.as_mut().unwrap().advice = None;
+    report.noise = crate::noise::told(probes, Some(0.44));
     summary::rank(&mut report, 1);
     let text = render(&report, Layout::default());
+    assert!(text.contains("; 44% of the samples were quiet"), "{text}");
     assert!(text.contains("Both: quick is fastest"), "{text}");
-    assert!(text.contains("Note: The machine was noisy"), "{text}");
 }
 
 #[test]
@@ -248,7 +249,7 @@ fn a_stopped_run_and_one_that_was_too_slow_are_told() {
 #[test]
 fn compression_and_cold_starts_have_their_place() {
     let mut report = report();
-    let estimate = |ns| stats::Estimate { median: ns, low: ns, high: ns };
+    let estimate = |ns| stats::Estimate::exact(ns);
     report.references[0].compressions.push(report::Compression {
         codec: "zstd -3".into(),
         bytes: 7_750_000,

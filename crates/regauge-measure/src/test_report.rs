@@ -33,6 +33,7 @@ pub(crate) fn empty() -> Report {
             took_s: 1.0,
             timed_documents: 1,
             every: 1,
+            part: None,
         },
         references: Vec::new(),
         rows: Vec::new(),
@@ -57,6 +58,11 @@ fn series(samples: &[f64]) -> Series {
         allocations: None,
         outliers: Vec::new(),
         sittings: Vec::new(),
+        probes_ns: Vec::new(),
+        quiet_share: None,
+        left_out: Vec::new(),
+        process_spread: 0.0,
+        by_processor_time: false,
     }
 }
 
@@ -88,11 +94,16 @@ pub(crate) fn row(
             decode: series(decode),
             encode: series(encode),
             total_ns,
-            ratio: Estimate { median: 1.0, low: 1.0, high: 1.0 },
+            ratio: Estimate::exact(1.0),
+            decode_ratio: None,
+            encode_ratio: None,
             memory: None,
         }),
         is_floor: false,
         cold: None,
         safety: None,
+        usual: false,
+        dropped: None,
+        whole: None,
     }
 }

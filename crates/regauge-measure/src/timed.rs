@@ -1,9 +1,9 @@
 //! From checked contenders to samples: which documents, how much time, on which core; and what
 //! the reader must know of it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::check::{self, Outcome};
+use crate::check::{self, Compared, Outcome};
 use crate::error::Error;
 use crate::options::{Options, Progress};
 use crate::pin::Core;
@@ -13,12 +13,6 @@ use crate::run::{Check, right, subfolder};
 use crate::safety;
 use crate::sampler::{self, Guess, Plan, Processes, Runner};
 
-/// Checks are made in full, and slow ones must not leave nothing for the clock: it gets this part
-/// of the budget in any case.
-const TIMING_SHARE: f64 = 0.4;
-/// The part of that which the laps are planned for: the last lap may take longer than the longest
-/// before it, and the report has to be made.
-const SAMPLES_SHARE: f64 = 0.9;
 /// Names in a note, at most.
 const NAMES_MAX: usize = 8;
 
@@ -27,68 +21,53 @@ pub(crate) struct Timed {
     pub runners: Vec<Runner>,
     pub rounds: Rounds,
     pub probes_ns: Vec<f64>,
+    /// The best of the probes.
+    pub best_probe: f64,
     /// Documents that were timed, and every which.
     pub documents: u64,
     pub every: u64,
     pub notes: Vec<String>,
 }
 
-/// Times all contenders that were right.
+/// Times all contenders that were right, until so long after the run began.
 pub(crate) fn all(
     check: &Check,
-    outcomes: &[Outcome],
+    outcomes: &mut [Outcome],
     references: &References,
-    began: Instant,
+    until: Duration,
     progress: &mut dyn Progress,
 ) -> Result<Timed, Error> {
     let options = check.options;
-    let left =
-        options.budget.saturating_sub(began.elapsed()).max(options.budget.mul_f64(TIMING_SHARE));
-    let (every, slice) = slice(check, outcomes, references, left)?;
+    let began = check.began;
+    let (every, slice) = slice(check, outcomes, references, until.saturating_sub(began.elapsed()))?;
     let mut notes: Vec<String> = not_reached(check, outcomes).into_iter().collect();
     let nobody = options.safety == safety::When::Only;
     let core = if options.pin && !nobody { Core::quietest(options.probe) } else { None };
-
-    let mut loads = vec![None; check.contenders.len()];
-    let mut runners = Vec::new();
-    for (index, compared) in right(outcomes).filter(|_| !nobody) {
-        let contender = &check.contenders[index];
-        // What a runtime has to write itself is written now, by a process that is not timed.
-        let folder = subfolder(check.work, &format!("time-{index}"))?;
-        let launch = &check.launches[index];
-        let load = check::load_for(contender, launch, &slice, &folder, options.patience);
-        let trouble = match load {
-            Ok(load) => {
-                loads[index] = Some(load);
-                None
-            }
-            Err(trouble) => Some(trouble),
-        };
-        let part = slice.documents as f64 / references.documents.max(1) as f64;
-        let guess = Guess {
-            start_ns: compared.start.as_nanos() as f64,
-            decode_ns: compared.checked.decode_ns as f64 * part,
-            encode_ns: compared.checked.encode_ns as f64 * part,
-        };
-        let group = (contender.runtime, contender.gives);
-        runners.push(Runner::new(index, contender.name.clone(), group, guess, trouble));
-    }
-
-    let plan = Plan {
-        rounds: options.rounds,
-        budget: left.mul_f64(SAMPLES_SHARE),
-        sample_min: options.sample_min,
-        warm_max: options.warm_max,
-        patience: options.patience,
-        seed: options.seed,
-    };
     let mut world = Processes {
         launches: check.launches,
-        loads,
+        loads: vec![None; check.contenders.len()],
         began,
         core,
         probe: options.probe,
         stop: options.stop.as_deref(),
+    };
+    let mut runners = Vec::new();
+    for (index, outcome) in outcomes.iter_mut().enumerate() {
+        let Outcome::Compared(compared) = outcome else { continue };
+        if nobody || !compared.wrong.is_empty() {
+            continue;
+        }
+        let part = slice.documents as f64 / references.documents.max(1) as f64;
+        runners.push(runner(check, index, compared, (&slice, part), &mut world)?);
+    }
+    let plan = Plan {
+        rounds: options.rounds,
+        until,
+        sample_min: options.sample_min,
+        warm: options.warm,
+        warm_compiler: options.warm_compiler,
+        patience: options.patience,
+        seed: options.seed,
     };
     let ran = sampler::run(&mut runners, &mut world, &plan, progress);
     notes.extend(pinned(&runners, world.core.as_ref(), options).filter(|_| !nobody));
@@ -98,10 +77,53 @@ pub(crate) fn all(
         runners,
         rounds: Rounds { decode: ran.decode, encode: ran.encode },
         probes_ns: ran.probes_ns,
+        best_probe: ran.best,
         documents: slice.documents,
         every,
         notes,
     })
+}
+
+/// One contender for the race, with the process in which its check was made.
+fn runner(
+    check: &Check,
+    index: usize,
+    compared: &mut Compared,
+    (slice, part): (&References, f64),
+    world: &mut Processes,
+) -> Result<Runner, Error> {
+    let contender = &check.contenders[index];
+    let guess = Guess {
+        decode_ns: compared.checked.decode_ns as f64 * part,
+        encode_ns: compared.checked.encode_ns as f64 * part,
+    };
+    let group = (contender.runtime, contender.gives);
+    let mut runner = Runner::new(index, contender.name.clone(), group, guess);
+    runner.is_usual = contender.is_usual;
+    runner.is_floor = contender.is_floor;
+    runner.compiles = check.compiles(contender);
+    runner.cold_start_ns.push(compared.start.as_nanos() as f64);
+    runner.cold_decode_ns.push(compared.first_decode_ns * part);
+    // What a runtime has to write itself is written now, by a process that is not timed.
+    let load = match contender.made_from_json && part < 1.0 {
+        false if contender.made_from_json => Ok(compared.load.clone()),
+        _ => {
+            let folder = subfolder(check.work, &format!("time-{index}"))?;
+            let patience = check.options.patience;
+            check::load_for(contender, &check.launches[index], slice, &folder, patience)
+        }
+    };
+    match load {
+        Ok(load) => world.loads[index] = Some(load),
+        Err(trouble) => runner.trouble = Some(trouble),
+    }
+    if let Some(live) = compared.live.take()
+        && let Some((subject, pinned)) = world.take(index, live)
+    {
+        runner.pinned = pinned;
+        runner.goes_on(subject, compared.memory);
+    }
+    Ok(runner)
 }
 
 /// Chooses what is timed: all documents, or of a record stream every n-th, the same for all, so
@@ -112,15 +134,13 @@ fn slice(
     references: &References,
     left: Duration,
 ) -> Result<(u64, References), Error> {
-    // Three laps: a cold pass, warming up, two samples.
-    const PASSES: f64 = 12.0;
+    // Warming up, a few samples; more for those that stay.
+    const PASSES: f64 = 9.0;
     const DOCUMENTS_MIN: u64 = 200;
     let pass_s: f64 = right(outcomes)
         .map(|(_, one)| (one.checked.decode_ns + one.checked.encode_ns) as f64 / 1e9)
         .sum();
-    let start_s: f64 = 3.0 * right(outcomes).map(|(_, one)| one.start.as_secs_f64()).sum::<f64>();
-    let left = (left.as_secs_f64() - start_s).max(left.as_secs_f64() / 4.0);
-    let wanted = (pass_s * PASSES / left).ceil() as u64;
+    let wanted = (pass_s * PASSES / left.as_secs_f64().max(1.0)).ceil() as u64;
     let most = (references.documents / DOCUMENTS_MIN).max(1);
     let every = if check.options.rounds.is_some() || references.shape == Shape::Document {
         1
@@ -132,15 +152,6 @@ fn slice(
     }
     let folder = subfolder(check.work, "timed")?;
     Ok((every, references.slice(every, &check.work.join("whole"), &folder)?))
-}
-
-/// Why a contender that is right has no times.
-pub(crate) fn too_slow(needed: Duration) -> String {
-    format!(
-        "too slow for this budget: three samples would take about {:.0} s; a longer --budget times \
-         it",
-        needed.as_secs_f64().ceil()
-    )
 }
 
 fn not_reached(check: &Check, outcomes: &[Outcome]) -> Option<String> {
@@ -177,31 +188,30 @@ fn pinned(runners: &[Runner], core: Option<&Core>, options: &Options) -> Option<
         .collect();
     let free = match free.as_slice() {
         [] => String::new(),
-        names => format!(" {} come with threads of their own and had all cores.", list(names)),
+        names => format!(
+            " Of {} only the thread that does the work was: the others compile and collect.",
+            list(names)
+        ),
     };
     Some(format!(
         "Contenders were bound to core {core}, where the machine's own time was least.{free}"
     ))
 }
 
-/// Who was not warm when the clock started.
+/// Who still compiled when the last samples were taken, and was in the race to the end.
 fn unsettled(runners: &[Runner]) -> Option<String> {
     let mut names = Vec::new();
-    for runner in runners {
+    for runner in runners.iter().filter(|one| one.compiles && one.dropped.is_none()) {
         for (word, samples) in [("decoding", &runner.decode), ("encoding", &runner.encode)] {
-            let all = samples.sittings.len();
-            let cold = samples.cold();
-            let longest = samples.sittings.iter().map(|one| one.warm_up_ns).fold(0.0, f64::max);
-            // A sample that was disturbed at the wrong moment is no compiler at work.
-            if 2 * cold > all {
-                names.push(format!("{} {word} (after {:.1} s)", named(runner), longest / 1e9));
+            if samples.is_cold() {
+                names.push(format!("{} {word}", named(runner)));
             }
         }
     }
     (!names.is_empty()).then(|| {
         format!(
-            "Not settled when the clock started, in most of their processes (the last three \
-             samples of the warm-up were not within 5% of the three before): {}.",
+            "Not settled when the last samples were taken (the last three samples of the warm-up \
+             were not within 5% of the three before): {}.",
             list(&names)
         )
     })

@@ -4,6 +4,7 @@
 //! 1: another run might well turn them round.
 
 mod choose;
+mod field;
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,8 @@ use crate::summary;
 use crate::table;
 
 pub use choose::Allow;
-pub(crate) use choose::{decide, refusal};
+pub(crate) use choose::{decide, refusal, winners};
+pub(crate) use field::Untimed;
 
 /// The section "What to take" of the text.
 pub(crate) fn section(text: &mut String, report: &Report) {

@@ -180,38 +180,95 @@ fn a_missing_interpreter_is_a_missing_contender() {
     assert!(report.missing[0].reason.contains("cannot be started"), "{:?}", report.missing);
 }
 
-/// A machine that is disturbed every third time.
+/// A machine that is disturbed every fourth time.
 fn noisy_probe() -> Duration {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let disturbed = COUNT.fetch_add(1, Ordering::Relaxed).is_multiple_of(3);
+    let disturbed = COUNT.fetch_add(1, Ordering::Relaxed).is_multiple_of(4);
     Duration::from_millis(if disturbed { 9 } else { 1 })
 }
 
 #[test]
-fn on_a_noisy_machine_times_are_shown_and_nothing_is_ranked() {
+fn on_a_noisy_machine_quiet_samples_count_and_all_are_kept() {
     if !has("python3") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path(), "a.json", DOCUMENT, &["honest", "prints"]);
     options.probe = noisy_probe;
+    options.rounds = Some(20);
     let report = run(&options, &mut Quiet).unwrap();
     let noise = report.noise.as_ref().unwrap();
-    assert!(noise.spread > noise.limit && noise.probes_ns.len() >= 10, "{noise:?}");
-    assert!(!report.is_ranked());
-    for row in &report.rows {
-        assert_eq!(row.timing.as_ref().unwrap().ratio.median, 1.0);
+    assert_eq!(noise.best_probe_ns, 1e6);
+    assert!(noise.quiet_share.is_some_and(|share| share > 0.1 && share < 0.9), "{noise:?}");
+    for name in ["test honest", "test prints"] {
+        let decode = &row(&report, name).timing.as_ref().unwrap().decode;
+        assert_eq!((decode.samples_ns.len(), decode.probes_ns.len()), (20, 20));
+        let quiet = |place: &u64| decode.probes_ns[*place as usize] == [1e6; 2];
+        assert!(!decode.left_out.is_empty() && !decode.left_out.iter().any(quiet), "{decode:?}");
     }
-    let text = render(&report, Layout::default());
-    for words in ["Nothing is ranked", "Close other programs", "--noise-limit", "--rank-anyway"] {
-        assert!(text.contains(words), "{words}: {text}");
-    }
-    assert!(!text.contains("fastest") && !text.contains("too close to call"), "{text}");
-    options.rank_anyway = true;
+    assert!(report.verdict.is_some());
+}
+
+/// A race of a second or two.
+fn race(folder: &Path, adapters: &[&str], budget: u64) -> Report {
+    let mut options = options(folder, "a.json", DOCUMENT, adapters);
+    options.rounds = None;
+    options.sample_min = Duration::from_millis(1);
+    options.budget = Duration::from_secs(budget);
     let report = run(&options, &mut Quiet).unwrap();
-    assert!(report.is_ranked());
-    let text = render(&report, Layout::default());
-    assert!(text.contains("Both: ") && text.contains("ranked anyway"), "{text}");
+    assert!(report.method.took_s < budget as f64 + 3.0, "{}", report.method.took_s);
+    report
+}
+
+#[test]
+fn a_race_drops_those_far_behind_and_has_a_winner() {
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // `slow` sleeps for three milliseconds in every call.
+    let report = race(folder.path(), &["honest", "slow"], 8);
+    let slow = row(&report, "test slow");
+    let dropped = slow.dropped.unwrap_or_else(|| panic!("{slow:?}"));
+    assert!(dropped.at_least > 2.0 && dropped.processes >= 1, "{dropped:?}");
+    assert!(slow.timing.is_some() && slow.usual);
+    let honest = row(&report, "test honest");
+    assert!(honest.dropped.is_none());
+    assert!(honest.timing.as_ref().unwrap().decode.processes() >= 3, "{honest:?}");
+    let verdict = report.verdict.unwrap();
+    let field = &verdict.fields[0];
+    assert!(field.is_decided());
+    assert_eq!((field.found, field.timed, field.usual_timed), (2, 2, 1));
+    assert_eq!(verdict.choices[2].winners, ["test honest (json)"]);
+}
+
+#[test]
+fn one_that_hangs_is_ruled_out_by_the_time_it_was_given() {
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let report = race(folder.path(), &["honest", "hangs_usual"], 8);
+    let hangs = row(&report, "test hangs usual");
+    let dropped = hangs.dropped.unwrap_or_else(|| panic!("{hangs:?}"));
+    assert!(hangs.timing.is_none() && dropped.processes == 0 && dropped.at_least > 100.0);
+    let verdict = report.verdict.unwrap();
+    assert!(verdict.fields[0].is_decided());
+    let not_timed = &verdict.fields[0].not_timed[0];
+    assert!(not_timed.is_ruled_out && not_timed.why.contains("times the best"), "{not_timed:?}");
+}
+
+#[test]
+fn one_that_never_says_hello_leaves_its_runtime_without_a_winner() {
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let report = race(folder.path(), &["honest", "never_starts"], 8);
+    let verdict = report.verdict.unwrap();
+    assert!(!verdict.fields[0].is_decided(), "{verdict:?}");
+    assert!(verdict.choices.iter().all(|one| one.winners.is_empty()));
+    assert!(verdict.summary[0].contains("no winner: test never starts was not timed"));
 }
 
 /// Stops the run when so many steps of the laps are done.
@@ -273,7 +330,7 @@ fn several_processes_warm_up_and_give_their_part() {
     let timing = row.timing.as_ref().unwrap();
     for series in [&timing.decode, &timing.encode] {
         assert_eq!(series.samples_ns.len(), 9);
-        assert_eq!(series.sizes(), [3, 3, 3]);
+        assert_eq!((series.sizes(), series.processes()), (vec![3, 3, 3], 3));
         assert!(series.sittings.iter().all(|one| one.warm_up_samples > 0 && one.warm_up_ns > 0.0));
         assert!(series.gc_count.is_some_and(|count| count >= 0.0));
         assert_eq!(series.allocations, None, "CPython does not count them");
@@ -296,27 +353,6 @@ fn references_are_compressed_with_times() {
         assert_eq!(names, ["gzip -6", "zstd -3", "lz4"]);
         assert_eq!(reference.compressions[0].bytes, reference.gzip_bytes);
     }
-}
-
-#[test]
-fn every_runtime_that_is_here_has_a_floor() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = r##"{"k": ["a\"#{b}\u0000é😀", 1, -2.5, 1e300, null, true, {"x": "", "y": [[]]}], "z": 0.5}"##;
-    let mut options = options(folder.path(), "a.json", text, &[]);
-    options.only = vec!["floor".into()];
-    let report = run(&options, &mut Quiet).unwrap();
-    let runtimes: Vec<Runtime> = report.rows.iter().map(|row| row.runtime).collect();
-    assert!(runtimes.contains(&Runtime::NATIVE), "{report:?}");
-    for row in &report.rows {
-        assert!(row.is_floor);
-        // It builds the right objects: what it has lost or got wrong would be listed.
-        assert_eq!((row.losses.len(), row.wrong.len(), &row.failure), (0, 0, &None), "{row:?}");
-        assert!(row.timing.is_some());
-    }
-    let skipped = [("python3", "python"), ("ruby", "ruby"), ("node", "node")]
-        .into_iter()
-        .filter(|(program, id)| has(program) && !runtimes.contains(&Runtime::of(id)));
-    assert_eq!(skipped.count(), 0, "{report:?}");
 }
 
 #[test]
@@ -444,7 +480,7 @@ fn the_report_goes_to_json_and_back() {
     let report = measured(&["honest", "wrong", "absent"]);
     let text = report.to_json();
     assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
-    assert!(text.contains("\"schema\": \"regauge-measure/2\""));
+    assert!(text.contains("\"schema\": \"regauge-measure/3\""));
 }
 
 #[test]
@@ -456,7 +492,11 @@ fn bad_input_is_an_error_with_a_place() {
         run(&options, &mut Quiet).unwrap_err().to_string()
     };
     let message = told("a.json", "{\"a\": [1, }");
-    assert!(message.contains("byte 10") && message.contains("expected"), "{message}");
+    assert!(message.contains("a.json: json: byte 10") && message.contains("expected"), "{message}");
+    let message = told("empty.json", "");
+    assert!(message.contains("empty.json: json: byte 0"), "{message}");
+    let message = told("a.msgpack", "\u{89}PNG\r\n");
+    assert!(message.contains("a.msgpack: msgpack: "), "{message}");
     let message = told("a.unknown", "hello");
     assert!(message.contains("name it with --from"), "{message}");
     let message = told("a.ndjson", "");
@@ -469,10 +509,11 @@ fn a_choice_that_leaves_nobody_names_who_there_is() {
     let mut options = options(folder.path(), "a.json", DOCUMENT, &[]);
     options.only = vec!["nobody".into()];
     let message = run(&options, &mut Quiet).unwrap_err().to_string();
-    assert!(
-        message.starts_with("no contender for this data is called nobody; there are regauge"),
-        "{message}"
-    );
+    assert!(message.starts_with("no contender for this data is called nobody; "), "{message}");
+    assert!(message.contains("; there are @msgpack/msgpack, "), "{message}");
+    options.only = vec!["Serde_jsom".into()];
+    let message = run(&options, &mut Quiet).unwrap_err().to_string();
+    assert!(message.contains("the nearest name is serde_json; "), "{message}");
 }
 
 #[test]

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answer;
 mod canvas;
 mod charts;
 mod folder;
@@ -15,13 +16,16 @@ mod names;
 mod page;
 mod png;
 mod scale;
+mod screen;
 mod table;
 mod tables;
 mod text;
+mod words;
 
 use regauge_measure::Report;
 
 pub use folder::{Destination, Error};
+pub use screen::{View, screen};
 
 /// The name of the page in the folder.
 pub const PAGE: &str = "report.html";

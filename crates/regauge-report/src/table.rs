@@ -1,4 +1,5 @@
-//! A table as the page shows it: sortable, with a caption, in a box that scrolls.
+//! A table as the page shows it: sortable, with a caption. On a phone its rows stand as cards, so
+//! that no column is cut off and nothing scrolls inside the page.
 
 use maud::{Markup, html};
 use regauge_measure::stats::Estimate;
@@ -121,6 +122,9 @@ impl Cell {
     /// A ratio with its interval below.
     pub fn ratio(ratio: &Estimate) -> Cell {
         let cell = Cell::figure(ratio.median, &Unit::Ratio);
+        if ratio.too_few {
+            return cell.below("too few");
+        }
         if ratio.low == ratio.high {
             return cell;
         }
@@ -188,14 +192,22 @@ impl Cell {
     }
 }
 
+/// Words beyond so many characters may be broken: names of libraries are shorter.
+const WORD_MAX: usize = 20;
+/// Tables of more columns become cards on a phone.
+const COLUMNS_MAX: usize = 3;
+
+/// Whether a text holds a word that may have to be broken to fit a column.
+pub fn is_long(text: &str) -> bool {
+    text.split_whitespace().any(|word| word.chars().count() > WORD_MAX)
+}
+
 /// The class of a cell.
-fn class(numeric: bool, tone: Option<Tone>) -> Option<String> {
-    match (numeric, tone) {
-        (false, None) => None,
-        (true, None) => Some("n".to_owned()),
-        (false, Some(tone)) => Some(tone.class().to_owned()),
-        (true, Some(tone)) => Some(format!("n {}", tone.class())),
-    }
+fn class(numeric: bool, cell: &Cell) -> Option<String> {
+    let is_long = cell.code || is_long(&cell.text) || cell.below.as_deref().is_some_and(is_long);
+    let parts = [numeric.then_some("n"), is_long.then_some("long"), cell.tone.map(Tone::class)];
+    let parts: Vec<&str> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 impl Column {
@@ -251,17 +263,16 @@ impl Table {
         self
     }
 
-    /// The table in its box. `id` is that of the caption.
+    /// The table in its frame. `id` is that of the caption.
     pub fn html(&self, id: &str) -> Markup {
-        let tall = self.rows.len() > 16;
         let sortable = self.rows.len() > 1;
         html! {
-            div.box.tall[tall] role="region" tabindex="0" aria-labelledby=(id) {
-                table {
+            div.box {
+                table.stack[self.columns.len() > COLUMNS_MAX] {
                     caption.unseen[self.headed] id=(id) { (self.caption) }
                     thead { tr {
                         @for column in &self.columns {
-                            th.n[column.numeric] scope="col" aria-sort=[sortable.then_some("none")] {
+                            th.n[column.numeric].long[is_long(&column.head)] scope="col" aria-sort=[sortable.then_some("none")] {
                                 @if sortable {
                                     button type="button" data-down[column.more_is_better] { (column.head) }
                                 } @else { (column.head) }
@@ -274,11 +285,11 @@ impl Table {
                                 @for (index, (cell, column)) in row.cells.iter().zip(&self.columns).enumerate() {
                                     @let key = cell.key.filter(|key| key.is_finite()).map(|key| format!("{key}"));
                                     @let empty = (cell.key == Some(f64::INFINITY)).then_some("");
-                                    @let class = class(column.numeric, cell.tone);
+                                    @let class = class(column.numeric, cell);
                                     @if index == 0 {
                                         th scope="row" class=[class] data-k=[key] data-none=[empty] { (cell.inner()) }
                                     } @else {
-                                        td class=[class] data-k=[key] data-none=[empty] { (cell.inner()) }
+                                        td class=[class] data-l=(column.head) data-k=[key] data-none=[empty] { (cell.inner()) }
                                     }
                                 }
                             }

@@ -187,12 +187,12 @@ fn rows(report: &Report) -> String {
         "failure",
     ]);
     for row in &report.rows {
-        csv.push(row_cells(row, report.is_ranked()));
+        csv.push(row_cells(row));
     }
     csv.text()
 }
 
-fn row_cells(row: &Row, is_ranked: bool) -> Vec<Value<'_>> {
+fn row_cells(row: &Row) -> Vec<Value<'_>> {
     let timing = row.timing.as_ref();
     let three = |estimate: Option<Estimate>| -> [Value; 3] {
         [estimate.map(|one| one.median), estimate.map(|one| one.low), estimate.map(|one| one.high)]
@@ -217,7 +217,7 @@ fn row_cells(row: &Row, is_ranked: bool) -> Vec<Value<'_>> {
     cells.extend(three(decode.map(|one| one.estimate_ns)));
     cells.extend(three(encode.map(|one| one.estimate_ns)));
     cells.extend(three(timing.map(|one| one.total_ns)));
-    cells.extend(three(timing.filter(|_| is_ranked).map(|one| one.ratio)));
+    cells.extend(three(timing.map(|one| one.ratio)));
     cells.extend([
         memory.map(|one| one.idle).into(),
         memory.map(|one| one.decode_peak).into(),

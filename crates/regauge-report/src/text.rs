@@ -179,6 +179,9 @@ fn ratio_digits(value: f64) -> String {
 
 /// The wider side of an interval, as a share of its middle: `±3%`.
 pub fn margin(estimate: &regauge_measure::stats::Estimate) -> String {
+    if estimate.too_few {
+        return "too few".to_owned();
+    }
     let side = (estimate.high - estimate.median).max(estimate.median - estimate.low);
     // What is exact, and what was sampled once, has no interval.
     if estimate.median <= 0.0 || side <= 0.0 || !side.is_finite() {

@@ -1,5 +1,6 @@
 // contender: jackson (cbor)
 // library: jackson-dataformat-cbor
+// usual: yes
 // format: cbor
 // gives: data
 // install: regauge measure --setup java

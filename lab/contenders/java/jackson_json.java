@@ -1,5 +1,6 @@
 // contender: jackson (json)
 // library: jackson-databind
+// usual: yes
 // format: json
 // gives: data
 // install: regauge measure --setup java

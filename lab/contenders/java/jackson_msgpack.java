@@ -1,5 +1,6 @@
 // contender: jackson (msgpack)
 // library: jackson-dataformat-msgpack
+// usual: yes
 // format: msgpack
 // gives: data
 // install: regauge measure --setup java

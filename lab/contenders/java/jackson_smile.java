@@ -1,5 +1,6 @@
 // contender: jackson (smile)
 // library: jackson-dataformat-smile
+// usual: yes
 // format: smile
 // made from: json
 // gives: data

@@ -1,5 +1,6 @@
 // contender: java serialization
 // library: java.io
+// usual: yes
 // format: java-serialization
 // made from: json
 // gives: data

@@ -1,5 +1,6 @@
 // contender: snakeyaml
 // library: snakeyaml
+// usual: yes
 // format: yaml
 // gives: data
 // install: regauge measure --setup java

@@ -1,5 +1,6 @@
 # contender: jrjackson
 # library: jrjackson
+# usual: yes
 # format: json
 # gives: data
 # gem: jrjackson

@@ -1,5 +1,6 @@
 // contender: bson
 // library: bson
+// usual: yes
 // format: bson
 // gives: data
 // install: npm install bson

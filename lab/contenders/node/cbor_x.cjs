@@ -1,5 +1,6 @@
 // contender: cbor-x
 // library: cbor-x
+// usual: yes
 // format: cbor
 // gives: data
 // install: npm install cbor-x

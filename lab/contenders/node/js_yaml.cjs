@@ -1,5 +1,6 @@
 // contender: js-yaml
 // library: js-yaml
+// usual: yes
 // format: yaml
 // gives: data
 // install: npm install js-yaml

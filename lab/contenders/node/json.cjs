@@ -1,5 +1,6 @@
 // contender: json
 // library: JSON
+// usual: yes
 // format: json
 // gives: data
 // install: comes with Node.js

@@ -1,5 +1,6 @@
 // contender: @msgpack/msgpack
 // library: @msgpack/msgpack
+// usual: yes
 // format: msgpack
 // gives: data
 // install: npm install @msgpack/msgpack

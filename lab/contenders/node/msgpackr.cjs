@@ -1,5 +1,6 @@
 // contender: msgpackr
 // library: msgpackr
+// usual: yes
 // format: msgpack
 // gives: data
 // install: npm install msgpackr

@@ -1,5 +1,6 @@
 // contender: msgpackr (records)
 // library: msgpackr
+// usual: yes
 // format: msgpack-records
 // made from: json
 // gives: data

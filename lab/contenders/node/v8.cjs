@@ -1,5 +1,6 @@
 // contender: v8.serialize
 // library: v8
+// usual: yes
 // format: v8
 // made from: json
 // gives: data

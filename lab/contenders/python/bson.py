@@ -1,5 +1,6 @@
 # contender: bson
 # library: pymongo
+# usual: yes
 # format: bson
 # gives: data
 # install: pip install pymongo

@@ -1,5 +1,6 @@
 # contender: cbor2
 # library: cbor2
+# usual: yes
 # format: cbor
 # gives: data
 # install: pip install cbor2

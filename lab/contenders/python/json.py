@@ -1,5 +1,6 @@
 # contender: json
 # library: json
+# usual: yes
 # format: json
 # gives: data
 # install: comes with Python

@@ -1,5 +1,6 @@
 # contender: mrrc (marc)
 # library: mrrc
+# usual: yes
 # format: marc
 # gives: record
 # install: pip install mrrc

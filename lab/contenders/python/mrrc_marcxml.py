@@ -1,5 +1,6 @@
 # contender: mrrc (marcxml)
 # library: mrrc
+# usual: yes
 # format: marcxml
 # gives: record
 # install: pip install mrrc

@@ -1,5 +1,6 @@
 # contender: msgpack
 # library: msgpack
+# usual: yes
 # format: msgpack
 # gives: data
 # install: pip install msgpack

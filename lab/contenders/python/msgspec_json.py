@@ -1,5 +1,6 @@
 # contender: msgspec (json)
 # library: msgspec
+# usual: yes
 # format: json
 # gives: data
 # install: pip install msgspec

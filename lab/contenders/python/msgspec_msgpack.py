@@ -1,5 +1,6 @@
 # contender: msgspec (msgpack)
 # library: msgspec
+# usual: yes
 # format: msgpack
 # gives: data
 # install: pip install msgspec

@@ -1,5 +1,6 @@
 # contender: orjson
 # library: orjson
+# usual: yes
 # format: json
 # gives: data
 # install: pip install orjson

@@ -1,5 +1,6 @@
 # contender: ormsgpack
 # library: ormsgpack
+# usual: yes
 # format: msgpack
 # gives: data
 # install: pip install ormsgpack

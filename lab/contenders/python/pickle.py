@@ -1,5 +1,6 @@
 # contender: pickle
 # library: pickle
+# usual: yes
 # format: pickle
 # gives: data
 # install: comes with Python

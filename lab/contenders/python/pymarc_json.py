@@ -1,5 +1,6 @@
 # contender: pymarc (json)
 # library: pymarc
+# usual: yes
 # format: marc-json
 # gives: record
 # install: pip install pymarc

@@ -1,5 +1,6 @@
 # contender: pymarc (marc)
 # library: pymarc
+# usual: yes
 # format: marc
 # gives: record
 # install: pip install pymarc

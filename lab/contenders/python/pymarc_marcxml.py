@@ -1,5 +1,6 @@
 # contender: pymarc (marcxml)
 # library: pymarc
+# usual: yes
 # format: marcxml
 # gives: record
 # install: pip install pymarc

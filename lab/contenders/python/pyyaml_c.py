@@ -1,5 +1,6 @@
 # contender: PyYAML (safe, C)
 # library: PyYAML
+# usual: yes
 # format: yaml
 # yaml: 1.1
 # pace: 400 kB/s

@@ -1,5 +1,6 @@
 # contender: regauge (bson)
 # library: regauge
+# usual: yes
 # format: bson
 # gives: data
 # install: the Python package of regauge (bindings/python)

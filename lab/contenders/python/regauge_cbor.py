@@ -1,5 +1,6 @@
 # contender: regauge (cbor)
 # library: regauge
+# usual: yes
 # format: cbor
 # gives: data
 # install: the Python package of regauge (bindings/python)

@@ -1,5 +1,6 @@
 # contender: regauge (json)
 # library: regauge
+# usual: yes
 # format: json
 # gives: data
 # install: the Python package of regauge (bindings/python)

@@ -1,5 +1,6 @@
 # contender: regauge (marc)
 # library: regauge
+# usual: yes
 # format: marc
 # gives: record
 # install: the Python package of regauge (bindings/python)

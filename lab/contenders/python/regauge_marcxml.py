@@ -1,5 +1,6 @@
 # contender: regauge (marcxml)
 # library: regauge
+# usual: yes
 # format: marcxml
 # gives: record
 # install: the Python package of regauge (bindings/python)

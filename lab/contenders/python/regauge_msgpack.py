@@ -1,5 +1,6 @@
 # contender: regauge (msgpack)
 # library: regauge
+# usual: yes
 # format: msgpack
 # gives: data
 # install: the Python package of regauge (bindings/python)

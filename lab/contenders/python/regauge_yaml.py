@@ -1,5 +1,6 @@
 # contender: regauge (yaml)
 # library: regauge
+# usual: yes
 # format: yaml
 # gives: data
 # install: the Python package of regauge (bindings/python)

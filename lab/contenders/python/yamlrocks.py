@@ -1,5 +1,6 @@
 # contender: yamlrocks
 # library: yamlrocks
+# usual: yes
 # format: yaml
 # gives: data
 # install: pip install yamlrocks (needs Python 3.12 or newer)

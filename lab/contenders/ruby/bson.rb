@@ -1,5 +1,6 @@
 # contender: bson
 # library: bson
+# usual: yes
 # runtimes: ruby jruby
 # format: bson
 # runtimes: ruby jruby

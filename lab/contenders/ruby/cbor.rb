@@ -1,5 +1,6 @@
 # contender: cbor
 # library: cbor
+# usual: yes
 # not on jruby: a C extension
 # format: cbor
 # gives: data

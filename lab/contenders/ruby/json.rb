@@ -1,5 +1,6 @@
 # contender: json
 # library: json
+# usual: yes
 # runtimes: ruby jruby
 # format: json
 # gives: data

@@ -1,5 +1,6 @@
 # contender: marshal
 # library: Marshal
+# usual: yes
 # runtimes: ruby jruby
 # format: marshal
 # gives: data

@@ -1,5 +1,6 @@
 # contender: msgpack
 # library: msgpack
+# usual: yes
 # runtimes: ruby jruby
 # format: msgpack
 # gives: data

@@ -1,5 +1,6 @@
 # contender: oj (Parser)
 # library: oj
+# usual: yes
 # not on jruby: a C extension
 # format: json
 # gives: data

@@ -1,5 +1,6 @@
 # contender: psych (safe_load)
 # library: psych
+# usual: yes
 # runtimes: ruby jruby
 # format: yaml
 # yaml: 1.1

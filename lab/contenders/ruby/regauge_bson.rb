@@ -1,5 +1,6 @@
 # contender: regauge (bson)
 # library: regauge
+# usual: yes
 # format: bson
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

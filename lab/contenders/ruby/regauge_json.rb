@@ -1,5 +1,6 @@
 # contender: regauge (json)
 # library: regauge
+# usual: yes
 # format: json
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

@@ -1,5 +1,6 @@
 # contender: regauge (marc)
 # library: regauge
+# usual: yes
 # format: marc
 # gives: record
 # install: the Ruby gem of regauge (bindings/ruby)

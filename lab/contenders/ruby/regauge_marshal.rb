@@ -1,5 +1,6 @@
 # contender: regauge (marshal)
 # library: regauge
+# usual: yes
 # format: marshal
 # gives: data
 # install: the Ruby gem of regauge (bindings/ruby)

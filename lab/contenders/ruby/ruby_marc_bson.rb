@@ -11,7 +11,7 @@
 # install on jruby: jruby -S gem install bson
 # untrusted: safe
 # The gem's hash form through BSON.
-require "marc"
+require_relative "../../stand-ins/marc"
 require "bson"
 
 module Contender

@@ -1,5 +1,6 @@
 # contender: ruby-marc (json)
 # library: marc
+# usual: yes
 # runtimes: ruby jruby
 # format: marc-json
 # gives: record
@@ -7,7 +8,7 @@
 # install: gem install marc
 # untrusted: safe
 # What MARC::JSONLReader and JSONLWriter do for each line, with the json gem.
-require "marc"
+require_relative "../../stand-ins/marc"
 require "json"
 
 module Contender

@@ -1,5 +1,6 @@
 # contender: ruby-marc (marcxml)
 # library: marc
+# usual: yes
 # runtimes: ruby jruby
 # format: marcxml
 # gives: record

@@ -9,7 +9,7 @@
 # install: gem install marc
 # untrusted: runs code: never load bytes that you did not write
 # The gem's hash form through Ruby's own format: bytes that do not depend on the gem's classes.
-require "marc"
+require_relative "../../stand-ins/marc"
 
 module Contender
   def self.decode(data) = MARC::Record.new_from_hash(Marshal.load(data))

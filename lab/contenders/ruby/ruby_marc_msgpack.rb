@@ -1,5 +1,6 @@
 # contender: ruby-marc (msgpack)
 # library: marc
+# usual: yes
 # runtimes: ruby jruby
 # format: msgpack
 # gives: record
@@ -9,7 +10,7 @@
 # install: gem install marc msgpack
 # untrusted: safe
 # The gem's hash form through MessagePack.
-require "marc"
+require_relative "../../stand-ins/marc"
 require "msgpack"
 
 module Contender

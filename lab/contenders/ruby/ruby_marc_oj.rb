@@ -1,5 +1,6 @@
 # contender: ruby-marc (oj)
 # library: marc
+# usual: yes
 # not on jruby: Oj is a C extension
 # format: marc-json
 # gives: record
@@ -8,7 +9,7 @@
 # install: gem install marc oj
 # untrusted: safe
 # The gem's hash form through Oj.
-require "marc"
+require_relative "../../stand-ins/marc"
 require "oj"
 
 module Contender

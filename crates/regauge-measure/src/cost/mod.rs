@@ -157,7 +157,8 @@ fn weigh(medians: &[f64], bytes: f64, weights: Weights) -> f64 {
 /// Every way that was timed, floors left out: each row as it is, and with each compression that
 /// its format's reference was tried with.
 pub(crate) fn ways(report: &Report) -> Vec<Way<'_>> {
-    let timed = report.method.timed_documents.max(1) as f64;
+    let share = report.method.part.as_ref().map_or(1.0, |part| part.share);
+    let timed = report.method.timed_documents.max(1) as f64 * share;
     let all = report.input.documents.max(1) as f64;
     let each = |series: &Series| -> List {
         let mut list = summary::list(series);

@@ -17,8 +17,8 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
     let _ = writeln!(
         text,
         "Cost of a document: written once, moved at {} and read {} times, kept {} months\n\
-         (--bandwidth, --reads-per-write, --store-months; whole streams are compressed, one small\n\
-         document alone compresses less)\n",
+         (--bandwidth, --reads-per-write, --store-months). Whole streams are compressed: one small\n\
+         document alone compresses less.\n",
         bandwidth_text(assumed.bandwidth),
         plain(assumed.reads_per_write),
         plain(assumed.store_months),
@@ -38,15 +38,8 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
     for (runtime, gives) in summary::groups(report) {
         let mut rows: Vec<&Cost> =
             costs.rows.iter().filter(|one| one.runtime == runtime && one.gives == gives).collect();
-        // On a machine that is too noisy, no order says which is cheaper.
-        let shown = if report.is_ranked() {
-            rows.sort_by(|one, other| one.total_ns.median.total_cmp(&other.total_ns.median));
-            SHOWN
-        } else {
-            rows.sort_by_key(|one| (&one.contender, &one.compression));
-            rows.len()
-        };
-        for one in rows.iter().take(shown) {
+        rows.sort_by(|one, other| one.total_ns.median.total_cmp(&other.total_ns.median));
+        for one in rows.iter().take(SHOWN) {
             table.add_row([
                 runtime.name().to_owned(),
                 named(one),
@@ -59,11 +52,9 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
                 table::bytes((one.bytes * MILLION) as u64),
             ]);
         }
-        if rows.len() > shown {
-            table.add_row([
-                runtime.name().to_owned(),
-                format!("… and {} dearer", rows.len() - shown),
-            ]);
+        if rows.len() > SHOWN {
+            let more = format!("{} more, costlier", rows.len() - SHOWN);
+            table.add_row([runtime.name().to_owned(), more]);
         }
     }
     table::align(&mut table, 3..9);

@@ -14,7 +14,7 @@ fn report() -> Report {
         test_report::row("quick", "json", 4_000, &[20.0; 5], &[40.0; 5]),
         test_report::row("small", "msgpack", 1_000, &[80.0; 5], &[160.0; 5]),
     ];
-    let exact = |ns: f64| Estimate { median: ns, low: ns, high: ns };
+    let exact = |ns: f64| Estimate::exact(ns);
     report.references = vec![Reference {
         format: "json".into(),
         bytes: 2_000,
@@ -109,8 +109,7 @@ fn a_floor_and_a_row_without_times_cost_nothing() {
 #[test]
 fn intervals_are_carried_through() {
     let mut report = report();
-    report.references[0].compressions[0].compress_ns =
-        Estimate { median: 400.0, low: 360.0, high: 480.0 };
+    report.references[0].compressions[0].compress_ns = Estimate::between(360.0, 400.0, 480.0);
     // Encoding and decoding are steady, so the compressor's interval is all that moves this.
     let packed = costs(&report, &assumed(), &|_| true).rows[1].total_ns;
     assert!((packed.low - (packed.median - 20.0)).abs() < 1e-9, "{packed:?}");

@@ -1,15 +1,50 @@
 //! The native libraries, each as its manual shows it for data without a schema.
 
-use super::Codec;
+use std::marker::PhantomData;
 
-/// serde_json to its `Value`, built with `float_roundtrip`: without, it is not exact.
-pub(super) struct SerdeJson;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-impl Codec for SerdeJson {
-    type Object = serde_json::Value;
+use super::{Codec, ordered};
+
+/// serde_json, built with `float_roundtrip`: without, it is not exact. To its `Value`, whose maps are
+/// sorted by key, or to one that keeps their order, as with the feature `preserve_order`.
+pub(super) struct SerdeJson<T>(PhantomData<T>);
+
+/// rmp-serde, which has no value of its own, to the same two.
+pub(super) struct RmpSerde<T>(PhantomData<T>);
+
+/// A value that several libraries build through serde.
+pub(super) trait Shared: Serialize + DeserializeOwned {
+    /// What a version says of it.
+    const WHAT: &str;
+}
+
+impl Shared for serde_json::Value {
+    const WHAT: &str = "keys sorted";
+}
+
+impl Shared for ordered::Value {
+    const WHAT: &str = "keys in their order";
+}
+
+impl<T> Default for SerdeJson<T> {
+    fn default() -> SerdeJson<T> {
+        SerdeJson(PhantomData)
+    }
+}
+
+impl<T> Default for RmpSerde<T> {
+    fn default() -> RmpSerde<T> {
+        RmpSerde(PhantomData)
+    }
+}
+
+impl<T: Shared> Codec for SerdeJson<T> {
+    type Object = T;
 
     fn version() -> String {
-        format!("{} float_roundtrip", version_of("serde_json"))
+        format!("{} float_roundtrip, {}", version_of("serde_json"), T::WHAT)
     }
 
     fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Self::Object)) -> Result<(), String> {
@@ -22,15 +57,32 @@ impl Codec for SerdeJson {
     }
 }
 
-/// sonic-rs to its `Value`. It chooses its SIMD code when it is compiled: a build for the
-/// machine's own processor is faster than the common build that is measured here.
+impl<T: Shared> Codec for RmpSerde<T> {
+    type Object = T;
+
+    fn version() -> String {
+        format!("{}, {}", version_of("rmp-serde"), T::WHAT)
+    }
+
+    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Self::Object)) -> Result<(), String> {
+        each(rmp_serde::from_slice(data).map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    fn encode(&mut self, objects: &[Self::Object]) -> Result<Vec<u8>, String> {
+        rmp_serde::to_vec(&objects[0]).map_err(|error| error.to_string())
+    }
+}
+
+/// sonic-rs to its `Value`. It chooses its SIMD code when it is compiled: `sonic-rs (native)`, which
+/// the set-up builds for the machine's own processor, is what its authors advise.
 pub(super) struct SonicRs;
 
 impl Codec for SonicRs {
     type Object = sonic_rs::Value;
 
     fn version() -> String {
-        version_of("sonic-rs").to_owned()
+        format!("{}, built for any x86-64", version_of("sonic-rs"))
     }
 
     fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Self::Object)) -> Result<(), String> {
@@ -43,23 +95,25 @@ impl Codec for SonicRs {
     }
 }
 
-/// rmp-serde, which has no value of its own, to serde_json's `Value`.
-pub(super) struct RmpSerde;
+/// simd-json to its own value, whose maps have no order. It reads from bytes that it may overwrite,
+/// so it is given a copy, within the time. Its SIMD code is chosen when the program starts.
+pub(super) struct SimdJson;
 
-impl Codec for RmpSerde {
-    type Object = serde_json::Value;
+impl Codec for SimdJson {
+    type Object = simd_json::OwnedValue;
 
     fn version() -> String {
-        version_of("rmp-serde").to_owned()
+        format!("{}, with its choice of instructions at run time", version_of("simd-json"))
     }
 
     fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Self::Object)) -> Result<(), String> {
-        each(rmp_serde::from_slice(data).map_err(|error| error.to_string())?);
+        let mut copy = data.to_vec();
+        each(simd_json::to_owned_value(&mut copy).map_err(|error| error.to_string())?);
         Ok(())
     }
 
     fn encode(&mut self, objects: &[Self::Object]) -> Result<Vec<u8>, String> {
-        rmp_serde::to_vec(&objects[0]).map_err(|error| error.to_string())
+        simd_json::to_vec(&objects[0]).map_err(|error| error.to_string())
     }
 }
 

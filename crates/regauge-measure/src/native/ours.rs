@@ -1,33 +1,77 @@
-//! regauge itself: bytes to a [`Tape`] of events, and the tape to bytes.
+//! regauge itself, to its tree ([`Value`]), which is what the other libraries build.
 //!
-//! A tape holds everything that a tree would, but one walks it rather than looking things up in
-//! it: that is what conversion does, and the names of the contenders' libraries say it in
-//! `version`.
+//! Some formats have a second row with a [`Tape`] of events, which is what a conversion works on:
+//! nobody can look anything up in a tape, so those rows are never ranked with the others.
+
+use std::marker::PhantomData;
 
 use regauge::out::Out;
 use regauge::reader::{Parse, Reader};
 use regauge::tape::Tape;
-use regauge::{Fidelity, Format, Limits, OnLoss, Writer};
+use regauge::value::{Builder, Value};
+use regauge::{Fidelity, Format, Limits, OnLoss, Source, Writer};
 use regauge::{bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
 
 use super::Codec;
 
-fn version_text() -> String {
-    format!("{} to a tape", env!("CARGO_PKG_VERSION"))
+/// What a document is decoded to.
+pub(super) trait Document: Sized {
+    /// What the version in a report says of it.
+    const WHAT: &str;
+
+    /// The next document; nothing at the end.
+    fn read<S: Source>(source: &mut S) -> regauge::Result<Option<Self>>;
+
+    /// Gives its events to a writer.
+    fn write<W: Writer>(&self, writer: &mut W) -> regauge::Result;
 }
 
-fn read_all<P: Parse>(parser: P, data: &[u8], each: &mut dyn FnMut(Tape)) -> Result<(), String> {
+impl Document for Value {
+    const WHAT: &str = "a tree";
+
+    fn read<S: Source>(source: &mut S) -> regauge::Result<Option<Value>> {
+        let mut builder = Builder::new(&Limits::default());
+        source.next(&mut builder)?;
+        Ok(builder.take())
+    }
+
+    fn write<W: Writer>(&self, writer: &mut W) -> regauge::Result {
+        self.drive(writer)
+    }
+}
+
+impl Document for Tape {
+    const WHAT: &str = "a tape";
+
+    fn read<S: Source>(source: &mut S) -> regauge::Result<Option<Tape>> {
+        Tape::read(source)
+    }
+
+    fn write<W: Writer>(&self, writer: &mut W) -> regauge::Result {
+        self.drive(writer)
+    }
+}
+
+fn version_text<D: Document>() -> String {
+    format!("{} to {}", env!("CARGO_PKG_VERSION"), D::WHAT)
+}
+
+fn read_all<D: Document, P: Parse>(
+    parser: P,
+    data: &[u8],
+    each: &mut dyn FnMut(D),
+) -> Result<(), String> {
     let mut reader = Reader::from_slice(parser, data);
-    while let Some(tape) = Tape::read(&mut reader).map_err(|error| error.to_string())? {
-        each(tape);
+    while let Some(document) = D::read(&mut reader).map_err(|error| error.to_string())? {
+        each(document);
     }
     Ok(())
 }
 
-fn write_all<W: Writer>(writer: &mut W, tapes: &[Tape]) -> Result<(), String> {
+fn write_all<D: Document, W: Writer>(writer: &mut W, documents: &[D]) -> Result<(), String> {
     let mut write = || -> regauge::Result {
-        for tape in tapes {
-            tape.drive(writer)?;
+        for document in documents {
+            document.write(writer)?;
             writer.end_document()?;
         }
         writer.finish()
@@ -36,24 +80,30 @@ fn write_all<W: Writer>(writer: &mut W, tapes: &[Tape]) -> Result<(), String> {
 }
 
 /// JSON, or NDJSON where there are several documents.
-#[derive(Default)]
-pub(super) struct Json {
+pub(super) struct Json<D> {
     lines: bool,
+    to: PhantomData<D>,
 }
 
-impl Codec for Json {
-    type Object = Tape;
+impl<D> Default for Json<D> {
+    fn default() -> Json<D> {
+        Json { lines: false, to: PhantomData }
+    }
+}
+
+impl<D: Document> Codec for Json<D> {
+    type Object = D;
     const STREAM: bool = true;
 
     fn version() -> String {
-        version_text()
+        version_text::<D>()
     }
 
     fn many(&mut self, many: bool) {
         self.lines = many;
     }
 
-    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Tape)) -> Result<(), String> {
+    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(D)) -> Result<(), String> {
         let mut options = json::ReadOptions::default();
         if self.lines {
             options.framing = json::Framing::Lines;
@@ -61,66 +111,78 @@ impl Codec for Json {
         read_all(json::Parser::new(options, Limits::default()), data, each)
     }
 
-    fn encode(&mut self, tapes: &[Tape]) -> Result<Vec<u8>, String> {
+    fn encode(&mut self, documents: &[D]) -> Result<Vec<u8>, String> {
         let options = json::WriteOptions { lines: self.lines, ..Default::default() };
         let fidelity = Fidelity::new(OnLoss::Refuse, Format::Json);
         let mut writer = json::Writer::new(Out::in_memory(), options, fidelity);
-        write_all(&mut writer, tapes)?;
+        write_all(&mut writer, documents)?;
         Ok(writer.into_out().into_vec())
     }
 }
 
 /// MessagePack.
-pub(super) struct Msgpack;
+pub(super) struct Msgpack<D>(PhantomData<D>);
 
-impl Codec for Msgpack {
-    type Object = Tape;
+impl<D> Default for Msgpack<D> {
+    fn default() -> Msgpack<D> {
+        Msgpack(PhantomData)
+    }
+}
+
+impl<D: Document> Codec for Msgpack<D> {
+    type Object = D;
     const STREAM: bool = true;
 
     fn version() -> String {
-        version_text()
+        version_text::<D>()
     }
 
-    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Tape)) -> Result<(), String> {
+    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(D)) -> Result<(), String> {
         read_all(msgpack::Parser::new(Limits::default()), data, each)
     }
 
-    fn encode(&mut self, tapes: &[Tape]) -> Result<Vec<u8>, String> {
+    fn encode(&mut self, documents: &[D]) -> Result<Vec<u8>, String> {
         let fidelity = Fidelity::new(OnLoss::Refuse, Format::Msgpack);
         let mut writer = msgpack::Writer::new(Out::in_memory(), fidelity);
-        write_all(&mut writer, tapes)?;
+        write_all(&mut writer, documents)?;
         Ok(writer.into_out().into_vec())
     }
 }
 
 /// YAML, several documents of which begin with `---` each.
-#[derive(Default)]
-pub(super) struct Yaml {
+pub(super) struct Yaml<D> {
     many: bool,
+    to: PhantomData<D>,
 }
 
-impl Codec for Yaml {
-    type Object = Tape;
+impl<D> Default for Yaml<D> {
+    fn default() -> Yaml<D> {
+        Yaml { many: false, to: PhantomData }
+    }
+}
+
+impl<D: Document> Codec for Yaml<D> {
+    type Object = D;
     const STREAM: bool = true;
 
     fn version() -> String {
-        version_text()
+        version_text::<D>()
     }
 
     fn many(&mut self, many: bool) {
         self.many = many;
     }
 
-    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Tape)) -> Result<(), String> {
+    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(D)) -> Result<(), String> {
         read_all(yaml::Parser::new(yaml::Options::default(), Limits::default()), data, each)
     }
 
-    fn encode(&mut self, tapes: &[Tape]) -> Result<Vec<u8>, String> {
+    fn encode(&mut self, documents: &[D]) -> Result<Vec<u8>, String> {
         let mut options = yaml::WriteOptions::default();
         options.document_start = self.many;
         let fidelity = Fidelity::new(OnLoss::Refuse, Format::Yaml);
         let mut writer = yaml::Writer::new(Out::in_memory(), options, fidelity);
-        write_all(&mut writer, tapes)?;
+        write_all(&mut writer, documents)?;
         Ok(writer.into_out().into_vec())
     }
 }
@@ -129,25 +191,31 @@ impl Codec for Yaml {
 macro_rules! plain_stream {
     ($(#[$doc:meta])* $name:ident, $module:ident, $read:expr) => {
         $(#[$doc])*
-        pub(super) struct $name;
+        pub(super) struct $name<D>(PhantomData<D>);
 
-        impl Codec for $name {
-            type Object = Tape;
+        impl<D> Default for $name<D> {
+            fn default() -> $name<D> {
+                $name(PhantomData)
+            }
+        }
+
+        impl<D: Document> Codec for $name<D> {
+            type Object = D;
             const STREAM: bool = true;
 
             fn version() -> String {
-                version_text()
+                version_text::<D>()
             }
 
-            fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Tape)) -> Result<(), String> {
+            fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(D)) -> Result<(), String> {
                 read_all($module::Parser::new($read, Limits::default()), data, each)
             }
 
-            fn encode(&mut self, tapes: &[Tape]) -> Result<Vec<u8>, String> {
+            fn encode(&mut self, documents: &[D]) -> Result<Vec<u8>, String> {
                 let fidelity = Fidelity::new(OnLoss::Refuse, Format::$name);
                 let options = $module::Options::default();
                 let mut writer = $module::Writer::new(Out::in_memory(), options, fidelity);
-                write_all(&mut writer, tapes)?;
+                write_all(&mut writer, documents)?;
                 Ok(writer.into_out().into_vec())
             }
         }
@@ -176,51 +244,63 @@ plain_stream!(
 );
 
 /// MARC 21.
-pub(super) struct Marc;
+pub(super) struct Marc<D>(PhantomData<D>);
 
-impl Codec for Marc {
-    type Object = Tape;
+impl<D> Default for Marc<D> {
+    fn default() -> Marc<D> {
+        Marc(PhantomData)
+    }
+}
+
+impl<D: Document> Codec for Marc<D> {
+    type Object = D;
     const STREAM: bool = true;
 
     fn version() -> String {
-        version_text()
+        version_text::<D>()
     }
 
-    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Tape)) -> Result<(), String> {
+    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(D)) -> Result<(), String> {
         let options = marc::Options::default();
         read_all(marc::iso2709::Parser::new(options, Limits::default()), data, each)
     }
 
-    fn encode(&mut self, tapes: &[Tape]) -> Result<Vec<u8>, String> {
+    fn encode(&mut self, documents: &[D]) -> Result<Vec<u8>, String> {
         let fidelity = Fidelity::new(OnLoss::Refuse, Format::Marc);
         let options = marc::Options::default();
         let mut writer = marc::iso2709::Writer::new(Out::in_memory(), options, fidelity);
-        write_all(&mut writer, tapes)?;
+        write_all(&mut writer, documents)?;
         Ok(writer.into_out().into_vec())
     }
 }
 
 /// MARCXML.
-pub(super) struct MarcXml;
+pub(super) struct MarcXml<D>(PhantomData<D>);
 
-impl Codec for MarcXml {
-    type Object = Tape;
+impl<D> Default for MarcXml<D> {
+    fn default() -> MarcXml<D> {
+        MarcXml(PhantomData)
+    }
+}
+
+impl<D: Document> Codec for MarcXml<D> {
+    type Object = D;
     const STREAM: bool = true;
 
     fn version() -> String {
-        version_text()
+        version_text::<D>()
     }
 
-    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Tape)) -> Result<(), String> {
+    fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(D)) -> Result<(), String> {
         let options = marc::Options::default();
         read_all(marc::xml::Parser::new(options, Limits::default()), data, each)
     }
 
-    fn encode(&mut self, tapes: &[Tape]) -> Result<Vec<u8>, String> {
+    fn encode(&mut self, documents: &[D]) -> Result<Vec<u8>, String> {
         let fidelity = Fidelity::new(OnLoss::Refuse, Format::MarcXml);
         let options = crate::reference::marc_options();
         let mut writer = marc::xml::Writer::new(Out::in_memory(), options, fidelity);
-        write_all(&mut writer, tapes)?;
+        write_all(&mut writer, documents)?;
         Ok(writer.into_out().into_vec())
     }
 }

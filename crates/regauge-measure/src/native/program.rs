@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::{nanoseconds, say};
+use super::bench::{nanoseconds, say};
 use crate::protocol::Hello;
 
 /// The environment variable with the URLs of the databases that were given, one on a line.

@@ -162,20 +162,23 @@ fn natural(one: &str, other: &str) -> Ordering {
     }
 }
 
-/// Tells the format of a file: by name, then by its first bytes.
+/// Tells the format of a file: by name and its first bytes, which must not contradict each other.
 fn detect(path: &Path) -> Result<Option<Format>, Error> {
     let mut head = Vec::new();
     File::open(path)
         .and_then(|file| file.take(4096).read_to_end(&mut head))
         .map_err(Error::io("read", path))?;
-    let by_bytes = Format::from_magic(&head);
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let by_name = name.as_deref().and_then(Format::from_name);
-    Ok(match (by_name, by_bytes) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let format = regauge::detect::detect(&name, &head)
+        .map_err(|error| Error::Input(format!("{}: {error}", path.display())))?;
+    Ok(match format {
         // A suffix says JSON of a catalogue, too.
-        (Some(Format::Json | Format::Ndjson), Some(Format::MarcJson)) => Some(Format::MarcJson),
-        (Some(format), _) => Some(format),
-        (None, by_bytes) => by_bytes,
+        Some(Format::Json | Format::Ndjson)
+            if Format::from_magic(&head) == Some(Format::MarcJson) =>
+        {
+            Some(Format::MarcJson)
+        }
+        format => format,
     })
 }
 

@@ -7,6 +7,7 @@
 
 mod catalogue;
 mod input;
+mod part;
 mod spans;
 mod values;
 mod write;
@@ -248,14 +249,11 @@ impl References {
     }
 }
 
-/// An error of the library in the words of this command: what it advises is a flag of `regauge
-/// convert`, which we do not have.
+/// An error of the library in the words of this command, which takes none of the options that may be
+/// advised.
 pub(crate) fn told(error: &regauge::Error) -> String {
-    let whole = error.to_string();
-    match error.hint_text() {
-        Some(hint) => whole.strip_suffix(&format!("; {hint}")).unwrap_or(&whole).to_owned(),
-        None => whole,
-    }
+    let language = regauge::options::Language::Command;
+    error.display(&regauge::hint::Surface { language, takes: &|_| false }).to_string()
 }
 
 /// How MARC is written for a measurement: in UTF-8, so that all formats hold the same record.
@@ -283,7 +281,7 @@ fn write_base(
             _ => format!("{}: {message}", file.name),
         };
         let summary = rewrite(&file.path, file.format, &part, to, to == Format::MarcJson)
-            .map_err(|error| Error::Input(named(told(&error))))?;
+            .map_err(|error| Error::Input(format!("{}: {}", file.name, told(&error))))?;
         bad_records += summary.bad_records;
         for loss in summary.fidelity.losses() {
             notes.push(named(told_reading(loss)));

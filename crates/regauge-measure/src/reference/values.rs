@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use regauge::convert::{self, Input};
-use regauge::{Format, Limits, OnLoss, Value, values, yaml};
+use regauge::{Format, Limits, Value, values, yaml};
 
 use crate::contender::Contender;
 use crate::error::Error;
@@ -60,7 +60,7 @@ impl<'f> Values<'f> {
     /// Opens a base file: JSON lines in the reversible notation.
     pub(super) fn open_base(path: &Path) -> Result<Values<'static>, Error> {
         let mut options = options(Format::Ndjson);
-        options.on_loss = OnLoss::Wrap;
+        options.unwrap = true;
         Values::open_with(path, &options)
     }
 

@@ -334,7 +334,7 @@ mod tests {
         );
         assert_eq!(told(Format::Cbor), "tuple to list 1, class or tag 1");
         // The class would run code of the user's when it is loaded.
-        assert_eq!(told(Format::Marshal), "time to text 1, tuple to list 1, class or tag 1");
+        assert_eq!(told(Format::Marshal), "tuple to list 1, class or tag 1");
         assert_eq!(told(Format::Pickle), "symbol to text 1, class or tag 1");
         assert_eq!(
             of(Format::Bson, &[Value::Array(vec![Value::Int(1)])]),

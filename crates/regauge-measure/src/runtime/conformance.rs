@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Places, RunnerFile, carried, with};
+use super::{Places, RunnerFile, Runtime, carried, with};
 use crate::process::{Launch, Process, Trouble};
 use crate::protocol::{Command, Op};
 use crate::{assets, launch, setup};
@@ -193,7 +193,8 @@ fn converse(runner: &RunnerFile) {
 
 #[test]
 fn every_carried_runner_answers_alike() {
-    for runner in carried() {
+    // What is native is asked less, in a test of its own.
+    for runner in carried().iter().filter(|one| one.runtime != Runtime::NATIVE) {
         converse(runner);
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct RunnerFile {
     pub environment: Vec<(String, String)>,
     /// The command that translates runner and adapter, for languages that need it.
     pub build: Option<Vec<String>>,
+    /// Whether the runtime compiles while it runs, so that a process gets faster for a while.
+    pub compiles: bool,
     /// What a translator says when a library is not there.
     pub absent: Option<String>,
     pub setup: SetUp,
@@ -90,10 +92,9 @@ impl RunnerFile {
         };
         let id = need("runtime")?;
         let plain = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '-';
-        if !id.chars().all(plain) || id == Runtime::NATIVE.id() {
+        if !id.chars().all(plain) {
             return Err(fail(format!(
-                "found runtime \"{id}\", expected a name of small letters, digits and \"-\", and \
-                 not \"native\""
+                "found runtime \"{id}\", expected a name of small letters, digits and \"-\""
             )));
         }
         let commands: Vec<Vec<String>> = head.all("command").map(words).collect();
@@ -143,6 +144,7 @@ impl RunnerFile {
             commands,
             environment,
             build: head.get("build").map(words),
+            compiles: head.get("compiles") == Some("yes"),
             absent: head.get("absent").map(str::to_owned),
             setup,
         })
@@ -304,7 +306,10 @@ pub(crate) fn carried() -> &'static [RunnerFile] {
     static CARRIED: LazyLock<Vec<RunnerFile>> = LazyLock::new(|| {
         let mut list: Vec<RunnerFile> = assets::FILES
             .iter()
-            .filter(|(path, _)| path.starts_with("runners/"))
+            // Below them are folders with their parts.
+            .filter(|(path, _)| {
+                path.strip_prefix("runners/").is_some_and(|name| !name.contains('/'))
+            })
             .map(|(path, text)| {
                 RunnerFile::from_text(Path::new(path), text)
                     .expect("a test reads every runner that is carried")
@@ -327,6 +332,10 @@ pub(crate) fn with(files: &[PathBuf]) -> Result<Vec<RunnerFile>, Error> {
         let text = std::fs::read_to_string(file).map_err(Error::io("read", file))?;
         let full = file.canonicalize().map_err(Error::io("find", file))?;
         let runner = RunnerFile { file: full, ..RunnerFile::from_text(file, &text)? };
+        if runner.runtime == Runtime::NATIVE {
+            let reason = "found runtime \"native\", which is regauge's own".to_owned();
+            return Err(Error::Runner { path: file.clone(), reason });
+        }
         list.retain(|one| one.runtime != runner.runtime);
         list.push(runner);
     }

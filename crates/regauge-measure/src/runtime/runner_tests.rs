@@ -92,7 +92,7 @@ fn a_runner_that_says_too_little_is_refused() {
         (
             "# runtime: Toy\n",
             "runner mine.sh: found runtime \"Toy\", expected a name of small letters, digits and \
-             \"-\", and not \"native\"",
+             \"-\"",
         ),
         (
             "# runtime: toy\n# command: sh run\n",
@@ -127,4 +127,19 @@ fn a_runner_of_the_users_own_joins_the_carried_ones() {
     assert!(toy.has_suffix("t") && toy.file.is_absolute());
     assert_eq!(list.len(), carried().len() + 1);
     assert_eq!(Runtime::of("toy").name(), "Toy");
+}
+
+#[test]
+fn the_native_runtime_is_not_for_others_to_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.sh");
+    std::fs::write(&file, "# runtime: native\n# name: Mine\n# command: sh {adapter}\n").unwrap();
+    let error = with(std::slice::from_ref(&file)).unwrap_err().to_string();
+    assert!(error.ends_with("found runtime \"native\", which is regauge's own"), "{error}");
+    // What the set-up builds for this processor is one more program of the same runtime.
+    let native = carried().iter().find(|one| one.runtime == Runtime::NATIVE).unwrap();
+    let data = folder.path().to_owned();
+    let places = Places { data: Some(data), adapter: "sonic_rs.rs".into(), ..Places::default() };
+    let absent = native.command(None, &places).unwrap_err();
+    assert!(absent.ends_with("regauge-contenders is not there"), "{absent}");
 }

@@ -16,7 +16,7 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
     if rows.is_empty() {
         return;
     }
-    text.push_str("Safety: what hostile documents did, each with at most 512 MB and 5 s\n\n");
+    text.push_str("Safety: what hostile documents do, each given at most 512 MB and 5 s\n\n");
     let header = ["library", "runtime", "format", "a document can", "bombs", "limits found"];
     let mut table = table::table(layout, &header);
     for (row, safety) in &rows {
@@ -61,12 +61,12 @@ fn stops(outcome: BombOutcome) -> bool {
     matches!(outcome, BombOutcome::Crashed | BombOutcome::OutOfMemory | BombOutcome::OutOfTime)
 }
 
-/// "5 refused, 1 decoded, 1 crashed it", what is bad first.
+/// "1 crashed, 5 refused, 1 decoded": what is bad first.
 fn bombs(safety: &Safety) -> String {
     let count =
         |outcome| safety.bombs.iter().filter(|bomb: &&Bomb| bomb.outcome == outcome).count();
     let parts: Vec<String> = [
-        (BombOutcome::Crashed, "crashed it"),
+        (BombOutcome::Crashed, "crashed"),
         (BombOutcome::OutOfMemory, "out of memory"),
         (BombOutcome::OutOfTime, "out of time"),
         (BombOutcome::Refused, "refused"),
@@ -77,5 +77,5 @@ fn bombs(safety: &Safety) -> String {
     .filter(|(count, _)| *count > 0)
     .map(|(count, word)| format!("{count} {word}"))
     .collect();
-    if parts.is_empty() { "none tried".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "not tested".to_owned() } else { parts.join(", ") }
 }

@@ -1,6 +1,8 @@
 //! The world outside of tests: child processes, the system's clock, one core for those that are
 //! to have one.
 
+use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -29,13 +31,14 @@ impl World for Processes<'_> {
         let began = Instant::now();
         let (mut process, _) = Process::start(&self.launches[index], patience)?;
         let start_ns = began.elapsed().as_nanos() as f64;
-        let pinned = self.core.as_ref().is_some_and(|core| core.pin_process(process.id()));
+        let pinned = self.pin(&process);
         // What the start took at its highest is not the data's.
         process.forget_peak();
         let idle = process.memory().map(|(resident, _)| resident);
         let command = Command::Load { path: &load.path, spans: load.spans.as_deref() };
         process.ask::<Counted>(&command, patience)?;
-        Ok(Started { subject: Box::new(Running(Some(process))), start_ns, idle, pinned })
+        let subject = Running { process: Some(process), load: load.clone() };
+        Ok(Started { subject: Box::new(subject), start_ns, idle, pinned })
     }
 
     fn now(&self) -> Duration {
@@ -56,12 +59,45 @@ impl World for Processes<'_> {
     }
 }
 
+impl Processes<'_> {
+    fn pin(&self, process: &Process) -> bool {
+        self.core.as_ref().is_some_and(|core| core.pin_process(process.id()))
+    }
+
+    /// Goes on with a process in which a check was made; says whether it is bound to the core.
+    pub(crate) fn take(&self, index: usize, live: Live) -> Option<(Box<dyn Subject>, bool)> {
+        let load = self.loads[index].clone()?;
+        let process = live.0.into_inner().ok()?;
+        let pinned = self.pin(&process);
+        Some((Box::new(Running { process: Some(process), load }), pinned))
+    }
+}
+
+/// A process that has been checked and goes on. Nobody waits for the lock: it lets outcomes be
+/// looked at by several threads.
+pub(crate) struct Live(Mutex<Process>);
+
+impl Live {
+    pub(crate) fn new(process: Process) -> Live {
+        Live(Mutex::new(process))
+    }
+}
+
+impl fmt::Debug for Live {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a process")
+    }
+}
+
 /// A process, told to end when it is let go.
-struct Running(Option<Process>);
+struct Running {
+    process: Option<Process>,
+    load: Load,
+}
 
 impl Running {
     fn process(&mut self) -> Result<&mut Process, Trouble> {
-        self.0.as_mut().ok_or_else(|| Trouble::Raised("it was told to end".to_owned()))
+        self.process.as_mut().ok_or_else(|| Trouble::Raised("it was told to end".to_owned()))
     }
 }
 
@@ -80,14 +116,20 @@ impl Subject for Running {
         self.process()?.ask::<Counted>(&Command::Hold, patience).map(|_| ())
     }
 
+    fn reload(&mut self, patience: Duration) -> Result<(), Trouble> {
+        let load = self.load.clone();
+        let command = Command::Load { path: &load.path, spans: load.spans.as_deref() };
+        self.process()?.ask::<Counted>(&command, patience).map(|_| ())
+    }
+
     fn peak(&self) -> Option<u64> {
-        self.0.as_ref()?.memory().map(|(_, peak)| peak)
+        self.process.as_ref()?.memory().map(|(_, peak)| peak)
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(process) = self.0.take() {
+        if let Some(process) = self.process.take() {
             process.stop();
         }
     }

@@ -25,33 +25,6 @@ pub(crate) struct Warmth {
     pub settled: Option<bool>,
 }
 
-/// The time that all warm-ups of a lap have together. Most settle at once and leave their time to
-/// those that do not; on a noisy machine nobody does, and nobody may take all of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Pool {
-    /// The longest time of one warm-up.
-    pub most: Duration,
-    /// What is left for those that are left; nothing for as much as they like.
-    pub left: Option<Duration>,
-    pub remaining: u32,
-}
-
-impl Pool {
-    /// How long the next warm-up may take: up to three equal shares of what is left, and never all
-    /// of it while there are others.
-    pub(crate) fn limit(&self) -> Duration {
-        let Some(left) = self.left else { return self.most };
-        let share = left * 3 / self.remaining.max(1);
-        share.min(if self.remaining > 1 { left / 2 } else { left }).min(self.most)
-    }
-
-    /// One has taken this long.
-    pub(crate) fn spend(&mut self, time: Duration) {
-        self.remaining = self.remaining.saturating_sub(1);
-        self.left = self.left.map(|left| left.saturating_sub(time));
-    }
-}
-
 /// Whether the samples, in nanoseconds of one pass, have come to rest; nothing when there are too
 /// few to tell.
 pub(crate) fn is_settled(per_pass: &[f64]) -> Option<bool> {
@@ -86,31 +59,6 @@ mod tests {
         ] {
             assert_eq!(is_settled(samples), settled, "{samples:?}");
         }
-    }
-
-    #[test]
-    fn a_pool_is_never_overdrawn_and_leaves_time_to_those_that_need_it() {
-        let ms = Duration::from_millis;
-        let mut pool = Pool { most: ms(2_000), left: Some(ms(1_000)), remaining: 10 };
-        assert_eq!(pool.limit(), ms(300));
-        // Nine that settle at once: the last may have what they left.
-        for _ in 0..9 {
-            pool.spend(ms(10));
-        }
-        assert_eq!(pool.limit(), ms(910));
-        // Ten that never do: each takes its limit.
-        let mut pool = Pool { most: ms(2_000), left: Some(ms(1_000)), remaining: 10 };
-        let taken: Vec<Duration> = (0..10)
-            .map(|_| {
-                let limit = pool.limit();
-                pool.spend(limit);
-                limit
-            })
-            .collect();
-        assert!(taken.iter().sum::<Duration>() <= ms(1_000), "{taken:?}");
-        assert!(taken[8] > Duration::ZERO, "{taken:?}");
-        let free = Pool { most: ms(2_000), left: None, remaining: 10 };
-        assert_eq!(free.limit(), ms(2_000));
     }
 
     #[test]

@@ -28,15 +28,24 @@ pub fn execute(plan: &Plan, told: &mut dyn FnMut(&Step)) -> Result<Done, Error> 
     assets::unpack(&lab).map_err(Error::io("write", &lab))?;
     let mut done = Done { failed: Vec::new() };
     let mut ended = Vec::new();
+    // Whose registry does not answer: another library would not be found there either.
+    let mut offline = Vec::new();
     let mut errors = Vec::new();
     let mut stamps = plan.stamps.as_slice();
     for step in &plan.steps {
         if step.runtime.is_some() && ended.contains(&step.runtime) {
             continue;
         }
+        if step.optional && offline.contains(&step.runtime) {
+            done.failed.push((step.line(), "not tried: no server answered before".to_owned()));
+            continue;
+        }
         told(step);
         let Err(reason) = take(step) else { continue };
         if step.optional {
+            if reason.contains(NO_SERVER) {
+                offline.push(step.runtime);
+            }
             done.failed.push((step.line(), reason));
             continue;
         }
@@ -78,8 +87,12 @@ fn write_script(path: &std::path::Path, text: &str) -> std::io::Result<()> {
     Ok(())
 }
 
+/// What a failed step says of that.
+const NO_SERVER: &str = "no server answered";
+
 /// What package managers say when no server answers.
-const OFFLINE: [&str; 8] = [
+const OFFLINE: [&str; 9] = [
+    "Failed to open TCP connection",
     "name resolution",
     "Could not resolve",
     "getaddrinfo",
@@ -116,7 +129,7 @@ fn run(command: &[OsString]) -> Result<(), String> {
     }
     Err(if offline.into_inner().unwrap_or_default() {
         format!(
-            "{status}; no server answered. What was set up before stays usable; with a network, \
+            "{status}; {NO_SERVER}. What was set up before stays usable; with a network, \
              or a proxy or mirror set for {}, try again",
             program.to_string_lossy()
         )

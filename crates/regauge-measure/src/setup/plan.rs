@@ -208,11 +208,15 @@ pub(super) fn plan_for(
         let missing = found.libraries_missing.get(&runner.runtime).cloned().unwrap_or_default();
         if let Some(failing) = found.lacking.get(&runner.runtime) {
             if !setup.always && !named(runner) {
-                plan.remarks.push(format!(
-                    "{name} is left out: \"{failing}\" does not work here. \
-                     regauge measure --setup {id} sets it up (Debian packages {}).",
-                    setup.debian.join(" ")
-                ));
+                let how = match setup.debian.as_slice() {
+                    [] => String::new(),
+                    packages => format!(
+                        " regauge measure --setup {id} sets it up (Debian packages {}).",
+                        packages.join(" ")
+                    ),
+                };
+                plan.remarks
+                    .push(format!("{name} is left out: \"{failing}\" does not work here.{how}"));
                 continue;
             }
             packages.extend(setup.debian.iter().cloned());
@@ -304,7 +308,7 @@ fn steps_of(
 pub(super) fn stamp_for(runtime: Runtime, steps: &[Step]) -> String {
     let mut text: String = steps.iter().map(|step| step.line() + "\n").collect();
     let folder = format!("contenders/{}/", runtime.id());
-    let lists = ["txt", "json", "xml"];
+    let lists = ["txt", "json", "xml", "toml", "rs"];
     for (path, list) in assets::FILES {
         let suffix = Path::new(path).extension().and_then(|suffix| suffix.to_str());
         if path.starts_with(&folder) && suffix.is_some_and(|suffix| lists.contains(&suffix)) {

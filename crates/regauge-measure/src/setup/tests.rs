@@ -209,6 +209,23 @@ fn a_machine_that_is_offline_is_told_so() {
 }
 
 #[test]
+fn a_registry_that_does_not_answer_is_asked_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let offline = "echo getaddrinfo >&2; exit 1";
+    let steps = vec![
+        step(Some("ruby"), offline, true),
+        step(Some("ruby"), "echo another gem", true),
+        step(Some("python"), "exit 2", true),
+        step(Some("python"), "true", true),
+    ];
+    let (told, result) = done(folder.path(), steps);
+    assert_eq!(told, [offline, "exit 2", "true"]);
+    let failed = result.unwrap().failed;
+    assert_eq!(failed[1].1, "not tried: no server answered before");
+    assert_eq!(failed.len(), 3);
+}
+
+#[test]
 fn lines_are_quoted_for_a_shell() {
     let action = Action::Run(vec!["a b".into(), "it's".into(), "-x=1".into()]);
     let step = Step { action, ..step(None, "", false) };

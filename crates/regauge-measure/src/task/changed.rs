@@ -68,10 +68,17 @@ fn pair(
     let less = filled.table.columns[column].less_is_better;
     let (one, other) = (filled.place(row)?, filled.place(against)?);
     let cell = |place: usize| &filled.table.rows[place].cells[column];
+    let printed = |place: usize| cell(place).published_ratio;
+    let is_base =
+        |place: usize| filled.table.baseline.as_ref() == Some(&filled.table.rows[place].name);
     let then = match (cell(one).published, cell(other).published) {
-        (Some(value), Some(base)) => published_against(value, base, less),
-        _ => cell(one).published_ratio.ok_or("the post has no figure to compare with")?,
+        // What the post prints against its baseline counts, not what its rounded numbers give.
+        _ if is_base(other) && printed(one).is_some() => printed(one),
+        _ if is_base(one) && printed(other).is_some() => printed(other).map(|ratio| 1.0 / ratio),
+        (Some(value), Some(base)) => Some(published_against(value, base, less)),
+        _ => printed(one),
     };
+    let then = then.ok_or("the post has no figure to compare with")?;
     let now = filled.figure(one, column)?.against(filled.figure(other, column)?, less, seed);
     let sentence = told(change, Outcome::of(then, now), then, now);
     Ok(sentence.replace("{row}", row).replace("{against}", against))
@@ -86,17 +93,24 @@ fn alone(
     seed: u64,
 ) -> Result<String, String> {
     let place = filled.place(row)?;
-    let then = filled.table.rows[place].cells[column]
-        .published
-        .ok_or("the post has no figure to compare with")?;
+    let cell = &filled.table.rows[place].cells[column];
+    let low = cell.published.ok_or("the post has no figure to compare with")?;
+    let high = cell.published_to.unwrap_or(low);
     let now = filled.figure(place, column)?.estimate(seed);
-    Ok(told(change, Outcome::of(then, now), then, now).replace("{row}", row))
+    // Within the post's own range nothing has changed.
+    let then = now.median.clamp(low, high);
+    let outcome = Outcome::of(then, now);
+    let words = outcome.words(change).replace("{then}", &range(low, high, change.form));
+    Ok(filled_in(&words, change, then, now).replace("{row}", row))
 }
 
 /// The words of an outcome with its ratios.
 fn told(change: &ChangePlan, outcome: Outcome, then: f64, now: Estimate) -> String {
-    outcome
-        .words(change)
+    filled_in(outcome.words(change), change, then, now)
+}
+
+fn filled_in(words: &str, change: &ChangePlan, then: f64, now: Estimate) -> String {
+    words
         .replace("{then}", &phrase(then, None, change.form))
         .replace("{now}", &phrase(now.median, Some(now), change.form))
         .replace("{trend}", trend(then, now))
@@ -164,6 +178,17 @@ pub(super) fn phrase(ratio: f64, interval: Option<Estimate>, form: Form) -> Stri
     }
 }
 
+/// What the post gives, a ratio or the range of one: "10 to 12% more".
+fn range(low: f64, high: f64, form: Form) -> String {
+    let last = phrase(high, None, form);
+    if low >= high {
+        return last;
+    }
+    let first = phrase(low, None, form);
+    let number = first.split([' ', '%']).next().unwrap_or_default();
+    format!("{number} to {last}")
+}
+
 /// A percentage: one decimal below ten.
 fn digits(percent: f64) -> String {
     if percent.abs() < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") }
@@ -204,6 +229,7 @@ mod tests {
                         cells: vec![Cell {
                             today: figure(samples).map(|one| one.estimate(1)),
                             published: *published,
+                            published_to: None,
                             ..Cell::default()
                         }],
                         note: None,
@@ -291,6 +317,39 @@ mod tests {
         assert!(text.starts_with("turned: a b"), "{text}");
         let text = sentence(&change(Some("a"), Some("b"), Form::Factor), &[filled(rows, false)], 1);
         assert!(text.starts_with("turned: a b 1.09 times as fast 2.00 times as slow"), "{text}");
+    }
+
+    #[test]
+    fn what_the_post_prints_counts_and_not_what_its_numbers_give() {
+        let mut table = filled(&[("a", Some(3.0), LOW), ("b", Some(4.0), HIGH)], true);
+        table.table.baseline = Some("a".to_owned());
+        table.table.rows[1].cells[0].published_ratio = Some(1.3);
+        let told = |row, against| {
+            sentence(&change(Some(row), Some(against), Form::Factor), &[table.clone()], 1)
+        };
+        assert!(told("b", "a").starts_with("same: b a 1.30 times as slow"), "{}", told("b", "a"));
+        assert!(told("a", "b").starts_with("same: a b 1.30 times as fast"), "{}", told("a", "b"));
+    }
+
+    #[test]
+    fn a_range_is_told_as_one() {
+        let said = |samples: &[f64], form| {
+            let mut table = filled(&[("a", Some(1.1), samples)], true);
+            table.table.rows[0].cells[0].published_to = Some(1.12);
+            let words = |text: &str| format!("{text}: {{then}}, {{now}}, {{trend}}");
+            let change = ChangePlan {
+                same: words("same"),
+                turned: words("turned"),
+                close: words("close"),
+                ..change(Some("a"), None, form)
+            };
+            sentence(&change, &[table], 1)
+        };
+        let within = said(&[1.11, 1.11, 1.11, 1.11, 1.11, 1.11], Form::Percent);
+        assert_eq!(within, "same: 10 to 12% more, 11% more, as far apart as then");
+        let beyond = said(&[1.5; 6], Form::Factor);
+        assert!(beyond.starts_with("same: 1.10 to 1.12 times as slow, 1.50"), "{beyond}");
+        assert!(beyond.ends_with("further apart than then"), "{beyond}");
     }
 
     #[test]

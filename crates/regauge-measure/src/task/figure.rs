@@ -57,7 +57,7 @@ impl Figure {
         if lists.iter().all(|list| list.samples.len() == 1) {
             let values: Vec<f64> = lists.iter().map(|list| list.samples[0]).collect();
             let value = self.number(&values);
-            return Estimate { median: value, low: value, high: value };
+            return Estimate::exact(value);
         }
         stats::estimate_of_processes(&lists, seed, |medians| self.number(medians))
     }
@@ -75,7 +75,7 @@ impl Figure {
     /// times as little where more is. Above 1 is worse in either case.
     pub(crate) fn against(&self, baseline: &Figure, less_is_better: bool, seed: u64) -> Estimate {
         if self == baseline {
-            return Estimate { median: 1.0, low: 1.0, high: 1.0 };
+            return Estimate::exact(1.0);
         }
         match less_is_better {
             true => self.divided_by(baseline).estimate(seed),
@@ -114,7 +114,8 @@ mod tests {
         let mixed = Figure::sum(vec![samples.clone().into()]).estimate(1);
         let mut sorted = samples;
         sorted.sort_by(f64::total_cmp);
-        let apart = Figure::sum(vec![List { samples: sorted, sizes: vec![12, 12] }]).estimate(1);
+        let apart = Figure::sum(vec![List { samples: sorted, sizes: vec![12, 12], spread: 0.03 }])
+            .estimate(1);
         assert_eq!(apart.median, mixed.median);
         assert!(apart.low < mixed.low && apart.high > mixed.high, "{apart:?} {mixed:?}");
     }

@@ -21,7 +21,7 @@ pub(super) trait Results {
 }
 
 /// A table with the figures that its cells were made of.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Filled {
     pub table: TaskTable,
     /// Row by row, column by column.
@@ -107,14 +107,19 @@ fn table(plan: &TablePlan, results: &dyn Results, seed: u64) -> Filled {
                 let base_figure = base.and_then(|base| found[base][at].as_ref().ok());
                 let number = |row: &RowPlan| column.published(*row.published.get(at)?);
                 let then = number(row);
-                let given = row.published_ratio.get(at).copied().filter(|one| !one.is_nan());
+                let given = printed_ratio(row, at);
                 Cell {
                     today: figure.map(|one| one.estimate(seed)),
                     today_ratio: figure
                         .zip(base_figure)
                         .map(|(one, base)| one.against(base, column.less_is_better, seed)),
                     published: then,
+                    published_to: row.published_to.get(at).and_then(|to| column.published(*to)),
+                    // Worked out only where the post prints no ratios in this column.
                     published_ratio: given.or_else(|| {
+                        if rows.iter().any(|row| printed_ratio(row, at).is_some()) {
+                            return None;
+                        }
                         let base = number(&rows[base?])?;
                         Some(published_against(then?, base, column.less_is_better))
                     }),
@@ -138,6 +143,11 @@ fn table(plan: &TablePlan, results: &dyn Results, seed: u64) -> Filled {
         filled.figures.push(found[place].iter().map(|one| one.clone().ok()).collect());
     }
     filled
+}
+
+/// The ratio that the post prints in this column.
+fn printed_ratio(row: &RowPlan, column: usize) -> Option<f64> {
+    row.published_ratio.get(column).copied().filter(|one| !one.is_nan())
 }
 
 /// The row's own note, and why cells are empty: each reason once.

@@ -109,6 +109,7 @@ pub fn run(
         options.files.clear();
     }
     options.take_part.clone_from(&plan.take_part);
+    options.published = plan.published();
     // A few records, or a file, need no more than any other measurement.
     let whole = !request.file && request.records.is_none();
     if let Some(seconds) = plan.budget.filter(|_| whole && !request.budget) {
@@ -173,21 +174,8 @@ fn codec(plan: &Plan, mut options: Options, progress: &mut dyn Progress) -> Resu
     options.common |= !plan.needs_file();
     let mut report = crate::run(&options, progress)?;
     let results = Codec { report: &report, calls: HashMap::new() };
-    report.task = Some(unranked(fill::task(plan, &results, options.seed), &report));
+    report.task = Some(fill::task(plan, &results, options.seed));
     Ok(report)
-}
-
-/// A task as it may be told: on a machine that was too noisy, without ratios of times and without
-/// a word on what has changed. Sizes are exact on any machine.
-fn unranked(mut task: report::Task, report: &Report) -> report::Task {
-    if !report.is_ranked() {
-        let rows = task.tables.iter_mut().flat_map(|table| &mut table.rows);
-        for cell in rows.flat_map(|row| &mut row.cells) {
-            cell.today_ratio = cell.today_ratio.filter(|one| one.low == one.high);
-        }
-        task.changed = vec!["The machine was too noisy to say what has changed.".to_owned()];
-    }
-    task
 }
 
 fn calls(
@@ -220,7 +208,7 @@ fn calls(
     }
     let results =
         Both { codec: Codec { report: &report, calls: measured }, programs: Programs(&list) };
-    report.task = Some(unranked(fill::task(plan, &results, options.seed), &report));
+    report.task = Some(fill::task(plan, &results, options.seed));
     report.interrupted |= options.is_stopped();
     report
         .notes
@@ -278,6 +266,7 @@ fn programs(
             took_s: began.elapsed().as_secs_f64(),
             timed_documents: count,
             every: 1,
+            part: None,
         },
         references: Vec::new(),
         rows: Vec::new(),

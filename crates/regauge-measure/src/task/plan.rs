@@ -36,6 +36,20 @@ pub(crate) struct Plan {
     pub crossing: Vec<CrossingPlan>,
 }
 
+impl Plan {
+    /// The contenders of rows with published figures, as `runtime/name`.
+    pub(crate) fn published(&self) -> Vec<String> {
+        let rows =
+            self.table.iter().flat_map(|table| table.row.iter().map(move |row| (table, row)));
+        rows.filter(|(_, row)| !row.published.is_empty() || !row.published_ratio.is_empty())
+            .flat_map(|(table, row)| {
+                let runtime = row.runtime.as_ref().or(table.runtime.as_ref());
+                row.contender.iter().filter_map(move |name| Some(format!("{}/{name}", runtime?)))
+            })
+            .collect()
+    }
+}
+
 /// Where the published figures come from: a public reference.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -165,7 +179,10 @@ pub(crate) struct RowPlan {
     /// In the order of the columns; `nan` where there is none.
     #[serde(default)]
     pub published: Vec<f64>,
-    /// Ratios to the baseline, where the post gives nothing else.
+    /// The upper ends, where the post gives ranges.
+    #[serde(default)]
+    pub published_to: Vec<f64>,
+    /// Ratios to the baseline as the post prints them; `nan` where it prints none.
     #[serde(default)]
     pub published_ratio: Vec<f64>,
     pub note: Option<String>,

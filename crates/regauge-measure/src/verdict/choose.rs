@@ -6,9 +6,11 @@
 
 use std::fmt::Write as _;
 
+use super::field::{self, Untimed};
 use crate::contender::Gives;
 use crate::cost::{self, Way, Weights};
-use crate::report::{Assumptions, BombOutcome, Choice, Report, Row, Verdict};
+use crate::order;
+use crate::report::{Assumptions, BombOutcome, Choice, Gain, Report, Row, Verdict};
 use crate::runtime::Runtime;
 use crate::stats::Estimate;
 use crate::summary;
@@ -120,49 +122,66 @@ pub(crate) fn refusal(report: &Report, row: &Row, allow: Allow) -> Option<String
 }
 
 /// Chooses. `bundled` says which rows are of a library that comes with its runtime: those are
-/// what the user is taken to have now.
+/// what the user is taken to have now. `untimed` is everybody who is installed and has no times: a
+/// runtime with a usual library among them that is not ruled out gets no winner.
 pub(crate) fn decide(
     report: &Report,
     assumed: &Assumptions,
     allow: Allow,
     bundled: &dyn Fn(&Row) -> bool,
+    untimed: &[Untimed],
 ) -> Verdict {
-    if let Some(noise) =
-        report.noise.as_ref().filter(|noise| noise.spread > noise.limit && noise.advice.is_some())
-    {
-        let mut sentence = format!(
-            "Nothing is recommended: the machine was too noisy (a fixed piece of work varied by \
-             {:.1}%, at most {:.1}% is borne).",
-            noise.spread * 100.0,
-            noise.limit * 100.0
-        );
-        if let Some(advice) = &noise.advice {
-            let _ = write!(sentence, " {advice}");
-        }
-        return Verdict { summary: vec![sentence], choices: Vec::new() };
-    }
+    let mut fields = field::fields(report, untimed);
     let ways = cost::ways(report);
     let uses = uses(assumed);
     let (mut advice, mut gains, mut choices) = (Vec::new(), Vec::new(), Vec::new());
-    for (runtime, gives) in summary::groups(report) {
-        let group: Vec<&Way> =
-            ways.iter().filter(|way| summary::is_in(way.row, runtime, gives)).collect();
+    for field in &mut fields {
+        let (runtime, gives) = (field.runtime, field.gives);
         // A tree is no end in itself: a recommendation is about what a program goes on with.
-        if group.is_empty() || gives == Gives::Tree {
+        if gives == Gives::Tree {
             continue;
         }
-        let group = Group { runtime, gives, ways: group, report, allow };
+        let ways: Vec<&Way> =
+            ways.iter().filter(|way| summary::is_in(way.row, runtime, gives)).collect();
+        let group = Group { runtime, gives, ways, report, allow };
+        let now = group.now(bundled);
+        field.now = now.map(Way::label);
+        if !field.is_decided() {
+            let why = field::undecided(field);
+            choices.extend(uses.iter().map(|one| group.no_choice(one, &why)));
+            advice.push(format!("{}: {why}.", group.name()));
+            continue;
+        }
         let winners: Vec<Vec<&Way>> = uses.iter().map(|one| group.winners(one)).collect();
-        choices.extend(uses.iter().zip(&winners).map(|(one, won)| group.choice(one, won)));
+        let won = uses.iter().zip(&winners);
+        choices.extend(won.map(|(one, won)| Choice {
+            gain: now.and_then(|now| group.gain(one, won, now)),
+            ..group.choice(one, won)
+        }));
         advice.push(group.advice(&uses, &winners));
-        gains.extend(group.gains(&uses, &winners, bundled));
+        gains.extend(now.and_then(|now| group.gains(&uses, &winners, now)));
     }
     let mut summary = advice;
     summary.append(&mut gains);
     if !choices.is_empty() {
         summary.extend(caveats(report, allow));
     }
-    Verdict { summary, choices }
+    Verdict { summary, choices, fields }
+}
+
+/// The rows that win some use, by their places in the report.
+pub(crate) fn winners(report: &Report, assumed: &Assumptions, allow: Allow) -> Vec<usize> {
+    let ways = cost::ways(report);
+    let uses = uses(assumed);
+    let mut rows: Vec<&Row> = Vec::new();
+    for (runtime, gives) in summary::groups(report) {
+        let ways: Vec<&Way> =
+            ways.iter().filter(|way| summary::is_in(way.row, runtime, gives)).collect();
+        let group = Group { runtime, gives, ways, report, allow };
+        rows.extend(uses.iter().flat_map(|one| group.winners(one)).map(|way| way.row));
+    }
+    let is_one = |row: &Row| rows.iter().any(|one| std::ptr::eq(*one, row));
+    (0..report.rows.len()).filter(|place| is_one(&report.rows[*place])).collect()
 }
 
 /// The ways of one runtime to one kind of objects.
@@ -208,6 +227,19 @@ impl<'g> Group<'g> {
         std::iter::once(best).chain(close).collect()
     }
 
+    /// The choice of a field that is not decided.
+    fn no_choice(&self, purpose: &Use, why: &str) -> Choice {
+        Choice {
+            runtime: self.runtime,
+            gives: self.gives,
+            purpose: purpose.purpose.to_owned(),
+            winners: Vec::new(),
+            too_close: false,
+            because: format!("There is {why}."),
+            gain: None,
+        }
+    }
+
     fn choice(&self, purpose: &Use, winners: &[&Way]) -> Choice {
         let mut because = purpose.because.clone();
         if winners.is_empty() {
@@ -233,6 +265,7 @@ impl<'g> Group<'g> {
             winners: winners.iter().map(|way| way.label()).collect(),
             too_close: winners.len() > 1,
             because,
+            gain: None,
         }
     }
 
@@ -286,12 +319,12 @@ impl<'g> Group<'g> {
     /// with the runtime; else the one that is named like the format, or whose name holds the
     /// format's (serde_json); else the cheapest.
     fn now(&self, bundled: &dyn Fn(&Row) -> bool) -> Option<&'g Way<'g>> {
-        let format = self.report.input.format.as_str();
+        let format = order::family(&self.report.input.format);
         let same = || {
             self.ways
                 .iter()
                 .copied()
-                .filter(|way| way.compression == "none" && way.row.format == format)
+                .filter(|way| way.compression == "none" && order::family(&way.row.format) == format)
         };
         same()
             .find(|way| bundled(way.row))
@@ -303,24 +336,28 @@ impl<'g> Group<'g> {
             })
     }
 
+    /// How many times less the first winner takes than what the user has now.
+    fn gain(&self, purpose: &Use, winners: &[&Way], now: &Way) -> Option<Gain> {
+        let best = winners.first()?;
+        let seed = self.report.method.seed;
+        let cpu = Weights { byte_ns: 0.0, ..purpose.weights };
+        Some(Gain {
+            is_same: winners.iter().any(|way| is_same(way, now)),
+            size: now.bytes / best.bytes.max(1.0),
+            time: now.against(best, cpu, seed),
+            cost: now.against(best, purpose.weights, seed),
+        })
+    }
+
     /// By how much the winners beat what the user has now.
-    fn gains(
-        &self,
-        uses: &[Use],
-        winners: &[Vec<&Way>],
-        bundled: &dyn Fn(&Row) -> bool,
-    ) -> Option<String> {
-        let now = self.now(bundled)?;
+    fn gains(&self, uses: &[Use], winners: &[Vec<&Way>], now: &Way) -> Option<String> {
         let seed = self.report.method.seed;
         let parts: Vec<String> = uses
             .iter()
             .zip(winners)
             .filter_map(|(purpose, list)| {
                 let best = list.first()?;
-                let same = list.iter().any(|way| {
-                    std::ptr::eq(way.row, now.row) && way.compression == now.compression
-                });
-                if same {
+                if list.iter().any(|way| is_same(way, now)) {
                     return Some(format!("{} is as cheap already", purpose.figure));
                 }
                 let ratio = best.against(now, purpose.weights, seed);
@@ -337,6 +374,10 @@ impl<'g> Group<'g> {
             parts.join(", ")
         ))
     }
+}
+
+fn is_same(one: &Way, other: &Way) -> bool {
+    std::ptr::eq(one.row, other.row) && one.compression == other.compression
 }
 
 /// The first of those that are too close, and how many more there are.
@@ -397,8 +438,8 @@ fn caveats(report: &Report, allow: Allow) -> Vec<String> {
     let untried = untried.count();
     if untried > 0 && !allow.unsafe_ones {
         list.push(format!(
-            "{untried} of the libraries were not tried with hostile documents (--safety all does); \
-             what they say of themselves was believed."
+            "{untried} of the libraries were not safety-tested; rated from their documentation \
+             (--safety all tests them)."
         ));
     }
     if report.references.iter().all(|one| one.compressions.is_empty()) {

@@ -1,7 +1,7 @@
 //! Verdicts over fixed figures.
 
 use super::*;
-use crate::report::{Bomb, Compression, Loss, Noise, Reference, Safety};
+use crate::report::{Bomb, Compression, Loss, Missing, NotTimed, Reference, Safety};
 use crate::test_report;
 
 const STEADY: [f64; 7] = [1.00e6, 1.01e6, 1.02e6, 1.03e6, 1.04e6, 1.05e6, 1.06e6];
@@ -26,7 +26,7 @@ fn report() -> Report {
 }
 
 fn verdict(report: &Report, allow: Allow) -> Verdict {
-    decide(report, &Assumptions::default(), allow, &|row| row.contender == "json")
+    decide(report, &Assumptions::default(), allow, &|row| row.contender == "json", &[])
 }
 
 fn choice<'v>(verdict: &'v Verdict, purpose: &str) -> &'v Choice {
@@ -73,7 +73,7 @@ fn a_wide_road_prefers_the_quick_and_a_narrow_one_the_small() {
     let report = report();
     let wire = |bandwidth: f64| {
         let assumed = Assumptions { bandwidth, ..Assumptions::default() };
-        let verdict = decide(&report, &assumed, Allow::default(), &|_| false);
+        let verdict = decide(&report, &assumed, Allow::default(), &|_| false, &[]);
         choice(&verdict, "wire").winners.clone()
     };
     assert_eq!(wire(1e6), ["packed (cbor)"]);
@@ -189,30 +189,95 @@ fn where_all_are_refused_nobody_wins() {
     assert!(verdict.summary[0].contains("nothing can be recommended"), "{verdict:?}");
 }
 
+/// Python's contender of this name, which is usual and has no times.
+fn untimed(name: &str, why: &str, is_ruled_out: bool) -> Untimed {
+    Untimed {
+        runtime: Runtime::of("python"),
+        gives: Gives::Data,
+        is_floor: false,
+        told: NotTimed { contender: name.into(), usual: true, why: why.into(), is_ruled_out },
+    }
+}
+
 #[test]
-fn a_noisy_machine_gets_no_ranking() {
+fn there_is_no_winner_without_every_usual_library() {
     let mut report = report();
-    report.noise = Some(Noise {
-        probes_ns: Vec::new(),
-        spread: 0.12,
-        limit: 0.05,
-        advice: Some("Close what else is running.".into()),
-    });
-    let noisy = verdict(&report, Allow::default());
-    assert!(noisy.choices.is_empty());
+    report.rows[0].usual = true;
+    let decided = |untimed: &[Untimed]| {
+        decide(&report, &Assumptions::default(), Allow::default(), &|_| false, untimed)
+    };
+    let verdict = decided(&[untimed("orjson", "not reached: the budget was used up", false)]);
+    let field = &verdict.fields[0];
+    assert_eq!((field.found, field.timed, field.usual, field.usual_timed), (4, 3, 2, 1));
+    assert!(!field.is_decided());
+    assert_eq!(verdict.choices.len(), 3);
+    assert!(verdict.choices.iter().all(|one| one.winners.is_empty() && one.gain.is_none()));
     assert_eq!(
-        noisy.summary,
-        ["Nothing is recommended: the machine was too noisy (a fixed piece of work varied by \
-          12.0%, at most 5.0% is borne). Close what else is running."]
+        verdict.summary[0],
+        "Python: no winner: orjson was not timed (not reached: the budget was used up); 3 of 4 \
+         libraries were."
     );
-    report.noise.as_mut().unwrap().spread = 0.05;
-    assert_eq!(verdict(&report, Allow::default()).choices.len(), 3);
+    // What is wrong, or was stopped after many times the best's time, cannot win.
+    let verdict = decided(&[untimed("orjson", "its output is wrong", true)]);
+    assert!(verdict.fields[0].is_decided());
+    assert_eq!(choice(&verdict, "cache").winners, ["quick (msgpack)"]);
+    // Nor does it matter that one was not reached that is not usual.
+    let mut other = untimed("another", "not reached", false);
+    other.told.usual = false;
+    assert!(decided(&[other]).fields[0].is_decided());
+}
+
+#[test]
+fn what_is_not_installed_is_named_and_does_not_count() {
+    let mut report = report();
+    report.missing.push(Missing {
+        contender: "orjson".into(),
+        runtime: Runtime::of("python"),
+        install: String::new(),
+        reason: String::new(),
+        usual: true,
+        gives: Some(Gives::Data),
+    });
+    let verdict = verdict(&report, Allow::default());
+    let field = &verdict.fields[0];
+    assert_eq!((field.found, field.usual), (3, 0));
+    assert_eq!(field.usual_missing, ["orjson"]);
+    assert!(field.is_decided());
+}
+
+#[test]
+fn a_runtime_of_which_nobody_was_reached_has_no_winner() {
+    let verdict = decide(
+        &test_report::empty(),
+        &Assumptions::default(),
+        Allow::default(),
+        &|_| false,
+        &[untimed("json", "not reached: the budget was used up", false)],
+    );
+    assert_eq!((verdict.fields.len(), verdict.choices.len()), (1, 3));
+    assert!(verdict.summary[0].starts_with("Python: no winner: json was not timed"));
+}
+
+#[test]
+fn gains_are_over_what_the_user_has_now() {
+    let report = report();
+    let verdict = verdict(&report, Allow::default());
+    assert_eq!(verdict.fields[0].now.as_deref(), Some("json"));
+    let gain = |purpose| choice(&verdict, purpose).gain.clone().unwrap();
+    // packed has 300 kB, json 1 MB; quick takes a tenth of json's time.
+    assert!((gain("storage").size - 10.0 / 3.0).abs() < 1e-9);
+    assert!((gain("cache").cost.median - 10.0).abs() < 1e-9 && !gain("cache").is_same);
+    // For NDJSON it is JSON's library.
+    let mut lines = report;
+    lines.input.format = "ndjson".into();
+    let verdict = decide(&lines, &Assumptions::default(), Allow::default(), &|_| false, &[]);
+    assert_eq!(verdict.fields[0].now.as_deref(), Some("json"));
 }
 
 #[test]
 fn compression_takes_part_but_not_in_the_cache() {
     let mut report = report();
-    let exact = |ns: f64| Estimate { median: ns, low: ns, high: ns };
+    let exact = |ns: f64| Estimate::exact(ns);
     report.references = vec![Reference {
         format: "json".into(),
         bytes: 1_000_000,

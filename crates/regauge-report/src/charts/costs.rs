@@ -20,10 +20,6 @@ const NAMED_MAX: usize = 6;
 
 /// A chart for each runtime and kind of objects.
 pub fn figures(report: &Report, costs: &Costs) -> Vec<Figure> {
-    // On a machine that is too noisy there is no cheapest to mark.
-    if !report.is_ranked() {
-        return Vec::new();
-    }
     let mut groups: Vec<(Runtime, Gives)> = Vec::new();
     for row in &costs.rows {
         let group = (row.runtime, row.gives);

@@ -260,7 +260,7 @@ fn draw_panel(canvas: &Canvas, panel: &Panel, layout: &Layout, top: f64, x: &imp
             canvas.dashes((x(floor), label_y + 8.0), (x(floor), rows_end), Ink::Muted, 1.2);
         }
         let half = font.width(&text) / 2.0;
-        let low = if wide { layout.left } else { 0.0 };
+        let low = if wide { layout.left } else { 4.0 };
         let place = within(x(floor), half, low, layout.room.width() - 4.0);
         canvas.text(&text, (place, label_y), Anchor::Middle, font);
     }

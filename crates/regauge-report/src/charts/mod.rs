@@ -2,6 +2,7 @@
 
 pub mod costs;
 mod dots;
+mod front;
 mod lines;
 mod noise;
 mod sizes;
@@ -21,6 +22,8 @@ const NARROW: f64 = 340.0;
 /// Which part of the report a chart belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
+    /// Size against time, beside the answer.
+    Answer,
     /// Sizes.
     Sizes,
     /// Times.
@@ -157,6 +160,7 @@ impl Figure {
 /// All charts of a report.
 pub fn all(report: &Report) -> Vec<Figure> {
     let mut figures = Vec::new();
+    figures.extend(front::figure(report));
     figures.extend(sizes::figure(report));
     figures.extend(dots::figures(report));
     if let Some(costs) = &report.costs {

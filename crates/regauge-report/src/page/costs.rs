@@ -17,7 +17,7 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
         (assumptions(costs))
         (charts(figures, Part::Costs))
         (crossings(costs))
-        (table(costs, report.is_ranked()).html("c-costs"))
+        (table(costs).html("c-costs"))
     };
     Section::new("cost", "Cost in use", body)
 }
@@ -57,7 +57,7 @@ fn crossings(costs: &Costs) -> Markup {
     }
 }
 
-fn table(costs: &Costs, is_ranked: bool) -> Table {
+fn table(costs: &Costs) -> Table {
     let mut columns = vec![Column::text("way"), Column::text("runtime")];
     let numbers =
         ["write", "move", "read", "in all", "size", "core hours a million", "stored a million"];
@@ -66,9 +66,6 @@ fn table(costs: &Costs, is_ranked: bool) -> Table {
     let mut rows: Vec<&Cost> = costs.rows.iter().collect();
     rows.sort_by(|one, other| one.total_ns.median.total_cmp(&other.total_ns.median));
     let most = rows.last().map_or(0.0, |row| row.total_ns.median);
-    if !is_ranked {
-        rows.sort_by_key(|row| way(row));
-    }
     for row in rows {
         let months = row.byte_months_per_million;
         table.push(vec![

@@ -76,17 +76,13 @@ fn memory(memory: Option<Memory>) -> [Cell; 4] {
 /// How quiet the machine was.
 pub fn noise(report: &Report, figures: &[Figure]) -> Option<Section> {
     let noise = report.noise.as_ref()?;
-    let (spread, limit) = (noise.spread * 100.0, noise.limit * 100.0);
     let body = html! {
         p {
-            "A fixed piece of work was timed " (thousands(noise.probes_ns.len() as u64))
-            " times between the rounds; half of the distance between the quartiles was "
-            strong { (format!("{spread:.1}%")) } " of the median. "
-            @if noise.spread > noise.limit {
-                "That is more than the " (format!("{limit:.1}%")) " beyond which nothing is ranked. "
-                (visible(noise.advice.as_deref().unwrap_or_default()))
-            } @else {
-                "Beyond " (format!("{limit:.1}%")) " nothing would have been ranked."
+            "Machine noise: " strong { (format!("±{:.1}%", noise.spread * 100.0)) }
+            ", half the distance between the quartiles of a fixed piece of work that was timed "
+            (thousands(noise.probes_ns.len() as u64)) " times between the samples."
+            @if let Some(share) = noise.quiet_share {
+                " " (format!("{:.0}%", share * 100.0)) " of the samples were quiet: estimates are made of these where they suffice, and all are in results.json."
             }
         }
         (charts(figures, Part::Noise))
@@ -101,7 +97,7 @@ pub fn missing(report: &Report) -> Option<Section> {
     }
     let columns = ["library", "runtime", "how to get it", "what was said"];
     let mut table = Table::new("Not installed", columns.into_iter().map(Column::text).collect());
-    for Missing { contender, runtime, install, reason } in &report.missing {
+    for Missing { contender, runtime, install, reason, .. } in &report.missing {
         table.push(vec![
             Cell::text(contender),
             Cell::text(runtime.name()),

@@ -15,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::charts::{Figure, Part};
 use crate::text::visible;
+use crate::words;
 
 pub use trust::outcome;
 
@@ -29,21 +30,47 @@ struct Section {
     id: &'static str,
     title: &'static str,
     body: Markup,
+    /// Whether it is seen only when it is unfolded.
+    folded: bool,
 }
 
 impl Section {
     fn new(id: &'static str, title: &'static str, body: Markup) -> Option<Section> {
-        Some(Section { id, title, body })
+        Some(Section { id, title, body, folded: true })
+    }
+
+    /// The same, seen at once.
+    fn open(id: &'static str, title: &'static str, body: Markup) -> Option<Section> {
+        Some(Section { id, title, body, folded: false })
+    }
+
+    fn html(&self) -> Markup {
+        let heading = format!("h-{}", self.id);
+        html! {
+            section id=(self.id) aria-labelledby=(heading) tabindex="-1" {
+                @if self.folded {
+                    details.part {
+                        summary { h2 id=(heading) { (self.title) } }
+                        (self.body)
+                    }
+                } @else {
+                    h2 id=(heading) { (self.title) }
+                    (self.body)
+                }
+            }
+        }
     }
 }
 
 /// The whole page. `tables` are the names of the CSV files beside it.
 pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
+    // The answer first; the published comparison, where it was asked for, is the answer.
     let sections: Vec<Section> = [
-        summary::section(report),
         task::section(report, figures),
-        speed::sizes(report, figures),
+        summary::section(report, figures),
+        summary::reasons(report),
         speed::section(report, figures),
+        speed::sizes(report, figures),
         costs::section(report, figures),
         trust::fidelity(report),
         trust::safety(report),
@@ -52,6 +79,7 @@ pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
         machine::missing(report),
         machine::method(report),
         files(figures, tables),
+        summary::unranked(report),
     ]
     .into_iter()
     .flatten()
@@ -77,7 +105,7 @@ pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
                 style { (PreEscaped(&style)) }
             }
             body {
-                a.skip href="#summary" { "Skip to the summary" }
+                a.skip href="#summary" { "Skip to the answer" }
                 (head(report, &title))
                 nav aria-label="Parts of this report" {
                     ul {
@@ -87,12 +115,7 @@ pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
                     }
                 }
                 main {
-                    @for section in &sections {
-                        section id=(section.id) aria-labelledby={ "h-" (section.id) } tabindex="-1" {
-                            h2 id={ "h-" (section.id) } { (section.title) }
-                            (section.body)
-                        }
-                    }
+                    @for section in &sections { (section.html()) }
                 }
                 footer {
                     p {
@@ -110,11 +133,6 @@ pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
 
 fn head(report: &Report, title: &str) -> Markup {
     let input = &report.input;
-    let documents = match (input.documents, input.format.as_str()) {
-        (1, _) => "one document".to_owned(),
-        (count, "marc" | "marcxml" | "marc-json") => format!("{} records", thousands(count)),
-        (count, _) => format!("{} documents", thousands(count)),
-    };
     html! {
         header {
             div {
@@ -126,9 +144,9 @@ fn head(report: &Report, title: &str) -> Markup {
                 }
                 h1 { (title) }
                 p.facts {
-                    span { (visible(&input.format)) } " "
-                    span { (documents) } " "
-                    span { (bytes(input.bytes)) } " "
+                    span { (words::format(&input.format)) } " "
+                    span { (words::documents(report)) } " "
+                    @if input.bytes > 0 { span { (bytes(input.bytes)) } " " }
                     span { (visible(&report.machine.processor)) } " "
                     span { (thousands(report.machine.cores)) " cores" }
                 }

@@ -49,10 +49,20 @@
     button.addEventListener("click", () => sort(button));
   }
 
+  // A link to a part unfolds it.
+  const unfold = () => {
+    const part = location.hash && document.getElementById(location.hash.slice(1));
+    const details = part && part.querySelector(":scope > details.part");
+    if (details) details.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  for (const link of document.querySelectorAll("nav a")) link.addEventListener("click", () => setTimeout(unfold));
+  unfold();
+
   // Paper cannot be unfolded.
   let unfolded = [];
   addEventListener("beforeprint", () => {
-    unfolded = [...document.querySelectorAll("details.legend:not([open])")];
+    unfolded = [...document.querySelectorAll("details.part:not([open]), details.legend:not([open])")];
     for (const one of unfolded) one.open = true;
   });
   addEventListener("afterprint", () => {

@@ -1,7 +1,7 @@
 //! Sizes, and times.
 
 use maud::{Markup, html};
-use regauge_measure::report::{Loss, Report, Row, Timing};
+use regauge_measure::report::{Dropped, Loss, Report, Row, Timing};
 use regauge_measure::{Gives, Runtime, groups, is_in, sentences, thousands};
 
 use super::{Section, charts, summary};
@@ -82,11 +82,11 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
             summary { "What the columns mean" }
             dl {
                 dt { "decode, encode" } dd { "Median time of one pass over " (passes(report)) ", with half of the 95% interval as ± percent." }
-                dt { "to best" } dd { "Decoding and encoding together against the best of the table, with the 95% interval of the ratio. Where it holds 1, the two are too close to call." }
+                dt { "vs best" } dd { "Decoding and encoding together against the best of the table, with the 95% interval of the ratio. Where it includes 1, the two tie. \"At least\": it was too far behind to be timed to the end." }
                 dt { "memory" } dd { "The most that the process took above the bare interpreter with the library." }
                 dt { "GC" } dd { "The garbage collector's part of decoding and of encoding, where the runtime tells it." }
                 dt { "kept" } dd { "What the library's own output has lost of the original, as regauge reads both. One that returns wrong data gets no time." }
-                dt { "floor" } dd { "No library: the same objects, built with no parsing. " }
+                dt { "floor" } dd { "No library: the same objects, built without parsing." }
             }
         }
     };
@@ -106,7 +106,7 @@ fn group(report: &Report, runtime: Runtime, gives: Gives, index: usize) -> Marku
     let rows: Vec<&Row> = report.rows.iter().filter(|row| is_in(row, runtime, gives)).collect();
     let title = names::group(report, runtime, gives);
     let numbers =
-        ["size", "gzipped", "decode", "encode", "total", "to best", "memory", "GC", "allocations"];
+        ["decode", "encode", "total", "vs best", "size", "gzipped", "memory", "GC", "allocations"];
     let mut columns = vec![Column::text("library"), Column::text("format")];
     columns.extend(numbers.map(Column::number));
     columns.push(Column::text("kept"));
@@ -118,21 +118,17 @@ fn group(report: &Report, runtime: Runtime, gives: Gives, index: usize) -> Marku
         .map(|timing| timing.total_ns.median)
         .fold(0.0, f64::max);
     for row in &rows {
-        let cells = cells(row, slowest, report.is_ranked());
+        let cells = cells(row, slowest);
         if row.is_floor { table.push_quiet(cells) } else { table.push(cells) }
     }
     html! {
         h3 { (crate::text::visible(&title)) }
-        @if report.is_ranked() {
-            div.sentences {
-                (summary::with_bold_heads(&sentences(&rows, report.method.seed)))
-            }
-        }
+        div.sentences { (summary::with_bold_heads(&sentences(&rows, report.method.seed))) }
         (table.without_empty_columns().html(&format!("c-speed-{index}")))
     }
 }
 
-fn cells(row: &Row, slowest: f64, is_ranked: bool) -> Vec<Cell> {
+fn cells(row: &Row, slowest: f64) -> Vec<Cell> {
     let mut name = Cell::text(&row.contender).below(&row.version);
     if row.is_floor {
         name = name.tag("floor", Tone::Plain);
@@ -141,10 +137,10 @@ fn cells(row: &Row, slowest: f64, is_ranked: bool) -> Vec<Cell> {
         name = name.tag("unsafe", Tone::Bad);
     }
     let size = |bytes: Option<u64>| Cell::maybe(bytes.map(|bytes| bytes as f64), &Unit::Bytes);
-    let mut cells =
-        vec![name, Cell::text(&row.format), size(row.output_bytes), size(row.output_gzip_bytes)];
+    let mut cells = vec![name, Cell::text(&row.format)];
+    let sizes = [size(row.output_bytes), size(row.output_gzip_bytes)];
     match &row.timing {
-        Some(timing) => cells.extend(times(timing, slowest, is_ranked)),
+        Some(timing) => cells.extend(times(row, timing, slowest, sizes)),
         None => {
             let (word, tone) = match () {
                 () if !row.wrong.is_empty() => ("wrong", Tone::Bad),
@@ -152,14 +148,17 @@ fn cells(row: &Row, slowest: f64, is_ranked: bool) -> Vec<Cell> {
                 () => ("failed", Tone::Bad),
             };
             cells.push(Cell::none().tag(word, tone));
-            cells.extend((0..6).map(|_| Cell::none()));
+            cells.extend((0..2).map(|_| Cell::none()));
+            cells.push(row.dropped.as_ref().map_or_else(Cell::none, at_least));
+            cells.extend(sizes);
+            cells.extend((0..3).map(|_| Cell::none()));
         }
     }
     cells.push(kept(row));
     cells
 }
 
-fn times(timing: &Timing, slowest: f64, is_ranked: bool) -> Vec<Cell> {
+fn times(row: &Row, timing: &Timing, slowest: f64, sizes: [Cell; 2]) -> Vec<Cell> {
     let series = |series: &regauge_measure::report::Series| {
         let cell = Cell::estimate(&series.estimate_ns, &Unit::Time);
         match series.outliers.len() {
@@ -180,15 +179,32 @@ fn times(timing: &Timing, slowest: f64, is_ranked: bool) -> Vec<Cell> {
     let percent = |share: f64| format!("{:.0}%", share * 100.0);
     let count = |count: f64| thousands(count.max(0.0).round() as u64);
     let memory = timing.memory.map(|memory| memory.peak.saturating_sub(memory.idle) as f64);
+    let [size, gzipped] = sizes;
     vec![
         series(&timing.decode),
         series(&timing.encode),
         Cell::figure(timing.total_ns.median, &Unit::Time).bar(timing.total_ns.median / slowest),
-        if is_ranked { Cell::ratio(&timing.ratio) } else { Cell::none() },
+        behind(row, timing),
+        size,
+        gzipped,
         Cell::maybe(memory, &Unit::Bytes),
         two(timing.decode.gc_share, timing.encode.gc_share, percent),
         two(timing.decode.allocations, timing.encode.allocations, count),
     ]
+}
+
+/// How far it is behind the best of its group.
+fn behind(row: &Row, timing: &Timing) -> Cell {
+    match &row.dropped {
+        Some(dropped) => at_least(dropped),
+        None => Cell::ratio(&timing.ratio),
+    }
+}
+
+/// Of one that left the race early, only the least is known.
+fn at_least(dropped: &Dropped) -> Cell {
+    let factor = dropped.at_least;
+    Cell::text(format!("at least {}", crate::answer::times(factor))).key(factor)
 }
 
 /// What came back, in a word.

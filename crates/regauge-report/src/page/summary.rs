@@ -1,49 +1,114 @@
-//! What came out, in plain words, and what a reader must know before anything else.
+//! The answer, and what a reader must know before anything else.
 
 use maud::{Markup, html};
-use regauge_measure::report::{Choice, Row, Verdict};
-use regauge_measure::{Report, groups, is_in, sentences};
+use regauge_measure::report::{Choice, Row};
+use regauge_measure::{Report, thousands};
 
-use super::Section;
-use crate::names;
-use crate::table::{Tone, tag};
+use super::{Section, charts};
+use crate::answer::{self, Line, Pick, USES};
+use crate::charts::{Figure, Part};
+use crate::table::{Tone, is_long, tag};
 use crate::text::visible;
+use crate::words::without_times;
 
-/// The section.
-pub fn section(report: &Report) -> Option<Section> {
+/// The section: what to take in each runtime for each use, and size against time.
+pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
+    let answer = answer::lines(report);
     let body = html! {
         (warnings(report))
-        @match &report.verdict {
-            Some(verdict) => { (verdict_of(verdict)) }
-            None if report.is_ranked() => { (groups_of(report)) }
-            None => {}
+        @if answer.is_empty() {
+            @if report.task.is_none() { p.lead { (nothing(report)) } }
+        } @else {
+            (table(&answer))
+            (assumptions(report))
         }
+        (charts(figures, Part::Answer))
         (notes(report))
     };
-    Section::new("summary", "Summary", body)
+    let title = if report.task.is_some() { "What to take" } else { "The answer" };
+    let is_empty = answer.is_empty() && report.task.is_some() && report.rows.is_empty();
+    Section::open("summary", if is_empty { "Good to know" } else { title }, body)
+}
+
+/// Why there is no answer at all.
+fn nothing(report: &Report) -> &'static str {
+    match report.rows.iter().any(|row| row.is_timed() && !row.is_floor) {
+        true => "Libraries were timed, but none is recommended.",
+        false => "No library was timed, so there is nothing to compare.",
+    }
+}
+
+fn table(answer: &[Line]) -> Markup {
+    html! {
+        div.box {
+            table.answer.stack {
+                caption.unseen { "What to take in each runtime, for each use" }
+                thead { tr {
+                    th scope="col" { "runtime" }
+                    @for (_, title) in USES { th scope="col" { (title) } }
+                } }
+                tbody {
+                    @for line in answer {
+                        tr {
+                            th.long[is_long(&line.name)] scope="row" {
+                                (line.name) " "
+                                small { (thousands(line.timed)) " of " (thousands(line.found)) " timed" }
+                            }
+                            @if let Some(picks) = line.picks() {
+                                @for (pick, (_, title)) in picks.iter().zip(USES) {
+                                    td.long[is_long(&pick.text()) || is_long(&pick.gain)] data-l=(title) { (cell(pick)) }
+                                }
+                            } @else {
+                                td.care.long[is_long(line.why_none())] colspan="3" { "No answer: " (line.why_none()) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cell(pick: &Pick) -> Markup {
+    let text = pick.text();
+    let (text, is_tie) = match text.strip_suffix(" (a tie)") {
+        Some(text) => (text, true),
+        None => (text.as_str(), false),
+    };
+    html! {
+        @if pick.winners.is_empty() { (text) } @else { strong { (text) } }
+        @if is_tie { " " (tag("a tie", Tone::Care)) }
+        @if !pick.gain.is_empty() { " " small { (pick.gain) } }
+    }
+}
+
+/// What was assumed of the uses, in a line.
+fn assumptions(report: &Report) -> Markup {
+    let assumed = report.costs.as_ref().map(|costs| &costs.assumed);
+    html! {
+        @if let Some(assumed) = assumed {
+            p.legend {
+                "To keep: " (assumed.store_months) " months, " (assumed.reads_per_write)
+                " reads per write. To send: " (regauge_measure::cost::bandwidth_text(assumed.bandwidth))
+                ". Savings are over what you have now, the file's own format with the runtime's own library."
+            }
+        }
+    }
 }
 
 fn warnings(report: &Report) -> Markup {
     let mut warnings = Vec::new();
     if report.interrupted {
-        warnings.push(
-            "The run was stopped before its end: this is what had been measured till then."
-                .to_owned(),
-        );
+        warnings.push("Stopped before its end: this is what was measured until then.".to_owned());
     }
-    if let Some(noise) = report.noise.as_ref().filter(|noise| noise.spread > noise.limit) {
-        let (spread, limit) = (noise.spread * 100.0, noise.limit * 100.0);
-        warnings.push(match &noise.advice {
-            Some(advice) => format!(
-                "The machine was too noisy to rank anything: the same work took times that spread \
-                 by {spread:.1}%, more than {limit:.1}%. {}",
-                visible(advice)
-            ),
-            None => format!(
-                "The machine was noisy (the same work spread by {spread:.1}%, more than \
-                 {limit:.1}%), and was ranked anyway."
-            ),
-        });
+    if let Some(part) = &report.method.part {
+        warnings.push(format!(
+            "Timed on {} of the {} elements of {}, {:.0}% of the file; sizes and checks are of all.",
+            thousands(part.elements),
+            thousands(part.of),
+            visible(&part.path),
+            part.share * 100.0
+        ));
     }
     let least = report
         .rows
@@ -54,40 +119,56 @@ fn warnings(report: &Report) -> Markup {
         .fold(1.0, f64::min);
     if least < 0.9 {
         warnings.push(format!(
-            "The machine was busy with something else: one contender had the processor for only \
-             {:.0}% of its time. Trust ratios, not times.",
+            "The machine was busy: one contender had the processor for only {:.0}% of its time. \
+             Trust ratios, not times.",
             least * 100.0
         ));
     }
     html! {
         @for warning in warnings {
-            p.warning { strong { "Mind: " } (warning.trim_end()) }
+            p.warning { strong { "Note: " } (warning) }
         }
     }
 }
 
-fn verdict_of(verdict: &Verdict) -> Markup {
+fn notes(report: &Report) -> Markup {
     html! {
-        @for (index, sentence) in verdict.summary.iter().enumerate() {
-            p.lead[index == 0] { (visible(sentence)) }
-        }
-        @if !verdict.choices.is_empty() {
-            ul.cards {
-                @for choice in &verdict.choices { li { (card(choice)) } }
+        @if !report.notes.is_empty() {
+            details.legend {
+                summary {
+                    (thousands(report.notes.len() as u64))
+                    @if report.notes.len() == 1 { " note" } @else { " notes" }
+                    " on this run"
+                }
+                ul.notes { @for note in &report.notes { li { (visible(note)) } } }
             }
         }
     }
 }
 
-fn card(choice: &Choice) -> Markup {
-    let purpose = match choice.purpose.as_str() {
-        "storage" => "to store",
-        "wire" => "to send",
-        "cache" => "to keep in a process",
-        other => other,
+/// How each use was weighed, and what was left out and why.
+pub fn reasons(report: &Report) -> Option<Section> {
+    let verdict = report.verdict.as_ref()?;
+    if verdict.choices.is_empty() && verdict.summary.is_empty() {
+        return None;
+    }
+    let body = html! {
+        @if !verdict.choices.is_empty() {
+            ul.cards { @for choice in &verdict.choices { li { (card(choice)) } } }
+        }
+        @if !verdict.summary.is_empty() {
+            h3 { "In words" }
+            ul.notes { @for sentence in &verdict.summary { li { (visible(sentence)) } } }
+        }
     };
+    Section::new("reasons", "Why these", body)
+}
+
+fn card(choice: &Choice) -> Markup {
+    let purpose = USES.iter().find(|(purpose, _)| *purpose == choice.purpose);
+    let purpose = purpose.map_or(choice.purpose.as_str(), |(_, title)| title);
     html! {
-        p.over { (visible(choice.runtime.name())) " · " (visible(purpose)) }
+        p.over { (answer::name(choice.runtime, choice.gives)) " · " (visible(purpose)) }
         p.winner {
             @match choice.winners.as_slice() {
                 [] => { "none" }
@@ -98,37 +179,45 @@ fn card(choice: &Choice) -> Markup {
                 }
             }
         }
-        @if choice.too_close { p { (tag("too close to call", Tone::Care)) } }
+        @if choice.too_close { p { (tag("a tie", Tone::Care)) } }
         p.why { (visible(&choice.because)) }
     }
 }
 
-/// Without a verdict: who is fastest, for each group.
-fn groups_of(report: &Report) -> Markup {
-    let cards: Vec<(String, Vec<String>)> = groups(report)
-        .into_iter()
-        .map(|(runtime, gives)| {
-            let is_of_group = |row: &&Row| is_in(row, runtime, gives) && !row.is_floor;
-            let rows: Vec<&Row> = report.rows.iter().filter(is_of_group).collect();
-            let title = names::group(report, runtime, gives);
-            (title, sentences(&rows, report.method.seed))
-        })
-        .filter(|(_, sentences)| !sentences.is_empty())
-        .collect();
-    html! {
-        @if cards.is_empty() {
-            p.lead { "Fewer than two contenders of a runtime were timed, so there is nothing to compare." }
-        } @else {
-            ul.cards.wide {
-                @for (title, sentences) in &cards {
-                    li {
-                        p.over { (visible(title)) }
-                        (with_bold_heads(sentences))
-                    }
-                }
+/// Who has no place in the ranking, in one short list.
+pub fn unranked(report: &Report) -> Option<Section> {
+    let rows: Vec<&Row> =
+        report.rows.iter().filter(|row| !row.is_floor && !row.is_timed()).collect();
+    if rows.is_empty() && report.missing.is_empty() {
+        return None;
+    }
+    let group = |wanted: &str| -> Vec<String> {
+        let rows = rows.iter().filter(|row| without_times(row) == wanted);
+        rows.map(|row| named(&row.contender, row.runtime.name())).collect()
+    };
+    let mut missing: Vec<_> = report.missing.iter().collect();
+    missing.sort_by_key(|one| !one.usual);
+    let missing: Vec<String> =
+        missing.iter().map(|one| named(&one.contender, one.runtime.name())).collect();
+    let lists = [
+        ("Wrong data", group("wrong data")),
+        ("Failed", group("failed")),
+        ("Not timed", group("not timed")),
+        ("Not installed", missing),
+    ];
+    let body = html! {
+        dl.facts {
+            @for (title, names) in lists.iter().filter(|(_, names)| !names.is_empty()) {
+                dt { (title) " (" (names.len()) ")" }
+                dd { (names.join(", ")) }
             }
         }
-    }
+    };
+    Section::open("unranked", "Without a rank", body)
+}
+
+fn named(contender: &str, runtime: &str) -> String {
+    format!("{} ({})", visible(contender), visible(runtime))
 }
 
 /// Sentences that begin with what they are about: `Decoding: …`.
@@ -141,15 +230,6 @@ pub fn with_bold_heads(sentences: &[String]) -> Markup {
                     None => { (visible(sentence)) }
                 }
             }
-        }
-    }
-}
-
-fn notes(report: &Report) -> Markup {
-    html! {
-        @if !report.notes.is_empty() {
-            h3 { "To know" }
-            ul.notes { @for note in &report.notes { li { (visible(note)) } } }
         }
     }
 }

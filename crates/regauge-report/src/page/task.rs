@@ -17,6 +17,12 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
         @if !task.source.is_empty() {
             p.source { "Published in: " (visible(&task.source)) }
         }
+        @for (index, one) in task.tables.iter().enumerate() {
+            (table(one).html(&format!("c-task-{index}")))
+        }
+        @if !task.tables.is_empty() {
+            p.legend { "Published times are those of another machine: compare the ratios, which stand beside the figures where there is a row to refer to." }
+        }
         @if !task.changed.is_empty() {
             h3 { "What has changed since" }
             ul { @for sentence in &task.changed { li { (visible(sentence)) } } }
@@ -25,15 +31,9 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
             h3 { "As numbers grow" }
             ul { @for sentence in &task.crossings { li { (visible(sentence)) } } }
         }
-        @for (index, one) in task.tables.iter().enumerate() {
-            (table(one).html(&format!("c-task-{index}")))
-        }
-        @if !task.tables.is_empty() {
-            p.legend { "Published times are those of another machine: compare the ratios, which stand beside the figures where there is a row to refer to." }
-        }
         (charts(figures, Part::Task))
     };
-    Section::new("task", "Then and now", body)
+    Section::open("task", "Then and now", body)
 }
 
 /// A column for what was published and one for today, as far as either has anything.

@@ -1,0 +1,144 @@
+//! Large data is checked and timed on a part. Whoever would win by that is checked on the whole, and
+//! decodes and encodes it once: no winner rests on a part alone.
+
+use std::time::{Duration, Instant};
+
+use crate::check::{self, Compared, Outcome, Terms};
+use crate::error::Error;
+use crate::fill::no_times;
+use crate::options::{Progress, Stage};
+use crate::reference::References;
+use crate::report::{Report, Row, Whole};
+use crate::run::{Check, gzip_of, subfolder};
+use crate::summary;
+use crate::verdict::{self, Untimed};
+
+/// When one of the winners falls, others win, and are looked at; so many times.
+const TURNS: usize = 4;
+
+/// What is needed to look at the winners again.
+pub(crate) struct Finals<'f> {
+    pub check: &'f Check<'f>,
+    pub part: &'f References,
+    pub whole: &'f References,
+    pub gzip: &'f [(String, u64)],
+}
+
+impl Finals<'_> {
+    /// Checks whoever would win; those who are wrong lose their times. Sizes become those of the
+    /// whole.
+    pub(crate) fn hold(
+        &self,
+        report: &mut Report,
+        untimed: &mut Vec<Untimed>,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        self.enlarge(report);
+        let options = self.check.options;
+        let mut seen: Vec<usize> = Vec::new();
+        for _ in 0..TURNS {
+            let winners = verdict::winners(report, &options.assumed, options.allow);
+            let mut due: Vec<usize> =
+                winners.into_iter().filter_map(|place| self.index(&report.rows[place])).collect();
+            due.retain(|index| !seen.contains(index));
+            if due.is_empty() || options.is_stopped() {
+                break;
+            }
+            let until = options.budget.saturating_sub(Duration::from_millis(500));
+            let until = self.check.began + until;
+            let outcomes = self.check.each(&due, Stage::Finals, progress, &|index, folder| {
+                self.look(index, folder, until)
+            })?;
+            for (index, outcome) in due.iter().zip(outcomes) {
+                let row = self.row(report, *index);
+                if let Some(fallen) = row.and_then(|row| settle(row, outcome)) {
+                    untimed.push(fallen);
+                }
+            }
+            seen.extend(due);
+            summary::rank(report, options.seed);
+        }
+        Ok(())
+    }
+
+    fn look(&self, index: usize, folder: &std::path::Path, until: Instant) -> Outcome {
+        let left = until.saturating_duration_since(Instant::now());
+        let Ok(own) = subfolder(self.check.work, &format!("final-{index}")) else {
+            return Outcome::NotReached;
+        };
+        if left.is_zero() {
+            return Outcome::NotReached;
+        }
+        let terms = Terms {
+            patience: left,
+            most: self.check.options.patience,
+            folder: &own,
+            goes_on: false,
+            compile: Duration::ZERO,
+        };
+        let (contender, launch) = (&self.check.contenders[index], &self.check.launches[index]);
+        let gzip = |name: &str| gzip_of(self.gzip, name);
+        check::check(contender, launch, self.whole, &gzip, folder, &terms)
+    }
+
+    fn index(&self, row: &Row) -> Option<usize> {
+        self.check
+            .contenders
+            .iter()
+            .position(|one| one.runtime == row.runtime && one.name == row.contender)
+    }
+
+    fn row<'r>(&self, report: &'r mut Report, index: usize) -> Option<&'r mut Row> {
+        let one = &self.check.contenders[index];
+        report.rows.iter_mut().find(|row| row.runtime == one.runtime && row.contender == one.name)
+    }
+
+    /// What a library wrote of the part, as long against the whole as against the part.
+    fn enlarge(&self, report: &mut Report) {
+        let size = |references: &References, format: &str| {
+            let same = references.list.iter().find(|one| one.name() == format);
+            same.or(references.list.first()).map_or(1, |one| one.bytes.max(1)) as f64
+        };
+        for row in &mut report.rows {
+            let factor = size(self.whole, &row.format) / size(self.part, &row.format);
+            let larger = |bytes: Option<u64>| bytes.map(|bytes| (bytes as f64 * factor) as u64);
+            row.output_bytes = larger(row.output_bytes);
+            row.output_gzip_bytes = larger(row.output_gzip_bytes);
+        }
+    }
+}
+
+/// What came of the whole for one row; what it falls by, if it does.
+fn settle(row: &mut Row, outcome: Outcome) -> Option<Untimed> {
+    let (why, is_ruled_out) = match outcome {
+        Outcome::Compared(compared) if compared.wrong.is_empty() => {
+            accept(row, *compared);
+            return None;
+        }
+        Outcome::Compared(compared) => {
+            row.wrong = compared.wrong;
+            row.wrong_documents = compared.wrong_documents;
+            ("its output is wrong".to_owned(), true)
+        }
+        Outcome::Failed { why, .. } => (format!("fails on the whole: {why}"), true),
+        Outcome::Late { why, .. } | Outcome::Missing(why) => (why, false),
+        Outcome::NotReached => {
+            ("not checked on the whole: the budget was used up".to_owned(), false)
+        }
+    };
+    row.timing = None;
+    if row.wrong.is_empty() {
+        row.failure = Some(why.clone());
+    }
+    Some(no_times(row, why, is_ruled_out))
+}
+
+fn accept(row: &mut Row, compared: Compared) {
+    row.output_bytes = Some(compared.output_bytes);
+    row.output_gzip_bytes = Some(compared.output_gzip_bytes);
+    row.losses = compared.losses;
+    row.whole = Some(Whole {
+        decode_ns: compared.first_decode_ns,
+        encode_ns: compared.checked.encode_ns as f64,
+    });
+}

@@ -1,0 +1,217 @@
+//! Who takes part, and in what order: the first are checked and timed in any case, the last where
+//! there is time.
+
+use std::collections::HashMap;
+
+use crate::contender::{self, Contender};
+use crate::error::Error;
+use crate::nearest;
+use crate::options::Options;
+use crate::reference::{Files, References, Shape};
+use crate::runtime::{RunnerFile, Runtime};
+
+/// The contenders that can take part in this shape of data and that the user wants.
+pub(crate) fn chosen(
+    options: &Options,
+    runners: &[RunnerFile],
+    files: &Files,
+    references: &mut References,
+) -> Result<Vec<Contender>, Error> {
+    let mut list = contender::with(runners);
+    for path in &options.adapters {
+        list.extend(Contender::from_file(path, runners)?);
+    }
+    let catalogue = references.shape == Shape::Catalogue;
+    list.retain(|one| {
+        let wire = if one.made_from_json { contender::Wire::Json } else { one.wire };
+        (catalogue || !one.marc_only && one.gives != contender::Gives::Record)
+            && references.of(wire).is_some()
+    });
+    if !options.take_part.is_empty() {
+        list.retain(|one| takes_part(one, &options.take_part));
+    }
+    if !options.only.is_empty() {
+        let known: Vec<String> = list.iter().map(|one| one.name.clone()).collect();
+        list.retain(|one| options.only.iter().any(|part| is_named(one, part)));
+        if list.is_empty() {
+            return Err(Error::NoContender(nearest::no_contender(&options.only, known)));
+        }
+    }
+    leave_out_called(&mut list, references)?;
+    let own: Vec<&str> = files.list.iter().map(|file| file.format.name()).collect();
+    Ok(by_turns(list, &own, &options.published, options.usual_first))
+}
+
+/// Puts contenders in order: the published rows of a task; the usual libraries of the data's own
+/// format, and its other ones; the usual ones of the other formats; the rest. In each of these the
+/// runtimes take turns, so that what is not reached is not the whole of a runtime. A slow library
+/// comes after the others of its kind, and never after another kind. With `usual_first`, for a quick
+/// look, the usual ones of other formats come before the other ones of the data's own.
+fn by_turns(
+    mut list: Vec<Contender>,
+    own: &[&str],
+    published: &[String],
+    usual_first: bool,
+) -> Vec<Contender> {
+    let kind = |one: &Contender| match (is_published(one, published), is_own(one, own)) {
+        (true, _) => 0,
+        (_, true) if one.is_usual || one.is_floor => 1,
+        (_, true) => {
+            if usual_first {
+                3
+            } else {
+                2
+            }
+        }
+        _ if one.is_usual => {
+            if usual_first {
+                2
+            } else {
+                3
+            }
+        }
+        _ => 4,
+    };
+    list.sort_by_key(|one| (kind(one), one.pace.is_some()));
+    let mut turns: HashMap<(u8, Runtime), usize> = HashMap::new();
+    let mut by_turn: Vec<(u8, usize, Contender)> = Vec::new();
+    for one in list {
+        let turn = turns.entry((kind(&one), one.runtime)).or_default();
+        by_turn.push((kind(&one), *turn, one));
+        *turn += 1;
+    }
+    by_turn.sort_by_key(|(kind, turn, _)| (*kind, *turn));
+    by_turn.into_iter().map(|(_, _, one)| one).collect()
+}
+
+fn is_published(one: &Contender, published: &[String]) -> bool {
+    let name = format!("{}/{}", one.runtime.name(), one.name);
+    published.iter().any(|published| published.eq_ignore_ascii_case(&name))
+}
+
+/// Whether it reads the format of one of the input's files.
+fn is_own(one: &Contender, own: &[&str]) -> bool {
+    own.iter().any(|format| family(format) == family(one.wire.name()))
+}
+
+/// What one library reads alike: a line of NDJSON is JSON, and so is a record of MARC-in-JSON; the
+/// protocols of pickle have one reader.
+pub(crate) fn family(format: &str) -> &str {
+    match format {
+        "ndjson" | "marc-json" => "json",
+        format if format.starts_with("pickle") => "pickle",
+        format => format,
+    }
+}
+
+/// Leaves out the contenders that would find names of classes in the data, and says so.
+fn leave_out_called(list: &mut Vec<Contender>, references: &mut References) -> Result<(), Error> {
+    let mut error = None;
+    list.retain(|one| {
+        let (Some(avoided), Some(reference)) = (&one.avoids, references.of(one.wire)) else {
+            return true;
+        };
+        let bytes = match std::fs::read(&reference.path) {
+            Ok(bytes) => bytes,
+            Err(source) => {
+                error.get_or_insert(Error::io("read", &reference.path)(source));
+                return true;
+            }
+        };
+        if memchr::memmem::find(&bytes, avoided.as_bytes()).is_none() {
+            return true;
+        }
+        references.notes.push(format!(
+            "{} ({}) was left out: the data has {avoided} in it, and it would take what follows for \
+             the name of a class.",
+            one.name,
+            one.runtime.name()
+        ));
+        false
+    });
+    error.map_or(Ok(()), Err)
+}
+
+/// Whether `runtime/what it gives` or `runtime/name` is in the list. A user's own adapter is
+/// wherever it is named.
+fn takes_part(contender: &Contender, list: &[String]) -> bool {
+    let is_one = |what: &str| {
+        let name = format!("{}/{what}", contender.runtime.name());
+        list.iter().any(|one| one.eq_ignore_ascii_case(&name))
+    };
+    matches!(contender.source, contender::Source::File(_))
+        || is_one(contender.gives.name())
+        || is_one(&contender.name)
+}
+
+fn is_named(contender: &Contender, part: &str) -> bool {
+    let part = part.to_lowercase();
+    contender.name.to_lowercase().contains(&part)
+        || contender.library.to_lowercase() == part
+        || contender.wire.name() == part
+        || contender.runtime.name().to_lowercase() == part
+        || contender.runtime.id() == part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of one runtime, in their order.
+    fn ordered(own: &[&str], published: &[&str]) -> Vec<(String, bool, bool)> {
+        let mut list = contender::all();
+        for one in &mut list {
+            // What adapters say of themselves is theirs to change.
+            one.is_usual = ["orjson", "json", "msgpack", "PyYAML (safe)", "PyYAML (safe, C)"]
+                .contains(&one.name.as_str());
+        }
+        let published: Vec<String> = published.iter().map(|one| (*one).to_owned()).collect();
+        by_turns(list, own, &published, false)
+            .into_iter()
+            .filter(|one| one.runtime.id() == "python" && !one.is_floor)
+            .map(|one| (one.name.clone(), one.is_usual, is_own(&one, own)))
+            .collect()
+    }
+
+    #[test]
+    fn the_usual_libraries_of_the_own_format_come_first_and_then_other_usual_ones() {
+        for own in ["json", "ndjson", "yaml", "msgpack"] {
+            let list = ordered(&[own], &[]);
+            let kinds: Vec<u8> = list
+                .iter()
+                .map(|(_, usual, own)| match (own, usual) {
+                    (true, true) => 0,
+                    (true, false) => 1,
+                    (false, true) => 2,
+                    (false, false) => 3,
+                })
+                .collect();
+            assert!(kinds.is_sorted(), "{own}: {list:?}");
+            assert_eq!(kinds.first(), Some(&0), "{own}");
+        }
+        // A line of NDJSON is JSON.
+        assert_eq!(ordered(&["ndjson"], &[]), ordered(&["json"], &[]));
+        // A slow library of the data's own format is before a fast one of another.
+        let yaml: Vec<String> = ordered(&["yaml"], &[]).into_iter().map(|one| one.0).collect();
+        let place = |name: &str| yaml.iter().position(|one| one == name).unwrap();
+        assert!(place("PyYAML (safe)") < place("orjson"), "{yaml:?}");
+    }
+
+    #[test]
+    fn published_rows_come_before_everybody() {
+        let list = ordered(&["json"], &["Python/ruamel.yaml"]);
+        assert_eq!(list[0].0, "ruamel.yaml");
+    }
+
+    #[test]
+    fn runtimes_take_turns() {
+        let mut list = contender::all();
+        list.retain(|one| one.wire == contender::Wire::Json);
+        list.iter_mut().for_each(|one| one.is_usual = false);
+        let runtimes: Vec<Runtime> =
+            by_turns(list, &["yaml"], &[], false).iter().map(|one| one.runtime).collect();
+        let count = runtimes.iter().collect::<std::collections::HashSet<_>>().len();
+        let first: std::collections::HashSet<_> = runtimes[..count].iter().collect();
+        assert_eq!(first.len(), count, "{runtimes:?}");
+    }
+}

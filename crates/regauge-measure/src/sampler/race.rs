@@ -1,0 +1,207 @@
+//! Who goes on: everybody has one short lap; then those that cannot be among the best of their
+//! group drop out, and the time goes to the rest, in more processes, until their ratios to the best
+//! are known well enough.
+
+use std::time::Duration;
+
+use super::lap::Lap;
+use super::{Plan, Ran, Runner, World};
+use crate::options::{Progress, Stage};
+use crate::random::Random;
+use crate::runtime::Runtime;
+use crate::stats::{self, Estimate, Grouped, List};
+
+/// Whoever takes more than so many times as long as the best is out.
+const BEHIND: f64 = 2.0;
+/// The same for one that still compiles: it may gain more than the best by it.
+const BEHIND_COLD: f64 = 4.0;
+/// Rounds of the first lap, and of the later ones.
+const FIRST: u64 = 3;
+const ROUNDS: u64 = 4;
+/// The first so many of a group are to be known within `CLOSE`, the others within `NEAR`.
+const FRONT: usize = 3;
+const CLOSE: f64 = 0.03;
+const NEAR: f64 = 0.08;
+/// The fewest processes of those in contention, and of a runtime that compiles; the most laps.
+const PROCESSES: usize = 3;
+const PROCESSES_COMPILED: usize = 2;
+const LAPS_MAX: usize = 9;
+/// What is begun must end: a lap that would take so much of what is left is not begun.
+const FITS: f64 = 0.9;
+
+/// Where each of a group stands.
+struct Standing {
+    place: usize,
+    total: f64,
+    /// Decoding and encoding against the best of the group; the best's own time, against itself.
+    ratio: Estimate,
+}
+
+/// A race while it goes on.
+pub(super) struct Race<'r> {
+    pub runners: &'r mut [Runner],
+    pub world: &'r mut dyn World,
+    pub plan: &'r Plan,
+    pub progress: &'r mut dyn Progress,
+    pub random: Random,
+    pub ran: Ran,
+}
+
+impl Race<'_> {
+    pub(super) fn run(mut self) -> Ran {
+        let mut groups = super::groups(self.runners);
+        self.progress.begin(Stage::Lap(1), 2 * 2 * FIRST * groups.len() as u64);
+        // The usual ones first: without them there is no verdict.
+        for usual in [true, false] {
+            for group in &groups {
+                let part = group.iter().copied();
+                let part = part.filter(|place| self.runners[*place].is_usual == usual).collect();
+                self.lap(part, FIRST, false);
+            }
+        }
+        for wave in 2.. {
+            let left: Vec<Vec<usize>> =
+                groups.iter().map(|group| self.who_goes_on(group)).collect();
+            let laps = left.iter().filter(|group| !group.is_empty()).count() as u64;
+            self.progress.begin(Stage::Lap(wave), 2 * ROUNDS * laps);
+            let mut any = false;
+            for group in left {
+                let time = self.plan.until.saturating_sub(self.world.now());
+                let fits = those_that_fit(self.runners, group, time);
+                any |= !fits.is_empty() && self.lap(fits, ROUNDS, wave == 2);
+            }
+            if !any {
+                break;
+            }
+            self.random.shuffle(&mut groups);
+        }
+        // The last lap may have put more of them behind.
+        for group in &groups {
+            self.who_goes_on(group);
+        }
+        self.ran
+    }
+
+    /// A lap of those that are still in the race; says whether there was one.
+    fn lap(&mut self, group: Vec<usize>, rounds: u64, watch: bool) -> bool {
+        let group: Vec<usize> =
+            group.into_iter().filter(|place| !self.runners[*place].is_out()).collect();
+        if group.is_empty() || self.plan.is_over(self.world) {
+            return false;
+        }
+        let (runners, plan, random) = (&mut *self.runners, self.plan, &mut self.random);
+        let lap = Lap { runners, group, plan, random, rounds, watch };
+        lap.hold(self.world, &mut self.ran, self.progress);
+        true
+    }
+
+    /// Drops those that are behind, and gives the others of whom more must be known, the best first.
+    fn who_goes_on(&mut self, group: &[usize]) -> Vec<usize> {
+        let standings = standings(self.runners, group, &self.ran);
+        let Some(best) = standings.first() else { return Vec::new() };
+        let leader = &self.runners[best.place];
+        self.progress.leader(leader.group.0, leader.group.1, &leader.name, best.total);
+        let mut on = Vec::new();
+        for (rank, one) in standings.iter().enumerate() {
+            let runner = &mut self.runners[one.place];
+            let limit = if runner.decode.is_cold() { BEHIND_COLD } else { BEHIND };
+            if rank > 0 && one.ratio.low > limit {
+                runner.dropped = Some(one.ratio.low);
+                runner.subject = None;
+                continue;
+            }
+            let (least, laps) = match runner.compiles {
+                true => (PROCESSES_COMPILED, runner.decode.sittings.len()),
+                false => (PROCESSES, runner.decode.processes()),
+            };
+            let goal = if rank < FRONT { CLOSE } else { NEAR };
+            let is_known = runner.decode.processes() >= least
+                && one.ratio.spread().is_some_and(|spread| spread <= goal);
+            if !is_known && laps < LAPS_MAX {
+                on.push(one.place);
+            }
+        }
+        // Against whom the others are held has to run beside them.
+        if !on.is_empty() && !on.contains(&best.place) {
+            on.insert(0, best.place);
+        }
+        on
+    }
+}
+
+/// Everybody of a group who has times and may still win, the best first.
+fn standings(runners: &[Runner], group: &[usize], ran: &Ran) -> Vec<Standing> {
+    let places: Vec<usize> = group
+        .iter()
+        .copied()
+        .filter(|place| {
+            let runner = &runners[*place];
+            !runner.is_out() && !runner.is_floor && runner.has_samples()
+        })
+        .collect();
+    let Some(first) = places.first() else { return Vec::new() };
+    let spread = spread_of(runners, runners[*first].group.0, ran.best);
+    let lists: Vec<[List; 2]> = places
+        .iter()
+        .map(|place| {
+            let runner = &runners[*place];
+            [&runner.decode, &runner.encode].map(|samples| samples.list(ran.best, spread))
+        })
+        .collect();
+    let totals: Vec<f64> =
+        lists.iter().map(|two| two.iter().map(|one| stats::median(&one.samples)).sum()).collect();
+    let Some(best) = (0..lists.len()).min_by(|one, other| totals[*one].total_cmp(&totals[*other]))
+    else {
+        return Vec::new();
+    };
+    let mut standings: Vec<Standing> = places
+        .iter()
+        .enumerate()
+        .map(|(at, place)| {
+            let own = lists[at].iter().map(Grouped::from);
+            let ratio = if at == best {
+                let lists: Vec<Grouped> = own.collect();
+                stats::estimate_of_processes(&lists, 1, |ns| (ns[0] + ns[1]) / totals[best])
+            } else {
+                let lists: Vec<Grouped> =
+                    own.chain(lists[best].iter().map(Grouped::from)).collect();
+                stats::ratio_of_processes(&lists, 1, |ns| (ns[0] + ns[1]) / (ns[2] + ns[3]))
+            };
+            Standing { place: *place, total: totals[at], ratio }
+        })
+        .collect();
+    standings.sort_by(|one, other| one.total.total_cmp(&other.total));
+    standings
+}
+
+/// How much processes of a runtime differ in this run; what is usual counts as some contenders more.
+pub(crate) fn spread_of(runners: &[Runner], runtime: Runtime, best_probe: f64) -> f64 {
+    /// Even on an idle machine with a library that allocates nothing.
+    const LEAST: f64 = 0.005;
+    let lists: Vec<List> = runners
+        .iter()
+        .filter(|runner| runner.group.0 == runtime)
+        .flat_map(|runner| [&runner.decode, &runner.encode])
+        .map(|samples| samples.list(best_probe, 0.0))
+        .collect();
+    let lists: Vec<Grouped> = lists.iter().map(Grouped::from).collect();
+    stats::spread_of_processes(&lists).unwrap_or(stats::SPREAD).max(LEAST)
+}
+
+/// As many as have time for another lap, the best first; nobody, where the best alone would fit.
+fn those_that_fit(runners: &[Runner], wanted: Vec<usize>, left: Duration) -> Vec<usize> {
+    let mut sum = Duration::ZERO;
+    let count = wanted.len();
+    let fits: Vec<usize> = wanted
+        .into_iter()
+        .filter(|place| {
+            let time = runners[*place].next_lap();
+            let fits = sum + time <= left.mul_f64(FITS);
+            if fits {
+                sum += time;
+            }
+            fits
+        })
+        .collect();
+    if fits.len() < 2 && count > 1 { Vec::new() } else { fits }
+}

@@ -1,0 +1,260 @@
+//! The answer: what to take in each runtime, for each use, and what that saves over what the user
+//! has now. The terminal and the page show the same one.
+
+use regauge_measure::report::{Choice, Field, Row, Verdict};
+use regauge_measure::{Gives, Report, Runtime, groups, is_in};
+
+use crate::text::visible;
+
+/// What the uses are called, in the order of the columns.
+pub const USES: [(&str, &str); 3] =
+    [("storage", "to keep"), ("wire", "to send"), ("cache", "in a process's cache")];
+
+/// Factors below this are not worth a word.
+const GAIN_MIN: f64 = 1.05;
+/// What is said where everyone is left out.
+const NONE_FIT: &str = "none is safe and lossless";
+/// Names of contenders that are listed before the rest is counted.
+const NAMED_MAX: usize = 4;
+
+/// One runtime, or one kind of objects in a runtime.
+pub struct Line {
+    /// The name for people: "Python", "Ruby, records".
+    pub name: String,
+    /// Contenders that have times.
+    pub timed: u64,
+    /// Contenders that are installed.
+    pub found: u64,
+    /// What to take.
+    pub outcome: Outcome,
+}
+
+/// What came out for a runtime.
+pub enum Outcome {
+    /// A pick for each use, in the order of [`USES`].
+    Decided(Vec<Pick>),
+    /// Why there is no winner: "orjson, msgspec not timed".
+    Undecided(String),
+}
+
+/// What to take for one use.
+pub struct Pick {
+    /// The winner, or all that tie, the best first; empty when nothing may be recommended.
+    pub winners: Vec<String>,
+    /// What it saves over what the user has now: "4.9x less than json". Empty when that is nothing.
+    pub gain: String,
+}
+
+/// A line for each runtime and kind of objects that a program works on.
+pub fn lines(report: &Report) -> Vec<Line> {
+    let Some(verdict) = &report.verdict else { return Vec::new() };
+    let mut all = groups(report);
+    all.extend(verdict.fields.iter().map(|field| (field.runtime, field.gives)));
+    let mut seen = Vec::new();
+    all.retain(|group| {
+        // A tree is no end in itself: nothing is recommended among those that give one.
+        let is_new = group.1 != Gives::Tree && !seen.contains(group);
+        seen.push(*group);
+        is_new
+    });
+    all.into_iter().filter_map(|(runtime, gives)| line(report, verdict, runtime, gives)).collect()
+}
+
+fn line(report: &Report, verdict: &Verdict, runtime: Runtime, gives: Gives) -> Option<Line> {
+    let field = verdict.fields.iter().find(|one| one.runtime == runtime && one.gives == gives);
+    let choices: Vec<&Choice> =
+        verdict.choices.iter().filter(|one| one.runtime == runtime && one.gives == gives).collect();
+    let (timed, found) = match field {
+        Some(field) => (field.timed, field.found),
+        None => counted(report, runtime, gives),
+    };
+    if found == 0 {
+        return None;
+    }
+    let is_decided = !choices.is_empty() && field.is_none_or(Field::is_decided);
+    let outcome = if is_decided {
+        let pick = |(purpose, _): &(&str, &str)| {
+            let choice = choices.iter().find(|one| one.purpose == *purpose);
+            choice.map_or_else(Pick::none, |choice| Pick::of(choice, field))
+        };
+        Outcome::Decided(USES.iter().map(pick).collect())
+    } else {
+        Outcome::Undecided(why_not(report, field, runtime, gives))
+    };
+    Some(Line { name: name(runtime, gives), timed, found, outcome })
+}
+
+impl Line {
+    /// What to take for each use; nothing when there is no winner for any.
+    pub fn picks(&self) -> Option<&[Pick]> {
+        match &self.outcome {
+            Outcome::Decided(picks) if picks.iter().any(|pick| !pick.winners.is_empty()) => {
+                Some(picks)
+            }
+            _ => None,
+        }
+    }
+
+    /// Why there is no winner.
+    pub fn why_none(&self) -> &str {
+        match &self.outcome {
+            Outcome::Decided(_) => NONE_FIT,
+            Outcome::Undecided(why) => why,
+        }
+    }
+
+    /// The same, with how many were timed.
+    pub fn without_winner(&self) -> String {
+        format!("{} of {} timed, no answer: {}", self.timed, self.found, self.why_none())
+    }
+}
+
+/// "Python", or "Ruby, records".
+pub fn name(runtime: Runtime, gives: Gives) -> String {
+    let runtime = visible(runtime.name());
+    match gives {
+        Gives::Data => runtime,
+        Gives::Record => format!("{runtime}, records"),
+        Gives::Tree => format!("{runtime}, trees"),
+    }
+}
+
+/// How many of a group have times, and how many there are.
+fn counted(report: &Report, runtime: Runtime, gives: Gives) -> (u64, u64) {
+    let rows = || report.rows.iter().filter(|row| is_in(row, runtime, gives) && !row.is_floor);
+    (rows().filter(|row| row.is_timed()).count() as u64, rows().count() as u64)
+}
+
+/// Who is missing from a field without a winner.
+fn why_not(report: &Report, field: Option<&Field>, runtime: Runtime, gives: Gives) -> String {
+    let names: Vec<&str> = match field {
+        Some(field) => {
+            let open = |usual: bool| {
+                let is_open = move |one: &&regauge_measure::report::NotTimed| {
+                    one.usual == usual && !one.is_ruled_out
+                };
+                field.not_timed.iter().filter(is_open).map(|one| one.contender.as_str())
+            };
+            let usual: Vec<&str> = open(true).collect();
+            if usual.is_empty() { open(false).collect() } else { usual }
+        }
+        None => {
+            let is_open =
+                |row: &&Row| is_in(row, runtime, gives) && !row.is_floor && !row.is_timed();
+            report.rows.iter().filter(is_open).map(|row| row.contender.as_str()).collect()
+        }
+    };
+    if names.is_empty() {
+        let is_open = field.is_some_and(|field| field.usual_timed < field.usual);
+        let why =
+            if is_open { "usual libraries not timed" } else { "none is right about this data" };
+        return why.to_owned();
+    }
+    format!("{} not timed", listed(&names, NAMED_MAX))
+}
+
+/// "a, b and 3 more".
+pub fn listed(names: &[&str], shown_max: usize) -> String {
+    // One more name is no longer than "1 more".
+    let shown = if names.len() <= shown_max + 1 { names.len() } else { shown_max };
+    let text: Vec<String> = names[..shown].iter().map(|name| visible(name)).collect();
+    match names.len() - shown {
+        0 => text.join(", "),
+        more => format!("{} and {more} more", text.join(", ")),
+    }
+}
+
+impl Pick {
+    fn none() -> Pick {
+        Pick { winners: Vec::new(), gain: String::new() }
+    }
+
+    fn of(choice: &Choice, field: Option<&Field>) -> Pick {
+        let winners = choice.winners.iter().map(|one| visible(one)).collect();
+        Pick { winners, gain: gain(choice, field).unwrap_or_default() }
+    }
+
+    /// The winner in a few words: "orjson + zstd -3", "json or oj (a tie)".
+    pub fn text(&self) -> String {
+        let [best, rest @ ..] = self.winners.as_slice() else {
+            return NONE_FIT.to_owned();
+        };
+        match rest {
+            [] => best.clone(),
+            [other] => format!("{} (a tie)", either(best, other)),
+            rest => format!("{best} or {} more (a tie)", rest.len()),
+        }
+    }
+}
+
+/// Two ways, with what they share said once: "json or oj + zstd -3", "json + lz4 or zstd -3".
+fn either(one: &str, other: &str) -> String {
+    match (one.rsplit_once(" + "), other.rsplit_once(" + ")) {
+        (Some((name, codec)), Some((second, same))) if codec == same => {
+            format!("{name} or {second} + {codec}")
+        }
+        (Some((name, codec)), Some((same, second))) if name == same => {
+            format!("{name} + {codec} or {second}")
+        }
+        _ => format!("{one} or {other}"),
+    }
+}
+
+fn gain(choice: &Choice, field: Option<&Field>) -> Option<String> {
+    let gain = choice.gain.as_ref()?;
+    if gain.is_same {
+        return Some("as you have it".to_owned());
+    }
+    let about = if gain.cost.too_few { "about " } else { "" };
+    let is_kept = choice.purpose == "storage";
+    if is_kept && gain.size >= GAIN_MIN {
+        let than = field.and_then(|field| field.now.as_deref());
+        let than = than.map(|now| format!(" than {}", visible(now))).unwrap_or_default();
+        return Some(format!("{} less{than}", times(gain.size)));
+    }
+    let word = if is_kept { "cheaper" } else { "faster" };
+    (gain.cost.median >= GAIN_MIN).then(|| format!("{about}{} {word}", times(gain.cost.median)))
+}
+
+/// A factor: "4.9x", "12x".
+pub fn times(factor: f64) -> String {
+    match factor {
+        factor if factor >= 9.95 => format!("{factor:.0}x"),
+        factor => format!("{factor:.1}x"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pick(winners: &[&str]) -> String {
+        let winners = winners.iter().map(|one| (*one).to_owned()).collect();
+        Pick { winners, gain: String::new() }.text()
+    }
+
+    #[test]
+    fn a_tie_is_called_one() {
+        assert_eq!(pick(&["orjson + zstd -3"]), "orjson + zstd -3");
+        assert_eq!(pick(&["json", "oj"]), "json or oj (a tie)");
+        assert_eq!(pick(&["json + zstd -3", "oj + zstd -3"]), "json or oj + zstd -3 (a tie)");
+        assert_eq!(pick(&["json + lz4", "json + zstd -3"]), "json + lz4 or zstd -3 (a tie)");
+        assert_eq!(pick(&["json + lz4", "oj"]), "json + lz4 or oj (a tie)");
+        assert_eq!(pick(&["json", "oj", "yajl"]), "json or 2 more (a tie)");
+        assert_eq!(pick(&[]), "none is safe and lossless");
+    }
+
+    #[test]
+    fn names_beyond_a_few_are_counted() {
+        assert_eq!(listed(&["a", "b"], 2), "a, b");
+        assert_eq!(listed(&["a", "b", "c"], 2), "a, b, c");
+        assert_eq!(listed(&["a", "b", "c", "d"], 2), "a, b and 2 more");
+    }
+
+    #[test]
+    fn factors_have_two_digits() {
+        assert_eq!(times(4.87), "4.9x");
+        assert_eq!(times(9.96), "10x");
+        assert_eq!(times(123.4), "123x");
+    }
+}

@@ -1,0 +1,154 @@
+//! A contender in a word or two: what it keeps, and what hostile input does to it. The terminal
+//! and the page use the same words.
+
+use regauge::Format;
+use regauge_measure::report::{BombOutcome, Loss, Reach, Row};
+use regauge_measure::{Report, thousands};
+
+use crate::table::Tone;
+use crate::text::visible;
+
+/// What a loss takes away, where that is shorter than the name of its kind.
+const TAKEN: [(&str, &str); 23] = [
+    ("duplicate key", "duplicate keys"),
+    ("integer to double", "integers"),
+    ("integer to text", "integers"),
+    ("double to integer", "doubles"),
+    ("double rounded", "all digits"),
+    ("negative zero", "-0.0"),
+    ("non-finite", "NaN, infinity"),
+    ("bytes to text", "bytes"),
+    ("key to text", "keys"),
+    ("symbol to text", "symbols"),
+    ("decimal to double", "decimals"),
+    ("decimal to text", "decimals"),
+    ("decimal digits", "decimals"),
+    ("time to text", "times"),
+    ("time rounded", "exact times"),
+    ("offset of a time", "time zones"),
+    ("special value to text", "special values"),
+    ("subtype of bytes", "subtypes"),
+    ("text repaired", "invalid text"),
+    ("tuple to list", "tuples"),
+    ("set to list", "sets"),
+    ("class or tag", "classes, tags"),
+    ("read otherwise by YAML 1.2", "YAML 1.2"),
+];
+
+/// A format as prose has it: "JSON", "MARC 21". A folder may hold several.
+pub fn format(names: &str) -> String {
+    let title = |name: &str| {
+        let known = Format::ALL.iter().find(|format| format.name() == name);
+        known.map_or_else(|| visible(name), |format| format.title().to_owned())
+    };
+    names.split(", ").map(title).collect::<Vec<_>>().join(", ")
+}
+
+/// How many documents there are: "1 document", "18,881 records".
+pub fn documents(report: &Report) -> String {
+    let word = match report.input.format.as_str() {
+        "marc" | "marcxml" | "marc-json" => "record",
+        "objects" => "object",
+        _ => "document",
+    };
+    let count = report.input.documents;
+    format!("{} {word}{}", thousands(count), if count == 1 { "" } else { "s" })
+}
+
+/// What a round trip through the library and its format keeps: "everything", "not key order".
+pub fn keeps(report: &Report, row: &Row) -> (String, Tone) {
+    if !row.wrong.is_empty() {
+        return ("wrong data".to_owned(), Tone::Bad);
+    }
+    if row.output_bytes.is_none() {
+        return ("–".to_owned(), Tone::Plain);
+    }
+    let format = report.references.iter().find(|one| one.format == row.format);
+    let of_format = format.map_or(&[][..], |one| &one.losses);
+    let mut taken: Vec<String> = Vec::new();
+    for loss in row.losses.iter().chain(of_format) {
+        let word = word_of(loss);
+        if !taken.contains(&word) {
+            taken.push(word);
+        }
+    }
+    match taken.as_slice() {
+        [] => ("everything".to_owned(), Tone::Good),
+        [one] => (format!("not {one}"), Tone::Care),
+        [one, rest @ ..] => (format!("not {one} +{}", rest.len()), Tone::Care),
+    }
+}
+
+fn word_of(loss: &Loss) -> String {
+    let known = TAKEN.iter().find(|(kind, _)| *kind == loss.kind);
+    known.map_or_else(|| visible(&loss.kind), |(_, word)| (*word).to_owned())
+}
+
+/// What a hostile document does: "safe", "runs code", "stopped by 200 kB".
+pub fn hostile(row: &Row) -> (String, Tone) {
+    let Some(safety) = &row.safety else {
+        return match &row.unsafe_because {
+            Some(_) => ("unsafe (docs)".to_owned(), Tone::Bad),
+            None => ("not tested".to_owned(), Tone::Plain),
+        };
+    };
+    let reached = match safety.reach {
+        Reach::Code => Some("runs code"),
+        _ if safety.runs_code == Some(true) => Some("runs code"),
+        Reach::Methods => Some("calls methods"),
+        _ => None,
+    };
+    if let Some(text) = reached {
+        return (text.to_owned(), Tone::Bad);
+    }
+    let harms = |outcome| {
+        matches!(outcome, BombOutcome::Crashed | BombOutcome::OutOfMemory | BombOutcome::OutOfTime)
+    };
+    let stopped = safety.bombs.iter().filter(|bomb| bomb.ended && harms(bomb.outcome));
+    if let Some(bytes) = stopped.map(|bomb| bomb.bytes).min() {
+        return (format!("stopped by {}", round_bytes(bytes)), Tone::Bad);
+    }
+    match (safety.reach, &row.unsafe_because) {
+        (_, Some(_)) => ("unsafe (docs)".to_owned(), Tone::Bad),
+        (Reach::Objects, None) => ("makes objects".to_owned(), Tone::Care),
+        _ => ("safe".to_owned(), Tone::Good),
+    }
+}
+
+/// A size in as few characters as it takes: "1 kB".
+fn round_bytes(bytes: u64) -> String {
+    match bytes {
+        1_000_000.. => format!("{:.0} MB", bytes as f64 / 1e6),
+        1_000.. => format!("{:.0} kB", bytes as f64 / 1e3),
+        _ => format!("{bytes} B"),
+    }
+}
+
+/// Why a contender has no times, in a word or two.
+pub fn without_times(row: &Row) -> &'static str {
+    match () {
+        () if !row.wrong.is_empty() => "wrong data",
+        () if row.output_bytes.is_none() => "failed",
+        () => "not timed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_have_their_names() {
+        assert_eq!(format("msgpack"), "MessagePack");
+        assert_eq!(format("cbor, marc, objects"), "CBOR, MARC 21, objects");
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        let check = |bytes, text: &str| assert_eq!(round_bytes(bytes), text);
+        check(999, "999 B");
+        check(1_024, "1 kB");
+        check(200_001, "200 kB");
+        check(2_900_000, "3 MB");
+    }
+}

@@ -1,0 +1,25 @@
+// contender: fastjson2 (json)
+// library: fastjson2
+// usual: yes
+// format: json
+// gives: data
+// install: regauge measure --setup java
+// untrusted: safe
+// Its defaults, but with members that are null, and numbers with a fraction as Double, as the others give them, not as BigDecimal.
+import com.alibaba.fastjson2.JSON;
+import com.alibaba.fastjson2.JSONReader;
+import com.alibaba.fastjson2.JSONWriter;
+
+final class Contender {
+    static Object decode(byte[] bytes) {
+        return JSON.parse(bytes, JSONReader.Feature.UseDoubleForDecimals);
+    }
+
+    static byte[] encode(Object value) {
+        return JSON.toJSONBytes(value, JSONWriter.Feature.WriteNulls);
+    }
+
+    static String version() {
+        return JSON.VERSION;
+    }
+}

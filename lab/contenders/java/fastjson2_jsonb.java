@@ -1,0 +1,26 @@
+// contender: fastjson2 (jsonb)
+// library: fastjson2
+// usual: yes
+// format: fastjson2-jsonb
+// made from: json
+// gives: data
+// install: regauge measure --setup java
+// untrusted: safe
+// JSONB, fastjson2's own binary JSON (not that of a database), with members that are null.
+import com.alibaba.fastjson2.JSON;
+import com.alibaba.fastjson2.JSONB;
+import com.alibaba.fastjson2.JSONWriter;
+
+final class Contender {
+    static Object decode(byte[] bytes) {
+        return JSONB.parse(bytes);
+    }
+
+    static byte[] encode(Object value) {
+        return JSONB.toBytes(value, JSONWriter.Feature.WriteNulls);
+    }
+
+    static String version() {
+        return JSON.VERSION;
+    }
+}

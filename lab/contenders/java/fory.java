@@ -1,0 +1,28 @@
+// contender: fory
+// library: fory-core
+// usual: yes
+// format: fory
+// made from: json
+// gives: data
+// install: regauge measure --setup java
+// untrusted: safe
+// Apache Fory for Java alone, which its manual calls faster than its format for several languages.
+// Classes must be registered, which is its default; those of plain values are.
+import org.apache.fory.Fory;
+
+final class Contender {
+    private static final Fory FORY = Fory.builder().withXlang(false).requireClassRegistration(true).build();
+
+    static Object decode(byte[] bytes) {
+        return FORY.deserialize(bytes);
+    }
+
+    static byte[] encode(Object value) {
+        return FORY.serialize(value);
+    }
+
+    static String version() {
+        String version = Fory.class.getPackage().getImplementationVersion();
+        return version == null ? "" : version;
+    }
+}
