@@ -5,6 +5,10 @@ PYTHON ?= python3
 REGAUGE := target/release/regauge
 DEMO := build/demo
 DEMO_REGAUGE := target/demo/regauge
+# Seconds for the catalogue: its nine published rows first, then what came since.
+DEMO_BUDGET ?= 120
+# `make results BUDGET=20` for a look; without it each task takes its own.
+BUDGET ?=
 # `make fuzz SECONDS=600 TARGET=json`
 SECONDS ?= 60
 # Readers of YAML that must be there for `make test`; by default those that are.
@@ -18,30 +22,38 @@ REQUIRE ?=
 SPARK ?= no
 
 .DEFAULT_GOAL := check
-.PHONY: check demo test test-servers test-gateway gateway-bench help build lint fmt bench fuzz fuzz-check sanitize docs memory clean \
+.PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs memory clean \
   wheel wheel-check wheels languages-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer
 
 check: test                     ## The same as `test`
 
 demo:                           ## The catalogue comparison and one file of each other kind, measured (the main job)
 	$(CARGO) build --profile demo -p regauge-cli
-	$(DEMO_REGAUGE) measure --setup python ruby --yes --dir build/contenders
+	$(DEMO_REGAUGE) measure --setup python ruby jruby --yes --dir build/contenders
 	@mkdir -p $(DEMO)
-	$(DEMO_REGAUGE) measure --task marc-catalog --budget 120 --dir build/contenders --out $(DEMO)/report --force
+	$(DEMO_REGAUGE) measure --task marc-catalog --budget $(DEMO_BUDGET) --dir build/contenders \
+	  --out $(DEMO)/report --json $(DEMO)/marc-catalog.json --force
+	$(PYTHON) tools/results.py --filled $(DEMO)/marc-catalog.json
 	for file in time-slice.json legislators.json types.ndjson; do \
 	  $(DEMO_REGAUGE) sample $${file%.*} $(DEMO)/$$file --force && \
 	  $(DEMO_REGAUGE) measure $(DEMO)/$$file --quick --dir build/contenders --out $(DEMO)/report-$${file%.*} --force || exit 1; \
 	done
 	@echo "The pages: $(DEMO)/report*/report.html; all of it in its time: $(DEMO_REGAUGE) measure --task marc-catalog"
 
+results: build                  ## The six published comparisons at their full budget, into docs/results and the README (an idle machine)
+	$(REGAUGE) measure --setup --yes --dir build/contenders
+	$(PYTHON) tools/results.py --regauge $(REGAUGE) $(if $(BUDGET),--budget $(BUDGET) --folder build/results)
+
 test: lint                      ## Lint, unit, conformance and command tests, other readers, documentation
 	$(CARGO) test $(PACKAGES) --quiet
+	$(PYTHON) tools/data_check.py
 	if command -v ruby >/dev/null; then ruby tools/ruby_marshal_check.rb target/debug/regauge; else echo "skipped: no ruby"; fi
 	$(PYTHON) tools/yaml_readers_check.py --regauge target/debug/regauge $(if $(READERS),--readers $(READERS))
 	$(PYTHON) tools/yaml_11_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/python_pickle_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/hostile_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/report_check.py --regauge target/debug/regauge
+	$(PYTHON) tools/results_test.py
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(PACKAGES) --no-deps --quiet
 
 test-servers:                   ## The store's tests on every server that can be had here; REGAUGE_KILLS=3 for fewer kills, as in CI
@@ -50,19 +62,30 @@ test-servers:                   ## The store's tests on every server that can be
 build:                          ## The release binary: target/release/regauge
 	$(CARGO) build --release -p regauge-cli --features servers,gateway
 
-lint:                           ## Formatting, clippy without a warning, licences of the dependencies
+lint:                           ## Formatting, clippy without a warning, licences of the dependencies, published figures
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets $(if $(FEATURES),--features $(FEATURES)) --quiet -- -D warnings
 	$(PYTHON) tools/check_licences.py
+	$(PYTHON) tools/figures_test.py --quiet
+	$(PYTHON) tools/figures.py check
 
 fmt:                            ## Format the Rust code
 	$(CARGO) fmt --all
 
-bench: build                    ## Ratios to the peers, in memory and as whole processes
+data:                           ## The conformance suites and real files that tests and benchmarks use, into build/data
+	$(PYTHON) tools/data.py
+
+bench: build data               ## Ratios to the peers, in memory and as whole processes
 	$(CARGO) run --release -p regauge-bench --bin codecs
 	$(CARGO) run --release -p regauge-bench --bin binary
 	$(CARGO) run --release -p regauge-bench --bin store
 	$(PYTHON) benches/whole.py
+
+# `make figures ONLY="codecs store"`; `python3 tools/figures.py list` has the names and the minutes.
+figures: data                   ## The published figures, measured again on an idle machine and written into docs/
+	$(PYTHON) -m venv build/figures && build/figures/bin/pip install --quiet -r benches/requirements.txt
+	build/figures/bin/python tools/figures.py run $(or $(ONLY),all); \
+	  status=$$?; $(PYTHON) tools/figures.py write && exit $$status
 
 gem:                            ## The Ruby gem, bindings/ruby/pkg/regauge.gem (needs ruby-dev, libclang-dev, rake)
 	cd bindings/ruby && rake gem
@@ -89,11 +112,6 @@ test-gateway:                   ## The gateway under schemathesis (needs pip), a
 	$(CARGO) build $(if $(FEATURES),$(PACKAGES) --bin regauge,-p regauge-cli --features gateway)
 	$(PYTHON) tools/gateway_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/admin_page_check.py --regauge target/debug/regauge
-
-gateway-bench:                  ## What the gateway bears: static bytes, half load, a thousand tenants, SECONDS of soak
-	for what in ratio half tenants; do \
-	  $(CARGO) run --release -p regauge-gateway --example load -- $$what || exit 1; done
-	$(CARGO) run --release -p regauge-gateway --example load -- soak $(SECONDS)
 
 fuzz:                           ## Fuzz every target for SECONDS each, or one TARGET (needs cargo-fuzz and nightly)
 	$(PYTHON) tools/fuzz.py --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET))

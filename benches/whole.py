@@ -9,8 +9,8 @@ compared before anything is timed. Peers that are not installed are named and le
 `cargo install xt`, the Python package `rapidyaml`, and Debian's packages `yaz` and (where it exists)
 `msgpack-tools`.
 
-The JSON is cut from real files where REGAUGE_DATA (or ../shared/data beside the repository) has
-them; the catalogue is what `regauge sample catalog` writes.
+The JSON is cut from the real files that `make data` gets, or generated if they are not there; the
+catalogue is what `regauge sample catalog` writes.
 """
 
 import argparse
@@ -18,12 +18,15 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+from record import record, versions
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -32,7 +35,7 @@ def run(command, output=None):
     """Runs to the end; gives (cpu seconds, wall seconds). A file that is written is a new one:
     ours would else wait until the disk has what replaces the old one, which the peers do not."""
     for path in {output, command[-1]}:
-        if path and pathlib.Path(path).name.startswith(("out.", "xt.", "yaz-", "json2msgpack.", "rapidyaml.")):
+        if path and pathlib.Path(path).name.startswith(("out.", "xt.", "yaz-", "json2msgpack.", "rapidyaml.", "bsondump.", "pymongo.")):
             pathlib.Path(path).unlink(missing_ok=True)
     with open(output or os.devnull, "wb") as sink:
         start = time.monotonic()
@@ -65,6 +68,19 @@ def tables(title, size, rows, rounds):
 
 
 OURS = "regauge convert"
+# What the tables call the files.
+KINDS = {
+    "big.json": "JSON, one array,",
+    "big.ndjson": "NDJSON",
+    "catalog.ndjson": "NDJSON of a catalogue",
+    "big.yaml": "YAML of JSON's data",
+    "legislators.yaml": "YAML that people wrote",
+    "big.mrc": "MARC 21",
+    "big.xml": "MARCXML",
+    "out.xml": "MARCXML",
+    "out.marc.json": "MARC-in-JSON",
+    "out.mrc": "MARC 21",
+}
 FORMATS = {
     "msgpack": "msgpack",
     "xml": "marcxml",
@@ -86,6 +102,8 @@ def table(title, size, rows, rounds):
             samples[name].append(run(command, output))
     ours = statistics.median(sample[0] for sample in samples[rows[0][0]])
     for name, _, _ in rows:
+        record("processor time", title, name, [sample[0] for sample in samples[name]], size=size)
+        record("clock", title, name, [sample[1] for sample in samples[name]], size=size)
         cpu = statistics.median(sample[0] for sample in samples[name])
         wall = statistics.median(sample[1] for sample in samples[name])
         print(
@@ -100,6 +118,11 @@ def peer(name):
     found = shutil.which(name)
     if not found:
         print(f"not installed: {name}", file=sys.stderr)
+        return None
+    said = subprocess.run([found, "--version" if name in ("xt", "bsondump") else "-V"], text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+    number = re.search(r"\d+\.\d+(\.\d+)*", said)
+    versions(**{name: number[0] if number else "unknown"})
     return found
 
 
@@ -116,18 +139,21 @@ def main():
     parser.add_argument("--regauge", default=str(ROOT / "target/release/regauge"))
     parser.add_argument("--megabytes", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--only", choices=["json", "yaml", "marc"], help="the tables of one format")
+    parser.add_argument("--only", choices=["json", "yaml", "bson", "marc"], help="the tables of one format")
     arguments = parser.parse_args()
     regauge = arguments.regauge
     want = arguments.megabytes * 1_000_000
-    data = pathlib.Path(os.environ.get("REGAUGE_DATA", ROOT.parent / "shared/data"))
+    data = ROOT / "build/data"
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         make_inputs(regauge, folder, data if data.is_dir() else None, want)
         if arguments.only in (None, "json"):
             json_tables(regauge, folder, arguments.rounds)
+            msgpack_tables(regauge, folder, arguments.rounds)
         if arguments.only in (None, "yaml"):
             yaml_tables(regauge, folder, data if data.is_dir() else None, want, arguments.rounds)
+        if arguments.only in (None, "bson"):
+            bson_tables(regauge, folder, arguments.rounds)
         if arguments.only in (None, "marc"):
             marc_tables(regauge, folder, arguments.rounds)
 
@@ -192,7 +218,7 @@ def json_tables(regauge, folder, rounds):
         if json2msgpack and source == "big.json":
             peer_out = folder / "json2msgpack.msgpack"
             rows.append(("json2msgpack", [json2msgpack, "-i", str(path)], str(peer_out)))
-        tables(f"{source} to MessagePack", path.stat().st_size, rows, rounds)
+        tables(f"{KINDS[source]} to MessagePack", path.stat().st_size, rows, rounds)
     path = folder / "big.ndjson"
     rows = [
         (f"regauge convert --jobs {jobs}",
@@ -204,12 +230,26 @@ def json_tables(regauge, folder, rounds):
     print(f"  by the clock {one / two:.2f}x faster on two")
 
 
+def msgpack_tables(regauge, folder, rounds):
+    """MessagePack to JSON: the same data back."""
+    path, out = folder / "big.msgpack", folder / "out.json"
+    subprocess.run([regauge, "convert", "-q", "-f", folder / "big.json", path], check=True)
+    rows = [(OURS, [regauge, "convert", "-q", "-f", "--jobs", "1", str(path)], str(out))]
+    run(rows[0][1] + [str(out)])
+    for name, flags in (("xt", ["-t", "json"]), ("msgpack2json", ["-i"])):
+        if found := peer(name):
+            rows.append((name, [found, *flags, str(path)], str(folder / f"xt.{name}.json")))
+            run(*rows[-1][1:])
+            compare(regauge, out, rows[-1][2], folder)
+    tables("MessagePack to JSON", path.stat().st_size, rows, rounds)
+
+
 # The whole file into memory, into a tree, and out again: what the library offers.
 RAPIDYAML = """
 import sys, ryml
 with open(sys.argv[1], "rb") as file:
     tree = ryml.parse_in_arena(file.read())
-sys.stdout.write(ryml.emit_json(tree))
+sys.stdout.write(ryml.emit_{target}(tree))
 """
 
 
@@ -232,9 +272,9 @@ def yaml_tables(regauge, folder, data, want, rounds):
         rows = [(OURS, [regauge, "convert", "-q", "-f", "--jobs", "1", str(path)], str(out))]
         if xt:
             rows.append(("xt", [xt, "-t", target, str(path)], str(folder / f"xt.{target}")))
-        if target == "json" and has_rapidyaml():
-            command = [sys.executable, "-c", RAPIDYAML, str(path)]
-            rows.append(("rapidyaml (Python)", command, str(folder / "rapidyaml.json")))
+        if has_rapidyaml():
+            command = [sys.executable, "-c", RAPIDYAML.format(target=target), str(path)]
+            rows.append(("rapidyaml (Python)", command, str(folder / f"rapidyaml.{target}")))
         run(rows[0][1] + [str(out)])
         if target == "yaml":
             compare(regauge, path, out, folder)
@@ -245,12 +285,62 @@ def yaml_tables(regauge, folder, data, want, rounds):
             strict = name == "xt" and target == "json"
             compare(regauge, out, output, folder, strict=strict)
             pathlib.Path(output).unlink()
-        tables(f"{path.name} to {target.upper()}", path.stat().st_size, rows, rounds)
+        tables(f"{KINDS[path.name]} to {target.upper()}", path.stat().st_size, rows, rounds)
+
+
+# A document at a time, as pymongo reads a stream of them.
+PYMONGO = """
+import sys, bson, orjson
+with open(sys.argv[1], "rb") as file:
+    for document in bson.decode_file_iter(file):
+        sys.stdout.buffer.write(orjson.dumps(document) + b"\\n")
+"""
+
+
+def bson_tables(regauge, folder, rounds):
+    """A stream of BSON to canonical Extended JSON, and to plain JSON."""
+    path, lines = folder / "big.bson", folder / "maps.ndjson"
+    with open(folder / "big.ndjson", "rb") as source, open(lines, "wb") as target:
+        target.writelines(line for line in source if line.startswith(b"{"))
+    subprocess.run([regauge, "convert", "-q", "-f", lines, path], check=True)
+    size = path.stat().st_size
+    ours = [regauge, "convert", "-q", "-f", "--jobs", "1", str(path), "-", "--to", "ndjson"]
+    if bsondump := peer("bsondump"):
+        rows = [(OURS, [*ours, "--extended-json", "canonical"], str(folder / "out.canonical")),
+                ("bsondump", [bsondump, "--quiet", str(path)], str(folder / "bsondump.canonical"))]
+        same_lines(rows)
+        table("BSON to canonical Extended JSON", size, rows, rounds)
+    found = subprocess.run(
+        [sys.executable, "-c", "import pymongo, orjson; print(pymongo.version, orjson.__version__)"],
+        capture_output=True, text=True)
+    if found.returncode != 0:
+        print("not installed: pymongo and orjson", file=sys.stderr)
+        return
+    pymongo, orjson = found.stdout.split()
+    versions(pymongo=pymongo, orjson=orjson)
+    rows = [(OURS, ours, str(folder / "out.lines")),
+            ("pymongo + orjson", [sys.executable, "-c", PYMONGO, str(path)], str(folder / "pymongo.lines"))]
+    same_lines(rows)
+    table("BSON to JSON", size, rows, rounds)
+
+
+def same_lines(rows):
+    """The outputs hold the same documents, line by line."""
+    for _, command, output in rows:
+        run(command, output)
+    with open(rows[0][2], "rb") as ours, open(rows[1][2], "rb") as theirs:
+        for mine, other in zip(ours, theirs, strict=True):
+            if mine != other and json.loads(mine) != json.loads(other):
+                sys.exit(f"{rows[1][0]} writes another document: nothing is timed")
 
 
 def has_rapidyaml():
     found = subprocess.run([sys.executable, "-c", "import ryml"], stderr=subprocess.DEVNULL)
-    if found.returncode != 0:
+    if found.returncode == 0:
+        from importlib.metadata import version
+
+        versions(rapidyaml=version("rapidyaml"))
+    else:
         print("not installed: rapidyaml", file=sys.stderr)
     return found.returncode == 0
 
@@ -311,7 +401,7 @@ def marc_tables(regauge, folder, rounds):
         if yaz:
             peer_out = folder / ("yaz-" + target)
             rows.append(("yaz-marcdump", [yaz, *flags, str(path)], str(peer_out)))
-        tables(f"{source} to {target}", path.stat().st_size, rows, rounds)
+        tables(f"{KINDS[source]} to {KINDS[target]}", path.stat().st_size, rows, rounds)
         if yaz and target == "out.mrc" and out.read_bytes() != peer_out.read_bytes():
             print("  note: the two files differ; see docs/formats/marc.md")
 

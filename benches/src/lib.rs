@@ -1,18 +1,11 @@
-//! What the benchmarks share: where the data is, and how routes are timed against one another.
+//! What the benchmarks share: how routes are timed against one another.
 
 #![forbid(unsafe_code)]
 
-use std::path::PathBuf;
+use std::io::Write as _;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-
-/// The folder of real files: `REGAUGE_DATA`, or `../shared/data` beside the repository.
-pub fn data_folder() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data");
-    let folder = std::env::var_os("REGAUGE_DATA").map_or_else(|| beside.into(), PathBuf::from);
-    folder.is_dir().then_some(folder)
-}
 
 /// The processor time that the present thread has used.
 pub fn thread_time() -> Duration {
@@ -40,6 +33,34 @@ pub struct Times {
     pub least: f64,
     /// The median of all rounds.
     pub median: f64,
+    /// All rounds, in their order.
+    pub samples: Vec<f64>,
+}
+
+/// Appends what was measured of one route to the file that `REGAUGE_BENCH_JSON` names, if it names
+/// one. `tools/figures.py` makes the published tables from such lines; every benchmark, in
+/// whichever language, writes them. `bytes` is what one call reads or writes; 0 where it does not
+/// matter.
+///
+/// # Panics
+/// Where the file cannot be written.
+pub fn record(table: &str, case: &str, route: &str, unit: &str, bytes: usize, samples: &[f64]) {
+    let Some(path) = std::env::var_os("REGAUGE_BENCH_JSON") else { return };
+    let line = serde_json::json!({
+        "table": table, "case": case, "route": route, "unit": unit, "bytes": bytes, "samples": samples,
+    });
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| writeln!(file, "{line}")).expect("REGAUGE_BENCH_JSON can be written");
+}
+
+/// Records all routes of a case.
+///
+/// # Panics
+/// As `record`.
+pub fn record_all(table: &str, case: &str, bytes: usize, times: &[Times]) {
+    for one in times {
+        record(table, case, one.name, "ns", bytes, &one.samples);
+    }
 }
 
 /// Runs all routes in turn, `rounds` times, each for about `slice` a round.
@@ -68,9 +89,11 @@ pub fn interleave(routes: &mut [Route<'_>], rounds: usize, slice: Duration) -> V
     routes
         .iter()
         .zip(samples)
-        .map(|(route, mut samples)| {
-            samples.sort_by(f64::total_cmp);
-            Times { name: route.name, least: samples[0], median: samples[samples.len() / 2] }
+        .map(|(route, samples)| {
+            let mut sorted = samples.clone();
+            sorted.sort_by(f64::total_cmp);
+            let (least, median) = (sorted[0], sorted[sorted.len() / 2]);
+            Times { name: route.name, least, median, samples }
         })
         .collect()
 }

@@ -10,17 +10,14 @@ use regauge::{
     Fidelity, Format, OnLoss, Options, bson, cbor, convert_bytes, json, msgpack, out::Out,
 };
 use regauge::{Source as _, Writer as _};
-use regauge_bench::{Route, data_folder, interleave};
+use regauge_bench::{Route, interleave, record_all};
+use regauge_testdata::path;
 
 fn main() {
-    let Some(data) = data_folder() else {
-        eprintln!("no data: set REGAUGE_DATA to the folder that holds json/twitter.json");
-        std::process::exit(2);
-    };
     let rounds = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(15);
     println!("thread CPU time, median of {rounds} rounds, routes in turn in one process");
     for name in ["twitter", "canada", "citm_catalog"] {
-        let text = std::fs::read(data.join(format!("json/{name}.json"))).expect("readable");
+        let text = std::fs::read(path(&format!("json/{name}.json"))).expect("readable");
         to_json(name, &text, rounds);
         from_json(name, &text, rounds);
     }
@@ -116,7 +113,7 @@ fn to_json(name: &str, text: &[u8], rounds: usize) {
     ];
     let expected = converted(text, Format::Json, Format::Json);
     check(&mut routes, &expected, |bytes| serde_json::from_slice(bytes).expect("JSON"));
-    print(&format!("{name}: to JSON"), text.len(), &mut routes, rounds);
+    print(name, "to JSON", text.len(), &mut routes, rounds);
 }
 
 fn from_json(name: &str, text: &[u8], rounds: usize) {
@@ -185,7 +182,7 @@ fn from_json(name: &str, text: &[u8], rounds: usize) {
     });
     routes.splice(1..1, packed);
     routes.extend(documents);
-    print(&format!("{name}: from JSON"), text.len(), &mut routes, rounds);
+    print(name, "from JSON", text.len(), &mut routes, rounds);
 }
 
 /// A route whose output does not hold the same document is not timed: the benchmark ends.
@@ -198,9 +195,10 @@ fn check(routes: &mut [Route<'_>], expected: &[u8], read: impl Fn(&[u8]) -> serd
     }
 }
 
-fn print(title: &str, bytes: usize, routes: &mut [Route<'_>], rounds: usize) {
+fn print(name: &str, table: &str, bytes: usize, routes: &mut [Route<'_>], rounds: usize) {
     let times = interleave(routes, rounds, Duration::from_millis(20));
-    println!("\n{title}, {bytes} bytes of JSON");
+    record_all(table, name, bytes, &times);
+    println!("\n{name}: {table}, {bytes} bytes of JSON");
     for route in &times {
         println!(
             "  {:38} {:>9.1} us  {:>5.2} GB/s  {:>5.2}x the first (by the least: {:.2}x)",

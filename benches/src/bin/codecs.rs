@@ -7,19 +7,16 @@ use std::time::Duration;
 
 use regauge::{Fidelity, OnLoss, json, msgpack, out::Out};
 use regauge::{Format, Options, Source as _, Writer as _, convert_bytes};
-use regauge_bench::{Route, Times, data_folder, interleave};
+use regauge_bench::{Route, Times, interleave, record_all};
+use regauge_testdata::path;
 use serde::Serialize as _;
 
 fn main() {
-    let Some(data) = data_folder() else {
-        eprintln!("no data: set REGAUGE_DATA to the folder that holds json/twitter.json");
-        std::process::exit(2);
-    };
     let rounds = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(15);
     println!("thread CPU time, median of {rounds} rounds, routes in turn in one process");
     println!("serde_json with float_roundtrip; all built for plain {}", std::env::consts::ARCH);
     for name in ["twitter", "canada", "citm_catalog"] {
-        let text = std::fs::read(data.join(format!("json/{name}.json"))).expect("readable");
+        let text = std::fs::read(path(&format!("json/{name}.json"))).expect("readable");
         let packed = convert_bytes(&text, &Options::new(Format::Json, Format::Msgpack))
             .expect("the file is valid");
         to_msgpack(name, &text, &packed, rounds);
@@ -70,6 +67,7 @@ fn to_msgpack(name: &str, text: &[u8], expected: &[u8], rounds: usize) {
     ];
     check(&mut routes, Format::Msgpack, expected);
     let times = interleave(&mut routes, rounds, Duration::from_millis(20));
+    record_all("JSON to MessagePack", name, text.len(), &times);
     print(&format!("{name}: JSON to MessagePack"), text.len(), &times);
 }
 
@@ -99,6 +97,7 @@ fn to_json(name: &str, packed: &[u8], rounds: usize) {
     ];
     check(&mut routes, Format::Json, &expected);
     let times = interleave(&mut routes, rounds, Duration::from_millis(20));
+    record_all("MessagePack to JSON", name, expected.len(), &times);
     print(&format!("{name}: MessagePack to JSON"), expected.len(), &times);
 }
 

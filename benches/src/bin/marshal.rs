@@ -11,7 +11,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use regauge::{Format, Options, convert_bytes};
-use regauge_bench::{Route, data_folder, interleave};
+use regauge_bench::{Route, interleave, record};
+use regauge_testdata::path;
 
 /// Reads a line with a number, loads so many times, and says how many nanoseconds one took.
 const LOAD: &str = r#"
@@ -31,21 +32,17 @@ File.binwrite(ARGV[1], Marshal.dump(JSON.parse(File.read(ARGV[0]))))
 "#;
 
 fn main() {
-    let Some(data) = data_folder() else {
-        eprintln!("no data: set REGAUGE_DATA to the folder that holds json/twitter.json");
-        std::process::exit(2);
-    };
     let rounds = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(15);
     println!("thread CPU time, median of {rounds} rounds, routes in turn; Ruby times itself");
     println!("regauge builds no objects, Marshal.load does; alox-48 builds its Value");
     for name in ["twitter", "canada", "citm_catalog"] {
-        one(&data, name, rounds);
+        one(name, rounds);
     }
 }
 
-fn one(data: &Path, name: &str, rounds: usize) {
+fn one(name: &str, rounds: usize) {
     let dump = std::env::temp_dir().join(format!("regauge-bench-{name}.marshal"));
-    let json = data.join(format!("json/{name}.json"));
+    let json = path(&format!("json/{name}.json"));
     let made = Command::new("ruby").args(["-e", DUMP]).arg(&json).arg(&dump).status();
     assert!(made.is_ok_and(|status| status.success()), "Ruby dumps {name}");
     let bytes = std::fs::read(&dump).expect("written above");
@@ -83,6 +80,10 @@ fn one(data: &Path, name: &str, rounds: usize) {
             samples.push(times.median);
         }
     }
+    for (route, samples) in routes.iter().zip(&samples) {
+        record("Marshal to JSON", name, route.name, "ns", bytes.len(), samples);
+    }
+    record("Marshal to JSON", name, "Ruby's Marshal.load alone", "ns", bytes.len(), &loads);
     let load = median(&mut loads);
     println!("\n{name}, {} bytes", bytes.len());
     println!("{:>10.0} us         Marshal.load", load / 1e3);

@@ -11,7 +11,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use regauge::{Fidelity, Format, Limits, OnLoss, Source as _, Writer as _, json, out::Out, pickle};
-use regauge_bench::{data_folder, thread_time};
+use regauge_bench::{record, thread_time};
+use regauge_testdata::path;
 
 /// What the Python process runs: it reads `loads 10` and prints nanoseconds a call.
 const PYTHON: &str = r#"
@@ -84,17 +85,13 @@ fn timed(count: u32, mut run: impl FnMut()) -> f64 {
 }
 
 fn main() {
-    let Some(data) = data_folder() else {
-        eprintln!("no data: set REGAUGE_DATA to the folder that holds json/twitter.json");
-        std::process::exit(2);
-    };
     let rounds: usize = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(9);
     println!("thread CPU time, median of {rounds} rounds, routes in turn");
     let named: Vec<String> = std::env::args().skip(2).collect();
     let usual = ["twitter", "canada", "citm_catalog", "senators-48k", "random", "instruments"];
     let names = if named.is_empty() { usual.map(str::to_owned).to_vec() } else { named };
     for name in names {
-        let text = data.join(format!("json/{name}.json"));
+        let text = path(&format!("json/{name}.json"));
         let pickled = std::env::temp_dir().join(format!("regauge-bench-{name}.pickle"));
         let mut child = Command::new("python3")
             .args(["-c", PYTHON])
@@ -134,7 +131,9 @@ fn main() {
         ];
         println!("\n{name}, {} bytes of pickle", data.len());
         let mut first = 0.0;
+        let short = name.as_str();
         for (name, mut samples) in names.iter().zip(samples) {
+            record("pickle to JSON", short, name, "ns", data.len(), &samples);
             samples.sort_by(f64::total_cmp);
             let median = samples[samples.len() / 2];
             first = if first == 0.0 { median } else { first };

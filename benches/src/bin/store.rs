@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use regauge::Format;
+use regauge_bench::record;
 use regauge_store::{Order, Range, Store};
 use rusqlite::Connection;
 
@@ -304,6 +305,10 @@ impl Rows {
 
     fn print(&self) {
         for (name, count, times) in &self.0 {
+            let store: Vec<f64> = times.iter().map(|(store, _)| *store).collect();
+            let bare: Vec<f64> = times.iter().map(|(_, bare)| *bare).collect();
+            record("store", name, "regauge", "s", *count, &store);
+            record("store", name, "bare rusqlite", "s", *count, &bare);
             let of = |value: fn(&(f64, f64)) -> f64| {
                 let mut values: Vec<f64> = times.iter().map(value).collect();
                 values.sort_by(f64::total_cmp);

@@ -18,7 +18,8 @@ use regauge::{
     Fidelity, Format, OnLoss, Options, Result, Sink, Source as _, Writer as _, convert_bytes, json,
     out::Out, yaml,
 };
-use regauge_bench::{data_folder, thread_time};
+use regauge_bench::{record, thread_time};
+use regauge_testdata::path;
 
 /// Adds up what comes, so that nothing can be left out.
 struct Sum {
@@ -241,24 +242,20 @@ fn timed<'a>(mut job: impl FnMut() + 'a) -> Timed<'a> {
 }
 
 fn main() {
-    let Some(data) = data_folder() else {
-        eprintln!("no data: set REGAUGE_DATA to the folder that holds yaml/ and json/twitter.json");
-        std::process::exit(2);
-    };
     let rounds: usize = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(11);
     let only = std::env::args().nth(2);
     println!("processor time, median of {rounds} rounds, routes in turn");
-    let json = std::fs::read(data.join("json/twitter.json")).expect("readable");
+    let json = std::fs::read(path("json/twitter.json")).expect("readable");
     let block = convert_bytes(&json, &Options::new(Format::Json, Format::Yaml)).expect("valid");
     let folder = std::env::temp_dir().join(format!("regauge-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("writable");
     std::fs::write(folder.join("twitter.yaml"), &block).expect("writable");
     let crd = "yaml/kube-prometheus/0prometheusCustomResourceDefinition.yaml";
     for (name, file) in [
-        ("legislators", data.join("yaml/legislators-current.yaml")),
-        ("CRD", data.join(crd)),
+        ("legislators", path("yaml/legislators-current.yaml")),
+        ("CRD", path(crd)),
         ("twitter", folder.join("twitter.yaml")),
-        ("twilio", data.join("yaml/openapi/twilio_api_v2010.yaml")),
+        ("twilio", path("yaml/openapi/twilio_api_v2010.yaml")),
     ] {
         if only.as_ref().is_none_or(|only| only == name) {
             compare(name, &file, rounds);
@@ -311,14 +308,15 @@ fn compare(name: &str, file: &Path, rounds: usize) {
     }
     println!("\n{name}, {} bytes, {events} events", bytes.len());
     let mut first = 0.0;
-    for ((name, _), samples) in routes.iter().zip(&mut samples) {
+    for ((route, _), samples) in routes.iter().zip(&mut samples) {
+        record("YAML", name, route, "ns", bytes.len(), samples);
         samples.sort_by(f64::total_cmp);
         let median = samples[samples.len() / 2];
         if first == 0.0 {
             first = median;
         }
         println!(
-            "  {name:36} {:>9.1} us  {:>7.1} MB/s  {:>6.2}x ours",
+            "  {route:36} {:>9.1} us  {:>7.1} MB/s  {:>6.2}x ours",
             median / 1e3,
             bytes.len() as f64 / median * 1e3,
             median / first,

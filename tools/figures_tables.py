@@ -1,0 +1,369 @@
+"""What each published benchmark runs, and how its tables look. Used by tools/figures.py."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Program:
+    """A benchmark. Commands are run in a shell, in the repository; {profile}, {target}, {python} and
+    {ruby} are filled in."""
+
+    what: str
+    minutes: int
+    run: list
+    build: list
+    crates: tuple = ()
+    # What to ask for the versions that neither Cargo.lock nor the benchmark itself tells.
+    versions: dict = field(default_factory=dict)
+
+    def shown(self):
+        """The commands as a reader would repeat them."""
+        return self.build + self.run
+
+
+def bench(name, what, minutes, *crates, words="", before="", versions=()):
+    """A program of the crate regauge-bench."""
+    return Program(what, minutes, [f"{before}target/{{target}}/{name}{words}"],
+                   [f"cargo build --profile {{profile}} -p regauge-bench --bin {name}"], crates, dict(versions))
+
+
+COMMAND = ["cargo build --profile {profile} -p regauge-cli"]
+# A command to compare with, into the folder that figures.py puts before the path. The others are
+# measured where they are installed: yaz-marcdump (Debian's yaz), bsondump (MongoDB's database tools).
+PEERS = ["command -v build/figures/bin/xt || cargo install --quiet --root build/figures xt || true"]
+PACKAGE = ["cd bindings/python && cargo build --profile {profile}",
+           "cp bindings/python/target/{target}/lib_regauge.so bindings/python/python/regauge/_regauge.so"]
+PYTHON = "PYTHONPATH=bindings/python/python {python} bindings/python/benches/"
+GEM = ["cd bindings/ruby && PROFILE={profile} rake compile"]
+RUBY = "{ruby} -Ibindings/ruby/lib bindings/ruby/benches/"
+GATEWAY = ["cargo build --profile {profile} -p regauge-gateway --example load"]
+LOAD = "target/{target}/examples/load "
+
+# In the order in which they matter to a reader.
+PROGRAMS = {
+    "codecs": bench("codecs", "JSON and MessagePack in memory", 2,
+                    "serde_json", "rmp-serde", "sonic-rs", "simd-json", words=" 11"),
+    "whole": Program("whole processes beside xt, rapidyaml, bsondump, yaz-marcdump", 15,
+                     ["{python} benches/whole.py --regauge target/{target}/regauge"], COMMAND + PEERS),
+    "python": Program("the Python package beside orjson, msgspec, …", 12, [PYTHON + "compare.py"], PACKAGE),
+    "ruby": Program("the gem beside json, Oj, msgpack, …", 15,
+                    [f"ROUNDS=9 {RUBY}codecs.rb {table}" for table in
+                     ("json", "msgpack", "cbor", "bson", "yaml", "marshal")], GEM),
+    "ruby-marc": Program("the gem beside ruby-marc (RUBY_MARC_LIB names its lib)", 3, [f"ROUNDS=9 {RUBY}codecs.rb marc"],
+                         GEM),
+    "gateway": Program("requests to the gateway, from memory and from the database", 2,
+                       [LOAD + "ratio", LOAD + "half"], GATEWAY),
+    "gateway-tenants": Program("1,000 tenants of the gateway beside one", 4, [LOAD + "tenants"], GATEWAY),
+    "slices": Program("batches of slices to Python's objects", 1,
+                      ["PYTHONPATH=bindings/python/python {python} benches/slices.py --rounds 15 --codec msgpack "
+                       "--codec msgpack+lz4 --codec msgpack+zstd"], PACKAGE),
+    "slices-ruby": Program("batches of slices to Ruby's objects", 1, [f"ROUNDS=15 {RUBY}slices.rb"], GEM),
+    "store": bench("store", "the store beside bare rusqlite", 4, "rusqlite", words=" 15"),
+    "python-store": Program("the Python store beside diskcache and sqlitedict", 3,
+                            [PYTHON + "store.py --cpu --rounds 15 --values 200"], PACKAGE),
+    "ruby-store": Program("the Ruby store beside Active Record", 2, [f"ROUNDS=5 {RUBY}store.rb"], GEM),
+    "binary": bench("binary", "CBOR and BSON in memory", 2, "bson", "ciborium", "cbor4ii", "serde_json", words=" 9"),
+    "yaml": bench("yaml", "YAML to events", 1, "saphyr-parser", words=" 9", before="RAPIDYAML_PYTHON={python} ",
+                  versions={"rapidyaml": "{python} -c 'import importlib.metadata as m; print(m.version(\"rapidyaml\"))'",
+                            "libyaml": "pkg-config --modversion yaml-0.1"}),
+    "pickle": bench("pickle", "pickle to JSON", 2, "serde-pickle", words=" 9"),
+    "marshal": bench("marshal", "Marshal to JSON", 2, "alox-48", words=" 9",
+                     versions={"Ruby": "ruby -e 'print RUBY_VERSION'"}),
+    "memory": Program("peak memory of converting 1 GB files", 8,
+                      ["{python} tools/memory_check.py --regauge target/{target}/regauge"], COMMAND),
+    "gateway-soak": Program("ten minutes of reads, writes and misses", 11, [LOAD + "soak 600"], GATEWAY),
+}
+
+
+def about(result):
+    """Where a table comes from: the block `about`."""
+    versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
+    machine = result["machine"]
+    place = ", ".join(part for part in (
+        f"{machine['cores']} cores of {machine['processor']}", machine.get("system"), machine.get("kernel")) if part)
+    if "by_hand" in result:
+        return [f"*{result['by_hand']} {place}{'; ' + versions if versions else ''}.*"]
+    rounds = sorted({row["rounds"] for row in result["rows"]})
+    shown = f"{rounds[0]}" if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}"
+    profile = "" if result["profile"] == "release" else f", built with the quick profile `{result['profile']}`"
+    return [f"*{result['date']}, regauge {result['regauge']}{profile}; {place}; medians of {shown} rounds; "
+            f"{versions}. Again: `{result['command']}`.*"]
+
+
+def amount(value, unit):
+    """A quantity with three digits."""
+    scale = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}.get(unit)
+    if scale is None:
+        return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
+    for name, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
+        if value * scale >= size or name == "ns":
+            return f"{digits(value * scale / size)} {name}"
+
+
+def digits(value):
+    """A number with about three digits, without an exponent."""
+    return f"{value:,.0f}" if value >= 99.5 else f"{value:.1f}" if value >= 9.95 else f"{value:.2f}"
+
+
+def times(ratio, goal=1.0):
+    """How many times as long as ours; what falls short is in bold."""
+    return f"**{ratio:.2f}x**" if ratio < goal - 0.005 else f"{digits(ratio)}x"
+
+
+def spread(ratio, goal=1.0):
+    """A ratio with those of the rounds; what falls short is in bold."""
+    median, least, most = ratio
+    shown = f"{median:.2f}" if median < 9.95 else digits(median)
+    shown = f"**{shown}**" if median < goal - 0.005 else shown
+    return shown if least == most else f"{shown} ({digits(least)}–{digits(most)})"
+
+
+def at_most(value, goal, unit):
+    """A quantity that is to be small, in bold where it is not."""
+    return f"**{value:.1f}{unit}**" if value > goal else f"{value:.1f}{unit}"
+
+
+def rate(row):
+    """Bytes a second."""
+    scale = {"ns": 1e9, "us": 1e6, "s": 1.0}[row["unit"]]
+    megabytes = row["bytes"] / row["median"] * scale / 1e6
+    return f"{megabytes / 1e3:.2f} GB/s" if megabytes >= 995 else f"{digits(megabytes)} MB/s"
+
+
+def of(result, *tables):
+    return [row for row in result["rows"] if row["table"] in tables]
+
+
+def unique(values):
+    return list(dict.fromkeys(values))
+
+
+def header(first, *names):
+    """The head of a table: the first column is text."""
+    return ["| " + " | ".join((first, *names)) + " |", "|---|" + "--:|" * len(names)]
+
+
+def line(*cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def routes(table, title=None):
+    """A row for each route, a column for each case: the speed of ours, then how long the others take."""
+    def render(result):
+        rows = of(result, table)
+        cases = unique(row["case"] for row in rows)
+        text = header(title or f"{table}, peer's time over ours", *cases)
+        for at, route in enumerate(unique(row["route"] for row in rows)):
+            found = {row["case"]: row for row in rows if row["route"] == route}
+            # Bold is for what peers are faster at.
+            goal = 0.0 if route.startswith("regauge") else 1.0
+            shown = [(times(found[case]["ratio"][0], goal) if at else rate(found[case])) if case in found
+                     else "cannot read it" for case in cases]
+            text.append(line(route, *shown))
+        return text
+    return render
+
+
+def label(table):
+    """What a table of bindings/python/benches/compare.py is called in a page."""
+    words = table.split(" ")
+    said = LABELS.get(table) or " ".join([LABELS.get(words[0], words[0]), *words[1:]])
+    return said.replace("YAML 1.1 loads", "YAML loads, schema 1.1")
+
+
+LABELS = {
+    "json": "JSON", "msgpack": "MessagePack", "cbor": "CBOR", "bson": "BSON", "yaml": "YAML", "marshal": "Ruby Marshal",
+    "marc read": "MARC 21, reading", "marc touch": "MARC 21, reading and touching every subfield",
+    "marc write": "MARC 21, writing", "marcxml read": "MARCXML, reading",
+    "marcxml touch": "MARCXML, reading and touching every subfield", "marcxml write": "MARCXML, writing",
+}
+
+
+def fastest(rows, table, case):
+    """The route of ours, and that of the fastest peer; nothing where it was not measured."""
+    here = [row for row in rows if row["table"] == table and row["case"] == case]
+    if len(here) < 2:
+        return None
+    return here[0], min(here[1:], key=lambda row: row["ratio"][0])
+
+
+def operations(title, *tables, goals=False):
+    """A row for each table, a column for each case: the fastest peer's time over ours."""
+    def render(result):
+        rows = of(result, *tables)
+        cases = unique(row["case"] for row in rows)
+        text = header(title, "against the fastest of", *(["wanted"] if goals else []), *cases)
+        for table in [one for one in tables if any(row["table"] == one for row in rows)]:
+            here = [row for row in rows if row["table"] == table]
+            peers = unique(row["route"] for row in here if row["route"] != here[0]["route"])
+            cells = [fastest(here, table, case) for case in cases]
+            wanted = [digits(here[0]["goal"])] if goals else []
+            shown = ["" if cell is None else times(cell[1]["ratio"][0], cell[0].get("goal", 1.0)) for cell in cells]
+            text.append(line(label(table), ", ".join(peers), *wanted, *shown))
+        return text
+    return render
+
+
+def listing(table, first, size=None, only=lambda case: True):
+    """A row for each case: ours, and each peer with its ratio and those of the rounds."""
+    def render(result):
+        rows = [row for row in of(result, table) if only(row["case"])]
+        peers = unique(row["route"] for row in rows if row is not next(r for r in rows if r["case"] == row["case"]))
+        text = header(first, "regauge", *(f"{peer}: its time over ours" for peer in peers))
+        for case in unique(row["case"] for row in rows):
+            ours, *others = [row for row in rows if row["case"] == case]
+            value = size(ours) if size else amount(ours["median"], ours["unit"])
+            found = {row["route"]: spread(row["ratio"], row.get("goal", 1.0)) for row in others}
+            text.append(line(case, value, *(found.get(peer, "") for peer in peers)))
+        return text
+    return render
+
+
+def amounts(table, first):
+    """A row for each case: what was measured of every route."""
+    def render(result):
+        rows = of(result, table)
+        names = unique(row["route"] for row in rows)
+        text = header(first, *names)
+        for case in unique(row["case"] for row in rows):
+            found = {row["route"]: amount(row["median"], row["unit"]) for row in rows if row["case"] == case}
+            text.append(line(case, *(found.get(name, "") for name in names)))
+        return text
+    return render
+
+
+def each(row):
+    """The time for one of the values that a sample stands for."""
+    return amount(row["median"] / row["bytes"], row["unit"])
+
+
+def whole(result):
+    """Whole processes: our MB for each second of processor time, and what the peers take."""
+    rows = [row for row in of(result, "processor time") if "over cores" not in row["case"]]
+    text = header("", "regauge, MB per CPU second", "peer", "peer's time over ours")
+    for case in unique(row["case"] for row in rows):
+        ours, *others = [row for row in rows if row["case"] == case]
+        speed = f"{ours['bytes'] / ours['median'] / 1e6:,.0f}"
+        text.append(line(case, speed, " / ".join(row["route"] for row in others) or "not installed",
+                         " / ".join(spread(row["ratio"]) for row in others)))
+    return text
+
+
+def cores(result):
+    """The same conversion on one core and on two."""
+    text = header("", "by the clock", "processor time", "speed by the clock")
+    clock, cpu = ([row for row in of(result, table) if "over cores" in row["case"]]
+                  for table in ("clock", "processor time"))
+    for wall, spent in zip(clock, cpu):
+        faster = clock[0]["median"] / wall["median"]
+        text.append(line(wall["route"], amount(wall["median"], "s"), amount(spent["median"], "s"), f"{faster:.2f}x"))
+    return text
+
+
+def memory(result):
+    """The most memory that conversions were resident in."""
+    text = header("`regauge …`", "peak")
+    for row in of(result, "peak memory"):
+        text.append(line(f"`{row['case']}`", amount(row["median"], "MB")))
+    return text
+
+
+def slices(result):
+    """A column for each codec: the driver's time over the store's."""
+    tables = unique(row["table"] for row in result["rows"])
+    text = header("driver's time over the store's", "driver", *tables)
+    for case in unique(row["case"] for row in result["rows"]):
+        found = [fastest(result["rows"], table, case) for table in tables]
+        text.append(line(case, amount(found[0][1]["median"], "s"), *(spread(peer["ratio"]) for _, peer in found)))
+    return text
+
+
+def gateway(result):
+    """What a gateway bears, answering from its memory and from the database."""
+    found = {(row["table"], row["case"], row["route"]): row for row in result["rows"]}
+    text = header("", "wanted", "documents read lately", "each from the database")
+    get = [found["get", case, "regauge"] for case in ("memory", "database")]
+    static = found["get", "memory", "static bytes"]
+    shown = [f"{spread(row['ratio'], 0.7)}, {row['median']:,.0f} a second" for row in get]
+    text.append(line(f"GET over static bytes of the same server ({static['median']:,.0f} a second)", "0.7", *shown))
+    shown = [f"{at_most(found['half', case, 'p99']['median'], 5, ' ms')} (p50 {found['half', case, 'p50']['median']:.1f} ms, at "
+             f"{found['half', case, 'rate']['median']:,.0f} a second)" for case in ("memory", "database")]
+    return [*text, line("p99 at half of the highest rate", "5 ms", *shown)]
+
+
+def tenants(result):
+    """What many tenants cost against one."""
+    found = {(row["case"], row["route"]): row for row in result["rows"]}
+    text = header("", "wanted", "documents read lately", "each from the database")
+    cost = lambda row: " to ".join(  # noqa: E731
+        f"{(1 - one) * 100:.1f}" for one in (row["ratio"][2], row["ratio"][1]))
+    rows = [found[case, "1,000 tenants"] for case in ("memory", "database", "database, a quarter open")]
+    shown = [f"{at_most((1 - row['ratio'][0]) * 100, 5.3, '%')} ({cost(row)}%)" for row in rows]
+    text.append(line("what 1,000 tenants with a file each cost against one", "5.3%", *shown[:2]))
+    text.append(line("the same with `open_tenants = 250`: most requests open a file", "", "", shown[2]))
+    kept = [amount(found[case, "memory of a tenant"]["median"], "KB") + ", " +
+            amount(found[case, "files of a tenant"]["median"], "files") for case in ("memory", "database")]
+    text.append(line("memory and files of one of 1,000 open tenants, all of the gateway's counted", "", *kept))
+    return text
+
+
+def soak(result):
+    """Memory over the minutes of a soak."""
+    found = {row["route"]: row for row in result["rows"]}
+    requests, seconds = found["requests"]["median"], found["seconds"]["median"]
+    return [f"{requests:,.0f} requests in {seconds:.0f} s, {requests / seconds:,.0f} a second; resident memory: "
+            f"{found['resident at two thirds']['median']:.1f} MB after two thirds of the time, "
+            f"{found['resident at the end']['median']:.1f} MB at the end."]
+
+
+DOCUMENTS = ("JSON", "MessagePack", "CBOR", "BSON", "Marshal")
+PYTHON_ROWS = [f"{name} {way}" for name in ("json", "msgpack", "cbor", "bson", "yaml", "yaml 1.1", "pickle", "marshal")
+               for way in ("loads", "dumps")]
+MARC_ROWS = ("marc read", "marc touch", "marc write", "marcxml read", "marcxml touch", "marcxml write")
+RUBY_ROWS = [f"{name} {way}" for name in DOCUMENTS for way in ("load", "dump")]
+RUBY_OBJECTS = (
+    "objects one by one, dump", "objects one by one, load", "objects in one array, dump", "objects in one array, load")
+RUBY_MARC = (
+    "MARC 21 to records, all read", "MARC 21 to MARC::Record", "records to MARC 21", "untouched records to MARC 21",
+    "MARC::Records to MARC 21", "MARCXML to records, all read", "records to MARCXML")
+
+
+def single(*tables):
+    """A row for each table that has one input only."""
+    def render(result):
+        text = header("", "peer", "peer's time over ours")
+        for table in tables:
+            if found := fastest(result["rows"], table, ""):
+                text.append(line(table, found[1]["route"], spread(found[1]["ratio"])))
+        return text
+    return render
+
+
+TABLES = {
+    ("codecs", "to-msgpack"): routes("JSON to MessagePack"),
+    ("codecs", "to-json"): routes("MessagePack to JSON"),
+    ("binary", "to-json"): routes("to JSON", "to JSON, time over that of our CBOR"),
+    ("binary", "from-json"): routes("from JSON", "from JSON, time over that of our CBOR"),
+    ("marshal", "to-json"): routes("Marshal to JSON"),
+    ("pickle", "to-json"): routes("pickle to JSON"),
+    ("yaml", "events"): routes("YAML", "YAML, time over that of our events"),
+    ("whole", "processes"): whole,
+    ("whole", "cores"): cores,
+    ("memory", "peak"): memory,
+    ("store", "rusqlite"): listing("store", "rusqlite's time over ours, by the clock", each),
+    ("slices", "python"): slices,
+    ("slices-ruby", "ruby"): slices,
+    ("gateway", "speed"): gateway,
+    ("gateway-tenants", "cost"): tenants,
+    ("gateway-soak", "memory"): soak,
+    ("python", "formats"): operations("peer's time over ours", *PYTHON_ROWS, goals=True),
+    ("python", "marc"): operations("peer's time over ours", *MARC_ROWS, goals=True),
+    ("python", "memory"): amounts("memory", "peak memory of loading"),
+    ("python-store", "peers"): listing("store", "processor time of a value"),
+    ("ruby", "documents"): operations("peer's time over ours", *RUBY_ROWS),
+    ("ruby", "yaml"): operations("peer's time over ours", "YAML load", "YAML dump"),
+    ("ruby", "objects"): single(*RUBY_OBJECTS),
+    ("ruby-marc", "records"): single(*RUBY_MARC),
+    ("ruby-store", "clock"): listing("clock", "by the clock", each),
+    ("ruby-store", "cpu"): listing("processor time", "processor time", each),
+}
