@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares how `--yaml-schema 1.1` reads plain scalars and merge keys with PyYAML's SafeLoader.
+"""Compares how `--yaml-schema 1.1` reads plain scalars, merge keys and lines with PyYAML's SafeLoader.
 
     python3 tools/yaml_11_check.py [--regauge target/debug/regauge] [--count 20000] [FILE.yaml ...]
 
-Makes scalars out of what numbers, dates and words are made of, and asks both for their values; files
-that are named are read by both as well. Ends with status 1 when they differ, and with a note where
+Makes scalars out of what numbers, dates and words are made of, and documents with line breaks of every
+kind, and asks both for their values; files that are named are read by both as well. Ends with status 1 when they differ, and with a note where
 PyYAML is missing. Differences that are meant: an impossible date is text here and an error there,
 and digits of a second beyond the sixth are kept here.
 """
@@ -75,9 +75,52 @@ def same(ours, theirs):
     return ours == theirs
 
 
-def read(regauge, text):
+BREAKS = ["\n", "\n", "\r\n", "\r", "\x85", "\u2028", "\u2029"]
+
+
+def lines_document(source):
+    """A document with line breaks of every kind."""
+    some = source.choice
+
+    def lines(trail):
+        """Lines that are indented, and empty ones."""
+        words = ("".join(source.choices(["a", " ", "é", "-"], k=3)) for _ in range(source.randint(1, 5)))
+        return "".join((f"  c{word}" + some(["", trail]) if some([True, True, False]) else "") + some(BREAKS)
+                       for word in words)
+
+    def value():
+        style = source.randrange(6)
+        if style == 0:
+            return "x" + some(["", " "]) + some(BREAKS) + lines(" ")
+        if style == 1:
+            return "'x" + some(BREAKS) + lines(" ") + "  y'" + some(BREAKS)
+        if style == 2:
+            return '"x' + some(["", "\\"]) + some(BREAKS) + lines(some([" ", "\\"])) + '  y"' + some(BREAKS)
+        if style == 3:
+            return some("|>") + some(["", "+", "-"]) + some(BREAKS) + "  y" + some(BREAKS) + lines(" ")
+        if style == 4:
+            return "# comment" + some(BREAKS) + "  - x" + some(BREAKS) + "  - y" + some(BREAKS)
+        return "[x," + some(BREAKS) + "  y" + some(BREAKS) + "  z]" + some(BREAKS)
+
+    return "".join(f"k{index}: {value()}" for index in range(source.randint(1, 4)))
+
+
+def compare_lines(regauge, yaml, source, count):
+    """How many documents were read, and those that PyYAML reads otherwise: (text, ours, theirs)."""
+    cases = []
+    while len(cases) < count:
+        text = lines_document(source)
+        try:
+            cases.append((text, yaml.safe_load(text)))
+        except yaml.YAMLError:
+            continue
+    ours = read(regauge, "".join(f"---\n{text}" for text, _ in cases), "--documents", "join")
+    return [(text, mine, theirs) for (text, theirs), mine in zip(cases, ours) if not same(mine, theirs)]
+
+
+def read(regauge, text, *flags):
     command = [regauge, "convert", "-", "-", "--from", "yaml", "--to", "json", "--on-loss", "wrap",
-               "--yaml-schema", "1.1"]
+               "--yaml-schema", "1.1", *flags]
     run = subprocess.run(command, input=text.encode(), stdout=subprocess.PIPE, check=True)
     return unwrap(json.loads(run.stdout))
 
@@ -110,6 +153,8 @@ def main():
             cases.append((text, value[0]))
     ours = read(arguments.regauge, "".join(f"- {text}\n" for text, _ in cases))
     wrong = [(text, mine, theirs) for (text, theirs), mine in zip(cases, ours) if not same(mine, theirs)]
+    count = arguments.count // 10
+    wrong += compare_lines(arguments.regauge, yaml, source, count)
     for text, mine, theirs in wrong[:20]:
         print(f"{text!r}: we read {mine!r}, PyYAML {theirs!r}")
     for file in arguments.files:
@@ -118,7 +163,7 @@ def main():
         if not same(read(arguments.regauge, text), yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))):
             wrong.append(file)
             print(f"{file}: read differently")
-    print(f"yaml_11_check: {len(cases)} scalars and {len(arguments.files)} files, {len(wrong)} differ")
+    print(f"yaml_11_check: {len(cases)} scalars, {count} documents and {len(arguments.files)} files, {len(wrong)} differ")
     return 1 if wrong or len(cases) < len(texts) / 4 else 0
 
 

@@ -79,6 +79,8 @@ fn one_long_broken_record() {
         ("in.xml", b"<collection><record><x/>", [0, 0]),
         ("in.marc.json", b"{]", [0, 1]),
         ("in.yaml", b"a: [}", [0, 1]),
+        // A length, and a type that does not exist.
+        ("in.bson", b"\0\0\0\x0Bx", [0, 1]),
     ] {
         let mut bytes = head.to_vec();
         bytes.resize(48 << 20, b'x');

@@ -375,6 +375,10 @@ impl Parser {
                         }
                     }
                 }
+                // Before its name, which may be long and is not an element's then.
+                if !matches!(next, 0x01..=0x13 | 0x7F | 0xFF) {
+                    fail!(bad_type(next));
+                }
                 let named = &bytes[rest_at + 1..];
                 // The name of what is in an array is its position, and if not, only a report says so.
                 if frame.form == Form::Array
@@ -581,7 +585,7 @@ impl Parser {
                         length
                     );
                 }
-                _ => fail!(bad_type(kind)),
+                _ => unreachable!("the type was looked at before the name"),
             }
             kind = 0;
         }

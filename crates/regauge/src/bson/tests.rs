@@ -168,7 +168,7 @@ fn messages() {
     fails(
         "08000000 14 6100 00",
         syntax,
-        "bson: record 1, byte 7: found an element of type 0x14, \
+        "bson: record 1, byte 4: found an element of type 0x14, \
         expected 0x01 to 0x13, 0x7F or 0xFF",
     );
     fails(

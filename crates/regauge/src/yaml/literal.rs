@@ -1,5 +1,6 @@
 //! Block scalars: `|` and `>` (YAML 1.2.2 §8.1).
 
+use super::breaks::Fold;
 use super::event::{Handler, Style};
 use super::fault;
 use super::machine::{END, Run, Step};
@@ -102,8 +103,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         folded: bool,
         chomp: Chomp,
     ) -> Step<usize> {
-        // Line breaks that wait for what follows them.
-        let mut breaks = 0;
+        // Line breaks that wait for what follows them, and where the first stands.
+        let (mut breaks, mut broken) = (0, at);
         let mut first = true;
         let mut spaced = false;
         let end = loop {
@@ -129,33 +130,27 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                 break at;
             }
             let line_end = self.line_end(text)?;
-            let scratch = &mut self.m.scratch;
             let is_spaced = matches!(byte, b' ' | b'\t');
-            if folded && !first && !spaced && !is_spaced {
-                match breaks {
-                    1 => scratch.push(' '),
-                    _ => scratch.extend(std::iter::repeat_n('\n', breaks - 1)),
-                }
-            } else if breaks == 1 {
-                scratch.push('\n');
-            } else {
-                scratch.extend(std::iter::repeat_n('\n', breaks));
-            }
+            let fold = folded && !first && !spaced && !is_spaced;
+            let fold = if fold { Fold::Lines } else { Fold::Keep };
+            let between = self.breaks_between(broken, text, breaks);
+            let scratch = &mut self.m.scratch;
+            between.add(scratch, fold);
             scratch.push_str(&self.text[text..line_end]);
             (first, spaced) = (false, is_spaced);
             // The end of the input counts as that of a line.
-            breaks = 1;
+            (breaks, broken) = (1, line_end);
             if self.is_end(line_end) {
                 break line_end;
             }
             at = self.after_break(line_end)?;
         };
-        match chomp {
-            Chomp::Strip => {}
-            Chomp::Clip if first => {}
-            Chomp::Clip => self.m.scratch.push('\n'),
-            Chomp::Keep => self.m.scratch.extend(std::iter::repeat_n('\n', breaks)),
-        }
+        let kept = match chomp {
+            Chomp::Strip => 0,
+            Chomp::Clip => usize::from(!first),
+            Chomp::Keep => breaks,
+        };
+        self.breaks_between(broken, end, kept).add(&mut self.m.scratch, Fold::Keep);
         Ok(end)
     }
 }

@@ -13,6 +13,7 @@
 //!   the mapping that it opens begins; a flow collection is scanned over to its end
 //!   ([`Run::is_flow_key`]), within the 1,024 characters and the one line that §7.4.2 allows.
 
+use super::breaks::behind_kept;
 use super::event::{Handler, Props, Span, Style};
 use super::fault;
 use super::simd::skip_spaces;
@@ -255,6 +256,7 @@ pub(super) struct Run<'r, 'a, H: ?Sized> {
     pub(super) m: &'r mut Machine,
     pub(super) h: &'r mut H,
     pub(super) text: &'a str,
+    /// The same, but for the line breaks of YAML 1.1.
     pub(super) bytes: &'a [u8],
     /// Nothing follows the window.
     pub(super) last: bool,
@@ -284,12 +286,14 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         m: &'r mut Machine,
         h: &'r mut H,
         text: &'a str,
+        copy: Option<&'a [u8]>,
         pos: &mut usize,
         last: bool,
     ) -> Result<Status> {
+        let bytes = copy.map_or(text.as_bytes(), |copy| &copy[..text.len()]);
         let line = *pos as isize - m.column;
         m.base = m.base.wrapping_sub(*pos as u64);
-        let mut run = Run { m, h, text, bytes: text.as_bytes(), last, at: *pos, line };
+        let mut run = Run { m, h, text, bytes, last, at: *pos, line };
         let status = run.steps();
         *pos = run.at;
         run.m.column = run.at as isize - run.line;
@@ -377,7 +381,10 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
                     self.at = skip_spaces(self.bytes, self.at);
                     self.m.space = true;
                 }
-                Some(b'\n' | b'\r') => self.took_line(self.at + 1),
+                Some(b'\n') => self.took_line(self.at + 1),
+                Some(b'\r') => {
+                    self.took_line(behind_kept(self.bytes, self.at).unwrap_or(self.at + 1));
+                }
                 Some(b'\t') => {
                     if !self.m.tab {
                         self.m.indent = (self.at as isize - self.line) as i32;

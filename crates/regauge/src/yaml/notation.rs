@@ -99,17 +99,19 @@ pub fn events(bytes: &[u8]) -> Result<String> {
     let mut machine = Machine::new(Limits::default());
     let mut notation = Notation { text: "+STR\n".to_owned() };
     let mut pos = 0;
-    while drive(&mut machine, &mut notation, bytes, &mut pos, true)? != Status::End {}
+    while drive(&mut machine, &mut notation, bytes, None, &mut pos, true)? != Status::End {}
     notation.text.push_str("-STR\n");
     Ok(notation.text)
 }
 
-/// Runs the machine over a window of bytes: see [`Parse::parse`](crate::reader::Parse::parse).
+/// Runs the machine over a window of bytes: see [`Parse::parse`](crate::reader::Parse::parse). What it
+/// looks at from `*pos` on is `copy`, if there is one: see [`Breaks`](super::breaks::Breaks).
 #[inline]
 pub(super) fn drive<H: Handler + ?Sized>(
     machine: &mut Machine,
     handler: &mut H,
     bytes: &[u8],
+    copy: Option<&[u8]>,
     pos: &mut usize,
     last: bool,
 ) -> Result<Status> {
@@ -139,7 +141,7 @@ pub(super) fn drive<H: Handler + ?Sized>(
             machine.note_cut(bytes.len() - *pos);
             return Ok(Status::More);
         }
-        let status = Run::go(machine, handler, view.text(), &mut at, last && whole);
+        let status = Run::go(machine, handler, view.text(), copy, &mut at, last && whole);
         match status {
             Ok(Status::More) => least = at + 2 * (view.text().len() - at),
             Ok(status) => {

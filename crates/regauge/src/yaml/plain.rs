@@ -1,5 +1,6 @@
 //! Plain scalars (YAML 1.2.2 §7.3.3), and what lines have in common.
 
+use super::breaks::{Fold, behind_kept};
 use super::event::{Handler, Style};
 use super::fault;
 use super::machine::{END, Run, Step, is_flow_indicator, is_space};
@@ -154,8 +155,13 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
     /// The index behind the line break at `at`.
     #[inline(always)]
     pub(super) fn after_break(&self, at: usize) -> Step<usize> {
-        if self.bytes[at] == b'\r' && self.peek(at + 1)? == b'\n' {
-            return Ok(at + 2);
+        if self.bytes[at] == b'\r' {
+            if self.peek(at + 1)? == b'\n' {
+                return Ok(at + 2);
+            }
+            if let Some(behind) = behind_kept(self.bytes, at) {
+                return Ok(behind);
+            }
         }
         Ok(at + 1)
     }
@@ -273,19 +279,12 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                 self.m.scratch.push_str(&self.text[start..last.end]);
                 several = true;
             }
-            self.fold(next.breaks);
+            let between = self.breaks_between(last.stop, next.start, next.breaks);
+            between.add(&mut self.m.scratch, Fold::Lines);
             self.m.scratch.push_str(&self.text[next.text..line.end]);
             last = line;
         }
         Ok((last, several))
-    }
-
-    /// Line breaks between two lines of text, folded (§6.5).
-    pub(super) fn fold(&mut self, breaks: usize) {
-        match breaks {
-            1 => self.m.scratch.push(' '),
-            _ => self.m.scratch.extend(std::iter::repeat_n('\n', breaks - 1)),
-        }
     }
 
     /// Checks that a scalar is not longer than the limit.

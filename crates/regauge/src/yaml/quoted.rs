@@ -1,5 +1,6 @@
 //! Scalars between quotes (YAML 1.2.2 §7.3.1 and §7.3.2).
 
+use super::breaks::Fold;
 use super::event::Handler;
 use super::fault;
 use super::machine::{END, Run, Step};
@@ -93,17 +94,14 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                     let text = scratch.trim_end_matches([' ', '\t']).len();
                     scratch.truncate(text.max(kept));
                     self.quoted_break(at, quote, least).map(|(breaks, to)| {
-                        match breaks {
-                            1 => scratch.push(' '),
-                            _ => scratch.extend(std::iter::repeat_n('\n', breaks - 1)),
-                        }
+                        self.breaks_between(at, to, breaks).add(&mut scratch, Fold::Lines);
                         (lines, kept) = (true, scratch.len());
                         to
                     })
                 }
                 b'\\' if quote == b'"' => match self.peek(at + 1) {
                     Ok(b'\n' | b'\r') => self.quoted_break(at + 1, quote, least).map(|(n, to)| {
-                        scratch.extend(std::iter::repeat_n('\n', n - 1));
+                        self.breaks_between(at + 1, to, n).add(&mut scratch, Fold::Escaped);
                         (lines, kept) = (true, scratch.len());
                         to
                     }),

@@ -1,6 +1,6 @@
 //! YAML to events: the grammar, and a composer that makes the sink's events of its own.
 
-use super::breaks::{self, Breaks};
+use super::breaks::Breaks;
 use super::compose::{Compose, Composer};
 use super::machine::Machine;
 use super::notation::drive;
@@ -59,7 +59,7 @@ pub struct Options {
 pub struct Parser {
     machine: Machine,
     composer: Composer,
-    /// In YAML 1.1.
+    /// Of YAML 1.1.
     breaks: Option<Breaks>,
 }
 
@@ -94,19 +94,20 @@ impl Parse for Parser {
     ) -> Result<Status> {
         let mut handler = Compose { c: &mut self.composer, sink };
         let Some(breaks) = &mut self.breaks else {
-            return drive(&mut self.machine, &mut handler, bytes, pos, last);
+            return drive(&mut self.machine, &mut handler, bytes, None, pos, last);
         };
-        let start = *pos;
-        let found = breaks.first(bytes, start);
-        let (end, last) = found.map_or((bytes.len(), last), |(at, _)| (at, false));
-        let ran = drive(&mut self.machine, &mut handler, &bytes[..end], pos, last);
-        breaks.advance(pos.saturating_sub(start));
-        match (ran, found) {
-            (Ok(Status::More), Some((at, c))) => {
-                *pos = at;
-                Err(breaks::refuse(at, c))
+        loop {
+            let start = *pos;
+            let piece = breaks.piece(bytes, start);
+            let (end, whole) = (piece.end, piece.whole);
+            let window = &bytes[..end];
+            let ran =
+                drive(&mut self.machine, &mut handler, window, piece.copy, pos, last && whole);
+            breaks.advance(pos.saturating_sub(start));
+            match ran {
+                Ok(Status::More) if !whole => breaks.enlarge(),
+                ran => return ran,
             }
-            (ran, _) => ran,
         }
     }
 
