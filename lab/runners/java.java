@@ -4,7 +4,7 @@
 // suffix: java
 // command: java -cp {built}:{data}/java/* Runner
 // environment: CLASSPATH={data}/java/*
-// build: javac -nowarn -encoding UTF-8 -d {built} {runner} {adapter}
+// build: javac -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -nowarn -proc:none -encoding UTF-8 -d {built} {runner} {adapter}
 // absent: does not exist
 // have: javac -version
 // have: mvn --version

@@ -4,12 +4,16 @@ use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use crate::contender::{Contender, Hindrance, Source};
+use crate::assets;
+use crate::contender::{self, Contender, Hindrance, Source};
+use crate::error::Error;
 use crate::options::Options;
 use crate::process::{Launch, shortened};
-use crate::runtime::{Places, RunnerFile, Runtime, Started};
+use crate::runtime::{Places, RunnerFile, Runtime, Started, carried};
 use crate::setup;
 
 /// How an adapter is translated before its contender can be started.
@@ -86,6 +90,38 @@ pub(crate) fn all<'r>(
         }
     }
     (launches, translations)
+}
+
+/// Translates the carried adapters of a runtime, as many at a time as there are cores, for the
+/// libraries that are in this folder of the set-up. Gives the names of those that cannot be, and why.
+pub(crate) fn translate_all(
+    runtime: Runtime,
+    folder: &Path,
+) -> Result<Vec<(String, String)>, Error> {
+    let work = tempfile::tempdir().map_err(Error::io("make a folder in", &std::env::temp_dir()))?;
+    assets::unpack(work.path()).map_err(Error::io("write", work.path()))?;
+    let mut options = Options::new(PathBuf::new(), Vec::new());
+    options.data_dir = Some(folder.to_path_buf());
+    let mut contenders = contender::all();
+    contenders.retain(|one| one.runtime == runtime);
+    let (_, translations) = all(&options, carried(), &mut contenders, work.path());
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
+            scope.spawn(|| {
+                while let Some(one) = translations.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let Some(translation) = one else { continue };
+                    if let Err(Hindrance::Missing(why) | Hindrance::Broken(why)) =
+                        translation.make()
+                    {
+                        let name = translation.places.adapter.display().to_string();
+                        failed.lock().expect("no panic while locked").push((name, why));
+                    }
+                }
+            });
+        }
+    });
+    Ok(failed.into_inner().expect("no panic while locked"))
 }
 
 /// The interpreter that the user named for a runtime: a command, or a file, found from here.

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use super::{Action, Plan, Step};
 use crate::assets;
 use crate::error::Error;
+use crate::launch;
 
 /// How the steps went.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +41,10 @@ pub fn execute(plan: &Plan, told: &mut dyn FnMut(&Step)) -> Result<Done, Error> 
             done.failed.push((step.line(), "not tried: no server answered before".to_owned()));
             continue;
         }
+        if let Action::Translate(_) = step.action {
+            // With what is set up then: its stamp is in the name of what is made.
+            continue;
+        }
         told(step);
         let Err(reason) = take(step) else { continue };
         if step.optional {
@@ -62,6 +67,13 @@ pub fn execute(plan: &Plan, told: &mut dyn FnMut(&Step)) -> Result<Done, Error> 
             std::fs::write(path, text).map_err(Error::io("write", path))?;
         }
     }
+    for step in plan.steps.iter().filter(|step| !ended.contains(&step.runtime)) {
+        if let Action::Translate(runtime) = step.action {
+            told(step);
+            let failed = launch::translate_all(runtime, &plan.folder)?;
+            done.failed.extend(failed);
+        }
+    }
     if errors.is_empty() { Ok(done) } else { Err(Error::Setup(errors.join("\n"))) }
 }
 
@@ -71,6 +83,7 @@ fn take(step: &Step) -> Result<(), String> {
         Action::Script { path, text } => {
             write_script(path, text).map_err(|error| error.to_string())
         }
+        Action::Translate(_) => Ok(()),
     }
 }
 

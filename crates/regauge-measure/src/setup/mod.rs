@@ -58,6 +58,8 @@ pub enum Action {
         /// Its text.
         text: String,
     },
+    /// Translates the adapters of a runtime, so that no measurement has to.
+    Translate(Runtime),
 }
 
 /// One step.
@@ -81,6 +83,9 @@ impl Step {
         let command = match &self.action {
             Action::Run(command) => command,
             Action::Script { path, .. } => return format!("write {}", path.display()),
+            Action::Translate(runtime) => {
+                return format!("each of lab/contenders/{}", runtime.id());
+            }
         };
         let words: Vec<String> = command
             .iter()

@@ -281,6 +281,14 @@ fn steps_of(
         plan.remarks.push(format!("{} is set up already.", runtime.name()));
     } else if !steps.is_empty() {
         plan.steps.extend(steps);
+        if runner.build.is_some() {
+            plan.steps.push(Step {
+                purpose: "translate the adapters".to_owned(),
+                action: Action::Translate(runtime),
+                runtime: Some(runtime),
+                optional: true,
+            });
+        }
         plan.stamps.push((runtime, super::stamp(folder, runtime), stamp));
     }
     // What no package brings, or nobody may install.
