@@ -4,11 +4,14 @@
 
 use libfuzzer_sys::fuzz_target;
 use regauge::Format;
+use regauge::yaml::Schema;
+use regauge_fuzz::checks::{check_pieces, check_reader, lossless};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 fuzz_target!(|data: &[u8]| {
-    regauge_fuzz::checks::check_reader(Format::Yaml, data);
+    check_reader(Format::Yaml, data);
     let Ok(text) = std::str::from_utf8(data) else { return };
+    check_1_1(text);
     // saphyr-parser takes `---` for text of a block scalar that is not indented.
     if text.contains("---") && text.contains(['|', '>']) {
         return;
@@ -36,6 +39,18 @@ fuzz_target!(|data: &[u8]| {
         (Err(ours), Ok(theirs)) => panic!("only they read it: {ours}\n{text:?}\n{theirs}"),
     }
 });
+
+/// The schema of YAML 1.1, whose other line breaks are looked for in a copy: whole and in pieces alike,
+/// and U+0085 as good as a line feed.
+fn check_1_1(text: &str) {
+    let mut options = lossless(Format::Yaml, Format::Msgpack);
+    options.yaml.schema = Schema::Yaml11;
+    let read = check_pieces(text.as_bytes(), &options).ok();
+    if text.contains('\u{85}') && !text.contains("\r\u{85}") {
+        let fed = check_pieces(text.replace('\u{85}', "\n").as_bytes(), &options).ok();
+        assert!(read == fed, "U+0085 is read otherwise than a line feed: {text:?}");
+    }
+}
 
 /// What saphyr-parser refuses though YAML 1.2.2 allows it, or though we read it on purpose: tabs
 /// as separation, `?` and `-` before other indicators, brackets that close at their line's column,

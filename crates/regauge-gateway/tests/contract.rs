@@ -89,6 +89,48 @@ async fn what_is_not_spoken_is_told_with_what_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_notation_is_read_only_where_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder).await;
+    let (_, token) = server.both("t", Place::Own, "msgpack");
+    let put = |path: &'static str, body: &'static str| Request::new("PUT", path, &token).json(body);
+    let get = |path: &'static str, media: &'static str| {
+        Request::new("GET", path, &token).with("accept", media)
+    };
+    const BYTES: &str = r#"{"b":{"$binary":{"base64":"AP8=","subType":"00"}}}"#;
+    // Without a word it is data like other data, and stays so on every way.
+    server.send(&put("/v1/objects/plain", BYTES)).await.status(201);
+    let plain = server.send(&get("/v1/objects/plain", "application/json")).await.status(200);
+    assert_eq!(plain.text().trim_end(), BYTES);
+    let wrapped = "/v1/objects/plain?on_loss=wrap";
+    let wrapped = server.send(&get(wrapped, "application/json")).await.status(200).text();
+    assert!(wrapped.contains(r#"{"$literal":{"$binary""#), "{wrapped}");
+    // With it, the bytes are stored, and come back in the notation.
+    server.send(&put("/v1/objects/bytes?unwrap=true", BYTES)).await.status(201);
+    let stored = server.send(&get("/v1/objects/bytes", MSGPACK)).await.status(200);
+    assert_eq!(stored.body, b"\x81\xA1b\xC4\x02\x00\xFF");
+    server.send(&get("/v1/objects/bytes", "application/json")).await.status(406);
+    let wrapped = "/v1/objects/bytes?on_loss=wrap";
+    let wrapped = server.send(&get(wrapped, "application/json")).await.status(200);
+    assert_eq!(wrapped.text().trim_end(), BYTES);
+    // On GET it is the stored document that is read so.
+    let read = server.send(&get("/v1/objects/plain?unwrap=true", MSGPACK)).await.status(200);
+    assert_eq!(read.body, b"\x81\xA1b\xC4\x02\x00\xFF");
+    let batch = |path: &'static str| {
+        let body = r#"{"operations":[{"op":"put","key":"c","value":{"$numberDouble":"NaN"}}]}"#;
+        Request::new("POST", path, &token).json(body)
+    };
+    server.send(&batch("/v1/batch")).await.status(200);
+    let text = server.send(&get("/v1/objects/c", "application/json")).await.status(200).text();
+    assert_eq!(text.trim_end(), r#"{"$numberDouble":"NaN"}"#);
+    server.send(&batch("/v1/batch?unwrap=true")).await.status(200);
+    let stored = server.send(&get("/v1/objects/c", MSGPACK)).await.status(200);
+    assert_eq!(stored.body[0], 0xCB, "a double");
+    server.send(&put("/v1/objects/d?unwrap=perhaps", "{}")).await.status(400);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_broken_document_is_named_with_its_place_and_nothing_is_stored() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder).await;

@@ -21,6 +21,8 @@ pub(crate) fn chosen(
     for path in &options.adapters {
         list.extend(Contender::from_file(path, runners)?);
     }
+    let unknown = |part: &&String| !list.iter().any(|one| is_named(one, part));
+    let unknown: Vec<String> = options.only.iter().filter(unknown).cloned().collect();
     let catalogue = references.shape == Shape::Catalogue;
     list.retain(|one| {
         let wire = if one.made_from_json { contender::Wire::Json } else { one.wire };
@@ -32,6 +34,10 @@ pub(crate) fn chosen(
     }
     if !options.only.is_empty() {
         let known: Vec<String> = list.iter().map(|one| one.name.clone()).collect();
+        // One that is misspelt among others would not be missed before the end.
+        if !unknown.is_empty() {
+            return Err(Error::NoContender(nearest::no_contender(&unknown, known)));
+        }
         list.retain(|one| options.only.iter().any(|part| is_named(one, part)));
         if list.is_empty() {
             return Err(Error::NoContender(nearest::no_contender(&options.only, known)));

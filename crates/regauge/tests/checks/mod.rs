@@ -54,14 +54,20 @@ pub fn convert_dripping(bytes: &[u8], seed: u64, options: &Options) -> Result<Ve
 ///
 /// Gives the error, if there was one.
 pub fn check_reader(format: Format, bytes: &[u8]) -> Option<Error> {
-    let options = lossless(format, Format::Msgpack);
-    let whole = convert_bytes(bytes, &options);
-    let pieces = convert_dripping(bytes, bytes.len() as u64, &options);
+    let read = check_pieces(bytes, &lossless(format, Format::Msgpack));
+    read.map(|packed| check_round_trip(format, &packed)).err()
+}
+
+/// Converts input whole and in pieces, and checks that both give the same bytes or the same error,
+/// with its place.
+pub fn check_pieces(bytes: &[u8], options: &Options) -> Result<Vec<u8>, Error> {
+    let format = options.from;
+    let whole = convert_bytes(bytes, options);
+    let pieces = convert_dripping(bytes, bytes.len() as u64, options);
     match (whole, pieces) {
         (Ok(whole), Ok(pieces)) => {
             assert!(whole == pieces, "{format}: whole and in pieces differ");
-            check_round_trip(format, &whole);
-            None
+            Ok(whole)
         }
         (Err(whole), Err(pieces)) => {
             assert_eq!(whole.kind(), pieces.kind(), "{whole} / {pieces}");
@@ -74,7 +80,7 @@ pub fn check_reader(format: Format, bytes: &[u8]) -> Option<Error> {
             let offset = whole.offset().expect("an error has an offset");
             assert!(offset <= bytes.len() as u64, "{whole}");
             assert!(!whole.message().is_empty());
-            Some(whole)
+            Err(whole)
         }
         (Ok(_), Err(error)) => panic!("{format}: only in pieces: {error}"),
         (Err(error), Ok(_)) => panic!("{format}: only whole: {error}"),
