@@ -293,7 +293,7 @@ pub struct Measure {
     /// all contenders on the rest
     #[arg(long)]
     pub common: bool,
-    /// Take at most about so many seconds in all [default: 57, with --quick 14]
+    /// Take at most about so many seconds in all [default: 57, with --quick 14.8]
     #[arg(long, value_name = "SECONDS")]
     pub budget: Option<u64>,
     /// Look quickly: 15 seconds, with short samples

@@ -1,5 +1,5 @@
-//! Large data is checked and timed on a part. Whoever would win by that is checked on the whole, and
-//! decodes and encodes it once: no winner rests on a part alone.
+//! Large data is checked and timed on a part. The first of each runtime for each use is then checked
+//! on the whole, and decodes and encodes it once. Where there was no time for that, a note says so.
 
 use std::time::{Duration, Instant};
 
@@ -13,10 +13,10 @@ use crate::run::{Check, gzip_of, subfolder};
 use crate::summary;
 use crate::verdict::{self, Untimed};
 
-/// When one of the winners falls, others win, and are looked at; so many times.
+/// When one of them falls, the next is looked at; so many times.
 const TURNS: usize = 4;
 
-/// What is needed to look at the winners again.
+/// What is needed to look at them again.
 pub(crate) struct Finals<'f> {
     pub check: &'f Check<'f>,
     pub part: &'f References,
@@ -25,8 +25,8 @@ pub(crate) struct Finals<'f> {
 }
 
 impl Finals<'_> {
-    /// Checks whoever would win; those who are wrong lose their times. Sizes become those of the
-    /// whole.
+    /// Checks those that come first; the ones that are wrong lose their times. Sizes become those of
+    /// the whole.
     pub(crate) fn hold(
         &self,
         report: &mut Report,
@@ -36,10 +36,11 @@ impl Finals<'_> {
         self.enlarge(report);
         let options = self.check.options;
         let mut seen: Vec<usize> = Vec::new();
+        let mut on_the_part: Vec<String> = Vec::new();
         for _ in 0..TURNS {
-            let winners = verdict::winners(report, &options.assumed, options.allow);
+            let leaders = verdict::leaders(report, &options.assumed, options.allow);
             let mut due: Vec<usize> =
-                winners.into_iter().filter_map(|place| self.index(&report.rows[place])).collect();
+                leaders.into_iter().filter_map(|place| self.index(&report.rows[place])).collect();
             due.retain(|index| !seen.contains(index));
             if due.is_empty() || options.is_stopped() {
                 break;
@@ -50,6 +51,11 @@ impl Finals<'_> {
                 self.look(index, folder, until)
             })?;
             for (index, outcome) in due.iter().zip(outcomes) {
+                if matches!(outcome, Outcome::NotReached) {
+                    let one = &self.check.contenders[*index];
+                    on_the_part.push(format!("{} ({})", one.name, one.runtime.name()));
+                    continue;
+                }
                 let row = self.row(report, *index);
                 if let Some(fallen) = row.and_then(|row| settle(row, outcome)) {
                     untimed.push(fallen);
@@ -57,6 +63,13 @@ impl Finals<'_> {
             }
             seen.extend(due);
             summary::rank(report, options.seed);
+        }
+        if !on_the_part.is_empty() {
+            report.notes.push(format!(
+                "Checked on the part alone, because the budget was used up: {}. A longer --budget \
+                 checks them on the whole.",
+                on_the_part.join(", ")
+            ));
         }
         Ok(())
     }
@@ -122,9 +135,7 @@ fn settle(row: &mut Row, outcome: Outcome) -> Option<Untimed> {
         }
         Outcome::Failed { why, .. } => (format!("fails on the whole: {why}"), true),
         Outcome::Late { why, .. } | Outcome::Missing(why) => (why, false),
-        Outcome::NotReached => {
-            ("not checked on the whole: the budget was used up".to_owned(), false)
-        }
+        Outcome::NotReached => return None,
     };
     row.timing = None;
     if row.wrong.is_empty() {

@@ -42,6 +42,8 @@ pub struct Options {
     pub published: Vec<String>,
     /// Whether usual libraries of other formats come before the other ones of the data's own.
     pub usual_first: bool,
+    /// No check begins after this part of the budget: what is left is for the clock.
+    pub check_share: f64,
     /// Adapter files of the user's own.
     pub adapters: Vec<PathBuf>,
     /// Runner files of the user's own: more runtimes.
@@ -117,6 +119,7 @@ impl Options {
             take_part: Vec::new(),
             published: Vec::new(),
             usual_first: false,
+            check_share: 0.5,
             adapters: Vec::new(),
             runners: Vec::new(),
             common: false,
@@ -153,12 +156,13 @@ impl Options {
 
     /// A quick look: within 15 seconds, shorter samples and warm-ups.
     pub fn make_quick(&mut self) {
-        self.budget = Duration::from_secs(14);
+        self.budget = Duration::from_millis(14_800);
         self.usual_first = true;
+        self.check_share = 0.6;
         self.sample_min = Duration::from_millis(3);
         self.warm = Duration::from_millis(15);
-        self.warm_compiler = Duration::from_millis(150);
-        self.compile = Duration::from_millis(100);
+        self.warm_compiler = Duration::from_millis(60);
+        self.compile = Duration::from_millis(60);
     }
 }
 

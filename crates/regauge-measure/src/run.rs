@@ -31,18 +31,19 @@ use crate::verdict::{self, Untimed};
 
 /// The part of the budget that compression may take.
 const COMPRESSION_SHARE: f64 = 0.05;
-/// No check begins after this part of the budget: what is left is for the clock.
-const CHECK_SHARE: f64 = 0.5;
 /// The part of the budget that checks may take in any case, if as much is left for the clock: where
 /// writing large documents in every format took longer than checks should begin.
 const CHECK_LEAST: f64 = 0.2;
 /// The part of the budget after which the race is over, where the finals follow: the winners on the
 /// whole of large data.
 const RACE_SHARE: f64 = 0.75;
-/// What is left at the end of the budget for the report.
+/// What is left at the end of the budget for the report: a part of it, and this at most.
+const REPORT_SHARE: f64 = 0.04;
 const FOR_THE_REPORT: Duration = Duration::from_millis(1_000);
-/// No check goes on after this part.
-const CHECK_END: f64 = 0.62;
+/// Checks of libraries that are not usual begin in this part of that time.
+const NOT_USUAL_PART: f64 = 0.75;
+/// No check goes on so much longer than the last may begin, as a part of the budget.
+const CHECK_LAST: f64 = 0.12;
 /// Processes stay alive after their check while the machine has so much memory left.
 const ROOM: u64 = 1 << 30;
 /// The part of the budget that one check may take: who takes longer could not be timed in what is
@@ -115,7 +116,8 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         compression::of_the_whole(&mut compressions, &references, &whole, &whole_gzip);
     }
     let share = if smaller.is_some() { RACE_SHARE } else { 1.0 };
-    let until = options.budget.mul_f64(share).saturating_sub(FOR_THE_REPORT);
+    let for_the_report = options.budget.mul_f64(REPORT_SHARE).min(FOR_THE_REPORT);
+    let until = options.budget.mul_f64(share).saturating_sub(for_the_report);
     let timed = timed::all(&check, &mut outcomes, &references, until, progress)?;
     let moments = Moments::of(&timed.runners, timed.best_probe);
 
@@ -229,8 +231,8 @@ pub(crate) fn gzip_of(sizes: &[(String, u64)], name: &str) -> u64 {
 }
 
 /// Whether a check may begin so long after the run began and so long after the first check.
-fn may_check(began: Duration, checking: Duration, budget: Duration) -> bool {
-    began < budget.mul_f64(CHECK_SHARE)
+fn may_check(began: Duration, checking: Duration, budget: Duration, share: f64) -> bool {
+    began < budget.mul_f64(share)
         || (checking < budget.mul_f64(CHECK_LEAST) && began < budget.mul_f64(1.0 - CHECK_LEAST))
 }
 
@@ -251,7 +253,9 @@ impl Check<'_> {
     pub(crate) fn patience(&self) -> Duration {
         let budget = self.options.budget;
         let share = budget.mul_f64(ONE_CHECK_SHARE).max(Duration::from_secs(2));
-        let end = budget.mul_f64(CHECK_END).saturating_sub(self.began.elapsed());
+        let end = budget
+            .mul_f64(self.options.check_share + CHECK_LAST)
+            .saturating_sub(self.began.elapsed());
         match self.options.rounds {
             Some(_) => self.options.patience,
             None => self.options.patience.min(share).min(end.max(Duration::from_millis(300))),
@@ -269,11 +273,13 @@ impl Check<'_> {
         is_timed && machine::memory_available().is_some_and(|bytes| bytes >= ROOM)
     }
 
-    /// Whether another check may begin, so long after the first.
-    fn has_time(&self, checking: Duration) -> bool {
+    /// Whether the check of a contender may begin, so long after the first.
+    fn has_time(&self, contender: &Contender, checking: Duration) -> bool {
+        let part = if contender.is_usual { 1.0 } else { NOT_USUAL_PART };
+        let share = self.options.check_share * part;
         let (began, budget) = (self.began.elapsed(), self.options.budget);
         !self.options.is_stopped()
-            && (self.options.rounds.is_some() || may_check(began, checking, budget))
+            && (self.options.rounds.is_some() || may_check(began, checking, budget, share))
     }
 
     /// Checks every contender, as many at a time as there are cores. Those for which there is no
@@ -287,7 +293,11 @@ impl Check<'_> {
         let everybody: Vec<usize> = (0..self.contenders.len()).collect();
         let checking = Instant::now();
         self.each(&everybody, Stage::Check, progress, &|index, folder| {
-            if !self.has_time(checking.elapsed()) {
+            // What is not there is known without a try.
+            if let Some(hindrance) = &self.contenders[index].hindrance {
+                return Outcome::hindered(hindrance);
+            }
+            if !self.has_time(&self.contenders[index], checking.elapsed()) {
                 return Outcome::NotReached;
             }
             // Here and not before: a short run translates only what it has time to check.
@@ -426,7 +436,7 @@ mod tests {
         let budget = Duration::from_secs(20);
         let may = |began: u64, checking: u64| {
             let second = Duration::from_secs;
-            may_check(second(began), second(checking), budget)
+            may_check(second(began), second(checking), budget, 0.5)
         };
         assert!(may(0, 0) && may(9, 9) && !may(10, 10), "nothing took long before");
         assert!(may(11, 0) && may(13, 3) && !may(14, 4), "something did");

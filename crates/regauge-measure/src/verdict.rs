@@ -13,7 +13,7 @@ use crate::summary;
 use crate::table;
 
 pub use choose::Allow;
-pub(crate) use choose::{decide, refusal, winners};
+pub(crate) use choose::{decide, leaders, refusal};
 pub(crate) use field::Untimed;
 
 /// The section "What to take" of the text.

@@ -16,6 +16,8 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use regauge::convert::{self, Input};
 use regauge::documents::Documents;
@@ -35,6 +37,9 @@ use crate::report::Loss;
 use catalogue::{is_about_a_record, leave_out, records_refused, to_utf8};
 use spans::{keep_documents, spans_of};
 use write::{Written, write_data};
+
+/// So many formats are written at once: each holds a whole document.
+const THREADS_MAX: usize = 2;
 
 /// What the user's data is, which decides who can take part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,21 +163,39 @@ impl References {
         let mut list: Vec<Bytes> = Vec::new();
         let usual = formats.into_iter().map(|format| (format, None));
         let others = [0, 2, 5].map(|protocol| (Format::Pickle, Some(protocol)));
-        for (format, protocol) in usual.chain(others) {
-            let mut one = Bytes {
-                format,
-                protocol,
-                path: PathBuf::new(),
-                spans: None,
-                bytes: 0,
-                losses: Vec::new(),
-            };
-            let out = folder.join(format!("reference-{}.bytes", one.name()));
-            one.losses = if shape == Shape::Catalogue {
-                let mut options = convert_options(Format::MarcJson, format, false);
-                options.pickle.protocol = protocol;
-                match rewrite_with(&path, &out, &options) {
-                    Ok(_) => Vec::new(),
+        let targets: Vec<Bytes> = usual
+            .chain(others)
+            .map(|(format, protocol)| {
+                let mut one = Bytes {
+                    format,
+                    protocol,
+                    path: PathBuf::new(),
+                    spans: None,
+                    bytes: 0,
+                    losses: Vec::new(),
+                };
+                one.path = folder.join(format!("reference-{}.bytes", one.name()));
+                one
+            })
+            .collect();
+        let tried = in_parallel(&targets, &|one| match shape {
+            Shape::Catalogue => {
+                let mut options = convert_options(Format::MarcJson, one.format, false);
+                options.pickle.protocol = one.protocol;
+                Tried::Records(rewrite_with(&path, &one.path, &options).map(drop))
+            }
+            _ => Tried::Data(write_data(
+                &path,
+                (one.format, one.protocol),
+                shape == Shape::Stream,
+                &one.path,
+            )),
+        });
+        for (mut one, tried) in targets.into_iter().zip(tried) {
+            let (format, out) = (one.format, &one.path);
+            one.losses = match tried {
+                Tried::Records(written) => match written {
+                    Ok(()) => Vec::new(),
                     // A record that one format cannot hold is left out of all: they must hold the
                     // same. Those written already are written again.
                     Err(error) if is_about_a_record(&error) => {
@@ -193,29 +216,27 @@ impl References {
                             told(&error)
                         )));
                     }
-                }
-            } else {
-                match write_data(&path, (format, protocol), shape == Shape::Stream, &out)? {
+                },
+                Tried::Data(written) => match written? {
                     Written::Done(losses) => losses,
                     Written::LeftOut(reason) => {
                         // The protocols of pickle all hold the same.
-                        if protocol.is_none() {
+                        if one.protocol.is_none() {
                             notes.push(format!("{} is left out: {reason}.", format.title()));
                         }
                         continue;
                     }
-                }
+                },
             };
-            one.bytes = std::fs::metadata(&out).map_err(Error::io("read", &out))?.len();
+            one.bytes = std::fs::metadata(out).map_err(Error::io("read", out))?.len();
             one.spans = match (shape, format) {
                 (Shape::Document, _) | (_, Format::Marc | Format::MarcXml) => None,
                 _ => {
                     let spans = out.with_extension("spans");
-                    write_spans(&out, format, &spans)?;
+                    write_spans(out, format, &spans)?;
                     Some(spans)
                 }
             };
-            one.path = out;
             list.push(one);
         }
         let documents = spans_of(&path, Format::Ndjson)?.len() as u64;
@@ -247,6 +268,34 @@ impl References {
         })?;
         References::from_base(self.shape, folder)
     }
+}
+
+/// What came of writing a format: records of MARC, or other data.
+enum Tried {
+    Records(regauge::Result<()>),
+    Data(Result<Written, Error>),
+}
+
+/// Does something for each, on as many threads as there are cores, and `THREADS_MAX` at most.
+fn in_parallel<T: Sync, R: Send>(list: &[T], work: &(dyn Fn(&T) -> R + Sync)) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<R>>> = list.iter().map(|_| Mutex::new(None)).collect();
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..cores.min(THREADS_MAX) {
+            scope.spawn(|| {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let (Some(one), Some(result)) = (list.get(place), results.get(place)) else {
+                        return;
+                    };
+                    *result.lock().expect("no panic while locked") = Some(work(one));
+                }
+            });
+        }
+    });
+    let taken = |one: Mutex<Option<R>>| one.into_inner().expect("no panic while locked");
+    results.into_iter().map(|one| taken(one).expect("every place was done")).collect()
 }
 
 /// An error of the library in the words of this command, which takes none of the options that may be

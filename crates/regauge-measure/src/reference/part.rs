@@ -20,7 +20,7 @@ use crate::report::Part;
 /// Larger data is timed on a part.
 const LARGE: u64 = 3 << 20;
 /// The part is about so large.
-const GOAL: u64 = 1 << 20;
+const GOAL: u64 = 256 << 10;
 /// An array of fewer elements has no even part.
 const ELEMENTS_MIN: usize = 16;
 /// Fewer records would be chance.

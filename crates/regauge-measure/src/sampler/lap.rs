@@ -20,6 +20,8 @@ pub(super) struct Lap<'l> {
     pub plan: &'l Plan,
     pub random: &'l mut Random,
     pub rounds: u64,
+    /// Whether samples that were not quiet are taken again.
+    pub again: bool,
     /// Whether to look at the collectors of runtimes that do not tell of them.
     pub watch: bool,
 }
@@ -91,7 +93,7 @@ impl Lap<'_> {
             .filter(|place| round == 0 || self.plan.rounds.is_some() || !self.is_slow(*place, op))
             .collect();
         self.random.shuffle(&mut due);
-        let tries = if self.plan.rounds.is_some() { 1 } else { 1 + AGAIN };
+        let tries = if self.again { 1 + AGAIN } else { 1 };
         for _ in 0..tries {
             let mut again = Vec::new();
             let mut before = ran.probe(world);

@@ -470,7 +470,8 @@ fn fixed(
                 continue;
             }
             let watch = lap == 0;
-            let lap = Lap { runners, group, plan, random: &mut random, rounds, watch };
+            let lap =
+                Lap { runners, group, plan, random: &mut random, rounds, again: false, watch };
             lap.hold(world, &mut ran, progress);
         }
     }

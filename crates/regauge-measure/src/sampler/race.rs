@@ -50,6 +50,8 @@ pub(super) struct Race<'r> {
 impl Race<'_> {
     pub(super) fn run(mut self) -> Ran {
         let mut groups = super::groups(self.runners);
+        // Those that take long to warm up come last: where time is short, the others have theirs.
+        groups.sort_by_key(|group| self.runners[group[0]].compiles);
         self.progress.begin(Stage::Lap(1), 2 * 2 * FIRST * groups.len() as u64);
         // The usual ones first: without them there is no verdict.
         for usual in [true, false] {
@@ -90,7 +92,9 @@ impl Race<'_> {
             return false;
         }
         let (runners, plan, random) = (&mut *self.runners, self.plan, &mut self.random);
-        let lap = Lap { runners, group, plan, random, rounds, watch };
+        // The first lap only tells who is far behind, and all must have had it.
+        let again = rounds > FIRST;
+        let lap = Lap { runners, group, plan, random, rounds, again, watch };
         lap.hold(self.world, &mut self.ran, self.progress);
         true
     }

@@ -169,19 +169,25 @@ pub(crate) fn decide(
     Verdict { summary, choices, fields }
 }
 
-/// The rows that win some use, by their places in the report.
-pub(crate) fn winners(report: &Report, assumed: &Assumptions, allow: Allow) -> Vec<usize> {
+/// The row that is first for each use in each runtime, by their places in the report: runtimes take
+/// turns.
+pub(crate) fn leaders(report: &Report, assumed: &Assumptions, allow: Allow) -> Vec<usize> {
     let ways = cost::ways(report);
-    let uses = uses(assumed);
-    let mut rows: Vec<&Row> = Vec::new();
-    for (runtime, gives) in summary::groups(report) {
-        let ways: Vec<&Way> =
-            ways.iter().filter(|way| summary::is_in(way.row, runtime, gives)).collect();
-        let group = Group { runtime, gives, ways, report, allow };
-        rows.extend(uses.iter().flat_map(|one| group.winners(one)).map(|way| way.row));
+    let groups: Vec<Group<'_>> = summary::groups(report)
+        .into_iter()
+        .map(|(runtime, gives)| {
+            let ways = ways.iter().filter(|way| summary::is_in(way.row, runtime, gives)).collect();
+            Group { runtime, gives, ways, report, allow }
+        })
+        .collect();
+    let mut places: Vec<usize> = Vec::new();
+    for one in &uses(assumed) {
+        for leader in groups.iter().filter_map(|group| group.winners(one).first().copied()) {
+            let place = report.rows.iter().position(|row| std::ptr::eq(row, leader.row));
+            places.extend(place.filter(|place| !places.contains(place)));
+        }
     }
-    let is_one = |row: &Row| rows.iter().any(|one| std::ptr::eq(*one, row));
-    (0..report.rows.len()).filter(|place| is_one(&report.rows[*place])).collect()
+    places
 }
 
 /// The ways of one runtime to one kind of objects.
