@@ -6,7 +6,7 @@ REGAUGE := target/release/regauge
 DEMO := build/demo
 DEMO_REGAUGE := target/demo/regauge
 # Seconds for the catalogue: its nine published rows first, then what came since.
-DEMO_BUDGET ?= 120
+DEMO_BUDGET ?= 240
 # `make results BUDGET=20` for a look; without it each task takes its own.
 BUDGET ?=
 # `make fuzz SECONDS=600 TARGET=json`

@@ -2,6 +2,7 @@
 # runtime: jruby
 # name: JRuby
 # compiles: yes
+# starts: slowly
 # command: jruby {runner} {adapter}
 # command: java -jar {data}/jruby/jruby-complete.jar {runner} {adapter}
 # environment: GEM_PATH={data}/jruby/gems:{GEM_PATH}

@@ -5,10 +5,12 @@ use std::collections::HashMap;
 
 use crate::contender::{self, Contender};
 use crate::error::Error;
+use crate::launch;
 use crate::nearest;
 use crate::options::Options;
 use crate::reference::{Files, References, Shape};
-use crate::runtime::{RunnerFile, Runtime};
+use crate::runtime::{Places, RunnerFile, Runtime};
+use crate::setup;
 
 /// The contenders that can take part in this shape of data and that the user wants.
 pub(crate) fn chosen(
@@ -42,6 +44,9 @@ pub(crate) fn chosen(
         if list.is_empty() {
             return Err(Error::NoContender(nearest::no_contender(&options.only, known)));
         }
+    }
+    if options.usual_first && options.only.is_empty() {
+        leave_out_slow_to_start(&mut list, options, runners, references);
     }
     leave_out_called(&mut list, references)?;
     let own: Vec<&str> = files.list.iter().map(|file| file.format.name()).collect();
@@ -90,7 +95,7 @@ fn by_turns(
     by_turn.into_iter().map(|(_, _, one)| one).collect()
 }
 
-fn is_published(one: &Contender, published: &[String]) -> bool {
+pub(crate) fn is_published(one: &Contender, published: &[String]) -> bool {
     let name = format!("{}/{}", one.runtime.name(), one.name);
     published.iter().any(|published| published.eq_ignore_ascii_case(&name))
 }
@@ -107,6 +112,29 @@ pub(crate) fn family(format: &str) -> &str {
         "ndjson" | "marc-json" => "json",
         format if format.starts_with("pickle") => "pickle",
         format => format,
+    }
+}
+
+/// Leaves out the runtimes that take seconds to start, and says so of those that are here.
+fn leave_out_slow_to_start(
+    list: &mut Vec<Contender>,
+    options: &Options,
+    runners: &[RunnerFile],
+    references: &mut References,
+) {
+    for runner in runners.iter().filter(|one| one.starts_slowly) {
+        let places = Places { data: setup::folder_of(options), ..Places::default() };
+        let given = launch::given(options, runner.runtime);
+        let before = list.len();
+        list.retain(|one| one.runtime != runner.runtime);
+        if list.len() < before && runner.command(given.as_deref(), &places).is_ok() {
+            references.notes.push(format!(
+                "{} takes seconds to start, and a quick look leaves it out; without --quick, or with \
+                 --only {}, it takes part.",
+                runner.runtime.name(),
+                runner.runtime.id()
+            ));
+        }
     }
 }
 

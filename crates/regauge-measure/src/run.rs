@@ -42,6 +42,8 @@ const REPORT_SHARE: f64 = 0.04;
 const FOR_THE_REPORT: Duration = Duration::from_millis(1_000);
 /// Checks of libraries that are not usual begin in this part of that time.
 const NOT_USUAL_PART: f64 = 0.75;
+/// And those of the published rows of a task in this.
+const PUBLISHED_PART: f64 = 1.3;
 /// No check goes on so much longer than the last may begin, as a part of the budget.
 const CHECK_LAST: f64 = 0.12;
 /// Processes stay alive after their check while the machine has so much memory left.
@@ -49,6 +51,9 @@ const ROOM: u64 = 1 << 30;
 /// The part of the budget that one check may take: who takes longer could not be timed in what is
 /// left. The least is two seconds.
 const ONE_CHECK_SHARE: f64 = 0.12;
+/// The same two for the published rows of a task.
+const PUBLISHED_SHARE: f64 = 0.3;
+const PUBLISHED_LAST: f64 = 0.25;
 
 /// Measures, and gives the report. Contenders that are missing, broken or wrong are part of it.
 ///
@@ -249,13 +254,16 @@ pub(crate) struct Check<'c> {
 }
 
 impl Check<'_> {
-    /// How long one check may take that begins now.
-    pub(crate) fn patience(&self) -> Duration {
+    /// How long one check may take that begins now. A published row is what a task is for.
+    pub(crate) fn patience(&self, contender: &Contender) -> Duration {
         let budget = self.options.budget;
-        let share = budget.mul_f64(ONE_CHECK_SHARE).max(Duration::from_secs(2));
-        let end = budget
-            .mul_f64(self.options.check_share + CHECK_LAST)
-            .saturating_sub(self.began.elapsed());
+        let (share, last) = match order::is_published(contender, &self.options.published) {
+            true => (PUBLISHED_SHARE, PUBLISHED_LAST),
+            false => (ONE_CHECK_SHARE, CHECK_LAST),
+        };
+        let share = budget.mul_f64(share).max(Duration::from_secs(2));
+        let end = budget.mul_f64(self.options.check_share + last);
+        let end = end.saturating_sub(self.began.elapsed());
         match self.options.rounds {
             Some(_) => self.options.patience,
             None => self.options.patience.min(share).min(end.max(Duration::from_millis(300))),
@@ -275,7 +283,11 @@ impl Check<'_> {
 
     /// Whether the check of a contender may begin, so long after the first.
     fn has_time(&self, contender: &Contender, checking: Duration) -> bool {
-        let part = if contender.is_usual { 1.0 } else { NOT_USUAL_PART };
+        let part = match contender {
+            one if order::is_published(one, &self.options.published) => PUBLISHED_PART,
+            one if one.is_usual => 1.0,
+            _ => NOT_USUAL_PART,
+        };
         let share = self.options.check_share * part;
         let (began, budget) = (self.began.elapsed(), self.options.budget);
         !self.options.is_stopped()
@@ -311,7 +323,7 @@ impl Check<'_> {
                 return Outcome::NotReached;
             };
             let terms = Terms {
-                patience: self.patience(),
+                patience: self.patience(contender),
                 most: self.options.patience,
                 folder: &own,
                 goes_on: self.goes_on(),

@@ -101,7 +101,7 @@ fn not_given_back(
     // One by one takes longer than all at once: a parser is made for each.
     let patience = match check.options.rounds {
         Some(_) => check.options.patience * 4,
-        None => check.patience(),
+        None => check.patience(contender),
     };
     process.ask::<Counted>(
         &Command::Sift {

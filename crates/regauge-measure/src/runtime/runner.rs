@@ -24,6 +24,8 @@ pub(crate) struct RunnerFile {
     pub build: Option<Vec<String>>,
     /// Whether the runtime compiles while it runs, so that a process gets faster for a while.
     pub compiles: bool,
+    /// Whether its interpreter takes seconds to start, which a quick look has not.
+    pub starts_slowly: bool,
     /// What a translator says when a library is not there.
     pub absent: Option<String>,
     pub setup: SetUp,
@@ -145,6 +147,7 @@ impl RunnerFile {
             environment,
             build: head.get("build").map(words),
             compiles: head.get("compiles") == Some("yes"),
+            starts_slowly: head.get("starts") == Some("slowly"),
             absent: head.get("absent").map(str::to_owned),
             setup,
         })
