@@ -5,7 +5,7 @@ PYTHON ?= python3
 REGAUGE := target/release/regauge
 DEMO := build/demo
 DEMO_REGAUGE := target/demo/regauge
-# Seconds for the catalogue: its nine published rows first, then what came since.
+# Seconds for the catalogue: its nine published rows are filled in that time, with JRuby.
 DEMO_BUDGET ?= 240
 # `make results BUDGET=20` for a look; without it each task takes its own.
 BUDGET ?=
