@@ -4,14 +4,13 @@ use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use crate::assets;
 use crate::contender::{self, Contender, Hindrance, Source};
 use crate::error::Error;
 use crate::options::Options;
+use crate::parallel;
 use crate::process::{Launch, shortened};
 use crate::runtime::{Places, RunnerFile, Runtime, Started, carried};
 use crate::setup;
@@ -105,23 +104,12 @@ pub(crate) fn translate_all(
     let mut contenders = contender::all();
     contenders.retain(|one| one.runtime == runtime);
     let (_, translations) = all(&options, carried(), &mut contenders, work.path());
-    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
-            scope.spawn(|| {
-                while let Some(one) = translations.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let Some(translation) = one else { continue };
-                    if let Err(Hindrance::Missing(why) | Hindrance::Broken(why)) =
-                        translation.make()
-                    {
-                        let name = translation.places.adapter.display().to_string();
-                        failed.lock().expect("no panic while locked").push((name, why));
-                    }
-                }
-            });
-        }
+    let failed = parallel::map(&translations, usize::MAX, &|one| {
+        let translation = one.as_ref()?;
+        let (Hindrance::Missing(why) | Hindrance::Broken(why)) = translation.make().err()?;
+        Some((translation.places.adapter.display().to_string(), why))
     });
-    Ok(failed.into_inner().expect("no panic while locked"))
+    Ok(failed.into_iter().flatten().collect())
 }
 
 /// The interpreter that the user named for a runtime: a command, or a file, found from here.

@@ -24,6 +24,7 @@ mod nearest;
 mod noise;
 mod options;
 mod order;
+mod parallel;
 mod pin;
 mod process;
 mod protocol;

@@ -16,8 +16,6 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use regauge::convert::{self, Input};
 use regauge::documents::Documents;
@@ -33,6 +31,7 @@ pub(crate) use values::{Values, options, options_for};
 
 use crate::contender::Wire;
 use crate::error::Error;
+use crate::parallel;
 use crate::report::Loss;
 use catalogue::{is_about_a_record, leave_out, records_refused, to_utf8};
 use spans::{keep_documents, spans_of};
@@ -178,7 +177,7 @@ impl References {
                 one
             })
             .collect();
-        let tried = in_parallel(&targets, &|one| match shape {
+        let tried = parallel::map(&targets, THREADS_MAX, &|one| match shape {
             Shape::Catalogue => {
                 let mut options = convert_options(Format::MarcJson, one.format, false);
                 options.pickle.protocol = one.protocol;
@@ -274,28 +273,6 @@ impl References {
 enum Tried {
     Records(regauge::Result<()>),
     Data(Result<Written, Error>),
-}
-
-/// Does something for each, on as many threads as there are cores, and `THREADS_MAX` at most.
-fn in_parallel<T: Sync, R: Send>(list: &[T], work: &(dyn Fn(&T) -> R + Sync)) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<R>>> = list.iter().map(|_| Mutex::new(None)).collect();
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    std::thread::scope(|scope| {
-        for _ in 0..cores.min(THREADS_MAX) {
-            scope.spawn(|| {
-                loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let (Some(one), Some(result)) = (list.get(place), results.get(place)) else {
-                        return;
-                    };
-                    *result.lock().expect("no panic while locked") = Some(work(one));
-                }
-            });
-        }
-    });
-    let taken = |one: Mutex<Option<R>>| one.into_inner().expect("no panic while locked");
-    results.into_iter().map(|one| taken(one).expect("every place was done")).collect()
 }
 
 /// An error of the library in the words of this command, which takes none of the options that may be

@@ -336,10 +336,10 @@ fn line_breaks_of_yaml_1_1_are_found_wherever_a_window_ends() {
     let mut text = String::new();
     for index in 0..3000 {
         let c = ["\u{85}", "\u{2028}", "\u{2029}", "\n", "\u{2030}"][index % 5];
-        write!(text, "---\na{index}: b\u{2028}  c{c}  d\n").unwrap();
+        writeln!(text, "---\na{index}: b\u{2028}  c{c}  d").unwrap();
     }
     // One token that is longer than a piece.
-    write!(text, "--- '{}'\n", "e\u{2029}f ".repeat(40_000)).unwrap();
+    writeln!(text, "--- '{}'", "e\u{2029}f ".repeat(40_000)).unwrap();
     let read = |mut reader: Reader| {
         let mut values = Vec::new();
         loop {
