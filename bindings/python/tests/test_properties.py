@@ -103,8 +103,7 @@ def test_yaml_as_pyyaml_reads_it(value):
     assert same(read, value)
 
 
-# U+0085, U+2028 and U+2029 break lines in YAML 1.1. The schema 1.1 is about what plain text means, and
-# the grammar is that of 1.2 under every schema.
+# U+0085, U+2028 and U+2029 break lines in YAML 1.1; tools/yaml_11_check.py compares those.
 unbroken = st.text(st.characters(exclude_characters="\x85\u2028\u2029", exclude_categories=["Cs"]),
                    max_size=20)
 flat = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | unbroken

@@ -235,7 +235,8 @@ fn measure_runs_on_a_stream_and_writes_raw_samples() {
     let raw = folder.text("raw.json");
     assert!(raw.contains("\"standard input\"") && raw.contains("\"serde_json\""), "{raw}");
     folder.run("measure in.json --only nothing-like-it").status(2);
-    let one_of_two = folder.run("measure in.json --only serde_json --only sonic-sr").status(2).stderr;
+    let one_of_two =
+        folder.run("measure in.json --only serde_json --only sonic-sr").status(2).stderr;
     assert!(one_of_two.contains("called sonic-sr; the nearest name is sonic-rs;"), "{one_of_two}");
     folder.run("measure").status(2);
 }
