@@ -52,7 +52,7 @@ def follow(call, *arguments, **options):
         try:
             call(*arguments, **{**options, name: value})
         except regauge.Error as second:
-            # What stood behind it may be wrong, too. The same is not said again.
+            # What follows it may be wrong, too, but the same hint must not come again.
             assert str(second) != str(error), error.hint
     return error.hint
 

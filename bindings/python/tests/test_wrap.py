@@ -30,7 +30,7 @@ def test_plain_data_is_never_taken_for_the_notation(name):
     assert codec.loads(codec.dumps(ALIKE)) == ALIKE
     written = codec.dumps(ALIKE, on_loss="wrap")
     assert codec.loads(written, unwrap=True) == ALIKE
-    # The notation is data too, to whoever does not ask for it.
+    # Without unwrap=True, the notation is data like any other.
     raw = codec.loads(written)
     assert raw["other"] == {"$literal": {"$q": 1}}
     assert codec.loads(codec.dumps(raw, on_loss="wrap"), unwrap=True) == raw

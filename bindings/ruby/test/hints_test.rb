@@ -43,7 +43,7 @@ class HintsTest < Minitest::Test
       begin
         call.call(**options, name => value)
       rescue Regauge::Error => second
-        # What stood behind it may be wrong, too. The same is not said again.
+        # What follows it may be wrong, too, but the same hint must not come again.
         refute_equal error.message, second.message
       end
     end

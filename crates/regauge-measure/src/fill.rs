@@ -157,7 +157,7 @@ pub(crate) fn fill(
 /// others' samples say, it is far behind.
 const LATE: f64 = 3.0;
 
-/// One that was stopped before it answered is behind the best by at least what it was given.
+/// One that was stopped before it answered takes at least the time that it was given.
 fn leave_late(report: &mut Report, place: usize, after: Duration) -> Untimed {
     let row = &report.rows[place];
     let best = report

@@ -3,8 +3,8 @@
 //! A process that moves from core to core loses its caches on the way; on one core it cannot. A
 //! runtime with threads of its own (the compilers and collectors of the JVM and of Node) gets all
 //! cores for them, as in use: on one, its compiler would take the time of the code that it compiles.
-//! Only the thread that does the work is bound then. Such a runtime is told by its threads, once it
-//! has said hello.
+//! Only the thread that does the work is bound then. Such a runtime shows by its threads,
+//! which are counted after its first answer.
 
 use std::time::Duration;
 

@@ -568,7 +568,7 @@ pub struct Row {
     pub whole: Option<Whole>,
 }
 
-/// How a contender left the race: it was too far behind to be among the best.
+/// How a contender left the race: it was too slow to be among the best.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dropped {
     /// It takes at least so many times as long as the best of its group, decoding and encoding

@@ -42,7 +42,7 @@ const REPORT_SHARE: f64 = 0.04;
 const FOR_THE_REPORT: Duration = Duration::from_millis(1_000);
 /// Checks of libraries that are not usual begin in this part of that time.
 const NOT_USUAL_PART: f64 = 0.75;
-/// And those of the published rows of a task in this.
+/// Checks of the published rows of a task may begin later than others.
 const PUBLISHED_PART: f64 = 1.3;
 /// No check goes on so much longer than the last may begin, as a part of the budget.
 const CHECK_LAST: f64 = 0.12;
@@ -51,7 +51,8 @@ const ROOM: u64 = 1 << 30;
 /// The part of the budget that one check may take: who takes longer could not be timed in what is
 /// left. The least is two seconds.
 const ONE_CHECK_SHARE: f64 = 0.12;
-/// The same two for the published rows of a task.
+/// What one check of a published row may take, and how much longer it may go on: as `ONE_CHECK_SHARE`
+/// and `CHECK_LAST` for the others.
 const PUBLISHED_SHARE: f64 = 0.3;
 const PUBLISHED_LAST: f64 = 0.25;
 

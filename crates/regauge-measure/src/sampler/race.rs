@@ -11,7 +11,7 @@ use crate::random::Random;
 use crate::runtime::Runtime;
 use crate::stats::{self, Estimate, Grouped, List};
 
-/// Whoever takes more than so many times as long as the best is out.
+/// A contender that takes more than so many times as long as the best is out.
 const BEHIND: f64 = 2.0;
 /// The same for one that still compiles: it may gain more than the best by it.
 const BEHIND_COLD: f64 = 4.0;

@@ -67,8 +67,8 @@ impl Settings {
         result.map(|()| settings)
     }
 
-    /// The keyword arguments of what loads. `on_loss: :wrap` used to undo the notation: whoever
-    /// still passes it must not get the notation itself.
+    /// The keyword arguments of what loads. `on_loss: :wrap` used to undo the notation: a
+    /// caller who still passes it must not be given the notation itself.
     ///
     /// # Errors
     /// As `parse`.
