@@ -284,6 +284,7 @@ impl Process {
     fn post_mortem(&mut self) -> Trouble {
         self.kill();
         let status = self.child.wait();
+        forget(self.child.id());
         self.commands = None;
         // Its last words may still be on their way; a grandchild that holds the pipe open must
         // not hold us up.
@@ -314,7 +315,7 @@ impl Drop for Process {
     }
 }
 
-/// The contenders that are alive, for [`end_all`].
+/// The contenders that are alive, for [`end_all`], which keeps the lock.
 static ALIVE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 fn note(id: u32) {
@@ -329,7 +330,9 @@ fn forget(id: u32) {
     }
 }
 
-/// Ends all contenders at once, for a program that is about to end itself.
+/// Ends all contenders at once, for a program that is about to end itself. What waits for one of
+/// them waits for ever from here on: a contender that was ended so is no result, and the program
+/// must not come to its ordinary end meanwhile.
 pub fn end_all() {
     let Ok(alive) = ALIVE.lock() else { return };
     for id in alive.iter() {
@@ -340,6 +343,8 @@ pub fn end_all() {
         #[cfg(not(unix))]
         let _ = id;
     }
+    // Never unlocked: see `forget`.
+    std::mem::forget(alive);
 }
 
 /// Ctrl-C on a terminal reaches a whole group of processes. The contenders are to answer what
