@@ -89,7 +89,8 @@ def test_bson(value):
 
 @given(trees(st.integers() | leaves | st.binary(max_size=20), text | st.integers() | st.none()))
 def test_yaml(value):
-    written = regauge.yaml.dumps(value)
+    # A NaN's payload is what YAML cannot hold; `same` takes any NaN for any other.
+    written = regauge.yaml.dumps(value, on_loss="approximate" if "nan" in repr(value) else "refuse")
     assert same(regauge.yaml.loads(written), value)
 
 
