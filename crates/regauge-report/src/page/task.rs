@@ -93,7 +93,13 @@ fn table(of: &TaskTable) -> Table {
 
 fn figure(cell: &Figures, published: bool, unit: &Unit) -> Cell {
     let (value, ratio) = if published {
-        (cell.published.map(|value| Cell::figure(value, unit)), cell.published_ratio)
+        let value = cell.published.map(|value| match cell.published_to {
+            Some(to) => {
+                Cell::text(format!("{} to {}", unit.figure(value), unit.figure(to))).key(value)
+            }
+            None => Cell::figure(value, unit),
+        });
+        (value, cell.published_ratio)
     } else {
         let today = cell.today.as_ref().map(|today| Cell::estimate(today, unit));
         (today, cell.today_ratio.map(|ratio| ratio.median))

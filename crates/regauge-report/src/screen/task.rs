@@ -194,7 +194,10 @@ fn short(name: &str) -> String {
 fn published(cell: &Cell, column: &Column, is_baseline: bool) -> String {
     match (cell.published, cell.published_ratio.filter(|_| !is_baseline)) {
         (_, Some(ratio)) => times(ratio),
-        (Some(value), None) => figure(value, &column.unit),
+        (Some(value), None) => match cell.published_to {
+            Some(to) => format!("{} to {}", figure(value, &column.unit), figure(to, &column.unit)),
+            None => figure(value, &column.unit),
+        },
         (None, None) => "–".to_owned(),
     }
 }
