@@ -91,8 +91,7 @@ fn ctrl_c_keeps_what_was_measured() {
 #[cfg(unix)]
 #[test]
 fn a_second_ctrl_c_ends_at_once_whatever_a_contender_does() {
-    if std::process::Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no python3");
+    if !regauge_testdata::has("python3", &["--version"]) {
         return;
     }
     let folder = Folder::new();
@@ -140,8 +139,7 @@ fn a_second_ctrl_c_ends_at_once_whatever_a_contender_does() {
 #[test]
 fn a_set_up_and_an_interpreter_are_found_from_where_the_command_runs() {
     use std::os::unix::fs::PermissionsExt as _;
-    if std::process::Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no python3");
+    if !regauge_testdata::has("python3", &["--version"]) {
         return;
     }
     let folder = Folder::new();

@@ -4,7 +4,6 @@
 
 mod common;
 
-use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::Folder;
@@ -185,8 +184,7 @@ fn tenants_in_one_database_and_in_one_each() {
 
 #[test]
 fn slices_in_databases() {
-    if Command::new("ruby").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no ruby, whose libraries the task compares");
+    if !regauge_testdata::has("ruby", &["--version"]) {
         return;
     }
     let _alone = alone();

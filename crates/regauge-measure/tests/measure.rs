@@ -1,25 +1,17 @@
 //! Whole measurements with contenders that behave and contenders that do not. They need `python3`
-//! with its standard library; without, they say so and pass. Speed is never asserted.
+//! with its standard library; without, they say so and pass (with `CI=true` they fail). Speed is never asserted.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use regauge_measure::report::{Report, Row};
 use regauge_measure::{Layout, Options, Progress, Quiet, Runtime, Stage, render, run};
+use regauge_testdata::has;
 
 const DOCUMENT: &str =
     r#"{"name": "first", "zero": -0.0, "list": [1, 2.5, null, "é"], "big": 123}"#;
-
-fn has(program: &str) -> bool {
-    let there = Command::new(program).arg("--version").output().is_ok();
-    if !there {
-        eprintln!("skipped: there is no {program}");
-    }
-    there
-}
 
 fn adapter(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/contenders").join(format!("{name}.py"))
@@ -56,7 +48,7 @@ fn row<'r>(report: &'r Report, name: &str) -> &'r Row {
 
 #[test]
 fn an_honest_contender_is_timed() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let report = measured(&["honest", "prints"]);
@@ -84,7 +76,7 @@ fn an_honest_contender_is_timed() {
 
 #[test]
 fn a_contender_that_gives_wrong_data_gets_no_time() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let report = measured(&["honest", "wrong"]);
@@ -109,7 +101,7 @@ fn a_contender_that_gives_wrong_data_gets_no_time() {
 
 #[test]
 fn losses_are_listed_and_do_not_cost_the_time() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let report = measured(&["lossy"]);
@@ -123,7 +115,7 @@ fn losses_are_listed_and_do_not_cost_the_time() {
 
 #[test]
 fn misbehaviour_is_reported_and_the_run_goes_on() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -156,7 +148,7 @@ fn misbehaviour_is_reported_and_the_run_goes_on() {
 
 #[test]
 fn a_contender_that_hangs_is_stopped() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -189,7 +181,7 @@ fn noisy_probe() -> Duration {
 
 #[test]
 fn on_a_noisy_machine_quiet_samples_count_and_all_are_kept() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -222,7 +214,7 @@ fn race(folder: &Path, adapters: &[&str], budget: u64) -> Report {
 
 #[test]
 fn a_race_drops_those_far_behind_and_has_a_winner() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -244,7 +236,7 @@ fn a_race_drops_those_far_behind_and_has_a_winner() {
 
 #[test]
 fn one_that_hangs_is_ruled_out_by_the_time_it_was_given() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -259,8 +251,36 @@ fn one_that_hangs_is_ruled_out_by_the_time_it_was_given() {
 }
 
 #[test]
+fn a_winner_that_is_wrong_on_the_whole_of_large_data_falls() {
+    if !has("python3", &["--version"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let element = format!(r#"{{"name": "{}"}}"#, "x".repeat(80));
+    let document = format!("[{}]", vec![element; 40_000].join(","));
+    let adapters = ["wrong_when_large", "slow"];
+    let mut options = options(folder.path(), "a.json", &document, &adapters);
+    options.rounds = Some(2);
+    let report = run(&options, &mut Quiet).unwrap();
+    let part = report.method.part.as_ref().unwrap();
+    assert!(part.of == 40_000 && part.elements < 20_000, "{part:?}");
+    // It was the fastest on the part, which it gives back as it is.
+    let wrong = row(&report, "test wrong when large");
+    assert!(wrong.timing.is_none() && !wrong.wrong.is_empty(), "{wrong:?}");
+    // The next takes its place, after it has given back the whole.
+    let slow = row(&report, "test slow");
+    let whole = slow.whole.unwrap_or_else(|| panic!("{slow:?}"));
+    assert!(whole.decode_ns > 0.0 && whole.encode_ns > 0.0);
+    assert_eq!(slow.timing.as_ref().unwrap().ratio.median, 1.0);
+    let verdict = report.verdict.unwrap();
+    assert!(verdict.choices.iter().all(|one| one.winners == ["test slow (json)"]), "{verdict:?}");
+    let not_timed = &verdict.fields[0].not_timed[0];
+    assert!(not_timed.is_ruled_out && not_timed.why == "its output is wrong", "{not_timed:?}");
+}
+
+#[test]
 fn one_that_never_says_hello_leaves_its_runtime_without_a_winner() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -293,7 +313,7 @@ impl Progress for Stopper {
 
 #[test]
 fn a_run_that_is_stopped_keeps_what_was_measured() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -319,7 +339,7 @@ fn a_run_that_is_stopped_keeps_what_was_measured() {
 
 #[test]
 fn several_processes_warm_up_and_give_their_part() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -357,7 +377,7 @@ fn references_are_compressed_with_times() {
 
 #[test]
 fn a_slow_check_is_stopped_by_the_budget_and_says_what_helps() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -393,7 +413,7 @@ fn native_contenders_run_in_processes_of_their_own() {
 
 #[test]
 fn a_stream_is_checked_document_by_document() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -412,7 +432,7 @@ fn a_stream_is_checked_document_by_document() {
 
 #[test]
 fn documents_that_a_contender_does_not_give_back_can_be_left_out() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -474,7 +494,7 @@ fn a_format_that_cannot_hold_the_data_is_left_out() {
 
 #[test]
 fn the_report_goes_to_json_and_back() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let report = measured(&["honest", "wrong", "absent"]);
@@ -518,7 +538,7 @@ fn a_choice_that_leaves_nobody_names_who_there_is() {
 
 #[test]
 fn ruby_contenders_where_ruby_is() {
-    if !has("ruby") {
+    if !has("ruby", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

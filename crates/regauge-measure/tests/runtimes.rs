@@ -2,20 +2,11 @@
 //! whose interpreter is not there say so and pass. Speed is never asserted.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use regauge_measure::report::{Report, Row};
 use regauge_measure::{Layout, Options, Quiet, Runtime, render, run};
-
-fn has(program: &str, arguments: &[&str]) -> bool {
-    let there =
-        Command::new(program).args(arguments).output().is_ok_and(|one| one.status.success());
-    if !there {
-        eprintln!("skipped: {program} {} does not work here", arguments.join(" "));
-    }
-    there
-}
+use regauge_testdata::has;
 
 fn tests(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)

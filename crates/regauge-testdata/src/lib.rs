@@ -1,5 +1,5 @@
-//! Where the conformance suites and real files are that tests and benchmarks use: in `build/data`,
-//! where `make data` puts them.
+//! What tests and benchmarks need of the machine: conformance suites and real files in `build/data`,
+//! where `make data` puts them, and programs.
 //!
 //! A test that reads them is declared with [`needs_data!`] instead of `#[test]`. Without the data
 //! the test runner counts it as ignored; with `CI=true` it fails instead.
@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Returns the folder of the data, which need not exist.
 pub fn folder() -> PathBuf {
@@ -22,6 +23,26 @@ pub fn path(name: &str) -> PathBuf {
     let path = folder().join(name);
     assert!(path.exists(), "{} does not exist: `make data` gets it", path.display());
     path
+}
+
+/// Returns whether a program works here with these arguments. Where it does not, says so, and the
+/// test that asks has nothing to do.
+///
+/// # Panics
+/// With `CI=true`, if it does not work: there nothing is left out.
+#[track_caller]
+pub fn has(program: &str, arguments: &[&str]) -> bool {
+    let output = Command::new(program).args(arguments).output();
+    let works = output.is_ok_and(|output| output.status.success());
+    if !works {
+        let command = format!("{program} {}", arguments.join(" "));
+        assert!(
+            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+            "{command} does not work here"
+        );
+        eprintln!("skipped: {command} does not work here");
+    }
+    works
 }
 
 /// Declares a function as a test that needs the data: `needs_data!(the_function);`.

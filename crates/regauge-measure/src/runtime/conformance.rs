@@ -201,9 +201,7 @@ fn every_carried_runner_answers_alike() {
 
 #[test]
 fn a_runner_of_the_users_own_answers_alike() {
-    let perl = std::process::Command::new("perl").args(["-MJSON::PP", "-e", "1"]).status();
-    if !perl.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: there is no Perl with JSON::PP");
+    if !regauge_testdata::has("perl", &["-MJSON::PP", "-e", "1"]) {
         return;
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtimes/perl.pl");

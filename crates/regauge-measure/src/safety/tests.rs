@@ -1,16 +1,10 @@
 //! Trials of real interpreters: unsafe libraries, safe ones, and contenders that misbehave in each
 //! way that a bound is for. They need `python3` or `ruby`; without, they say so and pass.
 
+use regauge_testdata::has;
+
 use super::*;
 use crate::runtime::Runtime;
-
-fn has(program: &str) -> bool {
-    let there = std::process::Command::new(program).arg("--version").output().is_ok();
-    if !there {
-        eprintln!("skipped: there is no {program}");
-    }
-    there
-}
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -65,7 +59,7 @@ fn outcome(safety: &Safety, kind: &str) -> BombOutcome {
 
 #[test]
 fn pickle_runs_what_the_document_names() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let safety = tried("tests/contenders/unpickles.py", "pickle");
@@ -79,7 +73,7 @@ fn pickle_runs_what_the_document_names() {
 
 #[test]
 fn json_of_python_takes_data_alone() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let safety = tried("tests/contenders/honest.py", "json");
@@ -92,7 +86,7 @@ fn json_of_python_takes_data_alone() {
 
 #[test]
 fn marshal_of_ruby_calls_methods_of_named_classes() {
-    if !has("ruby") {
+    if !has("ruby", &["--version"]) {
         return;
     }
     let safety = tried("lab/contenders/ruby/marshal.rb", "marshal");
@@ -102,7 +96,7 @@ fn marshal_of_ruby_calls_methods_of_named_classes() {
 
 #[test]
 fn each_payload_of_marshal_leaves_its_trace() {
-    if !has("ruby") {
+    if !has("ruby", &["--version"]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -115,7 +109,7 @@ fn each_payload_of_marshal_leaves_its_trace() {
 
 #[test]
 fn psych_is_safe_by_default_and_unsafe_by_name() {
-    if !has("ruby") {
+    if !has("ruby", &["--version"]) {
         return;
     }
     let safe = tried("tests/contenders/psych.rb", "yaml");
@@ -126,7 +120,7 @@ fn psych_is_safe_by_default_and_unsafe_by_name() {
 
 #[test]
 fn each_bound_stops_what_it_is_for() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let bounds = Bounds { memory: 64 << 20, time: Duration::from_secs(2) };
@@ -160,7 +154,7 @@ fn each_bound_stops_what_it_is_for() {
 
 #[test]
 fn nothing_is_left_behind() {
-    if !has("python3") || !cfg!(target_os = "linux") {
+    if !has("python3", &["--version"]) || !cfg!(target_os = "linux") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -201,7 +195,7 @@ fn contender(adapter: &str) -> Contender {
 
 #[test]
 fn what_was_found_is_remembered_by_its_versions() {
-    if !has("python3") {
+    if !has("python3", &["--version"]) {
         return;
     }
     let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
