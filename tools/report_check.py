@@ -144,7 +144,7 @@ def variants(report):
         row["timing"] = None
     for field in stopped["verdict"]["fields"]:
         group = [row for row in stopped["rows"] if row["runtime"] == field["runtime"]
-                 and row["gives"] == field["gives"] and not row["is_floor"]]
+                 and row["gives"] == field["gives"]]
         open_ones = [row["contender"] for row in group if row["timing"] is None]
         field.update(found=len(group), timed=len(group) - len(open_ones), usual_timed=field["usual"] - 1)
         field["not_timed"] = [{"contender": name, "usual": True, "why": "not reached", "is_ruled_out": False} for name in open_ones]

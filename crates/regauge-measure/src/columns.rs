@@ -87,8 +87,6 @@ impl Column {
         match self {
             Column::Library => format!("{} {}", row.contender, row.version).trim_end().to_owned(),
             Column::Format => row.format.clone(),
-            // The floor writes for its check alone.
-            Column::Size | Column::Gzipped | Column::Lost if row.is_floor => dash(),
             Column::Size => row.output_bytes.map_or(dash(), bytes),
             Column::Gzipped => row.output_gzip_bytes.map_or(dash(), bytes),
             Column::Decode => match &row.timing {

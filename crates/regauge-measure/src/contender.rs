@@ -156,8 +156,6 @@ pub struct Contender {
     /// Whether it is one of the usual libraries of its runtime and format: what comes with the
     /// runtime, what most people use, and the fastest known. A verdict needs all of them.
     pub is_usual: bool,
-    /// Whether it only builds the objects, with no parsing: the floor of its runtime.
-    pub is_floor: bool,
     /// Where its code is.
     pub source: Source,
     /// Why it cannot be run here, when that is known before it is tried.
@@ -274,7 +272,6 @@ impl Contender {
             limits: head.get("limits").map(str::to_owned),
             unsafe_because: (untrusted != "safe").then(|| untrusted.to_owned()),
             is_usual: usual,
-            is_floor: head.get("floor") == Some("yes"),
             writes_yaml_11: head.get("yaml") == Some("1.1"),
             pace,
             avoids: head.get("avoids").map(str::to_owned),
@@ -342,7 +339,6 @@ impl Contender {
             avoids: None,
             limits: None,
             is_usual: usual,
-            is_floor: name.starts_with("floor"),
             source: Source::Native(name),
             hindrance: None,
         }

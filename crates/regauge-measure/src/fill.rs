@@ -147,8 +147,6 @@ pub(crate) fn fill(
         report.rows.push(row);
     }
     untimed.extend(late.into_iter().map(|(place, after)| leave_late(&mut report, place, after)));
-    // The floor is no contender, and nobody waits for it.
-    untimed.retain(|one| !one.is_floor);
     summary::rank(&mut report, options.seed);
     (report, untimed)
 }
@@ -163,7 +161,7 @@ fn leave_late(report: &mut Report, place: usize, after: Duration) -> Untimed {
     let best = report
         .rows
         .iter()
-        .filter(|one| summary::is_in(one, row.runtime, row.gives) && !one.is_floor)
+        .filter(|one| summary::is_in(one, row.runtime, row.gives))
         .filter_map(|one| Some(one.timing.as_ref()?.total_ns.median))
         .fold(f64::INFINITY, f64::min);
     let at_least = after.as_nanos() as f64 / best;
@@ -178,7 +176,7 @@ fn leave_late(report: &mut Report, place: usize, after: Duration) -> Untimed {
 
 pub(crate) fn no_times(row: &Row, why: String, is_ruled_out: bool) -> Untimed {
     let told = NotTimed { contender: row.contender.clone(), usual: row.usual, why, is_ruled_out };
-    Untimed { runtime: row.runtime, gives: row.gives, is_floor: row.is_floor, told }
+    Untimed { runtime: row.runtime, gives: row.gives, told }
 }
 
 /// The row of a contender of which nothing is known yet.
@@ -204,10 +202,9 @@ fn blank(contender: &Contender, references: &References) -> Row {
         wrong_documents: 0,
         failure: None,
         timing: None,
-        is_floor: contender.is_floor,
         cold: None,
         safety: None,
-        usual: contender.is_usual && !contender.is_floor,
+        usual: contender.is_usual,
         dropped: None,
         whole: None,
     }

@@ -66,7 +66,7 @@ fn by_turns(
 ) -> Vec<Contender> {
     let kind = |one: &Contender| match (is_published(one, published), is_own(one, own)) {
         (true, _) => 0,
-        (_, true) if one.is_usual || one.is_floor => 1,
+        (_, true) if one.is_usual => 1,
         (_, true) => {
             if usual_first {
                 3
@@ -202,7 +202,7 @@ mod tests {
         let published: Vec<String> = published.iter().map(|one| (*one).to_owned()).collect();
         by_turns(list, own, &published, false)
             .into_iter()
-            .filter(|one| one.runtime.id() == "python" && !one.is_floor)
+            .filter(|one| one.runtime.id() == "python")
             .map(|one| (one.name.clone(), one.is_usual, is_own(&one, own)))
             .collect()
     }

@@ -252,7 +252,7 @@ pub struct Field {
     pub runtime: Runtime,
     /// What they decode to.
     pub gives: Gives,
-    /// Contenders that are installed, the floor aside.
+    /// Contenders that are installed.
     pub found: u64,
     /// Those of them that have times.
     pub timed: u64,
@@ -546,9 +546,6 @@ pub struct Row {
     pub failure: Option<String>,
     /// Its times, when its output was right.
     pub timing: Option<Timing>,
-    /// Whether it only builds the objects, with no parsing: the floor of its runtime.
-    #[serde(default)]
-    pub is_floor: bool,
     /// A fresh process's first decoding, where it was measured.
     #[serde(default)]
     pub cold: Option<Cold>,

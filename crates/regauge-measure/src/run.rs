@@ -356,9 +356,8 @@ impl Check<'_> {
             Outcome::Late { hello, .. } => Some(hello),
             Outcome::Missing(_) | Outcome::NotReached => None,
         };
-        let which: Vec<usize> = (0..outcomes.len())
-            .filter(|index| hello(*index).is_some() && !self.contenders[*index].is_floor)
-            .collect();
+        let which: Vec<usize> =
+            (0..outcomes.len()).filter(|index| hello(*index).is_some()).collect();
         let trial = safety::Trial {
             when: self.options.safety,
             deadline: self.options.safety.deadline(),

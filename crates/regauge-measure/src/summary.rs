@@ -140,16 +140,14 @@ pub(crate) fn rank(report: &mut Report, seed: u64) {
     report.rows.sort_by(|one, other| {
         (one.runtime, one.gives)
             .cmp(&(other.runtime, other.gives))
-            .then_with(|| other.is_floor.cmp(&one.is_floor))
             .then_with(|| total(one).total_cmp(&total(other)))
             .then_with(|| one.contender.cmp(&other.contender))
     });
     for (runtime, gives) in groups(report) {
-        // The floor is no contender: it stands against the best as all others do.
         let timed: Vec<Timing> = report
             .rows
             .iter()
-            .filter(|row| is_in(row, runtime, gives) && !row.is_floor)
+            .filter(|row| is_in(row, runtime, gives))
             .filter_map(|row| row.timing.clone())
             .collect();
         let least = |time: fn(&Timing) -> f64| {

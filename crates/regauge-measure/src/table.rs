@@ -28,8 +28,7 @@ size, gzipped: what the library wrote. decode, encode: median time of one pass, 
 vs best: total against the best of the table, with its 95% interval; \"at least\": too far behind to
 be timed to the end. cold: start of a fresh process + its first decode. memory: the peak above the
 bare interpreter with its library. GC: the collector's share of decoding / encoding. lost: what a
-round trip loses, as regauge reads both sides. floor: not a contender; builds the same objects
-without parsing, and copies the bytes.
+round trip loses, as regauge reads both sides.
 
 ";
 

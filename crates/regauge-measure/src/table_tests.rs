@@ -60,7 +60,6 @@ fn row(contender: &str, format: &str, times: Option<(&[f64], &[f64])>) -> Row {
                 memory: Some(Memory { idle: 10_000_000, decode_peak: 0, peak: 52_000_000 }),
             }
         }),
-        is_floor: false,
         cold: None,
         safety: None,
         usual: false,
@@ -211,25 +210,6 @@ fn on_a_noisy_machine_everything_is_ranked_and_the_noise_is_told() {
     let text = render(&report, Layout::default());
     assert!(text.contains("; 44% of the samples were quiet"), "{text}");
     assert!(text.contains("Both: quick is fastest"), "{text}");
-}
-
-#[test]
-fn the_floor_stands_first_and_is_no_rival() {
-    let mut report = report();
-    let half = [0.50e6, 0.51e6, 0.52e6];
-    let mut floor = row("floor", "ndjson", Some((&half, &half)));
-    floor.is_floor = true;
-    report.rows.push(floor);
-    summary::rank(&mut report, 1);
-    let ratio = |name: &str| {
-        let row = report.rows.iter().find(|row| row.contender == name).unwrap();
-        row.timing.as_ref().unwrap().ratio.median
-    };
-    assert_eq!(report.rows[0].contender, "floor");
-    assert!(ratio("floor") < 0.51 && ratio("quick") == 1.0 && ratio("close") > 1.9);
-    let text = render(&report, Layout::default());
-    assert!(text.contains("Decoding: quick (1.03 ms) and close are too close"), "{text}");
-    assert!(text.contains("The floor of building the objects is 510 µs; quick is"), "{text}");
 }
 
 #[test]

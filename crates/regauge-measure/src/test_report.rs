@@ -99,7 +99,6 @@ pub(crate) fn row(
             encode_ratio: None,
             memory: None,
         }),
-        is_floor: false,
         cold: None,
         safety: None,
         usual: false,

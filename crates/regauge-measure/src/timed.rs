@@ -100,7 +100,6 @@ fn runner(
     let group = (contender.runtime, contender.gives);
     let mut runner = Runner::new(index, contender.name.clone(), group, guess);
     runner.is_usual = contender.is_usual;
-    runner.is_floor = contender.is_floor;
     runner.compiles = check.compiles(contender);
     runner.cold_start_ns.push(compared.start.as_nanos() as f64);
     runner.cold_decode_ns.push(compared.first_decode_ns * part);

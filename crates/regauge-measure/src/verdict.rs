@@ -35,7 +35,6 @@ pub(crate) fn section(text: &mut String, report: &Report) {
 pub fn sentences(rows: &[&Row], seed: u64) -> Vec<String> {
     let timed: Vec<(&str, &Timing)> = rows
         .iter()
-        .filter(|row| !row.is_floor)
         .filter_map(|row| Some((row.contender.as_str(), row.timing.as_ref()?)))
         .collect();
     if timed.len() < 2 {
@@ -47,26 +46,7 @@ pub fn sentences(rows: &[&Row], seed: u64) -> Vec<String> {
         ("Encoding", |timing| vec![&timing.encode]),
         ("Both", |timing| vec![&timing.decode, &timing.encode]),
     ];
-    let floor = rows.iter().find(|row| row.is_floor).and_then(|row| row.timing.as_ref());
-    parts
-        .iter()
-        .map(|(name, part)| sentence(name, &timed, *part, seed))
-        .chain(floor.and_then(|floor| above_the_floor(floor, &timed, seed)))
-        .collect()
-}
-
-/// How far the best decoder is from what its runtime needs to build the objects at all.
-fn above_the_floor(floor: &Timing, timed: &[(&str, &Timing)], seed: u64) -> Option<String> {
-    let time = |timing: &Timing| timing.decode.estimate_ns.median;
-    let (name, best) = timed.iter().min_by(|one, other| time(one.1).total_cmp(&time(other.1)))?;
-    let ratio = summary::ratio(&[&best.decode], &[&floor.decode], seed);
-    Some(format!(
-        "The floor of building the objects is {}; {name} is at {:.2} times that ({:.2}–{:.2}).",
-        table::time(time(floor)),
-        ratio.median,
-        ratio.low,
-        ratio.high
-    ))
+    parts.iter().map(|(name, part)| sentence(name, &timed, *part, seed)).collect()
 }
 
 fn sentence(

@@ -121,7 +121,7 @@ pub fn name(runtime: Runtime, gives: Gives) -> String {
 
 /// How many of a group have times, and how many there are.
 fn counted(report: &Report, runtime: Runtime, gives: Gives) -> (u64, u64) {
-    let rows = || report.rows.iter().filter(|row| is_in(row, runtime, gives) && !row.is_floor);
+    let rows = || report.rows.iter().filter(|row| is_in(row, runtime, gives));
     (rows().filter(|row| row.is_timed()).count() as u64, rows().count() as u64)
 }
 
@@ -139,8 +139,7 @@ fn why_not(report: &Report, field: Option<&Field>, runtime: Runtime, gives: Give
             if usual.is_empty() { open(false).collect() } else { usual }
         }
         None => {
-            let is_open =
-                |row: &&Row| is_in(row, runtime, gives) && !row.is_floor && !row.is_timed();
+            let is_open = |row: &&Row| is_in(row, runtime, gives) && !row.is_timed();
             report.rows.iter().filter(is_open).map(|row| row.contender.as_str()).collect()
         }
     };

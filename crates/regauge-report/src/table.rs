@@ -15,7 +15,7 @@ pub struct Table {
     /// Its columns; the first names the row.
     pub columns: Vec<Column>,
     /// Its rows, each with a cell for every column.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Vec<Cell>>,
     /// Whether the caption is for screen readers alone, since a heading says the same.
     pub headed: bool,
 }
@@ -26,14 +26,6 @@ pub struct Column {
     head: String,
     numeric: bool,
     more_is_better: bool,
-}
-
-/// A row.
-#[derive(Debug, Clone)]
-pub struct Row {
-    cells: Vec<Cell>,
-    /// Whether it is a row to compare with, and not one that takes part.
-    quiet: bool,
 }
 
 /// A cell.
@@ -237,26 +229,17 @@ impl Table {
     /// Adds a row.
     pub fn push(&mut self, cells: Vec<Cell>) {
         debug_assert_eq!(cells.len(), self.columns.len(), "{}", self.caption);
-        self.rows.push(Row { cells, quiet: false });
-    }
-
-    /// Adds a row to compare with.
-    pub fn push_quiet(&mut self, cells: Vec<Cell>) {
-        self.push(cells);
-        if let Some(row) = self.rows.last_mut() {
-            row.quiet = true;
-        }
+        self.rows.push(cells);
     }
 
     /// Leaves out the columns in which every cell is empty.
     pub fn without_empty_columns(mut self) -> Table {
         for index in (1..self.columns.len()).rev() {
-            let is_empty =
-                |row: &Row| row.cells[index].text == "–" && row.cells[index].tags.is_empty();
+            let is_empty = |row: &Vec<Cell>| row[index].text == "–" && row[index].tags.is_empty();
             if self.rows.iter().all(is_empty) {
                 self.columns.remove(index);
                 for row in &mut self.rows {
-                    row.cells.remove(index);
+                    row.remove(index);
                 }
             }
         }
@@ -281,8 +264,8 @@ impl Table {
                     } }
                     tbody {
                         @for row in &self.rows {
-                            tr.quiet[row.quiet] {
-                                @for (index, (cell, column)) in row.cells.iter().zip(&self.columns).enumerate() {
+                            tr {
+                                @for (index, (cell, column)) in row.iter().zip(&self.columns).enumerate() {
                                     @let key = cell.key.filter(|key| key.is_finite()).map(|key| format!("{key}"));
                                     @let empty = (cell.key == Some(f64::INFINITY)).then_some("");
                                     @let class = class(column.numeric, cell);

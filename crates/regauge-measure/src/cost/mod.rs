@@ -154,7 +154,7 @@ fn weigh(medians: &[f64], bytes: f64, weights: Weights) -> f64 {
         + weights.byte_ns * bytes
 }
 
-/// Every way that was timed, floors left out: each row as it is, and with each compression that
+/// Every way that was timed: each row as it is, and with each compression that
 /// its format's reference was tried with.
 pub(crate) fn ways(report: &Report) -> Vec<Way<'_>> {
     let share = report.method.part.as_ref().map_or(1.0, |part| part.share);
@@ -166,7 +166,7 @@ pub(crate) fn ways(report: &Report) -> Vec<Way<'_>> {
         list
     };
     let mut list = Vec::new();
-    for row in report.rows.iter().filter(|row| !row.is_floor) {
+    for row in &report.rows {
         let (Some(timing), Some(output)) = (&row.timing, row.output_bytes) else { continue };
         let way = |compression, bytes: f64, compress: List, decompress: List| Way {
             row,

@@ -7,12 +7,8 @@ use crate::table::{self, Layout, bytes};
 
 /// What decoding hostile documents did, contender by contender.
 pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
-    let rows: Vec<(&Row, &Safety)> = report
-        .rows
-        .iter()
-        .filter(|row| !row.is_floor)
-        .filter_map(|row| Some((row, row.safety.as_ref()?)))
-        .collect();
+    let rows: Vec<(&Row, &Safety)> =
+        report.rows.iter().filter_map(|row| Some((row, row.safety.as_ref()?))).collect();
     if rows.is_empty() {
         return;
     }

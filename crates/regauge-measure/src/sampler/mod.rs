@@ -99,7 +99,6 @@ pub(crate) struct Runner {
     /// Only contenders of the same group are compared.
     pub group: (Runtime, Gives),
     pub is_usual: bool,
-    pub is_floor: bool,
     /// Whether its runtime compiles while it runs.
     pub compiles: bool,
     /// What its check told about its speed.
@@ -178,7 +177,6 @@ impl Runner {
             name,
             group,
             is_usual: false,
-            is_floor: false,
             compiles: false,
             guess,
             decode: Samples::default(),

@@ -140,7 +140,7 @@ fn standings(runners: &[Runner], group: &[usize], ran: &Ran) -> Vec<Standing> {
         .copied()
         .filter(|place| {
             let runner = &runners[*place];
-            !runner.is_out() && !runner.is_floor && runner.has_samples()
+            !runner.is_out() && runner.has_samples()
         })
         .collect();
     let Some(first) = places.first() else { return Vec::new() };

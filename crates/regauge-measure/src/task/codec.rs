@@ -181,11 +181,7 @@ impl Results for Codec<'_> {
             .report
             .rows
             .iter()
-            .filter(|row| {
-                !row.is_floor
-                    && gives.contains(&row.gives)
-                    && !taken.contains(&row.contender.as_str())
-            })
+            .filter(|row| gives.contains(&row.gives) && !taken.contains(&row.contender.as_str()))
             .filter(|row| table.runtime.as_deref().is_none_or(|this| is(row.runtime, this)))
             .collect();
         rows.sort_by(|one, other| time(one).total_cmp(&time(other)));

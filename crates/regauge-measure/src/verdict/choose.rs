@@ -420,7 +420,7 @@ fn caveats(report: &Report, allow: Allow) -> Vec<String> {
     let refused: Vec<(&Row, String)> = report
         .rows
         .iter()
-        .filter(|row| row.is_timed() && !row.is_floor)
+        .filter(|row| row.is_timed())
         .filter_map(|row| Some((row, refusal(report, row, allow)?)))
         .collect();
     if !refused.is_empty() {
@@ -439,8 +439,7 @@ fn caveats(report: &Report, allow: Allow) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let untried =
-        report.rows.iter().filter(|row| row.is_timed() && !row.is_floor && row.safety.is_none());
+    let untried = report.rows.iter().filter(|row| row.is_timed() && row.safety.is_none());
     let untried = untried.count();
     if untried > 0 && !allow.unsafe_ones {
         list.push(format!(

@@ -194,7 +194,6 @@ fn untimed(name: &str, why: &str, is_ruled_out: bool) -> Untimed {
     Untimed {
         runtime: Runtime::of("python"),
         gives: Gives::Data,
-        is_floor: false,
         told: NotTimed { contender: name.into(), usual: true, why: why.into(), is_ruled_out },
     }
 }

@@ -13,7 +13,6 @@ const NAMES: usize = 4;
 pub(crate) struct Untimed {
     pub runtime: Runtime,
     pub gives: Gives,
-    pub is_floor: bool,
     pub told: NotTimed,
 }
 
@@ -38,7 +37,7 @@ fn field(report: &Report, untimed: &[Untimed], runtime: Runtime, gives: Gives) -
     let timed: Vec<_> = report
         .rows
         .iter()
-        .filter(|row| summary::is_in(row, runtime, gives) && !row.is_floor && row.is_timed())
+        .filter(|row| summary::is_in(row, runtime, gives) && row.is_timed())
         .collect();
     let mut not_timed: Vec<NotTimed> = untimed
         .iter()

@@ -24,8 +24,6 @@ struct Dot<'a> {
 struct Panel<'a> {
     title: String,
     dots: Vec<Dot<'a>>,
-    /// The time of building the same objects with no parsing.
-    floor: Option<f64>,
 }
 
 /// Decoding and encoding, where something was timed.
@@ -44,19 +42,12 @@ fn figure(report: &Report, id: &str, title: &str, part: fn(&Timing) -> &Series) 
     formats.dedup();
     let mut panels = Vec::new();
     for (runtime, gives) in groups(report) {
-        let mut panel = Panel {
-            title: label(&names::group(report, runtime, gives), 60),
-            dots: Vec::new(),
-            floor: None,
-        };
+        let title = label(&names::group(report, runtime, gives), 60);
+        let mut panel = Panel { title, dots: Vec::new() };
         for row in report.rows.iter().filter(|row| is_in(row, runtime, gives)) {
             let Some(timing) = &row.timing else { continue };
             let series = part(timing);
             if !(series.estimate_ns.median.is_finite() && series.estimate_ns.median > 0.0) {
-                continue;
-            }
-            if row.is_floor {
-                panel.floor = Some(series.estimate_ns.median);
                 continue;
             }
             panel.dots.push(Dot {
@@ -80,8 +71,7 @@ fn figure(report: &Report, id: &str, title: &str, part: fn(&Timing) -> &Series) 
     });
     let caption = "A dot is the median, the line through it its 95% interval; rings are outliers, \
                    which count as every other sample does. The axis is logarithmic: equal steps \
-                   are equal factors. A dashed line is the floor of the runtime: building the same \
-                   objects with no parsing.";
+                   are equal factors.";
     Some(figure.described(description(&panels), caption))
 }
 
@@ -155,7 +145,6 @@ fn outliers(series: &Series) -> impl Iterator<Item = f64> + '_ {
 fn extent(panels: &[Panel]) -> Vec<f64> {
     let mut values = Vec::new();
     for panel in panels {
-        values.extend(panel.floor);
         for dot in &panel.dots {
             let estimate = &dot.series.estimate_ns;
             values.extend([estimate.low, estimate.median, estimate.high]);
@@ -190,9 +179,8 @@ impl Layout {
             let left = (names + 30.0).min(310.0);
             Layout { room, left, right: room.width() - figures - 26.0, row: 22.0, panel_head: 26.0 }
         } else {
-            let floor = if panels.iter().any(|panel| panel.floor.is_some()) { 15.0 } else { 0.0 };
             let right = room.width() - 10.0;
-            Layout { room, left: 10.0, right, row: 38.0, panel_head: 24.0 + floor }
+            Layout { room, left: 10.0, right, row: 38.0, panel_head: 24.0 }
         }
     }
 
@@ -242,28 +230,14 @@ fn drawing(title: &str, panels: &[Panel], room: Room) -> Drawing {
 fn draw_panel(canvas: &Canvas, panel: &Panel, layout: &Layout, top: f64, x: &impl Fn(f64) -> f64) {
     let wide = layout.room.is_wide();
     let head = Font::new(NORMAL, Ink::Text).bold();
-    let title_width = if wide && panel.floor.is_some() { layout.left } else { layout.room.width() };
     canvas.rect((0.0, top), (layout.room.width(), top + 20.0), Ink::Grid, 0.55);
     canvas.text(
-        &fitted(&panel.title, head, title_width - 8.0),
+        &fitted(&panel.title, head, layout.room.width() - 8.0),
         (4.0, top + 10.0),
         Anchor::Start,
         head,
     );
     let rows_top = top + layout.panel_head;
-    let rows_end = rows_top + layout.row * panel.dots.len() as f64;
-    if let Some(floor) = panel.floor {
-        let font = Font::new(SMALL, Ink::Muted);
-        let text = format!("floor {}", Unit::Time.figure(floor));
-        let label_y = if wide { top + 10.0 } else { top + 29.0 };
-        if wide {
-            canvas.dashes((x(floor), label_y + 8.0), (x(floor), rows_end), Ink::Muted, 1.2);
-        }
-        let half = font.width(&text) / 2.0;
-        let low = if wide { layout.left } else { 4.0 };
-        let place = within(x(floor), half, low, layout.room.width() - 4.0);
-        canvas.text(&text, (place, label_y), Anchor::Middle, font);
-    }
     for (index, dot) in panel.dots.iter().enumerate() {
         let row = rows_top + layout.row * index as f64;
         let line = if wide { row + layout.row / 2.0 } else { row + 27.0 };
@@ -272,10 +246,6 @@ fn draw_panel(canvas: &Canvas, panel: &Panel, layout: &Layout, top: f64, x: &imp
         let ink = Ink::Series(dot.kind);
         let estimate = &dot.series.estimate_ns;
         canvas.line(&[(layout.left, line), (layout.right, line)], Ink::Grid, 0.6);
-        if let Some(floor) = panel.floor.filter(|_| !wide) {
-            // It stands between the names, not in them.
-            canvas.dashes((x(floor), line - 8.0), (x(floor), line + 8.0), Ink::Muted, 1.2);
-        }
         canvas.line(&[(x(estimate.low), line), (x(estimate.high), line)], ink, 2.2);
         for end in [estimate.low, estimate.high] {
             canvas.line(&[(x(end), line - 3.5), (x(end), line + 3.5)], ink, 1.4);

@@ -57,7 +57,7 @@ pub fn figure(report: &Report) -> Option<Figure> {
 
 fn group(report: &Report, runtime: Runtime, gives: Gives) -> Group {
     let rows = report.rows.iter();
-    let rows = rows.filter(|row| regauge_measure::is_in(row, runtime, gives) && !row.is_floor);
+    let rows = rows.filter(|row| regauge_measure::is_in(row, runtime, gives));
     let mut dots: Vec<Dot> = rows.filter_map(|row| dot(report, row)).collect();
     dots.sort_by(|one, other| {
         one.bytes.total_cmp(&other.bytes).then(one.time_ns.total_cmp(&other.time_ns))

@@ -53,7 +53,7 @@ pub fn cold(report: &Report) -> Option<Section> {
             None => cells.extend((0..4).map(|_| Cell::none())),
         }
         cells.extend(memory(timing.and_then(|one| one.memory)));
-        if row.is_floor { table.push_quiet(cells) } else { table.push(cells) }
+        table.push(cells);
     }
     let body = html! {
         p { "A steady library has warmed up; a script that runs once has not. Memory is the resident set of the process, as the system sees it." }
@@ -149,7 +149,7 @@ fn versions(report: &Report) -> Table {
     let columns = ["library", "version", "runtime"];
     let mut table = Table::new("Versions", columns.into_iter().map(Column::text).collect());
     let mut seen = std::collections::BTreeSet::new();
-    for row in report.rows.iter().filter(|row| !row.is_floor) {
+    for row in &report.rows {
         let runtime = if row.runtime_version.is_empty() {
             row.runtime.name()
         } else {

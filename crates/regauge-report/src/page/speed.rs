@@ -83,10 +83,12 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
             dl {
                 dt { "decode, encode" } dd { "Median time of one pass over " (passes(report)) ", with half of the 95% interval as ± percent." }
                 dt { "vs best" } dd { "Decoding and encoding together against the best of the table, with the 95% interval of the ratio. Where it includes 1, the two tie. \"At least\": it was too far behind to be timed to the end." }
+                @if report.rows.iter().any(|row| row.whole.is_some()) {
+                    dt { "whole file" } dd { "Decoding and encoding all of it, once; the other times are of the part." }
+                }
                 dt { "memory" } dd { "The most that the process took above the bare interpreter with the library." }
                 dt { "GC" } dd { "The garbage collector's part of decoding and of encoding, where the runtime tells it." }
                 dt { "kept" } dd { "What the library's own output has lost of the original, as regauge reads both. One that returns wrong data gets no time." }
-                dt { "floor" } dd { "No library: the same objects, built without parsing." }
             }
         }
     };
@@ -105,8 +107,18 @@ fn passes(report: &Report) -> String {
 fn group(report: &Report, runtime: Runtime, gives: Gives, index: usize) -> Markup {
     let rows: Vec<&Row> = report.rows.iter().filter(|row| is_in(row, runtime, gives)).collect();
     let title = names::group(report, runtime, gives);
-    let numbers =
-        ["decode", "encode", "total", "vs best", "size", "gzipped", "memory", "GC", "allocations"];
+    let numbers = [
+        "decode",
+        "encode",
+        "total",
+        "vs best",
+        "whole file",
+        "size",
+        "gzipped",
+        "memory",
+        "GC",
+        "allocations",
+    ];
     let mut columns = vec![Column::text("library"), Column::text("format")];
     columns.extend(numbers.map(Column::number));
     columns.push(Column::text("kept"));
@@ -118,8 +130,7 @@ fn group(report: &Report, runtime: Runtime, gives: Gives, index: usize) -> Marku
         .map(|timing| timing.total_ns.median)
         .fold(0.0, f64::max);
     for row in &rows {
-        let cells = cells(row, slowest);
-        if row.is_floor { table.push_quiet(cells) } else { table.push(cells) }
+        table.push(cells(row, slowest));
     }
     html! {
         h3 { (crate::text::visible(&title)) }
@@ -130,17 +141,16 @@ fn group(report: &Report, runtime: Runtime, gives: Gives, index: usize) -> Marku
 
 fn cells(row: &Row, slowest: f64) -> Vec<Cell> {
     let mut name = Cell::text(&row.contender).below(&row.version);
-    if row.is_floor {
-        name = name.tag("floor", Tone::Plain);
-    }
     if row.unsafe_because.is_some() {
         name = name.tag("unsafe", Tone::Bad);
     }
     let size = |bytes: Option<u64>| Cell::maybe(bytes.map(|bytes| bytes as f64), &Unit::Bytes);
     let mut cells = vec![name, Cell::text(&row.format)];
     let sizes = [size(row.output_bytes), size(row.output_gzip_bytes)];
+    let whole = row.whole.map(|whole| whole.decode_ns + whole.encode_ns);
+    let whole = Cell::maybe(whole, &Unit::Time);
     match &row.timing {
-        Some(timing) => cells.extend(times(row, timing, slowest, sizes)),
+        Some(timing) => cells.extend(times(row, timing, slowest, whole, sizes)),
         None => {
             let (word, tone) = match () {
                 () if !row.wrong.is_empty() => ("wrong", Tone::Bad),
@@ -150,6 +160,7 @@ fn cells(row: &Row, slowest: f64) -> Vec<Cell> {
             cells.push(Cell::none().tag(word, tone));
             cells.extend((0..2).map(|_| Cell::none()));
             cells.push(row.dropped.as_ref().map_or_else(Cell::none, at_least));
+            cells.push(whole);
             cells.extend(sizes);
             cells.extend((0..3).map(|_| Cell::none()));
         }
@@ -158,7 +169,7 @@ fn cells(row: &Row, slowest: f64) -> Vec<Cell> {
     cells
 }
 
-fn times(row: &Row, timing: &Timing, slowest: f64, sizes: [Cell; 2]) -> Vec<Cell> {
+fn times(row: &Row, timing: &Timing, slowest: f64, whole: Cell, sizes: [Cell; 2]) -> Vec<Cell> {
     let series = |series: &regauge_measure::report::Series| {
         let cell = Cell::estimate(&series.estimate_ns, &Unit::Time);
         match series.outliers.len() {
@@ -185,6 +196,7 @@ fn times(row: &Row, timing: &Timing, slowest: f64, sizes: [Cell; 2]) -> Vec<Cell
         series(&timing.encode),
         Cell::figure(timing.total_ns.median, &Unit::Time).bar(timing.total_ns.median / slowest),
         behind(row, timing),
+        whole,
         size,
         gzipped,
         Cell::maybe(memory, &Unit::Bytes),
@@ -215,7 +227,7 @@ fn kept(row: &Row) -> Cell {
         list.join(", ")
     };
     match () {
-        () if row.is_floor || row.failure.is_some() => Cell::none(),
+        () if row.failure.is_some() => Cell::none(),
         () if !row.wrong.is_empty() => {
             Cell::text("wrong data").tone(Tone::Bad).below(kinds(&row.wrong))
         }

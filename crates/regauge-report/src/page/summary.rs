@@ -32,7 +32,7 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
 
 /// Why there is no answer at all.
 fn nothing(report: &Report) -> &'static str {
-    match report.rows.iter().any(|row| row.is_timed() && !row.is_floor) {
+    match report.rows.iter().any(Row::is_timed) {
         true => "Libraries were timed, but none is recommended.",
         false => "No library was timed, so there is nothing to compare.",
     }
@@ -186,8 +186,7 @@ fn card(choice: &Choice) -> Markup {
 
 /// Who has no place in the ranking, in one short list.
 pub fn unranked(report: &Report) -> Option<Section> {
-    let rows: Vec<&Row> =
-        report.rows.iter().filter(|row| !row.is_floor && !row.is_timed()).collect();
+    let rows: Vec<&Row> = report.rows.iter().filter(|row| !row.is_timed()).collect();
     if rows.is_empty() && report.missing.is_empty() {
         return None;
     }

@@ -22,8 +22,7 @@ pub fn fidelity(report: &Report) -> Option<Section> {
     ];
     let mut table =
         Table::new("Differences between the original and what a library wrote", columns);
-    let contenders = || report.rows.iter().filter(|row| !row.is_floor);
-    for row in contenders() {
+    for row in &report.rows {
         for loss in &row.wrong {
             table.push(difference(row, loss, "wrong", Tone::Bad));
         }
@@ -31,12 +30,14 @@ pub fn fidelity(report: &Report) -> Option<Section> {
             table.push(difference(row, loss, "lost", Tone::Care));
         }
     }
-    let failed: Vec<&Row> = contenders().filter(|row| row.failure.is_some()).collect();
-    let faithful: Vec<String> = contenders()
+    let failed: Vec<&Row> = report.rows.iter().filter(|row| row.failure.is_some()).collect();
+    let faithful: Vec<String> = report
+        .rows
+        .iter()
         .filter(|row| row.failure.is_none() && row.wrong.is_empty() && row.losses.is_empty())
         .map(|row| format!("{} ({})", row.contender, row.runtime.name()))
         .collect();
-    let wrong: Vec<&Row> = contenders().filter(|row| !row.wrong.is_empty()).collect();
+    let wrong: Vec<&Row> = report.rows.iter().filter(|row| !row.wrong.is_empty()).collect();
     let columns = ["format", "what", "how often", "first at", "before", "after"];
     let columns = columns.map(|head| match head {
         "how often" => Column::number(head),
@@ -110,8 +111,7 @@ fn side(value: &str, if_empty: &str) -> Cell {
 /// What decoding bytes of a stranger would risk.
 pub fn safety(report: &Report) -> Option<Section> {
     let is_of_interest = |row: &&Row| row.safety.is_some() || row.unsafe_because.is_some();
-    let rows: Vec<&Row> =
-        report.rows.iter().filter(|row| !row.is_floor).filter(is_of_interest).collect();
+    let rows: Vec<&Row> = report.rows.iter().filter(is_of_interest).collect();
     if rows.is_empty() {
         return None;
     }

@@ -94,7 +94,7 @@ fn grouped(report: &Report) -> Vec<Group<'_>> {
 }
 
 fn group(report: &Report, runtime: Runtime, gives: Gives) -> Group<'_> {
-    let is_of_group = |row: &&Row| is_in(row, runtime, gives) && !row.is_floor;
+    let is_of_group = |row: &&Row| is_in(row, runtime, gives);
     let rows: Vec<&Row> = report.rows.iter().filter(is_of_group).collect();
     let version = rows.iter().map(|row| row.runtime_version.as_str()).find(|one| !one.is_empty());
     let title = visible(version.unwrap_or(runtime.name()));

@@ -47,8 +47,7 @@ pub fn lines(report: &Report, width_max: usize) -> Vec<Line> {
 
 /// "No times: oj (Ruby, failed), …".
 fn unranked(report: &Report, names_max: usize) -> Option<String> {
-    let rows: Vec<&Row> =
-        report.rows.iter().filter(|row| !row.is_floor && !row.is_timed()).collect();
+    let rows: Vec<&Row> = report.rows.iter().filter(|row| !row.is_timed()).collect();
     let mut names: Vec<(bool, String)> = rows
         .iter()
         .map(|row| {

@@ -113,8 +113,8 @@ fn faint(text: String) -> Line {
 
 /// "88 libraries timed, 23 not installed".
 fn counts(report: &Report) -> String {
-    let rows = || report.rows.iter().filter(|row| !row.is_floor);
-    let (timed, found) = (rows().filter(|row| row.is_timed()).count(), rows().count());
+    let timed = report.rows.iter().filter(|row| row.is_timed()).count();
+    let found = report.rows.len();
     let mut parts = Vec::new();
     match found {
         0 => {}
