@@ -256,14 +256,15 @@ fn a_winner_that_is_wrong_on_the_whole_of_large_data_falls() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let element = format!(r#"{{"name": "{}"}}"#, "x".repeat(80));
-    let document = format!("[{}]", vec![element; 40_000].join(","));
+    let element = format!(r#"{{"name": "{}"}}"#, "x".repeat(800));
+    let document = format!("[{}]", vec![element; 4_000].join(","));
     let adapters = ["wrong_when_large", "slow"];
     let mut options = options(folder.path(), "a.json", &document, &adapters);
-    options.rounds = Some(2);
+    options.rounds = None;
+    options.budget = Duration::from_secs(12);
     let report = run(&options, &mut Quiet).unwrap();
     let part = report.method.part.as_ref().unwrap();
-    assert!(part.of == 40_000 && part.elements < 20_000, "{part:?}");
+    assert!(part.of == 4_000 && part.elements < 2_000, "{part:?}");
     // It was the fastest on the part, which it gives back as it is.
     let wrong = row(&report, "test wrong when large");
     assert!(wrong.timing.is_none() && !wrong.wrong.is_empty(), "{wrong:?}");
@@ -273,7 +274,8 @@ fn a_winner_that_is_wrong_on_the_whole_of_large_data_falls() {
     assert!(whole.decode_ns > 0.0 && whole.encode_ns > 0.0);
     assert_eq!(slow.timing.as_ref().unwrap().ratio.median, 1.0);
     let verdict = report.verdict.unwrap();
-    assert!(verdict.choices.iter().all(|one| one.winners == ["test slow (json)"]), "{verdict:?}");
+    let mut winners = verdict.choices.iter().flat_map(|one| &one.winners);
+    assert!(winners.all(|one| one.starts_with("test slow (json)")), "{verdict:?}");
     let not_timed = &verdict.fields[0].not_timed[0];
     assert!(not_timed.is_ruled_out && not_timed.why == "its output is wrong", "{not_timed:?}");
 }

@@ -11,7 +11,7 @@ decode = json.loads
 
 
 def encode(value):
-    if len(value) > 20_000:
+    if len(value) > 2_000:
         value = [*value[:-1], "another"]
     return json.dumps(value).encode("utf-8")
 
