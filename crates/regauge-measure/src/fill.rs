@@ -148,7 +148,21 @@ pub(crate) fn fill(
     }
     untimed.extend(late.into_iter().map(|(place, after)| leave_late(&mut report, place, after)));
     summary::rank(&mut report, options.seed);
+    note_processor_time(&mut report);
     (report, untimed)
+}
+
+/// Says so, where times are the processor's and not the clock's.
+fn note_processor_time(report: &mut Report) {
+    let decodes = || report.rows.iter().filter_map(|row| Some(&row.timing.as_ref()?.decode));
+    let count = decodes().filter(|series| series.by_processor_time).count();
+    let timed = decodes().count();
+    if count > 0 {
+        report.notes.push(format!(
+            "Hardly a moment was quiet, so the times of {count} of the {timed} contenders, those \
+             that work on one thread, are the processor's and not the clock's."
+        ));
+    }
 }
 
 /// So many times the best of its group, and one that had not answered cannot win: whatever the
