@@ -100,7 +100,12 @@ fn comparable(events: &str) -> String {
             Some(("+DOC" | "-DOC", _)) => &line[..4],
             _ => line,
         };
-        let mut rest = line.replace("+MAP {}", "+MAP").replace("+SEQ []", "+SEQ");
+        let mut rest = line.to_owned();
+        for flow in ["+MAP {}", "+SEQ []"] {
+            if rest.starts_with(flow) {
+                rest.replace_range("+MAP".len()..flow.len(), "");
+            }
+        }
         if let Some(name) = rest.find(" &") {
             let only_props =
                 !rest[..name].contains([':', '"', '\'', '|', '>']) || rest.starts_with('+');
