@@ -26,9 +26,6 @@ impl Machine {
             let line = text.lines().find(|line| line.starts_with(name))?;
             Some(line.split_once(':')?.1.trim().to_owned())
         };
-        let memory = after(&read("/proc/meminfo"), "MemTotal")
-            .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
-            .map(|kilobytes| kilobytes * 1024);
         let distribution = read("/etc/os-release")
             .lines()
             .find_map(|line| line.strip_prefix("PRETTY_NAME="))
@@ -38,16 +35,18 @@ impl Machine {
             processor: after(&read("/proc/cpuinfo"), "model name")
                 .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
-            memory_bytes: memory,
+            memory_bytes: memory("MemTotal:"),
             system: format!("{} {}{distribution}", std::env::consts::OS, kernel.trim())
                 .replace(" ,", ","),
             load: read("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok()),
         }
     }
 }
-/// Memory that processes could still take, in bytes, where the system tells.
-pub(crate) fn memory_available() -> Option<u64> {
+
+/// An amount of memory in bytes by its name in `/proc/meminfo`, where the system has that:
+/// `MemAvailable:` is what processes could still take.
+pub(crate) fn memory(name: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }

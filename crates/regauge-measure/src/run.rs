@@ -48,6 +48,9 @@ const PUBLISHED_PART: f64 = 1.3;
 const CHECK_LAST: f64 = 0.12;
 /// Processes stay alive after their check while the machine has so much memory left.
 const ROOM: u64 = 1 << 30;
+/// Those of a runtime that compiles, while this part of the memory is left: by default, Java's heap
+/// grows to a quarter, and there are several checks at a time.
+const ROOM_SHARE: f64 = 0.5;
 /// The part of the budget that one check may take: who takes longer could not be timed in what is
 /// left. The least is two seconds.
 const ONE_CHECK_SHARE: f64 = 0.12;
@@ -277,9 +280,13 @@ impl Check<'_> {
     }
 
     /// Whether the process of a check may wait for the race: all of them wait together.
-    fn goes_on(&self) -> bool {
+    fn goes_on(&self, contender: &Contender) -> bool {
         let is_timed = self.options.safety != safety::When::Only;
-        is_timed && machine::memory_available().is_some_and(|bytes| bytes >= ROOM)
+        let room = match machine::memory("MemTotal:") {
+            Some(bytes) if self.compiles(contender) => ROOM.max((bytes as f64 * ROOM_SHARE) as u64),
+            _ => ROOM,
+        };
+        is_timed && machine::memory("MemAvailable:").is_some_and(|bytes| bytes >= room)
     }
 
     /// Whether the check of a contender may begin, so long after the first.
@@ -327,7 +334,7 @@ impl Check<'_> {
                 patience: self.patience(contender),
                 most: self.options.patience,
                 folder: &own,
-                goes_on: self.goes_on(),
+                goes_on: self.goes_on(contender),
                 compile: if self.compiles(contender) {
                     self.options.compile
                 } else {
