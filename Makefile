@@ -5,6 +5,8 @@ PYTHON ?= python3
 REGAUGE := target/release/regauge
 DEMO := build/demo
 DEMO_REGAUGE := target/demo/regauge
+# `make results RUBY_SUITE=forky`: MRI and its gems as that Debian suite has them
+RUBY_SUITE ?=
 # Seconds for the catalogue: its nine published rows are filled in that time, with JRuby.
 DEMO_BUDGET ?= 240
 # `make results BUDGET=20` for a look; without it each task takes its own.
@@ -42,6 +44,7 @@ demo:                           ## The catalogue comparison and one file of each
 
 results: build                  ## The six published comparisons at their full budget, into docs/results and the README (an idle machine)
 	$(REGAUGE) measure --setup --yes --dir build/contenders
+	$(if $(RUBY_SUITE),$(REGAUGE) measure --setup ruby=$(RUBY_SUITE) --yes --dir build/contenders)
 	$(PYTHON) tools/results.py --regauge $(REGAUGE) $(if $(BUDGET),--budget $(BUDGET) --folder build/results)
 
 test: lint                      ## Lint, unit, conformance and command tests, other readers, documentation
@@ -68,6 +71,7 @@ lint:                           ## Formatting, clippy without a warning, licence
 	$(PYTHON) tools/check_licences.py
 	$(PYTHON) tools/figures_test.py --quiet
 	$(PYTHON) tools/figures.py check
+	$(PYTHON) tools/results.py --check
 
 fmt:                            ## Format the Rust code
 	$(CARGO) fmt --all
