@@ -91,7 +91,16 @@ impl Value {
     /// # Errors
     /// `Limit` where they nest deeper.
     pub fn check_key(&self) -> Result {
-        if self.key_nesting() <= Value::KEY_NESTING {
+        Value::check_key_in(self.key_nesting())
+    }
+
+    /// As [`Value::check_key`], for readers that build a key by a walk of its own: whether one may
+    /// begin inside of this many others.
+    ///
+    /// # Errors
+    /// `Limit` where it may not.
+    pub(crate) fn check_key_in(open: usize) -> Result {
+        if open <= Value::KEY_NESTING {
             return Ok(());
         }
         Err(Error::limit(format!(

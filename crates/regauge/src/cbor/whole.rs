@@ -16,9 +16,6 @@ use crate::utf8::from_utf8;
 use crate::value::{Builder, Value};
 use crate::{Error, ErrorKind, Result};
 
-/// How many keys that are not text may nest in one another, as [`Value::check_key`] has it.
-const KEY_NESTING: u8 = Value::KEY_NESTING as u8;
-
 impl Parser {
     /// What comes of a tag and what follows it, `at` this position with a head of this size.
     #[cold]
@@ -252,12 +249,7 @@ impl Parser {
         if rest[0] == BREAK {
             return Err(self.misplaced_break(self.frame, self.open).at(pos as u64));
         }
-        if self.keys == KEY_NESTING {
-            return Err(Error::limit(format!(
-                "found more than {KEY_NESTING} keys that are not text, one inside of another"
-            ))
-            .at(pos as u64));
-        }
+        Value::check_key_in(self.keys.into()).map_err(|error| error.at(pos as u64))?;
         let Some(size) = self.extent(rest, pos, last, self.limits.record_bytes, "a key")? else {
             return Ok(None);
         };

@@ -115,13 +115,7 @@ impl<'d> Walk<'d> {
     #[cold]
     #[inline(never)]
     pub fn key_value<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result {
-        if self.keys_open > Value::KEY_NESTING {
-            return Err(Error::limit(format!(
-                "found maps nested more than {} deep in one another's keys",
-                Value::KEY_NESTING
-            ))
-            .at(self.at as u64));
-        }
+        Value::check_key_in(self.keys_open).map_err(|error| error.at(self.at as u64))?;
         let start = self.at;
         let mut builder = Builder::new(self.limits);
         let base = self.room.steps.len();

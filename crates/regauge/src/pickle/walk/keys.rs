@@ -36,13 +36,7 @@ impl Walk<'_> {
         self.at = node.at();
         self.check_hashable(node, "a key")?;
         let mut builder = Builder::new(self.limits);
-        if self.keys == Value::KEY_NESTING {
-            return Err(Error::limit(format!(
-                "found maps nested more than {} deep in one another's keys",
-                Value::KEY_NESTING
-            ))
-            .at(self.at()));
-        }
+        Value::check_key_in(self.keys).map_err(|error| error.at(self.at()))?;
         let (references, floor) = (self.references, self.tasks.len());
         self.references = false;
         self.keys += 1;
