@@ -430,10 +430,11 @@ impl Writer<'_> {
                 | Held::Instance(..)
                 | Held::Reconstructed(..)
         );
-        let is_object = held.is_object();
+        // What an object is hashed by is its own affair; its state may be anything, as may the id
+        // of an object that the loader has.
+        let is_foreign = held.is_object() || matches!(held, Held::PersistentId);
         let mut open = Open::new(Shape::Typed(held));
-        // What an object is hashed by is its own affair; its state may be anything.
-        open.hashed = hashed && !is_object;
+        open.hashed = hashed && !is_foreign;
         if is_made {
             self.remember(anchor)?;
         } else {
