@@ -38,9 +38,10 @@ fuzz_target!(|data: &[u8]| {
         }
         let back =
             convert_bytes(&written, &undone).unwrap_or_else(|e| panic!("{from} to {to}: {e}"));
-        // Singles become doubles, as they do in this notation.
+        // Singles become doubles, and the sign of a NaN, which says nothing, is not kept: as in
+        // Marshal.
         let shown = |bytes: &[u8]| {
-            convert_bytes(bytes, &regauge_fuzz::checks::lossless(from, Format::Ndjson))
+            convert_bytes(bytes, &regauge_fuzz::checks::lossless(from, Format::Marshal))
         };
         let (before, after) = (shown(data), shown(&back));
         assert!(before.expect("read before") == after.expect("just written"), "{from} to {to}");
