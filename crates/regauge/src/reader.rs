@@ -248,7 +248,10 @@ impl<'a, P: Parse> Reader<'a, P> {
                 .in_format(self.parser.format())
                 .at(place));
             }
-            buffer.resize((buffer.len() * 2).max(WINDOW_BYTES), 0);
+            // Zeroed by the system where it is read into: `resize` would touch all of it.
+            let mut wider = vec![0; (buffer.len() * 2).max(WINDOW_BYTES)];
+            wider[..*filled].copy_from_slice(&buffer[..*filled]);
+            *buffer = wider;
         }
         let got = loop {
             match read.read(&mut buffer[*filled..]) {
