@@ -89,6 +89,8 @@ pub fn check_pieces(bytes: &[u8], options: &Options) -> Result<Vec<u8>, Error> {
 
 fn check_round_trip(format: Format, packed: &[u8]) {
     let mut back = rewrapped(Format::Msgpack, format);
+    // What was a call in the pickle is one again: its description could not stand in a set.
+    back.pickle.calls = true;
     if matches!(format, Format::Json | Format::MarcJson) {
         // A JSON file is one document, and so is its MessagePack; an array is none of MARC records.
         back.documents = regauge::documents::Documents::Keep;
