@@ -232,8 +232,8 @@ impl<'a, P: Parse> Reader<'a, P> {
         self.pos -= keep;
         self.start = self.start.saturating_sub(keep);
         self.base += keep as u64;
-        // Less than half a window of room: one token (or one kept record) is larger than that.
-        if buffer.len() < 2 * *filled || buffer.is_empty() {
+        // Little room is left: one token (or one kept record) takes nearly the whole window.
+        if buffer.len() - *filled < *filled / 4 || buffer.is_empty() {
             let (bound, limit) = match self.keep_record {
                 true => (limits.record_bytes, Limit::RecordBytes),
                 false => (limits.token_bytes, Limit::TokenBytes),
