@@ -8,7 +8,7 @@ use super::walk::{Common, Step, Walk};
 use crate::event::{Ext, ExtBuf, Sink};
 use crate::fidelity::LossKind;
 use crate::value::{Builder, Value};
-use crate::{Error, Result};
+use crate::Result;
 
 impl<'d> Walk<'d> {
     /// A key of a hash.
