@@ -5,10 +5,10 @@ use super::read::Name;
 use super::skip;
 use super::types::*;
 use super::walk::{Common, Step, Walk};
+use crate::Result;
 use crate::event::{Ext, ExtBuf, Sink};
 use crate::fidelity::LossKind;
 use crate::value::{Builder, Value};
-use crate::Result;
 
 impl<'d> Walk<'d> {
     /// A key of a hash.
