@@ -138,7 +138,6 @@ impl<'py> Given<'py> {
         options.json_read.exact_numbers = false;
         options.json_write.exact_numbers = true;
         options.yaml_write.exact_numbers = true;
-        options.yaml_write.keep_tags = true;
         Given {
             options,
             hooks: Hooks::default(),

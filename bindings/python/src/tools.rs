@@ -126,7 +126,6 @@ fn as_converted(mut options: Options) -> Options {
     options.pickle.exact = false;
     options.json_write.exact_numbers = options.json_read.exact_numbers;
     options.yaml_write.exact_numbers = options.json_read.exact_numbers;
-    options.yaml_write.keep_tags = false;
     options
 }
 

@@ -537,7 +537,7 @@ impl Job<'_> {
             Format::Msgpack => drive!(msgpack::Writer::new(out, fidelity), Format::Msgpack),
             Format::Yaml => {
                 let mut write = options.yaml_write.clone();
-                write.keep_tags |= options.identity;
+                write.schema = options.yaml.schema;
                 write.exact_numbers |= options.json_read.exact_numbers;
                 drive!(yaml::Writer::new(out, write, fidelity), Format::Yaml)
             }

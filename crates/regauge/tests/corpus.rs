@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use regauge::{Format, convert_bytes};
+use regauge::matrix::same;
+use regauge::values::read_values;
+use regauge::{Format, Options, convert_bytes};
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
@@ -44,6 +46,41 @@ fn valid_files_are_read_and_come_back() {
         }
     }
     assert!(count > 0, "the corpus is empty");
+}
+
+/// The formats that hold every value, by themselves or in the notation, and one document as one:
+/// BSON is records, which are an array in JSON.
+const GENERAL: [Format; 6] =
+    [Format::Json, Format::Yaml, Format::Msgpack, Format::Cbor, Format::Marshal, Format::Pickle];
+
+/// A → B → A is the identity, whatever B is. (MARC has `marc_identity.rs`.)
+#[test]
+fn valid_files_come_back_through_every_format() {
+    let mut count = 0;
+    for folder in fs::read_dir(corpus()).unwrap() {
+        for path in files(&folder.unwrap().path().join("valid")) {
+            let from = format_of(&path);
+            if from.is_marc() {
+                continue;
+            }
+            let bytes = fs::read(&path).unwrap();
+            for through in GENERAL.into_iter().filter(|&through| through != from) {
+                // A cycle cannot be read from every format.
+                let Ok(there) = convert_bytes(&bytes, &checks::lossless(from, through)) else {
+                    continue;
+                };
+                let told = format!("{} through {through}", path.display());
+                let mut unwrapping = Options::new(through, from);
+                unwrapping.unwrap = true;
+                let back = convert_bytes(&there, &unwrapping)
+                    .unwrap_or_else(|error| panic!("{told}: {error}"));
+                let values = |bytes| read_values(bytes, &checks::lossless(from, from)).unwrap();
+                assert!(same(&values(&bytes), &values(&back)), "{told}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 500, "only {count} ways");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Keys that are not text: which can be written, and where they stand.
 
+use super::reader::Schema;
 use super::schema::Time;
 use super::schema_11;
+use super::tags::{self, Node};
 use crate::event::{Ext, Origin};
 use crate::value::Value;
 use crate::{notation, number, time};
@@ -12,7 +14,7 @@ pub(super) const KEY_BYTES: usize = 1000;
 
 /// Whether the key can be written as it is, through and through; `wraps` where the wrapped notation
 /// is at hand for what cannot.
-pub(super) fn is_held(key: &Value, wraps: bool) -> bool {
+pub(super) fn is_held(key: &Value, wraps: bool, schema: Schema) -> bool {
     match key {
         Value::MsgpackExt(..) | Value::Surrogates(_) | Value::BrokenText(_) => false,
         // Digits that a double does not keep would be lost to who reads the key.
@@ -27,13 +29,23 @@ pub(super) fn is_held(key: &Value, wraps: bool) -> bool {
                 **value,
                 Value::Bytes(_) | Value::Timestamp(_) | Value::Ext(_) | Value::Typed(..)
             );
-            t.as_type().origin == Origin::Yaml && !needs_tag && is_held(value, wraps)
+            let tag = t.as_type();
+            let node = match &**value {
+                Value::Text(text) => Node::Text(text),
+                Value::Array(_) => Node::Sequence,
+                Value::Map(_) => Node::Mapping,
+                _ => Node::Other,
+            };
+            tag.origin == Origin::Yaml
+                && !needs_tag
+                && (!tags::is_yamls(tag.name) || tags::is_kept(schema, tag.name, node))
+                && is_held(value, wraps, schema)
         }
-        Value::Anchor(_, value) => is_held(value, wraps),
-        Value::Array(values) => values.iter().all(|value| is_held(value, wraps)),
-        Value::Map(pairs) => {
-            pairs.iter().all(|(key, value)| is_held(key, wraps) && is_held(value, wraps))
-        }
+        Value::Anchor(_, value) => is_held(value, wraps, schema),
+        Value::Array(values) => values.iter().all(|value| is_held(value, wraps, schema)),
+        Value::Map(pairs) => pairs
+            .iter()
+            .all(|(key, value)| is_held(key, wraps, schema) && is_held(value, wraps, schema)),
         _ => true,
     }
 }

@@ -196,7 +196,6 @@ fn documents_at_random() {
             indent: 1 + random.below(5) as u8,
             indent_sequences: random.below(2) == 0,
             document_start: random.below(2) == 0,
-            keep_tags: true,
             ..WriteOptions::default()
         };
         let bytes = written(&documents, options.clone());

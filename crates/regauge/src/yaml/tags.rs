@@ -106,6 +106,34 @@ pub(super) fn is_own(tag: &str, mapping: bool) -> bool {
     tag != "!" && tag.strip_prefix(CORE) != Some(plain)
 }
 
+/// Whether the tag is one of YAML's own, which say by themselves what a node is.
+pub(super) fn is_yamls(tag: &str) -> bool {
+    tag == "!" || tag.starts_with(CORE)
+}
+
+/// The node under a tag.
+#[derive(Clone, Copy)]
+pub(super) enum Node<'t> {
+    Text(&'t str),
+    Sequence,
+    Mapping,
+    /// A scalar that is not text, a reference, or what has another tag.
+    Other,
+}
+
+/// Whether the reader keeps this tag of YAML's own around such a node. If the tag
+/// says nothing, or makes another value of the node, it does not.
+pub(super) fn is_kept(schema: Schema, tag: &str, node: Node<'_>) -> bool {
+    match node {
+        Node::Text(text) => {
+            matches!(scalar(schema, Style::Plain, Some(tag), text), Content::Typed(_))
+        }
+        Node::Sequence => is_own(tag, false),
+        Node::Mapping => is_own(tag, true),
+        Node::Other => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

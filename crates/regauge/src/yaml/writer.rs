@@ -29,7 +29,9 @@ use std::collections::BTreeMap;
 
 use super::keys::{KEY_BYTES, is_at_zero, is_held, is_short, is_timestamp};
 use super::quote::{self, Place, Style, is_plain, is_plain_short};
+use super::reader::Schema;
 use super::scalar::{self, NUMBER_BYTES, room, spaces};
+use super::tags;
 use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Type};
 use crate::fidelity::{self, Fidelity, LossKind, OnLoss};
 use crate::out::Out;
@@ -50,10 +52,9 @@ pub struct WriteOptions {
     /// Who reads this keeps the digits of numbers: so a decimal is written as a number under
     /// [`OnLoss::Wrap`] too, where it would otherwise be wrapped.
     pub exact_numbers: bool,
-    /// Tags of YAML's own (`!!int`, `!!set`, and `!`) are written as they are given: they come from
-    /// YAML. Around a value of any other source they would change what it is read as, so without
-    /// this they go by the policy.
-    pub keep_tags: bool,
+    /// The schema of those who read this. It says which tags of YAML's own (`!!bool yes`, `!!set`)
+    /// are read back as tags: the others would change their value, and go by the policy.
+    pub schema: Schema,
 }
 
 impl Default for WriteOptions {
@@ -63,7 +64,7 @@ impl Default for WriteOptions {
             indent_sequences: false,
             document_start: false,
             exact_numbers: false,
-            keep_tags: false,
+            schema: Schema::Core,
         }
     }
 }
@@ -98,6 +99,8 @@ enum At {
     FlowItem,
     /// In a flow map: a comma.
     FlowPair,
+    /// After a tag of YAML's own that waits for its value.
+    OwnTag,
 }
 
 /// A container that is open.
@@ -110,9 +113,19 @@ struct Frame {
 }
 
 impl Frame {
+    /// Whether values stand between brackets, or for another reason take the slow way.
     fn is_flow(self) -> bool {
-        matches!(self.next, At::FlowItem | At::FlowPair)
+        matches!(self.next, At::FlowItem | At::FlowPair | At::OwnTag)
     }
+}
+
+/// A tag of YAML's own that is not written yet, because its value decides whether it can be.
+#[derive(Debug)]
+struct OwnTag {
+    name: String,
+    /// Where the writer stands before the tag.
+    at: At,
+    frame: Frame,
 }
 
 /// What stands before a value and belongs to it.
@@ -131,6 +144,7 @@ pub struct Writer<'o> {
     at: At,
     /// The anchor and the tag before the value at hand.
     node: Node,
+    own_tag: Option<OwnTag>,
     /// Anchors of the document that were not written, and those that stand for them.
     same: BTreeMap<u64, u64>,
     /// The innermost container.
@@ -143,7 +157,7 @@ pub struct Writer<'o> {
     map_indent: u32,
     sequence_indent: u32,
     exact_numbers: bool,
-    keep_tags: bool,
+    schema: Schema,
     fidelity: Fidelity,
 }
 
@@ -157,6 +171,7 @@ impl<'o> Writer<'o> {
             out,
             at,
             node: Node::default(),
+            own_tag: None,
             same: BTreeMap::new(),
             frame,
             stack: Vec::new(),
@@ -164,7 +179,7 @@ impl<'o> Writer<'o> {
             map_indent,
             sequence_indent: if options.indent_sequences { map_indent } else { 0 },
             exact_numbers: options.exact_numbers,
-            keep_tags: options.keep_tags,
+            schema: options.schema,
             fidelity,
         }
     }
@@ -184,12 +199,12 @@ impl<'o> Writer<'o> {
                 spaces(&mut self.out, self.frame.column as usize);
                 self.out.push_array(*b"- ");
             }
-            _ => self.rare_lead(),
+            _ => return self.rare_lead(bytes),
         }
         Ok(())
     }
 
-    fn rare_lead(&mut self) {
+    fn rare_lead(&mut self, bytes: usize) -> Result {
         match self.at {
             At::Start | At::FlowFirst => {}
             At::Document => self.out.extend(b"---\n"),
@@ -201,8 +216,33 @@ impl<'o> Writer<'o> {
             }
             At::FlowItem => self.out.push_array(*b", "),
             At::Key | At::Item => unreachable!("handled before"),
+            At::OwnTag => {
+                self.place_tag(tags::Node::Other)?;
+                return self.lead(bytes);
+            }
             At::Pair | At::FlowPair => debug_assert!(false, "a value without a key"),
         }
+        Ok(())
+    }
+
+    /// Writes the tag that waits for this value, or applies the policy if it would not be read back.
+    #[cold]
+    fn place_tag(&mut self, node: tags::Node<'_>) -> Result {
+        let tag = self.own_tag.take().expect("a tag waits");
+        (self.at, self.frame) = (tag.at, tag.frame);
+        if tags::is_kept(self.schema, &tag.name, node) {
+            return self.write_tag(&tag.name);
+        }
+        fidelity::begin_typed(self, &Type { origin: Origin::Yaml, kind: "tag", name: &tag.name })
+    }
+
+    fn write_tag(&mut self, name: &str) -> Result {
+        self.property()?;
+        self.fidelity.hold_typed();
+        scalar::tag(&mut self.out, name)?;
+        self.node.tagged = true;
+        self.node.end = Some(self.out.position());
+        Ok(())
     }
 
     /// Makes room for a key of so many bytes, and writes what stands before it.
@@ -267,6 +307,10 @@ impl<'o> Writer<'o> {
     /// Text that is not plain, or stands between brackets.
     #[inline(never)]
     fn quoted_text(&mut self, text: &str) -> Result {
+        if self.at == At::OwnTag {
+            self.place_tag(tags::Node::Text(text))?;
+            return self.str(text);
+        }
         self.lead(0)?;
         let place = if self.frame.is_flow() { Place::Flow } else { Place::Value };
         match quote::style(text, place) {
@@ -328,7 +372,7 @@ impl<'o> Writer<'o> {
     #[inline(always)]
     fn begin(&mut self, block: At, flow: At, bracket: u8) -> Result {
         if self.stack.len() >= BLOCK_DEPTH || self.frame.is_flow() {
-            return self.begin_flow(flow, bracket);
+            return self.begin_flow(block, flow, bracket);
         }
         let first = match self.at {
             At::Key => At::FirstBelow,
@@ -350,7 +394,12 @@ impl<'o> Writer<'o> {
     }
 
     #[inline(never)]
-    fn begin_flow(&mut self, flow: At, bracket: u8) -> Result {
+    fn begin_flow(&mut self, block: At, flow: At, bracket: u8) -> Result {
+        if self.at == At::OwnTag {
+            let mapping = bracket == b'{';
+            self.place_tag(if mapping { tags::Node::Mapping } else { tags::Node::Sequence })?;
+            return self.begin(block, flow, bracket);
+        }
         self.lead(1)?;
         self.out.push(bracket);
         self.stack.push(self.frame);
@@ -565,7 +614,7 @@ impl Sink for Writer<'_> {
         if let Value::Text(key) = k {
             return self.key(key);
         }
-        if !is_held(k, self.fidelity.policy() == OnLoss::Wrap) {
+        if !is_held(k, self.fidelity.policy() == OnLoss::Wrap, self.schema) {
             return fidelity::key_value(self, k);
         }
         self.lead_key(2)?;
@@ -584,15 +633,18 @@ impl Sink for Writer<'_> {
 
     fn begin_typed(&mut self, t: &Type<'_>) -> Result {
         let is_tag = t.origin == Origin::Yaml && t.kind == "tag" && !t.name.is_empty();
-        let is_own = t.name == "!" || t.name.starts_with(super::props::CORE);
-        if !is_tag || self.is_tagged() || is_own && !self.keep_tags {
+        if self.at == At::OwnTag {
+            self.place_tag(tags::Node::Other)?;
+        }
+        if !is_tag || self.is_tagged() {
             return fidelity::begin_typed(self, t);
         }
-        self.property()?;
-        self.fidelity.hold_typed();
-        scalar::tag(&mut self.out, t.name)?;
-        self.node.tagged = true;
-        self.node.end = Some(self.out.position());
+        if !tags::is_yamls(t.name) {
+            return self.write_tag(t.name);
+        }
+        self.own_tag = Some(OwnTag { name: t.name.to_owned(), at: self.at, frame: self.frame });
+        self.at = At::OwnTag;
+        self.frame.next = At::OwnTag;
         Ok(())
     }
     fn end_typed(&mut self) -> Result {
@@ -682,6 +734,7 @@ impl crate::event::Writer for Writer<'_> {
         let depth;
         (self.at, self.frame, depth) = self.checkpoint;
         self.stack.truncate(depth);
+        self.own_tag = None;
         self.out.rollback();
     }
 }

@@ -21,11 +21,7 @@ fn check_with(json: &str, yaml: &str, change: impl FnOnce(&mut Options)) {
 /// What a writer makes of these events, in memory.
 fn written(policy: OnLoss, drive: impl FnOnce(&mut Writer<'_>) -> Result) -> Result<String> {
     let fidelity = Fidelity::new(policy, Format::Yaml);
-    let mut writer = Writer::new(
-        Out::in_memory(),
-        WriteOptions { keep_tags: true, ..WriteOptions::default() },
-        fidelity,
-    );
+    let mut writer = Writer::new(Out::in_memory(), WriteOptions::default(), fidelity);
     drive(&mut writer)?;
     writer.end_document()?;
     writer.finish()?;
@@ -364,7 +360,6 @@ fn an_alias_has_no_tag() {
 fn notations_of_tags() {
     for (tag, yaml) in [
         ("!foo", "!foo"),
-        ("!", "!"),
         ("!ruby/object:Foo::Bar", "!ruby/object:Foo::Bar"),
         ("!a b", "!a%20b"),
         ("!a,b", "!a%2Cb"),
@@ -377,8 +372,70 @@ fn notations_of_tags() {
         ("tag:example.com,2000:app/x", "!<tag:example.com,2000:app/x>"),
         ("tag:x{y}", "!<tag:x%7By%7D>"),
     ] {
-        check_value(&typed(tag, Value::Int(1)), &format!("{yaml} 1\n"));
+        check_value(&typed(tag, text("x")), &format!("{yaml} x\n"));
     }
+}
+
+/// A tag of YAML's own is written around what is read back under it.
+#[test]
+fn tags_of_yaml_go_around_what_they_do_not_change() {
+    let own = |name: &str, value| typed(&format!("tag:yaml.org,2002:{name}"), value);
+    let map = || Value::Map(vec![(text("a"), Value::Null)]);
+    check_value(&own("set", map()), "!!set\na: null\n");
+    check_value(&anchor(1, own("omap", Value::Array(vec![map()]))), "&1 !!omap\n- a: null\n");
+    check_value(&own("bool", text("yes")), "!!bool 'yes'\n");
+    check_value(&own("map", text("1")), "!!map '1'\n");
+    check_value(&Value::Array(vec![own("set", Value::Map(vec![]))]), "- !!set {}\n");
+    check_value(
+        &Value::Map(vec![(own("set", map()), own("", text("")))]),
+        "? !!set {a: null}\n: !<tag:yaml.org,2002:> ''\n",
+    );
+    for misfit in [
+        own("map", map()),
+        own("seq", Value::Array(vec![])),
+        own("str", text("1")),
+        own("int", text("12")),
+        own("int", Value::Int(12)),
+        own("foo", Value::Null),
+        own("foo", Value::F64(1.5)),
+        own("foo", Value::Bytes(vec![1])),
+        own("foo", anchor(1, map())),
+        own("foo", typed("!x", text("a"))),
+        own("foo", own("bar", text("a"))),
+        typed("!", text("a")),
+    ] {
+        for value in [
+            misfit.clone(),
+            Value::Array(vec![Value::Null, misfit.clone()]),
+            Value::Map(vec![(text("a"), misfit.clone())]),
+        ] {
+            assert!(written(OnLoss::Refuse, |writer| value.drive(writer)).is_err(), "{value}");
+            let wrapped = written(OnLoss::Wrap, |writer| value.drive(writer)).unwrap();
+            assert!(wrapped.contains("$yaml:tag: "), "{wrapped}");
+            let back = convert_bytes(wrapped.as_bytes(), &unwrapping(Format::Yaml, Format::Json));
+            let shown = format!("{}\n", value);
+            assert_eq!(String::from_utf8(back.unwrap()).unwrap(), shown);
+        }
+        let key = Value::Map(vec![(misfit.clone(), Value::Null)]);
+        assert!(written(OnLoss::Refuse, |writer| key.drive(writer)).is_err(), "{key}");
+    }
+    // By the schema of YAML 1.1 `yes` is a boolean, and `0o7` no integer.
+    let by_11 = |value: Value| {
+        let options = WriteOptions { schema: Schema::Yaml11, ..WriteOptions::default() };
+        let fidelity = Fidelity::new(OnLoss::Refuse, Format::Yaml);
+        let mut writer = Writer::new(Out::in_memory(), options, fidelity);
+        value.drive(&mut writer).map(|()| writer.into_out().into_vec())
+    };
+    assert!(by_11(own("bool", text("yes"))).is_err());
+    assert_eq!(by_11(own("int", text("0o7"))).unwrap(), b"!!int '0o7'\n");
+}
+
+/// Reads the notation, and writes it again.
+fn unwrapping(from: Format, to: Format) -> Options {
+    let mut options = Options::new(from, to);
+    options.unwrap = true;
+    options.on_loss = OnLoss::Wrap;
+    options
 }
 
 #[test]
@@ -460,11 +517,7 @@ fn a_rollback_leaves_no_trace() {
 }
 
 fn new_writer(out: Out<'_>) -> Writer<'_> {
-    Writer::new(
-        out,
-        WriteOptions { keep_tags: true, ..WriteOptions::default() },
-        Fidelity::new(OnLoss::Refuse, Format::Yaml),
-    )
+    Writer::new(out, WriteOptions::default(), Fidelity::new(OnLoss::Refuse, Format::Yaml))
 }
 
 #[test]
