@@ -57,6 +57,7 @@ const GENERAL: [Format; 6] =
 #[test]
 fn valid_files_come_back_through_every_format() {
     let mut count = 0;
+    let mut wrong = Vec::new();
     for folder in fs::read_dir(corpus()).unwrap() {
         for path in files(&folder.unwrap().path().join("valid")) {
             let from = format_of(&path);
@@ -64,6 +65,10 @@ fn valid_files_come_back_through_every_format() {
                 continue;
             }
             let bytes = fs::read(&path).unwrap();
+            // Text that is not UTF-8 is read from BSON and CBOR, and never written to them.
+            if convert_bytes(&bytes, &Options::new(from, from)).is_err() {
+                continue;
+            }
             for through in GENERAL.into_iter().filter(|&through| through != from) {
                 // A cycle cannot be read from every format.
                 let Ok(there) = convert_bytes(&bytes, &checks::lossless(from, through)) else {
@@ -72,14 +77,21 @@ fn valid_files_come_back_through_every_format() {
                 let told = format!("{} through {through}", path.display());
                 let mut unwrapping = Options::new(through, from);
                 unwrapping.unwrap = true;
-                let back = convert_bytes(&there, &unwrapping)
-                    .unwrap_or_else(|error| panic!("{told}: {error}"));
+                // Calls are only written from a pickle unless this is set.
+                unwrapping.pickle.calls = true;
+                // Out-of-band buffers need it.
+                unwrapping.pickle.protocol = Some(5);
                 let values = |bytes| read_values(bytes, &checks::lossless(from, from)).unwrap();
-                assert!(same(&values(&bytes), &values(&back)), "{told}");
+                match convert_bytes(&there, &unwrapping) {
+                    Err(error) => wrong.push(format!("{told}: {error}")),
+                    Ok(back) if !same(&values(&bytes), &values(&back)) => wrong.push(told),
+                    Ok(_) => {}
+                }
                 count += 1;
             }
         }
     }
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count > 500, "only {count} ways");
 }
 
