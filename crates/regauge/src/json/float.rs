@@ -1,30 +1,30 @@
-//! Doubles as others write them.
+//! Doubles in the style of other libraries.
 
-/// How doubles are written. All styles write the shortest digits that read back as the same
-/// double, always with a fraction or an exponent; they differ in when they take an exponent, and in
-/// its form.
+/// How doubles are written. All styles write the shortest digits that read back as the same double,
+/// always with a fraction or an exponent; they differ in when they use an exponent, and in its
+/// form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FloatStyle {
     /// `1.0`, `0.1`, `1e+16`, `-0.0`, `5e-324`, as serde_json does.
     #[default]
     Shortest,
-    /// As Python's `repr`: `1e-05`, `1e+16`, `5e-324`.
+    /// Like Python's `repr`: `1e-05`, `1e+16`, `5e-324`.
     Python,
-    /// As Ruby's `Float#to_s`: `1.0e-05`, `1.0e+16`, `5.0e-324`.
+    /// Like Ruby's `Float#to_s`: `1.0e-05`, `1.0e+16`, `5.0e-324`.
     Ruby,
 }
 
-/// Exponents of ten between which Python (`pystrtod.c`) writes a number without one.
+/// Exponents of ten for which Python (`pystrtod.c`) writes a number without one.
 const PYTHON_PLAIN: std::ops::Range<i32> = -4..16;
 /// The same for Ruby (`flo_to_s`, `numeric.c`).
 const RUBY_PLAIN: std::ops::Range<i32> = -4..15;
 
 impl FloatStyle {
-    /// The text of a double that is finite, in this style.
+    /// Returns the text of a finite double in this style.
     #[must_use]
     pub fn text(self, v: f64) -> String {
-        // One digit, the others behind a point, and the exponent: `-1.25e-7`.
+        // One digit, the others after a point, and the exponent: `-1.25e-7`.
         let shortest = format!("{v:e}");
         let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
         let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -49,7 +49,7 @@ impl FloatStyle {
         }
         let digits = [head, tail].concat();
         match usize::try_from(exponent) {
-            // Zeros in front: 0.00123.
+            // Leading zeros: 0.00123.
             Err(_) => {
                 let zeros = "0".repeat(exponent.unsigned_abs() as usize - 1);
                 format!("{sign}0.{zeros}{digits}")
@@ -67,7 +67,7 @@ impl FloatStyle {
 mod tests {
     use super::*;
 
-    /// Said by CPython 3.11 and Ruby 3.1.
+    /// Expected values printed by CPython 3.11 and Ruby 3.1.
     #[test]
     fn styles() {
         for (v, python, ruby) in [

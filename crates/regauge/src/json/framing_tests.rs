@@ -1,5 +1,5 @@
-//! What the options accept, how documents stand in a file, what breaks in them, and how much they
-//! may ask for.
+//! What the options accept, how documents are separated in a file, how faults are handled, and the
+//! limits.
 
 use super::tests::{Events, Pieces, build, check_pieces, pieces, refuse_with, whole};
 use super::{Framing, Parser, ReadOptions, Reader, WriteOptions, Writer};
@@ -31,10 +31,10 @@ fn relaxed_reading() {
     refuse("[1,,]", 3, "found `,`, expected a value");
     refuse("[,]", 1, "found `,`, expected a value or `]`");
     refuse("1 /* x *", 8, "found the end of the input inside a comment, expected `*/`");
-    refuse("1 / 2", 2, "found `/` behind the document, expected the end of the input");
+    refuse("1 / 2", 2, "found `/` after the document, expected the end of the input");
     refuse("[Nan]", 1, "found `Nan`, expected a value or `]`");
     refuse("[-Inf]", 2, "found `Inf`, expected a digit");
-    // Each option allows its own thing only.
+    // Each option allows only its own extension.
     for (option, text) in [
         (ReadOptions { comments: true, ..ReadOptions::default() }, "[1,/**/]"),
         (ReadOptions { trailing_commas: true, ..ReadOptions::default() }, "[1,/**/]"),
@@ -61,7 +61,7 @@ fn lines() {
     for (text, error) in [
         (
             "1 2\n",
-            "record 1, byte 2: found `2` behind the document, expected the end of the line"
+            "record 1, byte 2: found `2` after the document, expected the end of the line"
                 .to_owned(),
         ),
         (
@@ -93,7 +93,7 @@ fn lines() {
     );
 }
 
-/// Reads on behind every broken record: the events, and the raw bytes of what was passed over.
+/// Reads on after every broken record: returns the events and the raw bytes of what was skipped.
 fn skipping(framing: Framing, input: &[u8], piece: usize) -> (String, Vec<String>) {
     let options = ReadOptions { framing, ..ReadOptions::default() };
     let parser = Parser::new(options, Limits::default());
@@ -128,7 +128,7 @@ fn broken_lines_are_passed_over() {
     let mut reader = Reader::from_slice(Parser::default(), b"[x]");
     reader.keep_records(true);
     let error = reader.next(&mut Events::default()).unwrap_err();
-    assert!(reader.skip_bad(error).is_err(), "a single document has nothing behind it");
+    assert!(reader.skip_bad(error).is_err(), "a single document has nothing after it");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn limits() {
         let error = limited(limits, text.as_bytes()).expect(&text);
         assert_eq!((error.kind(), error.offset()), (ErrorKind::Limit, Some(1)), "{text}");
     }
-    // A fault behind the limit is not reached, one before is.
+    // A fault after the limit is not reached, one before it is.
     assert_eq!(limited(limits, b"\"0123456789012345678\\x").unwrap().kind(), ErrorKind::Limit);
     assert_eq!(limited(limits, b"\"01234567890123456\\x").unwrap().kind(), ErrorKind::Syntax);
 
@@ -222,7 +222,7 @@ fn one_document_in_a_json_file() {
     writer.i64(2).unwrap();
     let error = writer.end_document().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unrepresentable);
-    assert_eq!(error.message(), "found a second document, JSON holds one");
+    assert_eq!(error.message(), "found a second document, expected one in a JSON file");
     assert!(error.hint_text().unwrap().contains("--to ndjson"));
 
     let lines = WriteOptions { lines: true, ..WriteOptions::default() };
@@ -257,7 +257,7 @@ fn a_rollback_leaves_no_trace() {
                     record(n).drive(&mut writer).unwrap();
                     wanted.push(record(n));
                 } else {
-                    // Broken off inside of containers, after more than a buffer.
+                    // Interrupted inside containers, after more than a buffer.
                     writer.begin_array(None).unwrap();
                     writer.begin_map(None).unwrap();
                     writer.key("k").unwrap();

@@ -1,26 +1,26 @@
-//! Numbers of JSON's grammar (RFC 8259 §6), in two ways: [`quick`] for what nearly every number
-//! looks like, [`scan`] for all of them.
+//! Numbers in JSON's grammar (RFC 8259 §6), parsed in two ways: [`quick`] for nearly all numbers,
+//! [`scan`] for any number.
 //!
-//! Both must agree on what they both understand: if you change one, the tests at the end of this
-//! file and in `tests.rs` compare them.
+//! Both must agree on the numbers that both accept; the tests at the end of this file and in
+//! `tests.rs` compare them.
 
 use std::hint::black_box;
 
 use super::simd::{Block, last_digits, sixteen};
 use super::table_powers::{POWERS, SMALLEST};
 
-/// A number that [`quick`] understood.
+/// A number that [`quick`] accepted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Quick {
-    /// An integer's magnitude; the sign is the caller's to see.
+    /// An integer's magnitude; the caller handles the sign.
     Integer(u64),
     /// A double, without its sign.
     Double(f64),
 }
 
-/// The magnitude of the number whose first digit stands at `at`, and the index behind it. `None`
-/// for what is unusual: near an end of the window, a leading zero too many, more than 19 digits,
-/// a fault. Then [`scan`] tells.
+/// Returns the magnitude of the number whose first digit is at `at`, and the index after it. `None`
+/// for unusual input: near the end of the window, with an extra leading zero, more than 19 digits,
+/// or a fault. Then [`scan`] decides.
 #[inline(always)]
 pub(crate) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
     let whole = sixteen(bytes, at)?;
@@ -44,7 +44,7 @@ pub(crate) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
     if count == 0 || digits + count > 19 {
         return None;
     }
-    // Doubles of full precision, as programs print them, have 17 digits mostly, else 16.
+    // Doubles of full precision usually print 17 digits, or else 16.
     end = at + 1 + foreseen([17, 16], digits + count);
     mantissa = mantissa * TENS[count as usize] + last_digits(sixteen(bytes, end - 16)?, count);
     if count == 16 {
@@ -56,12 +56,12 @@ pub(crate) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
     Some((Quick::Double(double(mantissa, -((end - point) as i32))), end))
 }
 
-/// The count, as a branch foresees it where it is one of two frequent ones.
+/// Returns the count through a predictable branch if it is one of two frequent values.
 ///
-/// The place of every byte behind a number would wait until its digits are counted. Where a branch
-/// says how many there are, what follows is read in the meantime: canada.json to MessagePack takes
-/// 8 % less time. `black_box` keeps the compiler from seeing that all three arms give the same;
-/// nothing but speed hangs on it.
+/// The position of every byte after a number would otherwise wait until its digits are counted. If
+/// a branch predicts the count, what follows is read in the meantime: canada.json to MessagePack
+/// takes 8% less time. `black_box` keeps the compiler from seeing that all three arms give the same
+/// value; it affects only speed.
 #[inline(always)]
 fn foreseen([first, second]: [u32; 2], count: u32) -> usize {
     if count == first {
@@ -73,7 +73,7 @@ fn foreseen([first, second]: [u32; 2], count: u32) -> usize {
     }
 }
 
-/// Further digits behind the first sixteen, up to 19 in all; `None` if there are more.
+/// Parses further digits after the first sixteen, up to 19 in all; `None` if there are more.
 #[inline]
 fn up_to_19(
     bytes: &[u8],
@@ -107,11 +107,11 @@ const TENS: [u64; 20] = {
     tens
 };
 
-/// The double nearest to `mantissa * 10^exponent`, ties to even; infinite beyond the range.
+/// Returns the double nearest to `mantissa * 10^exponent`, ties to even; infinite beyond the range.
 ///
-/// Lemire, "Number Parsing at a Gigabyte per Second" (2021); that 128 bits of the power decide
-/// for every 64-bit mantissa, so that there is no case to fall back from, is shown in Mushtak and
-/// Lemire, "Fast Number Parsing Without Fallback" (2022).
+/// See Lemire, "Number Parsing at a Gigabyte per Second" (2021). Mushtak and Lemire, "Fast Number
+/// Parsing Without Fallback" (2022), show that 128 bits of the power suffice for every 64-bit
+/// mantissa, so no case needs a fallback.
 #[inline(always)]
 pub(super) fn double(mantissa: u64, exponent: i32) -> f64 {
     const MANTISSA_BITS: i32 = 52;
@@ -141,7 +141,7 @@ pub(super) fn double(mantissa: u64, exponent: i32) -> f64 {
     if power <= 0 {
         return subnormal(bits, power);
     }
-    // A tie: only a small power can be so exact that nothing is left below.
+    // A tie: only for small powers are all lower bits zero.
     if low <= 1 && (-4..=23).contains(&exponent) && bits & 3 == 1 && bits << cut == high {
         bits &= !1;
     }
@@ -162,35 +162,36 @@ fn subnormal(bits: u64, power: i32) -> f64 {
         return 0.0;
     }
     let bits = bits >> (1 - power);
-    // Rounding up into the smallest normal number sets its exponent by itself.
+    // Rounding up into the smallest normal number sets its exponent automatically.
     f64::from_bits((bits + (bits & 1)) >> 1)
 }
 
 /// How [`scan`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scan {
-    /// A whole number before this index.
+    /// A whole number that ends before this index.
     Number {
-        /// Behind its last byte.
+        /// The index after its last byte.
         end: usize,
-        /// Without fraction and exponent.
+        /// Whether it has neither fraction nor exponent.
         integer: bool,
     },
-    /// The bytes end while the number may go on; before it is whole, if `missing` says what.
+    /// The bytes end where the number may continue; it is incomplete if `missing` names what it
+    /// lacks.
     Cut { missing: Option<&'static str> },
-    /// At this index stands something else than what.
+    /// The byte at this index is not what was expected, as named.
     Fault(usize, &'static str),
-    /// At this index stands a digit after a zero that leads.
+    /// The byte at this index is a digit after a leading zero.
     LeadingZero(usize),
 }
 
-/// Reads the grammar from `at` (a `-` or a digit) on.
+/// Scans a number from `at` (a `-` or a digit) on.
 pub(super) fn scan(bytes: &[u8], mut at: usize) -> Scan {
     let digits = |from: usize| {
         bytes[from..].iter().position(|b| !b.is_ascii_digit()).map_or(bytes.len(), |n| from + n)
     };
     let (digit, fraction, power) =
-        ("a digit", "a digit behind the decimal point", "a digit of the exponent");
+        ("a digit", "a digit after the decimal point", "a digit of the exponent");
     if bytes[at] == b'-' {
         at += 1;
     }
@@ -238,7 +239,7 @@ pub(super) fn scan(bytes: &[u8], mut at: usize) -> Scan {
     }
 }
 
-/// Tells whether a text is a number as JSON writes it (RFC 8259 §6), all of it.
+/// Returns whether the whole text is a number in JSON's grammar (RFC 8259 §6).
 pub fn is_number(text: &str) -> bool {
     let bytes = text.as_bytes();
     matches!(bytes.first(), Some(b'-' | b'0'..=b'9'))

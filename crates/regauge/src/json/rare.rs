@@ -1,5 +1,5 @@
-//! What the reader meets rarely: white space that is none, comments, cut tokens, numbers and
-//! strings out of the ordinary, and every error with its words.
+//! The reader's rare cases: unusual whitespace, comments, cut-off tokens, unusual numbers and
+//! strings, and the text of every error.
 
 use super::number::{self, Scan};
 use super::reader::{Comment, Framing, Parser, State};
@@ -12,28 +12,28 @@ use crate::options::Opt;
 use crate::reader::Status;
 use crate::{Error, ErrorKind, Format, Result, number as digits};
 
-/// What [`Parser::unusual`] made of a byte.
+/// How [`Parser::unusual`] handled a byte.
 pub(super) enum Unusual {
-    /// White space or a comment ends here: look again.
+    /// Whitespace or a comment ends here: look again.
     GoOn(usize),
-    /// The window ends inside of it.
+    /// The window ends inside it.
     More(usize),
-    /// A container ends behind a comma, which was allowed.
+    /// A container ends after a comma, which was allowed.
     Close,
-    /// One of the numbers that are none, and the index behind it.
+    /// One of the non-finite numbers, and the index after it.
     NonFinite(f64, usize),
 }
 
-/// What a string, or a number, became that the quick way did not take.
+/// How a string or a number that the fast path did not accept was handled.
 pub(super) enum Slow {
-    /// It went out, or is in the scratch buffer, and ends before this index.
+    /// It was sent, or is in the scratch buffer, and ends before this index.
     Token(usize),
-    /// The window cuts it off.
+    /// It is cut off by the window.
     More,
 }
 
 impl State {
-    /// What a message says was expected.
+    /// Returns what a message gives as expected.
     fn expects(self, in_map: bool) -> &'static str {
         match self {
             State::Start | State::Document | State::Value => "a value",
@@ -50,13 +50,13 @@ impl State {
 }
 
 impl Parser {
-    /// Whether a double may not go out as it is.
+    /// Returns whether a double needs further processing before it is sent.
     #[inline(always)]
     pub(super) fn numbers_are_special(&self) -> bool {
         self.options.exact_numbers | self.options.count_rounded
     }
 
-    /// The window ends where a token should begin: how that ends the call, or `None` for
+    /// Handles a window that ends where a token should begin: how the call ends, or `None` for
     /// [`Status::More`].
     #[cold]
     pub(super) fn at_end(&self, at: usize, last: bool, state: State) -> Result<Option<Status>> {
@@ -73,7 +73,7 @@ impl Parser {
         }
     }
 
-    /// Behind the byte order mark, if there is one; `None` while that cannot be told.
+    /// Returns the index after the byte order mark, if any; `None` while that is undecided.
     #[cold]
     pub(super) fn start(&self, bytes: &[u8], at: usize, last: bool) -> Result<Option<usize>> {
         let head = &bytes[at..];
@@ -91,7 +91,7 @@ impl Parser {
         }
     }
 
-    /// What to do about a byte that `state` does not know.
+    /// Handles a byte that `state` does not expect.
     #[cold]
     #[inline(never)]
     pub(super) fn unusual(
@@ -137,12 +137,12 @@ impl Parser {
         let in_map = self.depth > 0 && self.in_map();
         let (found, expected) = match (byte, state) {
             (b'}', State::Key) | (b']', State::Element) => {
-                (format!("{found} behind a comma"), state.expects(in_map))
+                (format!("{found} after a comma"), state.expects(in_map))
             }
             (_, State::Done) if self.lines() => {
-                (format!("{found} behind the document"), "the end of the line")
+                (format!("{found} after the document"), "the end of the line")
             }
-            (_, State::Done) => (format!("{found} behind the document"), "the end of the input"),
+            (_, State::Done) => (format!("{found} after the document"), "the end of the input"),
             _ => (found, state.expects(in_map)),
         };
         let error = Error::syntax(format!("found {found}, expected {expected}")).at(at as u64);
@@ -152,8 +152,8 @@ impl Parser {
         })
     }
 
-    /// What to do about an unexpected byte. May look at bytes behind it only as far as
-    /// [`found`] waits for them.
+    /// Suggests a remedy for an unexpected byte. May look at later bytes only as far as [`found`]
+    /// waits for them.
     fn advice(&self, bytes: &[u8], at: usize, state: State, is_value: bool) -> Option<Hint> {
         let word = word(bytes, at);
         Some(match bytes[at] {
@@ -173,16 +173,16 @@ impl Parser {
                 "JSON writes `null`".into()
             }
             b'+' if is_value => "JSON writes numbers without a plus sign".into(),
-            b'.' if is_value => "JSON writes a digit in front of the decimal point".into(),
-            b'\'' => "JSON puts strings between double quotes".into(),
+            b'.' if is_value => "JSON requires a digit before the decimal point".into(),
+            b'\'' => "JSON strings need double quotes".into(),
             0xE2 if matches!(&bytes[at + 1..], [0x80, 0x9C | 0x9D, ..]) => {
-                "JSON puts strings between straight double quotes".into()
+                "JSON strings need straight double quotes".into()
             }
             _ => return None,
         })
     }
 
-    /// Passes over the comment at hand, which goes on at `at`.
+    /// Skips the current comment, which continues at `at`.
     #[cold]
     pub(super) fn comment(&mut self, bytes: &[u8], at: usize, last: bool) -> Result<Unusual> {
         let rest = &bytes[at..];
@@ -210,7 +210,7 @@ impl Parser {
                 Ok(Unusual::GoOn(at + end))
             }
             None if !last => {
-                // The star may belong to the end.
+                // The star may belong to the end of the comment.
                 let star = self.comment == Comment::Block && rest.ends_with(b"*");
                 Ok(Unusual::More(bytes.len() - usize::from(star)))
             }
@@ -225,8 +225,8 @@ impl Parser {
         }
     }
 
-    /// The bytes at `at` are not the `word` that their first one promised: whether more of them
-    /// have to come to tell.
+    /// Handles bytes at `at` that are not the `word` that their first byte suggested: returns
+    /// whether more bytes are needed to decide.
     #[cold]
     pub(super) fn cut_word(
         &self,
@@ -261,8 +261,8 @@ impl Parser {
             .at(at as u64)
     }
 
-    /// Goes on looking for the end of the token at `at` that an earlier window cut off: whether
-    /// it can be read now.
+    /// Continues the search for the end of the token at `at` that an earlier window cut off:
+    /// returns whether it can be read now.
     #[cold]
     pub(super) fn search(&mut self, bytes: &[u8], at: usize, last: bool) -> bool {
         let from = at + std::mem::take(&mut self.searched);
@@ -279,17 +279,17 @@ impl Parser {
                 bytes.len()
             }
         };
-        // Near the limit a full look tells which comes first, the limit or a fault.
+        // Near the limit, a full scan decides which comes first, the limit or a fault.
         if last || self.cut(bytes, at, stop).is_err() {
             return true;
         }
         false
     }
 
-    /// The token at `at` is cut off by the window, and `stop` is where the search for its end
-    /// will go on.
+    /// Handles a token at `at` that is cut off by the window; the search for its end will continue
+    /// at `stop`.
     pub(super) fn cut(&mut self, bytes: &[u8], at: usize, stop: usize) -> Result {
-        // A string has a closing quote to come.
+        // A string still needs its closing quote.
         let length = bytes.len() - at + usize::from(bytes[at] == b'"');
         if length as u64 > self.limits.token_bytes {
             return Err(self.too_long(at));
@@ -298,8 +298,8 @@ impl Parser {
         Ok(())
     }
 
-    /// The string at `at`, which is plain up to the index `plain` and not beyond, into the
-    /// scratch buffer.
+    /// Decodes the string at `at`, which is plain only up to the index `plain`, into the scratch
+    /// buffer.
     #[inline(never)]
     pub(super) fn slow_text(
         &mut self,
@@ -322,7 +322,7 @@ impl Parser {
             }
             return Ok(Slow::More);
         }
-        // An escape is known to be none only by its second byte.
+        // Its second byte is needed to see that an escape is invalid.
         let seen = index + usize::from(fault == Fault::Escape);
         if (seen - at + 1) as u64 > self.limits.token_bytes {
             return Err(self.too_long(at));
@@ -362,12 +362,12 @@ impl Parser {
                 "found byte 0x{:02X} in a string, expected UTF-8 (RFC 8259 §8.1)",
                 bytes[index]
             ))
-            .hint("convert it first, for instance: iconv -f LATIN1 -t UTF-8"),
+            .hint("convert it first, for example: iconv -f LATIN1 -t UTF-8"),
         };
         Err(error.at(index as u64))
     }
 
-    /// The number at `at`, whatever it looks like, to the sink.
+    /// Sends the number at `at`, whatever its form, to the sink.
     #[inline(never)]
     pub(super) fn slow_number<S: Sink + ?Sized>(
         &mut self,
@@ -411,7 +411,7 @@ impl Parser {
             }
             Scan::LeadingZero(index) => {
                 return Err(Error::syntax(
-                    "found a digit behind a leading zero, expected a number without it",
+                    "found a digit after a leading zero, expected a number without leading zeros",
                 )
                 .at(index as u64));
             }
@@ -433,7 +433,7 @@ impl Parser {
             None => (false, text),
         };
         if negative && digits == "0" {
-            // The sign is all that distinguishes it, and an integer has no place for it.
+            // Only the sign distinguishes it from 0, and an integer cannot hold it.
             return sink.f64(-0.0);
         }
         match text.parse::<i64>() {
@@ -460,7 +460,7 @@ impl Parser {
         if self.options.exact_numbers {
             return sink.ext(Ext::Decimal(text));
         }
-        let value: f64 = text.parse().expect("JSON's grammar is a part of Rust's");
+        let value: f64 = text.parse().expect("JSON's grammar is a subset of Rust's");
         if value.is_infinite() {
             return Err(Error::new(
                 ErrorKind::Refused,
@@ -481,21 +481,21 @@ impl Parser {
     }
 }
 
-/// How long a word a message shows.
+/// The number of bytes of a word that a message shows.
 const WORD_BYTES: usize = 16;
 
 fn accept_nan() -> Hint {
     Hint::on(Opt::JsonNan).to("accept NaN, Infinity and -Infinity")
 }
 
-/// The letters and digits at `at`, as far as a message shows them.
+/// Returns the letters and digits at `at`, as far as a message shows them.
 fn word(bytes: &[u8], at: usize) -> &[u8] {
     let rest = &bytes[at..bytes.len().min(at + WORD_BYTES)];
     let length = rest.iter().position(|b| !b.is_ascii_alphanumeric()).unwrap_or(rest.len());
     &rest[..length]
 }
 
-/// What stands at `at`, as messages name it; `None` if the window cuts it off.
+/// Describes the input at `at` for messages; `None` if the window cuts it off.
 fn found(bytes: &[u8], at: usize, last: bool) -> Option<String> {
     if !bytes[at].is_ascii_alphabetic() {
         return found_byte(bytes, at, last);
@@ -508,7 +508,7 @@ fn found(bytes: &[u8], at: usize, last: bool) -> Option<String> {
     Some(format!("`{}{more}`", word.escape_ascii()))
 }
 
-/// The same for a single character, even if it is a letter.
+/// Same for a single character, even if it is a letter.
 fn found_byte(bytes: &[u8], at: usize, last: bool) -> Option<String> {
     let byte = bytes[at];
     Some(match byte {

@@ -1,10 +1,10 @@
-//! JSON to events: one pass, no recursion, no tree.
+//! Reads JSON into events: one pass, no recursion, no tree.
 //!
-//! Advice for those who change this file: [`Parser::parse`] is one loop over [`State`], and every
-//! branch in it is paid for by each token. What is rare belongs into [`Parser::unusual`], which
-//! every state falls back to for a byte that it does not expect. Whatever the window's end cuts
-//! off must come out as if it had been whole: an event goes out only for a token that has ended,
-//! and an error's text may use only bytes up to the fault, or wait for more of them.
+//! Advice for editors: [`Parser::parse`] is one loop over [`State`], and every token pays for every
+//! branch in it. Rare cases belong in [`Parser::unusual`], to which every state falls back for a
+//! byte that it does not expect. A token that is cut off by the end of a window must produce the
+//! same result as a whole one: an event is sent only for a token that has ended, and the text of an
+//! error may use only bytes up to the fault, or wait for more of them.
 
 use super::number::{self, Quick};
 use super::rare::{Slow, Unusual};
@@ -18,30 +18,30 @@ use crate::reader::{Parse, Resync, Status};
 use crate::value::Value;
 use crate::{Error, Format, Result};
 
-/// How documents stand in the input.
+/// How documents are separated in the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Framing {
-    /// One document, as RFC 8259 has it.
+    /// One document, as in RFC 8259.
     #[default]
     Single,
-    /// NDJSON: any number of documents, each on a line of its own. Blank lines are passed over.
+    /// NDJSON: any number of documents, each on its own line. Blank lines are skipped.
     Lines,
-    /// Any number of documents, with any white space or none between them.
+    /// Any number of documents, with any or no whitespace between them.
     Concatenated,
 }
 
-/// What the reader accepts, and how it gives numbers. By default RFC 8259 to the letter.
+/// What the reader accepts, and how it represents numbers. By default exactly RFC 8259.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// How documents stand in the input.
+    /// How documents are separated in the input.
     pub framing: Framing,
-    /// Accept `// …` to the end of the line and `/* … */` wherever white space may stand.
+    /// Accept `// …` to the end of the line and `/* … */` wherever whitespace is allowed.
     pub comments: bool,
     /// Accept a comma before a closing bracket.
     pub trailing_commas: bool,
     /// Accept `NaN`, `Infinity` and `-Infinity` as numbers.
     pub non_finite: bool,
-    /// Give a number with a fraction or an exponent as [`Ext::Decimal`], with its digits.
+    /// Represent a number with a fraction or an exponent as [`Ext::Decimal`], with its digits.
     pub exact_numbers: bool,
     /// Count the numbers whose digits a double does not keep
     /// ([`LossKind::Rounded`](crate::fidelity::LossKind::Rounded)).
@@ -51,29 +51,29 @@ pub struct ReadOptions {
 /// What may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(super) enum State {
-    /// A key, or the end of a map that is empty so far.
+    /// A key, or the end of an empty map.
     FirstKey,
-    /// A key behind a comma.
+    /// A key after a comma.
     Key,
-    /// The colon behind a key.
+    /// The colon after a key.
     Colon,
-    /// A value behind a colon.
+    /// A value after a colon.
     Value,
-    /// A value, or the end of an array that is empty so far.
+    /// A value, or the end of an empty array.
     FirstElement,
-    /// A value behind a comma.
+    /// A value after a comma.
     Element,
     /// A document.
     Document,
     /// A comma or the end of the container.
     After,
-    /// The document is whole.
+    /// The document is complete.
     Done,
     /// The very first byte, or a byte order mark.
     Start,
 }
 
-/// A comment that the window's end cut.
+/// A comment that was cut off by the end of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comment {
     None,
@@ -88,19 +88,20 @@ pub struct Parser {
     pub(super) limits: Limits,
     state: State,
     pub(super) comment: Comment,
-    /// The white space in front of a token, by depth, as it was last.
+    /// The last number of whitespace bytes before a token, by depth.
     indents: [u8; DEPTHS],
     /// The limit on open containers, and how many are open.
     depth_max: u32,
     pub(super) depth: u32,
-    /// A bit a level: whether the container is a map.
+    /// One bit per level: whether the container is a map.
     maps: [u64; (Limits::DEPTH_CEILING / 64) as usize],
     /// The text of a string with escapes.
     pub(super) scratch: Scratch,
-    /// How much of the token at hand, which an earlier window cut, is known to be no end.
+    /// How many bytes of the current token, which an earlier window cut off, are known not to end
+    /// it.
     pub(super) searched: usize,
     pub(super) rounded: u64,
-    /// A broken document is passed over whose beginning has left the window.
+    /// Skipping a broken document whose beginning has left the window.
     passing: bool,
 }
 
@@ -111,7 +112,7 @@ impl Default for Parser {
 }
 
 impl Parser {
-    /// A parser at the start of a stream.
+    /// Creates a parser at the start of a stream.
     pub fn new(options: ReadOptions, limits: Limits) -> Parser {
         Parser {
             options,
@@ -129,20 +130,20 @@ impl Parser {
         }
     }
 
-    /// How many numbers so far lost digits to a double, if
-    /// [`count_rounded`](ReadOptions::count_rounded) asked for it.
+    /// Returns how many numbers lost digits to a double so far, if
+    /// [`count_rounded`](ReadOptions::count_rounded) is set.
     pub fn rounded(&self) -> u64 {
         self.rounded
     }
 
-    /// Whether the container at hand, of which there must be one, is a map.
+    /// Returns whether the current container is a map; there must be one.
     #[inline(always)]
     pub(super) fn in_map(&self) -> bool {
         let level = self.depth.wrapping_sub(1);
         self.maps[(level / 64) as usize % self.maps.len()] >> (level % 64) & 1 != 0
     }
 
-    /// Notes a container that begins at `at`.
+    /// Records a container that begins at `at`.
     #[inline(always)]
     fn open(&mut self, map: bool, at: usize) -> Result {
         let level = self.depth;
@@ -168,30 +169,30 @@ impl Parser {
         self.options.framing == Framing::Lines
     }
 
-    /// What is white space beside space, tab and carriage return: a newline, but not within a
-    /// document that has to stand on one line.
+    /// Returns what counts as whitespace besides space, tab and carriage return: a newline, except
+    /// within a document that must be on one line.
     #[inline(always)]
     fn line_end(&self) -> u8 {
         if self.lines() { b' ' } else { b'\n' }
     }
 }
 
-/// How many depths remember their indentation; deeper ones share it with others.
+/// How many depths remember their indentation; deeper ones share an entry.
 const DEPTHS: usize = 64;
 
-/// The index of the first byte from `at` on that is no white space, of which there is mostly as
-/// much as there was at this depth before.
+/// Returns the index of the first byte from `at` on that is not whitespace. There is usually as
+/// much whitespace as there last was at this depth.
 ///
-/// Adding what was counted would make the place of all that follows wait for the count. To add
-/// what is expected, and to look whether it was right beside, does not wait. Indented files are
-/// read faster by a tenth to a fifth for it.
+/// Adding the count of whitespace would make the position of everything that follows wait for the
+/// count. Adding the expected count and checking it separately does not wait; this makes reading
+/// indented files 10% to 20% faster.
 #[inline(always)]
 fn skip_indent(bytes: &[u8], at: usize, line_end: u8, indent: &mut u8) -> usize {
     let expected = usize::from(*indent);
     if let Some(block) = sixteen(bytes, at) {
         let others = !Block::load(block).spaces(line_end) & 0xFFFF;
         if expected < 16 {
-            // The first byte that is none stands just where it is expected.
+            // The first byte that is not whitespace is exactly at the expected place.
             if others & ((2 << expected) - 1) == 1 << expected {
                 return at + expected;
             }
@@ -205,14 +206,14 @@ fn skip_indent(bytes: &[u8], at: usize, line_end: u8, indent: &mut u8) -> usize 
         }
     }
     let end = skip_spaces(bytes, at, line_end);
-    // A closing bracket stands further out than what comes next at this depth.
+    // A closing bracket is indented less than what comes next at this depth.
     if end - at < 32 && !matches!(bytes.get(end), Some(b'}' | b']')) {
         *indent = (end - at) as u8;
     }
     end
 }
 
-/// The index of the first byte from `at` on that is no white space.
+/// Returns the index of the first byte from `at` on that is not whitespace.
 #[inline(always)]
 fn skip_spaces(bytes: &[u8], mut at: usize, line_end: u8) -> usize {
     while let Some(block) = sixteen(bytes, at) {
@@ -246,8 +247,8 @@ impl Parse for Parser {
         let line = match self.options.framing {
             Framing::Single => return Resync::Never,
             Framing::Lines => memchr::memchr(b'\n', &bytes[pos..]).map(|index| pos + index + 1),
-            // Where nothing says where a document ends, one that begins a line with its brace,
-            // after one that did the same, is the next.
+            // Nothing marks the end of a document here, so a line that begins with the brace of a
+            // document, following one that did the same, is the next one.
             Framing::Concatenated
                 if !self.passing && !bytes[start..].trim_ascii_start().starts_with(b"{") =>
             {
@@ -281,7 +282,7 @@ impl Parse for Parser {
         let mut utf8 = Utf8::new(bytes);
         let line_end = self.line_end();
 
-        // Leaves with what is before the index done.
+        // Returns with everything before the index consumed.
         macro_rules! leave {
             ($index:expr, $status:expr) => {{
                 self.state = state;
@@ -289,7 +290,7 @@ impl Parse for Parser {
                 return Ok($status);
             }};
         }
-        // An error of our own has its offset already; the sink's gets the place of the event.
+        // Our own errors already have an offset; those of the sink get the offset of the event.
         macro_rules! check {
             ($index:expr, $result:expr) => {
                 match $result {
@@ -301,9 +302,9 @@ impl Parse for Parser {
                 }
             };
         }
-        // The next byte that is no white space, at `at`.
-        // Branches where arithmetic would do: a branch that is foreseen costs nothing, but the
-        // place of every byte depends on what is added to the place of the byte before.
+        // Finds the next byte that is not whitespace, at `at`. Uses branches instead of arithmetic:
+        // a predicted branch costs nothing, while the position of every byte depends on what is
+        // added to the position of the byte before it.
         macro_rules! next_byte {
             () => {{
                 match bytes.get(at) {
@@ -331,7 +332,7 @@ impl Parse for Parser {
                 }
             }};
         }
-        // A byte that the state does not know.
+        // Handles a byte that the state does not expect.
         macro_rules! unusual {
             ($next:lifetime) => {
                 match check!(at, self.unusual(bytes, at, last, state)) {
@@ -353,7 +354,7 @@ impl Parse for Parser {
                 }
             };
         }
-        // The container at hand ends at `at`.
+        // Closes the current container, which ends at `at`.
         macro_rules! close {
             () => {{
                 match self.in_map() {
@@ -365,7 +366,7 @@ impl Parse for Parser {
                 state = State::After;
             }};
         }
-        // The string whose opening quote stands at `at`.
+        // Reads the string whose opening quote is at `at`.
         macro_rules! text {
             ($event:ident, $short:ident, $surrogates:expr) => {
                 match string::plain(bytes, at + 1, &mut utf8) {
@@ -395,7 +396,8 @@ impl Parse for Parser {
             };
         }
 
-        // The number whose first digit stands at the index. Twice in the code, once for each sign.
+        // Reads the number whose first digit is at the index. Occurs twice in the code, once for
+        // each sign.
         macro_rules! number {
             ($digits:expr, $negative:literal) => {{
                 match number::quick(bytes, $digits) {
@@ -419,7 +421,7 @@ impl Parse for Parser {
             }};
         }
 
-        // One of the three words.
+        // Reads one of the three literals.
         macro_rules! word {
             ($word:literal, $event:ident($($value:expr)?)) => {{
                 if !bytes[at..].starts_with($word)
@@ -450,8 +452,8 @@ impl Parse for Parser {
             }
             state = State::Document;
         }
-        // Each part leads to the one below it or back to the top, so that what mostly follows is
-        // reached without a jump through a table.
+        // Each part leads to the one below it or back to the top, so that the most likely successor
+        // is reached without a jump table.
         'next: loop {
             if state <= State::Key {
                 match next_byte!() {
@@ -475,7 +477,8 @@ impl Parse for Parser {
                 state = State::Value;
             }
             if state <= State::Document {
-                // A chain, because these are most of all, and a table's jump is not foreseen.
+                // An `if` chain, because these are the most frequent bytes and a jump table is
+                // poorly predicted.
                 let first = next_byte!();
                 if first == b'"' {
                     text!(str, short_str, surrogates_value);

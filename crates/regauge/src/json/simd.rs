@@ -1,15 +1,15 @@
-//! Sixteen bytes at a time: what the reader and the writer look for in text.
+//! What the reader and the writer search for in text, sixteen bytes at a time.
 //!
 //! SSE2 is part of every x86-64, so nothing is dispatched at run time: an AVX2 intrinsic in a
-//! function without the target feature is a call per intrinsic, and costs more than it gains.
-//! Other machines get the same masks from plain loops, which compilers turn into vectors.
+//! function without the target feature is a call per intrinsic, and costs more than it gains. Other
+//! machines compute the same masks with plain loops, which compilers vectorize.
 
 #![allow(unsafe_code, reason = "SIMD intrinsics")]
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-/// Sixteen bytes of text. Every mask has bit `i` set where byte `i` is of the kind.
+/// Sixteen bytes of text. In every mask, bit `i` is set if byte `i` is of the kind.
 #[derive(Clone, Copy)]
 pub(super) struct Block(
     #[cfg(target_arch = "x86_64")] __m128i,
@@ -17,7 +17,7 @@ pub(super) struct Block(
 );
 
 impl Block {
-    /// The first and the last sixteen of thirty-two bytes.
+    /// Loads the first and the last sixteen of thirty-two bytes.
     #[inline(always)]
     pub(super) fn load_two(bytes: &[u8; 32]) -> (Block, Block) {
         let (first, last) = bytes.split_at(16);
@@ -32,27 +32,27 @@ impl Block {
 impl Block {
     #[inline(always)]
     pub(super) fn load(bytes: &[u8; 16]) -> Block {
-        // SAFETY: sixteen bytes are readable behind the reference; SSE2 is always there.
+        // SAFETY: sixteen bytes are readable at the reference; SSE2 is always available.
         Block(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
     }
 
-    /// The bytes of two registers, the lowest first.
+    /// Combines the bytes of two registers, the lowest first.
     #[inline(always)]
     pub(super) fn of(low: u64, high: u64) -> Block {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         Block(unsafe { _mm_set_epi64x(high as i64, low as i64) })
     }
 
     #[inline(always)]
     fn mask(found: __m128i) -> u32 {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         (unsafe { _mm_movemask_epi8(found) }) as u32
     }
 
-    /// Where a plain run of a string ends: quote, backslash, control character.
+    /// Marks where a plain run of a string ends: quote, backslash, control character.
     #[inline(always)]
     pub(super) fn string_stops(self) -> u32 {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         Block::mask(unsafe {
             let quote = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b'"' as i8));
             let backslash = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b'\\' as i8));
@@ -61,12 +61,11 @@ impl Block {
         })
     }
 
-    /// The same where all that counts is ASCII; what it says of other bytes is of no use. Control
-    /// characters and the quote are one range once the second bit is flipped, and two comparisons of
-    /// bytes with sign do for what takes three and a minimum otherwise.
+    /// Same, but valid only for ASCII bytes. Control characters and the quote form one range once
+    /// the second bit is flipped, so two signed byte comparisons replace three and a minimum.
     #[inline(always)]
     pub(super) fn ascii_stops(self) -> u32 {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         Block::mask(unsafe {
             let flipped = _mm_xor_si128(self.0, _mm_set1_epi8(2));
             let quote_or_control = _mm_cmpgt_epi8(_mm_set1_epi8(0x21), flipped);
@@ -75,17 +74,17 @@ impl Block {
         })
     }
 
-    /// Bytes outside of ASCII.
+    /// Marks bytes outside ASCII.
     #[inline(always)]
     pub(super) fn high(self) -> u32 {
         Block::mask(self.0)
     }
 
-    /// Space, tab, carriage return, and `line_end` (a newline, or a space again where a newline
-    /// is not white space).
+    /// Marks space, tab, carriage return, and `line_end` (a newline, or a space again if a newline
+    /// is not whitespace).
     #[inline(always)]
     pub(super) fn spaces(self, line_end: u8) -> u32 {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         Block::mask(unsafe {
             let space = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b' ' as i8));
             let newline = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(line_end as i8));
@@ -95,15 +94,15 @@ impl Block {
         })
     }
 
-    /// How many decimal digits stand at the beginning.
+    /// Returns the number of leading decimal digits.
     #[inline(always)]
     pub(super) fn digits(self) -> u32 {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         let digits = Block::mask(unsafe {
             let value = _mm_sub_epi8(self.0, _mm_set1_epi8(b'0' as i8));
             _mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value)
         });
-        // The mask has sixteen bits, so that above them there is always one that is not set.
+        // The mask has sixteen bits, so above them there is always an unset bit.
         (!digits).trailing_zeros()
     }
 }
@@ -115,7 +114,7 @@ impl Block {
         Block(*bytes)
     }
 
-    /// The bytes of two registers, the lowest first.
+    /// Combines the bytes of two registers, the lowest first.
     #[inline(always)]
     pub(super) fn of(low: u64, high: u64) -> Block {
         Block((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
@@ -130,46 +129,47 @@ impl Block {
         mask
     }
 
-    /// Where a plain run of a string ends: quote, backslash, control character.
+    /// Marks where a plain run of a string ends: quote, backslash, control character.
     #[inline(always)]
     pub(super) fn string_stops(self) -> u32 {
         self.mask(|byte| (byte == b'"') | (byte == b'\\') | (byte < 0x20))
     }
 
-    /// The same where all that counts is ASCII; what it says of other bytes is of no use.
+    /// Same, but valid only for ASCII bytes.
     #[inline(always)]
     pub(super) fn ascii_stops(self) -> u32 {
         self.string_stops()
     }
 
-    /// Bytes outside of ASCII.
+    /// Marks bytes outside ASCII.
     #[inline(always)]
     pub(super) fn high(self) -> u32 {
         self.mask(|byte| byte >= 0x80)
     }
 
-    /// Space, tab, carriage return, and `line_end` (a newline, or a space again where a newline
-    /// is not white space).
+    /// Marks space, tab, carriage return, and `line_end` (a newline, or a space again if a newline
+    /// is not whitespace).
     #[inline(always)]
     pub(super) fn spaces(self, line_end: u8) -> u32 {
         self.mask(|byte| (byte == b' ') | (byte == line_end) | (byte == b'\t') | (byte == b'\r'))
     }
 
-    /// How many decimal digits stand at the beginning.
+    /// Returns the number of leading decimal digits.
     #[inline(always)]
     pub(super) fn digits(self) -> u32 {
         (!self.mask(|byte| byte.is_ascii_digit())).trailing_zeros()
     }
 }
 
-/// Whether [`string_stops`](Block::string_stops) stand anywhere in blocks of which nobody asks where: the
-/// least of what they are, which takes two operations less for each than their masks.
+/// Whether any [`string_stops`](Block::string_stops) occur in several blocks, regardless of where:
+/// keeps the minimum of each kind, which takes two operations fewer per block than the masks.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(super) struct Found {
-    /// The least byte with its second bit flipped: so the quote and control characters are below others.
+    /// The minimum byte with its second bit flipped, so that the quote and control characters sort
+    /// below the others.
     low: __m128i,
-    /// The least byte with the bits of a backslash flipped.
+    /// The minimum byte with the bits of a backslash flipped.
     backslash: __m128i,
 }
 
@@ -177,14 +177,14 @@ pub(super) struct Found {
 impl Found {
     #[inline(always)]
     pub(super) fn nothing() -> Found {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         let most = unsafe { _mm_set1_epi8(-1) };
         Found { low: most, backslash: most }
     }
 
     #[inline(always)]
     pub(super) fn look_at(&mut self, block: Block) {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         unsafe {
             self.low = _mm_min_epu8(self.low, _mm_xor_si128(block.0, _mm_set1_epi8(2)));
             let backslash = _mm_xor_si128(block.0, _mm_set1_epi8(b'\\' as i8));
@@ -194,7 +194,7 @@ impl Found {
 
     #[inline(always)]
     pub(super) fn stop(self) -> bool {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         let found = Block::mask(unsafe {
             let low = _mm_cmpeq_epi8(_mm_min_epu8(self.low, _mm_set1_epi8(0x20)), self.low);
             _mm_or_si128(low, _mm_cmpeq_epi8(self.backslash, _mm_setzero_si128()))
@@ -203,7 +203,7 @@ impl Found {
     }
 }
 
-/// Whether [`string_stops`](Block::string_stops) stand anywhere in blocks of which nobody asks where.
+/// Whether any [`string_stops`](Block::string_stops) occur in several blocks, regardless of where.
 #[cfg(not(target_arch = "x86_64"))]
 #[derive(Clone, Copy)]
 pub(super) struct Found(u32);
@@ -226,18 +226,18 @@ impl Found {
     }
 }
 
-/// The sixteen bytes at `at`, if there are so many.
+/// Returns the sixteen bytes at `at`, if there are that many.
 #[inline(always)]
 pub(super) fn sixteen(bytes: &[u8], at: usize) -> Option<&[u8; 16]> {
     bytes.get(at..)?.first_chunk()
 }
 
-/// The value of the last `count` of sixteen bytes, 1 to 16, which are ASCII digits. What stands
-/// before them does not matter.
+/// Returns the value of the last `count` of sixteen bytes, 1 to 16, which are ASCII digits. The
+/// bytes before them do not matter.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn last_digits(bytes: &[u8; 16], count: u32) -> u64 {
-    /// For each count, the bytes that belong to it.
+    /// For each count, a mask of the bytes that belong to it.
     static MASKS: [[u8; 16]; 17] = {
         let mut masks = [[0; 16]; 17];
         let mut count = 0;
@@ -252,11 +252,11 @@ pub(super) fn last_digits(bytes: &[u8; 16], count: u32) -> u64 {
         masks
     };
     let mask = Block::load(&MASKS[count as usize]);
-    // SAFETY: SSE2 is always there.
+    // SAFETY: SSE2 is always available.
     let both = unsafe {
         let values = _mm_sub_epi8(Block::load(bytes).0, _mm_set1_epi8(b'0' as i8));
         let values = _mm_and_si128(values, mask.0);
-        // Two, four and eight digits side by side; the first of each stands lowest.
+        // Combines digits to groups of two, four and eight; the first group is the lowest.
         let first = _mm_and_si128(values, _mm_set1_epi16(0xFF));
         let twos =
             _mm_add_epi16(_mm_mullo_epi16(first, _mm_set1_epi16(10)), _mm_srli_epi16::<8>(values));
@@ -268,8 +268,8 @@ pub(super) fn last_digits(bytes: &[u8; 16], count: u32) -> u64 {
     (both & 0xFFFF_FFFF) * 100_000_000 + (both >> 32)
 }
 
-/// The value of the last `count` of sixteen bytes, 1 to 16, which are ASCII digits. What stands
-/// before them does not matter.
+/// Returns the value of the last `count` of sixteen bytes, 1 to 16, which are ASCII digits. The
+/// bytes before them do not matter.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(super) fn last_digits(bytes: &[u8; 16], count: u32) -> u64 {

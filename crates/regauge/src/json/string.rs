@@ -1,7 +1,7 @@
-//! Strings of JSON (RFC 8259 §7): [`plain`] for those without escapes, [`unescape`] for the rest.
+//! JSON strings (RFC 8259 §7): [`plain`] for those without escapes, [`unescape`] for the rest.
 //!
-//! Text is UTF-8 only after it was checked: ASCII by the masks of the scan itself, the rest by
-//! [`Utf8`], which looks ahead in growing steps, since checking many short pieces costs more than
+//! Text is trusted as UTF-8 only after a check: ASCII by the masks of the scan itself, the rest by
+//! [`Utf8`], which looks ahead in growing steps because checking many short pieces costs more than
 //! checking one long one.
 
 #![allow(unsafe_code, reason = "text that was checked to be UTF-8")]
@@ -12,16 +12,16 @@ use crate::event::ShortText;
 /// How far a window is known to be UTF-8. Belongs to one window: a new one needs a new `Utf8`.
 pub(super) struct Utf8<'a> {
     bytes: &'a [u8],
-    /// Everything between some checked place before and this index is UTF-8, and no character
-    /// goes across it.
+    /// Everything between an earlier checked place and this index is UTF-8, and no character
+    /// crosses it.
     to: usize,
     /// Everything from this index to `to` is checked.
     from: usize,
     step: usize,
 }
 
-/// The first step of looking ahead, doubled each time: a short document pays for little more
-/// than itself.
+/// The first look-ahead step, doubled each time: a short document pays for little more than its own
+/// length.
 const FIRST_STEP: usize = 256;
 const LAST_STEP: usize = 16 << 10;
 
@@ -30,7 +30,7 @@ impl<'a> Utf8<'a> {
         Utf8 { bytes, to: 0, from: 0, step: FIRST_STEP }
     }
 
-    /// Tells whether `start..end`, which begins and ends beside an ASCII byte, is UTF-8.
+    /// Returns whether `start..end`, which begins and ends next to an ASCII byte, is UTF-8.
     #[inline]
     fn check(&mut self, start: usize, end: usize) -> bool {
         (self.from <= start && end <= self.to) || self.look_ahead(start, end)
@@ -40,7 +40,7 @@ impl<'a> Utf8<'a> {
     fn look_ahead(&mut self, start: usize, end: usize) -> bool {
         let mut ahead = (start + self.step).max(end).min(self.bytes.len());
         if ahead > end {
-            // Not into the middle of a character: one has three continuation bytes at most.
+            // Not into the middle of a character: it has at most three continuation bytes.
             let floor = ahead.saturating_sub(3).max(end);
             while ahead > floor && self.bytes.get(ahead).is_some_and(|b| b & 0xC0 == 0x80) {
                 ahead -= 1;
@@ -51,14 +51,14 @@ impl<'a> Utf8<'a> {
             self.step = (self.step * 2).min(LAST_STEP);
             return true;
         }
-        // What is wrong may lie behind the string, or be cut off by the window.
+        // The fault may be after the string, or be a character cut off by the window.
         simdutf8::basic::from_utf8(&self.bytes[start..end]).is_ok()
     }
 }
 
-/// The string without escapes whose first byte stands at `at`, and the index behind its closing
-/// quote. Otherwise `Err` with an index up to which it has neither quote, escape, nor control
-/// character: the window ends there, or [`unescape`] tells what it is.
+/// Returns the string without escapes whose first byte is at `at`, and the index after its closing
+/// quote. Otherwise returns `Err` with an index up to which it has neither quote, escape nor
+/// control character: either the window ends there, or [`unescape`] decides.
 #[inline(always)]
 pub(super) fn plain<'a>(
     bytes: &'a [u8],
@@ -67,7 +67,7 @@ pub(super) fn plain<'a>(
 ) -> Result<(Plain<'a>, usize), usize> {
     let mut at = start;
     let mut high = 0;
-    // Two blocks at once: whether a text ends in the first or in the second nobody foresees.
+    // Two blocks at once: whether a text ends in the first or the second is unpredictable.
     if let Some(window) = bytes.get(start..).and_then(|rest| rest.first_chunk::<32>()) {
         let (first, second) = Block::load_two(window);
         let stops = first.string_stops() | second.string_stops() << 16;
@@ -81,7 +81,7 @@ pub(super) fn plain<'a>(
             // The bits below the first stop.
             high &= (stops ^ (stops - 1)) >> 1;
             if high == 0 {
-                // SAFETY: no byte of it is outside of ASCII, and it is shorter than 32.
+                // SAFETY: all its bytes are ASCII, and it is shorter than 32.
                 return Ok((Plain::Short(unsafe { ShortText::known(window, length) }), at + 1));
             }
             return finish_plain(bytes, start, at, high, utf8);
@@ -109,7 +109,7 @@ pub(super) fn plain<'a>(
     finish_plain(bytes, start, at, high, utf8)
 }
 
-/// The last bytes of a window, which fill no register.
+/// Handles the last bytes of a window, which do not fill a register.
 #[cold]
 fn plain_tail<'a>(
     bytes: &'a [u8],
@@ -130,8 +130,8 @@ fn plain_tail<'a>(
     }
 }
 
-/// The text of `start..at`, which has no quote and no escape; `high` is not 0 if there is something
-/// outside of ASCII in it.
+/// Returns the text of `start..at`, which has no quote and no escape; `high` is not 0 if it has any
+/// byte outside ASCII.
 #[inline(always)]
 fn finish_plain<'a>(
     bytes: &'a [u8],
@@ -144,45 +144,45 @@ fn finish_plain<'a>(
         return Err(at);
     }
     let text = &bytes[start..at];
-    // SAFETY: no byte of it is outside of ASCII, or it was checked to be UTF-8.
+    // SAFETY: all its bytes are ASCII, or it was checked to be UTF-8.
     Ok((Plain::Text(unsafe { std::str::from_utf8_unchecked(text) }), at + 1))
 }
 
 /// The text of a string without escapes.
 pub(super) enum Plain<'a> {
-    /// Nearly every one. A sink that copies it has no branch on its length, which nobody foresees where texts
-    /// are of all lengths.
+    /// The usual case. A sink copies it without a branch on its length, which is unpredictable if
+    /// texts have many lengths.
     Short(ShortText<'a>),
     Text(&'a str),
 }
 
-/// The text of a string with escapes.
+/// The buffer for the text of a string with escapes.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     bytes: Vec<u8>,
-    /// Whether there are lone surrogates in it; otherwise it is UTF-8.
+    /// Whether it contains lone surrogates; otherwise it is UTF-8.
     surrogates: bool,
 }
 
-/// What a string with escapes holds.
+/// The content of a string with escapes.
 pub(super) enum Text<'a> {
-    /// Text as it should be.
+    /// Valid text.
     Utf8(&'a str),
     /// Generalized UTF-8 with lone surrogates.
     Surrogates(&'a [u8]),
 }
 
 impl Scratch {
-    /// What [`unescape`] left here.
+    /// Returns what [`unescape`] left here.
     #[inline]
     pub(super) fn text(&self) -> Text<'_> {
         if self.surrogates {
             return Text::Surrogates(&self.bytes);
         }
         debug_assert!(std::str::from_utf8(&self.bytes).is_ok());
-        // SAFETY: only `unescape` writes here, and leaves nothing behind a fault. It has checked
-        // the raw text to be UTF-8, and an escape puts a whole character between two ASCII bytes
-        // of it, so that what came out is UTF-8 as well.
+        // SAFETY: only `unescape` writes here, and leaves nothing after a fault. It has checked the
+        // raw text to be UTF-8, and an escape puts a whole character between two ASCII bytes of it,
+        // so the result is UTF-8 too.
         Text::Utf8(unsafe { std::str::from_utf8_unchecked(&self.bytes) })
     }
 }
@@ -192,20 +192,20 @@ impl Scratch {
 pub(super) enum Fault {
     /// The bytes end inside the string.
     Cut,
-    /// A control character stands there.
+    /// A control character.
     Control,
-    /// What follows the backslash at the index is no escape.
+    /// The bytes from the backslash at the index are not an escape.
     Escape,
-    /// A `\u` escape lacks hexadecimal digits; the index is that of the byte that is none.
+    /// A `\u` escape lacks hexadecimal digits; the index is that of the invalid byte.
     Hex,
     /// A byte that is not UTF-8.
     Utf8,
 }
 
-/// Puts the text of a string with escapes, whose first byte stands at `start` and which is plain up
-/// to `at`, into `scratch`; gives the index behind its closing quote.
+/// Decodes a string with escapes, whose first byte is at `start` and which is plain up to `at`,
+/// into `scratch`; returns the index after its closing quote.
 ///
-/// A fault comes with its index, and is the first of the string.
+/// A fault is returned with its index, and is the first in the string.
 pub(super) fn unescape(
     bytes: &[u8],
     start: usize,
@@ -221,7 +221,7 @@ pub(super) fn unescape(
     let end = match found {
         Ok(end) | Err((_, end)) => end,
     };
-    // A fault of the text before the end, or before another fault, comes first.
+    // Invalid UTF-8 before the end, or before another fault, is reported first.
     if !utf8.check(start, end) {
         text.clear();
         if let Err(error) = std::str::from_utf8(&bytes[start..end]) {
@@ -237,7 +237,7 @@ pub(super) fn unescape(
     found.map(|end| end + 1)
 }
 
-/// Gives the index of the closing quote.
+/// Returns the index of the closing quote.
 fn unescape_into(
     bytes: &[u8],
     mut at: usize,
@@ -245,7 +245,7 @@ fn unescape_into(
     surrogates: &mut bool,
 ) -> Result<usize, (Fault, usize)> {
     loop {
-        // The plain run: copied sixteen at a time, then cut to what belongs to it.
+        // The plain run: copied sixteen bytes at a time, then cut to the bytes that belong to it.
         while let Some(run) = sixteen(bytes, at) {
             scratch.extend_from_slice(run);
             let stops = Block::load(run).string_stops();
@@ -288,7 +288,7 @@ fn unescape_into(
     }
 }
 
-/// The escape `\uXXXX` at `at`, or two of them that are a pair; gives the index behind.
+/// Decodes the escape `\uXXXX` at `at`, or two that form a pair; returns the index after it.
 #[inline]
 fn unicode(
     bytes: &[u8],
@@ -300,7 +300,7 @@ fn unicode(
     let mut end = at + 6;
     let mut code = u32::from(first);
     if first & 0xFC00 == 0xD800 {
-        // The other half may be cut off: then the string is cut anyway.
+        // If the other half is cut off, so is the string.
         if bytes.get(end) == Some(&b'\\') && bytes.get(end + 1) == Some(&b'u') {
             let second = hex(bytes, end + 2)?;
             if second & 0xFC00 == 0xDC00 {
@@ -327,7 +327,7 @@ fn unicode(
     Ok(end)
 }
 
-/// The value of each hexadecimal digit; 0xFF for a byte that is none.
+/// The value of each hexadecimal digit; 0xFF for other bytes.
 static HEX: [u8; 256] = {
     let mut table = [0xFF; 256];
     let mut digit = 0;
@@ -359,17 +359,17 @@ fn hex(bytes: &[u8], at: usize) -> Result<u16, (Fault, usize)> {
     }
 }
 
-/// Where the search for the end of a string went, which the window cut off.
+/// The result of a search for the end of a string that the window cut off.
 #[derive(Debug, PartialEq)]
 pub(super) enum Search {
     /// The string can be read whole, or to its fault.
     Found,
-    /// Not before this index, where a later search goes on.
+    /// Not before this index, where a later search continues.
     GoOn(usize),
 }
 
-/// Looks for the closing quote or a control character from `at` on, which must not lie within an
-/// escape. So a long string in many small pieces is not scanned from its start each time.
+/// Looks for the closing quote or a control character from `at` on, which must not be inside an
+/// escape. Avoids scanning a long string from its start for each of many small pieces.
 pub(super) fn find_end(bytes: &[u8], mut at: usize) -> Search {
     loop {
         while let Some(run) = sixteen(bytes, at) {

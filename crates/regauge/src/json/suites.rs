@@ -21,8 +21,8 @@ fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// The files that RFC 8259 leaves free (`i_`) and that are read; all others are refused. The
-/// table in `docs/formats/json.md` gives the reasons.
+/// Files that RFC 8259 leaves open (`i_`) and that are accepted; all others are refused. The table
+/// in `docs/formats/json.md` gives the reasons.
 const ACCEPTED: [&str; 17] = [
     "i_number_double_huge_neg_exp.json",
     "i_number_real_underflow.json",
@@ -117,7 +117,7 @@ fn simdjson_checker() {
             _ => Framing::Single,
         };
         let options = ReadOptions { framing, ..ReadOptions::default() };
-        // An integer beyond 64 bits is too large for simdjson, and exact here.
+        // An integer beyond 64 bits is too large for simdjson; we read it exactly.
         let accepted =
             name.starts_with("pass") || name.contains("_EXCLUDE") || name == "fail41_toolarge.json";
         let (_, error) = whole(options, &input);

@@ -10,7 +10,7 @@ use crate::output::StreamOutput;
 use crate::value::{Builder, Value};
 use crate::{ErrorKind, Format, Limits, OnLoss, Result};
 
-/// Writes down every event.
+/// Records every event.
 pub(super) struct Events {
     pub(super) list: Vec<String>,
     pub(super) fidelity: Fidelity,
@@ -77,7 +77,8 @@ impl Sink for Events {
     }
 }
 
-/// Everything that comes of an input: the events of all documents, and the error that ended it.
+/// Returns everything that an input yields: the events of all documents, and the error that ended
+/// it.
 fn run(mut reader: Reader<'_>) -> (Vec<String>, Option<String>) {
     let mut events = Events::default();
     loop {
@@ -93,7 +94,7 @@ pub(super) fn whole(options: ReadOptions, input: &[u8]) -> (Vec<String>, Option<
     run(Reader::from_slice(Parser::new(options, Limits::default()), input))
 }
 
-/// Gives its bytes in two parts, or one at a time.
+/// Reads its bytes in two parts, or one at a time.
 pub(super) struct Pieces<'a> {
     pub(super) rest: &'a [u8],
     pub(super) first: usize,
@@ -120,7 +121,7 @@ pub(super) fn pieces(
     run(Reader::from_read(parser, Pieces { rest: input, first, then }))
 }
 
-/// The same events and the same error, however the input comes.
+/// Checks that the events and the error are the same however the input is split.
 #[track_caller]
 pub(super) fn check_pieces(options: ReadOptions, input: &[u8]) {
     let wanted = whole(options, input);
@@ -133,14 +134,14 @@ pub(super) fn check_pieces(options: ReadOptions, input: &[u8]) {
     }
 }
 
-/// The events of one document.
+/// Returns the events of one document.
 pub(super) fn events(input: &[u8]) -> Vec<String> {
     let (events, error) = whole(ReadOptions::default(), input);
     assert_eq!(error, None);
     events
 }
 
-/// The value of one document.
+/// Returns the value of one document.
 pub(super) fn build(input: &[u8]) -> Value {
     let mut builder = Builder::new(&Limits::NONE);
     let mut reader = Reader::from_slice(Parser::new(ReadOptions::default(), Limits::NONE), input);
@@ -158,7 +159,7 @@ pub(super) fn write(value: &Value, options: WriteOptions) -> String {
     String::from_utf8(writer.into_out().into_vec()).unwrap()
 }
 
-/// One value: its event, and how it is written again.
+/// Checks one value: its event, and how it is written again.
 #[track_caller]
 fn check(text: &str, event: &str, written: &str) {
     assert_eq!(events(text.as_bytes()), [event, "document"], "{text}");
@@ -170,7 +171,7 @@ fn check(text: &str, event: &str, written: &str) {
     assert_eq!(format!("{:?}", build(written.as_bytes())), format!("{value:?}"));
 }
 
-/// An input that is refused: where, and in which words.
+/// Checks that an input is refused at this offset with this message.
 #[track_caller]
 pub(super) fn refuse_with(options: ReadOptions, input: &[u8], offset: u64, message: &str) {
     let mut reader = Reader::from_slice(Parser::new(options, Limits::default()), input);
@@ -295,7 +296,7 @@ fn random_numbers_are_read_and_written_as_std_does() {
     };
     let mut texts = Vec::new();
     for _ in 0..60_000 {
-        // Any bits; as many digits as a double needs, and fewer; a fraction; many digits.
+        // Random bits; with as many digits as a double needs, and fewer; a fraction; many digits.
         let bits = f64::from_bits(random());
         if bits.is_finite() {
             texts.push(format!("{bits:e}"));
@@ -306,7 +307,7 @@ fn random_numbers_are_read_and_written_as_std_does() {
         texts.push(format!("-{}.{:0width$}", a % 1000, b >> (b % 64), width = (a >> 58) as usize));
         texts.push(format!("{}e{}", a >> (a % 64), (b % 660) as i64 - 340));
     }
-    // Halfway between two doubles, and just beside.
+    // Halfway between two doubles, and just next to it.
     for _ in 0..10_000 {
         let low = (1 << 53 | random() >> 11) as u128;
         let half = (low << 1 | 1) << (random() % 60);
@@ -320,7 +321,7 @@ fn random_numbers_are_read_and_written_as_std_does() {
         if wanted.is_infinite() {
             continue;
         }
-        // What follows decides whether the quick way is taken.
+        // What follows decides whether the fast path is taken.
         for input in [format!("[{text},                                        1]"), text.clone()] {
             let number =
                 events(input.as_bytes()).into_iter().find(|e| e.starts_with("f64")).unwrap();
@@ -462,7 +463,7 @@ fn lone_surrogates_are_kept() {
         let again = to_vec(&build(map.as_bytes()), OnLoss::Refuse).unwrap();
         assert_eq!(again, format!("{{{written}:1}}").as_bytes());
     }
-    // Two halves that would come back as one character, and bytes that are no surrogates.
+    // Two halves that would come back as one character, and bytes that are not surrogates.
     for bytes in [&b"\xED\xA0\xBD\xED\xB8\x80"[..], b"\xFF"] {
         let error = to_vec(&Value::Surrogates(bytes.to_vec()), OnLoss::Refuse).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
@@ -514,7 +515,7 @@ fn refusals() {
     refuse(
         "1.",
         2,
-        "found the end of the input inside a number, expected a digit behind the decimal point",
+        "found the end of the input inside a number, expected a digit after the decimal point",
     );
     refuse("[1 2]", 3, "found `2`, expected `,` or `]`");
     refuse("{\"a\" 1}", 5, "found `1`, expected `:`");
@@ -526,19 +527,19 @@ fn refusals() {
     refuse(
         "[1,]",
         3,
-        "found `]` behind a comma, expected a value; pass --json-trailing-commas to accept it",
+        "found `]` after a comma, expected a value; pass --json-trailing-commas to accept it",
     );
     refuse(
         "{\"a\":1,}",
         7,
-        "found `}` behind a comma, expected a key in double quotes; pass --json-trailing-commas to accept it",
+        "found `}` after a comma, expected a key in double quotes; pass --json-trailing-commas to accept it",
     );
     refuse(
         "[1] 2",
         4,
-        "found `2` behind the document, expected the end of the input; pass --from ndjson if every line holds a document",
+        "found `2` after the document, expected the end of the input; pass --from ndjson if every line holds a document",
     );
-    refuse("1 ]", 2, "found `]` behind the document, expected the end of the input");
+    refuse("1 ]", 2, "found `]` after the document, expected the end of the input");
     refuse(
         "// x\n1",
         0,
@@ -558,15 +559,11 @@ fn refusals() {
     refuse("[True]", 1, "found `True`, expected a value or `]`; JSON writes `true`");
     refuse("[truth]", 1, "found `truth`, expected `true`");
     refuse("[nul]", 1, "found `nul`, expected `null`");
-    refuse(
-        "['a']",
-        1,
-        "found `'`, expected a value or `]`; JSON puts strings between double quotes",
-    );
+    refuse("['a']", 1, "found `'`, expected a value or `]`; JSON strings need double quotes");
     refuse(
         "{“a”:1}",
         1,
-        "found `“` (U+201C), expected a key in double quotes or `}`; JSON puts strings between straight double quotes",
+        "found `“` (U+201C), expected a key in double quotes or `}`; JSON strings need straight double quotes",
     );
     refuse(
         "[+1]",
@@ -576,10 +573,14 @@ fn refusals() {
     refuse(
         "[.5]",
         1,
-        "found `.`, expected a value or `]`; JSON writes a digit in front of the decimal point",
+        "found `.`, expected a value or `]`; JSON requires a digit before the decimal point",
     );
-    refuse("[01]", 2, "found a digit behind a leading zero, expected a number without it");
-    refuse("[1.e5]", 3, "found `e5`, expected a digit behind the decimal point");
+    refuse(
+        "[01]",
+        2,
+        "found a digit after a leading zero, expected a number without leading zeros",
+    );
+    refuse("[1.e5]", 3, "found `e5`, expected a digit after the decimal point");
     refuse("[1ex]", 3, "found `x`, expected a digit of the exponent");
     refuse("[1x]", 2, "found `x`, expected `,` or `]`");
     refuse("\"a\nb\"", 2, "found the control character 0x0A in a string, expected `\\n`");
@@ -594,7 +595,7 @@ fn refusals() {
     refuse("[\u{a0}1]", 1, "found `\\u{a0}` (U+00A0), expected a value or `]`");
     refuse(b"[\xFF]", 1, "found byte 0xFF, which is not UTF-8, expected a value or `]`");
     let utf8 = "expected UTF-8 (RFC 8259 §8.1)";
-    let latin = "convert it first, for instance: iconv -f LATIN1 -t UTF-8";
+    let latin = "convert it first, for example: iconv -f LATIN1 -t UTF-8";
     refuse(b"\"caf\xE9\"", 4, &format!("found byte 0xE9 in a string, {utf8}; {latin}"));
     refuse(b"[\"\xC3\xA9\xC3\", 1]", 4, &format!("found byte 0xC3 in a string, {utf8}; {latin}"));
     refuse(b"\"\xE9 \\x\"", 1, &format!("found byte 0xE9 in a string, {utf8}; {latin}"));

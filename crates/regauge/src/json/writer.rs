@@ -1,10 +1,10 @@
-//! Events to JSON.
+//! Writes events as JSON.
 //!
-//! Every value is followed by a comma, and the end of its container writes over the last one: so
-//! nothing has to be asked before a value. Where the writer stands is told by the last byte: `[`
-//! or `{` before the first value, `,` behind a value. So that byte stays in memory when the others
-//! are handed on. Advice for those who change this file: keep to that, and
-//! [`rollback`](crate::Writer::rollback) needs no state but the depth.
+//! Every value is followed by a comma, and the end of its container overwrites the last one, so
+//! that nothing has to be checked before a value. The last byte gives the writer's state: `[` or
+//! `{` before the first value, `,` after a value. So that byte stays in memory when the others are
+//! flushed. Advice for editors: keep to that, and [`rollback`](crate::Writer::rollback) needs no
+//! state but the depth.
 
 use super::escape::{self, quoted, quoted_short};
 use super::float::FloatStyle;
@@ -17,60 +17,61 @@ use crate::value::Value;
 use crate::wrap::Escape;
 use crate::{Error, Format, Result, number};
 
-/// How the writer writes. By default compact: no white space at all.
+/// How JSON is written. By default compact: no whitespace at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// Put every value on a line of its own, indented by so many spaces a level. Not together with
-    /// `lines`: the first value is then [`Unrepresentable`](crate::ErrorKind::Unrepresentable).
+    /// Put every value on its own line, indented by this many spaces per level. Not allowed with
+    /// `lines`: the first value then fails as
+    /// [`Unrepresentable`](crate::ErrorKind::Unrepresentable).
     pub indent: Option<u8>,
-    /// NDJSON: any number of documents, each on a line of its own.
+    /// NDJSON: any number of documents, each on its own line.
     pub lines: bool,
-    /// Write characters outside of ASCII as `\u` escapes.
+    /// Write characters outside ASCII as `\u` escapes.
     pub escape_non_ascii: bool,
     /// How doubles are written.
     pub float_style: FloatStyle,
-    /// Who reads this keeps the digits of numbers ([`ReadOptions::exact_numbers`]): so a decimal
-    /// is written as a number under [`OnLoss::Wrap`] too, where it would otherwise be wrapped.
+    /// The output's reader keeps the digits of numbers ([`ReadOptions::exact_numbers`]), so a
+    /// decimal is written as a number even under [`OnLoss::Wrap`], which would otherwise wrap it.
     ///
     /// [`ReadOptions::exact_numbers`]: super::ReadOptions::exact_numbers
     pub exact_numbers: bool,
 }
 
-/// Events to bytes.
+/// Turns events into bytes.
 #[derive(Debug)]
 pub struct Writer<'o> {
     out: Out<'o>,
     options: WriteOptions,
-    /// Neither indentation nor escapes of what is not ASCII nor doubles as others write them: then
-    /// tokens stand side by side.
+    /// No indentation, no escapes of characters outside ASCII, default float style: tokens are
+    /// simply concatenated.
     plain: bool,
     fidelity: Fidelity,
     documents: u64,
-    /// How many containers are open, where there is indentation: nothing else asks, and to count
-    /// them always made MessagePack to JSON take 4 % more time on citm_catalog, 8 % on twitter.
+    /// How many containers are open, counted only with indentation, the only user: counting them
+    /// always made MessagePack to JSON take 4% more time on citm_catalog, 8% on twitter.
     depth: u32,
-    /// From this position on bytes must stay in memory: from the byte before that which a rollback
-    /// goes to; `u64::MAX` without one.
+    /// Bytes must stay in memory from this position on: the byte before the position that a
+    /// rollback returns to; `u64::MAX` without a checkpoint.
     floor: u64,
-    /// The depth that a rollback goes to.
+    /// The depth that a rollback returns to.
     checkpoint_depth: u32,
 }
 
-/// What stands behind a text, and behind a key's.
+/// The bytes after a text, and after a key's text.
 const COMMA: [u8; 2] = *b"\",";
 const COLON: [u8; 2] = *b"\":";
 
-/// What [`quoted_short`] asks for.
+/// The room that [`quoted_short`] needs.
 const SHORT_BYTES: usize = 35;
 
-/// What one token beside text needs at most, with a comma and the newline in front.
+/// The room that one token other than text needs at most, with a comma and the preceding newline.
 const TOKEN_BYTES: usize = 48;
 
-/// What goes out in one piece.
+/// A token that is written in one piece.
 enum Token<'a> {
-    /// A word of the grammar with its comma.
+    /// A literal of the grammar with its comma.
     Word(&'static [u8]),
-    /// Whether it is below zero, and its bits.
+    /// Whether it is negative, and its bits.
     Integer(bool, u64),
     Double(f64),
     Text(&'a str),
@@ -80,7 +81,7 @@ enum Token<'a> {
 }
 
 impl<'o> Writer<'o> {
-    /// A writer into `out`. What JSON cannot hold goes by the policy of `fidelity`.
+    /// Creates a writer into `out`. Values that JSON cannot hold follow the policy of `fidelity`.
     pub fn new(out: Out<'o>, options: WriteOptions, fidelity: Fidelity) -> Writer<'o> {
         Writer {
             out,
@@ -96,20 +97,20 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// The buffer, for the bytes that are in memory: see [`Out::into_vec`].
+    /// Returns the buffer, for the bytes that are in memory: see [`Out::into_vec`].
     pub fn into_out(self) -> Out<'o> {
         self.out
     }
 
-    /// The position from which on bytes must stay in memory: the last byte's, if no rollback asks
-    /// for more.
+    /// Returns the position from which on bytes must stay in memory: that of the last byte, unless
+    /// a rollback needs more.
     #[inline(always)]
     fn keep(&self) -> u64 {
         self.out.position().saturating_sub(1).min(self.floor)
     }
 
-    /// Whether a token of so many bytes can be written without further ado. If not, the token goes
-    /// through [`slow`](Writer::slow) as a whole, so that the usual way saves no registers for it.
+    /// Returns whether a token of this many bytes can be written directly. If not, the whole token
+    /// goes through [`slow`](Writer::slow), so that the fast path saves no registers for it.
     #[inline(always)]
     fn ready(&self, bytes: usize) -> bool {
         self.plain && self.out.has_room(bytes)
@@ -174,7 +175,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Makes room for a token of up to [`TOKEN_BYTES`], at the beginning of its line.
+    /// Makes room for a token of up to [`TOKEN_BYTES`], and starts its line.
     fn value(&mut self) -> Result {
         self.out.room(TOKEN_BYTES, self.keep())?;
         if self.options.indent.is_some() { self.new_line_in_array() } else { Ok(()) }
@@ -184,13 +185,13 @@ impl<'o> Writer<'o> {
     fn new_line_in_array(&mut self) -> Result {
         if self.options.lines {
             return Err(Error::unrepresentable(
-                "found an indentation asked for, expected each document on one line of NDJSON",
+                "found an indentation in the options, expected each document on one line of NDJSON",
             )
             .hint(Hint::into(Format::Json).to("indent")));
         }
         match self.out.last() {
             Some(b'[' | b',') => self.new_line(),
-            // Behind a key, or at the beginning of a document.
+            // After a key, or at the beginning of a document.
             _ => Ok(()),
         }
     }
@@ -198,7 +199,7 @@ impl<'o> Writer<'o> {
     #[inline(never)]
     fn new_line(&mut self) -> Result {
         let width = usize::from(self.options.indent.unwrap_or(0)) * self.depth as usize;
-        // The token's own bytes were made room for before, and still are.
+        // Room for the token's own bytes was made before and still exists.
         self.out.room(width + 1 + TOKEN_BYTES, self.keep())?;
         self.out.push(b'\n');
         for _ in 0..width {
@@ -225,7 +226,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Closes a container, over the comma behind its last value if it has one.
+    /// Closes a container, overwriting the comma after its last value if any.
     #[inline(always)]
     fn close(&mut self, bracket: u8) {
         match self.out.last() {
@@ -249,7 +250,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A token that is ASCII and needs no quotes, of any length.
+    /// Writes an unquoted ASCII token of any length.
     fn token(&mut self, text: &str) -> Result {
         self.value()?;
         self.out.room(text.len() + 1, self.keep())?;
@@ -266,8 +267,8 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Generalized UTF-8 with its lone surrogates as escapes; the caller has seen that it is
-    /// well formed.
+    /// Writes generalized UTF-8 with its lone surrogates as escapes; the caller has checked that it
+    /// is well formed.
     fn surrogates(&mut self, parts: &[Part<'_>], tail: [u8; 2]) -> Result {
         self.out.push(b'"');
         for part in parts {
@@ -308,8 +309,8 @@ impl Sink for Writer<'_> {
         }
         Ok(())
     }
-    // A call for each integer, which moves the state through memory, made citm_catalog from
-    // MessagePack take 12 % more time.
+    // A function call for each integer, which moves the state through memory, made citm_catalog
+    // from MessagePack take 12% more time.
     #[inline(always)]
     fn i64(&mut self, v: i64) -> Result {
         if !self.ready(TOKEN_BYTES) {
@@ -438,7 +439,7 @@ impl Sink for Writer<'_> {
     }
 }
 
-/// JSON is one document: the lines of NDJSON or an array hold any number.
+/// Suggests formats for several documents: the lines of NDJSON or an array hold any number.
 #[cold]
 fn one_only(purpose: &'static str) -> Hint {
     Hint::into(Format::Ndjson).or(Hint::set(Opt::Documents, "join").to(purpose))
@@ -447,8 +448,10 @@ fn one_only(purpose: &'static str) -> Hint {
 impl crate::event::Writer for Writer<'_> {
     fn end_document(&mut self) -> Result {
         if self.documents > 0 && !self.options.lines {
-            return Err(Error::unrepresentable("found a second document, JSON holds one")
-                .hint(one_only("put them into an array")));
+            return Err(Error::unrepresentable(
+                "found a second document, expected one in a JSON file",
+            )
+            .hint(one_only("put them into an array")));
         }
         debug_assert_eq!(self.out.last(), Some(b','));
         self.out.replace_last(b'\n');
@@ -458,7 +461,7 @@ impl crate::event::Writer for Writer<'_> {
 
     fn finish(&mut self) -> Result {
         if self.documents == 0 && !self.options.lines {
-            return Err(Error::unrepresentable("found no document, JSON holds one")
+            return Err(Error::unrepresentable("found no document, expected one in a JSON file")
                 .hint(one_only("write an empty array")));
         }
         self.out.finish()
@@ -476,15 +479,15 @@ impl crate::event::Writer for Writer<'_> {
     }
 }
 
-/// A stretch of generalized UTF-8.
+/// A run of generalized UTF-8.
 #[derive(Debug, PartialEq)]
 enum Part<'a> {
     Text(&'a str),
     Surrogate(u16),
 }
 
-/// Generalized UTF-8 taken apart; `None` if it is not, or if two surrogates in a row are a pair,
-/// which reading the escapes back would make one character of.
+/// Splits generalized UTF-8 into runs; `None` if it is invalid, or if two successive surrogates
+/// form a pair, because reading the escapes back would combine them.
 fn parts(mut bytes: &[u8]) -> Option<Vec<Part<'_>>> {
     let mut parts = Vec::new();
     loop {
@@ -511,11 +514,11 @@ fn parts(mut bytes: &[u8]) -> Option<Vec<Part<'_>>> {
     }
 }
 
-/// The value as compact JSON, without a newline behind. With [`OnLoss::Wrap`] it is the whole
-/// notation: a user's own maps are guarded against being taken for it.
+/// Returns the value as compact JSON without a final newline. With [`OnLoss::Wrap`] it is the full
+/// notation: a user's own maps are guarded against being mistaken for it.
 ///
 /// # Errors
-/// `Refused` for what the policy does not let through.
+/// `Refused` for values that the policy does not let through.
 pub fn to_vec(value: &Value, on_loss: OnLoss) -> Result<Vec<u8>> {
     bytes(on_loss, |writer| match on_loss {
         OnLoss::Wrap => value.drive(&mut Escape::new(writer)),
@@ -523,8 +526,8 @@ pub fn to_vec(value: &Value, on_loss: OnLoss) -> Result<Vec<u8>> {
     })
 }
 
-/// The value in the wrapped notation, a user's own maps as they are: for a value that has gone
-/// through [`Escape`].
+/// Returns the value in the wrapped notation, with a user's own maps unchanged: for a value that
+/// has passed through [`Escape`].
 pub(crate) fn notation(value: &Value) -> Result<String> {
     let bytes = bytes(OnLoss::Wrap, |writer| value.drive(writer))?;
     Ok(String::from_utf8(bytes).expect("JSON is text"))
