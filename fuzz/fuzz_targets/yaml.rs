@@ -71,22 +71,22 @@ const STRICTER: [&str; 12] = [
 ];
 
 /// What it reads though YAML 1.2.2 does not allow it: indicators at the beginning of plain scalars
-/// in flow collections, block collections behind other text, too little indentation, tabs in it,
+/// in flow collections, block collections after other text, too little indentation, tabs in it,
 /// characters that are not printable.
 const LAXER: [&str; 15] = [
-    "indented too little",
+    "too little indentation",
     "expected a value",
-    "only a value can stand",
+    "only a value is allowed",
     "tab in the indentation",
-    "right behind an anchor",
-    "behind other text",
-    "behind a value",
-    "where a sequence goes on",
-    "key of several lines",
+    "directly after an anchor",
+    "after other text",
+    "after a value",
+    "where a sequence continues",
+    "key that spans several lines",
     "verbatim tag without",
     "YAML version",
     "does not allow unescaped",
-    "behind %TAG",
+    "after %TAG",
     // A comment behind a tab, within a plain scalar.
     "inside a flow",
     "spaces, expected",

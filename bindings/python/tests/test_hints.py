@@ -114,7 +114,7 @@ LOADS = [
     ("ndjson", b'{\n"a":1}', {}, "use regauge.json if a document spans several lines"),
     ("ndjson", b"[1,]\n", {}, "pass trailing_commas=True to accept it"),
     ("yaml", b"[1e999]", {}, 'pass numbers="exact" to keep its digits'),
-    ("yaml", b"a", {"schema": "json"}, 'pass schema="core" to take it as text'),
+    ("yaml", b"a", {"schema": "json"}, 'pass schema="core" to read it as text'),
     ("yaml", DEEP, {}, 'pass limits={"depth": …} to raise it, up to 1024'),
     ("msgpack", b"\x91" * 600 + b"\x01", {}, 'pass limits={"depth": …} to raise the limit'),
     ("cbor", b"\x81" * 600 + b"\x01", {}, 'pass limits={"depth": …} to raise the limit'),

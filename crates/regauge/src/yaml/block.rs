@@ -7,12 +7,12 @@ use super::plain::{Line, LineEnd};
 use super::simd::skip_spaces;
 use crate::reader::Status;
 
-/// What a node can begin with.
+/// How a node can begin with a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     /// A plain scalar, whatever follows.
     Plain,
-    /// `-`, `?`, `:`: a plain scalar, unless white space follows.
+    /// `-`, `?`, `:`: a plain scalar, unless whitespace follows.
     Maybe,
     /// Anything else.
     Other,
@@ -41,7 +41,7 @@ pub(super) static CLASSES: [Class; 256] = {
 pub(super) const KEY_CHARS: usize = 1024;
 
 impl<H: Handler + ?Sized> Run<'_, '_, H> {
-    /// A node of a block collection is expected, or the root.
+    /// Reads a node of a block collection, or the root.
     #[inline(always)]
     pub(super) fn node(&mut self) -> Step {
         self.skip()?;
@@ -59,7 +59,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         let indent = self.indent();
         let least = self.m.block_indent();
         if indent <= least {
-            // A sequence may stand as far out as the key whose value it is.
+            // A sequence may be indented no further than the key whose value it is.
             let dash = byte == b'-'
                 && indent == least
                 && self.m.stack.last().is_some_and(|frame| frame.kind == Kind::Mapping)
@@ -76,18 +76,18 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.content(byte, may, false)
     }
 
-    /// Lines as most are: `key: value`, `- value`, `- key: value` and `key:` with plain or quoted
-    /// text, and the collections that they open. Stops in front of everything else, which
-    /// [`entry`](Run::entry) and [`node`](Run::node) understand; they know these as well, but take
-    /// half as long again. Wherever this stops, an entry of the innermost collection is at hand, or
-    /// what the state says.
+    /// Reads the most common lines: `key: value`, `- value`, `- key: value` and `key:` with plain
+    /// or quoted text, and the collections that they open. Stops before anything else, which
+    /// [`entry`](Run::entry) and [`node`](Run::node) handle; they also handle these lines, but take
+    /// 1.5 times as long. Wherever this stops, the next token is an entry of the innermost
+    /// collection, or what the state says.
     #[inline(always)]
     fn common_lines(&mut self) -> Step {
         let Some(mut frame) = self.m.stack.last().copied() else { return Ok(()) };
         if !self.m.fresh || self.m.tab || frame.phase != Phase::Value {
             return Ok(());
         }
-        // The key at hand, if it was scanned.
+        // The current key, if it was scanned.
         let mut scanned = None;
         while self.column() == frame.indent {
             let start = self.at;
@@ -159,7 +159,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             {
                 break;
             }
-            // A line that is indented further would go on with a plain scalar.
+            // A line that is indented further would continue a plain scalar.
             let Some((line, text)) = self.next_content(stop) else { break };
             if (text - line) as i32 > frame.indent {
                 break;
@@ -181,11 +181,11 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(())
     }
 
-    /// The plain key at `at`.
+    /// Reads the plain key at `at`.
     #[inline(always)]
     fn common_key(&self, at: usize) -> Option<Line> {
         let byte = *self.bytes.get(at)?;
-        // A point may begin the marker `...`.
+        // A dot may begin the marker `...`.
         if CLASSES[usize::from(byte)] != Class::Plain || byte == b'.' {
             return None;
         }
@@ -195,7 +195,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         }
     }
 
-    /// Opens the collection whose first entry stands at hand, as a value.
+    /// Opens the collection whose first entry is next, as a value.
     #[inline(always)]
     fn common_begin(&mut self, mapping: bool) -> Step<Frame> {
         let kind = if mapping {
@@ -210,15 +210,15 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(frame)
     }
 
-    /// Behind the line break at `at`: where the line begins and where its text does, if it is
-    /// neither blank nor a comment, nor begins with a tab.
+    /// After the line break at `at`: returns where the line and its text begin, unless it is blank,
+    /// a comment, or begins with a tab.
     #[inline(always)]
     fn next_content(&self, at: usize) -> Option<(usize, usize)> {
         let text = skip_spaces(self.bytes, at + 1);
         self.bytes.get(text).is_some_and(|byte| *byte > b'#').then_some((at + 1, text))
     }
 
-    /// An entry of the block collection at hand, or its end.
+    /// Reads an entry of the current block collection, or its end.
     #[inline(always)]
     pub(super) fn entry(&mut self) -> Step<Option<Status>> {
         self.skip()?;
@@ -259,7 +259,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                     self.h.scalar(Props::NONE, Style::Plain, "", false)?;
                     self.m.set_phase(Phase::Value);
                 }
-                // Collections have ended, and lines of an outer one go on.
+                // Collections have ended, and lines of an outer one continue.
                 _ if indent == frame.indent && self.m.stack.len() < open => return Ok(None),
                 Kind::Mapping if indent == frame.indent => {
                     if self.m.tab {
@@ -277,7 +277,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                         (self.m.compact, self.m.state) = (true, State::Node);
                         return Ok(None);
                     }
-                    // The sequence may be as far out as the mapping around it.
+                    // The sequence may be indented no further than the mapping around it.
                     let depth = self.m.stack.len();
                     if depth < 2 || self.m.stack[depth - 2].indent != indent {
                         return Err(self.no_dash()?);
@@ -298,8 +298,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         }
     }
 
-    /// A node begins with `byte`. `may`: a block collection may begin here. `key`: it must be a key
-    /// of the mapping at hand.
+    /// Reads a node that begins with `byte`. `may`: a block collection may begin here. `key`: it
+    /// must be a key of the current mapping.
     #[inline(always)]
     fn content(&mut self, byte: u8, may: bool, key: bool) -> Step {
         match CLASSES[usize::from(byte)] {
@@ -315,7 +315,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         }
     }
 
-    /// A plain scalar, which may be a key.
+    /// Reads a plain scalar, which may be a key.
     #[inline(always)]
     fn plain_node(&mut self, may: bool, key: bool) -> Step {
         let start = self.at;
@@ -338,8 +338,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.plain_value(start, line)
     }
 
-    /// An implicit key is at hand: opens its mapping, unless that is open. The properties on lines
-    /// before are the mapping's.
+    /// Opens the mapping of the current implicit key, unless it is open. The properties on earlier
+    /// lines are the mapping's.
     #[inline(always)]
     fn open_key(&mut self, may: bool, key: bool) -> Step {
         if key {
@@ -362,7 +362,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(())
     }
 
-    /// The key and its colon are done with.
+    /// Marks the key and its colon as consumed.
     #[inline(always)]
     fn key_done(&mut self, to: usize) -> Step {
         self.m.set_phase(Phase::Value);
@@ -371,7 +371,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(())
     }
 
-    /// The colon behind a flow collection that is a key.
+    /// Reads the colon after a flow collection that is a key.
     pub(super) fn colon(&mut self) -> Step {
         match self.colon_after(self.at)? {
             Some(to) => self.key_done(to),
@@ -379,7 +379,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         }
     }
 
-    /// Whether a colon and white space follow on the line: the index behind the colon.
+    /// Returns the index after the colon if a colon and whitespace follow on the line.
     pub(super) fn colon_after(&self, mut at: usize) -> Step<Option<usize>> {
         while let b' ' | b'\t' = self.peek(at)? {
             at += 1;
@@ -388,7 +388,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(colon.then_some(at + 1))
     }
 
-    /// Checks that an implicit key is not longer than it may be.
+    /// Checks that an implicit key is not too long.
     #[inline(always)]
     pub(super) fn check_key(&self, start: usize, end: usize) -> Step {
         if end - start <= KEY_CHARS || self.text[start..end].chars().count() <= KEY_CHARS {
@@ -397,12 +397,12 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Err(fault::long_key().at(start as u64).into())
     }
 
-    /// `- `, `? ` or `: `.
+    /// Reads `- `, `? ` or `: `.
     #[inline(never)]
     fn indicator(&mut self, byte: u8, may: bool, key: bool) -> Step {
         let at = self.at;
         if byte == b':' {
-            // A key that is empty, but may have properties.
+            // An empty key, which may have properties.
             self.open_key(may, key)?;
             self.h.scalar(&self.m.inner, Style::Plain, "", true)?;
             self.clear_props();
@@ -439,7 +439,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(())
     }
 
-    /// A node that begins with no letter or digit.
+    /// Reads a node that does not begin with a letter or a digit.
     #[inline(never)]
     fn other(&mut self, byte: u8, may: bool, key: bool) -> Step {
         let start = self.at;
@@ -532,7 +532,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         }
     }
 
-    /// The rest of a key whose properties were read: on the same line.
+    /// Reads the rest of a key whose properties were read, on the same line.
     pub(super) fn key(&mut self) -> Step {
         self.skip()?;
         let byte = self.peek(self.at)?;
@@ -542,7 +542,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.content(byte, true, true)
     }
 
-    /// Whether `byte` at `at` begins a plain scalar within a flow collection.
+    /// Returns whether `byte` at `at` begins a plain scalar in a flow collection.
     pub(super) fn is_plain_in_flow(&self, at: usize, byte: u8) -> Step<bool> {
         Ok(match CLASSES[usize::from(byte)] {
             Class::Plain => true,

@@ -1,25 +1,26 @@
-//! The line breaks that only YAML 1.1 has: U+0085, U+2028 and U+2029 (§4.2 there). In YAML 1.2 they are
-//! characters like others. Writers escape them.
+//! The line breaks that only YAML 1.1 has: U+0085, U+2028 and U+2029 (§4.2 there). In YAML 1.2 they
+//! are ordinary characters. Writers escape them.
 //!
-//! The grammar looks for line feeds and carriage returns. Where a window holds one of the three, it
-//! looks at a copy in which they are carriage returns of the same length ([`Breaks::piece`]), so that
-//! indices stay what they are; text is taken from the window itself. U+0085 becomes a line feed in text,
-//! U+2028 and U+2029 stay, also where a line feed would be folded away.
+//! The grammar looks for line feeds and carriage returns. If a window contains one of the three, it
+//! reads a copy in which they are replaced by carriage returns of the same length
+//! ([`Breaks::piece`]), so that indices stay the same; text is taken from the window itself. U+0085
+//! becomes a line feed in text; U+2028 and U+2029 stay, even where a line feed would be folded
+//! away.
 
 use super::event::Handler;
 use super::machine::Run;
 
-/// What fills up the copy: no byte of UTF-8.
+/// Fills up the copy: not a byte of UTF-8.
 const FILL: u8 = 0xFF;
-/// How much is copied at once; twice as much each time that a token does not end there.
+/// How much is copied at once; doubled each time a token does not end there.
 const PIECE: usize = 64 << 10;
 
 /// Finds and copies them, looking at every byte once.
 #[derive(Debug)]
 pub(super) struct Breaks {
-    /// How many bytes after the place of the parser are known to hold none.
+    /// How many bytes after the parser's position are known to contain none.
     clear: usize,
-    /// What follows the place of the parser, from `at` on, with carriage returns in their places.
+    /// What follows the parser's position, from `at` on, with carriage returns in their place.
     copy: Vec<u8>,
     at: usize,
     piece: usize,
@@ -28,9 +29,9 @@ pub(super) struct Breaks {
 /// The part of a window that the grammar is given.
 pub(super) struct Piece<'a> {
     pub(super) end: usize,
-    /// What the grammar looks at in place of the window's bytes up to `end`.
+    /// What the grammar reads in place of the window's bytes up to `end`.
     pub(super) copy: Option<&'a [u8]>,
-    /// The window ends where the piece does.
+    /// Whether the window ends where the piece does.
     pub(super) whole: bool,
 }
 
@@ -41,7 +42,7 @@ impl Default for Breaks {
 }
 
 impl Breaks {
-    /// What of `bytes` to look at from `pos` on.
+    /// Returns what to read of `bytes` from `pos` on.
     pub(super) fn piece(&mut self, bytes: &[u8], pos: usize) -> Piece<'_> {
         if self.at == self.copy.len() && !self.any(bytes, pos) {
             return Piece { end: bytes.len(), copy: None, whole: true };
@@ -52,14 +53,14 @@ impl Breaks {
             self.copy.drain(..self.at);
             self.at = 0;
         }
-        // A character that was cut is looked at again.
+        // A character that was cut off is looked at again.
         let from = self.copy.len().saturating_sub(2).max(self.at);
         self.copy.extend_from_slice(&bytes[pos + have..end]);
         replace(&mut self.copy[from..]);
         Piece { end, copy: Some(&self.copy[self.at..]), whole: end == bytes.len() }
     }
 
-    /// The parser's place moved on by so many bytes.
+    /// Moves the parser's position on by this many bytes.
     pub(super) fn advance(&mut self, bytes: usize) {
         self.clear = self.clear.saturating_sub(bytes);
         self.at = (self.at + bytes).min(self.copy.len());
@@ -68,12 +69,12 @@ impl Breaks {
         }
     }
 
-    /// A token did not end within the piece.
+    /// Enlarges the piece after a token did not end within it.
     pub(super) fn enlarge(&mut self) {
         self.piece = self.piece.saturating_mul(2);
     }
 
-    /// Whether there is one at or after `pos`.
+    /// Returns whether there is one at or after `pos`.
     fn any(&mut self, bytes: &[u8], pos: usize) -> bool {
         let mut at = (pos + self.clear).min(bytes.len());
         while let Some(found) = memchr::memchr2(0xC2, 0xE2, &bytes[at..]) {
@@ -83,7 +84,7 @@ impl Breaks {
                     self.clear = at - pos;
                     return true;
                 }
-                // It may be cut.
+                // It may be cut off.
                 [_] | [0xE2, _] => break,
                 _ => at += 1,
             }
@@ -93,7 +94,7 @@ impl Breaks {
     }
 }
 
-/// Puts carriage returns in the places of the three.
+/// Replaces the three by carriage returns.
 fn replace(bytes: &mut [u8]) {
     let mut at = 0;
     while let Some(found) = memchr::memchr2(0xC2, 0xE2, &bytes[at..]) {
@@ -109,7 +110,7 @@ fn replace(bytes: &mut [u8]) {
     }
 }
 
-/// The index behind the carriage return at `at` of a copy, if U+2028 or U+2029 stands there.
+/// Returns the index after the carriage return at `at` of a copy if it replaces U+2028 or U+2029.
 #[inline]
 pub(super) fn behind_kept(bytes: &[u8], at: usize) -> Option<usize> {
     (bytes.get(at + 1) == Some(&FILL)).then_some(at + 3)
@@ -118,16 +119,15 @@ pub(super) fn behind_kept(bytes: &[u8], at: usize) -> Option<usize> {
 /// How line breaks between two lines become text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fold {
-    /// One becomes a space; of several the first goes (§6.5).
+    /// A single one becomes a space; the first of several is dropped (§6.5).
     Lines,
-    /// The first was escaped, and goes.
+    /// The first was escaped, and is dropped.
     Escaped,
-    /// All stay.
+    /// All are kept.
     Keep,
 }
 
-/// The line breaks between two lines: those from `from` to `to`, and as many line feeds as `count` says
-/// that there are more.
+/// The line breaks between two lines: those from `from` to `to`, plus `count` further line feeds.
 pub(super) struct Between<'a> {
     pub(super) text: &'a str,
     /// The text, or its copy.
@@ -138,7 +138,7 @@ pub(super) struct Between<'a> {
 }
 
 impl Between<'_> {
-    /// Adds what they become to a text.
+    /// Appends what they become to a text.
     #[inline]
     pub(super) fn add(mut self, out: &mut String, fold: Fold) {
         if self.text.as_ptr() != self.bytes.as_ptr() {

@@ -1,4 +1,4 @@
-//! From the grammar's events to the sink's: schema, tags, keys, anchors.
+//! Turns the grammar's events into those of the sink: schema, tags, keys, anchors.
 
 use super::event::{Handler, Props, Span, Style};
 use super::merge::OpenMaps;
@@ -15,37 +15,37 @@ use crate::options::Opt;
 use crate::value::{Builder, Value};
 use crate::{Error, ErrorKind, Limits, Result, number, time};
 
-/// What lasts from window to window.
+/// The state that persists between windows.
 #[derive(Debug)]
 pub(super) struct Composer {
     pub(super) options: Options,
     pub(super) limits: Limits,
     pub(super) refs: References,
-    /// The sink takes anchors and aliases.
+    /// Whether the sink takes anchors and aliases.
     pub(super) holds: bool,
-    /// Collections that are open in the input.
+    /// How many collections are open in the input.
     pub(super) level: u32,
-    /// Collections that are open for the sink, those of aliases included.
+    /// How many collections are open for the sink, including those of aliases.
     pub(super) depth: u32,
     /// Open collections with an anchor or a tag around them.
     specials: Vec<Special>,
-    /// Keys that are collections, which come whole.
+    /// Keys that are collections, which are sent whole.
     captures: Vec<Capture>,
     /// The keys of open mappings, and what is merged into them (YAML 1.1).
     pub(super) maps: OpenMaps,
-    /// The value of a merge key is recorded and not given: its level, and where it begins.
+    /// The value of a merge key that is recorded instead of sent: its level, and where it begins.
     pub(super) merging: Option<(u32, usize)>,
     pub(super) way: Way,
 }
 
-/// How nodes without tag and anchor go to the sink.
+/// How nodes without tag and anchor are sent to the sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// In the core schema, with nothing to remember.
     Core,
-    /// In YAML 1.1, where the keys of open mappings are remembered.
+    /// In YAML 1.1, which remembers the keys of open mappings.
     Old,
-    /// The long way round: something is recorded, a key is a collection, or the schema is another.
+    /// The slow path: something is recorded, a key is a collection, or the schema is another.
     Rare,
 }
 
@@ -81,7 +81,7 @@ impl Composer {
         composer
     }
 
-    /// Another document begins.
+    /// Prepares for another document.
     pub(super) fn reset(&mut self) {
         self.refs.reset(&self.limits);
         (self.level, self.depth, self.merging) = (0, 0, None);
@@ -107,7 +107,7 @@ pub(super) struct Compose<'c, S: ?Sized> {
     pub(super) sink: &'c mut S,
 }
 
-/// An event to whoever takes them at the moment: a key under construction, or the sink.
+/// Sends an event to its current receiver: a key under construction, or the sink.
 macro_rules! target {
     ($self:ident.$($call:tt)*) => {
         match $self.c.captures.last_mut() {
@@ -118,7 +118,7 @@ macro_rules! target {
 }
 
 impl<S: Sink + ?Sized> Compose<'_, S> {
-    /// A scalar to the sink.
+    /// Sends a scalar to the sink.
     pub(super) fn give_scalar(
         &mut self,
         style: Style,
@@ -129,7 +129,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         self.give_content(tag, tags::scalar(self.c.options.schema, style, tag, text), text, key)
     }
 
-    /// What a scalar is, to the sink.
+    /// Sends the content of a scalar to the sink.
     fn give_content(
         &mut self,
         tag: Option<&str>,
@@ -165,14 +165,14 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         self.give_key(&value)
     }
 
-    /// A key that is not text.
+    /// Sends a key that is not text.
     fn give_key(&mut self, value: &Value) -> Result {
         value.check_key()?;
         self.c.maps.add_value(value, &self.c.limits);
         target!(self.key_value(value))
     }
 
-    /// A collection to the sink.
+    /// Sends the beginning of a collection to the sink.
     pub(super) fn give_begin(
         &mut self,
         mapping: bool,
@@ -187,7 +187,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         }
         self.c.depth += 1;
         if self.c.depth > self.c.limits.depth.min(Limits::DEPTH_CEILING) {
-            // The grammar has counted its own; these come from aliases.
+            // The grammar has counted its own collections; these come from aliases.
             let most = self.c.limits.depth;
             return Err(Error::limit(format!(
                 "found an alias that nests collections more than {most} deep, the limit of depth"
@@ -243,7 +243,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         Ok(())
     }
 
-    /// The node of an anchor again.
+    /// Repeats the node of an anchor.
     pub(super) fn give_alias(&mut self, index: usize, key: bool) -> Result {
         let anchor = self.c.refs.anchors[index];
         if let Some(id) = anchor.id {
@@ -256,7 +256,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             return Err(Error::new(
                 ErrorKind::Refused,
                 format!(
-                    "found an alias inside of the value that it stands for, whose anchor is at \
+                    "found an alias inside the value that it refers to, whose anchor is at \
                      byte {}, and the target has no references",
                     anchor.offset
                 ),
@@ -264,18 +264,19 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             .hint(Hint::set(Opt::OnLoss, "wrap").to("keep it as a reference")));
         };
         if !anchor.scalar {
-            let found = "a value that stands in another place too";
-            self.sink.fidelity().note(LossKind::Reference, found, "it again");
+            let found = "a shared value";
+            self.sink.fidelity().note(LossKind::Reference, found, "a copy");
         }
         self.replay(anchor.start, end, key)
     }
 
-    /// The nodes of `start..end` on the tape again, the first of them as a key or not.
+    /// Sends the nodes of `start..end` on the tape again, the first of them as a key if `key` is
+    /// set.
     pub(super) fn replay(&mut self, start: usize, end: usize, key: bool) -> Result {
-        // What is still to be given of nodes around that of an alias.
+        // The rest of the nodes around that of an alias, still to be sent.
         let mut pending: Vec<(usize, usize)> = Vec::new();
         let (mut at, mut end) = (start, end);
-        // Whether collections that are open are mappings.
+        // Whether the open collections are mappings.
         let mut open: Vec<bool> = Vec::new();
         let mut first = Some(key);
         loop {
@@ -292,7 +293,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
                 Raw::Scalar { style, key, tag, start, len } => {
                     let key = first.take().unwrap_or(key);
                     self.c.refs.spend(u64::from(!open.is_empty()), len, &self.c.limits)?;
-                    // The tape stays as it is, but it is the composer's.
+                    // The tape does not change, but it belongs to the composer.
                     let text = self.c.refs.text(start, len).to_owned();
                     let tag = self.c.refs.tag(tag).map(str::to_owned);
                     if key && self.is_merge(style, tag.as_deref(), &text) {
@@ -333,7 +334,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         }
     }
 
-    /// A collection of the input begins.
+    /// Begins a collection of the input.
     fn begin(&mut self, mapping: bool, props: &Props, key: bool) -> Result {
         self.c.level += 1;
         if self.c.way != Way::Rare && !props.any() && !key {
@@ -351,7 +352,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         if let Some(name) = props.anchor() {
             let sent = self.c.holds && given;
             id = self.c.refs.anchor(name, props.offset, false, sent);
-            // Who holds references has no use for the tape, unless keys merge what is on it.
+            // A sink that holds references does not need the tape, unless keys merge what is on it.
             if !sent || self.c.options.schema == Schema::Yaml11 {
                 self.c.refs.open(self.c.level);
                 self.c.way = Way::Rare;
@@ -364,7 +365,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         if given { self.give_begin(mapping, props.tag(), key, id) } else { Ok(()) }
     }
 
-    /// A collection of the input ends.
+    /// Ends a collection of the input.
     fn end(&mut self, mapping: bool) -> Result {
         let old = mapping && self.c.way == Way::Old;
         if self.c.way != Way::Rare
@@ -390,7 +391,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         Ok(())
     }
 
-    /// Text that is known to be nothing else.
+    /// Sends text that cannot be anything else.
     #[inline(always)]
     fn give_text(&mut self, span: Span<'_>, key: bool) -> Result {
         let length = span.end - span.start;
@@ -403,7 +404,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         }
     }
 
-    /// A plain scalar where the schema is not the core one, or something is at work.
+    /// Sends a plain scalar if the schema is not the core schema, or a collection needs recording.
     #[inline(never)]
     fn other_plain(&mut self, span: Span<'_>, key: bool) -> Result {
         let text = span.text();
@@ -485,7 +486,7 @@ impl<S: Sink + ?Sized> Handler for Compose<'_, S> {
         }
         if span.tail().first().is_none_or(|first| schema::may_mean(*first)) {
             match schema::core(span.text()) {
-                // What nearly all of them are.
+                // The usual case.
                 Meaning::I64(value) if !key => return self.sink.i64(value),
                 Meaning::Bool(value) if !key => return self.sink.bool(value),
                 Meaning::Null if !key => return self.sink.null(),
@@ -522,9 +523,9 @@ impl<S: Sink + ?Sized> Handler for Compose<'_, S> {
         let Some(anchor) = self.c.refs.find(name) else {
             let shown = crate::fidelity::shorten(name);
             return Err(Error::syntax(format!(
-                "found the alias *{shown}, which no anchor of this document names before"
+                "found the alias *{shown}, which no earlier anchor of this document defines"
             ))
-            .hint("put the text between quotes if it is meant so"));
+            .hint("quote the text if it is meant literally"));
         };
         if self.c.refs.recording > 0 {
             self.c.refs.push(Raw::Alias { anchor, key }, &self.c.limits)?;
@@ -537,7 +538,7 @@ impl<S: Sink + ?Sized> Handler for Compose<'_, S> {
     }
 }
 
-/// A scalar's content to a sink.
+/// Sends a scalar's content to a sink.
 pub(super) fn give<T: Sink + ?Sized>(
     sink: &mut T,
     options: &Options,
@@ -590,7 +591,7 @@ fn give_meaning<T: Sink + ?Sized>(
             sink.ext(Ext::Decimal(&schema::json_decimal(digits)))
         }
         Meaning::Decimal(digits) => {
-            let value: f64 = digits.parse().expect("the schemas' grammar is a part of Rust's");
+            let value: f64 = digits.parse().expect("the schemas' grammar is a subset of Rust's");
             if value.is_infinite() {
                 let shown = crate::fidelity::shorten(text);
                 return Err(Error::new(
@@ -614,6 +615,6 @@ fn give_meaning<T: Sink + ?Sized>(
              (YAML 1.2.2 §10.2)",
             crate::fidelity::shorten(text)
         ))
-        .hint(Hint::set(Opt::YamlSchema, "core").to("take it as text"))),
+        .hint(Hint::set(Opt::YamlSchema, "core").to("read it as text"))),
     }
 }

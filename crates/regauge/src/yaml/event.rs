@@ -1,9 +1,9 @@
-//! What the grammar gives: the events of YAML's own serialization tree (YAML 1.2.2 §3.1), before
-//! any schema has looked at them.
+//! The events of the grammar: those of YAML's own serialization tree (YAML 1.2.2 §3.1), before any
+//! schema is applied.
 
 use crate::Result;
 
-/// How a scalar stands in the text.
+/// The style of a scalar in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -13,12 +13,12 @@ pub(super) enum Style {
     Folded,
 }
 
-/// Anchor and tag of a node.
+/// The anchor and the tag of a node.
 #[derive(Debug, Default)]
 pub(super) struct Props {
     pub(super) anchor: String,
     pub(super) has_anchor: bool,
-    /// The full tag: `tag:yaml.org,2002:str`, `!local`, or the `!` that stands for none.
+    /// The full tag: `tag:yaml.org,2002:str`, `!local`, or the non-specific `!`.
     pub(super) tag: String,
     pub(super) has_tag: bool,
     /// The offset of the anchor in the whole input.
@@ -53,7 +53,7 @@ impl Props {
     }
 }
 
-/// Text of the input, and the window it stands in.
+/// Text of the input, and the window that contains it.
 #[derive(Clone, Copy)]
 pub(super) struct Span<'a> {
     pub(super) window: &'a str,
@@ -66,14 +66,14 @@ impl<'a> Span<'a> {
         &self.window[self.start..self.end]
     }
 
-    /// The window from the text's start on.
+    /// Returns the window from the start of the text on.
     #[inline(always)]
     pub(super) fn tail(self) -> &'a [u8] {
         &self.window.as_bytes()[self.start..]
     }
 }
 
-/// Takes the events. `key` says that the node is a mapping's key.
+/// Receives the events. `key` says that the node is a mapping's key.
 pub(super) trait Handler {
     fn begin_document(&mut self, explicit: bool) -> Result;
     fn end_document(&mut self, explicit: bool) -> Result;
@@ -81,9 +81,9 @@ pub(super) trait Handler {
     fn end_sequence(&mut self) -> Result;
     fn begin_mapping(&mut self, props: &Props, flow: bool, key: bool) -> Result;
     fn end_mapping(&mut self) -> Result;
-    /// A plain scalar on one line, without anchor and tag: nearly all are.
+    /// Handles a plain scalar on one line without anchor and tag, like nearly all scalars.
     fn plain(&mut self, span: Span<'_>, key: bool) -> Result;
-    /// The same between quotes, without anything to undo.
+    /// Handles a quoted scalar that needs no unescaping or folding.
     fn quoted(&mut self, span: Span<'_>, style: Style, key: bool) -> Result {
         self.scalar(Props::NONE, style, span.text(), key)
     }

@@ -1,4 +1,4 @@
-//! What is wrong: the messages of the reader, without their places.
+//! The reader's error messages, without their locations.
 
 use super::event::Handler;
 use super::machine::{Frame, Kind, Run, Step, Stop};
@@ -6,7 +6,7 @@ use crate::hint::Hint;
 use crate::limits::Limit;
 use crate::{Error, ErrorKind};
 
-const QUOTE_IT: &str = "put the text between quotes if it is meant so";
+const QUOTE_IT: &str = "quote the text if it is meant literally";
 
 #[cold]
 pub(super) fn too_deep(most: usize) -> Error {
@@ -26,13 +26,13 @@ pub(super) fn encoding(name: &str) -> Error {
         ErrorKind::Unsupported,
         format!("found text in {name}, expected UTF-8 (YAML 1.2.2 §5.2)"),
     )
-    .hint(format!("convert it first, for instance: iconv -f {name} -t UTF-8"))
+    .hint(format!("convert it first, for example: iconv -f {name} -t UTF-8"))
 }
 
 #[cold]
 pub(super) fn utf8(byte: u8) -> Error {
     Error::syntax(format!("found byte 0x{byte:02X}, which is not UTF-8 here (YAML 1.2.2 §5.2)"))
-        .hint("convert it first, for instance: iconv -f LATIN1 -t UTF-8")
+        .hint("convert it first, for example: iconv -f LATIN1 -t UTF-8")
 }
 
 #[cold]
@@ -40,7 +40,7 @@ pub(super) fn unprintable(char: char) -> Error {
     let code = u32::from(char);
     if char == '\u{FEFF}' {
         return Error::syntax(
-            "found a byte order mark inside of a document, expected it only at its start \
+            "found a byte order mark inside a document, expected one only at the start \
              (YAML 1.2.2 §5.2)",
         )
         .hint("write \"\\uFEFF\" if it is meant as text");
@@ -49,8 +49,8 @@ pub(super) fn unprintable(char: char) -> Error {
         "found the character U+{code:04X}, which YAML does not allow unescaped (YAML 1.2.2 §5.1)"
     ))
     .hint(match code {
-        0..=0xFF => format!("write \"\\x{code:02X}\" between double quotes"),
-        _ => format!("write \"\\u{code:04X}\" between double quotes"),
+        0..=0xFF => format!("write \"\\x{code:02X}\" in double quotes"),
+        _ => format!("write \"\\u{code:04X}\" in double quotes"),
     })
 }
 
@@ -63,55 +63,57 @@ pub(super) fn twice(what: &str) -> Error {
 #[cold]
 pub(super) fn tab() -> Error {
     Error::syntax("found a tab in the indentation, expected spaces (YAML 1.2.2 §6.1)")
-        .hint("replace tabs at the beginning of lines by spaces")
+        .hint("replace tabs at the beginning of lines with spaces")
 }
 
 #[cold]
 pub(super) fn directives_without_document(found: Option<&str>) -> Error {
     match found {
         None => Error::truncated(
-            "found the end of the input behind a directive, expected `---` and a document",
+            "found the end of the input after a directive, expected `---` and a document",
         ),
-        Some(found) => Error::syntax(format!("found {found} behind a directive, expected `---`")),
+        Some(found) => Error::syntax(format!("found {found} after a directive, expected `---`")),
     }
 }
 
 #[cold]
 pub(super) fn after_dots(found: &str) -> Error {
-    Error::syntax(format!("found {found} behind `...`, expected the end of the line"))
+    Error::syntax(format!("found {found} after `...`, expected the end of the line"))
 }
 
 #[cold]
 pub(super) fn behind_byte_order_mark(found: &str) -> Error {
     Error::syntax(format!(
-        "found {found} behind a byte order mark that follows a document, expected `---`"
+        "found {found} after a byte order mark that follows a document, expected `---`"
     ))
 }
 
 #[cold]
 pub(super) fn long_key() -> Error {
     Error::syntax("found a key of more than 1024 characters without `? ` (YAML 1.2.2 §7.4.2)")
-        .hint("write `? ` in front of the key, and its value behind `: ` on a line of its own")
+        .hint("write `? ` before the key, and its value after `: ` on its own line")
 }
 
 #[cold]
 pub(super) fn key_on_lines() -> Error {
-    Error::syntax("found a key of several lines, expected it on one (YAML 1.2.2 §7.4.2)")
-        .hint("write `? ` in front of it, or check the indentation of the lines before")
+    Error::syntax(
+        "found a key that spans several lines, expected it on one line (YAML 1.2.2 §7.4.2)",
+    )
+    .hint("write `? ` before it, or check the indentation of the preceding lines")
 }
 
 #[cold]
 pub(super) fn props_before_indicator(byte: u8) -> Error {
     Error::syntax(format!(
-        "found `{}` behind an anchor or a tag on one line, expected it on the next line",
+        "found `{}` after an anchor or a tag on the same line, expected it on the next line",
         char::from(byte)
     ))
 }
 
 #[cold]
 pub(super) fn sequence_in_mapping() -> Error {
-    Error::syntax("found `-` where the mapping goes on, expected a key")
-        .hint("indent the sequence as far as the value it belongs to, or further")
+    Error::syntax("found `-` where the mapping continues, expected a key")
+        .hint("indent the sequence at least as far as the value it belongs to")
 }
 
 #[cold]
@@ -120,19 +122,19 @@ pub(super) fn no_collection_here(byte: u8) -> Error {
         b'-' => ("`- `", "sequence"),
         _ => ("`? `", "mapping"),
     };
-    Error::syntax(format!("found {found} behind other text, expected the {what} on a new line"))
+    Error::syntax(format!("found {found} after other text, expected the {what} on a new line"))
         .hint(QUOTE_IT)
 }
 
 #[cold]
 pub(super) fn props_of_alias() -> Error {
-    Error::syntax("found an anchor or a tag in front of an alias, which can have none")
+    Error::syntax("found an anchor or a tag before an alias, which can have neither")
 }
 
 #[cold]
 pub(super) fn flow_no_key() -> Error {
-    Error::syntax("found a flow collection without a colon behind it, expected a key and a colon")
-        .hint("a key must stand on one line and have at most 1024 characters")
+    Error::syntax("found a flow collection without a colon after it, expected a key and a colon")
+        .hint("a key must be on one line and have at most 1024 characters")
 }
 
 #[cold]
@@ -147,14 +149,14 @@ pub(super) fn open_quote(quote: u8) -> Error {
 pub(super) fn marker_in_quotes(quote: u8) -> Error {
     let quote = char::from(quote);
     Error::syntax(format!(
-        "found a document marker inside a quoted scalar, expected `{quote}` before"
+        "found a document marker inside a quoted scalar, expected `{quote}` before it"
     ))
 }
 
 #[cold]
 pub(super) fn indent_in(what: &str, least: i32) -> Error {
     Error::syntax(format!(
-        "found a line of {what} that is indented too little, expected {} spaces at least",
+        "found a line of {what} with too little indentation, expected at least {} spaces",
         least + 1
     ))
 }
@@ -165,12 +167,14 @@ pub(super) fn escape(char: char) -> Error {
         "found `\\{}`, expected one of YAML's escapes (YAML 1.2.2 §5.7)",
         char.escape_debug()
     ))
-    .hint("write `\\\\` for a backslash, or put the text between single quotes")
+    .hint("write `\\\\` for a backslash, or put the text in single quotes")
 }
 
 #[cold]
 pub(super) fn no_character(escape: &str) -> Error {
-    Error::syntax(format!("found {escape}, which is no character, expected a Unicode scalar value"))
+    Error::syntax(format!(
+        "found {escape}, which is not a character, expected a Unicode scalar value"
+    ))
 }
 
 #[cold]
@@ -193,10 +197,10 @@ pub(super) fn block_header(found: &str) -> Error {
 #[cold]
 pub(super) fn blank_lines_indented(most: usize, indent: usize) -> Error {
     Error::syntax(format!(
-        "found text indented by {indent} behind a blank line of {most} spaces, expected blank \
+        "found text indented by {indent} after a blank line of {most} spaces, expected blank \
          lines to have no more spaces than the first line of the block scalar"
     ))
-    .hint("remove the spaces of the blank lines, or write the indentation behind `|` or `>`")
+    .hint("remove the spaces from the blank lines, or write the indentation after `|` or `>`")
 }
 
 fn name(frame: Option<&Frame>) -> (&'static str, char) {
@@ -216,7 +220,7 @@ pub(super) fn open_flow(frame: Option<&Frame>) -> Error {
 pub(super) fn marker_in_flow(frame: Option<&Frame>) -> Error {
     let (name, close) = name(frame);
     Error::syntax(format!(
-        "found a document marker inside a flow {name}, expected `{close}` before"
+        "found a document marker inside a flow {name}, expected `{close}` before it"
     ))
 }
 
@@ -234,14 +238,14 @@ pub(super) fn bracket(found: u8, frame: Option<&Frame>) -> Error {
 
 #[cold]
 pub(super) fn bracket_behind_colon(found: u8) -> Error {
-    Error::syntax(format!("found `{}` right behind a colon, expected a space", char::from(found)))
+    Error::syntax(format!("found `{}` directly after a colon, expected a space", char::from(found)))
 }
 
 #[cold]
 pub(super) fn no_name(indicator: u8) -> Error {
     let what = if indicator == b'&' { "anchor" } else { "alias" };
     Error::syntax(format!(
-        "found no name behind `{}`, expected that of the {what}",
+        "found no name after `{}`, expected the name of the {what}",
         char::from(indicator)
     ))
     .hint(QUOTE_IT)
@@ -249,7 +253,7 @@ pub(super) fn no_name(indicator: u8) -> Error {
 
 #[cold]
 pub(super) fn behind_property(found: &str) -> Error {
-    Error::syntax(format!("found {found} right behind an anchor or a tag, expected a space"))
+    Error::syntax(format!("found {found} directly after an anchor or a tag, expected a space"))
 }
 
 #[cold]
@@ -264,18 +268,18 @@ pub(super) fn empty_tag() -> Error {
 
 #[cold]
 pub(super) fn tag_without_suffix(handle: &str) -> Error {
-    Error::syntax(format!("found the tag handle {handle} alone, expected a name behind it"))
+    Error::syntax(format!("found the tag handle {handle} alone, expected a name after it"))
 }
 
 #[cold]
 pub(super) fn unknown_handle(handle: &str) -> Error {
-    Error::syntax(format!("found the tag handle {handle}, which no %TAG of this document explains"))
+    Error::syntax(format!("found the tag handle {handle}, which no %TAG of this document defines"))
         .hint(format!("write %TAG {handle} and a prefix before `---`"))
 }
 
 #[cold]
 pub(super) fn percent() -> Error {
-    Error::syntax("found `%` in a tag, expected two hexadecimal digits of UTF-8 behind it")
+    Error::syntax("found `%` in a tag, expected two hexadecimal digits of UTF-8 after it")
 }
 
 #[cold]
@@ -285,12 +289,12 @@ pub(super) fn directive_name() -> Error {
 
 #[cold]
 pub(super) fn directive_twice(directive: &str) -> Error {
-    Error::syntax(format!("found {directive} twice, expected it once a document"))
+    Error::syntax(format!("found {directive} twice, expected it once per document"))
 }
 
 #[cold]
 pub(super) fn directive_words(directive: &str, expected: &str) -> Error {
-    Error::syntax(format!("found other words behind {directive}, expected {expected}"))
+    Error::syntax(format!("found other words after {directive}, expected {expected}"))
 }
 
 #[cold]
@@ -305,14 +309,14 @@ pub(super) fn version(version: &str) -> Error {
 pub(super) fn handle(handle: &str) -> Error {
     let shown: String = handle.chars().take(40).collect();
     Error::syntax(format!(
-        "found `{}` behind %TAG, expected a handle such as `!`, `!!` or `!name!`",
+        "found `{}` after %TAG, expected a handle such as `!`, `!!` or `!name!`",
         shown.escape_debug()
     ))
 }
 
 #[cold]
 pub(super) fn tag_prefix() -> Error {
-    Error::syntax("found a %TAG prefix that is no part of a URI, expected one such as tag:x,2000:")
+    Error::syntax("found a %TAG prefix that is not part of a URI, expected one such as tag:x,2000:")
         .hint("write `%` and two hexadecimal digits for other characters")
 }
 
@@ -322,14 +326,14 @@ pub(super) fn many_handles() -> Error {
 }
 
 impl<H: Handler + ?Sized> Run<'_, '_, H> {
-    /// Something follows a node on its line.
+    /// Builds the error for something that follows a node on its line.
     #[cold]
     pub(super) fn trailing(&self) -> Step<Stop> {
         let found = self.found(self.at)?;
-        let error = Error::syntax(format!("found {found} behind a value, expected a new line"));
+        let error = Error::syntax(format!("found {found} after a value, expected a new line"));
         let error = match self.bytes.get(self.at) {
-            Some(b'#') => error.hint("write a space in front of `#` if it begins a comment"),
-            Some(b':') => error.hint("write a space behind `:` if the value is a key"),
+            Some(b'#') => error.hint("write a space before `#` if it begins a comment"),
+            Some(b':') => error.hint("write a space after `:` if the value is a key"),
             _ => error.hint(QUOTE_IT),
         };
         Ok(error.at(self.at as u64).into())
@@ -339,7 +343,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
     pub(super) fn after_root(&self) -> Step<Stop> {
         let found = self.found(self.at)?;
         let error = Error::syntax(format!(
-            "found {found} behind the whole document, expected `---`, `...` or the end"
+            "found {found} after the document, expected `---`, `...` or the end"
         ));
         Ok(error
             .hint("check the indentation, or write `---` before another document")
@@ -347,13 +351,13 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             .into())
     }
 
-    /// A key is there, and no colon.
+    /// Builds the error for a key without a colon.
     #[cold]
     pub(super) fn no_colon(&self, at: usize) -> Step<Stop> {
         let found = self.found(at)?;
-        let error = Error::syntax(format!("found {found} behind a key, expected `:` and a space"));
+        let error = Error::syntax(format!("found {found} after a key, expected `:` and a space"));
         Ok(error
-            .hint("check the indentation if the line belongs to the value before")
+            .hint("check the indentation if the line belongs to the preceding value")
             .at(at as u64)
             .into())
     }
@@ -361,24 +365,25 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
     #[cold]
     pub(super) fn no_dash(&self) -> Step<Stop> {
         let found = self.found(self.at)?;
-        let error = Error::syntax(format!("found {found} where a sequence goes on, expected `- `"));
+        let error =
+            Error::syntax(format!("found {found} where a sequence continues, expected `- `"));
         Ok(error.at(self.at as u64).into())
     }
 
-    /// An entry stands between the columns of the collections that are open, of which some have
-    /// ended by now: the innermost had its entries at `innermost`.
+    /// Builds the error for an entry between the columns of the open collections, some of which
+    /// have ended by now: the innermost had its entries at `innermost`.
     #[cold]
     pub(super) fn misplaced(&self, indent: i32, innermost: i32) -> Step<Stop> {
         let found = self.found(self.at)?;
         let open = self.m.block_indent();
         let expected = match open == innermost {
             true => open.to_string(),
-            false => format!("{open}, or {innermost} as the lines before"),
+            false => format!("{open}, or {innermost} like the preceding lines"),
         };
         let error = Error::syntax(format!(
             "found {found} indented by {indent} spaces, expected {expected}"
         ));
-        Ok(error.hint("align it with the entries it belongs to").at(self.at as u64).into())
+        Ok(error.hint("align it with the entries it belongs with").at(self.at as u64).into())
     }
 
     #[cold]
@@ -386,13 +391,13 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         let error = if self.m.tab && self.m.fresh {
             tab()
         } else {
-            Error::syntax("found a key and its colon where only a value can stand")
-                .hint("put the text between quotes, or the mapping on lines of its own")
+            Error::syntax("found a key and its colon where only a value is allowed")
+                .hint("quote the text, or put the mapping on its own lines")
         };
         Ok(error.at(self.at as u64).into())
     }
 
-    /// No node begins with this byte.
+    /// Builds the error for a byte that begins no node.
     #[cold]
     pub(super) fn no_node(&self, byte: u8) -> Step<Stop> {
         if byte < 0x20 || byte == 0x7F {
@@ -401,13 +406,13 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         let found = self.found(self.at)?;
         let error = Error::syntax(format!("found {found}, expected a value"));
         let error = match byte {
-            b'@' | b'`' => error.hint("YAML reserves this character: put the text between quotes"),
+            b'@' | b'`' => error.hint("YAML reserves this character: quote the text"),
             _ => error.hint(QUOTE_IT),
         };
         Ok(error.at(self.at as u64).into())
     }
 
-    /// An entry of a flow collection is followed by neither a comma nor its end.
+    /// Builds the error for an entry of a flow collection followed by neither a comma nor the end.
     #[cold]
     pub(super) fn flow_unexpected(&self) -> Step<Stop> {
         let found = self.found(self.at)?;
@@ -419,7 +424,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         let error =
             Error::syntax(format!("found {found} inside a flow {name}, expected `,` or `{close}`"));
         let error = match self.bytes.get(self.at) {
-            Some(b'#') => error.hint("write a space in front of `#` if it begins a comment"),
+            Some(b'#') => error.hint("write a space before `#` if it begins a comment"),
             _ => error.hint(QUOTE_IT),
         };
         Ok(error.at(self.at as u64).into())

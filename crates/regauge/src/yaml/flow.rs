@@ -7,7 +7,7 @@ use super::machine::{END, Kind, Phase, Run, State, Step, is_flow_indicator, is_s
 use super::plain::LineEnd;
 
 impl<H: Handler + ?Sized> Run<'_, '_, H> {
-    /// Opens the flow collection whose bracket stands at hand, with the inner properties.
+    /// Opens the flow collection whose bracket is next, with the inner properties.
     pub(super) fn begin_flow(&mut self, byte: u8) -> Step {
         let at = self.at;
         self.check_depth(at)?;
@@ -29,7 +29,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(())
     }
 
-    /// Passes over what separates tokens in a flow collection; gives the byte that follows.
+    /// Skips the separators between tokens in a flow collection; returns the next byte.
     #[inline(always)]
     fn skip_flow(&mut self) -> Step<u8> {
         if let Some(byte) = self.bytes.get(self.at)
@@ -51,8 +51,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             if self.line == at as isize && self.is_marker(at)? {
                 return Err(fault::marker_in_flow(self.m.stack.last()).at(at as u64).into());
             }
-            // A bracket may close where the line with the opening one began, as most people
-            // write it and most parsers read it, though the specification does not let it.
+            // A bracket may close where the line with the opening one began. Most people write it
+            // so and most parsers accept it, although the specification does not allow it.
             let closing = matches!(self.bytes[at], b']' | b'}');
             if self.indent() + i32::from(closing) <= self.m.flow_indent {
                 let fault = fault::indent_in("a flow collection", self.m.flow_indent);
@@ -66,7 +66,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.m.stack.last().is_some_and(|frame| frame.kind == Kind::FlowMapping)
     }
 
-    /// An entry of the flow collection at hand, or its end.
+    /// Reads an entry of the current flow collection, or its end.
     pub(super) fn flow_entry(&mut self) -> Step {
         let byte = self.skip_flow()?;
         let mapping = self.in_mapping();
@@ -95,7 +95,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.flow_content(byte)
     }
 
-    /// A node in a flow collection, or nothing.
+    /// Reads a node in a flow collection, or an empty one.
     pub(super) fn flow_node(&mut self) -> Step {
         let byte = self.skip_flow()?;
         self.flow_content(byte)
@@ -221,13 +221,13 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.node_done()
     }
 
-    /// Whether the colon at hand is an indicator; behind a quoted key it always is.
+    /// Returns whether the current colon is an indicator; after a quoted key it always is.
     fn is_colon(&self, json_key: bool) -> Step<bool> {
         let next = self.peek(self.at + 1)?;
         Ok(json_key || is_space(next) || is_flow_indicator(next))
     }
 
-    /// The index behind the colon that follows on the line and makes a pair of the entry.
+    /// Returns the index after a colon that follows on the line and turns the entry into a pair.
     fn pair_colon(&self, mut at: usize, json_key: bool) -> Step<Option<usize>> {
         while let b' ' | b'\t' = self.peek(at)? {
             at += 1;
@@ -240,8 +240,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(colon.then_some(at + 1))
     }
 
-    /// Checks that no bracket stands right behind the colon that ends at `at`: only a key between
-    /// quotes or brackets needs no space there (§7.4.2).
+    /// Checks that no bracket directly follows the colon that ends at `at`: only a quoted or
+    /// bracketed key needs no space there (§7.4.2).
     fn check_colon(&self, at: usize) -> Step {
         let byte = self.peek(at)?;
         if !matches!(byte, b'[' | b'{') {
@@ -250,8 +250,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Err(fault::bracket_behind_colon(byte).at(at as u64).into())
     }
 
-    /// Opens the mapping of one pair. The properties at hand are its key's, and must stand on one
-    /// line with it.
+    /// Opens the single-pair mapping. The current properties are its key's, and must be on the same
+    /// line.
     fn begin_pair(&mut self, phase: Phase) -> Step {
         if self.m.any_props && self.m.outer.any() {
             return Err(fault::key_on_lines().at(self.at as u64).into());
@@ -268,7 +268,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(())
     }
 
-    /// A key is whole: its colon, or no value.
+    /// Handles a complete key: reads its colon, or gives it no value.
     pub(super) fn flow_colon(&mut self) -> Step {
         let byte = self.skip_flow()?;
         if byte == b':' && self.is_colon(self.m.json_key)? {
@@ -288,7 +288,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.node_done()
     }
 
-    /// A comma, or the end of the collection.
+    /// Reads a comma, or the end of the collection.
     pub(super) fn flow_after(&mut self) -> Step {
         match self.skip_flow()? {
             b',' => {
@@ -318,11 +318,11 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.node_done()
     }
 
-    /// Whether the flow collection at `start` is an implicit key: on one line, within 1,024
-    /// characters, and with a colon behind it.
+    /// Returns whether the flow collection at `start` is an implicit key: on one line, within 1,024
+    /// characters, and followed by a colon.
     ///
-    /// The answers for the collections inside of it are found on the way and remembered, so that
-    /// nothing is looked at again for each level of nesting.
+    /// The answers for the collections inside it are found on the way and remembered, so nothing is
+    /// scanned again for each level of nesting.
     #[inline(never)]
     pub(super) fn is_flow_key(&mut self, start: usize, block: bool) -> Step<bool> {
         let offset = self.offset(start);
@@ -332,7 +332,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         let mut keys = std::mem::take(&mut self.m.flow_keys);
         keys.clear();
         let end = self.flow_end(start, &mut keys)?;
-        // The first is the one at hand, about which the caller may have to ask again.
+        // The first is the current one, about which the caller may ask again.
         keys.remove(0);
         self.m.flow_keys = keys;
         let Some(end) = end else { return Ok(false) };
@@ -343,19 +343,20 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(colon.is_some() && self.check_key(start, end).is_ok())
     }
 
-    /// Behind the flow collection at `start`, if it ends on its line and not too far away. Whether
-    /// those inside of it are keys goes to `keys`, with their offsets.
+    /// Returns the index after the flow collection at `start`, if it ends on its line and near
+    /// enough. For the collections inside it, `keys` receives whether they are keys, with their
+    /// offsets.
     ///
-    /// This follows the same tokens as the grammar does; where it meets what is no YAML, the
-    /// grammar will as well.
+    /// This follows the same tokens as the grammar; if it finds invalid YAML, the grammar will too.
     fn flow_end(&self, start: usize, keys: &mut Vec<(u64, bool)>) -> Step<Option<usize>> {
-        // Characters have four bytes at most, so that what begins in the first half of this and
-        // does not end in it has more than 1,024.
+        // Characters have at most four bytes, so a collection that begins in the first half of this
+        // and does not end in it has more than 1,024.
         let most = start + 8 * KEY_CHARS;
-        // Open collections: where they begin, and their places in `keys`.
+        // Open collections: where they begin, and their indices in `keys`.
         let mut open: Vec<(usize, usize)> = Vec::new();
         let mut at = start;
-        // The token before was quoted or a collection: a colon right behind it is an indicator.
+        // Whether the previous token was quoted or a collection: a colon directly after it is an
+        // indicator.
         let mut json = false;
         loop {
             if at > most {
@@ -421,7 +422,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                     continue;
                 }
                 _ if self.is_plain_in_flow(at, byte)? => {
-                    // A plain scalar, in which quotes mean nothing.
+                    // A plain scalar, in which quotes have no meaning.
                     let line = self.plain_line(at, true)?;
                     at = line.stop;
                     json = false;

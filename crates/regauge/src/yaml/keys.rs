@@ -1,4 +1,4 @@
-//! Keys that are not text: which can be written, and where they stand.
+//! Keys that are not text: which can be written, and where.
 
 use super::reader::Schema;
 use super::schema::Time;
@@ -8,16 +8,16 @@ use crate::event::{Ext, Origin};
 use crate::value::Value;
 use crate::{notation, number, time};
 
-/// Keys longer than this stand behind `? `: YAML allows 1,024 characters for the others, quotes
-/// and escapes included.
+/// Longer keys are written after `? `: YAML limits the others to 1,024 characters, including quotes
+/// and escapes.
 pub(super) const KEY_BYTES: usize = 1000;
 
-/// Whether the key can be written as it is, through and through; `wraps` where the wrapped notation
-/// is at hand for what cannot.
+/// Returns whether the whole key can be written directly; `wraps` if the wrapped notation is
+/// available for what cannot.
 pub(super) fn is_held(key: &Value, wraps: bool, schema: Schema) -> bool {
     match key {
         Value::MsgpackExt(..) | Value::Surrogates(_) | Value::BrokenText(_) => false,
-        // Digits that a double does not keep would be lost to who reads the key.
+        // Digits that a double does not keep would be lost to the reader of the key.
         Value::Decimal(digits) => !wraps && number::double_of_same_digits(digits).is_some(),
         Value::F32(v) => !v.is_nan() || !notation::has_payload(number::widened(*v)),
         Value::F64(v) => !notation::has_payload(*v),
@@ -50,8 +50,8 @@ pub(super) fn is_held(key: &Value, wraps: bool, schema: Schema) -> bool {
     }
 }
 
-/// Whether the text of a date or a time is what a reader of YAML makes of it again. An offset with
-/// seconds is not: neither RFC 3339 nor YAML has one, and PyYAML fails on it.
+/// Returns whether a YAML reader turns the text of a date or time back into the same value. Not
+/// with seconds in the offset: neither RFC 3339 nor YAML allows them, and PyYAML fails on them.
 pub(super) fn is_timestamp(v: Ext<'_>) -> bool {
     match v {
         Ext::Date(text) => schema_11::timestamp(text) == Some(Time::Date(text.to_owned())),
@@ -63,13 +63,13 @@ pub(super) fn is_timestamp(v: Ext<'_>) -> bool {
     }
 }
 
-/// Whether a time with an offset from UTC has that of UTC itself.
+/// Returns whether a time with an offset from UTC has offset zero.
 pub(super) fn is_at_zero(text: &str) -> bool {
     text.strip_suffix("+00:00")
         .is_some_and(|local| schema_11::timestamp(text) == Some(Time::Utc(format!("{local}Z"))))
 }
 
-/// Whether a key that is not text is short enough to stand before a colon on its line.
+/// Returns whether a key that is not text is short enough to precede a colon on its line.
 pub(super) fn is_short(key: &Value) -> bool {
     match key {
         Value::Null | Value::Bool(_) | Value::Int(_) | Value::UInt(_) => true,

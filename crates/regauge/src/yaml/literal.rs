@@ -6,7 +6,7 @@ use super::fault;
 use super::machine::{END, Run, Step};
 use super::simd::skip_spaces;
 
-/// What becomes of the line breaks at the end.
+/// What happens to the line breaks at the end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chomp {
     Strip,
@@ -15,7 +15,7 @@ enum Chomp {
 }
 
 impl<H: Handler + ?Sized> Run<'_, '_, H> {
-    /// The block scalar whose indicator `byte` stands at hand.
+    /// Reads the block scalar whose indicator is `byte`.
     #[inline(never)]
     pub(super) fn block_scalar(&mut self, byte: u8) -> Step {
         let start = self.at;
@@ -44,7 +44,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.node_done()
     }
 
-    /// The header behind the indicator: chomping, indentation, and where its line ends.
+    /// Reads the header after the indicator: chomping, indentation, and where its line ends.
     fn block_header(&self, mut at: usize) -> Step<(Chomp, Option<usize>, usize)> {
         let (mut chomp, mut indent) = (None, None);
         loop {
@@ -72,7 +72,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok((chomp.unwrap_or(Chomp::Clip), indent, end))
     }
 
-    /// The indentation of the first line that is not blank.
+    /// Returns the indentation of the first line that is not blank.
     fn detect_indent(&self, mut at: usize, least: i32) -> Step<usize> {
         let mut most = 0;
         let floor = (least + 1) as usize;
@@ -94,8 +94,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         }
     }
 
-    /// The lines from `at` on, into the scratch buffer; gives the index of the line that does not
-    /// belong to them.
+    /// Reads the lines from `at` on into the scratch buffer; returns the index of the first line
+    /// that does not belong to them.
     fn block_lines(
         &mut self,
         mut at: usize,
@@ -103,7 +103,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         folded: bool,
         chomp: Chomp,
     ) -> Step<usize> {
-        // Line breaks that wait for what follows them, and where the first stands.
+        // Line breaks that wait for what follows them, and the position of the first.
         let (mut breaks, mut broken) = (0, at);
         let mut first = true;
         let mut spaced = false;
@@ -116,7 +116,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                 continue;
             }
             if self.is_end(text) {
-                // A last line of spaces counts, though no break ends it.
+                // A last line of spaces counts, even though no break ends it.
                 breaks += usize::from(text > at);
                 break text;
             }
@@ -138,7 +138,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             between.add(scratch, fold);
             scratch.push_str(&self.text[text..line_end]);
             (first, spaced) = (false, is_spaced);
-            // The end of the input counts as that of a line.
+            // The end of the input counts as the end of a line.
             (breaks, broken) = (1, line_end);
             if self.is_end(line_end) {
                 break line_end;

@@ -1,17 +1,17 @@
 //! The grammar of YAML 1.2.2 as a state machine over a window of text.
 //!
-//! Advice for those who change these files:
+//! Advice for editors:
 //!
-//! - [`Run::at`] is the place up to which everything is done with. A step looks ahead as far as it
-//!   must, and only then gives events, changes the state and moves `at`. So it can stop anywhere
-//!   with [`Stop::More`], and is run again from `at` with more of the input. Where a step gives
-//!   several events, each of them must leave a state from which the rest can go on.
-//! - Nothing depends on where a window ends: what lies beyond its end is asked for by
-//!   [`Run::peek`], never taken for the end of the input.
-//! - There is no queue of tokens and no recursion. What is open lies on [`Machine::stack`].
-//! - An implicit key (`key: value`) is known by the colon behind it, so a scalar is scanned before
-//!   the mapping that it opens begins; a flow collection is scanned over to its end
-//!   ([`Run::is_flow_key`]), within the 1,024 characters and the one line that §7.4.2 allows.
+//! - [`Run::at`] is the position up to which everything has been consumed. A step looks ahead as
+//!   far as it must, and only then sends events, changes the state and moves `at`. So it can stop
+//!   anywhere with [`Stop::More`], and is run again from `at` with more of the input. If a step
+//!   sends several events, each of them must leave a state from which the rest can continue.
+//! - Nothing may depend on where a window ends: [`Run::peek`] asks for bytes past its end, which
+//!   must never be mistaken for the end of the input.
+//! - There is no token queue and no recursion. Open collections are on [`Machine::stack`].
+//! - An implicit key (`key: value`) is recognised by the colon after it, so a scalar is scanned
+//!   before the mapping that it opens begins; a flow collection is scanned to its end
+//!   ([`Run::is_flow_key`]), within the 1,024 characters and the single line that §7.4.2 allows.
 
 use super::breaks::behind_kept;
 use super::event::{Handler, Props, Span, Style};
@@ -21,7 +21,7 @@ use crate::limits::Limits;
 use crate::reader::Status;
 use crate::{Error, Result};
 
-/// Why a step ended before it was done.
+/// Why a step ended before it was complete.
 pub(super) enum Stop {
     /// The window is too short.
     More,
@@ -46,17 +46,17 @@ pub(super) enum State {
     Between,
     /// A node of a block collection, or the root.
     Node,
-    /// A node in block style is whole; another entry follows, or what is open ends.
+    /// A node in block style is complete; another entry follows, or the collection ends.
     Entry,
-    /// The properties of a block mapping's key were there; the key follows.
+    /// The properties of a block mapping's key have been read; the key follows.
     Key,
-    /// A flow collection that is an implicit key is whole; its colon follows.
+    /// A flow collection that is an implicit key is complete; its colon follows.
     Colon,
     /// In a flow collection: an entry, or the end.
     FlowEntry,
     /// In a flow collection: a node, or nothing.
     FlowNode,
-    /// In a flow collection: a key is whole, and a colon may follow.
+    /// In a flow collection: a key is complete, and a colon may follow.
     FlowColon,
     /// In a flow collection: a comma or the end.
     FlowAfter,
@@ -68,16 +68,16 @@ pub(super) enum Kind {
     Mapping,
     FlowSequence,
     FlowMapping,
-    /// The mapping of one pair that a colon or a `?` makes in a flow sequence.
+    /// The single-pair mapping that a colon or a `?` makes in a flow sequence.
     FlowPair,
 }
 
-/// What the node at hand is to the mapping around it.
+/// The role of the current node in the mapping around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// The key of a pair, without `?`.
     Key,
-    /// The key behind a `?`.
+    /// The key after a `?`.
     Explicit,
     Value,
 }
@@ -91,7 +91,7 @@ pub(super) struct Frame {
     pub(super) indent: i32,
 }
 
-/// What lasts from window to window.
+/// The state that persists between windows.
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) limits: Limits,
@@ -100,46 +100,46 @@ pub(super) struct Machine {
     pub(super) stack: Vec<Frame>,
     /// The column of `at`.
     column: isize,
-    /// How many bytes have to be there before the token at hand is worth another look.
+    /// How many bytes must be available before the current token is scanned again.
     cut: usize,
-    /// Offset in the whole input of the window's start.
+    /// Offset of the window's start in the whole input.
     base: u64,
-    /// What comes next is the first of its line.
+    /// Whether the next token is the first on its line.
     pub(super) fresh: bool,
-    /// A tab stands between it and what was before (or the line's start).
+    /// Whether a tab separates it from the token before (or from the line's start).
     pub(super) tab: bool,
-    /// White space stands there.
+    /// Whether whitespace precedes it.
     pub(super) space: bool,
-    /// The spaces at the beginning of the line, where a tab follows them.
+    /// The number of spaces at the beginning of the line, if a tab follows them.
     indent: i32,
-    /// A block collection may begin here although it is not the first of its line.
+    /// Whether a block collection may begin here although it is not first on its line.
     pub(super) compact: bool,
-    /// Anchor and tag that stand on lines before the node: those of a collection, if one begins.
+    /// Anchor and tag on lines before the node: those of a collection, if one begins.
     pub(super) outer: Props,
-    /// Those on the line at hand: of the key, if it is one.
+    /// Those on the current line: of the key, if it is one.
     pub(super) inner: Props,
     pub(super) any_props: bool,
-    /// Column of the first of `inner`, and whether a block collection may begin there.
+    /// The column of the first of `inner`, and whether a block collection may begin there.
     pub(super) key_column: i32,
     pub(super) key_may: bool,
-    /// Flow collections are open, and how many; their lines are indented more than `flow_indent`.
+    /// The number of open flow collections; their lines are indented more than `flow_indent`.
     pub(super) flow: u32,
     pub(super) flow_indent: i32,
-    /// The last key in a flow collection was quoted or a collection, so that its colon needs no
-    /// space behind it (§7.4.2).
+    /// Whether the last key in a flow collection was quoted or a collection, so that its colon
+    /// needs no space after it (§7.4.2).
     pub(super) json_key: bool,
-    /// Whether flow collections that a look ahead passed are keys, by their offsets.
+    /// For flow collections that a look-ahead passed: whether they are keys, by their offsets.
     pub(super) flow_keys: Vec<(u64, bool)>,
-    /// `%TAG` handles of the document with their prefixes.
+    /// The document's `%TAG` handles with their prefixes.
     pub(super) handles: Vec<(String, String)>,
-    /// A `%YAML` directive was there; any directive was.
+    /// Whether a `%YAML` directive was read; whether any directive was.
     pub(super) version: bool,
     pub(super) directives: bool,
-    /// A byte order mark ended the document before: only `---` or `...` may follow.
+    /// A byte order mark ended the previous document: only `---` or `...` may follow.
     explicit: bool,
-    /// Behind `...`, only a comment may follow on the line.
+    /// After `...`, only a comment may follow on the line.
     after_dots: bool,
-    /// The text of a scalar that is not in the input as it is.
+    /// The text of a scalar that differs from its form in the input.
     pub(super) scratch: String,
 }
 
@@ -176,7 +176,7 @@ impl Machine {
         }
     }
 
-    /// The column that a node's lines must be indented more than.
+    /// Returns the column that a node's lines must be indented past.
     #[inline(always)]
     pub(super) fn block_indent(&self) -> i32 {
         match self.stack.last() {
@@ -185,7 +185,7 @@ impl Machine {
         }
     }
 
-    /// Whether the node at hand is a key behind `?`, or a flow collection as a key.
+    /// Returns whether the current node is a key after `?`, or a flow collection as a key.
     #[inline(always)]
     pub(super) fn is_key(&self) -> bool {
         self.stack.last().is_some_and(|frame| frame.phase != Phase::Value)
@@ -195,8 +195,8 @@ impl Machine {
         self.state == State::Start
     }
 
-    /// Looks at the first bytes of the stream, `false` if there are too few: they tell the encoding
-    /// (§5.2).
+    /// Checks the encoding by the first bytes of the stream (§5.2); returns `false` if there are
+    /// too few.
     ///
     /// # Errors
     /// `Unsupported` for UTF-16 and UTF-32.
@@ -222,7 +222,7 @@ impl Machine {
         Err(fault::encoding(name).at(0))
     }
 
-    /// How many bytes of a token that was cut must be there for another look, of `have`.
+    /// Returns how many of `have` bytes a cut-off token needs before it is scanned again.
     pub(super) fn wanted(&mut self, have: usize, last: bool) -> usize {
         if last || self.cut <= have {
             self.cut = 0;
@@ -230,14 +230,14 @@ impl Machine {
         self.cut
     }
 
-    /// The token at hand does not end within `have` bytes. A long one is looked at again only when
-    /// there is twice as much, so that its length counts but once.
+    /// Records that the current token does not end within `have` bytes. A long one is scanned again
+    /// only when twice as much is available, so the total work is linear.
     pub(super) fn note_cut(&mut self, have: usize) {
         const LONG: usize = 64 << 10;
         self.cut = if have > LONG { have * 2 } else { 0 };
     }
 
-    /// Begins anew at a line that is so many bytes further on.
+    /// Starts again at a line this many bytes further on.
     pub(super) fn restart(&mut self, skipped: usize) {
         let base = self.base.wrapping_add(skipped as u64);
         *self = Machine::new(self.limits);
@@ -251,24 +251,24 @@ impl Machine {
     }
 }
 
-/// A machine at work on one window.
+/// A machine running on one window.
 pub(super) struct Run<'r, 'a, H: ?Sized> {
     pub(super) m: &'r mut Machine,
     pub(super) h: &'r mut H,
     pub(super) text: &'a str,
-    /// The same, but for the line breaks of YAML 1.1.
+    /// The same, except for the line breaks of YAML 1.1.
     pub(super) bytes: &'a [u8],
-    /// Nothing follows the window.
+    /// Whether nothing follows the window.
     pub(super) last: bool,
     pub(super) at: usize,
-    /// Where the line of `at` begins; before the window, if it does so.
+    /// The start of the line of `at`; negative if it is before the window.
     pub(super) line: isize,
 }
 
-/// What stands behind the last byte.
+/// Stands for the byte after the last one.
 pub(super) const END: u8 = 0;
 
-/// Whether a byte ends an indicator: white space, or the end of the input.
+/// Returns whether a byte ends an indicator: whitespace, or the end of the input.
 #[inline(always)]
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | END)
@@ -280,8 +280,8 @@ pub(super) fn is_flow_indicator(byte: u8) -> bool {
 }
 
 impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
-    /// Goes on in `text` at `*pos`, until a document ends, the input does, or the window.
-    /// Sets `*pos` behind what is done with.
+    /// Continues in `text` at `*pos` until a document, the input or the window ends. Sets `*pos` to
+    /// the end of what was consumed.
     pub(super) fn go(
         m: &'r mut Machine,
         h: &'r mut H,
@@ -330,12 +330,12 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         }
     }
 
-    /// The offset of an index in the whole input.
+    /// Returns the offset of an index in the whole input.
     pub(super) fn offset(&self, at: usize) -> u64 {
         self.m.base.wrapping_add(at as u64)
     }
 
-    /// The byte at an index; [`END`] at the end of the input.
+    /// Returns the byte at an index; [`END`] at the end of the input.
     #[inline(always)]
     pub(super) fn peek(&self, at: usize) -> Step<u8> {
         match self.bytes.get(at) {
@@ -350,14 +350,14 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         at >= self.bytes.len()
     }
 
-    /// The token up to `to` is done with.
+    /// Marks the token up to `to` as consumed.
     #[inline(always)]
     pub(super) fn took(&mut self, to: usize) {
         self.at = to;
         (self.m.fresh, self.m.tab, self.m.space) = (false, false, false);
     }
 
-    /// What follows begins a line at `to`.
+    /// Marks everything before the line that begins at `to` as consumed.
     #[inline(always)]
     pub(super) fn took_line(&mut self, to: usize) {
         self.at = to;
@@ -365,7 +365,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         (self.m.fresh, self.m.tab, self.m.space) = (true, false, true);
     }
 
-    /// Passes over white space, line breaks and comments.
+    /// Skips whitespace, line breaks and comments.
     #[inline(always)]
     pub(super) fn skip(&mut self) -> Step {
         match self.bytes.get(self.at) {
@@ -400,7 +400,8 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         }
     }
 
-    /// The spaces at the beginning of the line, of which `at` must be the first token.
+    /// Returns the number of spaces at the beginning of the line, whose first token must be at
+    /// `at`.
     #[inline(always)]
     pub(super) fn indent(&self) -> i32 {
         if self.m.tab { self.m.indent } else { self.column() }
@@ -411,7 +412,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         (self.at as isize - self.line) as i32
     }
 
-    /// Whether `at` begins a line with `---` or `...` and white space behind.
+    /// Returns whether a line begins at `at` with `---` or `...` followed by whitespace.
     #[inline(always)]
     pub(super) fn is_marker(&self, at: usize) -> Step<bool> {
         match self.bytes.get(at) {
@@ -420,7 +421,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         }
     }
 
-    /// Whether `at`, which begins a line, begins something that ends a document: a marker, or the
+    /// Returns whether the line that begins at `at` ends a document: with a marker, or with the
     /// byte order mark of another file that was appended.
     #[inline(always)]
     pub(super) fn is_document_end(&self, at: usize) -> Step<bool> {
@@ -447,7 +448,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         self.m.stack.push(Frame { kind, phase, indent });
     }
 
-    /// Whether one collection more may be opened at `at`.
+    /// Checks whether one more collection may be opened at `at`.
     #[inline(always)]
     pub(super) fn check_depth(&self, at: usize) -> Step {
         if self.m.stack.len() < self.m.depth_max {
@@ -456,7 +457,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         Err(fault::too_deep(self.m.depth_max).at(at as u64).into())
     }
 
-    /// A node is whole: what comes next.
+    /// Handles a complete node: decides what comes next.
     #[inline(always)]
     pub(super) fn node_done(&mut self) -> Step {
         self.m.state = match self.m.stack.last() {
@@ -469,8 +470,8 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
                 }
                 (Kind::FlowSequence | Kind::FlowMapping, _) => State::FlowAfter,
                 (Kind::FlowPair, Phase::Value) => {
-                    // The pair's end goes out only with the next step, for the state must be right
-                    // when the sink fails.
+                    // The end of the pair is sent only with the next step, because the state must
+                    // be right if the sink fails.
                     self.h.end_mapping()?;
                     self.m.stack.pop();
                     State::FlowAfter
@@ -480,8 +481,8 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         Ok(())
     }
 
-    /// Moves the properties of the line at hand to those of lines before, or joins them for a node
-    /// that is no key.
+    /// Moves the properties of the current line to those of earlier lines, or combines both for a
+    /// node that is not a key.
     pub(super) fn join_props(&mut self) -> Step {
         let (outer, inner) = (&mut self.m.outer, &mut self.m.inner);
         if inner.has_anchor && outer.has_anchor || inner.has_tag && outer.has_tag {
@@ -500,7 +501,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         Ok(())
     }
 
-    /// The properties went out with their node.
+    /// Clears the properties after they were sent with their node.
     #[inline(always)]
     pub(super) fn clear_props(&mut self) {
         if self.m.any_props {
@@ -510,7 +511,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         }
     }
 
-    /// A node without content: an empty plain scalar, with the properties at hand.
+    /// Sends a node without content: an empty plain scalar, with the current properties.
     pub(super) fn empty_node(&mut self) -> Step {
         let key = self.m.is_key();
         self.empty_scalar(key)?;
@@ -526,13 +527,13 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         Ok(())
     }
 
-    /// The text of `start..end` with what stands behind it.
+    /// Returns the text of `start..end` together with the bytes after it.
     #[inline(always)]
     pub(super) fn span(&self, start: usize, end: usize) -> Span<'a> {
         Span { window: self.text, start, end }
     }
 
-    /// Between documents.
+    /// Handles the state between documents.
     fn between(&mut self) -> Step<Option<Status>> {
         self.skip()?;
         if self.is_end(self.at) {
@@ -570,7 +571,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
                     (self.m.after_dots, self.m.explicit) = (true, false);
                     return Ok(None);
                 }
-                // Before a document, but not between its directives and `---`.
+                // Allowed before a document, but not between its directives and `---`.
                 0xEF if !self.m.directives && self.is_byte_order_mark(self.at) => {
                     self.took_line(self.at + 3);
                     return Ok(None);
@@ -598,7 +599,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         self.m.state = State::Node;
     }
 
-    /// The root is whole, and the input ends or a marker stands at `at`.
+    /// Ends the document: the root is complete, and the input ends or a marker is at `at`.
     pub(super) fn end_document(&mut self) -> Step<Status> {
         let next = self.bytes.get(self.at);
         let dots = next == Some(&b'.');

@@ -1,8 +1,8 @@
 //! The merge key of YAML 1.1: `<<: *defaults`.
 //!
-//! Its value is recorded, and given at the end of the mapping: those of its pairs whose keys the
-//! mapping does not have itself. So they come last, where PyYAML puts them first; a mapping has no
-//! order in YAML.
+//! Its value is recorded, and sent at the end of the mapping: those of its pairs whose keys the
+//! mapping itself lacks. So they come last, whereas PyYAML puts them first; a YAML mapping has no
+//! order.
 
 use std::collections::HashSet;
 
@@ -19,31 +19,31 @@ use crate::options::Opt;
 use crate::value::{Builder, Value};
 use crate::{Error, Limits, Result};
 
-/// The open mappings. Their keys lie in one text, one after the other: few documents merge, and
-/// only for those that do are they looked up.
+/// The open mappings. Their keys are stored in one string, one after the other: few documents use
+/// merge keys, and keys are looked up only for those that do.
 #[derive(Debug, Default)]
 pub(super) struct OpenMaps {
     maps: Vec<MapKeys>,
     names: String,
-    /// Where each name ends.
+    /// The end of each name.
     ends: Vec<usize>,
 }
 
 /// An open mapping.
 #[derive(Debug, Default)]
 struct MapKeys {
-    /// Its first key in `ends`.
+    /// The index of its first key in `ends`.
     first: usize,
     bytes: u64,
     full: bool,
     /// Its keys, once something is merged into it.
     seen: Option<HashSet<String>>,
-    /// The nodes to merge into it: their places on the tape.
+    /// The nodes to merge into it: their positions on the tape.
     merges: Vec<usize>,
 }
 
 impl OpenMaps {
-    /// Another document begins.
+    /// Prepares for another document.
     pub(super) fn clear(&mut self) {
         self.maps.clear();
         self.drop_names(0);
@@ -59,17 +59,17 @@ impl OpenMaps {
         }
     }
 
-    /// Whether something is to be merged into the innermost.
+    /// Returns whether something is to be merged into the innermost mapping.
     pub(super) fn last_merges(&self) -> bool {
         self.maps.last().is_some_and(|map| !map.merges.is_empty())
     }
 
-    /// A key of the innermost.
+    /// Adds a key to the innermost mapping.
     pub(super) fn add_text(&mut self, text: &str, limits: &Limits) {
         self.add('\'', text, limits);
     }
 
-    /// A key of the innermost that is not text.
+    /// Adds a key that is not text to the innermost mapping.
     pub(super) fn add_value(&mut self, value: &Value, limits: &Limits) {
         if !self.maps.is_empty() {
             self.add(' ', &value.to_string(), limits);
@@ -103,7 +103,7 @@ impl OpenMaps {
         self.names.truncate(self.ends.last().copied().unwrap_or(0));
     }
 
-    /// The keys of the innermost mapping are looked up from now on; its merges come back.
+    /// Indexes the keys of the innermost mapping for lookup; returns its merges.
     fn look_up(&mut self) -> Vec<usize> {
         let Some(map) = self.maps.last_mut() else { return Vec::new() };
         let mut seen = HashSet::new();
@@ -118,7 +118,7 @@ impl OpenMaps {
         merges
     }
 
-    /// Whether the innermost has a key of this name.
+    /// Returns whether the innermost mapping has a key of this name.
     fn has(&self, name: &str) -> bool {
         let seen = self.maps.last().and_then(|map| map.seen.as_ref());
         seen.is_some_and(|seen| seen.contains(name))
@@ -126,21 +126,21 @@ impl OpenMaps {
 }
 
 impl<S: Sink + ?Sized> Compose<'_, S> {
-    /// Whether a key is the one that merges.
+    /// Returns whether a key is the merge key.
     pub(super) fn is_merge(&self, style: Style, tag: Option<&str>, text: &str) -> bool {
         self.c.options.schema == Schema::Yaml11
             && text == "<<"
             && tags::scalar(Schema::Yaml11, style, tag, text) == Content::Meaning(Meaning::Merge)
     }
 
-    /// A merge key was there: its value is recorded only.
+    /// Handles a merge key: its value is only recorded.
     pub(super) fn begin_merge(&mut self) {
         self.c.merging = Some((self.c.level, self.c.refs.tape.len()));
         self.c.refs.recording += 1;
         self.c.way = Way::Rare;
     }
 
-    /// A node has ended: perhaps the value of a merge key.
+    /// Handles the end of a node, which may be the value of a merge key.
     pub(super) fn node_done(&mut self) {
         if let Some((level, start)) = self.c.merging
             && level == self.c.level
@@ -152,32 +152,32 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         }
     }
 
-    /// The node at this place of the tape is merged when the mapping ends.
+    /// Schedules the node at this position of the tape to be merged when the mapping ends.
     pub(super) fn merge_later(&mut self, start: usize) {
         if let Some(map) = self.c.maps.maps.last_mut() {
             map.merges.push(start);
         }
     }
 
-    /// Gives what is merged into the mapping that ends.
+    /// Sends what is merged into the mapping that ends.
     pub(super) fn give_merged(&mut self) -> Result {
         if !self.c.maps.last_merges() {
             return Ok(());
         }
         if self.c.maps.maps.last().is_some_and(|map| map.full) {
             return Err(Error::limit(
-                "found a merge key in a mapping with more keys than may be held in memory",
+                "found a merge key in a mapping with too many keys to hold in memory",
             )
             .hint(Hint::raise(Limit::RecordBytes).to("raise the limit")));
         }
-        // A later merge key wins over one before.
+        // A later merge key takes precedence over an earlier one.
         for start in self.c.maps.look_up().into_iter().rev() {
             self.merge_node(start, 0)?;
         }
         Ok(())
     }
 
-    /// Gives the pairs of the mapping at `start`, or those of each mapping of the sequence there.
+    /// Sends the pairs of the mapping at `start`, or those of each mapping of the sequence there.
     /// Recurses as deep as mappings merge others, within [`MERGE_DEPTH`].
     fn merge_node(&mut self, start: usize, depth: u32) -> Result {
         if depth > MERGE_DEPTH {
@@ -191,7 +191,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
                 let anchor = self.c.refs.anchors[anchor];
                 if anchor.end.is_none() {
                     return Err(Error::syntax(format!(
-                        "found a merge key inside of the mapping that it merges, whose anchor is \
+                        "found a merge key inside the mapping that it merges, whose anchor is \
                          at byte {}",
                         anchor.offset
                     )));
@@ -208,10 +208,10 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
                 Ok(())
             }
             _ => Err(Error::syntax(
-                "found a scalar behind the merge key `<<`, expected a mapping or a sequence of \
+                "found a scalar after the merge key `<<`, expected a mapping or a sequence of \
                  mappings",
             )
-            .hint(Hint::set(Opt::YamlSchema, "core").to("take `<<` as a key like any other"))),
+            .hint(Hint::set(Opt::YamlSchema, "core").to("read `<<` as an ordinary key"))),
         }
     }
 
@@ -239,7 +239,8 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         Ok(())
     }
 
-    /// The name of the key at `at` as [`OpenMaps`] has it; nothing for a merge key.
+    /// Returns the name of the key at `at` in the form that [`OpenMaps`] stores; `None` for a merge
+    /// key.
     fn merge_key(&mut self, at: usize) -> Result<Option<String>> {
         let mut builder = Builder::new(&self.c.limits);
         let mut place = at;
@@ -247,7 +248,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             place = self.c.refs.anchors[anchor].start;
         }
         let Raw::Scalar { style, tag, start, len, .. } = self.c.refs.tape[place] else {
-            // A collection as a key: never the same as another.
+            // A collection as a key never equals another.
             return Ok(Some(format!("[{at}")));
         };
         let text = self.c.refs.text(start, len).to_owned();
@@ -255,7 +256,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         if self.is_merge(style, tag.as_deref(), &text) {
             return Ok(None);
         }
-        // A composer of its own would be more than this needs: the key's value is enough.
+        // A composer of its own would be overkill: the key's value is enough.
         super::compose::give(
             &mut builder,
             &self.c.options,
@@ -271,5 +272,5 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
     }
 }
 
-/// How deep mappings that are merged may merge others. Each level stands on the stack.
+/// How deep merged mappings may merge others. Each level uses the call stack.
 const MERGE_DEPTH: u32 = 64;

@@ -1,15 +1,15 @@
-//! YAML 1.2 (revision 1.2.2), the whole of it: block and flow style, every style of scalars,
-//! anchors and aliases, tags, directives, streams of documents.
+//! YAML 1.2 (revision 1.2.2), all of it: block and flow style, every scalar style, anchors and
+//! aliases, tags, directives, streams of documents.
 //!
 //! The reader resolves plain scalars by the core schema unless [`Options`] says otherwise: `1` is
-//! an integer of any size, `1.5` a double, `true` and `null` what they say, and anything else text.
-//! Keys are resolved in the same way, so `1: a` has an integer as its key. Anchors become
-//! references where the target holds them; elsewhere their values are given again, within
+//! an integer of any size, `1.5` a double, `true` and `null` are what they say, and anything else
+//! is text. Keys are resolved the same way, so `1: a` has an integer key. Anchors become references
+//! if the target holds them; otherwise their values are repeated, within
 //! [`Limits::aliases`](crate::Limits::aliases).
 //!
-//! What is different from the specification, and what is lost on the way to other formats, is in
-//! `docs/formats/yaml.md`. Comments, styles, the order of directives and names of anchors are read
-//! and not kept.
+//! Deviations from the specification, and what is lost in conversions to other formats, are listed
+//! in `docs/formats/yaml.md`. Comments, styles, the order of directives and the names of anchors
+//! are read but not kept.
 
 mod block;
 mod breaks;
@@ -47,5 +47,5 @@ pub use notation::events;
 pub use reader::{Options, Parser, Schema};
 pub use writer::{WriteOptions, Writer};
 
-/// Bytes to events: a [`Parser`] over a slice or a stream.
+/// Turns bytes into events: a [`Parser`] over a slice or a stream.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;

@@ -1,4 +1,4 @@
-//! The events as text, in the notation of yaml-test-suite's `test.event` files.
+//! Writes the events as text, in the notation of yaml-test-suite's `test.event` files.
 
 use super::event::{Handler, Props, Span, Style};
 use super::machine::{Machine, Run};
@@ -6,7 +6,7 @@ use super::view::View;
 use crate::reader::Status;
 use crate::{Limits, Result};
 
-/// Writes a line an event.
+/// Writes one line per event.
 struct Notation {
     text: String,
 }
@@ -88,13 +88,13 @@ impl Handler for Notation {
     }
 }
 
-/// The events of a YAML stream before any schema looks at them, in the notation of
-/// yaml-test-suite's `test.event` files: a line an event, with anchors, full tags and the styles of
-/// scalars and collections. For tests.
+/// Returns the events of a YAML stream before any schema is applied, in the notation of
+/// yaml-test-suite's `test.event` files: one line per event, with anchors, full tags and the styles
+/// of scalars and collections. For tests.
 ///
 /// # Errors
-/// `Syntax`, `Truncated`, `Limit` and `Unsupported` as reading does, with their offset. Aliases are
-/// not looked up.
+/// `Syntax`, `Truncated`, `Limit` and `Unsupported` as in reading, with their offset. Aliases are
+/// not resolved.
 pub fn events(bytes: &[u8]) -> Result<String> {
     let mut machine = Machine::new(Limits::default());
     let mut notation = Notation { text: "+STR\n".to_owned() };
@@ -104,8 +104,8 @@ pub fn events(bytes: &[u8]) -> Result<String> {
     Ok(notation.text)
 }
 
-/// Runs the machine over a window of bytes: see [`Parse::parse`](crate::reader::Parse::parse). What it
-/// looks at from `*pos` on is `copy`, if there is one: see [`Breaks`](super::breaks::Breaks).
+/// Runs the machine over a window of bytes: see [`Parse::parse`](crate::reader::Parse::parse). If
+/// there is a `copy`, it is read instead from `*pos` on: see [`Breaks`](super::breaks::Breaks).
 #[inline]
 pub(super) fn drive<H: Handler + ?Sized>(
     machine: &mut Machine,
@@ -121,8 +121,8 @@ pub(super) fn drive<H: Handler + ?Sized>(
     }
     let mut view = View::new(&bytes[start..]);
     let mut at = 0;
-    // Where a token did not end in all that there was, looking at it again pays only when there is
-    // twice as much.
+    // If a token did not end in everything available, scanning it again is worthwhile only when
+    // there is twice as much.
     let mut least = machine.wanted(bytes.len() - start, last);
     if least > bytes.len() - start {
         return Ok(Status::More);
@@ -131,7 +131,7 @@ pub(super) fn drive<H: Handler + ?Sized>(
         let grown = view.extend(least);
         let whole = view.is_whole();
         if !grown && !whole && (view.is_broken() || last) {
-            // Everything before was read: the fault is next.
+            // Everything before has been read: the fault is next.
             *pos = start + at;
             let index = start + view.text().len();
             return Err(super::fault::utf8(bytes[index]).at(index as u64));

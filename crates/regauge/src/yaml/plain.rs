@@ -1,4 +1,4 @@
-//! Plain scalars (YAML 1.2.2 §7.3.3), and what lines have in common.
+//! Plain scalars (YAML 1.2.2 §7.3.3), and what all kinds of lines share.
 
 use super::breaks::{Fold, behind_kept};
 use super::event::{Handler, Style};
@@ -9,7 +9,7 @@ use super::simd::{Block, sixteen, skip_spaces};
 /// What ended a line of a plain scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEnd {
-    /// A colon that makes a key of it.
+    /// A colon that makes it a key.
     Colon,
     /// The end of the line, or of the input.
     Break,
@@ -22,7 +22,7 @@ pub(super) enum LineEnd {
 /// A line of a plain scalar.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    /// Behind its last character that is no white space.
+    /// The index after its last character that is not whitespace.
     pub(super) end: usize,
     /// The index of what ended it.
     pub(super) stop: usize,
@@ -30,7 +30,7 @@ pub(super) struct Line {
 }
 
 impl<H: Handler + ?Sized> Run<'_, '_, H> {
-    /// The line of a plain scalar that begins at `start`.
+    /// Scans the line of a plain scalar that begins at `start`.
     #[inline(always)]
     pub(super) fn plain_line(&self, start: usize, flow: bool) -> Step<Line> {
         let mut at = start;
@@ -55,7 +55,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.plain_tail(start, at, flow)
     }
 
-    /// The same for the last bytes of the window.
+    /// Same, for the last bytes of the window.
     #[cold]
     #[inline(never)]
     fn plain_tail(&self, start: usize, mut at: usize, flow: bool) -> Step<Line> {
@@ -79,7 +79,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Line { end, stop, by }
     }
 
-    /// Whether the byte at `at` ends the line.
+    /// Returns how the byte at `at` ends the line, if it does.
     #[inline(always)]
     fn plain_stop(&self, start: usize, at: usize, flow: bool) -> Step<Option<LineEnd>> {
         Ok(match self.bytes[at] {
@@ -98,14 +98,14 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         })
     }
 
-    /// Checks that the character whose byte stands at `at` may stand in text that is not quoted
-    /// (§5.1 c-printable): no control characters but the tab, no byte order mark, no U+FFFE and
+    /// Checks that the character whose byte is at `at` is allowed in unquoted text (§5.1
+    /// c-printable): no control characters except the tab, no byte order mark, no U+FFFE and
     /// U+FFFF.
     #[inline]
     pub(super) fn check_printable(&self, at: usize) -> Step {
         let allowed = match self.bytes[at] {
             b'\t' | 0x20..=0x7E | 0x80..=0xC1 | 0xC3..=0xEE | 0xF0.. => true,
-            // Text is whole characters, so their other bytes are there.
+            // Text consists of whole characters, so their other bytes are present.
             0xC2 => self.bytes[at + 1] >= 0xA0 || self.bytes[at + 1] == 0x85,
             0xEF => !matches!(self.bytes[at + 1..at + 3], [0xBF, 0xBE | 0xBF] | [0xBB, 0xBF]),
             _ => false,
@@ -117,7 +117,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Err(fault::unprintable(char).at(at as u64).into())
     }
 
-    /// The end of the line that goes on at `at`, whose characters all have to be printable.
+    /// Returns the end of the line that continues at `at`, whose characters must all be printable.
     #[inline]
     pub(super) fn line_end(&self, mut at: usize) -> Step<usize> {
         while let Some(block) = sixteen(self.bytes, at) {
@@ -146,13 +146,13 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         }
     }
 
-    /// The end of the comment at `at`.
+    /// Returns the end of the comment at `at`.
     #[inline(never)]
     pub(super) fn comment_end(&self, at: usize) -> Step<usize> {
         self.line_end(at)
     }
 
-    /// The index behind the line break at `at`.
+    /// Returns the index after the line break at `at`.
     #[inline(always)]
     pub(super) fn after_break(&self, at: usize) -> Step<usize> {
         if self.bytes[at] == b'\r' {
@@ -166,8 +166,9 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(at + 1)
     }
 
-    /// After a line that broke at `at`: how many breaks there are up to the next line that is not
-    /// blank, where that line begins, how many spaces it begins with, and where its text does.
+    /// After a line that broke at `at`: returns the number of breaks before the next line that is
+    /// not blank, where that line begins, how many spaces it begins with, and where its text
+    /// begins.
     pub(super) fn next_line(&self, mut at: usize) -> Step<NextLine> {
         let mut breaks = 0;
         loop {
@@ -185,11 +186,11 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         }
     }
 
-    /// A plain scalar in block style, whose first line was scanned, and which is no key.
+    /// Reads a plain scalar in block style, whose first line was scanned, and which is not a key.
     #[inline(always)]
     pub(super) fn plain_value(&mut self, start: usize, line: Line) -> Step {
         let least = self.m.block_indent();
-        // The common case: the next line is not blank, no comment, and not indented further.
+        // The common case: the next line is neither blank nor a comment, and not indented further.
         if !self.m.any_props && self.bytes.get(line.stop) == Some(&b'\n') {
             let next = line.stop + 1;
             let text = skip_spaces(self.bytes, next);
@@ -218,8 +219,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.plain_done(start, last, several)
     }
 
-    /// The scalar of `start` to the end of `last` goes out; `several` lines of it lie in the
-    /// scratch buffer.
+    /// Sends the scalar from `start` to the end of `last`; if it has `several` lines, its text is
+    /// in the scratch buffer.
     pub(super) fn plain_done(&mut self, start: usize, last: Line, several: bool) -> Step {
         let key = self.m.is_key();
         self.plain_out(start, last, several, key)?;
@@ -244,9 +245,9 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(())
     }
 
-    /// The lines of a plain scalar whose first was scanned: its last one, and whether there are
-    /// several, whose text lies in the scratch buffer then. A line that ends by a colon is a key,
-    /// which is a fault in block style.
+    /// Reads the lines of a plain scalar whose first line was scanned. Returns the last one, and
+    /// whether there are several, whose text is then in the scratch buffer. A line that ends with a
+    /// colon is a key, which is a fault in block style.
     pub(super) fn plain_lines(
         &mut self,
         start: usize,
@@ -268,7 +269,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             }
             let line = self.plain_line(next.text, flow)?;
             if line.end == next.text {
-                // Nothing but an indicator.
+                // Only an indicator.
                 if !flow {
                     last.by = LineEnd::Colon;
                 }
@@ -287,7 +288,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok((last, several))
     }
 
-    /// Checks that a scalar is not longer than the limit.
+    /// Checks that a scalar is within the length limit.
     #[inline(always)]
     pub(super) fn check_length(&self, start: usize, end: usize) -> Step {
         if (end - start) as u64 <= self.m.limits.token_bytes {

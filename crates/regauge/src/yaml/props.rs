@@ -4,11 +4,11 @@ use super::event::Handler;
 use super::fault;
 use super::machine::{END, Run, Step, is_flow_indicator, is_space};
 
-/// What `!!` stands for, unless `%TAG` says otherwise.
+/// The prefix that `!!` stands for, unless `%TAG` redefines it.
 pub(super) const CORE: &str = "tag:yaml.org,2002:";
 
 impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
-    /// The anchor or alias at `start`: the index behind its name, and the name.
+    /// Reads the anchor or alias at `start`: returns the index after its name, and the name.
     pub(super) fn anchor_name(&self, start: usize) -> Step<(usize, &'a str)> {
         let mut end = start + 1;
         loop {
@@ -28,7 +28,7 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
         Ok((end, &self.text[start + 1..end]))
     }
 
-    /// The anchor or tag at hand, into the inner properties; gives the index behind it.
+    /// Reads the next anchor or tag into the inner properties; returns the index after it.
     #[inline(never)]
     pub(super) fn property(&mut self) -> Step<usize> {
         let start = self.at;
@@ -56,7 +56,7 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
         Ok(end)
     }
 
-    /// Checks that white space is behind a property, or what ends an entry of a flow collection.
+    /// Checks that whitespace, or the end of an entry of a flow collection, follows a property.
     fn check_behind(&self, at: usize) -> Step {
         let byte = self.peek(at)?;
         if is_space(byte) || self.m.flow > 0 && matches!(byte, b',' | b']' | b'}') {
@@ -66,7 +66,7 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
         Err(fault::behind_property(&found).at(at as u64).into())
     }
 
-    /// The tag at `start`, and the index behind it.
+    /// Reads the tag at `start`; returns the index after it, and the tag.
     fn tag(&self, start: usize) -> Step<(usize, String)> {
         if self.peek(start + 1)? == b'<' {
             let end = self.uri_end(start + 2, true)?;
@@ -80,7 +80,7 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
             }
             return Ok((end + 1, self.unescaped(start + 2, end)?));
         }
-        // The handle ends by the second exclamation mark, if there is one.
+        // The handle ends with the second exclamation mark, if there is one.
         let mut at = start + 1;
         while matches!(self.peek(at)?, b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'-') {
             at += 1;
@@ -106,8 +106,8 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
         Ok((end, format!("{prefix}{suffix}")))
     }
 
-    /// The end of the characters of a URI (§5.6 ns-uri-char) from `at` on; in a shorthand, those
-    /// that would end an entry of a flow collection are none.
+    /// Returns the end of the URI characters (§5.6 ns-uri-char) from `at` on; in a shorthand, those
+    /// that would end an entry of a flow collection do not count.
     fn uri_end(&self, mut at: usize, verbatim: bool) -> Step<usize> {
         while is_uri(self.peek(at)?, verbatim) {
             at += 1;
@@ -115,7 +115,7 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
         Ok(at)
     }
 
-    /// The text of a URI whose `%xx` are undone.
+    /// Returns the text of a URI with its `%xx` decoded.
     fn unescaped(&self, start: usize, end: usize) -> Step<String> {
         match unescape(&self.text[start..end]) {
             Ok(text) => Ok(text),
@@ -123,7 +123,7 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
         }
     }
 
-    /// The directive whose line begins at hand (§6.8).
+    /// Reads the directive whose line begins here (§6.8).
     #[inline(never)]
     pub(super) fn directive(&mut self) -> Step {
         let start = self.at;
@@ -132,7 +132,7 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
             return Err(super::machine::Stop::More);
         }
         let line = &self.text[start + 1..end];
-        // A comment begins behind white space.
+        // A comment begins after whitespace.
         let comment = line.char_indices().find(|&(index, char)| {
             char == '#' && index > 0 && matches!(line.as_bytes()[index - 1], b' ' | b'\t')
         });
@@ -156,7 +156,7 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
             ("YAML", _) => Some(fault::directive_words("%YAML", "a version such as 1.2")),
             ("TAG", [handle, prefix]) => self.tag_directive(handle, prefix),
             ("TAG", _) => Some(fault::directive_words("%TAG", "a handle and a prefix")),
-            // Reserved: to be passed over.
+            // Reserved: to be skipped.
             _ => None,
         };
         if let Some(fault) = fault {
@@ -186,7 +186,7 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
         else {
             return Some(fault::tag_prefix());
         };
-        // Hostile input could name handles without end.
+        // Hostile input could define an unbounded number of handles.
         if self.m.handles.len() >= 1000 {
             return Some(fault::many_handles());
         }
@@ -194,7 +194,7 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
         None
     }
 
-    /// What stands at `at`, as messages name it.
+    /// Describes what is at `at`, as messages name it.
     pub(super) fn found(&self, at: usize) -> Step<String> {
         let byte = self.peek(at)?;
         Ok(match byte {
@@ -211,8 +211,8 @@ impl<'a, H: Handler + ?Sized> Run<'_, 'a, H> {
     }
 }
 
-/// The text of a URI whose `%xx` are undone; the index of one that is none, or where UTF-8 is
-/// broken.
+/// Returns the text of a URI with its `%xx` decoded, or the index of one that is invalid or breaks
+/// UTF-8.
 fn unescape(text: &str) -> Result<String, usize> {
     if !text.contains('%') {
         return Ok(text.to_owned());
@@ -237,7 +237,7 @@ fn unescape(text: &str) -> Result<String, usize> {
     String::from_utf8(bytes).map_err(|_| 0)
 }
 
-/// Whether a byte may stand in a URI, or in what a shorthand leaves of it.
+/// Returns whether a byte may occur in a URI, or in the part of it that a shorthand keeps.
 fn is_uri(byte: u8, verbatim: bool) -> bool {
     match byte {
         b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => true,

@@ -1,45 +1,45 @@
-//! How text is written, so that every reader takes it as the same text.
+//! Chooses how text is written, so that every reader reads the same text.
 //!
-//! Readers differ in what plain text means: `yes` is a truth value to YAML 1.1, `1:30` the number
-//! 90, `2001-01-01` a date; Psych takes `1,000` for a number and `:a` for a symbol, and merges a
-//! map under the key `"<<"` though it is quoted. So text stands plain only where no reader of
-//! YAML 1.1 or 1.2 takes it for anything else, which is decided without knowing who reads:
+//! Readers differ in what plain text means: `yes` is a boolean in YAML 1.1, `1:30` the number 90,
+//! `2001-01-01` a date; Psych takes `1,000` for a number and `:a` for a symbol, and merges a map
+//! under the key `"<<"` even though it is quoted. So text is plain only if no reader of YAML 1.1 or
+//! 1.2 takes it for anything else, whichever reader is used:
 //!
-//! - what begins like a number (a digit, `+`, `-`, `.`) needs a letter that no number, date or
+//! - text that begins like a number (a digit, `+`, `-`, `.`) needs a letter that no number, date or
 //!   time of day has in any of these grammars: `10 Downing Street` is plain, `'1.2.3'` is not;
-//! - the words that mean null or a truth value anywhere, in any case, are quoted;
-//! - indicators are quoted at the beginning whatever follows, but for a dash as in `-v`.
+//! - the words that mean null or a boolean anywhere, in any case, are quoted;
+//! - an initial indicator is quoted whatever follows, except a dash as in `-v`.
 //!
-//! Advice for those who change this file: `tools/yaml_readers_check.py` asks PyYAML, ruamel.yaml
-//! and Psych about everything that is decided here.
+//! Advice for editors: `tools/yaml_readers_check.py` checks everything that is decided here with
+//! PyYAML, ruamel.yaml and Psych.
 
 use super::quote_simd::{Marks, doubtful};
 
 /// How a piece of text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// As it is.
+    /// Unchanged.
     Plain,
-    /// Between `'`, with no escapes.
+    /// In single quotes, without escapes.
     Single,
-    /// Between `"`, with escapes.
+    /// In double quotes, with escapes.
     Double,
-    /// A block of lines behind `|`.
+    /// A block of lines after `|`.
     Literal,
 }
 
-/// Where a piece of text stands.
+/// The position of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In a block sequence, or behind a key of a block map.
+    /// In a block sequence, or after a key of a block map.
     Value,
     /// A key of a block map, which stays on its line.
     Key,
-    /// Anywhere between brackets, where `,` and the brackets separate.
+    /// Anywhere between brackets, where `,` and the brackets are separators.
     Flow,
 }
 
-/// The style for this text.
+/// Returns the style for this text.
 pub(super) fn style(text: &str, place: Place) -> Style {
     let bytes = text.as_bytes();
     if is_plain(bytes) && (place != Place::Flow || !bytes.iter().any(|b| FLOW.contains(b))) {
@@ -48,7 +48,7 @@ pub(super) fn style(text: &str, place: Place) -> Style {
     quoted_style(bytes, place)
 }
 
-/// The style for text that cannot be plain.
+/// Returns the style for text that cannot be plain.
 #[inline(never)]
 pub(super) fn quoted_style(bytes: &[u8], place: Place) -> Style {
     let mut seen = 0;
@@ -67,18 +67,18 @@ pub(super) fn quoted_style(bytes: &[u8], place: Place) -> Style {
     }
 }
 
-/// Whether text of lines, whose characters can all stand in a literal block, comes back from one,
-/// also after an editor that takes away blanks at the ends of lines.
+/// Returns whether text with lines, whose characters are all allowed in a literal block, comes back
+/// from one, even after an editor that strips trailing blanks.
 fn is_literal(bytes: &[u8]) -> bool {
     !matches!(bytes.first(), None | Some(b' ' | b'\n'))
         && bytes.last() != Some(&b' ')
         && memchr::memmem::find(bytes, b" \n").is_none()
 }
 
-/// What separates between brackets, or did for older readers.
+/// Separators between brackets, now or for older readers.
 const FLOW: [u8; 7] = *b",[]{}:?";
 
-/// Kinds of bytes inside of text, as bits.
+/// Kinds of bytes inside text, as bits.
 static KINDS: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -95,18 +95,17 @@ static KINDS: [u8; 256] = {
     table
 };
 
-/// Has to be escaped. Tabs could stand as they are, where they are not at the edge of a line; but
-/// nobody sees them.
+/// Must be escaped. A tab could be literal except at the edge of a line, but it would be invisible.
 const ESCAPED: u8 = 1;
 /// A newline.
 const LINE: u8 = 2;
 /// `'`
 const QUOTE: u8 = 4;
-/// Begins a character that may have to be escaped.
+/// Begins a character that may need an escape.
 const DOUBTFUL: u8 = 8;
 
-/// Whether the text can stand without quotes in a block; between brackets, [`FLOW`] comes on top.
-/// The bytes are UTF-8.
+/// Returns whether the text can be written without quotes in a block; between brackets, [`FLOW`]
+/// also matters. The bytes must be UTF-8.
 #[inline]
 pub(super) fn is_plain(bytes: &[u8]) -> bool {
     let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return false };
@@ -122,7 +121,7 @@ pub(super) fn is_plain(bytes: &[u8]) -> bool {
         }
         high = marks.high & inside;
     } else {
-        // The last byte before a block goes into the block's pairs, and the last block overlaps.
+        // The last byte before a block counts for the block's pairs, and the last block overlaps.
         let (mut before_colon, mut before_space) = (0, 0);
         let mut blocks = bytes.chunks_exact(16);
         for block in &mut blocks {
@@ -144,8 +143,8 @@ pub(super) fn is_plain(bytes: &[u8]) -> bool {
     high == 0 || is_printable(bytes)
 }
 
-/// As [`is_plain`], for ASCII of less than 32 bytes at the beginning of a window, with no branch on
-/// the length.
+/// Same as [`is_plain`], for ASCII of less than 32 bytes at the beginning of a window, with no
+/// branch on the length.
 #[inline(always)]
 pub(super) fn is_plain_short(window: &[u8; 32], length: usize) -> bool {
     if length == 0 || length >= 32 {
@@ -164,11 +163,11 @@ pub(super) fn is_plain_short(window: &[u8; 32], length: usize) -> bool {
     FIRST[usize::from(first)] == LETTER || begins_plain(&window[..length])
 }
 
-/// Text of less than 16 bytes, and zeros.
+/// Returns text of less than 16 bytes, padded with zeros.
 #[inline(always)]
 fn padded(bytes: &[u8]) -> [u8; 16] {
     let length = bytes.len();
-    // Two loads that overlap; the second is moved to its place.
+    // Two overlapping loads; the second is shifted to its place.
     let whole = if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
         let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
         u128::from(first) | u128::from(last) << (8 * (length - 8))
@@ -181,9 +180,9 @@ fn padded(bytes: &[u8]) -> [u8; 16] {
     whole.to_le_bytes()
 }
 
-/// Whether every character outside of ASCII may stand as it is: not those that YAML forbids (C1
-/// controls, U+FFFE, U+FFFF), not those that YAML 1.1 takes for the end of a line (U+0085, U+2028,
-/// U+2029), not the byte order mark. The bytes are UTF-8.
+/// Returns whether every character outside ASCII can be written unescaped: not those that YAML
+/// forbids (C1 controls, U+FFFE, U+FFFF), not those that YAML 1.1 treats as line breaks (U+0085,
+/// U+2028, U+2029), not the byte order mark. The bytes must be UTF-8.
 #[inline(never)]
 pub(super) fn is_printable(bytes: &[u8]) -> bool {
     let mut at = 0;
@@ -200,7 +199,8 @@ pub(super) fn is_printable(bytes: &[u8]) -> bool {
     (at..bytes.len()).all(|at| is_printable_at(&bytes[at..]))
 }
 
-/// Whether the character whose first byte this is may stand as it is; `true` inside of one.
+/// Returns whether the character whose first byte this is can be written unescaped; `true` inside a
+/// character.
 pub(super) fn is_printable_at(bytes: &[u8]) -> bool {
     !matches!(
         bytes,
@@ -211,7 +211,7 @@ pub(super) fn is_printable_at(bytes: &[u8]) -> bool {
     )
 }
 
-/// What a first byte tells.
+/// What a first byte implies.
 static FIRST: [u8; 256] = {
     let mut table = [LETTER; 256];
     let mut byte = 0;
@@ -239,20 +239,20 @@ static FIRST: [u8; 256] = {
 
 /// Nothing.
 const LETTER: u8 = 0;
-/// That it may be a word with a meaning.
+/// It may begin a word with a meaning.
 const WORD: u8 = 1;
-/// That it may be a number, a date, a time of day, the end of a document.
+/// It may begin a number, a date, a time of day, or the end of a document.
 const NUMBER: u8 = 2;
-/// That it must be quoted.
+/// It must be quoted.
 const INDICATOR: u8 = 3;
 
-/// Whether text that does not begin with any odd letter is still not taken for something else.
+/// Returns whether text that does not begin with an indicator is also not taken for anything else.
 #[inline(never)]
 fn begins_plain(bytes: &[u8]) -> bool {
     match FIRST[usize::from(bytes[0])] {
         WORD => !is_word(bytes),
         NUMBER => {
-            // A dash before a blank is an item, three dashes or dots are the edge of a document.
+            // A dash before a blank is an item; three dashes or dots are a document marker.
             !matches!(bytes, [b'-'] | [b'-', b' ', ..] | [b'-', b'-', b'-', ..])
                 && !bytes.starts_with(b"...")
                 && bytes.iter().any(|byte| !IN_NUMBERS[usize::from(*byte)])
@@ -262,15 +262,16 @@ fn begins_plain(bytes: &[u8]) -> bool {
     }
 }
 
-/// Null and the truth values of YAML 1.1 in any case, its value and its merge key.
+/// Returns whether the text is null or a boolean of YAML 1.1 in any case, or its value or merge
+/// key.
 fn is_word(bytes: &[u8]) -> bool {
     const WORDS: [&[u8]; 12] =
         [b"~", b"=", b"<<", b"y", b"n", b"no", b"on", b"off", b"yes", b"true", b"null", b"false"];
     bytes.len() <= 5 && WORDS.iter().any(|word| bytes.eq_ignore_ascii_case(word))
 }
 
-/// What stands in numbers, dates and times: those of the core schema, of YAML 1.1 (with `_`, base
-/// 60, `0b`), of Psych (with `,`), `.inf` and `.nan`.
+/// The characters of numbers, dates and times: those of the core schema, of YAML 1.1 (with `_`,
+/// base 60, `0b`), of Psych (with `,`), `.inf` and `.nan`.
 static IN_NUMBERS: [bool; 256] = {
     let mut table = [false; 256];
     let mut list = b"0123456789abcdefABCDEFxXoOtTzZiInN+-._,: ".as_slice();

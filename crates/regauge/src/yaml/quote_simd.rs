@@ -1,19 +1,19 @@
-//! Sixteen bytes of text at a time: what decides whether it can stand without quotes.
+//! Finds what decides whether text can be written without quotes, sixteen bytes at a time.
 //!
-//! SSE2 is part of every x86-64, so nothing is dispatched at run time. Other machines get the same
-//! masks from plain loops.
+//! SSE2 is part of every x86-64, so nothing is dispatched at run time. Other machines compute the
+//! same masks with plain loops.
 
 #![allow(unsafe_code, reason = "SIMD intrinsics")]
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-/// Masks of sixteen bytes: bit `i` is set where byte `i` is of the kind.
+/// Masks of sixteen bytes: bit `i` is set if byte `i` is of the kind.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Marks {
     /// Control characters of ASCII.
     pub(super) control: u32,
-    /// Bytes outside of ASCII.
+    /// Bytes outside ASCII.
     pub(super) high: u32,
     /// Spaces.
     pub(super) space: u32,
@@ -27,7 +27,7 @@ impl Marks {
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn of(bytes: &[u8; 16]) -> Marks {
-        // SAFETY: sixteen bytes are readable behind the reference; SSE2 is always there.
+        // SAFETY: sixteen bytes are readable at the reference; SSE2 is always available.
         unsafe {
             let bytes = _mm_loadu_si128(bytes.as_ptr().cast());
             let equal = |byte: u8| mask(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte.cast_signed())));
@@ -55,7 +55,7 @@ impl Marks {
         }
     }
 
-    /// These, and sixteen that follow them.
+    /// Combines these with the sixteen that follow them.
     #[inline(always)]
     pub(super) fn and(self, next: Marks) -> Marks {
         Marks {
@@ -67,21 +67,20 @@ impl Marks {
         }
     }
 
-    /// Where something stands that plain text cannot hold, as far as ASCII goes: a control
-    /// character, a `:` before a space, a `#` behind one. What stands before the first byte does
-    /// not count.
+    /// Marks what plain text cannot contain, as far as ASCII is concerned: a control character, a
+    /// `:` before a space, a `#` after one. The byte before the first is ignored.
     #[inline(always)]
     pub(super) fn bad(self) -> u32 {
         self.control | (self.colon << 1) & self.space | (self.space << 1) & self.hash
     }
 }
 
-/// Where bytes stand that begin a character which may not be printable: U+0080 to U+00BF (0xC2),
-/// U+2000 to U+2FFF (0xE2), U+F000 to U+FFFF (0xEF).
+/// Marks bytes that begin a character which may be unprintable: U+0080 to U+00BF (0xC2), U+2000 to
+/// U+2FFF (0xE2), U+F000 to U+FFFF (0xEF).
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn doubtful(bytes: &[u8; 16]) -> u32 {
-    // SAFETY: sixteen bytes are readable behind the reference; SSE2 is always there.
+    // SAFETY: sixteen bytes are readable at the reference; SSE2 is always available.
     unsafe {
         let bytes = _mm_loadu_si128(bytes.as_ptr().cast());
         let equal = |byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte.cast_signed()));
@@ -89,7 +88,7 @@ pub(super) fn doubtful(bytes: &[u8; 16]) -> u32 {
     }
 }
 
-/// As above.
+/// Same as above.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(super) fn doubtful(bytes: &[u8; 16]) -> u32 {
@@ -99,7 +98,7 @@ pub(super) fn doubtful(bytes: &[u8; 16]) -> u32 {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn mask(found: __m128i) -> u32 {
-    // SAFETY: SSE2 is always there.
+    // SAFETY: SSE2 is always available.
     (unsafe { _mm_movemask_epi8(found) }).cast_unsigned()
 }
 

@@ -182,7 +182,7 @@ fn between_brackets() {
     assert_eq!(style("a b", Place::Flow), Style::Plain);
 }
 
-/// The rule as the module's documentation has it, character by character.
+/// The rule as the module's documentation states it, character by character.
 fn by_the_book(text: &str) -> bool {
     let chars: Vec<char> = text.chars().collect();
     let (Some(&first), Some(&last)) = (chars.first(), chars.last()) else { return false };
@@ -207,7 +207,7 @@ fn by_the_book(text: &str) -> bool {
         || text.contains(" #"))
 }
 
-/// Asks all three ways, with the text anywhere in a longer one too.
+/// Checks that all three implementations agree, also with the text anywhere in a longer one.
 #[track_caller]
 fn agrees(text: &str) {
     assert_eq!(is_plain(text.as_bytes()), by_the_book(text), "{text:?}");
@@ -222,7 +222,7 @@ fn agrees(text: &str) {
 
 #[test]
 fn all_short_texts() {
-    // Every text of up to four of these; what they are made of covers each rule.
+    // Every text of up to four of these pieces, which together cover each rule.
     let alphabet = [
         "a", "y", "N", "o", "x", "1", "-", "+", ".", ":", "#", " ", "'", "?", "=", "<", "~", "\n",
         "\u{7F}", "é", "\u{85}", "\u{2028}", "，",

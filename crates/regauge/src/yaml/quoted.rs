@@ -1,4 +1,4 @@
-//! Scalars between quotes (YAML 1.2.2 §7.3.1 and §7.3.2).
+//! Quoted scalars (YAML 1.2.2 §7.3.1 and §7.3.2).
 
 use super::breaks::Fold;
 use super::event::Handler;
@@ -9,11 +9,11 @@ use crate::Error;
 
 /// A quoted scalar.
 pub(super) struct Quoted {
-    /// Behind the closing quote.
+    /// The index after the closing quote.
     pub(super) end: usize,
-    /// It has several lines.
+    /// Whether it has several lines.
     pub(super) lines: bool,
-    /// Where its text stands in the input; otherwise it is in the scratch buffer.
+    /// The range of its text in the input; `None` if the text is in the scratch buffer.
     borrowed: Option<(usize, usize)>,
 }
 
@@ -27,8 +27,8 @@ impl Quoted {
 }
 
 impl<H: Handler + ?Sized> Run<'_, '_, H> {
-    /// The scalar whose opening quote stands at `start`, and whose further lines are indented more
-    /// than `least`.
+    /// Reads the scalar whose opening quote is at `start`, and whose further lines must be indented
+    /// more than `least`.
     pub(super) fn quoted(&mut self, start: usize, least: i32) -> Step<Quoted> {
         let quote = self.bytes[start];
         let stop = self.quoted_run(start + 1, quote)?;
@@ -44,7 +44,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(Quoted { end, lines, borrowed: None })
     }
 
-    /// The end of the run of characters from `at` on that stand for themselves.
+    /// Returns the end of the run of literal characters from `at` on.
     #[inline(always)]
     pub(super) fn quoted_run(&self, mut at: usize, quote: u8) -> Step<usize> {
         let stands = |byte: u8| byte == b'\t' || byte == b'\\' && quote == b'\'';
@@ -68,8 +68,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         }
     }
 
-    /// The scalar from `start` on, plain up to `at`, into the scratch buffer: the index behind its
-    /// closing quote, and whether it has several lines.
+    /// Decodes the scalar from `start` on, plain up to `at`, into the scratch buffer: returns the
+    /// index after its closing quote, and whether it has several lines.
     #[inline(never)]
     fn quoted_on(
         &mut self,
@@ -82,7 +82,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         scratch.clear();
         scratch.push_str(&self.text[start + 1..at]);
         let mut lines = false;
-        // White space before a line break goes, unless it was escaped: it stands before this.
+        // Whitespace before a line break is dropped, except escaped whitespace, which ends here.
         let mut kept = 0;
         let end = loop {
             let byte = match self.peek(at) {
@@ -146,8 +146,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok((end?, lines))
     }
 
-    /// The line break at `at` and the blank lines behind it: how many breaks, and where the text
-    /// goes on.
+    /// Reads the line break at `at` and the blank lines after it: returns the number of breaks, and
+    /// where the text continues.
     fn quoted_break(&self, at: usize, quote: u8, least: i32) -> Step<(usize, usize)> {
         let next = self.next_line(at)?;
         if self.peek(next.text)? == END && self.is_end(next.text) {
@@ -162,7 +162,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok((next.breaks, next.text))
     }
 
-    /// The escape at `at` (§5.7): its character, and the index behind it.
+    /// Reads the escape at `at` (§5.7): returns its character, and the index after it.
     fn escape(&self, at: usize) -> Step<(char, usize)> {
         let byte = self.peek(at + 1)?;
         let char = match byte {
@@ -197,10 +197,10 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok((char, at + 2))
     }
 
-    /// The escape at `at` with so many hexadecimal digits.
+    /// Reads the escape at `at` with this many hexadecimal digits.
     fn hex(&self, at: usize, digits: usize) -> Step<(char, usize)> {
         let (code, end) = self.hex_digits(at + 2, digits)?;
-        // Two escapes of a surrogate pair, as JSON writes them.
+        // Two escapes that form a surrogate pair, as JSON writes them.
         if digits == 4
             && code & 0xFC00 == 0xD800
             && self.peek(end)? == b'\\'

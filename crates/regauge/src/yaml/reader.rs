@@ -1,4 +1,5 @@
-//! YAML to events: the grammar, and a composer that makes the sink's events of its own.
+//! Reads YAML into events: the grammar, and a composer that turns its events into those of the
+//! sink.
 
 use super::breaks::Breaks;
 use super::compose::{Compose, Composer};
@@ -9,26 +10,26 @@ use crate::limits::Limits;
 use crate::reader::{Parse, Resync, Status};
 use crate::{Format, Result};
 
-/// What plain scalars mean.
+/// How plain scalars are interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Schema {
     /// The core schema of YAML 1.2 (§10.3): `true`, `1`, `0x1F`, `1.5`, `.inf`, `null`, `~`.
     #[default]
     Core,
-    /// The JSON schema (§10.2): plain scalars are what JSON has, and all other text is quoted.
+    /// The JSON schema (§10.2): plain scalars are JSON literals and numbers; all text must be quoted.
     Json,
     /// The failsafe schema (§10.1): everything is text.
     Failsafe,
-    /// YAML 1.1 as PyYAML's SafeLoader reads it: `yes`, `0777`, `1_000`, `1:30`, `2001-12-14`,
-    /// `<<` as the key that merges.
+    /// YAML 1.1 as PyYAML's SafeLoader reads it: `yes`, `0777`, `1_000`, `1:30`, `2001-12-14`, `<<`
+    /// as the merge key.
     Yaml11,
 }
 
 impl Schema {
-    /// The names that [`Schema::from_name`] knows.
+    /// The names that [`Schema::from_name`] accepts.
     pub const NAMES: [&str; 4] = ["core", "json", "failsafe", "1.1"];
 
-    /// The schema of this name.
+    /// Returns the schema of this name.
     pub fn from_name(name: &str) -> Option<Schema> {
         Some(match name {
             "core" => Schema::Core,
@@ -44,10 +45,10 @@ impl Schema {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// What plain scalars mean.
+    /// How plain scalars are interpreted.
     pub schema: Schema,
-    /// Give a number with a fraction or an exponent as [`Ext::Decimal`](crate::Ext::Decimal), with
-    /// its digits.
+    /// Represent a number with a fraction or an exponent as [`Ext::Decimal`](crate::Ext::Decimal),
+    /// with its digits.
     pub exact_numbers: bool,
     /// Count the numbers whose digits a double does not keep
     /// ([`LossKind::Rounded`](crate::fidelity::LossKind::Rounded)).
@@ -59,7 +60,7 @@ pub struct Options {
 pub struct Parser {
     machine: Machine,
     composer: Composer,
-    /// Of YAML 1.1.
+    /// The line breaks of YAML 1.1, for that schema.
     breaks: Option<Breaks>,
 }
 
@@ -70,7 +71,7 @@ impl Default for Parser {
 }
 
 impl Parser {
-    /// A parser at the start of a stream.
+    /// Creates a parser at the start of a stream.
     pub fn new(options: Options, limits: Limits) -> Parser {
         let breaks = (options.schema == Schema::Yaml11).then(Breaks::default);
         Parser { machine: Machine::new(limits), composer: Composer::new(options, limits), breaks }
@@ -111,14 +112,14 @@ impl Parse for Parser {
         }
     }
 
-    /// The next document begins with the next line that is `---`.
+    /// Skips to the next line that is `---`, where the next document begins.
     fn resync(&mut self, bytes: &[u8], _start: usize, pos: usize, last: bool) -> Resync {
         self.breaks = self.breaks.take().map(|_| Breaks::default());
         let mut from = pos.saturating_sub(1);
         loop {
             let Some(found) = memchr::memmem::find(&bytes[from..], b"\n---") else {
                 if !last {
-                    // The marker may be cut.
+                    // The marker may be cut off.
                     let keep = bytes.len().saturating_sub(4).max(pos);
                     self.machine.restart(keep - pos);
                     return Resync::Past(keep);

@@ -1,9 +1,8 @@
-//! Anchored nodes, kept so that their aliases can be given as the node again.
+//! Anchored nodes, kept so that the node can be sent again for each alias.
 //!
-//! Only anchored nodes are kept, as the events of the grammar, one after the other on one tape for
-//! the whole document. An alias within one is kept as an alias: so the tape is never longer than
-//! the input, however often aliases of aliases multiply what they stand for. That is bounded when
-//! they are given again.
+//! Only anchored nodes are kept, as events of the grammar, in order on one tape for the whole
+//! document. An alias within one is kept as an alias, so the tape is never longer than the input,
+//! however often aliases of aliases multiply. That growth is bounded when they are sent again.
 
 use std::collections::HashMap;
 
@@ -22,7 +21,7 @@ pub(super) enum Raw {
     Alias { anchor: usize, key: bool },
 }
 
-/// A place in the list of tags; 0 is none.
+/// An index into the list of tags; 0 means none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tag(u32);
 
@@ -31,11 +30,11 @@ pub(super) struct Tag(u32);
 pub(super) struct Anchor {
     /// Its first event on the tape.
     pub(super) start: usize,
-    /// Behind its last; nothing while it is open.
+    /// After its last event; `None` while it is open.
     pub(super) end: Option<usize>,
     /// Its offset in the input.
     pub(super) offset: u64,
-    /// The number that the sink knows it by, if it does.
+    /// The number that the sink knows it by, if any.
     pub(super) id: Option<u64>,
     pub(super) scalar: bool,
 }
@@ -47,17 +46,17 @@ pub(super) struct References {
     tags: Vec<String>,
     pub(super) anchors: Vec<Anchor>,
     names: HashMap<String, usize>,
-    /// Anchored collections that are open: their level, and their place in `anchors`.
+    /// Anchored collections that are open: their level, and their index in `anchors`.
     open: Vec<(u32, usize)>,
     /// How many of them are recorded; more if something else is.
     pub(super) recording: u32,
-    /// What aliases may still add.
+    /// How many values aliases may still add.
     pub(super) left: u64,
     next_id: u64,
 }
 
 impl References {
-    /// Another document begins.
+    /// Prepares for another document.
     pub(super) fn reset(&mut self, limits: &Limits) {
         (self.left, self.next_id, self.recording) = (limits.aliases, 0, 0);
         if !self.anchors.is_empty() || !self.tape.is_empty() {
@@ -70,13 +69,12 @@ impl References {
         }
     }
 
-    /// The node that a name stands for.
+    /// Returns the node that a name refers to.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
         self.names.get(name).copied()
     }
 
-    /// Names the node that comes next on the tape; gives the number that it has for a sink that
-    /// holds references.
+    /// Names the next node on the tape; returns its number for a sink that holds references.
     pub(super) fn anchor(
         &mut self,
         name: &str,
@@ -92,22 +90,22 @@ impl References {
         id
     }
 
-    /// The anchored collection that was named last is recorded until [`close`](Self::close).
+    /// Records the anchored collection that was named last until [`close`](Self::close).
     pub(super) fn open(&mut self, level: u32) {
         self.open.push((level, self.anchors.len() - 1));
         self.recording += 1;
     }
 
-    /// The collection at `level` ends.
+    /// Ends the collection at `level`.
     pub(super) fn close(&mut self, level: u32) {
         if self.open.last().is_some_and(|(open, _)| *open == level) {
-            let (_, anchor) = self.open.pop().expect("looked at just now");
+            let (_, anchor) = self.open.pop().expect("just checked");
             self.anchors[anchor].end = Some(self.tape.len());
             self.recording -= 1;
         }
     }
 
-    /// The scalar that was named last is on the tape.
+    /// Ends the scalar that was named last, which is on the tape.
     pub(super) fn close_scalar(&mut self) {
         let end = self.tape.len();
         if let Some(anchor) = self.anchors.last_mut() {
@@ -158,7 +156,7 @@ impl References {
         &self.text[start..start + len]
     }
 
-    /// Behind the node that begins at `at` on the tape.
+    /// Returns the index after the node that begins at `at` on the tape.
     pub(super) fn node_end(&self, mut at: usize) -> usize {
         let mut depth = 0;
         loop {
@@ -185,7 +183,7 @@ impl References {
             None => {
                 let most = limits.aliases;
                 Err(Error::limit(format!(
-                    "found aliases that stand for more than {most} values, the limit of aliases"
+                    "found aliases that expand to more than {most} values, the limit of aliases"
                 ))
                 .hint(
                     Hint::set(Opt::OnLoss, "wrap")

@@ -1,4 +1,4 @@
-//! Documents at random: events to YAML to the same events.
+//! Random documents: events to YAML and back to the same events.
 
 use super::{Parser, Reader, WriteOptions, Writer};
 use crate::event::{Ext, Origin, Sink as _, Source as _, Timestamp, Type, Writer as _};
@@ -8,7 +8,7 @@ use crate::limits::Limits;
 use crate::out::Out;
 use crate::value::{Builder, Value};
 
-/// xorshift64*: the same numbers on every machine.
+/// xorshift64*: yields the same numbers on every machine.
 struct Random {
     state: u64,
     /// How many anchors the document has so far.
@@ -35,7 +35,7 @@ impl Random {
         list[self.below(list.len() as u64) as usize]
     }
 
-    /// Text of what grammars and schemas take for something else.
+    /// Returns text that grammars and schemas could mistake for something else.
     fn text(&mut self) -> String {
         const PIECES: [&str; 48] = [
             "a", "y", "no", "1", "0x", "e3", ".", "-", "+", ":", ": ", " ", "  ", "#", " #", "\n",
@@ -103,12 +103,12 @@ impl Random {
                 ]);
                 let t = Type { origin: Origin::Yaml, kind: "tag", name: tag };
                 match self.value(depth - 1) {
-                    // A value has one tag at most, which stands behind its anchor.
+                    // A value has at most one tag, which follows its anchor.
                     typed @ Value::Typed(..) => typed,
                     Value::Anchor(id, value) => Value::Anchor(id, value),
                     Value::Alias(_) => Value::Null,
                     value if is_tagged(&value) => value,
-                    // Scalars under a tag of YAML's own that nobody knows are text.
+                    // Scalars under an unknown tag of YAML's own are text.
                     value if tag.contains("x/y") && is_number(&value) => value,
                     value => Value::Typed(Box::new((&t).into()), Box::new(value)),
                 }
@@ -133,7 +133,7 @@ impl Random {
         (0..self.below(5)).map(|_| self.value(depth)).collect()
     }
 
-    /// A key that no other key of the map is.
+    /// Returns a key that differs from all other keys of the map.
     fn key(&mut self, number: u64, depth: u32) -> Value {
         match self.below(8) {
             0 => Value::Array(vec![Value::Int(number as i64), self.leaf(), Value::Array(vec![])]),
@@ -147,7 +147,7 @@ impl Random {
     }
 }
 
-/// Whether the value is written with a tag of YAML's own, so that it can have no other.
+/// Returns whether the value is written with a tag of YAML's own, so that it can have no other.
 fn is_tagged(value: &Value) -> bool {
     matches!(value, Value::Bytes(_) | Value::Timestamp(_) | Value::Ext(_))
 }
@@ -200,7 +200,7 @@ fn documents_at_random() {
         };
         let bytes = written(&documents, options.clone());
         let again = read(&bytes);
-        // Shown, so that NaN equals itself and zeros keep their sign.
+        // Compared as debug text, so that NaN equals itself and zeros keep their sign.
         let (wanted, found) = (format!("{documents:?}"), format!("{again:?}"));
         if wanted != found {
             let same = wanted.bytes().zip(found.bytes()).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! Scalars in each style, straight into an [`Out`].
+//! Writes scalars of each style directly into an [`Out`].
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -7,19 +7,19 @@ use super::quote::is_printable_at;
 use crate::Result;
 use crate::out::Out;
 
-/// Long text goes out in pieces of so many bytes, so that the buffer need not grow with it.
+/// Long text is written in pieces of this many bytes, so that the buffer need not grow with it.
 const PIECE: usize = 4 << 10;
 
-/// Nothing that was written need stay in memory: the writer never goes back.
+/// Nothing written needs to stay in memory: the writer never goes back.
 pub(super) const KEEP: u64 = u64::MAX;
 
-/// Makes room for a token of so many bytes.
+/// Makes room for a token of this many bytes.
 #[inline(always)]
 pub(super) fn room(out: &mut Out<'_>, bytes: usize) -> Result {
     out.room(bytes, KEEP)
 }
 
-/// So many spaces. There must be room for them, and 32 more.
+/// Writes this many spaces. There must be room for them and 32 more.
 #[inline(always)]
 pub(super) fn spaces(out: &mut Out<'_>, mut count: usize) {
     while count > 32 {
@@ -31,7 +31,7 @@ pub(super) fn spaces(out: &mut Out<'_>, mut count: usize) {
     out.held_mut().truncate(end);
 }
 
-/// Bytes as they are, however many.
+/// Writes any number of bytes unchanged.
 pub(super) fn raw(out: &mut Out<'_>, bytes: &[u8]) -> Result {
     for piece in bytes.chunks(16 * PIECE) {
         room(out, piece.len())?;
@@ -40,7 +40,7 @@ pub(super) fn raw(out: &mut Out<'_>, bytes: &[u8]) -> Result {
     Ok(())
 }
 
-/// Text between single quotes. It has none, and no lines.
+/// Writes text in single quotes. It must contain neither quotes nor line breaks.
 pub(super) fn single(out: &mut Out<'_>, text: &str) -> Result {
     room(out, 1)?;
     out.push(b'\'');
@@ -50,12 +50,12 @@ pub(super) fn single(out: &mut Out<'_>, text: &str) -> Result {
     Ok(())
 }
 
-/// Text between double quotes, with escapes.
+/// Writes text in double quotes, with escapes.
 pub(super) fn double(out: &mut Out<'_>, text: &str) -> Result {
     room(out, 1)?;
     out.push(b'"');
     let bytes = text.as_bytes();
-    // What was written so far ends here.
+    // The end of what was written so far.
     let mut done = 0;
     let mut at = 0;
     while at < bytes.len() {
@@ -101,7 +101,7 @@ fn digits(byte: u8) -> [u8; 2] {
     [byte >> 4, byte & 15].map(|digit| b"0123456789ABCDEF"[usize::from(digit)])
 }
 
-/// The escape of a character outside of ASCII, and how many bytes the character has.
+/// Returns the escape of a character outside ASCII, and the length of the character in bytes.
 #[cold]
 fn wide(bytes: &[u8]) -> (Escape, usize) {
     let letter = |letter| Escape { bytes: [b'\\', letter, 0, 0, 0, 0, 0, 0], count: 2 };
@@ -119,7 +119,7 @@ fn wide(bytes: &[u8]) -> (Escape, usize) {
     }
 }
 
-/// What stands behind the backslash for each byte; 0 where nothing need be escaped.
+/// The byte after the backslash for each byte; 0 if it needs no escape.
 static ESCAPES: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -145,13 +145,13 @@ static ESCAPES: [u8; 256] = {
     table
 };
 
-/// Only its number can be named.
+/// It can only be written as its number.
 const HEXADECIMAL: u8 = b'x';
-/// It begins a character that may have to be escaped.
+/// It begins a character that may need an escape.
 const DOUBTFUL: u8 = 0xFF;
 
-/// A block of lines, indented by so many spaces, behind the text's beginning on the line above.
-/// The text has a line that is not empty first, and no blank at the end of any.
+/// Writes a block of lines, indented by this many spaces, whose first line follows what is already
+/// written. The text begins with a line that is not empty, and no line has trailing blanks.
 pub(super) fn literal(out: &mut Out<'_>, text: &str, column: usize) -> Result {
     room(out, 3)?;
     let (lines, header): (_, &[u8]) = match text.strip_suffix('\n') {
@@ -175,9 +175,9 @@ pub(super) fn literal(out: &mut Out<'_>, text: &str, column: usize) -> Result {
 /// The longest that [`number`] makes of a double.
 pub(super) const NUMBER_BYTES: usize = 32;
 
-/// A double, in the shortest digits that read back as the same and in a form that both YAML 1.1
-/// and 1.2 take for a number that is no integer: with a point, and a sign in the exponent. There
-/// must be room for [`NUMBER_BYTES`].
+/// Writes a double with the shortest digits that read back as the same double, in a form that both
+/// YAML 1.1 and 1.2 take for a number that is not an integer: with a point, and with a sign in the
+/// exponent. There must be room for [`NUMBER_BYTES`].
 #[inline(always)]
 pub(super) fn number(out: &mut Out<'_>, v: f64) {
     if !v.is_finite() {
@@ -197,7 +197,7 @@ pub(super) fn number(out: &mut Out<'_>, v: f64) {
     exponent(out, text);
 }
 
-/// A number in decimal notation (RFC 8259 §6), in the same form.
+/// Writes a number in decimal notation (RFC 8259 §6) in the same form.
 #[inline(never)]
 pub(super) fn exponent(out: &mut Out<'_>, text: &str) {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -217,7 +217,7 @@ pub(super) fn exponent(out: &mut Out<'_>, text: &str) {
     }
 }
 
-/// Bytes in Base64, behind their tag.
+/// Writes bytes in Base64, after their tag.
 pub(super) fn binary(out: &mut Out<'_>, bytes: &[u8]) -> Result {
     room(out, 16)?;
     out.extend(b"!!binary ");
@@ -232,7 +232,7 @@ pub(super) fn binary(out: &mut Out<'_>, bytes: &[u8]) -> Result {
     Ok(())
 }
 
-/// A tag, in the shortest notation that it has.
+/// Writes a tag in its shortest notation.
 pub(super) fn tag(out: &mut Out<'_>, tag: &str) -> Result {
     let (before, name, behind) = match (tag.strip_prefix('!'), tag.strip_prefix(super::props::CORE))
     {
@@ -258,10 +258,10 @@ pub(super) fn tag(out: &mut Out<'_>, tag: &str) -> Result {
     Ok(())
 }
 
-/// What may stand in every tag beside letters and digits (YAML 1.2.2, production 39 and 40).
+/// Characters allowed in every tag besides letters and digits (YAML 1.2.2, productions 39 and 40).
 const IN_TAGS: &[u8] = b"-#;/?:@&=+$_.~*'()";
 
-/// Whether the name can stand behind `!` or `!!`: a `!` in it would end a handle.
+/// Returns whether the name can follow `!` or `!!`: a `!` in it would end a handle.
 fn is_shorthand(name: &str) -> bool {
     !name.is_empty() && !name.contains('!')
 }

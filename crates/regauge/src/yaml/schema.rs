@@ -1,11 +1,11 @@
-//! What a plain scalar is: the core, JSON and failsafe schemas (YAML 1.2.2 §10).
+//! Resolves plain scalars: the core, JSON and failsafe schemas (YAML 1.2.2 §10).
 
 use std::borrow::Cow;
 
 use super::reader::Schema;
 use super::schema_11;
 
-/// What a schema makes of a scalar's text.
+/// How a schema interprets the text of a scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Meaning<'t> {
     Text,
@@ -13,7 +13,7 @@ pub(super) enum Meaning<'t> {
     Bool(bool),
     I64(i64),
     U64(u64),
-    /// Beyond both: the digits, of this radix, without leading zeros.
+    /// Beyond both: the digits, in this radix, without leading zeros.
     BigInt {
         negative: bool,
         radix: u32,
@@ -21,34 +21,34 @@ pub(super) enum Meaning<'t> {
     },
     /// A number with a fraction or an exponent, in a form that Rust parses.
     Decimal(Cow<'t, str>),
-    /// A double that its text does not show: sexagesimal ones of YAML 1.1.
+    /// A double that its text does not spell out: sexagesimal ones of YAML 1.1.
     Double(f64),
     /// NaN and infinities.
     NonFinite(f64),
     /// A date, perhaps with a time (YAML 1.1).
     Time(Time),
-    /// The key that merges another mapping (YAML 1.1).
+    /// The merge key (YAML 1.1).
     Merge,
-    /// The JSON schema knows no such plain scalar.
+    /// The JSON schema has no such plain scalar.
     Unknown,
 }
 
-/// A date, or a date and time, as RFC 3339 has it.
+/// A date, or a date and time, in RFC 3339 notation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Time {
     Date(String),
-    /// Without zone.
+    /// Without a zone.
     Local(String),
-    /// In UTC, with `Z` and nine digits of a second at most.
+    /// In UTC, with `Z` and at most nine digits of a second.
     Utc(String),
     Offset(String),
 }
 
-/// Whether the schema can make something else than text of a plain scalar that begins with this
-/// byte. A shortcut: most begin with a letter that none of the words has.
+/// Returns whether the schema can make anything but text of a plain scalar that begins with this
+/// byte. A shortcut: most scalars begin with a letter that begins none of the words.
 #[inline(always)]
 pub(super) fn may_mean(first: u8) -> bool {
-    // One bit a byte; the digits and signs, and the first letters of all words.
+    // One bit per byte; the digits and signs, and the first letters of all words.
     const WORDS: [u64; 4] = {
         let mut bits = [0u64; 4];
         let bytes = b"0123456789+-.~nNtTfF";
@@ -62,7 +62,7 @@ pub(super) fn may_mean(first: u8) -> bool {
     WORDS[usize::from(first >> 6)] >> (first & 63) & 1 != 0
 }
 
-/// What the text of a plain scalar is.
+/// Resolves the text of a plain scalar.
 pub(super) fn resolve(schema: Schema, text: &str) -> Meaning<'_> {
     match schema {
         Schema::Core => core(text),
@@ -72,7 +72,7 @@ pub(super) fn resolve(schema: Schema, text: &str) -> Meaning<'_> {
     }
 }
 
-/// The core schema (§10.3.2).
+/// Resolves by the core schema (§10.3.2).
 #[inline]
 pub(super) fn core(text: &str) -> Meaning<'_> {
     let bytes = text.as_bytes();
@@ -118,7 +118,7 @@ fn is_all(digits: &[u8], is: impl FnMut(&u8) -> bool) -> bool {
     !digits.is_empty() && digits.iter().all(is)
 }
 
-/// The text without its sign, and whether that is a minus.
+/// Returns the text without its sign, and whether that was a minus.
 pub(super) fn sign(text: &str) -> (bool, &str) {
     match text.as_bytes() {
         [b'-', ..] => (true, &text[1..]),
@@ -127,7 +127,7 @@ pub(super) fn sign(text: &str) -> (bool, &str) {
     }
 }
 
-/// The integer of decimal digits and nothing else.
+/// Returns the integer if the text is only decimal digits.
 #[inline]
 pub(super) fn decimal_integer(negative: bool, digits: &str) -> Option<Meaning<'_>> {
     let bytes = digits.as_bytes();
@@ -151,7 +151,7 @@ pub(super) fn decimal_integer(negative: bool, digits: &str) -> Option<Meaning<'_
     Some(Meaning::I64(if negative { -value } else { value }))
 }
 
-/// The integer of checked digits.
+/// Returns the integer of checked digits.
 pub(super) fn integer(negative: bool, radix: u32, digits: Cow<'_, str>) -> Meaning<'_> {
     let digits = match digits {
         Cow::Borrowed(digits) => Cow::Borrowed(digits.trim_start_matches('0')),
@@ -170,7 +170,7 @@ pub(super) fn integer(negative: bool, radix: u32, digits: Cow<'_, str>) -> Meani
     }
 }
 
-/// Whether the bytes are a number with a point or an exponent, without its sign:
+/// Returns whether the bytes, without a sign, are a number with a point or an exponent:
 /// `(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`.
 fn is_decimal(bytes: &[u8]) -> bool {
     let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -194,7 +194,7 @@ fn is_decimal(bytes: &[u8]) -> bool {
     }
 }
 
-/// The JSON schema (§10.2.2).
+/// Resolves by the JSON schema (§10.2.2).
 fn json(text: &str) -> Meaning<'_> {
     match text {
         "null" => Meaning::Null,
@@ -218,7 +218,7 @@ fn json(text: &str) -> Meaning<'_> {
     }
 }
 
-/// A decimal as JSON writes it: no plus sign, digits on both sides of the point.
+/// Returns a decimal as JSON writes it: no plus sign, digits on both sides of the point.
 pub(super) fn json_decimal(text: &str) -> Cow<'_, str> {
     if crate::json::is_number(text) {
         return Cow::Borrowed(text);
@@ -247,7 +247,8 @@ pub(super) fn json_decimal(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Digits of a radix that is a power of two as a little-endian magnitude, the last byte not 0.
+/// Converts digits of a radix that is a power of two to a little-endian magnitude, whose last byte
+/// is not 0.
 pub(super) fn magnitude(radix: u32, digits: &str) -> Vec<u8> {
     let width = radix.trailing_zeros();
     let mut bytes = Vec::with_capacity(digits.len() / 2 + 1);
@@ -277,7 +278,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, meaning: Meaning<'_>) {
         assert_eq!(core(text), meaning, "{text}");
-        // The shortcut lets everything through that means something.
+        // The shortcut must let every scalar through that is not text.
         if meaning != Meaning::Text && !text.is_empty() {
             assert!(may_mean(text.as_bytes()[0]), "{text}");
         }

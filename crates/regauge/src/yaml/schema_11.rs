@@ -5,21 +5,21 @@ use std::borrow::Cow;
 
 use super::schema::{Meaning, Time, decimal_integer, integer, sign};
 
-/// Whether a plain scalar that begins with this byte can be something else than text.
+/// Returns whether a plain scalar that begins with this byte can be anything but text.
 #[inline(always)]
 pub(super) fn may_mean(first: u8) -> bool {
     let old = matches!(first, b'y' | b'Y' | b'o' | b'O' | b'<');
     old || super::schema::may_mean(first)
 }
 
-/// What the text of a plain scalar is.
+/// Resolves the text of a plain scalar.
 pub(super) fn resolve(text: &str) -> Meaning<'_> {
     let Some(&first) = text.as_bytes().first() else { return Meaning::Null };
     let (negative, rest) = sign(text);
     if matches!(rest.as_bytes(), [b'0'] | [b'1'..=b'9', ..])
         && let Some(meaning) = decimal_integer(negative, rest)
     {
-        // Most numbers are no more than that.
+        // Most numbers are plain decimal integers.
         return meaning;
     }
     match text {
@@ -36,7 +36,7 @@ pub(super) fn resolve(text: &str) -> Meaning<'_> {
     if !matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.') {
         return Meaning::Text;
     }
-    // PyYAML asks in this order.
+    // PyYAML checks in this order.
     float(text)
         .or_else(|| whole(text))
         .or_else(|| timestamp(text).map(Meaning::Time))
@@ -51,7 +51,7 @@ fn is_digit_or_underscore(byte: &u8) -> bool {
     byte.is_ascii_digit() || *byte == b'_'
 }
 
-/// Numbers with a point: `[-+]?[0-9][0-9_]*\.[0-9_]*([eE][-+][0-9]+)?`,
+/// Parses numbers with a point: `[-+]?[0-9][0-9_]*\.[0-9_]*([eE][-+][0-9]+)?`,
 /// `\.[0-9][0-9_]*([eE][-+][0-9]+)?`, sexagesimal ones, infinities and NaN.
 fn float(text: &str) -> Option<Meaning<'_>> {
     let (negative, rest) = sign(text);
@@ -89,14 +89,14 @@ fn float(text: &str) -> Option<Meaning<'_>> {
     }
     let all = |text: &str| text.bytes().all(|byte| is_digit_or_underscore(&byte));
     let fits = match before {
-        // Without digits before the point, there is no sign either.
+        // Without digits before the point, no sign is allowed either.
         "" => text.len() == rest.len() && fraction.starts_with(|char: char| char.is_ascii_digit()),
         _ => before.starts_with(|char: char| char.is_ascii_digit()),
     };
     (fits && all(before) && all(fraction)).then(|| Meaning::Decimal(plain_digits(text)))
 }
 
-/// The parts of a sexagesimal number: `[0-9][0-9_]*(:[0-5]?[0-9])+`.
+/// Splits a sexagesimal number: `[0-9][0-9_]*(:[0-5]?[0-9])+`.
 fn sexagesimal(text: &str) -> Option<Vec<f64>> {
     let mut parts = text.split(':');
     let first = parts.next()?;
@@ -115,7 +115,7 @@ fn sexagesimal(text: &str) -> Option<Vec<f64>> {
     (values.len() > 1).then_some(values)
 }
 
-/// Integers: binary, octal, decimal, hexadecimal, sexagesimal, all with underscores.
+/// Parses integers: binary, octal, decimal, hexadecimal, sexagesimal, all with underscores.
 fn whole(text: &str) -> Option<Meaning<'_>> {
     let (negative, rest) = sign(text);
     let digits = |digits: &'_ str, radix: u32| -> Option<Meaning<'static>> {
@@ -131,7 +131,7 @@ fn whole(text: &str) -> Option<Meaning<'_>> {
         [b'0', ..] => digits(rest, 8),
         [b'1'..=b'9', ..] if rest.contains(':') => {
             let parts = sexagesimal(rest)?;
-            // Larger ones are beyond what anybody writes so.
+            // Nobody writes larger ones this way.
             let sum = parts
                 .iter()
                 .try_fold(0i64, |sum, part| sum.checked_mul(60)?.checked_add(*part as i64))?;
@@ -145,7 +145,8 @@ fn whole(text: &str) -> Option<Meaning<'_>> {
     }
 }
 
-/// A date, or a date and a time, in the forms of YAML 1.1's timestamp; only such as exist.
+/// Parses a date, or a date and a time, in the forms of YAML 1.1's timestamp; it must exist in the
+/// calendar.
 pub(super) fn timestamp(text: &str) -> Option<Time> {
     let bytes = text.as_bytes();
     if !text.is_ascii() || bytes.get(4) != Some(&b'-') {

@@ -1,27 +1,27 @@
-//! Sixteen bytes at a time: where the plain run of a scalar ends.
+//! Finds where the plain run of a scalar ends, sixteen bytes at a time.
 //!
-//! As in JSON, only what every x86-64 has is used, so that nothing is dispatched at run time; other
-//! machines get the same masks from plain loops.
+//! As in JSON, this uses only what every x86-64 has, so nothing is dispatched at run time; other
+//! machines compute the same masks with plain loops.
 
 #![allow(unsafe_code, reason = "SIMD intrinsics")]
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-/// Sixteen bytes. Every mask has bit `i` set where byte `i` is of the kind.
+/// Sixteen bytes. In every mask, bit `i` is set if byte `i` is of the kind.
 #[derive(Clone, Copy)]
 pub(super) struct Block(
     #[cfg(target_arch = "x86_64")] __m128i,
     #[cfg(not(target_arch = "x86_64"))] [u8; 16],
 );
 
-/// The sixteen bytes at `at`, if there are so many.
+/// Returns the sixteen bytes at `at`, if there are that many.
 #[inline(always)]
 pub(super) fn sixteen(bytes: &[u8], at: usize) -> Option<&[u8; 16]> {
     bytes.get(at..)?.first_chunk()
 }
 
-/// The index of the first byte from `at` on that is no space; the end of the bytes if there is none.
+/// Returns the index of the first byte from `at` on that is not a space, or the end of the bytes.
 #[inline(always)]
 pub(super) fn skip_spaces(bytes: &[u8], mut at: usize) -> usize {
     while let Some(block) = sixteen(bytes, at) {
@@ -41,15 +41,15 @@ pub(super) fn skip_spaces(bytes: &[u8], mut at: usize) -> usize {
 impl Block {
     #[inline(always)]
     pub(super) fn load(bytes: &[u8; 16]) -> Block {
-        // SAFETY: sixteen bytes are readable behind the reference; SSE2 is always there.
+        // SAFETY: sixteen bytes are readable at the reference; SSE2 is always available.
         Block(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
     }
 
-    /// Of characters outside of ASCII, all bytes but the first of those that may not be printable:
-    /// U+0080 to U+00BF, and U+F000 to U+FFFF.
+    /// For characters outside ASCII, marks all bytes except the first of those that may be
+    /// unprintable: U+0080 to U+00BF, and U+F000 to U+FFFF.
     #[inline(always)]
     pub(super) fn printable_high(self) -> u32 {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         unsafe {
             let high = _mm_movemask_epi8(self.0) as u32;
             if high == 0 {
@@ -61,11 +61,11 @@ impl Block {
         }
     }
 
-    /// Control characters and everything outside of ASCII.
+    /// Marks control characters and everything outside ASCII.
     #[inline(always)]
     pub(super) fn unusual(self) -> u32 {
-        // Bytes outside of ASCII are negative, and so below the space as well.
-        // SAFETY: SSE2 is always there.
+        // Bytes outside ASCII are negative, and so also below the space.
+        // SAFETY: SSE2 is always available.
         unsafe {
             let low = _mm_cmplt_epi8(self.0, _mm_set1_epi8(0x20));
             let delete = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(0x7F));
@@ -73,19 +73,19 @@ impl Block {
         }
     }
 
-    /// Everything but spaces.
+    /// Marks everything except spaces.
     #[inline(always)]
     pub(super) fn others(self) -> u32 {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         let spaces =
             unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self.0, _mm_set1_epi8(b' ' as i8))) as u32 };
         !spaces & 0xFFFF
     }
 
-    /// Where a plain scalar may end: colon, hash, and what is [`unusual`](Block::unusual).
+    /// Marks where a plain scalar may end: colon, hash, and [`unusual`](Block::unusual) bytes.
     #[inline(always)]
     pub(super) fn plain_stops(self) -> u32 {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         unsafe {
             let low = _mm_cmplt_epi8(self.0, _mm_set1_epi8(0x20));
             let delete = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(0x7F));
@@ -96,10 +96,10 @@ impl Block {
         }
     }
 
-    /// The indicators of flow collections: `,`, `[`, `]`, `{` and `}`.
+    /// Marks the indicators of flow collections: `,`, `[`, `]`, `{` and `}`.
     #[inline(always)]
     pub(super) fn flow_indicators(self) -> u32 {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         unsafe {
             // The square brackets and the curly ones differ in one bit.
             let folded = _mm_or_si128(self.0, _mm_set1_epi8(0x20));
@@ -110,11 +110,11 @@ impl Block {
         }
     }
 
-    /// Where the plain run of a quoted scalar ends: its quote, a backslash (of no matter in single
-    /// quotes), an ASCII control character.
+    /// Marks where the plain run of a quoted scalar ends: its quote, a backslash (which does not
+    /// matter in single quotes), an ASCII control character.
     #[inline(always)]
     pub(super) fn quoted_stops(self, quote: u8) -> u32 {
-        // SAFETY: SSE2 is always there.
+        // SAFETY: SSE2 is always available.
         unsafe {
             let control = _mm_cmpeq_epi8(_mm_min_epu8(self.0, _mm_set1_epi8(0x1F)), self.0);
             let quote = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(quote as i8));
@@ -136,39 +136,39 @@ impl Block {
         self.0.iter().rev().fold(0, |mask, byte| mask << 1 | u32::from(is(*byte)))
     }
 
-    /// Of characters outside of ASCII, all bytes but the first of those that may not be printable:
-    /// U+0080 to U+00BF, and U+F000 to U+FFFF.
+    /// For characters outside ASCII, marks all bytes except the first of those that may be
+    /// unprintable: U+0080 to U+00BF, and U+F000 to U+FFFF.
     #[inline(always)]
     pub(super) fn printable_high(self) -> u32 {
         self.mask(|byte| byte >= 0x80 && byte != 0xC2 && byte != 0xEF)
     }
 
-    /// Control characters and everything outside of ASCII.
+    /// Marks control characters and everything outside ASCII.
     #[inline(always)]
     pub(super) fn unusual(self) -> u32 {
         self.mask(|byte| byte < 0x20 || byte >= 0x7F)
     }
 
-    /// Everything but spaces.
+    /// Marks everything except spaces.
     #[inline(always)]
     pub(super) fn others(self) -> u32 {
         self.mask(|byte| byte != b' ')
     }
 
-    /// Where a plain scalar may end: colon, hash, and what is [`unusual`](Block::unusual).
+    /// Marks where a plain scalar may end: colon, hash, and [`unusual`](Block::unusual) bytes.
     #[inline(always)]
     pub(super) fn plain_stops(self) -> u32 {
         self.mask(|byte| byte < 0x20 || byte >= 0x7F || byte == b':' || byte == b'#')
     }
 
-    /// The indicators of flow collections: `,`, `[`, `]`, `{` and `}`.
+    /// Marks the indicators of flow collections: `,`, `[`, `]`, `{` and `}`.
     #[inline(always)]
     pub(super) fn flow_indicators(self) -> u32 {
         self.mask(|byte| matches!(byte, b',' | b'[' | b']' | b'{' | b'}'))
     }
 
-    /// Where the plain run of a quoted scalar ends: its quote, a backslash (of no matter in single
-    /// quotes), an ASCII control character.
+    /// Marks where the plain run of a quoted scalar ends: its quote, a backslash (which does not
+    /// matter in single quotes), an ASCII control character.
     #[inline(always)]
     pub(super) fn quoted_stops(self, quote: u8) -> u32 {
         self.mask(|byte| byte < 0x20 || byte == quote || byte == b'\\')

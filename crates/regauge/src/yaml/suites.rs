@@ -1,4 +1,4 @@
-//! yaml-test-suite, whole: the events of every valid case, the refusal of every invalid one.
+//! The whole yaml-test-suite: the events of every valid case, the refusal of every invalid one.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -56,7 +56,7 @@ fn every_case_of_the_suite() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The documents of a source as values.
+/// Returns the documents of a source as values.
 fn values<S: Source>(mut source: S) -> Result<Vec<Value>> {
     let mut values = Vec::new();
     loop {
@@ -68,7 +68,7 @@ fn values<S: Source>(mut source: S) -> Result<Vec<Value>> {
     }
 }
 
-/// A value as JSON's data model has it: references written out, types taken away, keys as text.
+/// Returns a value in JSON's data model: references written out, types dropped, keys as text.
 fn as_json(value: &Value, anchors: &mut HashMap<u64, Value>) -> Value {
     match value {
         Value::Array(items) => Value::Array(items.iter().map(|v| as_json(v, anchors)).collect()),
@@ -130,7 +130,7 @@ fn values_are_those_of_the_suite() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Gives its bytes in pieces of a size that divides nothing.
+/// Reads its bytes in pieces of a size that divides nothing.
 struct Pieces<'a>(&'a [u8]);
 
 impl Read for Pieces<'_> {

@@ -1,4 +1,4 @@
-//! What an explicit tag makes of a node (YAML 1.2.2 §10, and the YAML 1.1 type repository).
+//! The effect of an explicit tag on a node (YAML 1.2.2 §10, and the YAML 1.1 type repository).
 
 use std::borrow::Cow;
 
@@ -12,16 +12,16 @@ use super::schema::{self, Meaning};
 use super::schema_11;
 use crate::number;
 
-/// What a scalar is.
+/// The content of a scalar.
 #[derive(Debug, PartialEq)]
 pub(super) enum Content<'t> {
     Meaning(Meaning<'t>),
     Bytes(Vec<u8>),
-    /// With a tag that nothing here knows, or that does not fit the text.
+    /// With a tag that is unknown here, or that does not fit the text.
     Typed(Meaning<'t>),
 }
 
-/// What a scalar is by its tag, style and text.
+/// Resolves a scalar by its tag, style and text.
 pub(super) fn scalar<'t>(
     schema: Schema,
     style: Style,
@@ -38,7 +38,7 @@ pub(super) fn scalar<'t>(
     let Some(name) = tag.strip_prefix(CORE) else {
         return Content::Typed(if plain { kept(schema, text) } else { Meaning::Text });
     };
-    // The tag says what the text is meant to be, whatever the schema would make of it.
+    // The tag determines what the text means, whatever the schema would make of it.
     let meaning = match schema {
         Schema::Yaml11 => schema_11::resolve(text),
         _ => schema::core(text),
@@ -78,9 +78,9 @@ pub(super) fn scalar<'t>(
     if fits { Content::Meaning(meaning) } else { Content::Typed(Meaning::Text) }
 }
 
-/// What a plain scalar under a tag of its own is: by the schema where writing that gives the same
-/// text again (`!port 80`), and text where it would not (`!version 1.10`), for the tag's owner
-/// decides what the text means.
+/// Resolves a plain scalar under a tag of its own: by the schema if writing the result gives the
+/// same text again (`!port 80`), otherwise as text (`!version 1.10`), because only the tag's owner
+/// knows what the text means.
 fn kept(schema: Schema, text: &str) -> Meaning<'_> {
     let meaning = schema::resolve(schema, text);
     let same = match &meaning {
@@ -100,13 +100,13 @@ fn kept(schema: Schema, text: &str) -> Meaning<'_> {
     if same { meaning } else { Meaning::Text }
 }
 
-/// Whether a collection's tag says more than that it is one.
+/// Returns whether a collection's tag says more than that it is one.
 pub(super) fn is_own(tag: &str, mapping: bool) -> bool {
     let plain = if mapping { "map" } else { "seq" };
     tag != "!" && tag.strip_prefix(CORE) != Some(plain)
 }
 
-/// Whether the tag is one of YAML's own, which say by themselves what a node is.
+/// Returns whether the tag is one of YAML's own, which define by themselves what a node is.
 pub(super) fn is_yamls(tag: &str) -> bool {
     tag == "!" || tag.starts_with(CORE)
 }
@@ -117,12 +117,12 @@ pub(super) enum Node<'t> {
     Text(&'t str),
     Sequence,
     Mapping,
-    /// A scalar that is not text, a reference, or what has another tag.
+    /// A scalar that is not text, a reference, or a node with another tag.
     Other,
 }
 
-/// Whether the reader keeps this tag of YAML's own around such a node. If the tag
-/// says nothing, or makes another value of the node, it does not.
+/// Returns whether the reader keeps this tag of YAML's own around such a node. It does not if the
+/// tag says nothing, or changes the node's value.
 pub(super) fn is_kept(schema: Schema, tag: &str, node: Node<'_>) -> bool {
     match node {
         Node::Text(text) => {

@@ -1,4 +1,4 @@
-//! What YAML is read as, line by line.
+//! How YAML is read, line by line.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::fidelity::{Fidelity, OnLoss};
 use crate::value::Builder;
 use crate::{Error, ErrorKind, Format, Limits, Options as ConvertOptions, Result, convert_bytes};
 
-/// The documents of the text as values in the wrapped notation, a line each.
+/// Returns the documents of the text as values in the wrapped notation, one per line.
 fn read_as(schema: Schema, text: &str) -> Result<String> {
     let options = Options { schema, ..Options::default() };
     let mut reader = Reader::from_slice(Parser::new(options, Limits::default()), text.as_bytes());
@@ -33,7 +33,7 @@ fn check_11(text: &str, wanted: &str) {
     assert_eq!(read_as(Schema::Yaml11, text).unwrap(), wanted, "{text}");
 }
 
-/// To JSON, whose writer holds no references.
+/// Converts to JSON, whose writer holds no references.
 fn to_json(text: &str, change: impl FnOnce(&mut ConvertOptions)) -> Result<String> {
     let mut options = ConvertOptions::new(Format::Yaml, Format::Json);
     change(&mut options);
@@ -119,7 +119,7 @@ fn references() {
     );
     check("&a [*a]", r#"{"$anchor":1,"value":[{"$alias":1}]}"#);
     check("&k key: *k", r#"{"key":"key"}"#);
-    // A name may be given again, and belongs to the document.
+    // A name may be reused, and is local to its document.
     check("[&a 1, *a, &a 2, *a]\n--- &a 3", "[1,1,2,2]\n3");
     assert!(fails("--- &a 1\n--- *a\n").message().contains("*a"));
 
@@ -150,7 +150,7 @@ fn aliases_have_a_budget() {
     let error = to_json(&text, |_| ()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().contains("aliases"), "{error}");
-    // As references it is as small as it looks.
+    // As references, it is as small as it looks.
     assert!(to_json(&text, |options| options.on_loss = OnLoss::Wrap).unwrap().len() < 4000);
     // A long text counts too, however few values there are.
     let long = format!("- &a {}\n{}", "x".repeat(1 << 20), "- *a\n".repeat(100));
@@ -176,7 +176,7 @@ fn schemas() {
 
 #[test]
 fn merge_keys() {
-    // The keys of the mapping itself win, wherever they stand.
+    // The keys of the mapping itself win, wherever they are.
     check_11(
         "- &a {x: 1, y: 2}\n- <<: *a\n  y: 3\n  z: 4\n",
         r#"[{"$anchor":1,"value":{"x":1,"y":2}},{"y":3,"z":4,"x":1}]"#,
@@ -185,14 +185,14 @@ fn merge_keys() {
         "- &a {x: 1}\n- &b {x: 2, y: 5}\n- {w: 0, <<: [*a, *b]}\n",
         r#"[{"$anchor":1,"value":{"x":1}},{"$anchor":2,"value":{"x":2,"y":5}},{"w":0,"x":1,"y":5}]"#,
     );
-    // What is merged may merge in turn, and stand in place.
+    // A merged mapping may itself merge others, and may be written inline.
     check_11("<<: {a: 1, <<: {a: 2, b: 3}}\n", r#"{"a":1,"b":3}"#);
     let json = |text: &str| to_json(text, |options| options.yaml.schema = Schema::Yaml11).unwrap();
     assert_eq!(
         json("a: &a {x: 1}\nb: &b {<<: *a, y: 2}\nc: *b\nd: {<<: *b}\n"),
         r#"{"a":{"x":1},"b":{"y":2,"x":1},"c":{"y":2,"x":1},"d":{"y":2,"x":1}}"#
     );
-    // Mappings inside have keys of their own, and a key is the same however it is written.
+    // Nested mappings have keys of their own, and a key is the same however it is written.
     assert_eq!(
         json("a: &a {x: 1, in: {<<: {y: 2, x: 5}, x: 3}}\nb: {p: {q: 1}, <<: *a, x: 4, q: 0}\n"),
         r#"{"a":{"x":1,"in":{"x":3,"y":2}},"b":{"p":{"q":1},"x":4,"q":0,"in":{"x":3,"y":2}}}"#
@@ -239,7 +239,7 @@ fn limits() {
     let flow = |count: usize| format!("[{}]: 1", "é".repeat(count));
     assert!(read_as(Schema::Core, &flow(1022)).is_ok());
     assert!(read_as(Schema::Core, &flow(1023)).is_err());
-    // Behind a question mark, a key may be of any length.
+    // After a question mark, a key may be of any length.
     assert!(read_as(Schema::Core, &format!("? {}\n: 1", "k".repeat(5000))).is_ok());
 }
 
@@ -260,7 +260,7 @@ fn encodings() {
     }
     let error = super::events(b"a: b\nc: \xE9t\xE9\n").unwrap_err();
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Syntax, Some(8)));
-    // What stands before is read all the same, and its fault is the first.
+    // What precedes it is still read, and a fault there is reported first.
     assert_eq!(super::events(b"a: ]\nc: \xE9t\xE9\n").unwrap_err().offset(), Some(3));
 }
 
@@ -296,7 +296,7 @@ fn broken_documents_are_passed_over() {
 
 #[test]
 fn line_breaks_of_yaml_1_1_break_lines_there() {
-    // What PyYAML reads; `tools/yaml_11_check.py` asks it for more.
+    // What PyYAML reads; `tools/yaml_11_check.py` checks more cases with it.
     let next = [
         ("a: b\u{85}c: d", r#"{"a":"b","c":"d"}"#),
         ("a: b\u{85} c", r#"{"a":"b c"}"#),

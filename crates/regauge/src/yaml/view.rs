@@ -1,13 +1,13 @@
-//! The part of a window that is known to be UTF-8.
+//! The part of a window that has been validated as UTF-8.
 //!
-//! Everything is checked before the grammar sees it, some kilobytes at a time: checking one long
+//! Everything is checked before the grammar sees it, a few kilobytes at a time: checking one long
 //! piece costs far less than checking many scalars, and lets the grammar borrow text unchecked.
-//! What is wrong is reported when the grammar has come so far, so that it makes no difference
-//! where a window ends.
+//! Invalid bytes are reported when the grammar reaches them, so that window boundaries make no
+//! difference.
 
 #![allow(unsafe_code, reason = "text that was checked to be UTF-8")]
 
-/// How much is looked at first, and then twice as much each time.
+/// How much is checked first; doubled each time.
 const FIRST_STEP: usize = 4 << 10;
 const LAST_STEP: usize = 256 << 10;
 
@@ -17,18 +17,18 @@ pub(super) struct View<'a> {
     /// Everything before this index is UTF-8.
     checked: usize,
     step: usize,
-    /// What follows `checked` is not UTF-8, nor could it become so.
+    /// The bytes after `checked` are not UTF-8, and more input cannot change that.
     broken: bool,
 }
 
 impl<'a> View<'a> {
-    /// Nothing is checked yet.
+    /// Creates a view with nothing checked.
     pub(super) fn new(bytes: &'a [u8]) -> View<'a> {
         View { bytes, checked: 0, step: FIRST_STEP, broken: false }
     }
 
-    /// Checks more of the window, `least` bytes of it in all if there are so many. Gives `false`
-    /// if there was nothing left, or nothing that is UTF-8.
+    /// Checks more of the window, at least `least` bytes of it in total if there are that many.
+    /// Returns `false` if nothing was left, or if the next bytes are not UTF-8.
     pub(super) fn extend(&mut self, least: usize) -> bool {
         if self.broken {
             return false;
@@ -41,25 +41,25 @@ impl<'a> View<'a> {
             self.checked = to;
         } else if let Err(error) = std::str::from_utf8(piece) {
             self.checked = from + error.valid_up_to();
-            // A character that the piece's end cuts off is not broken.
+            // A character that is cut off by the end of the piece is not broken.
             self.broken = error.error_len().is_some();
         }
         self.checked > from
     }
 
-    /// The text so far.
+    /// Returns the text checked so far.
     #[inline]
     pub(super) fn text(&self) -> &'a str {
-        // SAFETY: `extend` moves `checked` only over pieces that are UTF-8 each.
+        // SAFETY: `extend` moves `checked` only over pieces that are each UTF-8.
         unsafe { std::str::from_utf8_unchecked(&self.bytes[..self.checked]) }
     }
 
-    /// Whether all of the window is checked.
+    /// Returns whether the whole window is checked.
     pub(super) fn is_whole(&self) -> bool {
         self.checked == self.bytes.len()
     }
 
-    /// Whether bytes that are not UTF-8 follow; otherwise a character may be cut off.
+    /// Returns whether invalid bytes follow; otherwise a character may be cut off.
     pub(super) fn is_broken(&self) -> bool {
         self.broken
     }

@@ -1,4 +1,4 @@
-//! Events to YAML, in block style.
+//! Writes events as YAML, in block style.
 //!
 //! ```yaml
 //! key: value
@@ -11,19 +11,18 @@
 //!   other: value
 //! ```
 //!
-//! Items of a sequence stand in the column of the key above them, as libyaml, PyYAML, Psych and
+//! Items of a sequence are in the column of the key above them, as libyaml, PyYAML, Psych and
 //! kubectl write them: files that went through one of these come back with few lines changed.
 //!
-//! A scalar ends its line, so that every line is whole when the next event comes. What must stand
-//! before the next value is told by [`At`] alone. A container writes nothing until its first item
-//! or key comes, or its end, which makes it `[]` or `{}`: so it needs neither a length nor a look
-//! ahead. Advice for those who change this file: a [`Frame`] is never changed while it is on the
-//! stack, and nothing that was written is changed, so that a rollback needs the state of the top
-//! alone.
+//! A scalar ends its line, so every line is complete when the next event comes. [`At`] alone
+//! determines what must be written before the next value. A container writes nothing until its
+//! first item or key, or its end, which makes it `[]` or `{}`: so it needs neither a length nor
+//! look-ahead. Advice for editors: a [`Frame`] is never changed while it is on the stack, and
+//! nothing that was written is changed, so a rollback needs only the state of the top.
 //!
 //! Containers deeper than [`BLOCK_DEPTH`] are in flow style, on the line of the block around them:
-//! the indentation of each line would otherwise make a document as large as its depth times its
-//! lines. So are keys that are containers.
+//! otherwise, the indentation of each line could make a document as large as its depth times its
+//! lines. The same goes for keys that are containers.
 
 use std::collections::BTreeMap;
 
@@ -38,22 +37,22 @@ use crate::out::Out;
 use crate::value::Value;
 use crate::{Error, Result, notation, number, time};
 
-/// How YAML is written. Lines are never folded, however long they become.
+/// How YAML is written. Lines are never folded, however long they are.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// How many spaces a map in a map is indented by, 1 to 16. What stands in a sequence always
-    /// begins behind its dash and one space.
+    /// How many spaces a map in a map is indented by, 1 to 16. The content of a sequence item
+    /// always begins after its dash and one space.
     pub indent: u8,
-    /// Whether sequences in maps are indented as maps are, instead of standing below their key.
+    /// Whether sequences in maps are indented like maps, instead of being aligned with their key.
     pub indent_sequences: bool,
     /// Whether the first document begins with `---` too. The others always do.
     pub document_start: bool,
-    /// Who reads this keeps the digits of numbers: so a decimal is written as a number under
-    /// [`OnLoss::Wrap`] too, where it would otherwise be wrapped.
+    /// The output's reader keeps the digits of numbers, so a decimal is written as a number even
+    /// under [`OnLoss::Wrap`], which would otherwise wrap it.
     pub exact_numbers: bool,
-    /// The schema of those who read this. It says which tags of YAML's own (`!!bool yes`, `!!set`)
-    /// are read back as tags: the others would change their value, and go by the policy.
+    /// The schema of the output's reader. It determines which tags of YAML's own (`!!bool yes`,
+    /// `!!set`) are read back as tags: the others would change their value, and follow the policy.
     pub schema: Schema,
 }
 
@@ -72,11 +71,11 @@ impl Default for WriteOptions {
 /// How deep containers nest in block style.
 const BLOCK_DEPTH: usize = 64;
 
-/// What one token needs beside text and indentation: what stands before it, the longest number,
-/// and what [`spaces`] asks for.
+/// The room that one token needs besides text and indentation: what precedes it, the longest
+/// number, and the reserve of [`spaces`].
 const TOKEN_BYTES: usize = 96;
 
-/// What stands before the next value or key.
+/// What precedes the next value or key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     /// At the beginning of the first document: nothing.
@@ -87,13 +86,13 @@ enum At {
     Item,
     /// At the beginning of a line of a block map: its indentation.
     Pair,
-    /// Behind a key's colon, an anchor or a tag: a space before a scalar.
+    /// After a key's colon, an anchor or a tag: a space before a scalar.
     Key,
-    /// In a block container without content, on the line of what stands before it.
+    /// In an empty block container, on the line of what precedes it.
     FirstInline,
-    /// In a block container without content, whose first line is the next.
+    /// In an empty block container, whose first line is the next.
     FirstBelow,
-    /// In a flow container without content: nothing.
+    /// In an empty flow container: nothing.
     FlowFirst,
     /// In a flow sequence: a comma.
     FlowItem,
@@ -106,14 +105,14 @@ enum At {
 /// A container that is open.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    /// Where its items or keys begin.
+    /// The column where its items or keys begin.
     column: u32,
-    /// Where the writer stands behind a value of it.
+    /// The writer's state after one of its values.
     next: At,
 }
 
 impl Frame {
-    /// Whether values stand between brackets, or for another reason take the slow way.
+    /// Returns whether values are between brackets, or need the slow path for another reason.
     fn is_flow(self) -> bool {
         matches!(self.next, At::FlowItem | At::FlowPair | At::OwnTag)
     }
@@ -123,37 +122,37 @@ impl Frame {
 #[derive(Debug)]
 struct OwnTag {
     name: String,
-    /// Where the writer stands before the tag.
+    /// The writer's state before the tag.
     at: At,
     frame: Frame,
 }
 
-/// What stands before a value and belongs to it.
+/// The properties of a value, written before it.
 #[derive(Debug, Default)]
 struct Node {
-    /// Where it ends: the value comes next only if nothing was written since.
+    /// Where they end: the value is next only if nothing was written since.
     end: Option<u64>,
     anchor: Option<u64>,
     tagged: bool,
 }
 
-/// Events to bytes.
+/// Turns events into bytes.
 #[derive(Debug)]
 pub struct Writer<'o> {
     out: Out<'o>,
     at: At,
-    /// The anchor and the tag before the value at hand.
+    /// The anchor and the tag before the current value.
     node: Node,
     own_tag: Option<OwnTag>,
-    /// Anchors of the document that were not written, and those that stand for them.
+    /// Anchors of the document that were not written, and those that replace them.
     same: BTreeMap<u64, u64>,
     /// The innermost container.
     frame: Frame,
-    /// Those around it.
+    /// The containers around it.
     stack: Vec<Frame>,
-    /// What a rollback goes back to.
+    /// The state that a rollback returns to.
     checkpoint: (At, Frame, usize),
-    /// Columns that a map, and a sequence, in a map are indented by.
+    /// Columns that a map in a map is indented by, and a sequence in a map.
     map_indent: u32,
     sequence_indent: u32,
     exact_numbers: bool,
@@ -162,7 +161,7 @@ pub struct Writer<'o> {
 }
 
 impl<'o> Writer<'o> {
-    /// A writer into `out`. What YAML cannot hold goes by the policy of `fidelity`.
+    /// Creates a writer into `out`. Values that YAML cannot hold follow the policy of `fidelity`.
     pub fn new(out: Out<'o>, options: WriteOptions, fidelity: Fidelity) -> Writer<'o> {
         let at = if options.document_start { At::Document } else { At::Start };
         let frame = Frame { column: 0, next: At::Document };
@@ -184,12 +183,12 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// The buffer, for the bytes that are in memory: see [`Out::into_vec`].
+    /// Returns the buffer, for the bytes that are in memory: see [`Out::into_vec`].
     pub fn into_out(self) -> Out<'o> {
         self.out
     }
 
-    /// Makes room for a token of so many bytes, and writes what stands before a value.
+    /// Makes room for a token of this many bytes, and writes what precedes a value.
     #[inline(always)]
     fn lead(&mut self, bytes: usize) -> Result {
         room(&mut self.out, bytes + TOKEN_BYTES + self.frame.column as usize)?;
@@ -225,7 +224,8 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Writes the tag that waits for this value, or applies the policy if it would not be read back.
+    /// Writes the tag that waits for this value, or applies the policy if it would not be read
+    /// back.
     #[cold]
     fn place_tag(&mut self, node: tags::Node<'_>) -> Result {
         let tag = self.own_tag.take().expect("a tag waits");
@@ -245,7 +245,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Makes room for a key of so many bytes, and writes what stands before it.
+    /// Makes room for a key of this many bytes, and writes what precedes it.
     #[inline(always)]
     fn lead_key(&mut self, bytes: usize) -> Result {
         room(&mut self.out, bytes + TOKEN_BYTES + self.frame.column as usize)?;
@@ -261,7 +261,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Behind a scalar: ends the line. There is room.
+    /// Ends the line after a scalar. There must be room.
     #[inline(always)]
     fn tail(&mut self) {
         if !self.frame.is_flow() {
@@ -270,7 +270,7 @@ impl<'o> Writer<'o> {
         self.at = self.frame.next;
     }
 
-    /// A scalar of few bytes that needs no quotes.
+    /// Writes a short scalar that needs no quotes.
     #[inline(always)]
     fn word(&mut self, word: &[u8]) -> Result {
         self.lead(word.len())?;
@@ -279,7 +279,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// As [`word`](Writer::word), of any length.
+    /// Same as [`word`](Writer::word), for any length.
     fn token(&mut self, text: &str) -> Result {
         self.lead(0)?;
         scalar::raw(&mut self.out, text.as_bytes())?;
@@ -288,7 +288,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A scalar behind a tag of YAML's own. What stands in it is plain by nature, or quoted.
+    /// Writes a scalar after a tag of YAML's own. Its text is plain by nature, or quoted.
     fn tagged(&mut self, tag: &str, text: &str) -> Result {
         self.lead(tag.len() + 1)?;
         self.out.extend(tag.as_bytes());
@@ -304,7 +304,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Text that is not plain, or stands between brackets.
+    /// Writes text that is not plain, or is between brackets.
     #[inline(never)]
     fn quoted_text(&mut self, text: &str) -> Result {
         if self.at == At::OwnTag {
@@ -332,13 +332,13 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A key that is long, or not plain, or stands between brackets.
+    /// Writes a key that is long, or not plain, or is between brackets.
     #[inline(never)]
     fn quoted_key(&mut self, key: &str) -> Result {
         self.lead_key(0)?;
         let place = if self.frame.is_flow() { Place::Flow } else { Place::Key };
         let style = quote::style(key, place);
-        // An escape makes four characters of one byte at most.
+        // An escape makes at most four characters of one byte.
         let most = if style == Style::Double { KEY_BYTES / 4 } else { KEY_BYTES };
         let explicit = key.len() > most;
         if explicit {
@@ -346,7 +346,7 @@ impl<'o> Writer<'o> {
         }
         match style {
             Style::Plain => scalar::raw(&mut self.out, key.as_bytes())?,
-            // Psych merges what stands under this key, unless it is told that it is text.
+            // Psych merges the value of this key, unless the key is tagged as text.
             Style::Single if key == "<<" => self.out.extend(b"!!str '<<'"),
             Style::Single => scalar::single(&mut self.out, key)?,
             Style::Double | Style::Literal => scalar::double(&mut self.out, key)?,
@@ -354,7 +354,7 @@ impl<'o> Writer<'o> {
         self.end_key(explicit)
     }
 
-    /// What stands behind a key.
+    /// Writes what follows a key.
     fn end_key(&mut self, explicit: bool) -> Result {
         room(&mut self.out, TOKEN_BYTES + self.frame.column as usize)?;
         if explicit && self.frame.is_flow() {
@@ -368,7 +368,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Opens a container, whose values are behind each other as `block` or `flow` says.
+    /// Opens a container; `block` or `flow` says what precedes its further values.
     #[inline(always)]
     fn begin(&mut self, block: At, flow: At, bracket: u8) -> Result {
         if self.stack.len() >= BLOCK_DEPTH || self.frame.is_flow() {
@@ -403,7 +403,7 @@ impl<'o> Writer<'o> {
         self.lead(1)?;
         self.out.push(bracket);
         self.stack.push(self.frame);
-        // The column of the block around it is for room only.
+        // The column of the surrounding block is used only to make room.
         self.frame = Frame { column: self.frame.column, next: flow };
         self.at = At::FlowFirst;
         Ok(())
@@ -441,7 +441,7 @@ impl<'o> Writer<'o> {
         self.at = self.frame.next;
     }
 
-    /// Writes what stands before an anchor or a tag.
+    /// Writes what precedes an anchor or a tag.
     fn property(&mut self) -> Result {
         if !self.has_property() {
             self.node = Node::default();
@@ -451,18 +451,18 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Whether an anchor or a tag stands right before the value at hand.
+    /// Returns whether an anchor or a tag directly precedes the current value.
     fn has_property(&self) -> bool {
         self.at == At::Key && self.node.end == Some(self.out.position())
     }
 
-    /// Whether a tag stands right before the value at hand, which then cannot have another, nor
-    /// be a scalar that only its tag or its digits tell from text.
+    /// Returns whether a tag directly precedes the current value, which then can neither have
+    /// another nor be a scalar that only its tag or its digits distinguish from text.
     fn is_tagged(&self) -> bool {
         self.has_property() && self.node.tagged
     }
 
-    /// The anchor that stands right before the value at hand.
+    /// Returns the anchor that directly precedes the current value.
     fn anchor(&self) -> Option<u64> {
         self.node.anchor.filter(|_| self.has_property())
     }
@@ -591,15 +591,15 @@ impl Sink for Writer<'_> {
             {
                 self.tagged("!!timestamp", text)
             }
-            // The zero as an offset is lost: YAML's readers take it for `Z`.
+            // The zero offset is lost: YAML readers take it for `Z`.
             Ext::OffsetDateTime(text)
                 if self.fidelity.policy() != OnLoss::Wrap && is_at_zero(text) =>
             {
                 self.fidelity.note(LossKind::Timestamp, format!("the time {text}"), "UTC");
                 self.tagged("!!timestamp", text)
             }
-            // A number of any number of digits is a number in YAML too; but who reads it may keep
-            // a double of it, and the reversible notation promises more.
+            // A number with any number of digits is a number in YAML too, but its reader may keep
+            // only a double, and the reversible notation promises more.
             Ext::Decimal(text) if self.exact_numbers || self.fidelity.policy() != OnLoss::Wrap => {
                 self.lead(text.len() + 3)?;
                 scalar::exponent(&mut self.out, text);
@@ -622,7 +622,7 @@ impl Sink for Writer<'_> {
         if explicit {
             self.out.push_array(*b"? ");
         }
-        // As if between brackets, so that it stays on its line.
+        // Treated as if between brackets, so that it stays on its line.
         let frame = self.frame;
         self.frame.next = At::FlowItem;
         self.at = At::FlowFirst;
@@ -655,7 +655,7 @@ impl Sink for Writer<'_> {
     }
     fn begin_anchor(&mut self, id: u64) -> Result {
         if let Some(first) = self.anchor() {
-            // A value has one anchor, but two where a type between them was dropped.
+            // A value has one anchor, but two if a type between them was dropped.
             self.same.insert(id, first);
             self.fidelity.hold_typed();
             return Ok(());
@@ -677,7 +677,7 @@ impl Sink for Writer<'_> {
         }
         let id = self.same.get(&id).copied().unwrap_or(id);
         if let Some(anchor) = self.anchor() {
-            // An alias has no anchor: the other name is one for the same value.
+            // An alias has no anchor: the other name refers to the same value.
             if anchor == id {
                 return Err(Error::unrepresentable("found a value that is a reference to itself"));
             }
@@ -701,7 +701,7 @@ impl Sink for Writer<'_> {
 }
 
 impl Writer<'_> {
-    /// Where the next byte goes in the buffer.
+    /// Returns the position of the next byte in the buffer.
     #[inline(always)]
     fn out_place(&self) -> usize {
         self.out.held().len()
@@ -719,7 +719,7 @@ impl crate::event::Writer for Writer<'_> {
         if !self.stack.is_empty() {
             let open = self.stack.len();
             return Err(Error::unrepresentable(format!(
-                "the last document is not whole: {open} arrays and maps are open"
+                "the last document is incomplete: {open} arrays and maps are still open"
             )));
         }
         self.out.finish()

@@ -4,7 +4,7 @@ use crate::event::{Timestamp, Writer as _};
 use crate::format::Format;
 use crate::output::StreamOutput;
 
-/// The JSON, converted, is this YAML.
+/// Checks that the JSON converts to this YAML.
 #[track_caller]
 fn check(json: &str, yaml: &str) {
     check_with(json, yaml, |_| {});
@@ -18,7 +18,7 @@ fn check_with(json: &str, yaml: &str, change: impl FnOnce(&mut Options)) {
     assert_eq!(String::from_utf8(written).unwrap(), yaml);
 }
 
-/// What a writer makes of these events, in memory.
+/// Returns what a writer produces for these events in memory.
 fn written(policy: OnLoss, drive: impl FnOnce(&mut Writer<'_>) -> Result) -> Result<String> {
     let fidelity = Fidelity::new(policy, Format::Yaml);
     let mut writer = Writer::new(Out::in_memory(), WriteOptions::default(), fidelity);
@@ -28,7 +28,7 @@ fn written(policy: OnLoss, drive: impl FnOnce(&mut Writer<'_>) -> Result) -> Res
     Ok(String::from_utf8(writer.into_out().into_vec()).unwrap())
 }
 
-/// The value is this YAML.
+/// Checks that the value is written as this YAML.
 #[track_caller]
 fn check_value(value: &Value, yaml: &str) {
     assert_eq!(written(OnLoss::Refuse, |writer| value.drive(writer)).unwrap(), yaml);
@@ -269,7 +269,7 @@ fn keys_of_every_kind() {
     assert_eq!(wrapped, "$key:[{\"$text\":{\"base64\":\"/w==\"}}]: v\nb: []\n");
 }
 
-/// A value with a tag.
+/// Returns a value with a tag.
 fn typed(tag: &str, value: Value) -> Value {
     let t = Type { origin: Origin::Yaml, kind: "tag", name: tag };
     Value::Typed(Box::new((&t).into()), Box::new(value))
@@ -317,7 +317,7 @@ fn tags_and_anchors() {
     check_value(&anchor(1, Value::Array(vec![Value::Alias(1)])), "&1\n- *1\n");
 }
 
-/// What becomes of two anchors at one value, which the data policy leaves of objects in objects.
+/// Checks two anchors on one value, which the data policy can leave for objects in objects.
 #[test]
 fn a_value_has_one_anchor() {
     let t = Type { origin: Origin::Ruby, kind: "marshal_dump", name: "Foo" };
@@ -337,7 +337,7 @@ fn a_value_has_one_anchor() {
         ),
     ]);
     assert_eq!(data(&map), "a: &1 []\nb: *1\nc: &3 !x x\nd:\n- *1\n- *3\n- *1\n");
-    // Names are those of one document.
+    // Names are local to one document.
     let two = written(OnLoss::Approximate, |writer| {
         nested().drive(writer)?;
         writer.end_document()?;
@@ -376,7 +376,7 @@ fn notations_of_tags() {
     }
 }
 
-/// A tag of YAML's own is written around what is read back under it.
+/// Checks that a tag of YAML's own is written only around a value that is read back under it.
 #[test]
 fn tags_of_yaml_go_around_what_they_do_not_change() {
     let own = |name: &str, value| typed(&format!("tag:yaml.org,2002:{name}"), value);
@@ -419,7 +419,7 @@ fn tags_of_yaml_go_around_what_they_do_not_change() {
         let key = Value::Map(vec![(misfit.clone(), Value::Null)]);
         assert!(written(OnLoss::Refuse, |writer| key.drive(writer)).is_err(), "{key}");
     }
-    // By the schema of YAML 1.1 `yes` is a boolean, and `0o7` no integer.
+    // By the schema of YAML 1.1, `yes` is a boolean and `0o7` is not an integer.
     let by_11 = |value: Value| {
         let options = WriteOptions { schema: Schema::Yaml11, ..WriteOptions::default() };
         let fidelity = Fidelity::new(OnLoss::Refuse, Format::Yaml);
@@ -430,7 +430,7 @@ fn tags_of_yaml_go_around_what_they_do_not_change() {
     assert_eq!(by_11(own("int", text("0o7"))).unwrap(), b"!!int '0o7'\n");
 }
 
-/// Reads the notation, and writes it again.
+/// Options that read the notation and write it again.
 fn unwrapping(from: Format, to: Format) -> Options {
     let mut options = Options::new(from, to);
     options.unwrap = true;
