@@ -269,7 +269,9 @@ fn one<'py, P: Parse>(
     if end < bytes.len() as u64 {
         let one_document = |at: u64| {
             let left = bytes.len() as u64 - at;
-            let message = format!("found {left} more bytes behind the value, expected the end");
+            let message = format!(
+                "found {left} trailing bytes after the value, expected the end of the input"
+            );
             let error = Error::syntax(message).at(at).in_format(format);
             error.hint("take iter_load for a stream of documents")
         };

@@ -1,20 +1,20 @@
-//! MessagePack: a binary notation for what JSON holds, and for bytes, points in time and keys of
-//! any type.
+//! MessagePack: a binary notation for everything that JSON holds, and for bytes, points in time and
+//! keys of any type.
 //!
 //! The specification is <https://github.com/msgpack/msgpack/blob/master/spec.md> (of 2017, with
-//! `str`, `bin`, `ext` and the timestamp extension). Every type of it is read and written; a file
-//! is any number of documents, one behind the other.
+//! `str`, `bin`, `ext` and the timestamp extension). Every type in it is read and written; a file
+//! is any number of concatenated documents.
 //!
 //! # Deviations
 //! - A `str` whose bytes are not UTF-8 is read as [`Ext::BrokenText`](crate::Ext::BrokenText), and
-//!   written back as it was: the specification lets a `str` hold them.
-//! - An extension of type -1 that is no timestamp (5 bytes, or 2,000,000,000 nanoseconds) is read
-//!   as an extension.
+//!   written back unchanged: the specification allows such bytes in a `str`.
+//! - An extension of type -1 that is not a timestamp (5 bytes, or 2,000,000,000 nanoseconds) is
+//!   read as an extension.
 //!
 //! # What a round trip loses
-//! Nothing but the choice of encodings: everything is written in its shortest, and so are
-//! timestamps; `float 32` stays `float 32`. An array or map of unknown length that does not fit
-//! into memory gets the widest header: see [`HOLD_BYTES`].
+//! Only the choice of encodings: everything, timestamps included, is written in its shortest
+//! encoding; `float 32` stays `float 32`. An array or map of unknown length that does not fit into
+//! memory gets the widest header: see [`HOLD_BYTES`].
 
 mod promised;
 mod reader;
@@ -39,8 +39,8 @@ use crate::{Error, Format, OnLoss, Result};
 /// Reads MessagePack.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 
-/// The value as MessagePack, in the shortest encoding. What the format cannot hold goes by
-/// `policy`.
+/// Returns the value as MessagePack, in the shortest encoding. Values that the format cannot hold
+/// follow `policy`.
 ///
 /// ```
 /// use regauge::{OnLoss, Value, msgpack};
@@ -52,7 +52,7 @@ pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 /// ```
 ///
 /// # Errors
-/// `Refused` by the policy, `Unrepresentable` for 2³² bytes or entries and more.
+/// `Refused` by the policy, `Unrepresentable` for 2³² or more bytes or entries.
 pub fn to_vec(value: &Value, policy: OnLoss) -> Result<Vec<u8>> {
     let mut writer = Writer::in_memory(policy);
     value.drive(&mut writer)?;
@@ -60,10 +60,10 @@ pub fn to_vec(value: &Value, policy: OnLoss) -> Result<Vec<u8>> {
     Ok(writer.into_vec())
 }
 
-/// The one document that the bytes hold, within the default limits.
+/// Reads the only document in the bytes, within the default limits.
 ///
 /// # Errors
-/// `Syntax` and `Truncated` with their offset, also where a second document follows; `Limit`.
+/// `Syntax` and `Truncated` with their offset, also if a second document follows; `Limit`.
 pub fn from_slice(bytes: &[u8]) -> Result<Value> {
     let limits = Limits::default();
     let mut builder = Builder::new(&limits);
@@ -71,7 +71,7 @@ pub fn from_slice(bytes: &[u8]) -> Result<Value> {
     Ok(builder.take().expect("a whole document was read"))
 }
 
-/// Reads one document, behind which nothing may follow.
+/// Reads one document, which nothing may follow.
 fn one_document<S: Sink>(bytes: &[u8], limits: Limits, sink: &mut S) -> Result {
     let mut reader = Reader::from_slice(Parser::new(limits), bytes);
     let located = |error: Error| error.in_format(Format::Msgpack);
@@ -81,17 +81,17 @@ fn one_document<S: Sink>(bytes: &[u8], limits: Limits, sink: &mut S) -> Result {
     let end = reader.offset();
     if end < bytes.len() as u64 {
         let left = bytes.len() as u64 - end;
-        let message = format!("found {left} more bytes behind the value, expected the end");
+        let message =
+            format!("found {left} trailing bytes after the value, expected the end of the input");
         return Err(located(Error::syntax(message).at(end)));
     }
     Ok(())
 }
 
-/// Reads the one document that the bytes hold, within the limits, and makes nothing of it: whether
-/// [`from_slice`] could.
+/// Checks whether [`from_slice`] could read the bytes, within the limits, without building a value.
 ///
 /// # Errors
-/// As [`from_slice`].
+/// Same as [`from_slice`].
 pub fn check(bytes: &[u8], limits: &Limits) -> Result<()> {
     one_document(bytes, *limits, &mut sinks::Null::new())
 }

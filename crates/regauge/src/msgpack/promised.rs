@@ -1,10 +1,10 @@
-//! Events to bytes, from a source that knows the count of every container beforehand and keeps to
-//! it: objects in memory.
+//! Writes events as MessagePack from a source that knows the exact count of every container in
+//! advance: objects in memory.
 //!
-//! There is nothing to remember of open containers, and so nothing to do where they end: on
-//! canada.json, of which half of the work are pairs of numbers, [`Writer`](super::Writer) takes half
-//! as long again. Whoever drives this sink sees to it that as many values come as it said; who does
-//! not gets bytes that say something else.
+//! Nothing has to be remembered for open containers, so nothing has to be done at their end: on
+//! canada.json, where pairs of numbers are half of the work, [`Writer`](super::Writer) takes 1.5
+//! times as long. The caller must send exactly as many values as it promised; otherwise the bytes
+//! mean something else.
 
 use super::token::{self, SHORT_BYTES};
 use super::types::*;
@@ -14,7 +14,7 @@ use crate::out::Out;
 use crate::value::Value;
 use crate::{Error, Result};
 
-/// Turns events into MessagePack; every count is promised, and every promise kept.
+/// Turns events into MessagePack; every count must be promised and kept.
 #[derive(Debug)]
 pub struct Promised<'o> {
     out: Out<'o>,
@@ -22,12 +22,13 @@ pub struct Promised<'o> {
 }
 
 impl<'o> Promised<'o> {
-    /// A writer into `out`. What MessagePack cannot hold goes by the policy of `fidelity`.
+    /// Creates a writer into `out`. Values that MessagePack cannot hold follow the policy of
+    /// `fidelity`.
     pub fn new(out: Out<'o>, fidelity: Fidelity) -> Promised<'o> {
         Promised { out, fidelity }
     }
 
-    /// The buffer, with what has not been handed on to an output.
+    /// Returns the buffer, with everything not yet flushed to an output.
     pub fn into_out(self) -> Out<'o> {
         self.out
     }
@@ -46,7 +47,7 @@ impl<'o> Promised<'o> {
 
     #[inline(always)]
     fn text(&mut self, bytes: &[u8]) -> Result {
-        // A slice is never so long that this overflows.
+        // A slice is never long enough for this to overflow.
         self.room(bytes.len() + 5)?;
         token::text(&mut self.out, bytes)
     }
@@ -61,7 +62,7 @@ impl<'o> Promised<'o> {
 
 #[cold]
 fn unknown() -> Error {
-    Error::unrepresentable("found a container of an unknown count, expected one that is promised")
+    Error::unrepresentable("found a container without a count, expected a count in advance")
 }
 
 impl Sink for Promised<'_> {
@@ -155,7 +156,7 @@ impl Sink for Promised<'_> {
                 self.room(payload.len() + 6)?;
                 token::extension(&mut self.out, kind, payload)
             }
-            // The specification lets a str hold any bytes.
+            // The specification allows any bytes in a str.
             Ext::BrokenText(raw) => self.text(raw),
             _ => fidelity::ext(self, v),
         }

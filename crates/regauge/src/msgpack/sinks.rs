@@ -8,7 +8,7 @@ use crate::limits::Limits;
 use crate::value::Value;
 use crate::{Error, Format, OnLoss, Result};
 
-/// Takes every event and does nothing.
+/// Ignores every event.
 pub(super) struct Null {
     fidelity: Fidelity,
 }
@@ -67,7 +67,7 @@ impl Sink for Null {
     }
 }
 
-/// Builds a key from events in which the keys of maps come as values.
+/// Builds a key from events in which the keys of maps arrive as values.
 pub(super) struct KeyBuilder {
     open: Vec<Vec<Value>>,
     done: Option<Value>,
@@ -85,7 +85,7 @@ impl KeyBuilder {
         }
     }
 
-    /// The key, if it is whole.
+    /// Returns the key if it is complete.
     pub(super) fn into_value(self) -> Option<Value> {
         self.done
     }
@@ -168,7 +168,7 @@ impl Sink for KeyBuilder {
         self.begin_array(None)
     }
     fn key(&mut self, _: &str) -> Result {
-        unreachable!("keys come as values")
+        unreachable!("keys arrive as values")
     }
     fn end_map(&mut self) -> Result {
         let mut values = self.close().into_iter();

@@ -1,27 +1,27 @@
-//! Where documents end, without decoding them.
+//! Finds where documents end, without decoding them.
 
 use super::types::*;
 
-/// Passes over one value, however its bytes come: it can stop at any byte and go on with more.
+/// Skips one value, however its bytes arrive: it can stop at any byte and continue with more.
 ///
-/// No stack is needed: every token takes one from the number of values still to come, and a
-/// container adds its own.
+/// No stack is needed: every token takes one from the number of remaining values, and a container
+/// adds its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Skip {
-    /// Where the next token begins; behind the end of the bytes, if a string is cut.
+    /// Where the next token begins; past the end of the bytes if a string is cut off.
     next: usize,
-    /// Values still to come.
+    /// How many values are still to come.
     left: u64,
 }
 
 impl Skip {
-    /// At the beginning of a value.
+    /// Starts at the beginning of a value.
     pub(crate) const fn new() -> Skip {
         Skip { next: 0, left: 1 }
     }
 
-    /// The end of the value that begins at `bytes[0]`, or `None` if it is not whole: then the next
-    /// call goes on where this one stopped, and `bytes` must begin at the same place.
+    /// Returns the end of the value that begins at `bytes[0]`, or `None` if it is incomplete: then
+    /// the next call continues where this one stopped, and `bytes` must begin at the same place.
     pub(crate) fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         let (mut next, mut left) = (self.next, self.left);
         while left > 0 {
@@ -34,7 +34,7 @@ impl Skip {
             }
             let Some((size, more)) = variable(marker, &bytes[next..]) else { break };
             next = next.saturating_add(size);
-            // Saturating: more values than can ever come never end.
+            // Saturating: a count that large can never be reached.
             left = (left - 1).saturating_add(more);
         }
         (self.next, self.left) = (next, left);
@@ -42,7 +42,8 @@ impl Skip {
     }
 }
 
-/// Size in bytes and values that follow, of a token whose length stands behind its marker.
+/// Returns the size in bytes, and the number of values that follow, of a token with a length after
+/// its marker.
 #[inline]
 fn variable(marker: u8, token: &[u8]) -> Option<(usize, u64)> {
     let header = usize::from(HEADER_BYTES[usize::from(marker)]);
@@ -58,8 +59,8 @@ fn variable(marker: u8, token: &[u8]) -> Option<(usize, u64)> {
     })
 }
 
-/// Size in bytes and values that follow, of every token that says so by its marker; size 0 for
-/// the others. The byte that is never used counts as a token: the reader finds it.
+/// Size in bytes, and number of values that follow, of every token whose marker determines them;
+/// size 0 for the others. The unused byte counts as a token: the reader reports it.
 const FIXED: [(u8, u8); 256] = fixed();
 
 const fn fixed() -> [(u8, u8); 256] {
@@ -80,7 +81,7 @@ const fn fixed() -> [(u8, u8); 256] {
     table
 }
 
-/// Splits a stream of documents, for those who decode it on several cores.
+/// Splits a stream of documents, to decode it on several cores.
 ///
 /// ```
 /// use regauge::msgpack::Splitter;
@@ -98,16 +99,16 @@ pub struct Splitter {
 }
 
 impl Splitter {
-    /// A splitter at the beginning of a document.
+    /// Creates a splitter at the beginning of a document.
     pub fn new() -> Splitter {
         Splitter { skip: Skip::new() }
     }
 
-    /// The end of the first document that ends at or behind `want` bytes, or else of the last that
-    /// is whole; 0 where none is.
+    /// Returns the end of the first document that ends at or after `want` bytes, or else of the
+    /// last complete one; 0 if there is none.
     ///
-    /// The next call must be given what follows that end, more bytes behind it: a document that
-    /// was not whole is passed over once, in however many pieces it comes.
+    /// The next call must be given the bytes after that end, followed by more: an incomplete
+    /// document is scanned only once, in however many pieces it arrives.
     pub fn documents_end(&mut self, bytes: &[u8], want: usize) -> usize {
         let mut end = 0;
         while end < want.max(1) {
@@ -125,8 +126,8 @@ impl Default for Splitter {
     }
 }
 
-/// The end of the first document in `bytes` that ends at or behind `want` bytes, or else of the
-/// last that is whole; 0 where none is. See [`Splitter`] for bytes that come in pieces.
+/// Returns the end of the first document in `bytes` that ends at or after `want` bytes, or else of
+/// the last complete one; 0 if there is none. See [`Splitter`] for bytes that arrive in pieces.
 pub fn documents_end(bytes: &[u8], want: usize) -> usize {
     Splitter::new().documents_end(bytes, want)
 }

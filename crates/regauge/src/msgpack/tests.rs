@@ -9,14 +9,15 @@ use crate::ErrorKind;
 use crate::event::{BigInt, Ext, Sink, Timestamp};
 use crate::fidelity::Fidelity;
 
-/// `bytes` (hexadecimal) is the one encoding that we write of `value`, and reads as it.
+/// Checks that `bytes` (hexadecimal) is the encoding that we write for `value`, and that it reads
+/// back.
 #[track_caller]
 fn check(bytes: &str, value: Value) {
     check_bytes(&hex(bytes), bytes.split_ascii_whitespace().collect::<String>().len() / 2, value);
 }
 
-/// The encoding of `value` begins with `head` (hexadecimal), is `size` bytes long, and reads back
-/// as it.
+/// Checks that the encoding of `value` begins with `head` (hexadecimal), is `size` bytes long, and
+/// reads back.
 #[track_caller]
 fn check_size(head: &str, size: usize, value: Value) {
     check_bytes(&hex(head), size, value);
@@ -34,7 +35,7 @@ fn check_bytes(head: &[u8], size: usize, value: Value) {
     assert_eq!(documents_end(&written[..size - 1], usize::MAX), 0);
 }
 
-/// `bytes` (hexadecimal) reads as `value`, though we would write it shorter.
+/// Checks that `bytes` (hexadecimal) reads as `value`, although we would write it shorter.
 #[track_caller]
 fn reads(bytes: &str, value: Value) {
     let bytes = hex(bytes);
@@ -42,7 +43,7 @@ fn reads(bytes: &str, value: Value) {
     assert!(to_vec(&value, OnLoss::Refuse).unwrap().len() < bytes.len());
 }
 
-/// Reading `bytes` (hexadecimal) fails with this message.
+/// Checks that reading `bytes` (hexadecimal) fails with this message.
 #[track_caller]
 fn fails(bytes: &str, kind: ErrorKind, message: &str) {
     let error = from_slice(&hex(bytes)).unwrap_err();
@@ -75,7 +76,7 @@ fn pairs(count: i64) -> Value {
     Value::Map((0..count).map(|i| (text(&i.to_string()), Value::Null)).collect())
 }
 
-/// Notes every event as a line.
+/// Records every event as a line.
 struct Events {
     lines: Vec<String>,
     fidelity: Fidelity,
@@ -195,7 +196,8 @@ fn floats_keep_their_width_and_their_bits() {
     assert!(
         matches!(from_slice(&hex("cb8000000000000000")), Ok(Value::F64(v)) if v.is_sign_negative())
     );
-    // NaN with a payload, and a signalling one: not equal to themselves, so by their bytes.
+    // NaN with a payload, and a signalling NaN: not equal to themselves, so compared by their
+    // bytes.
     for nan in ["cb7ff8000000000001", "cbfff0000000000123", "ca7fc00001", "caffa00001"] {
         let value = from_slice(&hex(nan)).unwrap();
         assert_eq!(to_vec(&value, OnLoss::Refuse).unwrap(), hex(nan), "{nan}");
@@ -274,7 +276,7 @@ fn timestamps_at_every_width() {
     check("c70cff 00000000 0000000400000000", time(1 << 34, 0));
     check("c70cff 3b9ac9ff ffffffffffffffff", time(-1, 999_999_999));
     check("c70cff 00000000 8000000000000000", time(i64::MIN, 0));
-    // Wider than need be: the same point in time, written shorter.
+    // Wider than necessary: the same point in time, written shorter.
     reads("d7ff 0000000000000001", time(1, 0));
     reads("c70cff 00000000 0000000000000001", time(1, 0));
     reads("c70cff 00000001 0000000000000001", time(1, 1));
@@ -364,7 +366,7 @@ fn what_msgpack_cannot_hold_goes_by_policy() {
     );
     let surrogates = Value::Surrogates(vec![0xED, 0xA0, 0x80]);
     assert_eq!(to_vec(&surrogates, OnLoss::Refuse).unwrap_err().kind(), ErrorKind::Refused);
-    // A decimal whose digits a double keeps is held.
+    // A decimal whose digits a double keeps is written as a double.
     check_decimal("1.5", Ok("cb3ff8000000000000"));
     check_decimal("1.10", Err(ErrorKind::Refused));
 }
@@ -397,39 +399,39 @@ fn errors_say_where_and_what() {
     fails(
         "01 02",
         Syntax,
-        "msgpack: byte 1: found 1 more bytes behind the value, expected the end",
+        "msgpack: byte 1: found 1 trailing bytes after the value, expected the end of the input",
     );
     fails("cd 01", Truncated, "msgpack: byte 0: the input ends inside the header of a value");
-    fails("a3 61", Truncated, "msgpack: byte 0: found 3 bytes announced where only 1 follow");
+    fails("a3 61", Truncated, "msgpack: byte 0: found a length of 3 bytes with only 1 left");
     fails(
         "92 9101",
         Truncated,
-        "msgpack: byte 3: the input ends where 1 more values of an array were announced",
+        "msgpack: byte 3: the input ends with 1 values of an array missing",
     );
     fails(
         "82 a161 01 c0",
         Truncated,
-        "msgpack: byte 5: the input ends where 1 more values of a map were announced",
+        "msgpack: byte 5: the input ends with 1 values of a map missing",
     );
     fails(
         "82 a161 a161",
         Truncated,
-        "msgpack: byte 5: the input ends where 1 more pairs of a map were announced",
+        "msgpack: byte 5: the input ends with 1 pairs of a map missing",
     );
     fails(
         "c9 00000005 01 00",
         Truncated,
-        "msgpack: byte 0: found 5 bytes announced where only 1 follow",
+        "msgpack: byte 0: found a length of 5 bytes with only 1 left",
     );
     fails(
         "dd ffffffff",
         Truncated,
-        "msgpack: byte 0: found an array of 4294967295 values where only 0 bytes follow",
+        "msgpack: byte 0: found an array of 4294967295 values with only 0 bytes left",
     );
     fails(
         "91 df 80000000 00",
         Truncated,
-        "msgpack: byte 1: found a map of 2147483648 pairs where only 1 bytes follow",
+        "msgpack: byte 1: found a map of 2147483648 pairs with only 1 bytes left",
     );
     fails("81 92 01", Truncated, "msgpack: byte 1: the input ends inside the key of a map");
     fails(
@@ -480,14 +482,14 @@ fn limits_below_at_and_above() {
     assert_eq!(kind(&nested(1024), Limits::NONE), Ok(true));
     assert_eq!(kind(&nested(1025), Limits::NONE), limit);
     assert_eq!(kind(&nested(1025), depth(u32::MAX)), limit);
-    // A key counts with the maps around it.
+    // A key counts together with the maps around it.
     let key = |outer, inner| [vec![0x81; outer], nested(inner), vec![0x01; outer]].concat();
     assert_eq!(kind(&key(3, 4), depth(7)), Ok(true));
     assert_eq!(kind(&key(3, 5), depth(7)), limit);
     let in_array = |outer| [vec![0x91; outer], key(1, 512)].concat();
     assert_eq!(kind(&in_array(511), Limits::NONE), Ok(true));
     assert_eq!(kind(&in_array(512), Limits::NONE), limit);
-    // Keys in one another's keys have a limit of their own.
+    // Keys inside one another's keys have a limit of their own.
     assert_eq!(kind(&key(9, 1), Limits::NONE), Ok(true));
     assert_eq!(kind(&key(10, 1), Limits::NONE), limit);
 
@@ -514,13 +516,13 @@ fn limits_below_at_and_above() {
 
 #[test]
 fn hostile_headers_fail_at_once() {
-    // A gigabyte would be needed for the first of them; nothing is allocated for any.
+    // The first of them would need a gigabyte; nothing is allocated for any of them.
     let header = hex("ddffffffff");
     let mut events = Events::new();
     let error = Reader::from_slice(Parser::default(), &header).next(&mut events).unwrap_err();
     assert_eq!((error.kind(), events.lines.len()), (ErrorKind::Truncated, 0));
 
-    // From a stream the length is not known beforehand: the end is what ends it.
+    // The length of a stream is not known in advance: only its end shows the fault.
     let mut reader = Reader::from_read(Parser::default(), &header[..]);
     let error = reader.next(&mut events).unwrap_err();
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Truncated, Some(5)));

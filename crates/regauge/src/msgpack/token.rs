@@ -1,6 +1,6 @@
-//! Values without what is around them, each in its shortest encoding: what both writers share.
+//! Scalars and headers, each in its shortest encoding: shared by both writers.
 //!
-//! Every function needs room for what it writes, which its caller has made.
+//! Every function needs room for what it writes, which its caller must have made.
 
 use super::types::*;
 use crate::event::{ShortText, Timestamp};
@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// The room that a [`short_text`] needs: a header and a window.
 pub(super) const SHORT_BYTES: usize = 33;
 
-/// Text. Room for the longest header, five bytes, and the text.
+/// Writes text. Needs room for the longest header, five bytes, and the text.
 #[inline]
 pub(super) fn text(out: &mut Out<'_>, bytes: &[u8]) -> Result {
     if bytes.len() < 32 {
@@ -20,7 +20,7 @@ pub(super) fn text(out: &mut Out<'_>, bytes: &[u8]) -> Result {
     long_text(out, bytes)
 }
 
-/// Text of less than 32 bytes. Room for [`SHORT_BYTES`].
+/// Writes text of less than 32 bytes. Needs room for [`SHORT_BYTES`].
 #[inline(always)]
 pub(super) fn fixed_text(out: &mut Out<'_>, bytes: &[u8]) {
     debug_assert!(bytes.len() < 32);
@@ -36,13 +36,14 @@ fn long_text(out: &mut Out<'_>, bytes: &[u8]) -> Result {
     Ok(())
 }
 
-/// As [`text`], with no branch on the length. Room for [`SHORT_BYTES`].
+/// Same as [`text`], with no branch on the length. Needs room for [`SHORT_BYTES`].
 #[inline(always)]
 pub(super) fn short_text(out: &mut Out<'_>, text: ShortText<'_>) {
     out.extend_window([FIXSTR | text.len() as u8], text.window(), text.len());
 }
 
-/// Bytes behind a header with a length of two or four bytes: `medium` or the marker behind it.
+/// Writes bytes after a header with a length of two or four bytes: the marker `medium`, or the one
+/// after it.
 fn with_long_header(out: &mut Out<'_>, medium: u8, length: u32, bytes: &[u8]) {
     let [a, b, c, d] = length.to_be_bytes();
     match length {
@@ -51,7 +52,7 @@ fn with_long_header(out: &mut Out<'_>, medium: u8, length: u32, bytes: &[u8]) {
     }
 }
 
-/// Bytes that are not text. Room for five bytes more.
+/// Writes binary data. Needs room for five more bytes.
 #[inline]
 pub(super) fn binary(out: &mut Out<'_>, bytes: &[u8]) -> Result {
     let length = payload_length("binary data", bytes.len())?;
@@ -62,7 +63,7 @@ pub(super) fn binary(out: &mut Out<'_>, bytes: &[u8]) -> Result {
     Ok(())
 }
 
-/// An extension. Room for six bytes more.
+/// Writes an extension. Needs room for six more bytes.
 pub(super) fn extension(out: &mut Out<'_>, kind: i8, payload: &[u8]) -> Result {
     let length = payload_length("an extension", payload.len())?;
     match length {
@@ -74,7 +75,7 @@ pub(super) fn extension(out: &mut Out<'_>, kind: i8, payload: &[u8]) -> Result {
     Ok(())
 }
 
-/// A point in time, as an extension of 4, 8 or 12 bytes. Room for 18.
+/// Writes a point in time as an extension of 4, 8 or 12 bytes. Needs room for 18.
 pub(super) fn timestamp(out: &mut Out<'_>, at: Timestamp) -> Result {
     let nanoseconds = u64::from(at.nanoseconds);
     match u64::try_from(at.seconds) {
@@ -93,7 +94,7 @@ pub(super) fn timestamp(out: &mut Out<'_>, at: Timestamp) -> Result {
     }
 }
 
-/// An integer. Room for [`HEADER_MAX`].
+/// Writes an integer. Needs room for [`HEADER_MAX`].
 #[inline(always)]
 pub(super) fn integer(out: &mut Out<'_>, v: i64) {
     if (-32..128).contains(&v) {
@@ -103,7 +104,7 @@ pub(super) fn integer(out: &mut Out<'_>, v: i64) {
     }
 }
 
-/// An integer beyond the one-byte forms.
+/// Writes an integer beyond the one-byte forms.
 #[inline]
 fn wide_integer(out: &mut Out<'_>, v: i64) {
     if v >= 0 {
@@ -119,7 +120,7 @@ fn wide_integer(out: &mut Out<'_>, v: i64) {
     }
 }
 
-/// An integer from 128 on. Room for [`HEADER_MAX`].
+/// Writes an integer from 128 on. Needs room for [`HEADER_MAX`].
 #[inline]
 pub(super) fn unsigned(out: &mut Out<'_>, v: u64) {
     if v <= u64::from(u8::MAX) {
@@ -133,19 +134,19 @@ pub(super) fn unsigned(out: &mut Out<'_>, v: u64) {
     }
 }
 
-/// A double. Room for [`HEADER_MAX`].
+/// Writes a double. Needs room for [`HEADER_MAX`].
 #[inline(always)]
 pub(super) fn double(out: &mut Out<'_>, v: f64) {
     out.push_behind([FLOAT64], v.to_be_bytes());
 }
 
-/// A single-precision number. Room for [`HEADER_MAX`].
+/// Writes a single-precision number. Needs room for [`HEADER_MAX`].
 #[inline(always)]
 pub(super) fn single(out: &mut Out<'_>, v: f32) {
     out.push_behind([FLOAT32], v.to_be_bytes());
 }
 
-/// The header of an array or a map. Room for five bytes.
+/// Writes the header of an array or a map. Needs room for five bytes.
 #[inline(always)]
 pub(super) fn container(out: &mut Out<'_>, map: bool, count: u64) -> Result {
     if count < 16 {
@@ -163,7 +164,7 @@ fn long_container(out: &mut Out<'_>, map: bool, count: u64) -> Result {
     Ok(())
 }
 
-/// A count that a header can hold.
+/// Returns a count that fits a header, or an error.
 #[inline]
 pub(super) fn container_count(map: bool, count: u64) -> Result<u32> {
     u32::try_from(count).map_err(|_| {
@@ -172,7 +173,7 @@ pub(super) fn container_count(map: bool, count: u64) -> Result<u32> {
     })
 }
 
-/// A length that a header can hold.
+/// Returns a length that fits a header, or an error.
 #[inline]
 fn payload_length(what: &str, length: usize) -> Result<u32> {
     u32::try_from(length).map_err(|_| too_large(format!("found {what} of {length} bytes")))
@@ -181,7 +182,7 @@ fn payload_length(what: &str, length: usize) -> Result<u32> {
 #[cold]
 fn too_large(found: String) -> Error {
     Error::unrepresentable(format!(
-        "{found}, which MessagePack cannot hold: its counts end at {}",
+        "{found}, which MessagePack cannot hold: its largest count is {}",
         u32::MAX
     ))
 }

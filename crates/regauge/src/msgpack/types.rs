@@ -1,10 +1,10 @@
-//! The wire: first bytes of every type, and what the fixed part of a token holds.
+//! The wire format: the first bytes of every type, and the contents of a token's fixed part.
 //!
-//! The names are those of the specification's table "Formats".
+//! The names are those in the specification's table "Formats".
 
 /// `nil`.
 pub const NIL: u8 = 0xC0;
-/// Never used: a reader that meets it has lost its way.
+/// Never used: a sign that the input is corrupt or not MessagePack.
 pub const NEVER_USED: u8 = 0xC1;
 /// `false`.
 pub const FALSE: u8 = 0xC2;
@@ -79,7 +79,7 @@ pub const TIMESTAMP: i8 = -1;
 /// The longest fixed part of a token: a marker and eight bytes.
 pub const HEADER_MAX: usize = 9;
 
-/// How many bytes of a token are fixed: the marker, and the length, type or number behind it.
+/// The size of a token's fixed part: the marker, and the length, type or number after it.
 pub const HEADER_BYTES: [u8; 256] = header_bytes();
 
 const fn header_bytes() -> [u8; 256] {
@@ -101,7 +101,7 @@ const fn header_bytes() -> [u8; 256] {
     table
 }
 
-/// The header of an array or a map, in as few bytes as it goes.
+/// Returns the shortest header of an array or a map.
 #[inline]
 pub fn container_header(map: bool, count: u32) -> ([u8; 5], usize) {
     let (fix, medium) = if map { (FIXMAP, MAP16) } else { (FIXARRAY, ARRAY16) };
@@ -113,7 +113,7 @@ pub fn container_header(map: bool, count: u32) -> ([u8; 5], usize) {
     }
 }
 
-/// The widest header of an array or a map: five bytes.
+/// Returns the widest header of an array or a map: five bytes.
 #[inline]
 pub fn wide_header(map: bool, count: u32) -> [u8; 5] {
     let [a, b, c, d] = count.to_be_bytes();

@@ -1,20 +1,19 @@
-//! Events to bytes, in the shortest encoding of everything.
+//! Writes events as MessagePack, everything in its shortest encoding.
 //!
-//! A container's header holds its count. Where the count is promised it is written at once. Where
-//! it is not (JSON does not know it), a header as wide as the last one at this depth is reserved,
-//! and put right when the container ends: by a patch if the width was right, as it is nearly
-//! always; else the body moves if that is cheap, and if not, the header is noted as an [`Edit`]
-//! and all edits are made in one pass when the outermost such container ends. So the bytes are
-//! those of a writer that knows every count beforehand, and the work is linear in them.
+//! A container's header holds its count. If the count is promised, it is written at once. If not
+//! (JSON does not know it), a header as wide as the last one at this depth is reserved, and
+//! corrected when the container ends: by a patch if the width was right, as it nearly always is;
+//! otherwise the body moves if that is cheap, and if not, the header is recorded as an [`Edit`] and
+//! all edits are made in one pass when the outermost such container ends. So the bytes are those of
+//! a writer that knows every count in advance, and the work is linear.
 //!
-//! With an output behind, an open container pins everything behind its header in memory. One that
-//! pins more than [`HOLD_BYTES`] is *committed*, with all that are open around it and those in it
-//! that pin half as much: they get the widest header, whose number is patched in the output when
+//! With an output, an open container pins everything after its header in memory. One that pins more
+//! than [`HOLD_BYTES`] is *committed*, together with all containers open around it and those inside
+//! it that pin half as much: they get the widest header, whose number is patched in the output when
 //! the container ends.
 //!
-//! Advice for those who change this file: positions count from the first byte ever written, and
-//! edits change those of all that follows. `pinned` is never behind an edit, and no edit lies in a
-//! body that is moved.
+//! Advice for editors: positions count from the first byte ever written, and edits shift everything
+//! that follows. `pinned` is never after an edit, and no edit is in a body that is moved.
 
 use super::token::{self, SHORT_BYTES};
 use super::types::*;
@@ -24,20 +23,21 @@ use crate::out::{Edit, Out};
 use crate::value::Value;
 use crate::{Error, Format, OnLoss, Result};
 
-/// The most that open containers of unknown length may pin in memory. With the buffer's doubling
-/// on the way there, the splice that follows and a window of input, the sum stays below 32 MiB,
-/// half of what a conversion may take; and up to this size every document has shortest headers.
+/// The most that open containers of unknown length may pin in memory. Including the buffer's
+/// doubling on the way there, the splice that follows and a window of input, the total stays below
+/// 32 MiB, half of what a conversion may use; up to this size every document gets the shortest
+/// headers.
 pub const HOLD_BYTES: u64 = 8 << 20;
 
-/// The largest body that is moved when its header turns out wider or narrower than reserved. A
-/// move of 64 KiB costs a few microseconds, less than an edit of a whole document.
+/// The largest body that is moved when its header turns out wider or narrower than reserved. Moving
+/// 64 KiB costs a few microseconds, less than an edit of a whole document.
 const MOVE_BYTES: u64 = 64 << 10;
 
-/// Moves may cost this many times the bytes written, all in all. Widths are predicted well, so
-/// that only hostile nesting comes near: a thousand levels, each of which moves the same bytes.
+/// Moves may cost this many times the bytes written, in total. Widths are predicted well, so only
+/// hostile nesting comes near: a thousand levels, each of which moves the same bytes.
 const MOVE_RATIO: u64 = 4;
 
-/// Depths that have a prediction of their own.
+/// How many depths have their own prediction.
 const PREDICTED_DEPTHS: usize = 64;
 
 /// Turns events into MessagePack.
@@ -45,21 +45,21 @@ const PREDICTED_DEPTHS: usize = 64;
 pub struct Writer<'o> {
     out: Out<'o>,
     fidelity: Fidelity,
-    /// Values, or pairs, in the container at hand so far.
+    /// Values, or pairs, in the current container so far.
     count: u64,
     stack: Vec<Open>,
-    /// The header of the outermost open container that may yet change its width: nothing from
-    /// there on may leave. `u64::MAX` if there is none.
+    /// The header of the outermost open container whose width may still change: nothing from there
+    /// on may be flushed. `u64::MAX` if there is none.
     pinned: u64,
     /// How many open containers have been committed.
     committed: usize,
-    /// The header width that was right last, by depth.
+    /// The last correct header width, by depth.
     widths: [u8; PREDICTED_DEPTHS],
-    /// Headers that have to change their width, innermost containers first.
+    /// Headers that must change their width, innermost containers first.
     edits: Vec<Edit>,
     /// The highest position of an edit, counted from 1; 0 if there is none.
     edits_end: u64,
-    /// Bytes that were moved.
+    /// Bytes moved so far.
     moved: u64,
     hold_bytes: u64,
     /// Depth and count at the checkpoint.
@@ -70,28 +70,29 @@ pub struct Writer<'o> {
 struct Open {
     /// The position of the header.
     at: u64,
-    /// The count of the container around, this one included.
+    /// The count of the surrounding container, including this one.
     outer_count: u64,
-    /// The count that stands in the header, or [`UNKNOWN`].
+    /// The count in the header, or [`UNKNOWN`].
     promised: u64,
-    /// How many bytes are reserved for a header whose width may change; 0 for a promised and for
-    /// a committed one.
+    /// How many bytes are reserved for a header whose width may change; 0 for a promised or
+    /// committed one.
     width: u8,
     map: bool,
 }
 
-/// No count has been promised. No header holds so many.
+/// No count was promised. No header can hold this number.
 const UNKNOWN: u64 = u64::MAX;
 
 impl Open {
-    /// Whether the header may yet change its width.
+    /// Returns whether the header may still change its width.
     fn is_loose(&self) -> bool {
         self.width > 0
     }
 }
 
 impl<'o> Writer<'o> {
-    /// A writer into `out`. What MessagePack cannot hold goes by the policy of `fidelity`.
+    /// Creates a writer into `out`. Values that MessagePack cannot hold follow the policy of
+    /// `fidelity`.
     pub fn new(out: Out<'o>, fidelity: Fidelity) -> Writer<'o> {
         Writer {
             out,
@@ -109,17 +110,17 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// A writer that keeps everything: see [`into_vec`](Writer::into_vec).
+    /// Creates a writer that keeps everything: see [`into_vec`](Writer::into_vec).
     pub fn in_memory(policy: OnLoss) -> Writer<'o> {
         Writer::new(Out::in_memory(), Fidelity::new(policy, Format::Msgpack))
     }
 
-    /// Everything that was written and not handed on to an output.
+    /// Returns everything that was written and not flushed to an output.
     pub fn into_vec(self) -> Vec<u8> {
         self.out.into_vec()
     }
 
-    /// The buffer, with what has not been handed on to an output.
+    /// Returns the buffer, with everything not yet flushed to an output.
     pub fn into_out(self) -> Out<'o> {
         self.out
     }
@@ -130,13 +131,13 @@ impl<'o> Writer<'o> {
         self.hold_bytes = bytes;
     }
 
-    /// Bytes that are in memory.
+    /// Returns how many bytes are in memory.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.out.held().len()
     }
 
-    /// Bytes that were moved so far.
+    /// Returns how many bytes were moved so far.
     #[cfg(test)]
     pub(super) fn moved(&self) -> u64 {
         self.moved
@@ -154,8 +155,8 @@ impl<'o> Writer<'o> {
             let checkpoint = self.out.checkpoint_position().unwrap_or(u64::MAX);
             let end = self.out.position() + n as u64;
             if self.pinned < checkpoint && end.saturating_sub(self.pinned) > self.hold_bytes {
-                // A container that began a moment ago may end soon, and what a checkpoint holds
-                // back would not leave by being committed.
+                // A container that just began may end soon, and committing does not release what a
+                // checkpoint holds back.
                 self.commit(checkpoint.min(end - self.hold_bytes / 2))?;
             }
         }
@@ -163,7 +164,7 @@ impl<'o> Writer<'o> {
     }
 
     /// Gives the widest header to every open container of unknown length that began before
-    /// `barrier`, and lets the bytes go.
+    /// `barrier`, and releases its bytes.
     fn commit(&mut self, barrier: u64) -> Result {
         self.out.flush_before(self.pinned)?;
         for open in &mut self.stack {
@@ -186,11 +187,11 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Makes all edits.
+    /// Applies all edits.
     fn splice(&mut self) {
         self.edits.sort_unstable_by_key(|edit| edit.at);
         self.moved += self.out.splice(&self.edits);
-        // Both are in order, so one walk along them finds every shift.
+        // Both are sorted, so one walk along them finds every shift.
         let mut edits = self.edits.iter().peekable();
         let mut growth = 0;
         for open in &mut self.stack {
@@ -208,7 +209,7 @@ impl<'o> Writer<'o> {
         self.pinned = loose.map_or(u64::MAX, |open| open.at);
     }
 
-    /// Begins a container, in most cases one of unknown length that is taken for a short one.
+    /// Begins a container, usually one of unknown length that is predicted to be short.
     #[inline]
     fn begin(&mut self, map: bool, length: Option<u64>) -> Result {
         let depth = self.stack.len();
@@ -262,7 +263,7 @@ impl<'o> Writer<'o> {
         if open.promised == count {
             return Ok(());
         }
-        // The commonest of the others: a short one that was taken for one, inside of another.
+        // The most common of the others: predicted short and short, inside another.
         if open.width == 1 && count < 16 && open.at > self.pinned {
             let at = (open.at - self.out.base()) as usize;
             let fix = if open.map { FIXMAP } else { FIXARRAY };
@@ -272,7 +273,7 @@ impl<'o> Writer<'o> {
         self.end_unknown(open, count)
     }
 
-    /// A container ends whose header is still to be written.
+    /// Ends a container whose header is still to be written.
     #[inline(never)]
     fn end_unknown(&mut self, open: Open, count: u64) -> Result {
         if open.promised != UNKNOWN {
@@ -306,7 +307,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A header of another width than was reserved.
+    /// Replaces a header by one of another width than was reserved.
     #[cold]
     #[inline(never)]
     fn widen(&mut self, at: u64, old: usize, header: [u8; 5], length: usize) {
@@ -333,7 +334,7 @@ impl<'o> Writer<'o> {
 
     #[inline(never)]
     fn long_text(&mut self, bytes: &[u8]) -> Result {
-        // Room for the longest header; a slice is never so long that this overflows.
+        // Room for the longest header; a slice is never long enough for this to overflow.
         self.room(bytes.len() + 5)?;
         token::text(&mut self.out, bytes)
     }
@@ -347,8 +348,8 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Makes room for a token, and writes it. Whoever finds no room leaves the token to this as a whole, so
-    /// that the usual way has no call in it.
+    /// Makes room for a token, and writes it. A caller without room leaves the whole token to this,
+    /// so that the fast path contains no call.
     #[cold]
     #[inline(never)]
     fn slow(&mut self, token: Token<'_>) -> Result {
@@ -365,7 +366,7 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// What goes out in one piece.
+/// A token that is written in one piece.
 enum Token<'a> {
     Byte(u8),
     Integer(i64),
@@ -379,7 +380,7 @@ enum Token<'a> {
 fn broken_promise(map: bool, promised: u64, count: u64) -> Error {
     let what = if map { "a map" } else { "an array" };
     Error::unrepresentable(format!(
-        "found {what} announced with {promised} entries that ended after {count}"
+        "found {what} declared with {promised} entries but ended after {count}"
     ))
 }
 
@@ -497,7 +498,7 @@ impl Sink for Writer<'_> {
                 self.room(payload.len() + 6)?;
                 token::extension(&mut self.out, kind, payload)
             }
-            // The specification lets a str hold any bytes.
+            // The specification allows any bytes in a str.
             Ext::BrokenText(raw) => {
                 self.count += 1;
                 self.text(raw)
@@ -507,7 +508,7 @@ impl Sink for Writer<'_> {
     }
     fn key_value(&mut self, k: &Value) -> Result {
         k.drive(self)?;
-        // A key is no entry of its own.
+        // A key is not an entry of its own.
         self.count -= 1;
         Ok(())
     }
@@ -523,7 +524,7 @@ impl crate::Writer for Writer<'_> {
         if !self.stack.is_empty() {
             let open = self.stack.len();
             return Err(Error::unrepresentable(format!(
-                "the last document is not whole: {open} arrays and maps are open"
+                "the last document is incomplete: {open} arrays and maps are still open"
             )));
         }
         self.out.finish()

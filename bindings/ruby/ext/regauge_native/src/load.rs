@@ -189,10 +189,12 @@ fn one<P: Parse, S: Sink + ?Sized>(
         return Ok(());
     }
     let left = bytes.len() as u64 - end;
-    Err(Error::syntax(format!("found {left} more bytes behind the value, expected the end"))
-        .hint("call each to read several documents")
-        .at(end)
-        .in_format(P::FORMAT))
+    Err(Error::syntax(format!(
+        "found {left} trailing bytes after the value, expected the end of the input"
+    ))
+    .hint("call each to read several documents")
+    .at(end)
+    .in_format(P::FORMAT))
 }
 
 /// Reads all documents into an array.

@@ -1,11 +1,11 @@
-//! Bytes in pieces, bytes cut off, bytes at random: the same events, the same error, no panic.
+//! Input in pieces, truncated and random input: the same events, the same error, no panic.
 
 use std::io::Read;
 
 use super::*;
 use crate::Error;
 
-/// xorshift64*: the same numbers on every machine.
+/// xorshift64*: yields the same numbers on every machine.
 pub(super) struct Random(u64);
 
 impl Random {
@@ -24,7 +24,7 @@ impl Random {
         (self.next() >> 16) % bound
     }
 
-    /// Small numbers more often than large ones.
+    /// Returns small numbers more often than large ones.
     fn skewed(&mut self, bits: u64) -> u64 {
         let width = self.below(bits + 1);
         self.next() & ((1u64 << (width % 64)).wrapping_sub(1))
@@ -35,7 +35,7 @@ impl Random {
         (0..length).map(|_| self.next() as u8).collect()
     }
 
-    /// A value of any type, some of them at the boundaries of widths.
+    /// Returns a value of any type, some of them at the boundaries of widths.
     pub(super) fn value(&mut self, depth: u32) -> Value {
         let kinds = if depth == 0 { 14 } else { 20 };
         match self.below(kinds) {
@@ -68,7 +68,7 @@ impl Random {
     }
 }
 
-/// Gives its bytes a few at a time.
+/// Reads its bytes a few at a time.
 struct Pieces<'a> {
     bytes: &'a [u8],
     size: usize,
@@ -102,8 +102,8 @@ fn in_pieces(bytes: &[u8], size: usize) -> (Vec<String>, Option<Error>) {
     run(Reader::from_read(Parser::default(), Pieces { bytes, size }))
 }
 
-/// Whole and in pieces come to the same. Only of an input that is too short for what a header
-/// announces does a stream give more events before it fails.
+/// Checks that whole input and pieces give the same result. The one difference: if the input is too
+/// short for what a header declares, a stream yields more events before it fails.
 #[track_caller]
 fn check_pieces(bytes: &[u8], size: usize) {
     let (expected, error) = whole(bytes);
@@ -124,7 +124,7 @@ fn check_pieces(bytes: &[u8], size: usize) {
     }
 }
 
-/// One of everything.
+/// Returns one token of every kind.
 fn everything() -> Vec<u8> {
     let mut bytes =
         hex("01 9a c0 c2 c3 05 ff ccc8 cd1000 ce10000000 cf1000000000000000 cfffffffffffffffff \
@@ -219,7 +219,7 @@ fn random_bytes_never_panic() {
     for _ in 0..20_000 {
         let bytes = random.blob(40);
         check_pieces(&bytes, 1 + random.below(5) as usize);
-        // What can be read can be written, and then reads the same.
+        // What can be read can be written, and then reads back the same.
         if let Ok(value) = from_slice(&bytes) {
             let written = to_vec(&value, OnLoss::Refuse).unwrap();
             let again = from_slice(&written).unwrap();

@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 use super::super::types::{FLOAT32, FLOAT64};
 use super::*;
 
-/// The same, except that the widths and types of numbers do not count: the suite lists `1.0` as
-/// an encoding of 1.
+/// Returns whether the values are equal except for the widths and types of numbers: the suite lists
+/// `1.0` as an encoding of 1.
 fn same(a: &Value, b: &Value) -> bool {
     let number = |v: &Value| match *v {
         Value::Int(v) => Some(v as f64),
@@ -50,7 +50,7 @@ fn from_json(json: &Json) -> Value {
     }
 }
 
-/// The value that a case of msgpack-test-suite describes: under its type's name.
+/// Returns the value that a case of msgpack-test-suite describes, under the name of its type.
 fn described(kind: &str, json: &Json) -> Value {
     let bytes = |json: &Json| hex(json.as_str().unwrap());
     match kind {
@@ -95,7 +95,7 @@ fn msgpack_test_suite() {
                     encodings += 1;
                 }
                 let written = to_vec(&value, OnLoss::Refuse).unwrap();
-                // An integer stays one, though a float 32 of the same value can be shorter.
+                // An integer stays one, although a float 32 of the same value can be shorter.
                 let floats = |encoding: &&Vec<u8>| matches!(encoding[0], FLOAT32 | FLOAT64);
                 let whole = listed.iter().filter(|encoding| !floats(encoding));
                 let shortest = whole.map(Vec::len).min().unwrap_or(9);
@@ -108,7 +108,7 @@ fn msgpack_test_suite() {
     assert_eq!((cases, encodings), (85, 246));
 }
 
-/// The keys of the JSON in the order of the binary, which holds them sorted.
+/// Sorts keys like the binary file, which holds them sorted.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Array(values) => Value::Array(values.into_iter().map(sorted).collect()),
@@ -129,14 +129,14 @@ fn the_documents_of_json_org() {
         let json: Json = serde_json::from_slice(&json).unwrap();
         let value = from_slice(&binary).unwrap();
         assert_eq!(sorted(value.clone()), sorted(from_json(&json)), "{number}");
-        // The binary comes from an encoder without str 8, so ours is shorter, and says the same.
+        // The file comes from an encoder without str 8, so ours is shorter but equivalent.
         let written = to_vec(&value, OnLoss::Refuse).unwrap();
         assert!(written.len() <= binary.len(), "{number}");
         assert_eq!(from_slice(&written).unwrap(), value, "{number}");
     }
 }
 
-/// The events of a stream, a line each, and the error that ends it.
+/// Returns the events of a stream, one per line, and the error that ends it.
 fn events_of(bytes: &[u8]) -> String {
     let mut events = Events::new();
     let mut reader = Reader::from_slice(Parser::default(), bytes);
@@ -152,7 +152,7 @@ fn events_of(bytes: &[u8]) -> String {
     }
 }
 
-/// What every file of the corpus gives, in `events.txt` beside the folders.
+/// Checks the events of every corpus file against `events.txt` beside the folders.
 #[test]
 fn events_of_the_corpus() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/msgpack");

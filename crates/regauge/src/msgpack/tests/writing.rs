@@ -1,4 +1,4 @@
-//! Containers whose length is not known beforehand: predicted, moved, spliced, committed.
+//! Containers of unknown length: predicted, moved, spliced, committed.
 
 use std::io::{Read as _, Seek as _};
 
@@ -29,7 +29,8 @@ fn write_unsized(value: &Value, writer: &mut Writer<'_>) {
     writer.end_document().unwrap();
 }
 
-/// Writes through `script` to a pipe and to a file, with tiny bounds; both get the same bytes.
+/// Writes through `script` to a pipe and to a file, with tiny bounds; checks that both get the same
+/// bytes.
 fn through_outputs(flush: usize, hold: u64, script: impl Fn(&mut Writer<'_>)) -> Vec<u8> {
     let mut pipe = Vec::new();
     let mut writer = Writer::new(
@@ -64,7 +65,7 @@ fn unknown_lengths_give_the_same_bytes() {
     let mut writer = Writer::in_memory(OnLoss::Refuse);
     let mut expected = Vec::new();
     for _ in 0..1000 {
-        // One writer for all, so that predictions carry over from document to document.
+        // One writer for all, so that predictions carry over between documents.
         let value = random.value(5);
         write_unsized(&value, &mut writer);
         expected.extend(to_vec(&value, OnLoss::Refuse).unwrap());
@@ -72,7 +73,7 @@ fn unknown_lengths_give_the_same_bytes() {
     assert!(writer.into_vec() == expected);
 }
 
-/// Gives short text with something behind it, as readers do.
+/// Sends short text with more bytes after it, as readers do.
 struct Windowed<S> {
     inner: S,
 }
@@ -228,7 +229,7 @@ fn a_large_array_is_not_held() {
     writer.finish().unwrap();
     assert!(most <= HOLD + 64, "{most} bytes were held");
     drop(writer);
-    // Only the one header is wide.
+    // Only this one header is wide.
     assert_eq!(pipe[..5], hex("dd00030d40"));
     let expected = Value::Array(
         (0..200_000).map(|i| Value::Map(vec![(text("number"), Value::Int(i))])).collect(),
@@ -240,7 +241,7 @@ fn a_large_array_is_not_held() {
 
 #[test]
 fn everything_open_is_committed_at_once() {
-    // Three open containers of unknown length around a long text, two more documents behind.
+    // Three open containers of unknown length around a long text, followed by two more documents.
     let script = |writer: &mut Writer<'_>| {
         writer.begin_array(None).unwrap();
         writer.begin_map(None).unwrap();
@@ -272,7 +273,7 @@ fn everything_open_is_committed_at_once() {
 fn records_that_are_rolled_back_leave_no_trace() {
     let mut random = Random::new(13);
     for round in 0..400 {
-        // Records in an open array, or documents by themselves.
+        // Records in an open array, or separate documents.
         let in_array = round % 2 == 0;
         let records: Vec<(Value, bool)> =
             (0..random.below(20)).map(|_| (random.value(4), random.below(3) == 0)).collect();
@@ -284,7 +285,7 @@ fn records_that_are_rolled_back_leave_no_trace() {
             for (value, broken) in &records {
                 writer.checkpoint();
                 if *broken {
-                    // It breaks off deep inside.
+                    // Interrupted deep inside.
                     writer.begin_map(None).unwrap();
                     writer.key("record").unwrap();
                     writer.begin_array(None).unwrap();
@@ -320,7 +321,8 @@ fn records_that_are_rolled_back_leave_no_trace() {
     }
 }
 
-/// `levels` arrays of `elements` values, the last of which is the next level, around `core`.
+/// Writes `levels` nested arrays of `elements` values, the last of which is the next level, around
+/// `core`.
 fn nest(writer: &mut Writer<'_>, levels: usize, elements: impl Fn(usize) -> usize, core: &str) {
     for level in 0..levels {
         writer.begin_array(None).unwrap();
@@ -347,7 +349,7 @@ fn hostile_nesting_moves_each_byte_a_few_times() {
 
 #[test]
 fn hostile_alternation_moves_each_byte_a_few_times() {
-    // Bodies small enough to be moved, and widths that are never as predicted.
+    // Bodies small enough to be moved, and widths that are never predicted correctly.
     let core = "x".repeat(50 << 10);
     let mut writer = Writer::in_memory(OnLoss::Refuse);
     let mut expected = Writer::in_memory(OnLoss::Refuse);
@@ -376,7 +378,7 @@ fn counts_that_no_header_holds() {
     assert_eq!(error.kind(), ErrorKind::Unrepresentable);
     assert_eq!(
         error.to_string(),
-        "found an array of 4294967296 values, which MessagePack cannot hold: its counts end at \
+        "found an array of 4294967296 values, which MessagePack cannot hold: its largest count is \
          4294967295"
     );
     assert!(writer.begin_map(Some(1 << 32)).is_err());
