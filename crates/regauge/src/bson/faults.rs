@@ -1,18 +1,18 @@
-//! What the reader says about bytes that are no BSON.
+//! The reader's errors about bytes that are not BSON.
 
 use crate::Error;
 
 #[cold]
 pub(super) fn bad_length(what: &str, length: i32, least: i32) -> Error {
-    Error::syntax(format!("found {length} as the length of {what}, expected {least} or more"))
+    Error::syntax(format!("found {length} as the length of {what}, expected at least {least}"))
 }
 
 #[cold]
 pub(super) fn beyond(size: usize, left: usize) -> Error {
-    // The last byte of a document is its own.
+    // The last byte of a document is reserved for its end.
     let left = left.saturating_sub(1);
     Error::syntax(format!(
-        "found a value of {size} bytes or more where only {left} are left of the document around it"
+        "found a value of at least {size} bytes with only {left} left in the document around it"
     ))
 }
 
@@ -20,11 +20,11 @@ pub(super) fn beyond(size: usize, left: usize) -> Error {
 pub(super) fn misplaced_end(byte: u8, left: usize) -> Error {
     match byte {
         0 => Error::syntax(format!(
-            "found the zero byte that ends a document {} bytes before its length says",
+            "found a document's final zero byte {} bytes before its declared end",
             left - 1
         )),
         _ => Error::syntax(format!(
-            "found the byte {byte:#04X} where the document ends by its length, expected a zero byte"
+            "found the byte {byte:#04X} at the declared end of the document, expected a zero byte"
         )),
     }
 }
@@ -45,7 +45,7 @@ pub(super) fn not_utf8(what: &str, bytes: &[u8]) -> Error {
 
 #[cold]
 pub(super) fn bad_bool(byte: u8) -> Error {
-    Error::syntax(format!("found the byte {byte:#04X} as a truth value, expected 0 or 1"))
+    Error::syntax(format!("found the byte {byte:#04X} as a boolean, expected 0 or 1"))
 }
 
 #[cold]

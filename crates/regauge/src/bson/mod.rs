@@ -1,20 +1,20 @@
 //! BSON: the binary documents of MongoDB.
 //!
-//! The specification is <https://bsonspec.org/spec.html>, with the types that MongoDB has deprecated
-//! and the subtypes of binary data that it has added. A file is any number of documents, one behind
-//! the other, as mongodump writes them. Between a reader or writer of JSON and the others stands
-//! MongoDB's Extended JSON v2, where it is asked for: see [`extended`].
+//! The specification is <https://bsonspec.org/spec.html>, including the types that MongoDB has
+//! deprecated and the subtypes of binary data that it has added. A file is any number of
+//! concatenated documents, as mongodump writes them. On request, JSON is read and written as
+//! MongoDB's Extended JSON v2: see [`extended`].
 //!
 //! # Deviations
-//! - Text that is not UTF-8 is read as [`Ext::BrokenText`](crate::Ext::BrokenText); in code, symbols,
-//!   namespaces and regular expressions it is an error.
-//! - The names of an array's elements are not looked at: their order is what counts.
-//! - An `int64` that 32 bits would hold is an integer like any other, unless BSON or canonical
-//!   Extended JSON is written.
+//! - Text that is not UTF-8 is read as [`Ext::BrokenText`](crate::Ext::BrokenText); in code,
+//!   symbols, namespaces and regular expressions it is an error.
+//! - The names of an array's elements are ignored: only their order counts.
+//! - An `int64` that would fit 32 bits is an ordinary integer, unless BSON or canonical Extended
+//!   JSON is written.
 //!
 //! # What a round trip loses
-//! The names of an array's elements, where they are not its indexes, and the order of a regular
-//! expression's options, which becomes that of the alphabet.
+//! The names of an array's elements, if they are not its indexes, and the order of a regular
+//! expression's options, which becomes alphabetical.
 
 pub mod extended;
 mod faults;
@@ -38,22 +38,22 @@ use crate::{Error, Format, OnLoss, Result};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// Reading: an `int64` that 32 bits would hold comes as [`Ext::Int64`](crate::Ext::Int64). A
-    /// conversion to BSON or to canonical Extended JSON sets it.
+    /// Reading: an `int64` that would fit 32 bits becomes [`Ext::Int64`](crate::Ext::Int64). Set by
+    /// a conversion to BSON or to canonical Extended JSON.
     pub int64: bool,
-    /// Reading: an element of an array whose name is not its position is counted as a loss, since a
-    /// writer names it by its position. A conversion with a report sets it.
+    /// Reading: an array element whose name is not its position is counted as a loss, because a
+    /// writer names it by its position. Set by a conversion with a report.
     pub count_names: bool,
-    /// Writing: a document of more bytes is refused. MongoDB takes 16 MiB.
+    /// Writing: larger documents, in bytes, are refused. MongoDB accepts 16 MiB.
     pub document_bytes: Option<u64>,
-    /// JSON is read and written as MongoDB's Extended JSON v2.
+    /// Read and write JSON as MongoDB's Extended JSON v2.
     pub extended_json: Option<ExtendedJson>,
 }
 
 /// Reads BSON.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 
-/// The value, a map, as BSON. What the format cannot hold goes by `policy`.
+/// Returns the value, a map, as BSON. Values that the format cannot hold follow `policy`.
 ///
 /// ```
 /// use regauge::{OnLoss, Value, bson};
@@ -65,8 +65,8 @@ pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 /// ```
 ///
 /// # Errors
-/// `Refused` by the policy; `Unrepresentable` for what is no map, for keys with a zero byte and for
-/// 2³¹ bytes and more.
+/// `Refused` by the policy; `Unrepresentable` for anything but a map, for keys with a zero byte and
+/// for 2³¹ or more bytes.
 pub fn to_vec(value: &Value, policy: OnLoss) -> Result<Vec<u8>> {
     let mut writer = Writer::in_memory(Options::default(), policy);
     value.drive(&mut writer)?;
@@ -74,10 +74,10 @@ pub fn to_vec(value: &Value, policy: OnLoss) -> Result<Vec<u8>> {
     Ok(writer.into_vec())
 }
 
-/// The one document that the bytes hold, within the default limits.
+/// Reads the only document in the bytes, within the default limits.
 ///
 /// # Errors
-/// `Syntax` and `Truncated` with their offset, also where a second document follows; `Limit`.
+/// `Syntax` and `Truncated` with their offset, also if a second document follows; `Limit`.
 pub fn from_slice(bytes: &[u8]) -> Result<Value> {
     let limits = Limits::default();
     let mut builder = Builder::new(&limits);
@@ -89,24 +89,26 @@ pub fn from_slice(bytes: &[u8]) -> Result<Value> {
     let end = reader.offset();
     if end < bytes.len() as u64 {
         let left = bytes.len() as u64 - end;
-        let message = format!("found {left} more bytes behind the document, expected the end");
+        let message = format!(
+            "found {left} trailing bytes after the document, expected the end of the input"
+        );
         return Err(located(Error::syntax(message).at(end)));
     }
     Ok(builder.take().expect("a whole document was read"))
 }
 
-/// Whether the document at the head of these bytes is among them as a whole.
+/// Returns whether the document at the start of these bytes is complete.
 pub(crate) fn is_whole(head: &[u8]) -> bool {
     let length = head.first_chunk().map(|length| i32::from_le_bytes(*length));
     length.is_some_and(|length| usize::try_from(length).is_ok_and(|length| length <= head.len()))
 }
 
-/// Whether the first bytes of a file look like a document: a length, a type and a name; a zero byte
-/// at the end, where that is among them.
+/// Returns whether the first bytes of a file look like a document: a length, a type and a name; and
+/// a zero byte at the end, if the end is among them.
 pub(crate) fn is_likely(head: &[u8]) -> bool {
     let Some((length, rest)) = head.split_first_chunk() else { return false };
     let length = i32::from_le_bytes(*length);
-    // Larger documents than MongoDB takes exist, but not by far.
+    // Documents larger than MongoDB accepts exist, but not by a wide margin.
     if !(types::DOCUMENT_MIN..1 << 28).contains(&length) {
         return false;
     }

@@ -1,9 +1,9 @@
-//! The names of elements: the indexes of an array's values, and keys, which have no zero byte.
+//! The names of elements: array indexes, and keys, which must not contain a zero byte.
 
-/// Indexes up to here have four digits at most.
+/// Indexes below this have at most four digits.
 pub(super) const SHORT_INDEXES: u64 = 10_000;
 
-/// The type and the name of an array's value with such an index, of which there are so many bytes.
+/// Returns the type and the name of an array value with such an index, and their size in bytes.
 #[inline(always)]
 pub(super) fn short_index(kind: u8, index: u64) -> ([u8; 8], usize) {
     debug_assert!(index < SHORT_INDEXES);
@@ -20,7 +20,7 @@ pub(super) fn short_index(kind: u8, index: u64) -> ([u8; 8], usize) {
     ((u64::from(kind) | digits << 8).to_le_bytes(), count + 2)
 }
 
-/// Both digits of a number below 100, the first in the low byte.
+/// Returns both digits of a number below 100, the first in the low byte.
 #[inline(always)]
 fn pair(v: u64) -> u16 {
     static PAIRS: [u16; 100] = {
@@ -35,8 +35,8 @@ fn pair(v: u64) -> u16 {
     PAIRS[v as usize]
 }
 
-/// Whether a byte is zero. Keys are short: up to 32 bytes by loads that overlap, without a
-/// call for each.
+/// Returns whether any byte is zero. Keys are short: up to 32 bytes are checked with overlapping
+/// loads, without calls.
 #[inline(always)]
 pub(super) fn has_zero(bytes: &[u8]) -> bool {
     const LOW: u64 = 0x0101_0101_0101_0101;

@@ -1,9 +1,9 @@
-//! Bytes to events.
+//! Reads BSON into events.
 //!
-//! Advice for those who change this file: an element is two tokens, its type with its name, and its
-//! value. Each is taken whole or not at all: `at` moves on only when the event has been taken. Every
-//! length is held against the end of the document around it before it is held against the window,
-//! so that a fault is the same however the bytes come.
+//! Advice for editors: an element is two tokens, its type with its name, and its value. Each is
+//! consumed whole or not at all: `at` moves on only after the event was accepted. Every length is
+//! checked against the end of the surrounding document before it is checked against the window, so
+//! that a fault is the same however the bytes arrive.
 
 use super::faults::*;
 use super::types::*;
@@ -17,17 +17,18 @@ use crate::utf8::{ShortText, from_utf8};
 use crate::value::Value;
 use crate::{Error, Format, Result};
 
-/// The most bytes of a regular expression's options. There are six of them, of a byte each.
+/// The longest options of a regular expression, in bytes. Only six options exist, one byte each.
 const REGEX_OPTIONS: usize = 4096;
 
-/// How many bytes an array of two doubles has.
+/// The size of an array of two doubles, in bytes.
 const PAIR: usize = 27;
 
-/// The numbers of an array of two doubles that begins here: coordinates, which come by the ten thousand. None
-/// for any other array, and where one of them is not finite, which not every sink takes.
+/// Returns the numbers of an array of two doubles that begins here: coordinates, of which files
+/// hold tens of thousands. `None` for any other array, and if a number is not finite, because not
+/// every sink takes those.
 #[inline(always)]
 fn pair(bytes: &[u8]) -> Option<(f64, f64)> {
-    // What stands around their bytes in three comparisons.
+    // Checks the bytes around the numbers with three comparisons.
     let array = bytes.first_chunk::<PAIR>()?;
     let head = u64::from_le_bytes([PAIR as u8, 0, 0, 0, DOUBLE, b'0', 0, 0]);
     let between = u64::from_le_bytes([DOUBLE, b'1', 0, 0, 0, 0, 0, 0]);
@@ -38,10 +39,10 @@ fn pair(bytes: &[u8]) -> Option<(f64, f64)> {
     (is_pair && x.is_finite() && y.is_finite()).then_some((x, y))
 }
 
-/// How many bytes an array of three doubles has.
+/// The size of an array of three doubles, in bytes.
 const TRIPLE: usize = 38;
 
-/// The same of three.
+/// Same, for three.
 #[inline]
 fn triple(bytes: &[u8]) -> Option<[f64; 3]> {
     let array = bytes.first_chunk::<TRIPLE>()?;
@@ -54,18 +55,18 @@ fn triple(bytes: &[u8]) -> Option<[f64; 3]> {
     if is_whole { Some([double(0)?, double(1)?, double(2)?]) } else { None }
 }
 
-/// Eight bytes at a place of an array of two.
+/// Returns eight bytes at a place in an array of two.
 #[inline(always)]
 fn number(array: &[u8; PAIR], at: usize) -> u64 {
     u64::from_le_bytes(array[at..at + 8].try_into().expect("eight bytes"))
 }
 
-/// The bytes before the first zero byte among eight.
+/// Returns the number of bytes before the first zero byte among eight.
 #[inline(always)]
 fn until_zero(eight: [u8; 8]) -> Option<usize> {
     const LOW: u64 = 0x0101_0101_0101_0101;
     let word = u64::from_le_bytes(eight);
-    // The lowest bit that is set is that of the first zero byte.
+    // The lowest set bit is that of the first zero byte.
     let zeros = word.wrapping_sub(LOW) & !word & LOW << 7;
     (zeros != 0).then_some(zeros.trailing_zeros() as usize / 8)
 }
@@ -75,30 +76,30 @@ fn until_zero(eight: [u8; 8]) -> Option<usize> {
 pub struct Parser {
     limits: Limits,
     int64: bool,
-    /// Whether the names of what is in arrays are looked at.
+    /// Whether the names of array elements are checked.
     count_names: bool,
-    /// For every depth, the end of the last array there and the next position in it.
+    /// For each depth, the end of the last array there and the next position in it.
     positions: Vec<(u64, u64)>,
     depth: usize,
     token_bytes: usize,
-    /// The documents around the one at hand.
+    /// The documents around the current one.
     outer: Vec<Frame>,
-    /// The document at hand; [`CLOSED`] between two.
+    /// The current document; [`CLOSED`] between documents.
     frame: Frame,
-    /// The type of the element whose name has been given, but not its value; 0 for none.
+    /// The type of the element whose name has been sent, but not its value; 0 for none.
     kind: u8,
-    /// Where a name or a pattern began whose end has not come yet, and how many bytes of it are known
-    /// not to hold it.
+    /// The start of a name or a pattern whose end has not been found yet, and how many of its bytes
+    /// are known not to contain the end.
     scanned: (u64, usize),
-    /// Bytes of input before the window, while one is read; else before the next token.
+    /// Bytes of input before the window while one is read; otherwise before the next token.
     base: u64,
-    /// Bytes of a broken document behind the window, which are passed over.
+    /// Bytes of a broken document past the window, which are skipped.
     passing: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    /// Where the document ends, behind its last byte, counted from the first byte of the input.
+    /// The end of the document, after its last byte, counted from the first byte of the input.
     end: u64,
     form: Form,
 }
@@ -115,7 +116,7 @@ enum Form {
 const CLOSED: Frame = Frame { end: 0, form: Form::Map };
 
 impl Parser {
-    /// A parser at the start of a stream.
+    /// Creates a parser at the start of a stream.
     pub fn new(options: super::Options, limits: Limits) -> Parser {
         Parser {
             limits,
@@ -135,7 +136,7 @@ impl Parser {
 }
 
 impl Default for Parser {
-    /// With the default limits.
+    /// Creates a parser with the default limits.
     fn default() -> Parser {
         Parser::new(super::Options::default(), Limits::default())
     }
@@ -164,7 +165,7 @@ impl Parse for Parser {
         let window = self.base - pos as u64;
         self.outer.clear();
         (self.frame, self.kind) = (CLOSED, 0);
-        // The document's own length tells where the next begins, if a zero byte stands before it.
+        // The document's own length gives the start of the next one, if a zero byte precedes that.
         let length = match std::mem::take(&mut self.passing) {
             0 => {
                 let Some(length) = bytes.get(start..).and_then(|rest| rest.first_chunk()) else {
@@ -199,7 +200,7 @@ impl Parse for Parser {
 }
 
 impl Parser {
-    /// The name of an element of the array that ends there: a loss if it is not its position.
+    /// Checks the name of an element of the array with this end: a loss if it is not its position.
     #[cold]
     fn count_name<S: Sink + ?Sized>(&mut self, end: u64, name: &[u8], sink: &mut S) {
         let depth = self.outer.len();
@@ -227,7 +228,7 @@ impl Parser {
     ) -> Result<Status> {
         let base = self.base;
         let (mut frame, mut kind) = (self.frame, self.kind);
-        // The end of the document at hand, in the window's terms.
+        // The end of the current document, as an index of the window.
         let mut end = frame.end.wrapping_sub(base) as usize;
         let mut rest_at = *at;
 
@@ -237,7 +238,7 @@ impl Parser {
                 (self.frame, self.kind) = (frame, kind);
             };
         }
-        // An event; if it fails, the position is that of its token.
+        // Sends an event; if it fails, the position is that of its token.
         macro_rules! emit {
             ($event:expr) => {
                 if let Err(error) = $event {
@@ -246,7 +247,7 @@ impl Parser {
                 }
             };
         }
-        // The token is not whole.
+        // Handles a token that is incomplete.
         macro_rules! cut {
             () => {{
                 leave!();
@@ -259,7 +260,7 @@ impl Parser {
                 return Err($error.at(rest_at as u64));
             }};
         }
-        // So many bytes of the value, which have to be in the document.
+        // Takes this many bytes of the value, which must be within the document.
         macro_rules! take {
             ($size:expr) => {{
                 let size: usize = $size;
@@ -274,7 +275,8 @@ impl Parser {
         }
         macro_rules! fixed {
             ($size:literal) => {{
-                let value: &[u8; $size] = take!($size).try_into().expect("so many were taken");
+                let value: &[u8; $size] =
+                    take!($size).try_into().expect("exactly this many were taken");
                 *value
             }};
         }
@@ -285,7 +287,7 @@ impl Parser {
                 rest_at += size;
             }};
         }
-        // A string's bytes, without the zero byte at its end, and with what stands before them.
+        // Takes a string's bytes, without its final zero byte, and the bytes before them.
         macro_rules! string {
             ($before:expr) => {{
                 let length = i32::from_le_bytes(
@@ -375,12 +377,13 @@ impl Parser {
                         }
                     }
                 }
-                // Before its name, which may be long and is not an element's then.
+                // Checked before the name, which may be long and may not be an element's at all.
                 if !matches!(next, 0x01..=0x13 | 0x7F | 0xFF) {
                     fail!(bad_type(next));
                 }
                 let named = &bytes[rest_at + 1..];
-                // The name of what is in an array is its position, and if not, only a report says so.
+                // The name of an array element is its position; if it is not, only a report notes
+                // it.
                 if frame.form == Form::Array
                     && !self.count_names
                     && let Some(size) = named.first_chunk().and_then(|eight| until_zero(*eight))
@@ -452,7 +455,7 @@ impl Parser {
                         && PAIR < end - rest_at
                     {
                         done!(PAIR, sink.f64_pair(x, y));
-                        // Where there is one, another follows most often.
+                        // After one, another usually follows.
                         while frame.form == Form::Array
                             && !self.count_names
                             && let [ARRAY, named @ ..] = &bytes[rest_at..]
@@ -552,7 +555,7 @@ impl Parser {
                     let event = if options.bytes().is_sorted() {
                         sink.ext(Ext::Regex { pattern, options })
                     } else {
-                        // The specification has them in the order of the alphabet.
+                        // The specification requires them in alphabetical order.
                         let mut sorted: Vec<char> = options.chars().collect();
                         sorted.sort_unstable();
                         let options: String = sorted.into_iter().collect();
@@ -585,14 +588,14 @@ impl Parser {
                         length
                     );
                 }
-                _ => unreachable!("the type was looked at before the name"),
+                _ => unreachable!("the type was checked before the name"),
             }
             kind = 0;
         }
     }
 
-    /// The size of a text that ends with a zero byte, within `most` bytes with it; `None` if it is
-    /// not whole.
+    /// Returns the size of a text that ends with a zero byte, within `most` bytes including it;
+    /// `None` if it is incomplete.
     #[cold]
     #[inline(never)]
     fn zero(&mut self, bytes: &[u8], most: usize, at: usize) -> Result<Option<usize>> {
@@ -614,7 +617,7 @@ impl Parser {
         }
     }
 
-    /// Pattern and options.
+    /// Splits off pattern and options.
     #[cold]
     #[inline(never)]
     fn regex<'b>(
@@ -636,8 +639,8 @@ impl Parser {
         }
     }
 
-    /// The token at hand is not whole: more is needed, or the input is truncated, or there was no
-    /// document to come.
+    /// Handles an incomplete token: asks for more input, or reports that the input is truncated, or
+    /// that no document was expected.
     #[cold]
     fn cut(&self, bytes: &[u8], at: usize, last: bool) -> Result<Status> {
         if !last {
@@ -653,8 +656,10 @@ impl Parser {
         }
         let end = self.outer.first().unwrap_or(&self.frame).end;
         let missing = end - self.base - bytes.len() as u64;
-        Err(Error::truncated(format!("the input ends {missing} bytes before its document does"))
-            .at(at as u64))
+        Err(Error::truncated(format!(
+            "the input ends {missing} bytes before the end of its document"
+        ))
+        .at(at as u64))
     }
 
     #[cold]
@@ -677,7 +682,7 @@ impl Parser {
     }
 }
 
-/// The bytes of the deprecated subtype, whose own length stands before them.
+/// Returns the bytes of the deprecated subtype, which begin with a length of their own.
 fn old_binary(payload: &[u8]) -> Option<&[u8]> {
     let (length, inner) = payload.split_first_chunk()?;
     (usize::try_from(i32::from_le_bytes(*length)) == Ok(inner.len())).then_some(inner)

@@ -39,16 +39,15 @@ fn document(value: Value) -> Value {
     Value::Map(vec![(text("a"), value)])
 }
 
-/// `bytes` (hexadecimal) without the length at the beginning and the zero byte at the end: a
-/// document.
+/// Adds the length and the final zero byte to `bytes` (hexadecimal), which makes a document.
 fn framed(bytes: &str) -> Vec<u8> {
     let body = hex(bytes);
     let length = (body.len() as u32 + 5).to_le_bytes();
     [&length[..], &body, &[0]].concat()
 }
 
-/// An element `a` of this type (its number first, in hexadecimal) is what we write for `value`, and
-/// reads as it.
+/// Checks that an element `a` of this type (its number first, in hexadecimal) is what we write for
+/// `value`, and that it reads back.
 #[track_caller]
 fn check(element: &str, value: Value) {
     let (kind, content) = element.split_at(2);
@@ -59,7 +58,7 @@ fn check(element: &str, value: Value) {
     assert_eq!(from_slice(&bytes).unwrap(), value);
 }
 
-/// Reading `bytes` (hexadecimal, with their frame) fails with this message.
+/// Checks that reading `bytes` (hexadecimal, with their frame) fails with this message.
 #[track_caller]
 fn fails(bytes: &str, kind: ErrorKind, message: &str) {
     let error = from_slice(&hex(bytes)).unwrap_err();
@@ -123,7 +122,7 @@ fn both_widths_of_integers_stay_from_bson_to_bson() {
     let bytes = framed("12 6100 0100000000000000 10 6200 01000000");
     let options = crate::Options::new(Format::Bson, Format::Bson);
     assert_eq!(crate::convert_bytes(&bytes, &options).unwrap(), bytes);
-    // An integer is an integer everywhere else.
+    // An integer is an ordinary integer in every other format.
     assert_eq!(
         from_slice(&bytes).unwrap(),
         Value::Map(vec![(text("a"), Value::Int(1)), (text("b"), Value::Int(1))])
@@ -151,19 +150,19 @@ fn messages() {
         "04000000 00",
         syntax,
         "bson: record 1, byte 0: found 4 as the length of a document, \
-        expected 5 or more",
+        expected at least 5",
     );
     fails(
         "0500000001",
         syntax,
-        "bson: record 1, byte 4: found the byte 0x01 where the document \
-        ends by its length, expected a zero byte",
+        "bson: record 1, byte 4: found the byte 0x01 at the declared \
+        end of the document, expected a zero byte",
     );
     fails(
         "06000000 00 00",
         syntax,
-        "bson: record 1, byte 4: found the zero byte that ends a \
-        document 1 bytes before its length says",
+        "bson: record 1, byte 4: found a document's final zero \
+        byte 1 bytes before its declared end",
     );
     fails(
         "08000000 14 6100 00",
@@ -175,13 +174,13 @@ fn messages() {
         "09000000 08 6100 02 00",
         syntax,
         "bson: record 1, byte 7: found the byte 0x02 as a \
-        truth value, expected 0 or 1",
+        boolean, expected 0 or 1",
     );
     fails(
         "0d000000 02 6100 03000000 00 00",
         syntax,
-        "bson: record 1, byte 7: found a value of 7 \
-        bytes or more where only 5 are left of the document around it",
+        "bson: record 1, byte 7: found a value of at \
+        least 7 bytes with only 5 left in the document around it",
     );
     fails(
         "0e000000 02 6100 02000000 6161 00",
@@ -193,7 +192,7 @@ fn messages() {
         "0c000000 0d 6100 00000000 00",
         syntax,
         "bson: record 1, byte 7: found 0 as the length \
-        of a string, expected 1 or more",
+        of a string, expected at least 1",
     );
     fails(
         "08000000 0a 6161 00",
@@ -205,7 +204,7 @@ fn messages() {
         "0c000000 10 6100 01",
         ErrorKind::Truncated,
         "bson: record 1, byte 7: the input ends 4 \
-        bytes before its document does",
+        bytes before the end of its document",
     );
     fails(
         "0c00",
@@ -216,8 +215,8 @@ fn messages() {
     fails(
         "0500000000 0500000000",
         syntax,
-        "bson: byte 5: found 5 more bytes behind the document, \
-        expected the end",
+        "bson: byte 5: found 5 trailing bytes after the document, \
+        expected the end of the input",
     );
     let mut nested = Value::Map(vec![]);
     for _ in 0..512 {
@@ -285,10 +284,10 @@ fn arrays_are_split_into_documents() {
     assert_eq!(crate::convert_bytes(&bytes, &options).unwrap().trim_ascii(), json);
     let options = crate::Options::new(Format::Json, Format::Bson);
     let error = crate::convert_bytes(b"[{}, 1]", &options).unwrap_err();
-    assert!(error.message().contains("an integer as a whole document"), "{error}");
+    assert!(error.message().contains("an integer as a top-level document"), "{error}");
 }
 
-/// Through a small buffer into a stream, with lengths that are filled in in the output.
+/// Writes through a small buffer into a stream, with lengths filled in in the output.
 #[test]
 fn documents_that_do_not_fit_into_memory() {
     let mut random = feeding::Random::new(12);
@@ -347,7 +346,7 @@ fn first_bytes_tell_the_format() {
     let document = to_vec(&document(text("b")), OnLoss::Refuse).unwrap();
     assert_eq!(Format::from_magic(&document), Some(Format::Bson));
     assert_eq!(Format::from_magic(b"\x05\0\0\0\0"), Some(Format::Bson));
-    // The lengths of these begin as Marshal and pickle do.
+    // The lengths of these begin like Marshal and pickle.
     for length in [0x0804, 0x0280] {
         let mut bytes = framed(&format!("02 6100 {}", hex_of(length - 13)));
         bytes.resize(length - 2, b'a');

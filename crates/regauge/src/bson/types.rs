@@ -1,10 +1,11 @@
-//! The wire: what the byte before an element's name says (<https://bsonspec.org/spec.html>).
+//! The wire format: the byte before an element's name gives its type
+//! (<https://bsonspec.org/spec.html>).
 
 /// A double.
 pub(super) const DOUBLE: u8 = 0x01;
 /// Text.
 pub(super) const STRING: u8 = 0x02;
-/// A document within.
+/// An embedded document.
 pub(super) const DOCUMENT: u8 = 0x03;
 /// An array: a document whose names are the indexes.
 pub(super) const ARRAY: u8 = 0x04;
@@ -14,7 +15,7 @@ pub(super) const BINARY: u8 = 0x05;
 pub(super) const UNDEFINED: u8 = 0x06;
 /// An ObjectId.
 pub(super) const OBJECT_ID: u8 = 0x07;
-/// A truth value.
+/// A boolean.
 pub(super) const BOOL: u8 = 0x08;
 /// A point in time, in milliseconds since 1970.
 pub(super) const DATE_TIME: u8 = 0x09;
@@ -32,28 +33,28 @@ pub(super) const SYMBOL: u8 = 0x0E;
 pub(super) const SCOPED_CODE: u8 = 0x0F;
 /// An integer of 32 bits.
 pub(super) const INT32: u8 = 0x10;
-/// A timestamp of MongoDB's own: seconds and a counter.
+/// A timestamp for MongoDB's internal use: seconds and a counter.
 pub(super) const TIMESTAMP: u8 = 0x11;
 /// An integer of 64 bits.
 pub(super) const INT64: u8 = 0x12;
 /// A decimal of 128 bits.
 pub(super) const DECIMAL128: u8 = 0x13;
-/// Below all other values.
+/// Sorts below all other values.
 pub(super) const MIN_KEY: u8 = 0xFF;
-/// Above all other values.
+/// Sorts above all other values.
 pub(super) const MAX_KEY: u8 = 0x7F;
 
-/// The subtype of bytes that are just bytes.
+/// The subtype of generic bytes.
 pub(super) const GENERIC: u8 = 0x00;
 /// The deprecated subtype whose payload begins with its own length.
 pub(super) const OLD_BINARY: u8 = 0x02;
 /// The subtype of UUIDs.
 pub(super) const UUID: u8 = 0x04;
 
-/// The shortest document: its length and the zero byte at its end.
+/// The shortest document: its length and the final zero byte.
 pub(super) const DOCUMENT_MIN: i32 = 5;
 
-/// Whether an element can be of this type.
+/// Returns whether elements can have this type.
 pub(super) fn is_type(kind: u8) -> bool {
     matches!(kind, DOUBLE..=DECIMAL128 | MIN_KEY | MAX_KEY)
 }

@@ -1,12 +1,12 @@
-//! Events to bytes.
+//! Writes events as BSON.
 //!
-//! A document begins with its length, which is known when it ends. So its place is reserved, and
-//! filled in then. With an output behind, everything from the outermost open document on waits in
-//! memory; one of more than [`HOLD_BYTES`] is let go, and the lengths are filled in in the output
+//! A document begins with its length, which is known only at its end. So its place is reserved, and
+//! filled in then. With an output, everything from the outermost open document on waits in memory;
+//! a document of more than [`HOLD_BYTES`] is released, and its lengths are filled in in the output
 //! (see [`Output::hold`](crate::output::Output::hold)).
 //!
-//! An element's type stands before its name, and is known when its value comes: its place is
-//! reserved too, and never leaves memory before.
+//! An element's type precedes its name, but is known only when its value comes: its place is
+//! reserved too, and never leaves memory before that.
 
 use super::Options;
 use super::names::{SHORT_INDEXES, has_zero, short_index};
@@ -18,19 +18,19 @@ use crate::options::Opt;
 use crate::out::Out;
 use crate::{Error, Format, OnLoss, Result};
 
-/// The most that an open document may keep in memory. As for MessagePack, of which a conversion may
-/// take half of 64 MiB.
+/// The most that an open document may keep in memory. Same as for MessagePack, where the total stays
+/// below half of the 64 MiB that a conversion may use.
 pub const HOLD_BYTES: u64 = 8 << 20;
 
-/// No number: in place of `Option`, whose two words are written one by one and then read at once,
-/// for which the processor waits. That took a tenth of the time where containers are small.
+/// Stands for no number, in place of `Option`, whose two words are written separately and then read
+/// at once, which stalls the processor. That took a tenth of the time for small containers.
 const NONE: u64 = u64::MAX;
 
-/// The longest element in front of whose value there is room after [`Writer::element`]: a type and
-/// the index of an array's value.
+/// The longest prefix of a value for which [`Writer::element`] makes room: a type and an array
+/// index.
 const INDEX_MAX: usize = 22;
 
-/// The most that an `int32` counts.
+/// The largest length that an `int32` holds.
 const LENGTH_MAX: u64 = i32::MAX as u64;
 
 /// Turns events into BSON.
@@ -40,19 +40,19 @@ pub struct Writer<'o> {
     options: Options,
     fidelity: Fidelity,
     stack: Vec<Open>,
-    /// The array at hand: the index of its next value. [`NONE`] in a map and outside.
+    /// The index of the current array's next value. [`NONE`] in a map and outside.
     index: u64,
-    /// Where the type of the element at hand belongs, or [`NONE`].
+    /// Where the type of the current element belongs, or [`NONE`].
     kind_at: u64,
-    /// The length of the outermost open document, while it is in memory: nothing from there on may
-    /// leave. [`NONE`] if there is none.
+    /// The length of the outermost open document while it is in memory: nothing from there on may
+    /// be flushed. [`NONE`] if there is none.
     pinned: u64,
     /// Whether lengths are filled in in the output.
     held: bool,
     hold_bytes: u64,
-    /// Where the length of a code with a scope belongs, whose map has not come yet, or [`NONE`].
+    /// Where to write the length of code with a scope whose map has not begun yet, or [`NONE`].
     scope: u64,
-    /// Depth at the checkpoint.
+    /// The depth at the checkpoint.
     mark: usize,
 }
 
@@ -60,14 +60,14 @@ pub struct Writer<'o> {
 struct Open {
     /// Where its length belongs.
     at: u64,
-    /// The index of the array around, or [`NONE`].
+    /// The index of the surrounding array, or [`NONE`].
     outer_index: u64,
-    /// Where the length of the code belongs that this is the scope of, or [`NONE`].
+    /// Where to write the length of the code that this is the scope of, or [`NONE`].
     scope: u64,
 }
 
 impl<'o> Writer<'o> {
-    /// A writer into `out`. What BSON cannot hold goes by the policy of `fidelity`.
+    /// Creates a writer into `out`. Values that BSON cannot hold follow the policy of `fidelity`.
     pub fn new(out: Out<'o>, options: Options, fidelity: Fidelity) -> Writer<'o> {
         Writer {
             out,
@@ -84,17 +84,17 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// A writer that keeps everything: see [`into_vec`](Writer::into_vec).
+    /// Creates a writer that keeps everything: see [`into_vec`](Writer::into_vec).
     pub fn in_memory(options: Options, policy: OnLoss) -> Writer<'o> {
         Writer::new(Out::in_memory(), options, Fidelity::new(policy, Format::Bson))
     }
 
-    /// Everything that was written and not handed on to an output.
+    /// Returns everything that was written and not flushed to an output.
     pub fn into_vec(self) -> Vec<u8> {
         self.out.into_vec()
     }
 
-    /// The buffer, with what has not been handed on to an output.
+    /// Returns the buffer, with everything not yet flushed to an output.
     pub fn into_out(self) -> Out<'o> {
         self.out
     }
@@ -141,7 +141,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Fills in the type of the element at hand.
+    /// Fills in the type of the current element.
     #[inline(always)]
     fn set_kind(&mut self, kind: u8) {
         let at = (self.kind_at - self.out.base()) as usize;
@@ -149,7 +149,8 @@ impl<'o> Writer<'o> {
         self.kind_at = NONE;
     }
 
-    /// The same for a value in an array, whose name is its index. Out of the way: maps have most values.
+    /// Same, for a value in an array, whose name is its index. Out of line: most values are in
+    /// maps.
     #[inline(never)]
     fn indexed(&mut self, kind: u8, n: usize) -> Result {
         let index = self.index;
@@ -169,7 +170,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A value of fixed size.
+    /// Writes a value of fixed size.
     #[inline]
     fn fixed<const N: usize>(&mut self, kind: u8, bytes: [u8; N]) -> Result {
         if self.kind_at == NONE {
@@ -194,7 +195,7 @@ impl<'o> Writer<'o> {
         self.fixed_in_room(kind, bytes)
     }
 
-    /// A value of fixed size, for which there may have to be made room.
+    /// Writes a value of fixed size that may need more room.
     #[inline(never)]
     fn fixed_in_room<const N: usize>(&mut self, kind: u8, bytes: [u8; N]) -> Result {
         self.element(kind, N)?;
@@ -202,15 +203,15 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A string: its length with the zero byte at its end, its bytes and that.
+    /// Writes a string: its length including the final zero byte, its bytes and that byte.
     #[inline]
     fn string(&mut self, kind: u8, text: &str) -> Result {
-        // A slice is never so long that this overflows.
+        // A slice is never long enough for this to overflow.
         self.element(kind, text.len() + 5)?;
         self.bare_string(text)
     }
 
-    /// A string without a type. There must be room.
+    /// Writes a string without a type. There must be room.
     #[inline]
     fn bare_string(&mut self, text: &str) -> Result {
         let length = length(text.len() + 1)?;
@@ -219,7 +220,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// The name of an element, whose type is to come.
+    /// Writes the name of an element whose type is to follow.
     #[inline]
     fn name(&mut self, name: &str) -> Result {
         if has_zero(name.as_bytes()) {
@@ -232,7 +233,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// As [`name`](Writer::name), with no branch on the length.
+    /// Same as [`name`](Writer::name), with no branch on the length.
     #[inline]
     fn short_name(&mut self, name: ShortText<'_>) -> Result {
         let at = self.out.position();
@@ -249,7 +250,7 @@ impl<'o> Writer<'o> {
         self.name(name)
     }
 
-    /// Begins a container, in most cases within another and where there is room.
+    /// Begins a container, usually inside another and with room available.
     #[inline]
     fn begin(&mut self, array: bool) -> Result {
         let kind = if array { ARRAY } else { DOCUMENT };
@@ -310,7 +311,7 @@ impl<'o> Writer<'o> {
         self.index = if array { 0 } else { NONE };
     }
 
-    /// Ends a container, in most cases one within another that is in memory.
+    /// Ends a container, usually one inside another that is in memory.
     #[inline]
     fn end(&mut self) -> Result {
         if let [_, .., Open { at, outer_index, scope: NONE }] = self.stack[..]
@@ -343,7 +344,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// The length of what ends here and begins with it.
+    /// Returns the length of the document or array that ends here.
     fn fill_in(&mut self, at: u64) -> Result {
         let size = self.out.position() - at;
         let length = i32::try_from(size).map_err(|_| too_large(size))?.to_le_bytes();
@@ -367,7 +368,7 @@ impl<'o> Writer<'o> {
             && size > most
         {
             return Err(Error::unrepresentable(format!(
-                "found a document of {size} bytes of BSON, more than {most}, the largest wanted"
+                "found a document of {size} bytes of BSON, more than {most}, the configured maximum"
             ))
             .hint(Hint::give(Opt::BsonDocumentBytes).to("raise it, or leave it out")));
         }
@@ -378,7 +379,8 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// An array of so few doubles that each index is a digit, in a document: its length is known.
+    /// Writes an array in a document with so few doubles that each index is one digit: its length
+    /// is known.
     #[inline]
     fn doubles(&mut self, values: &[f64]) -> Result {
         // Type, digit, zero byte and value of each.
@@ -442,7 +444,7 @@ impl<'o> Writer<'o> {
         if options.bytes().is_sorted() {
             self.out.extend(options.as_bytes());
         } else {
-            // The specification has them in the order of the alphabet.
+            // The specification requires them in alphabetical order.
             let mut sorted: Vec<char> = options.chars().collect();
             sorted.sort_unstable();
             self.out.extend(sorted.into_iter().collect::<String>().as_bytes());
@@ -452,7 +454,7 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// A length that an `int32` holds.
+/// Returns a length that fits an `int32`, or an error.
 #[inline]
 fn length(bytes: usize) -> Result<i32> {
     i32::try_from(bytes).map_err(|_| too_large(bytes as u64))
@@ -464,14 +466,14 @@ fn too_large(bytes: u64) -> Error {
         "found a value of {bytes} bytes of BSON, which cannot hold more than {}",
         i32::MAX
     ))
-    .hint(Hint::set(Opt::Documents, "split").to("make its parts documents of their own"))
+    .hint(Hint::set(Opt::Documents, "split").to("write its parts as separate documents"))
 }
 
 #[cold]
 fn zero_byte(what: &str, text: &str) -> Error {
     let shown = fidelity::shorten(&text.escape_debug().to_string());
     Error::unrepresentable(format!(
-        "found {what} with a zero byte in it (\"{shown}\"), which BSON cannot hold"
+        "found {what} with a zero byte (\"{shown}\"), which BSON cannot hold"
     ))
 }
 
@@ -482,19 +484,19 @@ fn no_document(kind: u8) -> Error {
         STRING => "text",
         INT32 | INT64 => "an integer",
         DOUBLE => "a double",
-        BOOL => "a truth value",
+        BOOL => "a boolean",
         NULL => "null",
         _ => "a single value",
     };
     Error::unrepresentable(format!(
-        "found {what} as a whole document, expected a map: BSON has no other documents"
+        "found {what} as a top-level document, expected a map: every BSON document is one"
     ))
     .hint(Hint::set(Opt::Documents, "split").to("write the elements of an array as documents"))
 }
 
 #[cold]
 fn no_scope() -> Error {
-    Error::unrepresentable("found the scope of JavaScript code that is no map, expected a map")
+    Error::unrepresentable("found a scope of JavaScript code that is not a map, expected a map")
 }
 
 impl Sink for Writer<'_> {
@@ -622,7 +624,7 @@ impl Sink for Writer<'_> {
         if !self.fidelity.end_held() {
             return fidelity::end_typed(self);
         }
-        // The map that belongs there would have taken it.
+        // The map that belongs there would have consumed it.
         if self.scope != NONE { Err(no_scope()) } else { Ok(()) }
     }
 }
@@ -636,7 +638,7 @@ impl crate::Writer for Writer<'_> {
         if !self.stack.is_empty() {
             let open = self.stack.len();
             return Err(Error::unrepresentable(format!(
-                "the last document is not whole: {open} documents and arrays are open"
+                "the last document is incomplete: {open} documents and arrays are still open"
             )));
         }
         self.out.finish()

@@ -1,4 +1,4 @@
-//! Extended JSON to the events that it stands for.
+//! Turns Extended JSON into the events that it stands for.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -11,19 +11,20 @@ use crate::options::Opt;
 use crate::value::{Builder, Value};
 use crate::{Error, Result, decimal128, time};
 
-/// Turns maps of the notation into what they stand for. A map is one if its first key is a name of
-/// the notation; then it has to be well-formed. All others pass as they are.
+/// Turns maps in the notation into their values. A map is in the notation if its first key is one
+/// of its names; then it must be well formed. All other maps pass unchanged.
 pub struct FromExtended<S> {
     inner: S,
     limits: Limits,
-    /// A map whose first key has not come yet, with its length.
+    /// A map before its first key, with its length.
     fresh: Option<Option<u64>>,
-    /// A map of the notation, and how many containers are open in it.
+    /// A map in the notation, and how many containers are open in it.
     capture: Option<(Builder, usize)>,
 }
 
 impl<S: Sink> FromExtended<S> {
-    /// An adapter in front of `inner`. A value of the notation is held in memory within `limits`.
+    /// Creates an adapter in front of `inner`. A value in the notation is held in memory within
+    /// `limits`.
     pub fn new(inner: S, limits: &Limits) -> Self {
         FromExtended { inner, limits: *limits, fresh: None, capture: None }
     }
@@ -44,8 +45,8 @@ impl<S: Sink> FromExtended<S> {
     }
 }
 
-/// The value with all of the notation in it replaced. Recurses as deep as [`Limits::depth`] let it
-/// become.
+/// Replaces all of the notation in the value. Recurses as deep as the value nests, which
+/// [`Limits::depth`] bounds.
 fn replaced(value: Value) -> Result<Value> {
     Ok(match value {
         Value::Array(values) => {
@@ -64,9 +65,9 @@ fn replaced(value: Value) -> Result<Value> {
     })
 }
 
-/// What a map of the notation stands for.
+/// Returns the value of a map in the notation.
 fn meaning(pairs: Vec<(Value, Value)>) -> Result<Value> {
-    let Some((Value::Text(name), _)) = pairs.first() else { unreachable!("the caller looked") };
+    let Some((Value::Text(name), _)) = pairs.first() else { unreachable!("the caller checked") };
     let name = name.clone();
     if name == "$code" || name == "$scope" {
         return code(pairs);
@@ -98,12 +99,12 @@ fn meaning(pairs: Vec<(Value, Value)>) -> Result<Value> {
 fn malformed(name: &str, found: &Value, expected: &str) -> Error {
     let found = crate::fidelity::shorten(&found.to_string());
     Error::syntax(format!(
-        "found {found}, which is no `{name}` of Extended JSON, expected {expected} and nothing else"
+        "found {found}, which is not a `{name}` of Extended JSON, expected {expected} and nothing else"
     ))
     .hint(Hint::without("read", Opt::ExtendedJson).when("this is not MongoDB's notation"))
 }
 
-/// Code, with a scope or without.
+/// Returns code, with or without a scope.
 fn code(pairs: Vec<(Value, Value)>) -> Result<Value> {
     let expected = r#"{"$code": text} or {"$code": text, "$scope": map}"#;
     match pairs.as_slice() {
@@ -116,7 +117,7 @@ fn code(pairs: Vec<(Value, Value)>) -> Result<Value> {
                 || (is(&pairs[0], "$scope") && is(&pairs[1], "$code")) =>
         {
             let of = Type { origin: Origin::Bson, kind: "scope", name };
-            // A scope is a map, also one that looks like the notation.
+            // A scope is a map, even if it looks like the notation.
             if let scope @ Value::Map(_) = replaced(scope.clone())? {
                 return Ok(Value::Typed(Box::new(TypeBuf::from(&of)), Box::new(scope)));
             }
@@ -134,7 +135,7 @@ fn ext(ext: Ext<'_>) -> Value {
     Value::Ext(ExtBuf::from(ext))
 }
 
-/// The value of `{name: content}`, if it is well-formed.
+/// Returns the value of `{name: content}`, if it is well formed.
 fn one(name: &str, content: &Value) -> Option<Value> {
     Some(match (name, content) {
         ("$oid", Value::Text(digits)) => ext(Ext::ObjectId(unhex(digits)?)),
@@ -189,7 +190,7 @@ fn one(name: &str, content: &Value) -> Option<Value> {
             else {
                 return None;
             };
-            // The specification has them in the order of the alphabet.
+            // The specification requires them in alphabetical order.
             let mut sorted: Vec<char> = options.chars().collect();
             sorted.sort_unstable();
             ext(Ext::Regex { pattern, options: &sorted.into_iter().collect::<String>() })
@@ -217,7 +218,7 @@ fn one(name: &str, content: &Value) -> Option<Value> {
     })
 }
 
-/// The members of a map that has these keys, in any order, and no others.
+/// Returns the members of a map that has exactly these keys, in any order.
 fn members<'v, const N: usize>(map: &'v Value, names: [&str; N]) -> Option<[&'v Value; N]> {
     let Value::Map(pairs) = map else { return None };
     if pairs.len() != N {
@@ -230,7 +231,7 @@ fn members<'v, const N: usize>(map: &'v Value, names: [&str; N]) -> Option<[&'v 
     Some(found)
 }
 
-/// Digits without a plus sign, which Rust would read.
+/// Returns the digits unless they have a plus sign, which Rust would accept.
 fn plain(digits: &str) -> Option<&str> {
     (!digits.starts_with('+')).then_some(digits)
 }
@@ -240,7 +241,7 @@ fn double(digits: &str) -> Option<f64> {
         "NaN" => Some(f64::NAN),
         "Infinity" => Some(f64::INFINITY),
         "-Infinity" => Some(f64::NEG_INFINITY),
-        // Rust would read words in other spellings.
+        // Rust would accept other spellings of words.
         _ if digits.bytes().any(|b| b.is_ascii_alphabetic() && !b.eq_ignore_ascii_case(&b'e')) => {
             None
         }
@@ -252,8 +253,8 @@ fn unhex<const N: usize>(digits: &str) -> Option<[u8; N]> {
     crate::notation::unhex(&digits.to_ascii_lowercase())
 }
 
-/// A date of RFC 3339, to the millisecond or finer: in UTC or with an offset, with or without zeros
-/// at the end of its fraction.
+/// Parses an RFC 3339 date, to the millisecond or finer: in UTC or with an offset, with or without
+/// trailing zeros in its fraction.
 fn date(text: &str) -> Option<Timestamp> {
     let (local, minutes) = match text.strip_suffix('Z') {
         Some(local) => (local, 0),

@@ -1,8 +1,8 @@
-//! MongoDB's Extended JSON v2: BSON's types in JSON, as maps with names that start with `$`.
+//! MongoDB's Extended JSON v2: BSON's types in JSON, as maps with keys that start with `$`.
 //!
-//! The specification is MongoDB's "Extended JSON", version 2. [`ToExtended`] stands in front of the
-//! writer of JSON, [`FromExtended`] behind its reader; both stream. The notation has no way to write
-//! a map of the user's own whose first key is one of its names: such a map is refused.
+//! The specification is MongoDB's "Extended JSON", version 2. [`ToExtended`] wraps the JSON writer,
+//! [`FromExtended`] the sink of the JSON reader; both stream. The notation cannot express a user's
+//! own map whose first key is one of its names: such a map is refused.
 
 mod from;
 mod to;
@@ -15,7 +15,7 @@ pub use to::ToExtended;
 pub enum ExtendedJson {
     /// Every number with its type: `{"$numberInt": "1"}`.
     Canonical,
-    /// Numbers as JSON has them, dates as text: for people.
+    /// Numbers as plain JSON, dates as text: for human readers.
     Relaxed,
 }
 

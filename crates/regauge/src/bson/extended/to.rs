@@ -1,4 +1,4 @@
-//! Events to Extended JSON.
+//! Writes events as Extended JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -14,18 +14,18 @@ use crate::{Error, ErrorKind, Result, decimal128, notation, time};
 /// The last second that the relaxed form writes as text: the end of the year 9999.
 const LAST_SECOND: i64 = 253_402_300_799;
 
-/// Writes BSON's types as maps of the notation. What is no type of BSON's passes as it is.
+/// Writes BSON's types as maps in the notation. Everything else passes unchanged.
 pub struct ToExtended<S> {
     inner: S,
     form: ExtendedJson,
-    /// Whether a map has begun whose first key has not come.
+    /// Whether a map has begun and its first key is next.
     fresh: bool,
-    /// For every open type, whether it is code with a scope, which the notation has.
+    /// For every open type, whether it is code with a scope, which the notation supports.
     types: Vec<bool>,
 }
 
 impl<S: Sink> ToExtended<S> {
-    /// An adapter in front of `inner`.
+    /// Creates an adapter in front of `inner`.
     pub fn new(inner: S, form: ExtendedJson) -> Self {
         ToExtended { inner, form, fresh: false, types: Vec::new() }
     }
@@ -34,14 +34,14 @@ impl<S: Sink> ToExtended<S> {
         self.form == ExtendedJson::Canonical
     }
 
-    /// `{name: text}`.
+    /// Writes `{name: text}`.
     #[inline]
     fn text(&mut self, name: &str, text: &str) -> Result {
         self.fresh = false;
         self.inner.text_pair(name, text)
     }
 
-    /// An integer with its width.
+    /// Writes an integer with its width.
     #[inline]
     fn integer(&mut self, name: &str, v: i64) -> Result {
         self.text(name, itoa::Buffer::new().format(v))
@@ -72,9 +72,9 @@ impl<S: Sink> ToExtended<S> {
         if let Some(text) = decimal128::to_text(&v) {
             return self.text("$numberDecimal", &text);
         }
-        // A NaN with a payload, say.
+        // For example, a NaN with a payload.
         let nearest = decimal128::nearest_text(&v);
-        let found = format!("a decimal128 that no text gives back ({nearest})");
+        let found = format!("a decimal128 that no text can represent exactly ({nearest})");
         if self.inner.fidelity().policy() != OnLoss::Approximate {
             return Err(Error::new(ErrorKind::Refused, format!("found {found}"))
                 .hint(Hint::set(Opt::OnLoss, "approximate").to("write the text")));
@@ -83,7 +83,7 @@ impl<S: Sink> ToExtended<S> {
         self.text("$numberDecimal", &nearest)
     }
 
-    /// A NaN with a payload, for which the notation has no text.
+    /// Handles a NaN with a payload, for which the notation has no text.
     #[cold]
     fn payload(&mut self, v: f64) -> Result {
         let found = format!("a NaN with the bits {:016x}", v.to_bits());
@@ -95,15 +95,13 @@ impl<S: Sink> ToExtended<S> {
         Ok(())
     }
 
-    /// A user's own key that would be taken for the notation.
+    /// Handles a user's own key that would be mistaken for the notation.
     #[cold]
     fn ambiguous(&mut self, k: &str) -> Result {
         if self.inner.fidelity().policy() != OnLoss::Approximate {
             return Err(Error::new(
                 ErrorKind::Refused,
-                format!(
-                    "found a map whose first key is `{k}`, which Extended JSON takes for its own"
-                ),
+                format!("found a map whose first key is `{k}`, which Extended JSON reserves"),
             )
             .hint(
                 Hint::without("convert", Opt::ExtendedJson).or(Hint::set(

@@ -1,4 +1,5 @@
-//! Extended JSON beyond the corpus: what is refused, what streams, what other formats make of it.
+//! Extended JSON beyond the corpus: what is refused, what streams, and conversions to other
+//! formats.
 
 use super::*;
 use crate::fidelity::LossKind;
@@ -11,7 +12,7 @@ fn options(from: Format, to: Format, form: ExtendedJson) -> Options {
     options
 }
 
-/// From Extended JSON to Extended JSON in this form.
+/// Converts Extended JSON to Extended JSON in this form.
 #[track_caller]
 fn check(json: &str, form: ExtendedJson, expected: &str) {
     let written = convert_bytes(json.as_bytes(), &options(Format::Json, Format::Json, form));
@@ -46,7 +47,7 @@ fn from_one_form_to_the_other() {
         check(b, relaxed, b);
         check(b, canonical, a);
     }
-    // A long that 32 bits would hold stays one in the canonical form alone.
+    // A long that would fit 32 bits stays a long only in the canonical form.
     check(r#"{"a":{"$numberLong":"1"}}"#, canonical, r#"{"a":{"$numberLong":"1"}}"#);
     check(r#"{"a":{"$numberLong":"1"}}"#, relaxed, r#"{"a":1}"#);
     check(
@@ -113,7 +114,7 @@ fn lines_of_extended_json() {
     assert_eq!(bson[4], 0x12);
     let back = options(Format::Bson, Format::Ndjson, ExtendedJson::Canonical);
     assert_eq!(convert_bytes(&bson, &back).unwrap(), lines);
-    // To a format that is not BSON, an integer is an integer.
+    // In a format other than BSON, an integer is an ordinary integer.
     let packed =
         convert_bytes(lines, &options(Format::Ndjson, Format::Cbor, ExtendedJson::Relaxed));
     assert_eq!(packed.unwrap_err().kind(), ErrorKind::Refused);

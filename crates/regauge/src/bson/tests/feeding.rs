@@ -1,10 +1,10 @@
-//! Bytes in pieces, bytes cut off, bytes at random: the same values, the same error, no panic.
+//! Input in pieces, truncated and random input: the same values, the same error, no panic.
 
 use std::io::Read;
 
 use super::*;
 
-/// xorshift64*: the same numbers on every machine.
+/// xorshift64*: yields the same numbers on every machine.
 pub(super) struct Random(u64);
 
 impl Random {
@@ -32,7 +32,7 @@ impl Random {
         std::array::from_fn(|_| self.next() as u8)
     }
 
-    /// A value of any type that BSON holds.
+    /// Returns a value of any type that BSON holds.
     fn value(&mut self, depth: u32) -> Value {
         let kinds = if depth == 0 { 20 } else { 27 };
         match self.below(kinds) {
@@ -64,7 +64,7 @@ impl Random {
         }
     }
 
-    /// A document: a map whose keys are text.
+    /// Returns a document: a map whose keys are text.
     pub(super) fn document(&mut self, depth: u32) -> Value {
         let count = self.below(6);
         let key = |random: &mut Random| match random.below(8) {
@@ -76,7 +76,7 @@ impl Random {
     }
 }
 
-/// Gives its bytes a few at a time.
+/// Reads its bytes a few at a time.
 struct Pieces<'a> {
     bytes: &'a [u8],
     size: usize,
@@ -91,7 +91,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// The documents up to the first error.
+/// Returns the documents up to the first error.
 fn run(mut reader: Reader<'_>) -> (Vec<Value>, Option<Error>) {
     let mut values = Vec::new();
     loop {
@@ -112,7 +112,7 @@ fn whole(bytes: &[u8]) -> (Vec<Value>, Option<Error>) {
 fn check_pieces(bytes: &[u8], size: usize) {
     let (expected, error) = whole(bytes);
     let (values, other) = run(Reader::from_read(Parser::default(), Pieces { bytes, size }));
-    // NaN is not equal to itself, and its text is.
+    // NaN is not equal to itself, but its text is.
     assert!(format!("{values:?}") == format!("{expected:?}"), "in pieces of {size}");
     let (error, other) = (error.map(|e| e.to_string()), other.map(|e| e.to_string()));
     assert_eq!(error, other);
@@ -186,7 +186,7 @@ fn random_elements_never_panic() {
     assert!(read > 300, "{read}");
 }
 
-/// A document whose length is right is passed over where it is broken inside.
+/// Checks that a document with a correct length is skipped if it is broken inside.
 #[test]
 fn broken_documents_are_passed_over() {
     let good = to_vec(&Value::Map(vec![(text("a"), Value::Int(1))]), OnLoss::Refuse).unwrap();
@@ -222,7 +222,7 @@ fn broken_documents_are_passed_over() {
         assert_eq!(output, b"{\"a\":1}\n{\"a\":1}\n");
         assert!(errors[0].starts_with("bson: record 2, byte 16"), "{errors:?}");
     }
-    // Where the length itself is broken there is no place to go on from.
+    // If the length itself is broken, there is no place to continue from.
     let bytes = [&good[..], &shortened, &good].concat();
     let mut output = Vec::new();
     let output = crate::output::StreamOutput::new(&mut output);

@@ -34,7 +34,7 @@ fn converted(
     crate::convert_bytes(bytes, &options)
 }
 
-/// Equal as JSON; doubles, also those in text, by their value.
+/// Returns whether the JSON values are equal; doubles, also those in text, are compared by value.
 fn same(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::Number(a), Json::Number(b)) => a == b || a.as_f64() == b.as_f64(),
@@ -67,7 +67,8 @@ fn check_json(what: &str, ours: &[u8], theirs: &str) {
 const CANONICAL: Option<ExtendedJson> = Some(ExtendedJson::Canonical);
 const RELAXED: Option<ExtendedJson> = Some(ExtendedJson::Relaxed);
 
-/// The assertions of the specification's "Testing validity" for one case. Gives how many were made.
+/// Makes the assertions of the specification's "Testing validity" for one case. Returns how many
+/// were made.
 fn check_valid(what: &str, case: &Json) -> usize {
     use Format::{Bson, Json as Text};
     let text = |name: &str| case.get(name).map(|text| text.as_str().unwrap());
@@ -90,7 +91,7 @@ fn check_valid(what: &str, case: &Json) -> usize {
             assert_eq!(bson(degenerate.as_bytes(), Text, CANONICAL, refuse), canonical, "{what}");
         }
     }
-    // What the notation does not give back is refused; the nearest is written on demand.
+    // Values that the notation would not restore are refused; the nearest is written on request.
     let on_loss = if lossy { OnLoss::Approximate } else { refuse };
     let mut extended = |bytes: &[u8], from, form, expected: &str| {
         count += 1;
@@ -110,7 +111,7 @@ fn check_valid(what: &str, case: &Json) -> usize {
     count
 }
 
-/// Every case of a corpus: how many were valid, and how many were refused.
+/// Runs every case of a corpus; returns how many were valid, and how many were refused.
 fn check_corpus(folder: &str, exceptions: &[(&str, &str)]) -> (usize, usize) {
     let (mut valid, mut refused) = (0, 0);
     let mut excused = 0;
@@ -136,7 +137,7 @@ fn check_corpus(folder: &str, exceptions: &[(&str, &str)]) -> (usize, usize) {
         for case in cases("parseErrors") {
             let what = format!("{file}: {}", case["description"].as_str().unwrap());
             let text = case["string"].as_str().unwrap();
-            // Of decimals, the case is the number alone.
+            // For decimals, the case is only the number.
             let json = match suite["bson_type"].as_str().unwrap() {
                 "0x13" => serde_json::json!({"d": {"$numberDecimal": text}}).to_string(),
                 _ => text.to_owned(),
@@ -144,7 +145,7 @@ fn check_corpus(folder: &str, exceptions: &[(&str, &str)]) -> (usize, usize) {
             let written =
                 converted(json.as_bytes(), Format::Json, Format::Bson, CANONICAL, OnLoss::Refuse);
             if exceptions.iter().any(|(name, _)| *name == what) {
-                // One that is none any more has to go from the list.
+                // A case that is no longer an exception must be removed from the list.
                 assert!(written.is_ok(), "{what}");
                 excused += 1;
                 continue;
@@ -164,9 +165,9 @@ fn the_corpus() {
 
 needs_data!(an_older_copy_of_the_corpus);
 fn an_older_copy_of_the_corpus() {
-    // A coefficient above 10^34 - 1, which this copy reads as a number of 35 digits: by IEEE 754 and
-    // by the present specification it is zero. We keep its bytes.
-    let database_reference = "a map like any other: the present corpus has it as valid";
+    // A coefficient above 10^34 - 1, which this copy reads as a number of 35 digits: by IEEE 754
+    // and the current specification it is zero. We keep its bytes.
+    let database_reference = "an ordinary map: the current corpus lists it as valid";
     let exceptions = [
         ("decimal128-mongoc: Scientific - Longest", "coefficient of 35 digits"),
         ("top: Bad DBRef (ref is number, not string)", database_reference),
@@ -183,8 +184,8 @@ fn binary_vectors() {
         for case in suite["tests"].as_array().unwrap() {
             let what = format!("{file}: {}", case["description"]);
             let Some(bytes) = case.get("canonical_bson") else { continue };
-            // A vector is bytes with a subtype, whatever is in them: also those that a vector's own
-            // reader would refuse come back.
+            // A vector is bytes with a subtype, whatever they contain: even those that a vector's
+            // own reader would refuse come back.
             let bytes = hex(bytes.as_str().unwrap());
             let json = converted(&bytes, Format::Bson, Format::Json, CANONICAL, OnLoss::Refuse);
             let back =
@@ -210,7 +211,7 @@ fn the_documents_of_json_org() {
 }
 
 needs_data!(benchmark_documents);
-/// MongoDB's benchmark documents: Extended JSON there and back.
+/// Converts MongoDB's benchmark documents to Extended JSON and back.
 fn benchmark_documents() {
     for (name, _) in suite("bson/benchmark") {
         let text = std::fs::read(path(&format!("bson/benchmark/{name}.json"))).unwrap();
