@@ -1,4 +1,4 @@
-//! The loop from a reader to a writer, and what stands between the two.
+//! The loop from a reader to a writer, and the adapters between the two.
 
 use std::io::Read;
 
@@ -26,24 +26,25 @@ pub struct Options {
     pub to: Format,
     /// What to do with values that the target cannot hold.
     pub on_loss: OnLoss,
-    /// Whether the input is in the wrapped notation, which [`OnLoss::Wrap`] wrote, and is to be
-    /// read as what it stands for. Plain data never is: what looks like the notation in it is data.
+    /// Whether the input is in the wrapped notation, which [`OnLoss::Wrap`] writes, and should be
+    /// turned back into the original values. Otherwise anything that looks like the notation is
+    /// plain data.
     pub unwrap: bool,
-    /// What to do with classes, tags and symbols that the target cannot hold; `None` does what
-    /// `on_loss` says.
+    /// What to do with classes, tags and symbols that the target cannot hold; `None` follows
+    /// `on_loss`.
     pub objects: Option<Objects>,
     /// The bounds of the reader.
     pub limits: Limits,
-    /// How documents become documents.
+    /// How documents of the input become documents of the output.
     pub documents: Documents,
-    /// Whether a broken record is passed over (and reported) instead of ending the run.
+    /// Whether a broken record is skipped (and reported) instead of ending the run.
     pub skip_bad: bool,
-    /// What to do with a key that stands twice in one map.
+    /// What to do with a key that occurs twice in one map.
     pub duplicate_keys: DuplicateKeys,
-    /// Whether losses are wanted with their paths, duplicate keys and rounded numbers included.
-    /// Costs time; without, losses are counted.
+    /// Whether to record losses with their paths, including duplicate keys and rounded numbers.
+    /// Costs time; without it, losses are only counted.
     pub report: bool,
-    /// How many threads may convert parts of a record stream. 1 is the present thread only.
+    /// How many threads may convert parts of a record stream. 1 means the calling thread only.
     pub jobs: usize,
     /// How JSON is read.
     pub json_read: json::ReadOptions,
@@ -63,11 +64,11 @@ pub struct Options {
     pub marshal: marshal::Options,
     /// How Python's pickle is read and written.
     pub pickle: pickle::Options,
-    /// From a format to itself: what only that format has is read as it stands.
+    /// Converting a format to itself: features that only this format has are read unchanged.
     pub(crate) identity: bool,
 }
 
-/// What to do with a key that stands twice in one map.
+/// What to do with a key that occurs twice in one map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DuplicateKeys {
     /// Write both, as every format here can. A report counts them.
@@ -78,7 +79,7 @@ pub enum DuplicateKeys {
 }
 
 impl Options {
-    /// From one format to the other, strict in everything.
+    /// Options for converting from one format to the other, strict in everything.
     pub fn new(from: Format, to: Format) -> Options {
         Options {
             from,
@@ -105,68 +106,70 @@ impl Options {
         }
     }
 
-    /// What happens to classes, tags and symbols.
+    /// Returns the policy for classes, tags and symbols.
     pub fn resolved_objects(&self) -> Objects {
         self.objects.unwrap_or(self.on_loss.into())
     }
 
-    /// Whether symbols are wanted as text: objects are wanted as their data, and the target has no
-    /// symbols.
+    /// Returns whether symbols become text: objects are written as their data, and the target has
+    /// no symbols.
     pub(crate) fn symbols_become_text(&self) -> bool {
         let has_symbols = matches!(self.to, Format::Marshal | Format::Cbor | Format::Bson);
         self.resolved_objects() == Objects::Data && !has_symbols
     }
 
-    /// The form of Extended JSON that is written, if one is.
+    /// Returns the form of Extended JSON to write, if any.
     fn writes_extended_json(&self) -> Option<ExtendedJson> {
         self.bson.extended_json.filter(|_| self.to.is_json())
     }
 
-    /// Whether the target knows two widths of integers, as BSON does.
+    /// Returns whether the target has two widths of integers, as BSON does.
     pub(crate) fn keeps_int64(&self) -> bool {
         self.identity || self.writes_extended_json() == Some(ExtendedJson::Canonical)
     }
 
-    /// Whether Extended JSON is read.
+    /// Returns whether the input is Extended JSON.
     fn reads_extended_json(&self) -> bool {
         self.bson.extended_json.is_some() && self.from.is_json()
     }
 
-    /// Whether the wrapped notation is written, so that a user's own maps have to be guarded with
-    /// [`Escape`]. A MARC record is checked to be one: none of its keys is taken for the notation.
+    /// Returns whether the wrapped notation is written, so that a user's own maps must be guarded
+    /// with [`Escape`]. A MARC record is validated as one: none of its keys can be mistaken for the
+    /// notation.
     pub fn wraps(&self) -> bool {
         let asked = self.on_loss == OnLoss::Wrap || self.objects == Some(Objects::Wrap);
         asked && !self.to.is_marc()
     }
 
-    /// Whether the wrapped notation is read, through [`Unwrap`].
+    /// Returns whether the wrapped notation is read, using [`Unwrap`].
     pub fn unwraps(&self) -> bool {
         self.unwrap && !self.from.is_marc()
     }
 
-    /// Whether the source has no decimals beside its doubles, so that decimals are how it spells
-    /// its numbers.
+    /// Returns whether the source has no decimals besides its doubles, so that a decimal is just
+    /// its spelling of a number.
     pub(crate) fn numbers_as_decimals(&self) -> bool {
         self.from.is_json() || self.from == Format::Yaml
     }
 
-    /// How MARC is read: the notation of characters without MARC-8 code is part of the wrapped one.
+    /// Returns how MARC is read: the notation for characters without a MARC-8 code is part of the
+    /// wrapped notation.
     pub fn marc_read(&self) -> marc::Options {
         let mut marc = self.marc.clone();
         marc.references |= self.unwrap;
         marc
     }
 
-    /// What happens to documents on the way, `Auto` resolved.
+    /// Returns what happens to documents on the way, with `Auto` resolved.
     pub(crate) fn resolved_documents(&self) -> Documents {
         if self.documents != Documents::Auto {
             return self.documents;
         }
         match (self.from.framing(), self.to.framing()) {
-            // An array is no record: it can only be a file of them.
+            // An array is not a record: it can only be a file of records.
             _ if self.from == Format::MarcJson || self.to.is_marc() => match self.to.framing() {
                 Framing::Single => Documents::Join,
-                // Those readers give records and nothing else.
+                // These readers produce only records.
                 _ if matches!(self.from, Format::Marc | Format::MarcXml) => Documents::Keep,
                 _ => Documents::Split,
             },
@@ -177,52 +180,52 @@ impl Options {
     }
 }
 
-/// Where the bytes come from.
+/// The source of the input bytes.
 pub enum Input<'a> {
     /// Bytes in memory.
     Bytes(&'a [u8]),
     /// A stream that can be read once, such as a pipe.
     Once(Box<dyn Read + Send + 'a>),
-    /// A stream that can be opened again, such as a file: after a failure it is read a second
-    /// time to learn the path and the line of the fault, which the first run does without.
+    /// A stream that can be opened again, such as a file: after a failure it is read a second time
+    /// to find the path and the line of the fault, which the first run does not track.
     Again(&'a (dyn Fn() -> std::io::Result<Box<dyn Read + Send + 'a>> + Sync)),
-    /// An input that can be read at any place, by several threads at once, such as a file that is
-    /// not compressed.
+    /// An input that several threads can read at any position, such as an uncompressed file.
     At(&'a dyn ReadAt),
 }
 
-/// Reads at any place.
+/// Reads at any position.
 pub trait ReadAt: Sync {
-    /// Reads into `buffer` from `offset` on, as much as there is or as comes; 0 is the end.
+    /// Reads into `buffer` from `offset` on, possibly less than fits; returns 0 at the end.
     ///
     /// # Errors
-    /// Those of the system.
+    /// `Io` errors from the system.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize>;
 
-    /// How many bytes there are.
+    /// Returns the size in bytes.
     ///
     /// # Errors
-    /// Those of the system.
+    /// `Io` errors from the system.
     fn size(&self) -> std::io::Result<u64>;
 
-    /// The bytes from the beginning on.
+    /// Opens the bytes as a stream from the beginning.
     ///
     /// # Errors
-    /// Those of the system.
+    /// `Io` errors from the system.
     fn open(&self) -> std::io::Result<Box<dyn Read + Send + '_>>;
 }
 
-/// The error of an input that ends at byte `end`, before the size that it had when reading began.
+/// Returns the error for an input that ends at byte `end`, before the size it had when reading
+/// began.
 #[cold]
 #[must_use]
 pub fn shrunk(end: u64) -> Error {
-    Error::truncated("found the end of a file that was longer when reading began")
-        .hint("convert it again when nothing writes to it")
+    Error::truncated("found the end of a file that has shrunk since reading began")
+        .hint("convert it again when nothing is writing to it")
         .at(end)
 }
 
 impl<'a> Input<'a> {
-    /// A second reading of the same bytes.
+    /// Returns the input for a second reading, if it can be read again.
     fn repeat(&self) -> Option<Input<'a>> {
         match self {
             Input::Bytes(bytes) => Some(Input::Bytes(bytes)),
@@ -252,30 +255,30 @@ impl<'a> Input<'a> {
 /// What a conversion did.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// Documents (records) that were read and written.
+    /// Documents (records) read and written.
     pub documents: u64,
-    /// Records that were passed over.
+    /// Records that were skipped.
     pub bad_records: u64,
-    /// What was not kept exactly.
+    /// Values that were not kept exactly.
     pub fidelity: Fidelity,
 }
 
-/// Is told of each record that was passed over, in the order of the input: of the first
-/// [`NAMED_BAD_RECORDS`] with the error, of the others only by their bytes. A long record comes in
-/// pieces, and several short ones may come in one.
+/// Called for each skipped record, in input order: with the error for the first
+/// [`NAMED_BAD_RECORDS`], with only the bytes for the rest. A long record arrives in pieces, and
+/// several short ones may arrive as one.
 pub type OnBad<'b> = dyn FnMut(Skipped) -> Result + 'b;
 
-/// How many broken records are named. An error takes some hundred bytes of memory and of output, and
-/// a broken record may be a single byte.
+/// How many broken records are reported with their error. An error takes a few hundred bytes of
+/// memory and of output, and a broken record may be a single byte.
 pub const NAMED_BAD_RECORDS: u64 = 1000;
 
-/// Reads `input`, writes `output`, and says what happened on the way.
+/// Reads `input`, writes `output`, and returns a summary.
 ///
-/// `on_bad` is called for each record that was passed over under [`Options::skip_bad`].
+/// `on_bad` is called for each record that was skipped under [`Options::skip_bad`].
 ///
 /// # Errors
-/// The reader's and the writer's, with offset, path and record, and for an input that can be read
-/// again with line, column and excerpt. The output then holds a part that is of no use.
+/// The reader's and the writer's, with offset, path and record; line, column and excerpt are added
+/// if the input can be read again. On an error, the output is incomplete.
 pub fn convert<'a>(
     input: Input<'a>,
     output: impl Output + Send + 'a,
@@ -287,8 +290,8 @@ pub fn convert<'a>(
         parallel::convert(input, output, options, on_bad)
     } else {
         let out = Out::to_output(output, options.limits.record_bytes);
-        // A stream cannot be asked again where the fault was, and nobody asks for each broken
-        // record, so their paths are kept on the way.
+        // A stream cannot be read again to locate a fault, and a second reading for every broken
+        // record would be too slow, so their paths are tracked on the way.
         let tracked = options.report
             || options.on_loss == OnLoss::Approximate
             || options.skip_bad
@@ -298,24 +301,25 @@ pub fn convert<'a>(
     result.map_err(|error| explain(error, again, options))
 }
 
-/// The most room that an output in memory begins with.
+/// The largest initial capacity of an output in memory.
 const ROOM_BYTES: usize = 256 << 10;
 
-/// Converts bytes in memory: gives the bytes of the other format.
+/// Converts bytes in memory and returns the bytes of the other format.
 ///
 /// # Errors
-/// As [`convert`].
+/// Same as [`convert`].
 pub fn convert_bytes(input: &[u8], options: &Options) -> Result<Vec<u8>> {
     convert_counted(input, options).map(|(bytes, _)| bytes)
 }
 
-/// As [`convert_bytes`], and says how many documents there were.
+/// Same as [`convert_bytes`], and also returns the number of documents.
 ///
 /// # Errors
-/// As [`convert`].
+/// Same as [`convert`].
 pub fn convert_counted(input: &[u8], options: &Options) -> Result<(Vec<u8>, u64)> {
     let tracked = options.report || options.on_loss == OnLoss::Approximate;
-    // Most formats take about as much as others: a small document need not move as its output grows.
+    // Most formats take about the same space: the buffer of a small document need not move as it
+    // grows.
     let room = input.len().saturating_add(64).min(ROOM_BYTES);
     let out = Out::reusing(Vec::with_capacity(room));
     match run(Input::Bytes(input), out, options, tracked, &mut |_| Ok(())) {
@@ -324,8 +328,8 @@ pub fn convert_counted(input: &[u8], options: &Options) -> Result<(Vec<u8>, u64)
     }
 }
 
-/// Adds to an error what a second reading of its input tells: the path, the line, and how it looks
-/// there. `options` are those that the input was read with.
+/// Adds to an error what a second reading of its input reveals: the path, the line, and an excerpt.
+/// `options` must be those that the input was read with.
 #[cold]
 pub fn explain(mut error: Error, again: Option<Input<'_>>, options: &Options) -> Error {
     if error.kind() == ErrorKind::Io {
@@ -357,7 +361,7 @@ pub fn explain(mut error: Error, again: Option<Input<'_>>, options: &Options) ->
     error
 }
 
-/// An output for a run whose bytes nobody needs.
+/// An output that discards its bytes.
 struct Discard;
 
 impl Output for Discard {
@@ -375,8 +379,8 @@ impl Output for Discard {
     }
 }
 
-/// Makes the reader that the options ask for, and does something with it, which is compiled anew
-/// for each.
+/// Creates the reader that the options ask for and runs an expression with it, compiled separately
+/// for each reader.
 macro_rules! with_reader {
     ($input:expr, $options:expr, |$reader:ident| $act:expr) => {{
         let (input, options): (Input<'_>, &Options) = ($input, $options);
@@ -408,7 +412,8 @@ macro_rules! with_reader {
             }
             Format::Cbor => {
                 let mut cbor = options.cbor.clone();
-                // The writer gives back the very tags, also those that others have a value for.
+                // The writer writes the original tags, even those for which other formats have a
+                // value.
                 cbor.keep_tags |= options.identity;
                 let parser = cbor::Parser::new(cbor, limits);
                 input.reader(parser).and_then(|$reader| $act)
@@ -440,10 +445,10 @@ macro_rules! with_reader {
 }
 pub(crate) use with_reader;
 
-/// Drives a reader of the caller's own into the writer that the options ask for.
+/// Drives a custom reader into the writer that the options ask for.
 ///
 /// # Errors
-/// As [`convert`].
+/// Same as [`convert`].
 pub(crate) fn write_with<'a, P: Parse>(
     reader: Reader<'a, P>,
     out: Out<'a>,
@@ -453,11 +458,11 @@ pub(crate) fn write_with<'a, P: Parse>(
     job.to_writer(reader, out, &mut |_| Ok(()))
 }
 
-/// Reads `input`, a stream of [`Options::from`], into a sink of the caller's own, on the present
-/// thread. [`Options::to`] should be the same format; what is said about writing has no meaning.
+/// Reads `input`, a stream of [`Options::from`], into a custom sink, on the calling thread.
+/// [`Options::to`] should be the same format; options for writing have no effect.
 ///
 /// # Errors
-/// As [`convert`], and those of the sink.
+/// Same as [`convert`], and those of the sink.
 pub fn read<'a>(
     input: Input<'a>,
     options: &Options,
@@ -470,7 +475,7 @@ pub fn read<'a>(
     result.map_err(|error| explain(error, again, options))
 }
 
-/// One conversion on the present thread: picks the reader.
+/// Runs one conversion on the calling thread: selects the reader.
 pub(crate) fn run<'a>(
     input: Input<'a>,
     out: Out<'a>,
@@ -495,8 +500,8 @@ struct Job<'o> {
 }
 
 impl Job<'_> {
-    /// Picks the writer. Reader and writer are compiled together for the pairs that matter most;
-    /// for the others the reader drives the writer through a table of functions.
+    /// Selects the writer. Reader and writer are compiled together for the most important pairs;
+    /// for the others the reader drives the writer through dynamic dispatch.
     fn to_writer<'a, P: Parse>(
         &self,
         reader: Reader<'a, P>,
@@ -524,7 +529,7 @@ impl Job<'_> {
             }};
         }
         match options.to {
-            // Its own reader takes any JSON.
+            // MARC-in-JSON has a reader of its own, which accepts any JSON.
             Format::MarcJson if !matches!(options.from, Format::Marc | Format::MarcXml) => {
                 drive!(marc::json::Writer::new(out, fidelity), Format::MarcJson)
             }
@@ -555,7 +560,7 @@ impl Job<'_> {
             ),
             Format::Pickle => {
                 let mut write = options.pickle.clone();
-                // What a pickle calls already is no news to whoever loads it.
+                // Whatever calls a pickle makes already run on load.
                 write.calls |= options.from == Format::Pickle;
                 drive!(pickle::Writer::new(out, write, fidelity), Format::Pickle)
             }
@@ -570,8 +575,8 @@ impl Job<'_> {
         }
     }
 
-    /// Puts between reader and writer what the options ask for, and runs. Where they ask for
-    /// nothing, the reader drives the writer directly; otherwise it drives a chain of adapters.
+    /// Puts the adapters that the options ask for between reader and writer, and runs. Without any,
+    /// the reader drives the writer directly; otherwise it drives a chain of adapters.
     fn drive<P: Parse, W: Writer + ?Sized>(
         &self,
         mut reader: Reader<'_, P>,
@@ -593,7 +598,7 @@ impl Job<'_> {
         {
             pump(&mut reader, writer, options.skip_bad, on_bad)?
         } else {
-            // From the writer's end to the reader's.
+            // Built from the writer's end to the reader's.
             let mut chain: Box<dyn Writer + '_> = Box::new(&mut *writer);
             if wrap {
                 chain = Box::new(Escape::new(chain));
@@ -632,15 +637,16 @@ impl Job<'_> {
     }
 }
 
-/// Whether a pair of formats is worth code of its own: everything to JSON and MessagePack, JSON to
-/// everything, and the three of MARC among themselves. Calls through a table cost up to a fifth of
-/// the time; all pairs would be a megabyte of code, and minutes of compiling.
+/// Returns whether a pair of formats gets its own compiled code: everything to JSON and
+/// MessagePack, JSON to everything, and the three MARC formats among themselves. Dynamic dispatch
+/// costs up to a fifth of the time; compiling all pairs would add a megabyte of code, and minutes
+/// to the build.
 const fn is_hot(from: Format, to: Format) -> bool {
     let marc = from.is_marc() && to.is_marc();
     matches!(to, Format::Json | Format::Msgpack) || matches!(from, Format::Json) || marc
 }
 
-/// The error with the path that the writer keeps, if it does.
+/// Adds the path that the writer tracks, if it does.
 #[cold]
 fn placed<W: Writer + ?Sized>(error: Error, writer: &W) -> Error {
     match writer.path() {
@@ -651,7 +657,7 @@ fn placed<W: Writer + ?Sized>(error: Error, writer: &W) -> Error {
     }
 }
 
-/// The loop: one document after the other. Gives the number of broken records passed over.
+/// The main loop: one document after the other. Returns the number of broken records skipped.
 fn pump<P: Parse, W: Writer + ?Sized>(
     reader: &mut Reader<'_, P>,
     writer: &mut W,

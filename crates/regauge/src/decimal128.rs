@@ -1,9 +1,9 @@
-//! Decimal numbers of 128 bits (IEEE 754-2008, binary integer encoding) and their text, as MongoDB's
-//! specification of Decimal128 has it.
+//! Decimal numbers of 128 bits (IEEE 754-2008, binary integer encoding) and their text, as defined
+//! by MongoDB's specification of Decimal128.
 //!
-//! The highest bit is the sign; behind it stand 14 bits of exponent, biased by 6176, and 113 bits of
-//! coefficient. Of the encodings that these leave over, some mean infinity and NaN, and the others,
-//! with coefficients of more than 34 digits, mean zero.
+//! The highest bit is the sign, followed by 14 bits of exponent, biased by 6176, and 113 bits of
+//! coefficient. Of the remaining encodings, some mean infinity and NaN; the others, with
+//! coefficients of more than 34 digits, mean zero.
 
 /// The highest coefficient: 34 digits.
 const COEFFICIENT_MAX: u128 = 10u128.pow(34) - 1;
@@ -18,15 +18,15 @@ const INFINITY: u128 = 0x78 << 120;
 const NAN: u128 = 0x7C << 120;
 const SIGN: u128 = 1 << 127;
 
-/// The text of a number, as MongoDB's specification of Decimal128 writes it; `None` for an encoding
-/// that the text would not give back: a NaN with a sign or a payload, a coefficient that is too
-/// large.
+/// Returns the text of a number as MongoDB's specification of Decimal128 writes it; `None` for an
+/// encoding that the text would not restore: a NaN with a sign or a payload, or a coefficient that
+/// is too large.
 pub fn to_text(bytes: &[u8; 16]) -> Option<String> {
     let text = nearest_text(bytes);
     (from_text(&text).as_ref() == Some(bytes)).then_some(text)
 }
 
-/// The text of the number that an encoding means, whether or not the text gives it back.
+/// Returns the text of the number, whether or not the text restores the same encoding.
 pub fn nearest_text(bytes: &[u8; 16]) -> String {
     let bits = u128::from_le_bytes(*bytes);
     let sign = if bits & SIGN == 0 { "" } else { "-" };
@@ -35,8 +35,8 @@ pub fn nearest_text(bytes: &[u8; 16]) -> String {
         0x1E => return format!("{sign}Infinity"),
         _ => {}
     }
-    // With both bits behind the sign set, the coefficient would begin with more bits than 34 digits
-    // need: it counts as zero.
+    // If both bits after the sign are set, the coefficient would begin with more bits than 34
+    // digits need: it counts as zero.
     let (exponent, coefficient) = match bits >> 125 & 3 {
         3 => (bits >> 111, 0),
         _ => (bits >> 113, bits & ((1 << 113) - 1)),
@@ -59,8 +59,8 @@ pub fn nearest_text(bytes: &[u8; 16]) -> String {
     format!("{sign}{whole}.{fraction}")
 }
 
-/// The number of a text, the least significant byte first; `None` if it is none, or needs more
-/// digits or a wider exponent than there are.
+/// Returns the encoding of a decimal text, least significant byte first; `None` if it is not a
+/// number, or needs more digits or a wider exponent than the encoding has.
 ///
 /// ```
 /// use regauge::decimal128;
@@ -96,7 +96,8 @@ pub fn from_text(text: &str) -> Option<[u8; 16]> {
     Some((sign | biased << 113 | coefficient).to_le_bytes())
 }
 
-/// An exponent's digits. One that is beyond all numbers is taken for the next one that is.
+/// Parses an exponent's digits. An exponent outside the range of all numbers is clamped just past
+/// it.
 fn parse_exponent(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -106,12 +107,12 @@ fn parse_exponent(text: &str) -> Option<i64> {
     Some(text.parse().unwrap_or(far).clamp(i64::MIN / 2, i64::MAX / 2))
 }
 
-/// Exponent and coefficient within their bounds, if a number of the same value has them.
+/// Returns exponent and coefficient within their bounds, if the same value can be expressed so.
 fn fit(mut exponent: i64, digits: &str) -> Option<(i64, u128)> {
     if digits.is_empty() {
         return Some((exponent.clamp(EXPONENT_MIN, EXPONENT_MAX), 0));
     }
-    // Zeros at the end may go where there are too many digits, or the exponent is too low.
+    // Trailing zeros may be dropped if there are too many digits, or if the exponent is too low.
     let over = (digits.len().saturating_sub(DIGITS) as i64).max(EXPONENT_MIN - exponent).max(0);
     let kept = digits.len().checked_sub(usize::try_from(over).ok()?)?;
     let (digits, dropped) = digits.split_at(kept);
@@ -119,7 +120,7 @@ fn fit(mut exponent: i64, digits: &str) -> Option<(i64, u128)> {
         return None;
     }
     exponent += over;
-    // And come where the exponent is too high.
+    // And zeros are appended if the exponent is too high.
     let under = (exponent - EXPONENT_MAX).max(0);
     if digits.len() as i64 + under > DIGITS as i64 {
         return None;
@@ -136,7 +137,7 @@ mod tests {
         crate::notation::hex(bytes)
     }
 
-    /// The text has these bytes, and they have that text.
+    /// Checks that the text encodes to these bytes, and that the bytes give that text.
     #[track_caller]
     fn check(text: &str, bytes: &str) {
         let read = from_text(text).expect(text);
@@ -161,7 +162,7 @@ mod tests {
         check("-1.00E-8", "64000000000000000000000000002cb0");
     }
 
-    /// The text means the same number as another.
+    /// Checks that the text means the same number as another.
     #[track_caller]
     fn reads(text: &str, canonical: &str) {
         assert_eq!(from_text(text), from_text(canonical));

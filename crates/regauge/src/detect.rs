@@ -1,8 +1,8 @@
-//! Telling the format of a file: by its name, and by its first bytes.
+//! Detects the format of a file by its name and by its first bytes.
 //!
-//! A name is believed unless the first bytes contradict it. MessagePack in particular reads nearly
+//! A name is trusted unless the first bytes contradict it. MessagePack in particular reads nearly
 //! anything as a stream of small integers, so a text file or an image named `.msgpack` would be
-//! converted to garbage without a word.
+//! converted to garbage without an error.
 
 use std::fmt;
 
@@ -16,10 +16,10 @@ use crate::value::Value;
 use crate::{BigInt, Error, Limits, Result, Type};
 use crate::{bson, cbor, json, msgpack, yaml};
 
-/// How much of a file should be looked at: its first bytes up to here, or all of it.
+/// How much of a file to look at: its first bytes up to here, or all of it.
 pub const HEAD_BYTES: usize = 4096;
 
-/// How other files begin that regauge does not read. Each has a byte that is not text.
+/// The first bytes of formats that regauge does not read. Each contains a byte that is not text.
 const OTHERS: [(&[u8], &str); 17] = [
     (b"\x93NUMPY", "a NumPy array"),
     (b"\x89PNG\r\n\x1A\n", "a PNG image"),
@@ -40,12 +40,12 @@ const OTHERS: [(&[u8], &str); 17] = [
     (b"\xFD7zXZ\0", "xz"),
 ];
 
-/// What first bytes look like, beyond reasonable doubt.
+/// What the first bytes look like, beyond reasonable doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Looks {
     Like(Format),
     Other(&'static str),
-    /// Text of whatever kind.
+    /// Text of any kind.
     Text,
 }
 
@@ -60,11 +60,11 @@ impl fmt::Display for Looks {
     }
 }
 
-/// The format that a file's name tells, or its first bytes where the name tells none: `head` should
-/// hold [`HEAD_BYTES`] of the decompressed file, or all of it where that is shorter.
+/// Returns the format that a file's name gives, or its first bytes if the name gives none. `head`
+/// should hold [`HEAD_BYTES`] of the decompressed file, or all of it if that is shorter.
 ///
 /// # Errors
-/// `Syntax` where the first bytes contradict the name.
+/// `Syntax` if the first bytes contradict the name.
 pub fn detect(name: &str, head: &[u8]) -> Result<Option<Format>> {
     let Some(format) = Format::from_name(name) else { return Ok(from_magic(head)) };
     match looks(head).filter(|looks| contradicts(format, *looks, head)) {
@@ -85,12 +85,12 @@ fn contradiction(format: Format, looks: Looks, head: &[u8]) -> Error {
     })
 }
 
-/// Whether no file of a format begins so, or next to none.
+/// Returns whether the head cannot begin a file of this format, or hardly ever would.
 fn contradicts(format: Format, looks: Looks, head: &[u8]) -> bool {
     let other = match looks {
         Looks::Like(other) => other,
         Looks::Other(_) => return true,
-        // Other readers find out, since they have no values of one byte for most letters.
+        // Other readers detect this themselves: for most letters they have no one-byte values.
         Looks::Text => return format == Format::Msgpack,
     };
     match format {
@@ -99,10 +99,10 @@ fn contradicts(format: Format, looks: Looks, head: &[u8]) -> bool {
         // `<<: *other` is a key.
         Format::Yaml if other == Format::MarcXml => skip_blank(head).starts_with(b"<?xml"),
         Format::Yaml => !is_json_or_yaml(other),
-        // The first bytes of these are small integers in CBOR, and lengths in BSON.
+        // The first bytes of these formats are small integers in CBOR, and lengths in BSON.
         Format::Cbor => !matches!(other, Format::Marshal | Format::Bson),
         Format::Bson => other.is_text() || other == Format::Marc,
-        // A length can begin as they do, and as a large array does.
+        // A BSON length can begin like these, and so can a large array.
         Format::Marshal | Format::Pickle => other != Format::Bson,
         Format::Msgpack => other != Format::Bson || head.first().is_some_and(u8::is_ascii),
         Format::Marc | Format::MarcXml => true,
@@ -113,7 +113,7 @@ fn is_json_or_yaml(format: Format) -> bool {
     matches!(format, Format::Json | Format::Ndjson | Format::MarcJson | Format::Yaml)
 }
 
-/// The text without byte order mark and white space at its beginning.
+/// Returns the text without a byte order mark and leading whitespace.
 fn skip_blank(head: &[u8]) -> &[u8] {
     without_mark(head).trim_ascii_start()
 }
@@ -122,7 +122,7 @@ fn without_mark(head: &[u8]) -> &[u8] {
     head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head)
 }
 
-/// What marks and delimiters say.
+/// Judges by magic bytes and delimiters.
 fn looks(head: &[u8]) -> Option<Looks> {
     if let Some((_, name)) = OTHERS.iter().find(|(mark, _)| head.starts_with(mark)) {
         return Some(Looks::Other(name));
@@ -151,33 +151,34 @@ fn looks(head: &[u8]) -> Option<Looks> {
     Some(Looks::Like(format))
 }
 
-/// What the first bytes of binary formats say that have some of their own.
+/// Returns the binary format that these magic bytes identify.
 fn binary_mark(head: &[u8]) -> Option<Format> {
     if looks_like_marc(head) {
         return Some(Format::Marc);
     }
-    // Before the others: a length can begin as they do.
+    // Before the others: a length can begin like their magic bytes.
     if bson::is_likely(head) && (head.len() >= HEAD_BYTES || bson::is_whole(head)) {
         return Some(Format::Bson);
     }
     match head {
-        // The version (marshal.c) with a type behind it.
+        // The version (marshal.c) followed by a type.
         [4, 8, kind, ..] if b"0TFi:;I\"'/[]{}fclmMSuUoe@Cd".contains(kind) => Some(Format::Marshal),
-        // The protocol (PEP 3154) with an opcode behind it, and the end, if it is near.
+        // The protocol (PEP 3154) followed by an opcode, and STOP at the end, if the head holds the
+        // end.
         [0x80, 2..=5, opcode, ..]
             if (opcode.is_ascii_graphic() || (0x81..=0x98).contains(opcode))
                 && (head.len() >= HEAD_BYTES || head.contains(&b'.')) =>
         {
             Some(Format::Pickle)
         }
-        // The tag that says "this is CBOR" (RFC 8949 §3.4.6).
+        // The tag that marks CBOR (RFC 8949 §3.4.6).
         [0xD9, 0xD9, 0xF7, ..] => Some(Format::Cbor),
         _ => None,
     }
 }
 
 /// A leader: five digits of length, the fixed "22" or the like, and an entry map (ISO 2709 §4.3),
-/// with more than digits between, as a large number in JSON has not.
+/// with more than digits between them, unlike a large number in JSON.
 fn looks_like_marc(head: &[u8]) -> bool {
     head.len() >= 24
         && head[..5].iter().all(u8::is_ascii_digit)
@@ -186,12 +187,12 @@ fn looks_like_marc(head: &[u8]) -> bool {
         && !head[5..10].iter().all(u8::is_ascii_digit)
 }
 
-/// Two bytes or more of text, the first of them ASCII.
+/// Returns whether this is two bytes or more of text, the first of them ASCII.
 fn is_text(head: &[u8]) -> bool {
     let head = without_mark(head);
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
-        // The last character may be cut.
+        // The last character may be cut off.
         Err(error) if error.error_len().is_none() => {
             std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
         }
@@ -201,14 +202,14 @@ fn is_text(head: &[u8]) -> bool {
     head.len() > 1 && head[0].is_ascii() && !text.is_empty() && !text.contains(is_control)
 }
 
-/// Which of the formats that are JSON this is.
+/// Returns which of the JSON-based formats this is.
 fn json_kind(text: &[u8]) -> Format {
     let probe = &text[..text.len().min(512)];
     let contains = |needle: &[u8]| memchr::memmem::find(probe, needle).is_some();
     if contains(b"\"leader\"") && contains(b"\"fields\"") {
         return Format::MarcJson;
     }
-    // A line that opens and closes an object, with another after it, is NDJSON.
+    // A line that opens and closes an object, followed by another line, is NDJSON.
     let mut lines = text.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.next().unwrap_or_default();
     let second = lines.find(|line| !line.is_empty());
@@ -222,7 +223,7 @@ fn json_kind(text: &[u8]) -> Format {
     Format::Json
 }
 
-/// The format that first bytes tell without a name, if they do.
+/// Returns the format that the first bytes identify without a name, if they do.
 pub(crate) fn from_magic(head: &[u8]) -> Option<Format> {
     match looks(head) {
         Some(Looks::Like(format)) if !is_json_or_yaml(format) || format == Format::Yaml => {
@@ -234,7 +235,7 @@ pub(crate) fn from_magic(head: &[u8]) -> Option<Format> {
     let text = skip_blank(head);
     match text.first()? {
         b'{' | b'[' => {
-            // Flow collections of YAML begin alike.
+            // YAML flow collections begin the same way.
             let lenient = json::ReadOptions {
                 comments: true,
                 trailing_commas: true,
@@ -261,13 +262,13 @@ pub(crate) fn from_magic(head: &[u8]) -> Option<Format> {
     }
 }
 
-/// Neither has a mark: the one that the bytes are, and the other is not.
+/// Neither has magic bytes: picks the one that parses, if the other does not.
 fn msgpack_or_cbor(head: &[u8]) -> Option<Format> {
     if is_text(head) {
         return None;
     }
     let first = *head.first()?;
-    // What comes before is a small integer, or a reserved byte.
+    // The other first bytes are small integers or reserved bytes.
     let msgpack = match first {
         0x80..=0xC0 | 0xC2.. => Look::at(head, msgpack::Parser::new(limits())).plausibility(),
         _ => 0,
@@ -289,23 +290,23 @@ fn limits() -> Limits {
     Limits { aliases: 1000, ..Limits::default() }
 }
 
-/// What a reader makes of the first bytes.
+/// How a reader judges the first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
-    /// They are documents, the last of them whole.
+    /// They are complete documents.
     Whole,
-    /// They could go on.
+    /// They are cut off inside a document.
     Cut,
     Broken,
 }
 
 struct Look {
     reading: Reading,
-    /// The bytes are all of the file, so that nothing can follow a value that is cut.
+    /// The bytes are the whole file, so nothing can follow a value that is cut off.
     is_whole_file: bool,
-    /// A document was a single number: no evidence.
+    /// A document was a single number, which proves nothing.
     has_number: bool,
-    /// A key was no text.
+    /// A key was not text.
     has_odd_key: bool,
 }
 
@@ -329,7 +330,7 @@ impl Look {
         self.reading != Reading::Broken
     }
 
-    /// From 0, which is none.
+    /// Returns a score; 0 means implausible.
     fn plausibility(&self) -> u32 {
         if !self.fits() || self.has_number {
             return 0;
@@ -341,7 +342,7 @@ impl Look {
     }
 }
 
-/// Takes every event, and notes what a [`Look`] wants to know.
+/// Accepts every event and records what a [`Look`] needs.
 struct Looker {
     fidelity: Fidelity,
     depth: usize,

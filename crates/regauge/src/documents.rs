@@ -1,8 +1,8 @@
-//! Streams of documents and arrays of values, one turned into the other.
+//! Converts between streams of documents and arrays of values.
 //!
-//! JSON holds one document in a file and NDJSON any number; what is an array in the one is a
-//! stream in the other. [`Split`] makes the elements of a top-level array documents, [`Join`]
-//! makes documents the elements of one array.
+//! A JSON file holds one document and an NDJSON file any number; an array in one is a stream in the
+//! other. [`Split`] turns the elements of a top-level array into documents, [`Join`] turns
+//! documents into the elements of one array.
 
 use crate::Result;
 use crate::event::{Sink, Writer, forward};
@@ -11,11 +11,11 @@ use crate::value::Value;
 /// How the documents of the input become documents of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Documents {
-    /// As the two formats ask for: a JSON array becomes lines of NDJSON, a stream of records
+    /// Depends on the two formats: a JSON array becomes lines of NDJSON, a stream of records
     /// becomes one JSON array, everything else is kept.
     #[default]
     Auto,
-    /// A document for a document.
+    /// One document for each document.
     Keep,
     /// The elements of a top-level array become documents.
     Split,
@@ -23,18 +23,18 @@ pub enum Documents {
     Join,
 }
 
-/// Makes each element of a top-level array a document. A document that is no array passes as it
-/// is.
+/// Turns each element of a top-level array into a document. A document that is not an array is
+/// passed on unchanged.
 pub struct Split<S> {
     inner: S,
-    /// Open containers, the top-level array included.
+    /// Open containers, including the top-level array.
     depth: usize,
-    /// Whether the document at hand is an array that is split.
+    /// Whether the current document is an array being split.
     splits: bool,
 }
 
 impl<S: Writer> Split<S> {
-    /// An adapter in front of `inner`.
+    /// Creates an adapter in front of `inner`.
     pub fn new(inner: S) -> Self {
         Split { inner, depth: 0, splits: false }
     }
@@ -118,7 +118,7 @@ impl<S: Writer> Sink for Split<S> {
         let result = self.inner.end_map();
         self.close(result)
     }
-    // An array with a type around it is a value of its own, and not a file of documents.
+    // An array with a type around it is a single value, not a file of documents.
     fn begin_typed(&mut self, t: &crate::Type<'_>) -> Result {
         self.depth += 1;
         self.inner.begin_typed(t)
@@ -127,7 +127,7 @@ impl<S: Writer> Sink for Split<S> {
         let result = self.inner.end_typed();
         self.close(result)
     }
-    // An alias of one document in the next would name nothing.
+    // An alias in one document to an anchor in another would refer to nothing.
     fn holds_references(&mut self) -> bool {
         false
     }
@@ -157,17 +157,18 @@ impl<S: Writer> Writer for Split<S> {
     }
 }
 
-/// Makes every document an element of one array, which is there even when no document comes.
+/// Turns every document into an element of one array, which is written even if there are no
+/// documents.
 pub struct Join<S> {
     inner: S,
-    /// Anchors in the documents before this one.
+    /// Anchors in the earlier documents.
     before: u64,
-    /// The highest anchor of this document.
+    /// The highest anchor in this document.
     highest: u64,
 }
 
 impl<S: Writer> Join<S> {
-    /// An adapter in front of `inner`; opens the array.
+    /// Creates an adapter in front of `inner` and opens the array.
     ///
     /// # Errors
     /// The inner writer's.
@@ -181,7 +182,7 @@ impl<S: Writer> Sink for Join<S> {
     forward!(null bool i64 u64 f64 f32 str bytes big_int ext);
     forward!(begin_array end_array begin_map key key_value end_map fidelity);
 
-    // Documents number their anchors anew, and become one: the numbers go on.
+    // Each document numbers its anchors from 1; in the joined document the numbers continue.
     fn begin_typed(&mut self, t: &crate::Type<'_>) -> Result {
         self.inner.begin_typed(t)
     }
@@ -217,29 +218,30 @@ impl<S: Writer> Writer for Join<S> {
     }
 }
 
-/// Finds keys that stand twice in one map: counts them as [`LossKind::DuplicateKey`], or refuses
+/// Finds keys that occur twice in one map: counts them as [`LossKind::DuplicateKey`], or refuses
 /// them.
 ///
-/// It keeps a hash of 64 bits for each key of the open maps; a key is called a duplicate when the
-/// hash was there, which happens by chance once in 2⁴⁰ maps of a thousand keys.
+/// Keeps a 64-bit hash for each key of the open maps. A key counts as a duplicate if its hash was
+/// seen before; a false positive occurs about once in 2⁴⁰ maps of a thousand keys.
 ///
 /// [`LossKind::DuplicateKey`]: crate::fidelity::LossKind::DuplicateKey
 pub struct Duplicates<S> {
     inner: S,
     refuse: bool,
     maps: Vec<Vec<u64>>,
-    /// Sets for the maps that outgrew a list.
+    /// Hash sets for the maps that outgrew a list.
     sets: Vec<Option<std::collections::HashSet<u64>>>,
     hasher: std::hash::RandomState,
 }
 
-/// Up to so many keys a linear search is faster than hashing again.
+/// Up to this many keys, a linear search is faster than a hash set.
 const LIST_KEYS: usize = 32;
-/// The keys of one map that are remembered: 4 Mi hashes are 64 MiB with their table.
+/// How many keys of one map are remembered: 4 Mi hashes take 64 MiB with their table.
 const MAP_KEYS: usize = 4 << 20;
 
 impl<S: Sink> Duplicates<S> {
-    /// An adapter in front of `inner`; with `refuse` the second of two equal keys is an error.
+    /// Creates an adapter in front of `inner`; with `refuse`, the second of two equal keys is an
+    /// error.
     pub fn new(inner: S, refuse: bool) -> Self {
         let hasher = std::hash::RandomState::new();
         Duplicates { inner, refuse, maps: Vec::new(), sets: Vec::new(), hasher }
@@ -255,13 +257,13 @@ impl<S: Sink> Duplicates<S> {
             Some(set) if set.len() >= MAP_KEYS => {
                 if self.refuse {
                     return Err(crate::Error::limit(format!(
-                        "found a map of more than {MAP_KEYS} keys, too many to look for duplicates"
+                        "found a map of more than {MAP_KEYS} keys, too many to check for duplicates"
                     ))
                     .hint(crate::hint::Hint::set(crate::options::Opt::DuplicateKeys, "keep")));
                 }
                 set.clear();
                 let kind = crate::fidelity::LossKind::DuplicateKey;
-                let found = format!("more than {MAP_KEYS} keys: duplicates are sought in parts");
+                let found = format!("more than {MAP_KEYS} keys: duplicates are checked in parts");
                 self.inner.fidelity().note(kind, found, "all");
                 set.insert(hash)
             }
@@ -308,7 +310,7 @@ impl<S: Sink> Sink for Duplicates<S> {
     }
     fn key_value(&mut self, k: &Value) -> Result {
         self.inner.key_value(k)?;
-        // The notation of a key that is not text never equals that of one that is.
+        // The notation of a key that is not text never equals that of a text key.
         let notation = k.to_string();
         self.seen(format!("\0{notation}").as_bytes(), &notation)
     }

@@ -1,8 +1,8 @@
-//! The one error of the library: what went wrong, where, and what to do about it.
+//! The library's only error type: what went wrong, where, and what to do about it.
 //!
-//! An [`Error`] is one word wide, so that a hot call returns it in a register. The reader that
-//! finds a fault knows its offset only; record, path, line and excerpt are added by those who
-//! know them (see [`crate::convert`](mod@crate::convert)).
+//! An [`Error`] is one word wide, so that a hot call returns it in a register. A reader that finds
+//! a fault knows only its offset; record, path, line and excerpt are added by the callers that know
+//! them (see [`crate::convert`](mod@crate::convert)).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,10 +12,10 @@ use crate::format::Format;
 use crate::hint::{Hint, Surface};
 use crate::path::Path;
 
-/// The result of everything that can fail here.
+/// The result of every fallible function in this crate.
 pub type Result<T = ()> = std::result::Result<T, Error>;
 
-/// What sort of thing went wrong: the part that callers act on.
+/// The category of an error: the part that callers act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -25,18 +25,18 @@ pub enum ErrorKind {
     Truncated,
     /// The input breaks the grammar of its format.
     Syntax,
-    /// The input is well formed, but asks for something that this version does not do.
+    /// The input is well formed but needs something that this version does not support.
     Unsupported,
-    /// The target format has no way at all to hold this document.
+    /// The target format cannot hold this document in any way.
     Unrepresentable,
     /// A limit of [`crate::Limits`] was reached.
     Limit,
-    /// Going on would lose something, and the policy is [`crate::OnLoss::Refuse`].
+    /// Continuing would lose something, and the policy is [`crate::OnLoss::Refuse`].
     Refused,
 }
 
 impl ErrorKind {
-    /// The kind's name in lower case, as it stands in reports: `"syntax"`, `"refused"`, …
+    /// Returns the kind's name in lower case, as reports show it: `"syntax"`, `"refused"`, …
     pub fn name(self) -> &'static str {
         match self {
             ErrorKind::Io => "io",
@@ -50,9 +50,9 @@ impl ErrorKind {
     }
 }
 
-/// An error with its place.
+/// An error and its location.
 ///
-/// Its text says where, what was found, what was expected and what to do:
+/// The text says where, what was found, what was expected and what to do:
 ///
 /// ```text
 /// msgpack: byte 41, at $.items[2].when: found the reserved byte 0xC1, expected a value
@@ -74,8 +74,8 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of `kind`. `message` says what was found and what was expected, in lower case and
-    /// without a full stop.
+    /// Creates an error of `kind`. `message` says what was found and what was expected, in lower
+    /// case and without a full stop.
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Error {
         Error(Box::new(Inner {
@@ -93,31 +93,31 @@ impl Error {
         }))
     }
 
-    /// A [`ErrorKind::Syntax`] error.
+    /// Creates a [`ErrorKind::Syntax`] error.
     #[cold]
     pub fn syntax(message: impl Into<Cow<'static, str>>) -> Error {
         Error::new(ErrorKind::Syntax, message)
     }
 
-    /// A [`ErrorKind::Truncated`] error.
+    /// Creates a [`ErrorKind::Truncated`] error.
     #[cold]
     pub fn truncated(message: impl Into<Cow<'static, str>>) -> Error {
         Error::new(ErrorKind::Truncated, message)
     }
 
-    /// A [`ErrorKind::Limit`] error.
+    /// Creates a [`ErrorKind::Limit`] error.
     #[cold]
     pub fn limit(message: impl Into<Cow<'static, str>>) -> Error {
         Error::new(ErrorKind::Limit, message)
     }
 
-    /// A [`ErrorKind::Unrepresentable`] error.
+    /// Creates a [`ErrorKind::Unrepresentable`] error.
     #[cold]
     pub fn unrepresentable(message: impl Into<Cow<'static, str>>) -> Error {
         Error::new(ErrorKind::Unrepresentable, message)
     }
 
-    /// This error, at `offset` bytes from the start of the input.
+    /// Sets the offset, in bytes from the start of the input.
     #[cold]
     #[must_use]
     pub fn at(mut self, offset: u64) -> Error {
@@ -125,107 +125,107 @@ impl Error {
         self
     }
 
-    /// This error, found in data of `format`.
+    /// Sets the format of the input.
     #[must_use]
     pub fn in_format(mut self, format: Format) -> Error {
         self.0.format = Some(format);
         self
     }
 
-    /// This error with what to do about it: an option to set, or text that names none.
+    /// Sets what to do about it: an option to set, or text that names no option.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Hint>) -> Error {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// This error, in the `record`-th document of its stream, counted from 1.
+    /// Sets the number of the document in its stream, from 1.
     #[must_use]
     pub fn in_record(mut self, record: u64) -> Error {
         self.0.record = Some(record);
         self
     }
 
-    /// This error, in the record with this identifier (field 001 of a MARC record).
+    /// Sets the record's own identifier (field 001 of a MARC record).
     #[must_use]
     pub fn in_record_id(mut self, id: impl Into<Box<str>>) -> Error {
         self.0.record_id = Some(id.into());
         self
     }
 
-    /// This error, at `path` within its document.
+    /// Sets the path of the fault in its document.
     #[must_use]
     pub fn at_path(mut self, path: Path) -> Error {
         self.0.path = Some(path);
         self
     }
 
-    /// This error, on this line and in this column, both counted from 1, columns in characters.
+    /// Sets line and column of the fault, both from 1; columns count characters.
     #[must_use]
     pub fn at_line(mut self, line: u64, column: u64) -> Error {
         self.0.line_column = Some((line, column));
         self
     }
 
-    /// This error with a few lines that show the place: see [`crate::excerpt`].
+    /// Sets an excerpt of a few lines that shows the place: see [`crate::excerpt`].
     #[must_use]
     pub fn with_excerpt(mut self, excerpt: impl Into<Box<str>>) -> Error {
         self.0.excerpt = Some(excerpt.into());
         self
     }
 
-    /// What sort of error this is.
+    /// Returns the category of this error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The format of the input that the error is about.
+    /// Returns the format of the input that caused the error.
     pub fn format(&self) -> Option<Format> {
         self.0.format
     }
 
-    /// Bytes from the start of the (decompressed) input to the fault, from 0.
+    /// Returns the offset of the fault in the (decompressed) input, in bytes from 0.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
 
-    /// Line and column of the fault, from 1, where the format is text.
+    /// Returns line and column of the fault, from 1, if the format is text.
     pub fn line_column(&self) -> Option<(u64, u64)> {
         self.0.line_column
     }
 
-    /// The number of the document in its stream, from 1.
+    /// Returns the number of the document in its stream, from 1.
     pub fn record(&self) -> Option<u64> {
         self.0.record
     }
 
-    /// The record's own identifier: field 001 of a MARC record.
+    /// Returns the record's own identifier: field 001 of a MARC record.
     pub fn record_id(&self) -> Option<&str> {
         self.0.record_id.as_deref()
     }
 
-    /// Where in the document the fault lies.
+    /// Returns the path of the fault in its document.
     pub fn path(&self) -> Option<&Path> {
         self.0.path.as_ref()
     }
 
-    /// What was found and what was expected, without the place.
+    /// Returns what was found and what was expected, without the place.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What to do about it, in the words of a surface; `None` if nothing can be done there.
+    /// Returns what to do about it, in the words of a surface; `None` if nothing there can help.
     pub fn hint_for(&self, surface: &Surface<'_>) -> Option<String> {
         self.0.hint.as_ref()?.render(surface)
     }
 
-    /// What to do about it, in the command's words.
+    /// Returns what to do about it, in the command's words.
     pub fn hint_text(&self) -> Option<String> {
         self.hint_for(&Surface::COMMAND)
     }
 
-    /// The text of the error with its hint in the words of a surface. [`Display`](fmt::Display) has
-    /// the command's.
+    /// Returns the full text with the hint in the words of a surface. [`Display`](fmt::Display)
+    /// uses the command's.
     pub fn display<'a>(&'a self, surface: &'a Surface<'a>) -> impl fmt::Display + 'a {
         struct On<'a>(&'a Error, &'a Surface<'a>);
         impl fmt::Display for On<'_> {
@@ -236,7 +236,7 @@ impl Error {
         On(self, surface)
     }
 
-    /// A few lines of the input that show the place.
+    /// Returns a few lines of the input that show the place.
     pub fn excerpt(&self) -> Option<&str> {
         self.0.excerpt.as_deref()
     }
@@ -245,7 +245,8 @@ impl Error {
 impl From<io::Error> for Error {
     #[cold]
     fn from(source: io::Error) -> Error {
-        // An error of ours that had to pass through `Read` or `Write`, from a decompressor say.
+        // One of our own errors that had to pass through `Read` or `Write`, such as from a
+        // decompressor.
         let source = match source.downcast::<Error>() {
             Ok(ours) => return ours,
             Err(source) => source,

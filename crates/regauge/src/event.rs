@@ -1,9 +1,9 @@
-//! The vocabulary that all formats speak: a document is a sequence of events.
+//! The vocabulary that all formats share: a document is a sequence of events.
 //!
-//! A reader turns bytes into events and drives a [`Sink`] with them; a writer is a sink that
-//! turns them into bytes. Everything else that takes or gives events (a [`Value`], the shape of a
-//! file, the comparison of two files) stands in the same place, so that N readers and N writers
-//! give N² conversions, and nobody builds a tree on the way.
+//! A reader turns bytes into events and drives a [`Sink`] with them; a writer is a sink that turns
+//! them into bytes. Everything else that consumes or produces events (a [`Value`], the shape of a
+//! file, the comparison of two files) implements the same traits, so N readers and N writers give
+//! N² conversions, and none of them builds a tree.
 //!
 //! # The grammar of events
 //!
@@ -16,14 +16,14 @@
 //!          | begin_anchor value end_anchor | alias
 //! ```
 //!
-//! An integer comes as `i64` wherever it fits, as `u64` only above `i64::MAX`, and as
-//! `big_int` only outside both. Lengths are hints for `None` and promises for `Some`.
+//! An integer is an `i64` if it fits, a `u64` only above `i64::MAX`, and a `big_int` only outside
+//! both. A length of `Some` is a promise; `None` means that it is not known.
 //!
-//! A type (a class, a tag) stands around the one value that it says something about. An anchor
-//! names the one value in it, with a number that is the document's own, counted from 1; an alias is
-//! that value again, also inside of itself. Anchors come only to a sink that says that it
-//! [`holds_references`](Sink::holds_references); for any other the reader gives the value itself
-//! again, within a budget. Where both stand around a value, the anchor is outside.
+//! A type (a class, a tag) wraps the one value that it describes. An anchor names the one value in
+//! it by a number, counted from 1 within the document; an alias is that value again, even inside
+//! itself. Anchors are sent only to a sink that [`holds_references`](Sink::holds_references); for
+//! any other sink the reader repeats the value itself, within a budget. If a value has both, the
+//! anchor is outside.
 
 #[cfg(test)]
 pub(crate) mod recorder;
@@ -34,62 +34,61 @@ use crate::fidelity::{self, Fidelity};
 pub use crate::utf8::{ShortText, from_utf8};
 use crate::value::Value;
 
-/// Takes the events of documents.
+/// Consumes the events of documents.
 ///
-/// Every method is one event. The events that nearly every format knows have to be written; the
-/// others come with a body that applies the fidelity policy: it refuses the event, writes it in
-/// the reversible notation, or writes the nearest value and counts that (see
-/// [`crate::fidelity`]). A sink that can hold such an event exactly overrides the method.
+/// Every method is one event. The events that nearly every format supports are required; the others
+/// have a default body that applies the fidelity policy: it refuses the event, writes it in the
+/// reversible notation, or writes the nearest value and counts the loss (see [`crate::fidelity`]).
+/// A sink that can hold such an event exactly overrides the method.
 ///
-/// `Sink` is usable both as a type parameter and as `dyn Sink`.
+/// `Sink` works both as a type parameter and as `dyn Sink`.
 ///
 /// # Errors
-/// Every method gives the sink's own errors: [`Io`](crate::ErrorKind::Io) from the output,
+/// Every method returns the sink's own errors: [`Io`](crate::ErrorKind::Io) from the output,
 /// [`Refused`](crate::ErrorKind::Refused) from the policy, and
-/// [`Unrepresentable`](crate::ErrorKind::Unrepresentable) for a document that the format has no
-/// place for. They carry no offset; the reader adds it.
+/// [`Unrepresentable`](crate::ErrorKind::Unrepresentable) for a document that does not fit the
+/// format. They carry no offset; the reader adds it.
 pub trait Sink {
     /// The null value.
     fn null(&mut self) -> Result;
-    /// A truth value.
+    /// A boolean.
     fn bool(&mut self, v: bool) -> Result;
-    /// An integer that fits.
+    /// An integer that fits `i64`.
     fn i64(&mut self, v: i64) -> Result;
     /// An integer above `i64::MAX`.
     fn u64(&mut self, v: u64) -> Result;
-    /// A double. NaN and infinities come here too, and a sink that cannot hold them calls
+    /// A double, including NaN and the infinities; a sink that cannot hold those calls
     /// [`fidelity::non_finite`].
     fn f64(&mut self, v: f64) -> Result;
     /// Text. Valid only during the call.
     fn str(&mut self, v: &str) -> Result;
-    /// Opens an array of `len` values, where that is known beforehand.
+    /// Opens an array of `len` values, if the length is known in advance.
     fn begin_array(&mut self, len: Option<u64>) -> Result;
     /// Closes the array.
     fn end_array(&mut self) -> Result;
-    /// Opens a map of `len` pairs, where that is known beforehand.
+    /// Opens a map of `len` pairs, if the length is known in advance.
     fn begin_map(&mut self, len: Option<u64>) -> Result;
-    /// A key that is text, as nearly all are.
+    /// A text key, as nearly all keys are.
     fn key(&mut self, k: &str) -> Result;
     /// Closes the map.
     fn end_map(&mut self) -> Result;
 
-    /// As [`str`](Sink::str), which it calls by default, of text that a sink may copy faster.
+    /// Same as [`str`](Sink::str), which it calls by default, for text that a sink may copy faster.
     #[inline]
     fn short_str(&mut self, v: ShortText<'_>) -> Result {
         self.str(v.as_str())
     }
-    /// As [`key`](Sink::key), which it calls by default, of text that a sink may copy faster.
+    /// Same as [`key`](Sink::key), which it calls by default, for text that a sink may copy faster.
     #[inline]
     fn short_key(&mut self, k: ShortText<'_>) -> Result {
         self.key(k.as_str())
     }
 
-    /// The policy and the losses so far.
+    /// Returns the policy and the losses so far.
     fn fidelity(&mut self) -> &mut Fidelity;
 
-    /// A map of one pair, both of them text: `begin_map`, `key`, `str` and `end_map` in one event.
-    /// MARC records are made of such maps, and a sink that writes them in one is half as fast
-    /// again.
+    /// A map of one text pair: `begin_map`, `key`, `str` and `end_map` in one event. MARC records
+    /// are made of such maps; writing each in one step makes a sink 1.5x faster.
     #[inline]
     fn text_pair(&mut self, k: &str, v: &str) -> Result {
         self.begin_map(Some(1))?;
@@ -98,15 +97,15 @@ pub trait Sink {
         self.end_map()
     }
 
-    /// An array of doubles: `begin_array`, an `f64` for each and `end_array` in one event. Coordinates are
-    /// such arrays, and what stands around their numbers took half of the time.
+    /// An array of doubles: `begin_array`, an `f64` for each and `end_array` in one event.
+    /// Coordinates are such arrays; the per-event overhead took half of their time.
     #[inline]
     fn f64_array(&mut self, values: &[f64]) -> Result {
         self.begin_array(Some(values.len() as u64))?;
         values.iter().try_for_each(|v| self.f64(*v))?;
         self.end_array()
     }
-    /// An array of two doubles, both finite: coordinates, which come by the ten thousand.
+    /// An array of two finite doubles: coordinates, of which files hold tens of thousands.
     ///
     /// # Errors
     /// As [`f64_array`](Sink::f64_array).
@@ -115,32 +114,32 @@ pub trait Sink {
         self.f64_array(&[x, y])
     }
 
-    /// A record of MARC to be filled in at once, in place of the events of a whole document, by a reader
-    /// that knows where everything in it is. Only a sink that keeps records has one, and only for those
-    /// of up to so many bytes of memory.
+    /// Returns a MARC record for the reader to fill in directly, instead of sending the events of a
+    /// document. Only a sink that keeps records returns one, and only if it accepts records of
+    /// `bytes` bytes of memory.
     fn whole_record(&mut self, bytes: u64) -> Option<&mut crate::marc::Record> {
         let _ = bytes;
         None
     }
 
-    /// A single-precision number. By default the double of the same value, which loses only the
-    /// width.
+    /// A single-precision number. The default sends the double of the same value, which loses only
+    /// the width.
     fn f32(&mut self, v: f32) -> Result {
         self.f64(crate::number::widened(v))
     }
-    /// Bytes that are not text.
+    /// Binary data.
     fn bytes(&mut self, v: &[u8]) -> Result {
         fidelity::bytes(self, v)
     }
-    /// An integer outside of `i64` and `u64`.
+    /// An integer outside `i64` and `u64`.
     fn big_int(&mut self, v: BigInt<'_>) -> Result {
         fidelity::big_int(self, v)
     }
-    /// A value that only some formats know.
+    /// A value that only some formats have.
     fn ext(&mut self, v: Ext<'_>) -> Result {
         fidelity::ext(self, v)
     }
-    /// A key that is not text. Keys are small, so they come whole.
+    /// A key that is not text. Keys are small, so they arrive whole.
     fn key_value(&mut self, k: &Value) -> Result {
         fidelity::key_value(self, k)
     }
@@ -152,7 +151,7 @@ pub trait Sink {
     fn end_typed(&mut self) -> Result {
         fidelity::end_typed(self)
     }
-    /// Whether anchors and aliases may come. By default only in the wrapped notation.
+    /// Returns whether anchors and aliases may be sent. By default only in the wrapped notation.
     fn holds_references(&mut self) -> bool {
         self.fidelity().policy() == fidelity::OnLoss::Wrap
     }
@@ -164,68 +163,69 @@ pub trait Sink {
     fn end_anchor(&mut self) -> Result {
         fidelity::end_anchor(self)
     }
-    /// The value of that anchor again.
+    /// The value of that anchor, repeated.
     fn alias(&mut self, id: u64) -> Result {
         fidelity::alias(self, id)
     }
 }
 
-/// A sink that makes bytes, and can be told where documents end.
+/// A sink that produces bytes and is told where documents end.
 pub trait Writer: Sink {
-    /// The document is whole: writes what stands between two documents.
+    /// Ends a document: writes what belongs between two documents.
     fn end_document(&mut self) -> Result;
 
-    /// The last document is whole: writes what is still in memory.
+    /// Ends the output: writes everything still in memory.
     fn finish(&mut self) -> Result;
 
-    /// Remembers this place between two documents (or between two values of one array), so that
-    /// [`rollback`](Writer::rollback) can return to it. From the first call on, nothing behind the
+    /// Marks this place between two documents (or between two values of one array), so that
+    /// [`rollback`](Writer::rollback) can return to it. From the first call on, nothing after the
     /// latest checkpoint leaves memory.
     fn checkpoint(&mut self);
 
-    /// Drops everything since the last [`checkpoint`](Writer::checkpoint): a record that turned
-    /// out to be broken leaves no trace.
+    /// Drops everything since the last [`checkpoint`](Writer::checkpoint), so that a broken record
+    /// leaves no trace.
     fn rollback(&mut self);
 
-    /// The path of the value at hand, from a writer that keeps it: see [`crate::path::Tracker`].
+    /// Returns the path of the current value, if the writer tracks it: see
+    /// [`crate::path::Tracker`].
     fn path(&self) -> Option<crate::path::Path> {
         None
     }
 }
 
-/// Gives the events of documents, one document at a call.
+/// Produces the events of documents, one document per call.
 pub trait Source {
-    /// Drives the next document into `sink`; `Ok(false)` at a clean end of the stream.
+    /// Drives the next document into `sink`; returns `Ok(false)` at a clean end of the stream.
     ///
     /// # Errors
     /// The reader's own, with their offset, and the sink's, with the offset of the event.
     fn next<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result<bool>;
 
-    /// Bytes of input that are behind us.
+    /// Returns how many bytes of input have been consumed.
     fn offset(&self) -> u64;
 }
 
-/// An integer of any size, as its source has it.
+/// An integer of any size, in the form its source has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BigInt<'a> {
-    /// Decimal digits without sign, without leading zeros, and the sign.
+    /// Decimal digits without leading zeros, and the sign.
     Decimal {
         /// Below zero.
         negative: bool,
-        /// ASCII digits, the first of them not `0`.
+        /// ASCII digits; the first is not `0`.
         digits: &'a str,
     },
-    /// The magnitude in bytes, the least significant first, and the sign.
+    /// The magnitude in bytes, least significant first, and the sign.
     Binary {
         /// Below zero.
         negative: bool,
-        /// Little-endian magnitude, the last byte not 0.
+        /// Little-endian magnitude; the last byte is not 0.
         magnitude: &'a [u8],
     },
 }
 
-/// Writes the methods of [`Sink`] that only pass the event on to `self.inner`: an adapter names
-/// those and writes the others.
+/// Writes the methods of [`Sink`] that only pass the event on to `self.inner`: an adapter lists
+/// those here and implements the others.
 macro_rules! forward {
     ($($method:ident)*) => { $($crate::event::forward!(@ $method);)* };
     (@ null) => {
@@ -387,7 +387,7 @@ macro_rules! forward {
 }
 pub(crate) use forward;
 
-/// A pointer to a sink is a sink.
+/// Implements [`Sink`] for a pointer to a sink.
 macro_rules! pointer {
     ($pointer:ty) => {
         impl<S: Sink + ?Sized> Sink for $pointer {

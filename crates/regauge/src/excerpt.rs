@@ -1,32 +1,33 @@
-//! The place of a fault, shown: a line with a caret for text, a window of bytes for binary data.
+//! Shows the place of a fault: a line with a caret for text, a window of bytes for binary data.
 
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
-/// Characters of a line that are shown before and behind the fault.
+/// Characters of a line that are shown before and after the fault.
 const CONTEXT_CHARS: usize = 36;
-/// Bytes of a line that are kept on each side, before they are cut to characters.
+/// Bytes of a line that are kept on each side before they are cut to characters.
 const CONTEXT_BYTES: usize = 4 * CONTEXT_CHARS;
 
-/// Where an offset lies, and how it looks there.
+/// The position of an offset, and what the input looks like there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The line, from 1, and the column in characters, from 1: for text only.
+    /// Line and column, both from 1, the column in characters; for text only.
     pub line_column: Option<(u64, u64)>,
-    /// Two lines: what stands there, and marks under the fault.
+    /// Two lines: the input, and marks under the fault.
     pub excerpt: String,
 }
 
-/// Reads `input` up to a little behind `offset` and shows the place.
+/// Reads `input` to a little after `offset` and shows the place.
 ///
 /// # Errors
-/// Those of reading.
+/// `Io` errors from reading.
 pub fn place(mut input: impl Read, offset: u64, is_text: bool) -> io::Result<Place> {
     let mut buffer = vec![0; 64 << 10];
     let mut seen: u64 = 0;
     let mut line: u64 = 1;
     let mut column: u64 = 1;
-    // The last bytes before the offset (of its line, in text), and the first from there on.
+    // The last bytes before the offset (of its line, in text), and the first bytes from the offset
+    // on.
     let mut before: Vec<u8> = Vec::new();
     let mut behind: Vec<u8> = Vec::new();
     while behind.len() < CONTEXT_BYTES {
@@ -61,7 +62,7 @@ pub fn place(mut input: impl Read, offset: u64, is_text: bool) -> io::Result<Pla
     Ok(Place { line_column: is_text.then_some((line, column)), excerpt })
 }
 
-/// Characters of UTF-8, counted by their first bytes.
+/// Counts the characters of UTF-8 by their first bytes.
 fn characters(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| (**byte as i8) >= -0x40).count() as u64
 }

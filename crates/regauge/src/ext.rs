@@ -1,7 +1,6 @@
-//! Values that only some formats know, and the types that stand around a value.
+//! Values that only some formats have, and the types that can wrap a value.
 
-/// A point in time: seconds and nanoseconds since 1970-01-01T00:00:00Z, leap seconds not
-/// counted.
+/// A point in time: seconds and nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {
     /// Whole seconds, rounded down.
@@ -11,21 +10,20 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
-    /// The time as RFC 3339 §5.6 writes it, in UTC; `None` outside of the years 0 to 9999.
+    /// Returns the time as RFC 3339 §5.6 writes it, in UTC; `None` outside the years 0 to 9999.
     #[must_use]
     pub fn to_rfc3339(self) -> Option<String> {
         crate::time::rfc3339(self)
     }
 
-    /// The point in time of a text as [`Timestamp::to_rfc3339`] writes it; `None` for any other
-    /// text.
+    /// Parses text that [`Timestamp::to_rfc3339`] wrote; `None` for any other text.
     #[must_use]
     pub fn from_rfc3339(text: &str) -> Option<Timestamp> {
         crate::time::parse_rfc3339(text)
     }
 }
 
-/// Values that only some formats know.
+/// Values that only some formats have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ext<'a> {
@@ -40,21 +38,21 @@ pub enum Ext<'a> {
     Surrogates(&'a [u8]),
     /// A text value whose bytes are not UTF-8.
     BrokenText(&'a [u8]),
-    /// An integer that its source declares 64 bits wide though 32 would do (BSON's `int64`). To a
-    /// sink without widths it is the integer, and nothing is lost.
+    /// An integer that its source declares as 64 bits wide although 32 would do (BSON's `int64`).
+    /// To a sink without widths it is a plain integer, and nothing is lost.
     Int64(i64),
     /// A symbol: Ruby's, BSON's.
     Symbol(&'a str),
-    /// A day: `2026-11-21` (RFC 3339 `full-date`).
+    /// A date: `2026-11-21` (RFC 3339 `full-date`).
     Date(&'a str),
-    /// A time of day without zone: `12:00:00.5` (RFC 3339 `partial-time`).
+    /// A time of day without a zone: `12:00:00.5` (RFC 3339 `partial-time`).
     Time(&'a str),
-    /// A day and a time without zone: `2026-11-21T12:00:00`.
+    /// A date and time without a zone: `2026-11-21T12:00:00`.
     DateTime(&'a str),
-    /// A day and a time with an offset from UTC that matters: `2026-11-21T12:00:00+02:00`
-    /// (RFC 3339 `date-time`; seconds in the offset, which Python allows, as `+02:00:30`).
+    /// A date and time with a significant offset from UTC: `2026-11-21T12:00:00+02:00` (RFC 3339
+    /// `date-time`; Python also allows seconds in the offset, as `+02:00:30`).
     OffsetDateTime(&'a str),
-    /// A length of time.
+    /// A duration.
     Duration {
         /// Whole seconds, rounded down.
         seconds: i64,
@@ -62,7 +60,7 @@ pub enum Ext<'a> {
         nanoseconds: u32,
     },
     /// A decimal floating-point number of IEEE 754-2008, 128 bits in the binary integer encoding,
-    /// the least significant byte first, as BSON stores it.
+    /// least significant byte first, as BSON stores it.
     Decimal128([u8; 16]),
     /// A BSON ObjectId.
     ObjectId([u8; 12]),
@@ -70,23 +68,23 @@ pub enum Ext<'a> {
     Uuid([u8; 16]),
     /// A BSON binary with a subtype other than 0; subtype 4 with 16 bytes is a [`Ext::Uuid`].
     Binary(u8, &'a [u8]),
-    /// A regular expression and its options in letters.
+    /// A regular expression and its options as letters.
     Regex {
-        /// Between the slashes.
+        /// The text between the slashes.
         pattern: &'a str,
-        /// `imsx` and the like.
+        /// Such as `imsx`.
         options: &'a str,
     },
-    /// A BSON timestamp, which MongoDB keeps for itself.
+    /// A BSON timestamp, which MongoDB uses internally.
     BsonTimestamp {
-        /// Since 1970.
+        /// Seconds since 1970.
         seconds: u32,
-        /// Counts within the second.
+        /// A counter within the second.
         increment: u32,
     },
-    /// BSON's value below all others.
+    /// BSON's value that sorts below all others.
     MinKey,
-    /// BSON's value above all others.
+    /// BSON's value that sorts above all others.
     MaxKey,
     /// JavaScript's `undefined`: in BSON and in CBOR.
     Undefined,
@@ -101,12 +99,12 @@ pub enum Ext<'a> {
     },
     /// A CBOR simple value other than false, true, null and undefined (RFC 8949 §3.3).
     Simple(u8),
-    /// A complex number: real and imaginary part.
+    /// A complex number: real and imaginary parts.
     Complex(f64, f64),
 }
 
 impl Ext<'_> {
-    /// What sort of value this is, as messages name it: `a point in time`.
+    /// Returns the kind of value as messages name it: `a point in time`.
     pub fn type_name(&self) -> &'static str {
         match self {
             Ext::Timestamp(_) => "a point in time",
@@ -120,7 +118,7 @@ impl Ext<'_> {
             Ext::Time(_) => "a time of day",
             Ext::DateTime(_) => "a date and time without zone",
             Ext::OffsetDateTime(_) => "a date and time with offset",
-            Ext::Duration { .. } => "a length of time",
+            Ext::Duration { .. } => "a duration",
             Ext::Decimal128(_) => "a decimal128",
             Ext::ObjectId(_) => "an ObjectId",
             Ext::Uuid(_) => "a UUID",
@@ -137,7 +135,7 @@ impl Ext<'_> {
         }
     }
 
-    /// The bytes that the value holds beside its own size: its text, its payload.
+    /// Returns the size of the value's payload in bytes: its text or binary data.
     pub fn payload_bytes(&self) -> usize {
         match self {
             Ext::Decimal(v) | Ext::Symbol(v) | Ext::Code(v) => v.len(),
@@ -151,15 +149,14 @@ impl Ext<'_> {
     }
 }
 
-/// An [`Ext`] that owns what it holds: those that have no variant of their own in
-/// [`Value`](crate::Value).
+/// An owned [`Ext`], for the variants that have no variant of their own in [`Value`](crate::Value).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExtBuf(Owned);
 
-/// One owner for each kind of payload that an [`Ext`] has.
+/// One variant for each kind of payload that an [`Ext`] has.
 #[derive(Clone, Debug, PartialEq)]
 enum Owned {
-    /// No payload outside of the value.
+    /// No payload outside the value itself.
     Plain(Ext<'static>),
     Text(TextKind, String),
     Bytes(BytesKind, Vec<u8>),
@@ -167,7 +164,7 @@ enum Owned {
     DbPointer(String, [u8; 12]),
 }
 
-/// Which [`Ext`] of a text it is.
+/// Which [`Ext`] a text belongs to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum TextKind {
     Decimal,
@@ -226,7 +223,7 @@ impl From<Ext<'_>> for ExtBuf {
 }
 
 impl ExtBuf {
-    /// The value, borrowed.
+    /// Borrows the value.
     pub fn as_ext(&self) -> Ext<'_> {
         match &self.0 {
             Owned::Plain(v) => *v,
@@ -251,11 +248,11 @@ impl ExtBuf {
     }
 }
 
-/// Whose type stands around a value.
+/// The system that a type comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Origin {
-    /// A Ruby class, module or property of an object.
+    /// A Ruby class, module or object property.
     Ruby,
     /// A Python class, function or kind of container.
     Python,
@@ -268,11 +265,11 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// All of them.
+    /// All origins.
     pub const ALL: [Origin; 5] =
         [Origin::Ruby, Origin::Python, Origin::Yaml, Origin::Cbor, Origin::Bson];
 
-    /// The name in the wrapped notation: `ruby`.
+    /// Returns the name in the wrapped notation: `ruby`.
     pub fn name(self) -> &'static str {
         match self {
             Origin::Ruby => "ruby",
@@ -284,20 +281,21 @@ impl Origin {
     }
 }
 
-/// The type that stands around one value: names and nothing else. No class is looked up, nothing
-/// is imported, nothing is called.
+/// A type around one value: only names. No class is looked up, nothing is imported, nothing is
+/// called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Type<'a> {
-    /// Whose type.
+    /// The system that the type comes from.
     pub origin: Origin,
-    /// What sort of type, in the words of the format's page under `docs/formats`: `object`, `tag`.
+    /// The kind of type, in the words of the format's page under `docs/formats`: `object`, `tag`.
     pub kind: &'a str,
-    /// The class, the tag, the number of the tag; empty where the kind says everything.
+    /// The class, the tag, or the tag number; empty if the kind says everything.
     pub name: &'a str,
 }
 
 impl std::fmt::Display for Type<'_> {
-    /// As messages name it: `a Ruby value of kind object (Foo)`, `a value with the CBOR tag 100`.
+    /// Writes the type as messages name it: `a Ruby value of kind object (Foo)`,
+    /// `a value with the CBOR tag 100`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kind = self.kind.replace('_', " ");
         let shown = crate::fidelity::shorten(self.name);
@@ -313,19 +311,19 @@ impl std::fmt::Display for Type<'_> {
     }
 }
 
-/// A [`Type`] that owns its names.
+/// An owned [`Type`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TypeBuf {
-    /// Whose type.
+    /// The system that the type comes from.
     pub origin: Origin,
-    /// What sort of type.
+    /// The kind of type.
     pub kind: String,
     /// The class or tag.
     pub name: String,
 }
 
 impl TypeBuf {
-    /// The type, borrowed.
+    /// Borrows the type.
     pub fn as_type(&self) -> Type<'_> {
         Type { origin: self.origin, kind: &self.kind, name: &self.name }
     }

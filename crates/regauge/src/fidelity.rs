@@ -1,16 +1,16 @@
-//! What a target format cannot hold, and what then happens: kept, reported or refused, never
-//! dropped in silence.
+//! What happens to values that a target format cannot hold: they are kept, reported or refused,
+//! never dropped in silence.
 //!
-//! Every event that a writer cannot hold exactly comes through one of the functions here, and the
+//! Every event that a writer cannot hold exactly goes through one of the functions here, and the
 //! [`OnLoss`] policy decides.
 //!
 //! # The wrapped notation
 //!
-//! With [`OnLoss::Wrap`] such a value becomes a map that begins with a key that starts with `$`, and
-//! reading with [`Options::unwrap`](crate::Options::unwrap) turns it back (see [`crate::wrap`]). The
-//! two are separate: what is written is guarded whatever the target, and plain data that looks like
-//! the notation is read as the data that it is, unless the caller says that it is in the notation.
-//! Then every map that begins with a `$` key has to be one of these:
+//! With [`OnLoss::Wrap`] such a value becomes a map whose first key starts with `$`, and reading
+//! with [`Options::unwrap`](crate::Options::unwrap) turns it back (see [`crate::wrap`]). The two
+//! are independent: writing always guards user data that looks like the notation, while reading
+//! treats it as plain data unless the caller says that the input is in the notation. Then every map
+//! that begins with a `$` key must be one of these:
 //!
 //! | value | notation |
 //! |---|---|
@@ -27,7 +27,7 @@
 //! | a shared value, and the same value again | `{"$anchor": 1, "value": …}`, `{"$alias": 1}` |
 //! | symbol | `{"$symbol": "name"}` |
 //! | dates and times | `{"$localDate": "2026-11-21"}`, `{"$localTime": "12:00:00"}`, `{"$localDateTime": "2026-11-21T12:00:00"}`, `{"$offsetDateTime": "2026-11-21T12:00:00+02:00"}` |
-//! | length of time | `{"$duration": {"seconds": 90, "nanoseconds": 0}}` |
+//! | duration | `{"$duration": {"seconds": 90, "nanoseconds": 0}}` |
 //! | UUID, ObjectId | `{"$uuid": "…"}`, `{"$oid": "…"}` |
 //! | decimal128, regular expression, code, BSON's other types | `$numberDecimal`, `$regularExpression`, `$code`, `$timestamp`, `$dbPointer`, `$minKey`, `$maxKey`, `$undefined`, as MongoDB Extended JSON v2 has them |
 //! | CBOR simple value, complex number | `{"$simple": 32}`, `{"$complex": [1.0, -2.0]}` |
@@ -52,12 +52,12 @@ use crate::{Error, ErrorKind};
 /// What to do with a value that the target cannot hold exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnLoss {
-    /// Stop, naming the path, the value and the way on.
+    /// Stop, naming the path, the value and the alternatives.
     #[default]
     Refuse,
     /// Write the reversible notation, which [`Options::unwrap`](crate::Options::unwrap) undoes.
     Wrap,
-    /// Write the nearest value, and count it.
+    /// Write the nearest value and count it.
     Approximate,
 }
 
@@ -66,14 +66,14 @@ pub enum OnLoss {
 pub enum Objects {
     /// Stop, naming it.
     Refuse,
-    /// Write the data without it, and count that.
+    /// Write the data without it and count the loss.
     Data,
     /// Write the reversible notation.
     Wrap,
 }
 
 impl From<OnLoss> for Objects {
-    /// What the policy for everything says about objects.
+    /// Applies the general policy to objects.
     fn from(policy: OnLoss) -> Objects {
         match policy {
             OnLoss::Refuse => Objects::Refuse,
@@ -83,18 +83,18 @@ impl From<OnLoss> for Objects {
     }
 }
 
-/// How a type or an anchor that is open was begun.
+/// How an open type or anchor was begun.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Opened {
-    /// As a map, which has to end.
+    /// As a map, which must be closed.
     Map,
-    /// With nothing: its value stands alone.
+    /// Without any bytes: only its value is written.
     Bare,
-    /// In the format's own way.
+    /// In the format's native way.
     Held,
 }
 
-/// What was lost, as reports name it.
+/// A kind of loss, as reports name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum LossKind {
@@ -104,7 +104,7 @@ pub enum LossKind {
     NonFinite,
     /// An integer became the nearest double.
     Integer,
-    /// A decimal became a double: of the same digits, or the nearest.
+    /// A decimal became a double: with the same digits, or the nearest.
     Decimal,
     /// A number's digits were rounded to a double while reading.
     Rounded,
@@ -116,24 +116,24 @@ pub enum LossKind {
     Text,
     /// A key that is not text became text.
     Key,
-    /// A key stands twice in a map. The target keeps both; most readers keep the last.
+    /// A key occurs twice in a map. The target keeps both; most readers keep the last.
     DuplicateKey,
-    /// Something about a MARC record: what, the example says.
+    /// Something about a MARC record; the example says what.
     Marc,
-    /// A class or a tag is gone, and its data is left.
+    /// A class or a tag was dropped, its data kept.
     Type,
-    /// A value that stands in several places was written again in each.
+    /// A shared value was written again in each place.
     Reference,
     /// A symbol became text.
     Symbol,
-    /// A value that only one format knows became the nearest thing: what, the example says.
+    /// A value that only one format has became the nearest thing; the example says what.
     Special,
-    /// An element of a BSON array had another name than its position.
+    /// The name of a BSON array element differed from its position.
     ArrayName,
 }
 
 impl LossKind {
-    /// The name in reports: `"bytes"`, `"non-finite"`, …
+    /// Returns the name used in reports: `"bytes"`, `"non-finite"`, …
     pub fn name(self) -> &'static str {
         match self {
             LossKind::Bytes => "bytes",
@@ -163,20 +163,20 @@ pub struct Loss {
     pub kind: LossKind,
     /// How many times.
     pub count: u64,
-    /// The first of them, [`Fidelity::EXAMPLES`] at most.
+    /// The first few, at most [`Fidelity::EXAMPLES`].
     pub examples: Vec<Example>,
 }
 
 /// One loss.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Example {
-    /// Where: known when a [`crate::path::Tracker`] stood in front of the writer.
+    /// The path; known if a [`crate::path::Tracker`] was in front of the writer.
     pub path: Option<Path>,
-    /// The document, from 1: known under the same condition.
+    /// The number of the document, from 1; known under the same condition.
     pub record: Option<u64>,
-    /// What stood there.
+    /// What the source had.
     pub found: String,
-    /// What was written for it.
+    /// What was written instead.
     pub written: String,
 }
 
@@ -189,17 +189,17 @@ pub struct Fidelity {
     losses: Vec<Loss>,
     pending: bool,
     record: u64,
-    /// Types and anchors that are open, outermost first.
+    /// Open types and anchors, outermost first.
     opened: Vec<Opened>,
-    /// Whether decimals are how the source spells its numbers, and no type of their own.
+    /// Whether decimals are just how the source spells numbers, not a type of their own.
     numbers_as_decimals: bool,
 }
 
 impl Fidelity {
-    /// How many losses of a kind are kept one by one; the others are counted.
+    /// How many losses of each kind are kept as examples; the rest are only counted.
     pub const EXAMPLES: usize = 1000;
 
-    /// No losses yet, under this policy, writing this format.
+    /// Creates an empty record of losses for this policy and target format.
     pub fn new(policy: OnLoss, target: Format) -> Fidelity {
         Fidelity {
             policy,
@@ -213,72 +213,73 @@ impl Fidelity {
         }
     }
 
-    /// The same for a source that has no decimals beside its doubles, such as JSON: a number that
-    /// comes as a decimal, and that a double prints again, is that double.
+    /// Treats decimals as doubles if the double prints the same digits: for a source such as JSON
+    /// that has no decimals besides its doubles.
     pub fn with_numbers_as_decimals(mut self) -> Fidelity {
         self.numbers_as_decimals = true;
         self
     }
 
-    /// The same with another policy for classes, tags and symbols.
+    /// Sets a separate policy for classes, tags and symbols.
     pub fn with_objects(mut self, objects: Objects) -> Fidelity {
         self.objects = objects;
         self
     }
 
-    /// Whether decimals are how the source spells its numbers.
+    /// Returns whether decimals are just how the source spells numbers.
     pub fn numbers_as_decimals(&self) -> bool {
         self.numbers_as_decimals
     }
 
-    /// The policy for classes, tags and symbols.
+    /// Returns the policy for classes, tags and symbols.
     pub fn objects(&self) -> Objects {
         self.objects
     }
 
-    /// The format that is written.
+    /// Returns the target format.
     pub fn target(&self) -> Format {
         self.target
     }
 
-    /// A type or an anchor was begun in the format's own way: [`end_held`](Fidelity::end_held)
-    /// tells so at its end.
+    /// Records that a type or an anchor was begun in the format's native way;
+    /// [`end_held`](Fidelity::end_held) returns this when it ends.
     pub fn hold_typed(&mut self) {
         self.opened.push(Opened::Held);
     }
 
-    /// Whether the type or the anchor that ends here was begun in the format's own way. If not,
-    /// [`end_typed`] or [`end_anchor`] has to end it.
+    /// Returns whether the type or anchor that ends here was begun in the format's native way. If
+    /// not, end it with [`end_typed`] or [`end_anchor`].
     pub fn end_held(&mut self) -> bool {
         self.opened.pop_if(|opened| *opened == Opened::Held).is_some()
     }
 
-    /// A new document begins, or the one at hand is dropped: no type is open.
+    /// Forgets all open types: a new document begins, or the current one is dropped.
     pub(crate) fn close_all(&mut self) {
         self.opened.clear();
     }
 
-    /// The policy.
+    /// Returns the policy.
     pub fn policy(&self) -> OnLoss {
         self.policy
     }
 
-    /// The losses so far, by kind in order of their first appearance.
+    /// Returns the losses so far, by kind in order of first appearance.
     pub fn losses(&self) -> &[Loss] {
         &self.losses
     }
 
-    /// How many values were not kept exactly, of all kinds.
+    /// Returns how many values were not kept exactly, over all kinds.
     pub fn count(&self) -> u64 {
         self.losses.iter().map(|loss| loss.count).sum()
     }
 
-    /// Whether every value was kept exactly. A key that stands twice and was written twice is.
+    /// Returns whether every value was kept exactly. A duplicate key that was written twice counts
+    /// as kept.
     pub fn is_exact(&self) -> bool {
         self.losses.iter().all(|loss| loss.kind == LossKind::DuplicateKey)
     }
 
-    /// The number, from 1, of the document that losses from now on belong to.
+    /// Sets the number, from 1, of the document that further losses belong to.
     pub fn set_record(&mut self, record: u64) {
         self.record = record;
         self.close_all();
@@ -304,7 +305,7 @@ impl Fidelity {
     }
 
     /// Adds the losses that another sink counted on a later part of the same stream, whose first
-    /// document is the `records_before + 1`-th.
+    /// document has number `records_before + 1`.
     pub fn merge(&mut self, later: &Fidelity, records_before: u64) {
         for loss in &later.losses {
             let mine = match self.losses.iter_mut().position(|mine| mine.kind == loss.kind) {
@@ -323,13 +324,13 @@ impl Fidelity {
         }
     }
 
-    /// Whether examples wait for their path.
+    /// Returns whether any examples still lack their path.
     #[inline]
     pub(crate) fn has_pending(&self) -> bool {
         self.pending
     }
 
-    /// Gives the waiting examples their path.
+    /// Sets the path of the examples that lack one.
     #[cold]
     pub(crate) fn place_pending(&mut self, path: &Path) {
         self.pending = false;
@@ -338,7 +339,7 @@ impl Fidelity {
         }
     }
 
-    /// The refusal of `found`, which could be written as `wrapped` or as `nearest`.
+    /// Builds the refusal of `found`, which could be written as `wrapped` or as `nearest`.
     #[cold]
     pub fn refusal(&self, found: &str, wrapped: &str, nearest: &str) -> Error {
         Error::new(
@@ -354,7 +355,7 @@ impl Fidelity {
 }
 
 impl Fidelity {
-    /// The refusal of a class, a tag or a symbol.
+    /// Builds the refusal of a class, a tag or a symbol.
     #[cold]
     fn refuse_object(&self, found: &str, wrapped: &str, data: &str) -> Error {
         Error::new(
@@ -370,7 +371,7 @@ impl Fidelity {
     }
 }
 
-/// A number's or a key's text, cut to what a message can carry.
+/// Cuts the text of a number or a key to a length that fits a message.
 pub(crate) fn shorten(text: &str) -> String {
     const SHOWN: usize = 40;
     if text.chars().count() <= SHOWN {

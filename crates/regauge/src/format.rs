@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub enum Format {
     /// JSON, RFC 8259.
     Json,
-    /// JSON documents, one a line.
+    /// JSON documents, one per line.
     Ndjson,
     /// YAML 1.2.
     Yaml,
@@ -27,23 +27,23 @@ pub enum Format {
     Marc,
     /// MARCXML, the Library of Congress's "MARC 21 slim" schema.
     MarcXml,
-    /// MARC-in-JSON, one record a line.
+    /// MARC-in-JSON, one record per line.
     MarcJson,
 }
 
-/// How documents stand in a file of a format.
+/// How many documents a file of a format holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// A file is one document.
     Single,
-    /// A file is any number of documents, and one is as good as many.
+    /// A file is one or more documents.
     Either,
     /// A file is a stream of records.
     Records,
 }
 
 impl Format {
-    /// All of them, in the order of the documentation.
+    /// All formats, in the order of the documentation.
     pub const ALL: [Format; 11] = [
         Format::Json,
         Format::Ndjson,
@@ -58,7 +58,7 @@ impl Format {
         Format::MarcJson,
     ];
 
-    /// The name on the command line: `json`, `marc-json`.
+    /// Returns the name on the command line: `json`, `marc-json`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Json => "json",
@@ -75,7 +75,7 @@ impl Format {
         }
     }
 
-    /// The name in prose: `MessagePack`, `MARC 21`.
+    /// Returns the name in prose: `MessagePack`, `MARC 21`.
     pub fn title(self) -> &'static str {
         match self {
             Format::Json => "JSON",
@@ -92,7 +92,7 @@ impl Format {
         }
     }
 
-    /// File name suffixes without the dot, in lower case, the customary one first.
+    /// Returns the file name suffixes without the dot, in lower case, the usual one first.
     pub fn suffixes(self) -> &'static [&'static str] {
         match self {
             Format::Json => &["json", "geojson", "webmanifest"],
@@ -109,7 +109,7 @@ impl Format {
         }
     }
 
-    /// How documents stand in a file.
+    /// Returns how many documents a file holds.
     pub fn framing(self) -> Framing {
         match self {
             Format::Json => Framing::Single,
@@ -120,7 +120,7 @@ impl Format {
         }
     }
 
-    /// Tells whether the format is text, so that a fault has a line and a column.
+    /// Returns whether the format is text, so that a fault has a line and a column.
     pub fn is_text(self) -> bool {
         match self {
             Format::Json | Format::Ndjson | Format::Yaml => true,
@@ -130,17 +130,18 @@ impl Format {
         }
     }
 
-    /// Tells whether the format is JSON of any content, in one document or in lines.
+    /// Returns whether the format is general-purpose JSON, as one document or as lines.
     pub const fn is_json(self) -> bool {
         matches!(self, Format::Json | Format::Ndjson)
     }
 
-    /// Tells whether the format carries MARC records and nothing else.
+    /// Returns whether the format carries only MARC records.
     pub const fn is_marc(self) -> bool {
         matches!(self, Format::Marc | Format::MarcXml | Format::MarcJson)
     }
 
-    /// What the format cannot hold of the event model, in words; empty where it holds everything.
+    /// Returns what the format cannot hold of the event model, in words; empty if it holds
+    /// everything.
     pub fn cannot_hold(self) -> &'static [&'static str] {
         match self {
             Format::Json | Format::Ndjson => &[
@@ -156,7 +157,7 @@ impl Format {
             Format::Msgpack => &[
                 "integers beyond 64 bits",
                 "decimals as written",
-                "dates and times but points in time",
+                "dates and times other than points in time",
                 "classes, tags and symbols",
                 "shared references",
                 "lone surrogates",
@@ -169,7 +170,7 @@ impl Format {
                 "text that is not UTF-8",
             ],
             Format::Bson => &[
-                "documents but maps",
+                "documents other than maps",
                 "integers beyond 64 bits, and unsigned ones",
                 "keys that are not text, or hold a zero byte",
                 "points in time finer than a millisecond",
@@ -183,8 +184,8 @@ impl Format {
         }
     }
 
-    /// The format that a file name's suffix tells, compression suffixes aside: `a.json` gives
-    /// JSON. The longest suffix wins, so `a.marc.json` is MARC-in-JSON.
+    /// Returns the format of a file name's suffix, ignoring compression suffixes: `a.json` is JSON.
+    /// The longest suffix wins, so `a.marc.json` is MARC-in-JSON.
     pub fn from_name(name: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
         let mut best: Option<(usize, Format)> = None;
@@ -199,8 +200,8 @@ impl Format {
         best.map(|(_, format)| format)
     }
 
-    /// The format that the first bytes of a (decompressed) file tell, if they do: `head` should
-    /// hold 4 KiB, or the whole file where that is shorter.
+    /// Returns the format that the first bytes of a (decompressed) file identify, if they do.
+    /// `head` should hold 4 KiB, or the whole file if that is shorter.
     pub fn from_magic(head: &[u8]) -> Option<Format> {
         crate::detect::from_magic(head)
     }
@@ -215,7 +216,7 @@ impl fmt::Display for Format {
 impl FromStr for Format {
     type Err = String;
 
-    /// The format of this name; `marc21`, `mrc`, `messagepack` and `jsonl` are understood too.
+    /// Parses a format name; also accepts `marc21`, `mrc`, `messagepack` and `jsonl`.
     fn from_str(name: &str) -> Result<Format, String> {
         let lower = name.to_ascii_lowercase();
         Format::ALL

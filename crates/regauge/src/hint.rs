@@ -1,7 +1,7 @@
 //! What to do about an error, as data: which option, which value, and why.
 //!
-//! A [`Hint`] is made where the error is. Each surface, which is the command, the Python package or the
-//! Ruby gem, renders it in its own words and leaves out what the function that failed does not take:
+//! A [`Hint`] is made where the error is. Each surface (the command, the Python package, the Ruby
+//! gem) renders it in its own words and leaves out options that the failed function does not take:
 //!
 //! ```
 //! use regauge::hint::{Hint, Surface};
@@ -33,9 +33,9 @@ use crate::format::Format;
 use crate::limits::Limit;
 use crate::options::{Language, Opt, Takes, module};
 
-/// What can be done about an error: one thing, or one of several.
+/// A remedy for an error: one action, or a choice of several.
 ///
-/// Text may say anything but the name of an option, which differs from surface to surface.
+/// Its text must not name an option, because option names differ between surfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint(Vec<Clause>);
 
@@ -43,17 +43,17 @@ pub struct Hint(Vec<Clause>);
 struct Clause {
     does: Does,
     why: Option<Why>,
-    /// Whether the clause is a statement of its own, and no alternative to the one before.
+    /// Whether the clause is a separate statement rather than an alternative to the one before.
     apart: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Does {
     Say(Cow<'static, str>),
-    /// Text that only the command has a use for.
+    /// Text that only the command shows.
     Command(&'static str),
     Pass(Opt, Value),
-    /// What is done, such as "read", and the option to leave out.
+    /// An action, such as "read", and the option to leave out.
     Without(&'static str, Opt, Value),
 }
 
@@ -62,13 +62,13 @@ enum Value {
     On,
     /// A word or a number.
     Word(&'static str),
-    /// Any one of several.
+    /// Any of several.
     AnyOf(&'static [&'static str]),
     Format(Format),
-    /// A limit, higher than it is.
+    /// A limit, to be raised.
     Raised(Limit),
     NoLimit(Limit),
-    /// A value that the reader of the hint knows.
+    /// A value that the user must choose.
     Open,
 }
 
@@ -78,12 +78,12 @@ enum Why {
     If(Cow<'static, str>),
 }
 
-/// Who reads a hint, and what can be done there.
+/// Who reads a hint, and which options are available there.
 #[derive(Clone, Copy)]
 pub struct Surface<'a> {
-    /// The names and the syntax of options.
+    /// Determines the names and the syntax of options.
     pub language: Language,
-    /// Whether the function that failed takes an option.
+    /// Whether the failed function takes an option.
     pub takes: &'a dyn Fn(Opt) -> bool,
 }
 
@@ -93,103 +93,103 @@ impl Surface<'_> {
 }
 
 impl Hint {
-    /// Text, which names no option: "JSON writes numbers without a plus sign". [`crate::Error::hint`]
-    /// takes such text as it is.
+    /// Creates a hint of plain text that names no option, such as "JSON writes numbers without a
+    /// plus sign". [`crate::Error::hint`] also accepts such text directly.
     #[cold]
     pub fn say(text: impl Into<Cow<'static, str>>) -> Hint {
         Hint::of(Does::Say(text.into()))
     }
 
-    /// Text that only the command shows.
+    /// Creates a hint of text that only the command shows.
     #[cold]
     pub fn command(text: &'static str) -> Hint {
         Hint::of(Does::Command(text))
     }
 
-    /// To turn an option on.
+    /// Suggests turning an option on.
     #[cold]
     pub fn on(opt: Opt) -> Hint {
         debug_assert_eq!(opt.row().takes, Takes::Switch, "{opt:?}");
         Hint::of(Does::Pass(opt, Value::On))
     }
 
-    /// To set an option to this word or number.
+    /// Suggests setting an option to this word or number.
     #[cold]
     pub fn set(opt: Opt, value: &'static str) -> Hint {
         check(opt, value);
         Hint::of(Does::Pass(opt, Value::Word(value)))
     }
 
-    /// To set an option to any one of these words or numbers.
+    /// Suggests setting an option to one of these words or numbers.
     #[cold]
     pub fn set_any(opt: Opt, values: &'static [&'static str]) -> Hint {
         values.iter().for_each(|value| check(opt, value));
         Hint::of(Does::Pass(opt, Value::AnyOf(values)))
     }
 
-    /// To set an option to a value that whoever reads this knows better.
+    /// Suggests setting an option to a value that the user must choose.
     #[cold]
     pub fn give(opt: Opt) -> Hint {
         Hint::of(Does::Pass(opt, Value::Open))
     }
 
-    /// To read in this format; in a binding that may mean another module.
+    /// Suggests reading in this format; in a binding that may mean another module.
     #[cold]
     pub fn from(format: Format) -> Hint {
         Hint::of(Does::Pass(Opt::From, Value::Format(format)))
     }
 
-    /// To write in this format; in a binding that may mean another module.
+    /// Suggests writing in this format; in a binding that may mean another module.
     #[cold]
     pub fn into(format: Format) -> Hint {
         Hint::of(Does::Pass(Opt::To, Value::Format(format)))
     }
 
-    /// To raise a limit: "pass --limit depth=… to raise it".
+    /// Suggests raising a limit: "pass --limit depth=… to raise it".
     #[cold]
     pub fn raise(limit: Limit) -> Hint {
         Hint::of(Does::Pass(Opt::Limits, Value::Raised(limit))).to("raise it")
     }
 
-    /// To remove a limit.
+    /// Suggests removing a limit.
     #[cold]
     pub fn unlimited(limit: Limit) -> Hint {
         Hint::of(Does::Pass(Opt::Limits, Value::NoLimit(limit)))
     }
 
-    /// To do something ("read", "convert") without a switch, or without an option whatever its value.
+    /// Suggests an action ("read", "convert") without a switch, or without an option of any value.
     #[cold]
     pub fn without(doing: &'static str, opt: Opt) -> Hint {
         Hint::of(Does::Without(doing, opt, Value::On))
     }
 
-    /// To do something ("read", "convert") without this value of an option.
+    /// Suggests an action ("read", "convert") without this value of an option.
     #[cold]
     pub fn without_value(doing: &'static str, opt: Opt, value: &'static str) -> Hint {
         check(opt, value);
         Hint::of(Does::Without(doing, opt, Value::Word(value)))
     }
 
-    /// This hint, and what it is good for: "to …".
+    /// Adds what the hint achieves: "to …".
     #[must_use]
     pub fn to(self, purpose: impl Into<Cow<'static, str>>) -> Hint {
         self.because(Why::To(purpose.into()))
     }
 
-    /// This hint, and when it helps: "if …".
+    /// Adds when the hint helps: "if …".
     #[must_use]
     pub fn when(self, condition: impl Into<Cow<'static, str>>) -> Hint {
         self.because(Why::If(condition.into()))
     }
 
-    /// This hint, or the other instead.
+    /// Adds an alternative.
     #[must_use]
     pub fn or(mut self, other: impl Into<Hint>) -> Hint {
         self.0.extend(other.into().0);
         self
     }
 
-    /// This hint, then the other as a statement of its own.
+    /// Adds another hint as a separate statement.
     #[must_use]
     pub fn then(self, mut other: Hint) -> Hint {
         if let Some(first) = other.0.first_mut() {
@@ -209,10 +209,10 @@ impl Hint {
         self
     }
 
-    /// The hint in the words of a surface; `None` if nothing of it can be done there.
+    /// Returns the hint in the words of a surface; `None` if nothing of it applies there.
     pub fn render(&self, surface: &Surface<'_>) -> Option<String> {
         let mut out = String::new();
-        // "pass" governs the alternatives after it.
+        // "pass" covers the alternatives after it.
         let mut passing = false;
         let mut apart = false;
         for clause in &self.0 {
@@ -240,7 +240,7 @@ impl Hint {
 const PASS: &str = "pass";
 
 impl Does {
-    /// A verb and what follows it; `None` if it cannot be done.
+    /// Returns a verb and the rest; `None` if it does not apply.
     fn render<'t>(&'t self, surface: &Surface<'_>) -> Option<(Option<&'static str>, Cow<'t, str>)> {
         let language = surface.language;
         match self {
@@ -264,7 +264,7 @@ impl Does {
     }
 }
 
-/// The name of an option.
+/// Returns the name of an option.
 fn bare(opt: Opt, surface: &Surface<'_>) -> Option<String> {
     let name = opt.name(surface.language).filter(|_| (surface.takes)(opt))?;
     Some(match surface.language {
@@ -274,7 +274,8 @@ fn bare(opt: Opt, surface: &Surface<'_>) -> Option<String> {
     })
 }
 
-/// An option with its value, as it is written: `--on-loss wrap`, `on_loss="wrap"`, `on_loss: :wrap`.
+/// Returns an option with its value as written: `--on-loss wrap`, `on_loss="wrap"`,
+/// `on_loss: :wrap`.
 fn spelled(opt: Opt, value: &Value, surface: &Surface<'_>) -> Option<String> {
     let language = surface.language;
     let name = opt.name(language).filter(|_| (surface.takes)(opt))?;
@@ -299,7 +300,7 @@ fn spelled(opt: Opt, value: &Value, surface: &Surface<'_>) -> Option<String> {
     })
 }
 
-/// No limit, by language.
+/// The spelling of "no limit" in each language.
 const NO_LIMIT: [&str; 3] = ["none", "None", "nil"];
 
 fn limit_literal(limit: Limit, value: &str, language: Language) -> String {
@@ -320,14 +321,14 @@ fn truth(language: Language, on: bool) -> &'static str {
     }
 }
 
-/// A word or a number as a value in a language.
+/// Returns a word or a number as a literal of a language.
 fn literal(opt: Opt, word: &'static str, language: Language) -> String {
     let row = opt.row();
     let word = row.word(language, word);
     let is_symbol = word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
     match language {
         Language::Command => word.to_owned(),
-        // Ruby asks whether to skip, and has nothing else that it could do.
+        // Ruby's option is whether to skip; there is no other choice.
         Language::Ruby if opt == Opt::Bad => truth(language, word == "skip").to_owned(),
         _ if matches!(row.takes, Takes::Number(..)) => word.to_owned(),
         Language::Ruby if is_symbol && !word.as_bytes()[0].is_ascii_digit() => format!(":{word}"),
@@ -335,8 +336,8 @@ fn literal(opt: Opt, word: &'static str, language: Language) -> String {
     }
 }
 
-/// Every value of an option that takes few, or the outermost ones, as they are written in a language;
-/// in the command a switch has the empty value. For the tests of each surface.
+/// Returns every value of an option that takes few, or else the extremes, as written in a language;
+/// a switch of the command has the empty value. For the tests of each surface.
 pub fn literals(opt: Opt, language: Language) -> Vec<String> {
     match opt.row().takes {
         Takes::Switch | Takes::File if language == Language::Command => vec![String::new()],
@@ -372,7 +373,8 @@ fn format_literal(format: Format, language: Language) -> String {
     }
 }
 
-/// A mistake in the source, which no input brings about: a value that the option does not take.
+/// Panics on a value that the option does not take: a bug in the source, which no input can
+/// trigger.
 fn check(opt: Opt, value: &str) {
     let is_known = match opt.row().takes {
         Takes::Words(words) => words.contains(&value),
@@ -405,7 +407,7 @@ mod tests {
         })
     }
 
-    /// What takes everything, in the three languages.
+    /// A surface that takes everything, in the three languages.
     #[test]
     fn values() {
         let check = |hint: Hint, expected: [&str; 3]| assert_eq!(rendered(&hint), expected);
@@ -472,7 +474,7 @@ mod tests {
         );
     }
 
-    /// What a function does not take is not advised, and of text nothing is lost.
+    /// Options that a function does not take are not suggested; plain text is always kept.
     #[test]
     fn what_is_not_taken_is_left_out() {
         let hint = Hint::say("a pickle is read as a whole")

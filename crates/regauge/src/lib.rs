@@ -1,9 +1,9 @@
 //! Streaming conversion between schema-less data formats, lossless or refused.
 //!
 //! Every format is a folder with a reader (bytes to events) and a writer (events to bytes). They
-//! meet in [`event`]; [`mod@convert`] is the loop from one to the other, and [`fidelity`] says
-//! what happens to a value that the target cannot hold. The library has no terminal and no
-//! globals. `unsafe` is denied but for the leaf modules that allow it at their head.
+//! meet in [`event`]; [`mod@convert`] is the loop from one to the other, and [`fidelity`] decides
+//! what happens to a value that the target cannot hold. The library uses no terminal and no
+//! globals. `unsafe` is denied except in leaf modules that allow it at the top.
 
 #![deny(unsafe_code)]
 

@@ -1,18 +1,18 @@
-//! How much a document may ask for before it is refused.
+//! How much a document may use before it is refused.
 
-/// The bounds of every reader. The defaults let through what real files hold and stop what only
-/// an attacker sends; each can be raised, or taken away with `u64::MAX`.
+/// The bounds of every reader. The defaults admit what real files hold and stop what only an
+/// attacker sends; each can be raised, or removed with `u64::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
     /// How deep arrays and maps may nest. Real documents stay below 100; our readers keep one bit
-    /// or byte a level and never recurse, so the ceiling of [`Limits::DEPTH_CEILING`] guards
-    /// those who read what we write: most parsers recurse, and many stop at 1,000.
+    /// or byte per level and never recurse, so the ceiling of [`Limits::DEPTH_CEILING`] protects
+    /// those who read our output: most parsers recurse, and many stop at 1,000.
     pub depth: u32,
-    /// The longest single token in bytes: one string, one binary, one number. A window grows to
-    /// hold one token, so this bounds a reader's memory.
+    /// The longest single token in bytes: one string, one binary, one number. A window must hold a
+    /// whole token, so this bounds a reader's memory.
     pub token_bytes: u64,
-    /// The longest record in bytes that may be held in memory, where a record has to be whole
+    /// The longest record in bytes that may be held in memory if a record must be whole
     /// (`--bad skip`, MARC records, values under a wrapper).
     pub record_bytes: u64,
     /// How many decimal digits an integer may have. Conversion between bases is quadratic;
@@ -20,27 +20,26 @@ pub struct Limits {
     pub integer_digits: u32,
     /// How many values a document held in memory may have (a map's key, a wrapped value).
     pub nodes: u64,
-    /// How many bytes one compressed byte may become, above [`Limits::EXPANSION_FREE`]. Deflate
-    /// cannot exceed 1,032; zstd and bzip2 can, and a bomb does.
+    /// How far one compressed byte may expand, above [`Limits::EXPANSION_FREE`]. Deflate cannot
+    /// exceed 1,032 bytes; zstd and bzip2 can, and a bomb does.
     pub expansion: u64,
-    /// How many values the second and later places of shared values may add to a document, where
+    /// How many values the second and later copies of shared values may add to a document when
     /// references are written out. Nine levels of nine aliases each (the "billion laughs") would be
     /// a billion; real files with anchors stay below a few thousand.
     pub aliases: u64,
-    /// How much memory unpacking a compressed file may take for the window of what came before.
-    /// `xz -9` and `zstd --ultra -22` need 64 and 128 MiB, `zstd --long=31` needs 2 GiB.
+    /// How much memory a decompressor may use for its window. `xz -9` and `zstd --ultra -22` need
+    /// 64 and 128 MiB, `zstd --long=31` needs 2 GiB.
     pub window_bytes: u64,
 }
 
 impl Limits {
-    /// The deepest nesting that can be asked for: containers are kept on a fixed stack of bits.
+    /// The highest depth that can be set: containers are kept on a fixed stack of bits.
     pub const DEPTH_CEILING: u32 = 1024;
 
-    /// Decompressed bytes that are never counted against [`Limits::expansion`]: 1 GiB.
+    /// Decompressed bytes that never count against [`Limits::expansion`]: 1 GiB.
     pub const EXPANSION_FREE: u64 = 1 << 30;
 
-    /// No limit but those that memory and [`Limits::DEPTH_CEILING`] set. For data that you wrote
-    /// yourself.
+    /// No limit except memory and [`Limits::DEPTH_CEILING`]. For data that you wrote yourself.
     pub const NONE: Limits = Limits {
         depth: Limits::DEPTH_CEILING,
         token_bytes: u64::MAX,
@@ -52,7 +51,7 @@ impl Limits {
         window_bytes: u64::MAX,
     };
 
-    /// The names that [`Limits::set`] knows, in the order of [`Limit`].
+    /// The names that [`Limits::set`] accepts, in the order of [`Limit`].
     pub const NAMES: [&str; 8] = [
         "depth",
         "token_bytes",
@@ -64,9 +63,8 @@ impl Limits {
         "window_bytes",
     ];
 
-    /// Sets the limit of this name; `None` takes it away, as [`Limits::NONE`] does. A value that
-    /// is beyond what the limit can express is the highest that it can. Gives `false` for an
-    /// unknown name.
+    /// Sets the limit of this name; `None` removes it, as [`Limits::NONE`] does. A value above what
+    /// the limit can express is clamped. Returns `false` for an unknown name.
     pub fn set(&mut self, name: &str, value: Option<u64>) -> bool {
         let value = value.unwrap_or(u64::MAX);
         let narrow = u32::try_from(value).unwrap_or(u32::MAX);
@@ -85,7 +83,7 @@ impl Limits {
     }
 }
 
-/// One of the [`Limits`], for those who speak of it.
+/// The name of one of the [`Limits`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Limit {
@@ -108,7 +106,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The limit's name, as [`Limits::set`] takes it.
+    /// Returns the limit's name, as [`Limits::set`] takes it.
     pub fn name(self) -> &'static str {
         Limits::NAMES[self as usize]
     }

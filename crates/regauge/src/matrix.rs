@@ -1,8 +1,8 @@
-//! What every conversion keeps: for each kind of value and each pair of formats, found out by
-//! converting one.
+//! What every conversion keeps, for each kind of value and each pair of formats, measured by
+//! converting an example.
 //!
-//! Nothing here is a list of claims. An example of the kind is written in the one format, converted
-//! to the other, and read back; what came of it is the entry.
+//! Nothing here is a list of claims. An example of the kind is written in one format, converted to
+//! the other and read back; the result is the entry.
 
 use crate::convert::{Input, Options, convert, convert_bytes};
 use crate::documents::Documents;
@@ -14,27 +14,27 @@ use crate::value::Value;
 use crate::values::{read_values, write_values};
 use crate::{notation, number};
 
-/// What becomes of a kind of value.
+/// What happens to a kind of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
-    /// It comes back as it was.
+    /// It comes back unchanged.
     Exact,
-    /// Written with a change, which is counted and reported: a shared value is written again.
+    /// Written with a change that is counted and reported, such as a shared value written again.
     Reported,
-    /// Refused by default; it comes back as it was with `--on-loss wrap`.
+    /// Refused by default; comes back unchanged with `--on-loss wrap`.
     Wrapped,
-    /// Refused by default; something near is written, and counted, with `--on-loss approximate`.
+    /// Refused by default; with `--on-loss approximate` a near value is written and counted.
     Approximated,
-    /// Refused whatever the policy.
+    /// Refused under every policy.
     Refused,
-    /// Changed without a word, which must not be.
+    /// Changed in silence, which must never happen.
     Silent,
-    /// The format of the source has no such value.
+    /// The source format has no such value.
     Absent,
 }
 
 impl Outcome {
-    /// The name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Exact => "exact",
@@ -47,7 +47,8 @@ impl Outcome {
         }
     }
 
-    /// One letter, for a table: `=`, `+`, `w`, `~`, `x`, and nothing; `!` for what must not be.
+    /// Returns one letter for a table: `=`, `+`, `w`, `~`, `x`, or a space; `!` for what must never
+    /// happen.
     pub fn letter(self) -> char {
         match self {
             Outcome::Exact => '=',
@@ -64,13 +65,13 @@ impl Outcome {
 /// A kind of value, with an example.
 #[derive(Clone, Debug)]
 pub struct Kind {
-    /// As tables name it: `bytes`, `keys that are integers`.
+    /// The name in tables: `bytes`, `keys that are integers`.
     pub name: &'static str,
-    /// A document that has one.
+    /// A document that contains one.
     pub example: Value,
 }
 
-/// All kinds, in the order of the documentation.
+/// Returns all kinds, in the order of the documentation.
 pub fn kinds() -> Vec<Kind> {
     let text = |v: &str| Value::Text(v.to_owned());
     let of = |name, value: Value| Kind { name, example: Value::Map(vec![(text("v"), value)]) };
@@ -108,13 +109,13 @@ pub fn kinds() -> Vec<Kind> {
         of("maps in their order", {
             Value::Map(vec![(text("b"), Value::Int(1)), (text("a"), Value::Map(vec![]))])
         }),
-        of("keys that stand twice", {
+        of("duplicate keys", {
             Value::Map(vec![(text("a"), Value::Int(1)), (text("a"), Value::Int(2))])
         }),
         keyed("keys that are integers", Value::Int(1)),
         keyed("keys that are symbols", Value::Ext(Ext::Symbol("name").into())),
         keyed("keys that are arrays", Value::Array(vec![Value::Int(1), text("a")])),
-        Kind { name: "a document that is no map", example: Value::Int(1) },
+        Kind { name: "a document that is not a map", example: Value::Int(1) },
         of("points in time, to the millisecond", at(500_000_000)),
         of("points in time, to the microsecond", at(500_001_000)),
         of("points in time, to the nanosecond", at(500_000_001)),
@@ -122,7 +123,7 @@ pub fn kinds() -> Vec<Kind> {
         ext("times of day", Ext::Time("12:00:00.5")),
         ext("dates and times without zone", Ext::DateTime("2026-11-21T12:00:00")),
         ext("dates and times with offset", Ext::OffsetDateTime("2026-11-21T12:00:00+02:00")),
-        ext("lengths of time", Ext::Duration { seconds: 90, nanoseconds: 500_000_000 }),
+        ext("durations", Ext::Duration { seconds: 90, nanoseconds: 500_000_000 }),
         ext("symbols", Ext::Symbol("name")),
         ext("UUIDs", Ext::Uuid([0x5E; 16])),
         ext("regular expressions", Ext::Regex { pattern: "^a+$", options: "i" }),
@@ -158,7 +159,7 @@ pub fn kinds() -> Vec<Kind> {
     ]
 }
 
-/// What becomes of a kind of value on the way from one format to the other.
+/// Returns what happens to a kind of value on the way from one format to the other.
 pub fn outcome(kind: &Kind, from: Format, to: Format) -> Outcome {
     let options = |from, to, on_loss| {
         let mut options = Options::new(from, to);
@@ -174,7 +175,7 @@ pub fn outcome(kind: &Kind, from: Format, to: Format) -> Outcome {
         options.unwrap = unwrap;
         read_values(bytes, &options).ok()
     };
-    // What the source can hold is what it gives back.
+    // Start from what the source gives back, which is what it can hold.
     let given = [kind.example.clone()];
     let Ok((source, _)) = write_values(&given, &options(from, from, OnLoss::Refuse)) else {
         return Outcome::Absent;
@@ -207,9 +208,10 @@ pub fn outcome(kind: &Kind, from: Format, to: Format) -> Outcome {
     }
 }
 
-/// Equal but for the width of numbers, which belongs to the formats: a single and the double of its
-/// value are the same number, and so are integers of any width. An array that is a key or a member
-/// of a set is the same as a Python tuple there: no other array can be hashed.
+/// Returns whether the values are equal apart from the width of numbers, which is the format's
+/// business: a single equals the double of the same value, and so do integers of any width. An
+/// array that is a key or a member of a set equals a Python tuple there: no other array can be
+/// hashed.
 pub fn same(before: &[Value], after: &[Value]) -> bool {
     before.len() == after.len()
         && before.iter().zip(after).all(|(one, other)| {
@@ -220,7 +222,7 @@ pub fn same(before: &[Value], after: &[Value]) -> bool {
         })
 }
 
-/// A double, or the bits of a NaN with a payload, of which `Debug` says nothing.
+/// Returns a double, or the bits of a NaN with a payload, which `Debug` does not show.
 fn settled_double(v: f64) -> Value {
     match notation::has_payload(v) {
         true => Value::Text(format!("NaN {:x}", v.abs().to_bits())),
@@ -274,7 +276,8 @@ fn settle_hashed(value: &mut Value) {
     }
 }
 
-/// A MARC record is the same in all its formats but for the lengths in its leader.
+/// Returns whether this is a MARC record, which is the same in all its formats except for the
+/// lengths in its leader.
 fn is_record(values: &[Value]) -> bool {
     let [Value::Map(pairs)] = values else { return false };
     let [(Value::Text(leader), _), (Value::Text(fields), _)] = pairs.as_slice() else {

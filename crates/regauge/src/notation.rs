@@ -1,7 +1,7 @@
-//! The reversible notation of values that only some formats know: written here, read back here.
+//! The reversible notation of values that only some formats have: written here, read back here.
 //!
-//! The table is in [`crate::fidelity`]. Names are those of MongoDB Extended JSON v2 where it has
-//! one for the very thing.
+//! The table is in [`crate::fidelity`]. Names are those of MongoDB Extended JSON v2 if it has one
+//! for exactly this value.
 
 mod meaning;
 
@@ -16,7 +16,7 @@ use crate::event::{Ext, Sink};
 use crate::value::Value;
 use crate::{Origin, Result, decimal128, number};
 
-/// The names that open the notation of a value that only some formats know.
+/// The keys that open the notation of a value that only some formats have.
 pub(crate) const NAMES: [&str; 19] = [
     "$symbol",
     "$localDate",
@@ -39,7 +39,7 @@ pub(crate) const NAMES: [&str; 19] = [
     "$complex",
 ];
 
-/// The name that the notation of `v` opens with, if it is written here.
+/// Returns the key that opens the notation of `v`, if this module writes it.
 pub(crate) fn name_of(v: Ext<'_>) -> Option<&'static str> {
     Some(match v {
         Ext::Symbol(_) => "$symbol",
@@ -65,7 +65,7 @@ pub(crate) fn name_of(v: Ext<'_>) -> Option<&'static str> {
     })
 }
 
-/// Writes the notation of `v`, which is one of those that [`NAMES`] lists.
+/// Writes the notation of `v`, which must be one that [`NAMES`] lists.
 pub(crate) fn write<S: Sink + ?Sized>(sink: &mut S, v: Ext<'_>) -> Result {
     match v {
         Ext::Symbol(v) => text(sink, "$symbol", v),
@@ -159,7 +159,7 @@ fn fields<S: Sink + ?Sized>(
     })
 }
 
-/// The value that `{name: content}` stands for, if it is the notation to the letter.
+/// Returns the value that `{name: content}` stands for, if it matches the notation exactly.
 pub(crate) fn read(name: &str, content: &Value) -> Option<Value> {
     let value = read_ext(name, content)?;
     Some(Value::Ext(value))
@@ -226,7 +226,7 @@ fn read_ext(name: &str, content: &Value) -> Option<crate::ExtBuf> {
     Some(ext.into())
 }
 
-/// The members of a map that has these keys, in this order, and no others.
+/// Returns the members of a map that has exactly these keys, in this order.
 fn members<'v, const N: usize>(map: &'v Value, names: [&str; N]) -> Option<[&'v Value; N]> {
     let Value::Map(pairs) = map else { return None };
     if pairs.len() != N {
@@ -239,7 +239,7 @@ fn members<'v, const N: usize>(map: &'v Value, names: [&str; N]) -> Option<[&'v 
     fits.then(|| std::array::from_fn(|index| &pairs[index].1))
 }
 
-/// An integer, also one whose source declares its width.
+/// Returns an integer, including one whose source declares its width.
 pub(crate) fn int(v: &Value) -> Option<i64> {
     match v {
         Value::Int(v) => Some(*v),
@@ -255,7 +255,7 @@ fn nanoseconds(v: &Value) -> Option<u32> {
     u32::try_from(int(v)?).ok().filter(|nanoseconds| *nanoseconds < 1_000_000_000)
 }
 
-/// A double, or the notation of one that the format has no number for.
+/// Returns a double, or parses the notation of one that the format cannot write as a number.
 fn double(v: &Value) -> Option<f64> {
     match v {
         Value::F64(v) => Some(*v),
@@ -268,7 +268,7 @@ fn double(v: &Value) -> Option<f64> {
     }
 }
 
-/// Writes NaN or an infinity. A NaN other than the usual one keeps its bits, the most significant
+/// Writes NaN or an infinity. A NaN other than the usual one keeps its bits, most significant
 /// first.
 pub(crate) fn write_non_finite<S: Sink + ?Sized>(sink: &mut S, v: f64) -> Result {
     if v.is_nan() && v.to_bits() != f64::NAN.to_bits() {
@@ -280,7 +280,7 @@ pub(crate) fn write_non_finite<S: Sink + ?Sized>(sink: &mut S, v: f64) -> Result
     text(sink, "$numberDouble", non_finite_name(v))
 }
 
-/// The name of NaN or an infinity.
+/// Returns the name of NaN or an infinity.
 pub(crate) fn non_finite_name(v: f64) -> &'static str {
     match v {
         _ if v.is_nan() => "NaN",
@@ -289,7 +289,7 @@ pub(crate) fn non_finite_name(v: f64) -> &'static str {
     }
 }
 
-/// The number that JSON has no digits for: what stands under `$numberDouble`.
+/// Parses the content of `$numberDouble`: a number that JSON has no digits for.
 fn non_finite(content: &Value) -> Option<f64> {
     match content {
         Value::Text(name) => non_finite_of(name),
@@ -300,7 +300,7 @@ fn non_finite(content: &Value) -> Option<f64> {
     }
 }
 
-/// The number of this name.
+/// Returns the number with this name.
 pub(crate) fn non_finite_of(name: &str) -> Option<f64> {
     match name {
         "NaN" => Some(f64::NAN),
@@ -310,25 +310,25 @@ pub(crate) fn non_finite_of(name: &str) -> Option<f64> {
     }
 }
 
-/// Whether a double is a NaN with a payload: more than the one bit that every quiet NaN has. The
-/// sign of a NaN says nothing (IEEE 754-2019, §6.3), and processors set it as they like.
+/// Returns whether a double is a NaN with a payload beyond the one bit that every quiet NaN has.
+/// The sign of a NaN carries no meaning (IEEE 754-2019, §6.3), and processors set it arbitrarily.
 pub(crate) fn has_payload(v: f64) -> bool {
     v.is_nan() && v.abs().to_bits() != f64::NAN.to_bits()
 }
 
-/// What a type is written as: the key, as in `$ruby:object`.
+/// Returns the key that a type is written as, such as `$ruby:object`.
 pub(crate) fn type_key(t: &crate::Type<'_>) -> String {
     format!("${}:{}", t.origin.name(), t.kind)
 }
 
-/// The origin and the kind of a key that opens a type.
+/// Returns the origin and the kind of a key that opens a type.
 pub(crate) fn parse_type_key(key: &str) -> Option<(Origin, &str)> {
     let (origin, kind) = key.strip_prefix('$')?.split_once(':')?;
     let origin = Origin::ALL.into_iter().find(|known| known.name() == origin)?;
     (!kind.is_empty()).then_some((origin, kind))
 }
 
-/// Bytes in lower-case hexadecimal digits.
+/// Returns bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -336,7 +336,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The bytes of lower-case hexadecimal digits, as many as there have to be.
+/// Parses exactly `N` bytes from lower-case hexadecimal digits.
 pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -354,7 +354,7 @@ pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// A UUID in the notation of RFC 9562 §4: lower case, groups of 8, 4, 4, 4 and 12 digits.
+/// Returns a UUID in the notation of RFC 9562 §4: lower case, groups of 8, 4, 4, 4 and 12 digits.
 pub fn uuid_text(v: &[u8; 16]) -> String {
     let digits = hex(v);
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")

@@ -1,8 +1,8 @@
-//! What several formats need of numbers: big integers as text, digits that a double keeps.
+//! Number helpers that several formats share: big integers as text, digits that a double keeps.
 
 use crate::event::BigInt;
 
-/// The integer in decimal, with a `-` where it is below zero.
+/// Returns the integer in decimal, with a `-` if it is negative.
 pub fn big_int_text(v: BigInt<'_>) -> String {
     match v {
         BigInt::Decimal { negative, digits } => {
@@ -15,11 +15,11 @@ pub fn big_int_text(v: BigInt<'_>) -> String {
     }
 }
 
-/// A little-endian magnitude in decimal. Quadratic: readers bound the size by
+/// Converts a little-endian magnitude to decimal. Quadratic: readers bound the size with
 /// [`crate::Limits::integer_digits`].
 fn decimal_digits(magnitude: &[u8]) -> String {
     const BASE: u64 = 1_000_000_000;
-    // Nine decimal digits a limb, the least significant limb first.
+    // Nine decimal digits per limb, least significant limb first.
     let mut limbs: Vec<u32> = vec![0];
     for &byte in magnitude.iter().rev() {
         let mut carry = u64::from(byte);
@@ -39,8 +39,8 @@ fn decimal_digits(magnitude: &[u8]) -> String {
     text
 }
 
-/// Decimal digits (no sign, no leading zero) as a little-endian magnitude without trailing zero
-/// bytes. Quadratic, as above.
+/// Converts decimal digits (no sign, no leading zero) to a little-endian magnitude without trailing
+/// zero bytes. Quadratic, as above.
 pub fn magnitude(digits: &str) -> Vec<u8> {
     let mut bytes: Vec<u8> = Vec::with_capacity(digits.len() / 2);
     for digit in digits.bytes() {
@@ -57,17 +57,17 @@ pub fn magnitude(digits: &str) -> Vec<u8> {
     bytes
 }
 
-/// The double of a decimal text (JSON's grammar), if its shortest notation has the same digits
-/// and exponent: then nothing is lost by holding the double. `1.10` has the value of `1.1`, but
-/// says more; it is not the same.
+/// Returns the double of a decimal text (JSON's grammar) if its shortest notation has the same
+/// digits and exponent, so that the double loses nothing. `1.10` has the value of `1.1` but more
+/// digits; it is not the same.
 pub fn double_of_same_digits(text: &str) -> Option<f64> {
     let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite())?;
     (same_notation(text) == same_notation(zmij::Buffer::new().format_finite(value)))
         .then_some(value)
 }
 
-/// The double of the same value as a single. A NaN keeps its bits, which a conversion by the
-/// processor may change: it makes a signalling NaN a quiet one.
+/// Returns the double with the same value as a single. Keeps the bits of a NaN, which a conversion
+/// by the processor may change: it turns a signalling NaN into a quiet one.
 #[inline]
 pub fn widened(v: f32) -> f64 {
     if v.is_nan() {
@@ -77,15 +77,15 @@ pub fn widened(v: f32) -> f64 {
     f64::from(v)
 }
 
-/// Tells whether a double has the value of the text: the shortest notation of the double and the
-/// text are equal as decimals, whatever their spelling.
+/// Returns whether a double has the value of the text: its shortest notation and the text are equal
+/// as decimals, however they are spelled.
 pub fn is_value_kept(text: &str, value: f64) -> bool {
     let mut buffer = zmij::Buffer::new();
     let (ours, theirs) = (normal_form(buffer.format_finite(value)), normal_form(text));
     ours == theirs || (ours.1.is_empty() && theirs.1.is_empty())
 }
 
-/// Sign, digits as written without the point, and the exponent of the last digit.
+/// Returns the sign, the digits as written without the point, and the exponent of the last digit.
 fn same_notation(text: &str) -> (bool, String, i64) {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -96,14 +96,14 @@ fn same_notation(text: &str) -> (bool, String, i64) {
         None => (text, 0),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    // Writers of doubles print `1.0` for `1`; the lone zero says nothing about precision.
+    // Writers of doubles print `1.0` for `1`; a single zero says nothing about precision.
     let fraction = if fraction == "0" { "" } else { fraction };
     let digits = format!("{whole}{fraction}");
     let digits = digits.trim_start_matches('0');
     (negative, digits.to_owned(), exponent - fraction.len() as i64)
 }
 
-/// As [`same_notation`], without trailing zeros: equal for equal values.
+/// Same as [`same_notation`], without trailing zeros, so that equal values compare equal.
 fn normal_form(text: &str) -> (bool, String, i64) {
     let (negative, digits, exponent) = same_notation(text);
     let short = digits.trim_end_matches('0');

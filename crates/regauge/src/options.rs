@@ -1,9 +1,9 @@
-//! The table of options: what each one is called in the command, in Python and in Ruby, which values
-//! it takes, and where it applies.
+//! The table of options: the name of each in the command, in Python and in Ruby, the values it
+//! takes, and where it applies.
 //!
 //! Hints are rendered from it, and the Python package reads from it which keyword arguments a
-//! function takes. An option is a row here; what it does is the field of [`crate::Options`] that the
-//! row names.
+//! function takes. Each option is a row here; its effect is documented at the field of
+//! [`crate::Options`] that the row names.
 
 use crate::format::Format;
 use Format::{Bson, Cbor, Json, Marc, MarcJson, MarcXml, Marshal, Msgpack, Ndjson, Pickle, Yaml};
@@ -24,7 +24,7 @@ pub enum Opt {
     Objects,
     /// The limits of [`crate::Limits`].
     Limits,
-    /// How documents become documents.
+    /// How documents of the input become documents of the output.
     Documents,
     /// What happens to broken records.
     Bad,
@@ -54,7 +54,7 @@ pub enum Opt {
     YamlIndent,
     /// Indented sequences in YAML.
     YamlIndentSequences,
-    /// `---` before the first document of YAML.
+    /// `---` before the first YAML document.
     YamlDocumentStart,
     /// The encoding that ISO 2709 is read in.
     Charset,
@@ -70,25 +70,25 @@ pub enum Opt {
     MarcCompact,
     /// The form of Extended JSON.
     ExtendedJson,
-    /// The largest document of BSON.
+    /// The largest BSON document.
     BsonDocumentBytes,
-    /// The deterministic encoding of CBOR.
+    /// CBOR's deterministic encoding.
     CborDeterministic,
-    /// Items of indefinite length in CBOR.
+    /// CBOR items of indefinite length.
     CborIndefinite,
     /// CBOR tags that stay data.
     CborKeepTags,
-    /// What strings without an encoding are in Ruby's Marshal.
+    /// How Marshal strings without an encoding are read.
     RubyBinary,
-    /// Objects of Ruby's Marshal with everything that they carry.
+    /// Marshal objects with everything that they carry.
     MarshalExact,
     /// The protocol of pickles.
     PickleProtocol,
-    /// What the 8-bit strings of Python 2 are.
+    /// How 8-bit strings of Python 2 are read.
     PickleStrings,
 }
 
-/// What an option takes as its value.
+/// The value that an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// Nothing: it is on or off.
@@ -118,7 +118,7 @@ pub enum Side {
     Convert,
 }
 
-/// What somebody reads or writes who calls regauge: what names an option goes by.
+/// An interface to regauge, which determines the names of options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
     /// The command line.
@@ -129,7 +129,7 @@ pub enum Language {
     Ruby,
 }
 
-/// A row of the table.
+/// A row of the option table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The option.
@@ -141,23 +141,23 @@ pub struct Row {
     pub takes: Takes,
     /// Where it applies.
     pub side: Side,
-    /// The formats that it applies to; none stands for all.
+    /// The formats that it applies to; empty means all.
     pub formats: &'static [Format],
 }
 
 impl Row {
-    /// What the option is called, without dashes; `None` where there is no such option.
+    /// Returns the option's name, without dashes; `None` if it does not exist there.
     pub fn name(&self, language: Language) -> Option<&'static str> {
         Some(self.names[language as usize]).filter(|name| !name.is_empty())
     }
 
-    /// Whether the option applies to this format.
+    /// Returns whether the option applies to this format.
     pub fn is_for(&self, format: Format) -> bool {
         self.formats.is_empty() || self.formats.contains(&format)
     }
 
-    /// What `word` is called as a value of this option. The bindings have one value for what they
-    /// build, so keeping both keys means to have the last there; Ruby calls a double a float.
+    /// Returns the name of `word` as a value of this option. The bindings build maps with one value
+    /// per key, so keeping both keys means keeping the last there; Ruby calls a double a float.
     pub fn word(&self, language: Language, word: &'static str) -> &'static str {
         match (self.opt, language, word) {
             (Opt::DuplicateKeys, Language::Python | Language::Ruby, "keep") => "last",
@@ -168,12 +168,12 @@ impl Row {
 }
 
 impl Opt {
-    /// The row of the option.
+    /// Returns the option's row.
     pub fn row(self) -> &'static Row {
         &OPTIONS[self as usize]
     }
 
-    /// What the option is called, without dashes; `None` where there is no such option.
+    /// Returns the option's name, without dashes; `None` if it does not exist there.
     pub fn name(self, language: Language) -> Option<&'static str> {
         self.row().name(language)
     }
@@ -198,8 +198,8 @@ const NUMBERS: &[Format] = &[Json, Ndjson, Yaml];
 const STREAMS: &[Format] = &[Ndjson, Marc, MarcXml, MarcJson];
 const CHARSETS: Takes = Words(&["auto", "utf8", "marc8"]);
 
-/// Every option, in the order of [`Opt`]: its field, its names in the command, in Python and in Ruby
-/// (empty where there is none), its values, and where it applies.
+/// Every option, in the order of [`Opt`]: its field, its names in the command, in Python and in
+/// Ruby (empty if it does not exist there), its values, and where it applies.
 #[rustfmt::skip]
 pub const OPTIONS: [Row; 37] = [
     row(Opt::From, "from", ["from", "from_", "from"], Takes::Format, Convert, &[]),
@@ -241,8 +241,8 @@ pub const OPTIONS: [Row; 37] = [
     row(Opt::PickleStrings, "pickle.strings", ["pickle-strings", "strings", "strings"], Words(&["ascii", "utf8", "latin1", "bytes"]), Read, &[Pickle]),
 ];
 
-/// The module of a format in a binding, `regauge.json` or `Regauge::JSON`; `None` where hints have no
-/// use for it.
+/// Returns the module of a format in a binding, `regauge.json` or `Regauge::JSON`; `None` if no
+/// hint needs it.
 pub fn module(language: Language, format: Format) -> Option<&'static str> {
     Some(match (language, format) {
         (Language::Python, Json) => "regauge.json",
@@ -266,7 +266,8 @@ mod tests {
         }
     }
 
-    /// A name means one option in the command. In a binding it may mean one option for each format.
+    /// In the command, a name refers to one option. In a binding it may refer to one option per
+    /// format.
     #[test]
     fn names_are_clear() {
         for (index, row) in OPTIONS.iter().enumerate() {
@@ -278,7 +279,7 @@ mod tests {
                     let apart = Format::ALL.iter().all(|of| !row.is_for(*of) || !other.is_for(*of));
                     assert!(
                         language != Language::Command && apart,
-                        "{:?} and {:?} have one name in {language:?}",
+                        "{:?} and {:?} share a name in {language:?}",
                         row.opt,
                         other.opt
                     );

@@ -1,8 +1,8 @@
-//! The buffer that writers write into: bytes in memory, handed on to an [`Output`] piece by piece.
+//! The buffer that writers write into: bytes in memory, flushed piece by piece to an [`Output`].
 //!
-//! Advice for those who change this file: everything here is hot. A writer asks for
-//! [`room`](Out::room) once per token and then pushes without further checks of capacity; the
-//! unsafe blocks rely on that contract only. `make sanitize` runs the tests under AddressSanitizer.
+//! Advice for editors: everything here is hot. A writer asks for [`room`](Out::room) once per token
+//! and then pushes without further capacity checks; the unsafe blocks rely on that contract only.
+//! `make sanitize` runs the tests under AddressSanitizer.
 
 #![allow(unsafe_code, reason = "writes into reserved room")]
 
@@ -12,25 +12,25 @@ use crate::options::Opt;
 use crate::output::Output;
 use crate::{Error, Result};
 
-/// Bytes are handed on when this many have come together. Fits the second-level cache beside a
-/// window of input.
+/// Bytes are flushed when the buffer reaches this size. It fits the second-level cache together
+/// with a window of input.
 const FLUSH_BYTES: usize = 256 << 10;
 
-/// A growing buffer with an optional output behind.
+/// A growing buffer with an optional output.
 pub struct Out<'o> {
     buf: Vec<u8>,
-    /// Bytes that have left for the output.
+    /// Bytes that have been flushed to the output.
     base: u64,
     output: Option<Box<dyn Output + Send + 'o>>,
-    /// Nothing from this absolute position on may leave: a record may yet be rolled back.
+    /// Nothing from this absolute position on may be flushed: a record may yet be rolled back.
     checkpoint: Option<u64>,
-    /// The bound for what a checkpoint may hold back.
+    /// The limit on the bytes that a checkpoint may hold back.
     record_bytes: u64,
     flush_bytes: usize,
 }
 
 impl<'o> Out<'o> {
-    /// A buffer that keeps everything: see [`into_vec`](Out::into_vec).
+    /// Creates a buffer that keeps everything: see [`into_vec`](Out::into_vec).
     pub fn in_memory() -> Self {
         Out {
             buf: Vec::new(),
@@ -42,12 +42,12 @@ impl<'o> Out<'o> {
         }
     }
 
-    /// A buffer in front of `output`.
+    /// Creates a buffer in front of `output`.
     pub fn to_output(output: impl Output + Send + 'o, record_bytes: u64) -> Self {
         Out::flushing_at(FLUSH_BYTES, output, record_bytes)
     }
 
-    /// A buffer in front of `output`, of a size that tests choose.
+    /// Creates a buffer in front of `output`, with a flush size that tests choose.
     pub(crate) fn flushing_at(
         flush_bytes: usize,
         output: impl Output + Send + 'o,
@@ -63,55 +63,55 @@ impl<'o> Out<'o> {
         }
     }
 
-    /// Reuses a buffer, keeping its capacity and dropping what it holds.
+    /// Reuses a buffer, keeping its capacity and dropping its contents.
     pub fn reusing(mut buf: Vec<u8>) -> Self {
         buf.clear();
         Out { buf, ..Out::in_memory() }
     }
 
-    /// Everything that was written and not handed on.
+    /// Returns everything that was written and not flushed.
     pub fn into_vec(self) -> Vec<u8> {
         self.buf
     }
 
-    /// Where the next byte goes, counted from the first byte ever written.
+    /// Returns the position of the next byte, counted from the first byte ever written.
     #[inline]
     pub fn position(&self) -> u64 {
         self.base + self.buf.len() as u64
     }
 
-    /// The position of the first byte that is still in memory.
+    /// Returns the position of the first byte that is still in memory.
     #[inline]
     pub fn base(&self) -> u64 {
         self.base
     }
 
-    /// The bytes that are still in memory.
+    /// Returns the bytes that are still in memory.
     #[inline]
     pub fn held(&self) -> &[u8] {
         &self.buf
     }
 
-    /// The bytes that are still in memory, to patch or to move.
+    /// Returns the bytes that are still in memory, to patch or to move.
     #[inline]
     pub fn held_mut(&mut self) -> &mut Vec<u8> {
         &mut self.buf
     }
 
-    /// Whether `n` more bytes fit without asking for [`room`](Out::room).
+    /// Returns whether `n` more bytes fit without a call to [`room`](Out::room).
     #[inline]
     pub fn has_room(&self, n: usize) -> bool {
         self.buf.capacity() - self.buf.len() >= n
     }
 
-    /// Whether there is an output behind, so that bytes do not simply gather.
+    /// Returns whether there is an output, so that bytes do not simply accumulate.
     #[inline]
     pub fn has_output(&self) -> bool {
         self.output.is_some()
     }
 
-    /// Makes sure that `n` more bytes fit, handing on everything before the position `keep_from`
-    /// where that helps.
+    /// Ensures that `n` more bytes fit, flushing everything before the position `keep_from` if
+    /// needed.
     ///
     /// # Errors
     /// `Io` from the output, `Limit` when a record that may be rolled back grows too large.
@@ -132,7 +132,7 @@ impl<'o> Out<'o> {
                 let held = self.position() - checkpoint;
                 if held > self.record_bytes {
                     return Err(Error::limit(format!(
-                        "a record became {held} bytes, more than may be held to undo it"
+                        "found a record of {held} bytes, which exceeds the rollback limit"
                     ))
                     .hint(
                         Hint::set(Opt::Bad, "stop")
@@ -145,7 +145,7 @@ impl<'o> Out<'o> {
         Ok(())
     }
 
-    /// Hands on everything before the position `keep_from`, or before the checkpoint.
+    /// Flushes everything before the position `keep_from`, or before the checkpoint.
     ///
     /// # Errors
     /// `Io` from the output.
@@ -162,7 +162,7 @@ impl<'o> Out<'o> {
         Ok(())
     }
 
-    /// Hands on everything and settles the output.
+    /// Flushes everything and settles the output.
     ///
     /// # Errors
     /// `Io` from the output.
@@ -175,7 +175,7 @@ impl<'o> Out<'o> {
         }
     }
 
-    /// See [`Output::hold`]. What is in memory has not left yet, so it counts as held.
+    /// See [`Output::hold`]. Bytes in memory have not been flushed, so they count as held.
     ///
     /// # Errors
     /// `Io` from the output.
@@ -196,7 +196,7 @@ impl<'o> Out<'o> {
             self.buf[at..at + bytes.len()].copy_from_slice(bytes);
             return Ok(());
         }
-        // A header can lie across the edge: its head has left, its tail has not.
+        // A header can straddle the edge: its start has been flushed, its end has not.
         let outside = (bytes.len() as u64).min(self.base - position) as usize;
         let output = self.output.as_mut().expect("bytes have left for an output");
         output.patch(position, &bytes[..outside])?;
@@ -215,7 +215,7 @@ impl<'o> Out<'o> {
         }
     }
 
-    /// Remembers this position for [`rollback`](Out::rollback).
+    /// Records this position for [`rollback`](Out::rollback).
     pub fn checkpoint(&mut self) {
         self.checkpoint = Some(self.position());
     }
@@ -226,27 +226,27 @@ impl<'o> Out<'o> {
         self.buf.truncate((checkpoint - self.base) as usize);
     }
 
-    /// Where the latest checkpoint stands.
+    /// Returns the position of the latest checkpoint.
     #[inline]
     pub fn checkpoint_position(&self) -> Option<u64> {
         self.checkpoint
     }
 
-    /// Gives back the memory that a buffer grew to, when little is left in it.
+    /// Releases the memory that a buffer grew to, if it now holds little.
     pub fn shrink(&mut self) {
         self.buf.shrink_to(self.flush_bytes);
     }
 
-    /// Replaces headers that are still in memory by longer or shorter ones, all in one pass over
-    /// the bytes behind the first. `edits` are in order of their places, which count as before any
-    /// of them; a checkpoint moves along. Gives back how many bytes were moved.
+    /// Replaces headers that are still in memory with longer or shorter ones, in one pass over the
+    /// bytes after the first. `edits` are sorted by position, counted before any edit; a checkpoint
+    /// moves along. Returns how many bytes were moved.
     pub fn splice(&mut self, edits: &[Edit]) -> u64 {
         let Some(first) = edits.first() else { return 0 };
         let growth: usize = edits.iter().map(|edit| edit.length.saturating_sub(edit.old)).sum();
         let first = (first.at - self.base) as usize;
         let end = self.buf.len();
-        // The bytes go up by what all edits add, and come down, piece by piece, to their places:
-        // so a piece is never written over before it was moved.
+        // All bytes first move up by the total growth, then piece by piece down to their places, so
+        // that no piece is overwritten before it has moved.
         self.buf.resize(end + growth, 0);
         let mut moved = 0;
         if growth > 0 {
@@ -282,7 +282,7 @@ impl<'o> Out<'o> {
         debug_assert!(self.has_room(1));
         let length = self.buf.len();
         if length == self.buf.capacity() {
-            // Never so by contract; the check keeps the function sound and is predicted.
+            // Never true by contract; the check keeps the function sound and is well predicted.
             self.buf.reserve(1);
         }
         // SAFETY: there is room for one more byte, checked just above.
@@ -292,21 +292,21 @@ impl<'o> Out<'o> {
         }
     }
 
-    /// Appends bytes. Fast when there is [`room`](Out::room).
+    /// Appends bytes. Fast if there is [`room`](Out::room).
     #[inline]
     pub fn extend(&mut self, bytes: &[u8]) {
         self.buf.extend_from_slice(bytes);
     }
 
-    /// Appends bytes that are few more often than not: up to 64 by copies of fixed size that
-    /// overlap, which are cheaper than a call of memcpy. Fast when there is room.
+    /// Appends bytes that are usually few: up to 64 with overlapping fixed-size copies, which are
+    /// cheaper than a call to memcpy. Fast if there is room.
     #[inline]
     pub fn extend_short(&mut self, bytes: &[u8]) {
         self.extend_behind([], bytes);
     }
 
-    /// Appends a header and bytes, in one step: [`extend_short`](Out::extend_short) behind it. Fast
-    /// when there is room.
+    /// Appends a header and bytes in one step: a header followed by
+    /// [`extend_short`](Out::extend_short). Fast if there is room.
     #[inline]
     pub fn extend_behind<const N: usize>(&mut self, header: [u8; N], bytes: &[u8]) {
         let (count, length) = (bytes.len(), self.buf.len());
@@ -314,7 +314,7 @@ impl<'o> Out<'o> {
             self.buf.reserve(N.saturating_add(count));
         }
         let from = bytes.as_ptr();
-        // SAFETY: `N + count` bytes fit behind the length, checked just above, or `reserve` would
+        // SAFETY: `N + count` bytes fit after the length, checked just above, or `reserve` would
         // not have returned; `count` bytes can be read at `from`. Every copy lies within the first
         // `count` bytes of both, which do not overlap because the vector is borrowed exclusively.
         unsafe {
@@ -335,7 +335,7 @@ impl<'o> Out<'o> {
         }
     }
 
-    /// Appends up to 16 bytes of `bytes` by one fixed copy, which is cheaper than a call of
+    /// Appends up to 16 bytes of `bytes` with one fixed-size copy, which is cheaper than a call to
     /// memcpy. There must be room for 16.
     #[inline]
     pub fn extend_16(&mut self, bytes: &[u8; 16], count: usize) {
@@ -344,24 +344,24 @@ impl<'o> Out<'o> {
         if self.buf.capacity() - length < 16 {
             self.buf.reserve(16);
         }
-        // SAFETY: sixteen bytes fit behind the length, checked just above, and `count` of them,
-        // at most sixteen, become part of the vector after they were written.
+        // SAFETY: sixteen bytes fit after the length, checked just above, and `count` of them, at
+        // most sixteen, become part of the vector after they were written.
         unsafe {
             self.buf.as_mut_ptr().add(length).cast::<[u8; 16]>().write_unaligned(*bytes);
             self.buf.set_len(length + count.min(16));
         }
     }
 
-    /// Appends a header and a number, each by a move of its own: put together before, they take a
-    /// detour by memory that waits for itself, half of the time of an array of doubles. Fast when
-    /// there is room.
+    /// Appends a header and a number with a separate store for each. Combining them first goes
+    /// through memory and stalls on store forwarding, which took half of the time of an array of
+    /// doubles. Fast if there is room.
     #[inline(always)]
     pub fn push_behind<const N: usize, const M: usize>(&mut self, header: [u8; N], bytes: [u8; M]) {
         let length = self.buf.len();
         if self.buf.capacity() - length < N + M {
             self.buf.reserve(N + M);
         }
-        // SAFETY: both fit behind the length, checked just above.
+        // SAFETY: both fit after the length, checked just above.
         unsafe {
             let to = self.buf.as_mut_ptr().add(length);
             to.cast::<[u8; N]>().write_unaligned(header);
@@ -370,8 +370,8 @@ impl<'o> Out<'o> {
         }
     }
 
-    /// Appends the first `count` of `N` bytes, which are zero until `fill` changes them. Fast when there is
-    /// room for `N`.
+    /// Appends the first `count` of `N` bytes, which are zero until `fill` changes them. Fast if
+    /// there is room for `N`.
     #[inline(always)]
     pub fn push_filled<const N: usize>(&mut self, count: usize, fill: impl FnOnce(&mut [u8; N])) {
         debug_assert!(count <= N);
@@ -379,8 +379,8 @@ impl<'o> Out<'o> {
         if self.buf.capacity() - length < N {
             self.buf.reserve(N);
         }
-        // SAFETY: `N` bytes fit behind the length, checked just above, and at most these become part of the
-        // vector after they were written.
+        // SAFETY: `N` bytes fit after the length, checked just above, and at most these become part
+        // of the vector after they were written.
         unsafe {
             let to = self.buf.as_mut_ptr().add(length).cast::<[u8; N]>();
             to.write([0; N]);
@@ -389,8 +389,8 @@ impl<'o> Out<'o> {
         }
     }
 
-    /// Appends a header and the first `count` bytes of a window, of which all 32 are copied, so that
-    /// there is no branch on their number. Fast when there is room for the header and 32.
+    /// Appends a header and the first `count` bytes of a window. Copies all 32, which avoids a
+    /// branch on their number. Fast if there is room for the header and 32.
     #[inline(always)]
     pub fn extend_window<const N: usize>(
         &mut self,
@@ -403,8 +403,8 @@ impl<'o> Out<'o> {
         if self.buf.capacity() - length < N + 32 {
             self.buf.reserve(N + 32);
         }
-        // SAFETY: the header and 32 bytes fit behind the length, checked just above, and of these
-        // at most 32 become part of the vector after they were written.
+        // SAFETY: the header and 32 bytes fit after the length, checked just above, and of these at
+        // most 32 become part of the vector after they were written.
         unsafe {
             let to = self.buf.as_mut_ptr().add(length);
             to.cast::<[u8; N]>().write_unaligned(header);
@@ -413,9 +413,10 @@ impl<'o> Out<'o> {
         }
     }
 
-    /// Appends the first `count` bytes of a header and all of `bytes`, where there is room for both as
-    /// they are; else nothing, and says so. There is no call in it, so whoever has one left, at its
-    /// end, keeps nothing on the stack for it: of tokens of few bytes that was a tenth of the time.
+    /// Appends the first `count` bytes of a header and all of `bytes` if both fit without growing;
+    /// otherwise appends nothing and returns `false`. It makes no call, so a caller whose only call
+    /// is a tail call saves no registers on the stack, which took a tenth of the time of short
+    /// tokens.
     #[inline(always)]
     pub fn try_push<const N: usize, const M: usize>(
         &mut self,
@@ -428,7 +429,7 @@ impl<'o> Out<'o> {
         if self.buf.capacity() - length < N + M {
             return false;
         }
-        // SAFETY: `N + M` bytes fit behind the length, checked just above. Those of `bytes` lie behind
+        // SAFETY: `N + M` bytes fit after the length, checked just above. Those of `bytes` follow
         // at most `N`, and what becomes part of the vector was written.
         unsafe {
             let to = self.buf.as_mut_ptr().add(length);
@@ -439,8 +440,9 @@ impl<'o> Out<'o> {
         true
     }
 
-    /// As [`extend_window`](Out::extend_window), with a byte at the end, where there is room for the
-    /// header and 33; else nothing, and says so: see [`try_push`](Out::try_push).
+    /// Same as [`extend_window`](Out::extend_window) with one more byte at the end, if the header
+    /// and 33 bytes fit; otherwise appends nothing and returns `false`: see
+    /// [`try_push`](Out::try_push).
     #[inline(always)]
     pub fn try_extend_window<const N: usize>(
         &mut self,
@@ -454,8 +456,8 @@ impl<'o> Out<'o> {
         if self.buf.capacity() - length < N + 33 {
             return false;
         }
-        // SAFETY: the header and 33 bytes fit behind the length, checked just above; the one at the end
-        // lies behind at most 32, and what becomes part of the vector was written.
+        // SAFETY: the header and 33 bytes fit after the length, checked just above; the one at the
+        // end follows at most 32, and what becomes part of the vector was written.
         unsafe {
             let to = self.buf.as_mut_ptr().add(length);
             to.cast::<[u8; N]>().write_unaligned(header);
@@ -466,9 +468,9 @@ impl<'o> Out<'o> {
         true
     }
 
-    /// Where the next byte goes, with place for `most` bytes: for tokens of many small parts, which
-    /// so pay for one check. [`advance`](Out::advance) makes what was written there count. The
-    /// pointer is good until anything else is done with the buffer.
+    /// Returns a pointer to the next byte, with room for `most` bytes: tokens of many small parts
+    /// need only one check. [`advance`](Out::advance) then appends what was written there. The
+    /// pointer is valid until the buffer is used in any other way.
     #[inline(always)]
     pub fn spare(&mut self, most: usize) -> *mut u8 {
         if self.buf.capacity() - self.buf.len() < most {
@@ -477,10 +479,10 @@ impl<'o> Out<'o> {
         self.buf.spare_capacity_mut().as_mut_ptr().cast()
     }
 
-    /// Appends the first `count` bytes behind the end.
+    /// Appends the first `count` bytes after the end.
     ///
     /// # Safety
-    /// [`spare`](Out::spare) was asked for as many, and they have been written since.
+    /// [`spare`](Out::spare) was called for at least as many, and they have been written since.
     #[inline(always)]
     pub unsafe fn advance(&mut self, count: usize) {
         let length = self.buf.len() + count;
@@ -489,7 +491,7 @@ impl<'o> Out<'o> {
         unsafe { self.buf.set_len(length) };
     }
 
-    /// The last byte written, if it is still in memory.
+    /// Returns the last byte written, if it is still in memory.
     #[inline]
     pub fn last(&self) -> Option<u8> {
         self.buf.last().copied()
@@ -503,14 +505,14 @@ impl<'o> Out<'o> {
         }
     }
 
-    /// Appends `N` bytes at once. Fast when there is room.
+    /// Appends `N` bytes at once. Fast if there is room.
     #[inline]
     pub fn push_array<const N: usize>(&mut self, bytes: [u8; N]) {
         let length = self.buf.len();
         if self.buf.capacity() - length < N {
             self.buf.reserve(N);
         }
-        // SAFETY: `N` bytes fit behind the length, checked just above.
+        // SAFETY: `N` bytes fit after the length, checked just above.
         unsafe {
             self.buf.as_mut_ptr().add(length).cast::<[u8; N]>().write_unaligned(bytes);
             self.buf.set_len(length + N);
@@ -518,8 +520,7 @@ impl<'o> Out<'o> {
     }
 }
 
-/// Copies the first `N` and the last `N` of `count` bytes, `N <= count <= 2 * N`, which is all of
-/// them.
+/// Copies `count` bytes, `N <= count <= 2 * N`, as their first `N` and their last `N`.
 ///
 /// # Safety
 /// `count` bytes can be read at `from` and written at `to`, and the two do not overlap.
@@ -534,21 +535,21 @@ unsafe fn copy_both_ends<const N: usize>(from: *const u8, to: *mut u8, count: us
     }
 }
 
-/// A header to be replaced: see [`Out::splice`].
+/// A header to replace: see [`Out::splice`].
 #[derive(Clone, Copy, Debug)]
 pub struct Edit {
     /// The position of its first byte.
     pub at: u64,
-    /// How many bytes it has.
+    /// The number of bytes it has.
     pub old: usize,
-    /// What it becomes.
+    /// The replacement.
     pub header: [u8; 5],
-    /// How many bytes of `header` count.
+    /// The number of bytes used in `header`.
     pub length: usize,
 }
 
 impl Edit {
-    /// How many bytes longer what follows the header begins.
+    /// Returns how many bytes the header grows.
     pub fn growth(&self) -> i64 {
         self.length as i64 - self.old as i64
     }

@@ -1,38 +1,37 @@
-//! Where finished bytes go, and how a header that was written too early is put right.
+//! Where finished bytes go, and how a header that was written too early is corrected.
 
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write};
 
-/// Takes the bytes of a writer, in order.
+/// Accepts the bytes of a writer, in order.
 ///
 /// A format that writes a length before a container (MessagePack) cannot know the length of one
-/// that does not fit into memory. It then announces so with [`hold`](Output::hold), writes on, and
+/// that does not fit into memory. It then calls [`hold`](Output::hold), keeps writing, and
 /// [`patch`](Output::patch)es the header when the container ends.
 pub trait Output {
     /// Appends bytes.
     ///
     /// # Errors
-    /// Those of the system.
+    /// `Io` errors from the system.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// From here on, until [`release`](Output::release), anything from this place on may still be
-    /// patched.
+    /// Marks this place: anything from here on may be patched until [`release`](Output::release).
     ///
     /// # Errors
-    /// Those of the system.
+    /// `Io` errors from the system.
     fn hold(&mut self) -> io::Result<()>;
 
-    /// Replaces bytes at `offset`, counted from the first byte that was ever written; they are
-    /// behind the place of [`hold`](Output::hold).
+    /// Replaces bytes at `offset`, counted from the first byte ever written. They must lie after
+    /// the place of [`hold`](Output::hold).
     ///
     /// # Errors
-    /// Those of the system.
+    /// `Io` errors from the system.
     fn patch(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Nothing written so far will be patched any more.
+    /// Declares that nothing written so far will be patched again.
     ///
     /// # Errors
-    /// Those of the system.
+    /// `Io` errors from the system.
     fn release(&mut self) -> io::Result<()>;
 }
 
@@ -59,11 +58,11 @@ pub struct FileOutput {
 }
 
 impl FileOutput {
-    /// Writes to `file` from its present position on. The file must be a regular one, not opened
-    /// for appending.
+    /// Writes to `file` from its current position on. The file must be regular and not opened for
+    /// appending.
     ///
     /// # Errors
-    /// Those of asking for the position.
+    /// `Io` errors from querying the position.
     pub fn new(mut file: File) -> io::Result<FileOutput> {
         let start = file.stream_position()?;
         Ok(FileOutput { file, start })
@@ -92,8 +91,8 @@ impl Output for FileOutput {
     }
 }
 
-/// Anything that can only be appended to: a pipe, a compressor. While bytes are held they go to
-/// an unnamed temporary file, and from there on when they are released.
+/// Anything that can only be appended to: a pipe, a compressor. Held bytes go to an unnamed
+/// temporary file and are copied on when they are released.
 pub struct StreamOutput<W> {
     inner: W,
     written: u64,
@@ -106,7 +105,8 @@ impl<W: Write> StreamOutput<W> {
         StreamOutput { inner, written: 0, spool: None }
     }
 
-    /// What was written to, for those who have to finish it. Bytes that are still held are lost.
+    /// Returns the inner writer so that the caller can finish it. Bytes that are still held are
+    /// lost.
     pub fn into_inner(self) -> W {
         self.inner
     }
@@ -131,7 +131,7 @@ impl<W: Write> Output for StreamOutput<W> {
     }
 
     fn patch(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let (file, start) = self.spool.as_mut().expect("held before patched");
+        let (file, start) = self.spool.as_mut().expect("hold() comes before patch()");
         file.seek(SeekFrom::Start(offset - *start))?;
         file.write_all(bytes)?;
         file.seek(SeekFrom::End(0))?;

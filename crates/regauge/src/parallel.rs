@@ -1,17 +1,16 @@
-//! Record streams over several cores: cut at record boundaries, converted in parts, written in
-//! order.
+//! Converts record streams on several cores: cut at record boundaries, converted in parts, written
+//! in order.
 //!
-//! Nobody hands out the work, and nobody writes for the others. A worker takes the next part of the
-//! input (where it can be read at any place, a range of it, which the worker reads itself), converts
-//! it, and puts it in line. Whoever finds the first part of the line converted, and nobody writing,
-//! writes it and what follows it; the others go on with the next parts meanwhile. So all that a
-//! file costs, the system's share included, is spread, and a worker waits only where more than
-//! `PARTS_PER_JOB` per worker are under way: memory is bounded whatever the speeds are. Buffers go
-//! round.
+//! There is no dispatcher and no writer thread. A worker takes the next part of the input (a range
+//! that it reads itself, if the input can be read at any position), converts it, and queues the
+//! result. A worker that finds the first part of the queue converted and no other worker writing
+//! writes that part and those that follow it; the others meanwhile continue with the next parts. So
+//! all costs of a file are spread, including the system's share, and a worker waits only if more
+//! than `PARTS_PER_JOB` parts per worker are under way: memory is bounded whatever the speeds are.
+//! Buffers are recycled.
 //!
-//! The calling thread keeps the account, in the order of the input. It is woken for many parts at
-//! once, or for one that is not as it should be: where there are as many workers as cores, each
-//! time that it runs a worker does not.
+//! The calling thread does the accounting, in input order. It is woken for many parts at once, or
+//! for one that has a fault: with as many workers as cores, each time it runs, a worker does not.
 
 mod parts;
 
@@ -28,16 +27,15 @@ use crate::output::Output;
 use crate::reader::{Skipped, WINDOW_BYTES};
 use crate::{Error, ErrorKind, Result};
 
-/// Parts under way for each worker: one at work, the others converted and waiting for one before
-/// them.
+/// Parts under way per worker: one being converted, the others converted and waiting for an earlier
+/// part.
 const PARTS_PER_JOB: usize = 3;
 
-/// Written parts that the calling thread is woken for, unless one of them is faulty.
+/// Written parts after which the calling thread is woken, unless one of them is faulty.
 const PARTS_PER_ACCOUNT: usize = 32;
 
-/// Tells whether a conversion can be cut into parts: its input is a stream of records whose
-/// boundaries are found without parsing, and the outputs of two parts can stand one behind the
-/// other.
+/// Returns whether a conversion can be cut into parts: its input is a stream of records whose
+/// boundaries can be found without parsing, and the outputs of two parts can be concatenated.
 pub fn can_split(options: &Options) -> bool {
     let records = matches!(options.from, Format::Ndjson | Format::Marc);
     let documents = match options.resolved_documents() {
@@ -48,17 +46,17 @@ pub fn can_split(options: &Options) -> bool {
     records && documents
 }
 
-/// Tells whether a conversion can be cut into parts, of this input: see [`can_split`]. Of a stream
-/// nobody can say how far a broken record goes without keeping it.
+/// Returns whether this conversion can be cut into parts for this input: see [`can_split`]. In a
+/// stream, how far a broken record extends is only known by keeping it.
 pub(crate) fn can_split_input(input: &Input<'_>, options: &Options) -> bool {
     can_split(options) && (!options.skip_bad || matches!(input, Input::At(_)))
 }
 
-/// A broken record of a part.
+/// A broken record in a part.
 struct Bad {
-    /// The error, and no bytes if they are to be read again.
+    /// The error, without bytes if they are to be read again.
     piece: Skipped,
-    /// How many bytes it has.
+    /// Its length in bytes.
     length: u64,
 }
 
@@ -68,18 +66,18 @@ impl Bad {
     }
 }
 
-/// A part that was converted.
+/// A converted part.
 struct Done {
     /// Where its first record begins.
     start: u64,
-    /// The buffer of the input, to be used again.
+    /// The input buffer, to be reused.
     input: Vec<u8>,
     output: Vec<u8>,
     bad: Vec<Bad>,
     result: Result<Summary>,
 }
 
-/// What the account needs of a part.
+/// The data of a part that the accounting needs.
 struct Entry {
     start: u64,
     bad: Vec<Bad>,
@@ -92,7 +90,7 @@ impl Entry {
     }
 }
 
-/// Where parts are taken from.
+/// The source of parts.
 struct Supply<'a> {
     parts: Parts<'a>,
     /// The number of the next part.
@@ -100,29 +98,28 @@ struct Supply<'a> {
     ended: bool,
 }
 
-/// What stands between the workers and the end of the run. Parts have numbers in the order of the
-/// input.
+/// The queue between the workers and the end of the run. Parts are numbered in input order.
 struct Line {
-    /// Converted parts, and gaps for those that are not, from this number on.
+    /// Converted parts, and gaps for unfinished ones, from this number on.
     first: u64,
     converted: VecDeque<Option<Done>>,
-    /// Somebody writes the part before them.
+    /// A worker is writing the part before them.
     writing: bool,
-    /// Parts that were taken and are not written.
+    /// Parts that were taken and not yet written.
     under_way: usize,
-    /// Written parts of which the calling thread does not know yet, and how many of them are faulty.
+    /// Written parts that the calling thread has not seen, and how many of them are faulty.
     entries: VecDeque<Entry>,
     faulty: usize,
-    /// Workers that have not ended.
+    /// Workers that are still running.
     at_work: usize,
     panicked: bool,
-    /// Nothing is taken or written any more.
+    /// Nothing more is taken or written.
     closed: bool,
     spare: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Line {
-    /// Whether the calling thread should look.
+    /// Returns whether the calling thread has something to process.
     fn has_news(&self) -> bool {
         self.at_work == 0
             || self.panicked
@@ -131,7 +128,7 @@ impl Line {
     }
 }
 
-/// Where parts are written to, by one worker at a time.
+/// The destination of parts, used by one worker at a time.
 struct Sheet<O> {
     output: O,
     frame: Frame,
@@ -155,15 +152,15 @@ impl<O: Output> Sheet<O> {
     }
 }
 
-/// What the threads share.
+/// The state that the threads share.
 struct Shop<'a, O> {
     options: &'a Options,
     at: Option<&'a dyn ReadAt>,
     supply: Mutex<Supply<'a>>,
     line: Mutex<Line>,
-    /// There is room for another part, or an end.
+    /// Signals room for another part, or the end.
     room: Condvar,
-    /// The calling thread should look.
+    /// Signals work for the calling thread.
     news: Condvar,
     sheet: Mutex<Sheet<O>>,
 }
@@ -176,10 +173,10 @@ fn wait<'l>(changed: &Condvar, line: MutexGuard<'l, Line>) -> MutexGuard<'l, Lin
     changed.wait(line).unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// As [`crate::convert::convert`], over [`Options::jobs`] threads.
+/// Same as [`crate::convert::convert`], on [`Options::jobs`] threads.
 ///
 /// # Errors
-/// As there. The first error in the order of the input ends the run.
+/// Same as there. The first error in input order ends the run.
 pub(crate) fn convert<'a>(
     input: Input<'a>,
     output: impl Output + Send + 'a,
@@ -224,7 +221,7 @@ pub(crate) fn convert<'a>(
 }
 
 impl<O: Output + Send> Shop<'_, O> {
-    /// Takes what is done into the account until everybody has ended.
+    /// Accounts for finished parts until all workers have ended.
     fn keep_account(&self, total: &mut Summary, on_bad: &mut OnBad<'_>) -> Result {
         loop {
             let mut line = lock(&self.line);
@@ -251,15 +248,15 @@ impl<O: Output + Send> Shop<'_, O> {
         }
     }
 
-    /// Lets the workers go.
+    /// Tells the workers to stop.
     fn close(&self) {
         lock(&self.line).closed = true;
         self.room.notify_all();
     }
 
     fn work(&self) {
-        /// Tells the others of an end, also by a panic, for which the calling thread would else
-        /// wait for ever.
+        /// Signals that this worker has ended, even by a panic; otherwise the calling thread would
+        /// wait forever.
         struct Farewell<'s, 'a, O>(&'s Shop<'a, O>);
 
         impl<O> Drop for Farewell<'_, '_, O> {
@@ -285,14 +282,14 @@ impl<O: Output + Send> Shop<'_, O> {
             };
             let done = match part {
                 Ok(part) => convert_part(part, output, self.at, self.options),
-                // An error of the input comes where the part would.
+                // An error in the input takes the place of the part.
                 Err(error) => Done::failed(0, Vec::new(), output, error),
             };
             self.put(number, done);
         }
     }
 
-    /// Waits for room; gives the buffers of a part. `None` where the run ends.
+    /// Waits for room and returns the buffers for a part; `None` if the run has ended.
     fn buffers(&self) -> Option<(Vec<u8>, Vec<u8>)> {
         let most = self.options.jobs * PARTS_PER_JOB;
         let mut line = lock(&self.line);
@@ -310,7 +307,7 @@ impl<O: Output + Send> Shop<'_, O> {
         Some(line.spare.pop().unwrap_or_default())
     }
 
-    /// The next part of the input, and its number; `None` at the end.
+    /// Returns the next part of the input and its number; `None` at the end.
     fn take(&self, buffer: Vec<u8>) -> Option<(u64, Result<Part>)> {
         let mut supply = lock(&self.supply);
         if supply.ended {
@@ -323,7 +320,7 @@ impl<O: Output + Send> Shop<'_, O> {
         part.map(|part| (number, part))
     }
 
-    /// Puts a part in line, and writes those that nothing is missing before, unless somebody does.
+    /// Queues a part, and writes those that are next in order unless another worker is writing.
     fn put(&self, number: u64, done: Done) {
         let mut line = lock(&self.line);
         let place = (number - line.first) as usize;
@@ -336,7 +333,7 @@ impl<O: Output + Send> Shop<'_, O> {
             && let Some(Some(_)) = line.converted.front()
         {
             let Some(Some(mut done)) = line.converted.pop_front() else {
-                unreachable!("just looked")
+                unreachable!("just checked")
             };
             line.first += 1;
             line.writing = true;
@@ -367,9 +364,9 @@ impl<O: Output + Send> Shop<'_, O> {
     }
 }
 
-/// A worker has panicked; the scope carries its panic on when it ends.
+/// Returns the error for a worker that panicked; the scope propagates the panic when it ends.
 fn worker_gone() -> Error {
-    Error::from(std::io::Error::other("a converting thread has ended early"))
+    Error::from(std::io::Error::other("a conversion thread ended early"))
 }
 
 impl Done {
@@ -398,7 +395,7 @@ fn convert_part(part: Part, buffer: Vec<u8>, at: Option<&dyn ReadAt>, options: &
             (start, bytes, all)
         }
         Part::Range { start, end, buffer: mut input } => {
-            let at = at.expect("ranges are made only of such inputs");
+            let at = at.expect("only such inputs are cut into ranges");
             match read_range(at, start, end, &mut input, options) {
                 Ok(Records::Read(start, records)) => (start, input, records),
                 Ok(Records::Long(start)) => {
@@ -407,7 +404,7 @@ fn convert_part(part: Part, buffer: Vec<u8>, at: Option<&dyn ReadAt>, options: &
                         attempt(Input::Once(Box::new(read)), buffer, options, true, true);
                     return Done::converted(start, input, result, bad);
                 }
-                // The error has its offset in the whole, and `place` counts from the start.
+                // The error's offset is already absolute, so `place` must add 0.
                 Err(error) => return Done::failed(0, input, buffer, error),
             }
         }
@@ -420,7 +417,7 @@ fn convert_part(part: Part, buffer: Vec<u8>, at: Option<&dyn ReadAt>, options: &
         Err(error) => error.kind() != ErrorKind::Io,
     };
     if is_faulty && !tracked {
-        // The fast route knows no paths, and a pipe cannot be asked again; this part can.
+        // The fast path tracks no paths, and a pipe cannot be read again; this part can.
         let buffer = result.map_or_else(|_| Vec::new(), |(_, output)| output);
         (result, bad) = attempt(Input::Bytes(bytes), buffer, options, true, false);
     }
@@ -428,7 +425,7 @@ fn convert_part(part: Part, buffer: Vec<u8>, at: Option<&dyn ReadAt>, options: &
 }
 
 /// Converts a part into a buffer. The bytes of broken records are kept, unless the part is `long`.
-/// Records without a message go with the one before.
+/// Records without a message are merged with the one before.
 fn attempt(
     input: Input<'_>,
     buffer: Vec<u8>,
@@ -454,13 +451,13 @@ fn attempt(
     (ran.map(|(summary, out)| (summary, out.into_vec())), bad)
 }
 
-/// What stands around and between the records of a whole file. Every part comes as a whole file of
-/// its own; without its frame it is what goes between.
+/// The bytes around and between the records of a whole file. Every part is converted to a whole
+/// file of its own; its frame is then stripped.
 struct Frame {
     head: Vec<u8>,
     between: &'static [u8],
     tail: Vec<u8>,
-    /// A file without a record.
+    /// A file without records.
     empty: Vec<u8>,
 }
 
@@ -483,20 +480,21 @@ impl Frame {
         Ok(Frame { head: head.to_vec(), between, tail: tail.to_vec(), empty })
     }
 
-    /// The records of a part.
+    /// Returns the records of a part.
     fn body<'b>(&self, part: &'b [u8]) -> &'b [u8] {
         let stripped = part.strip_prefix(self.head.as_slice());
-        // A part without a record need not have the shape of one with records.
+        // A part without records need not have the shape of one with records.
         stripped.and_then(|part| part.strip_suffix(self.tail.as_slice())).unwrap_or_default()
     }
 
-    /// What goes before a part with records: the first has the head before it.
+    /// Returns the bytes that go before a part with records: the head before the first, a separator
+    /// before others.
     fn before(&self, begun: bool) -> &[u8] {
         if begun { self.between } else { &self.head }
     }
 }
 
-/// Counts a part, the next in order.
+/// Accounts for the next part in order.
 fn account(
     total: &mut Summary,
     entry: Entry,
@@ -524,7 +522,7 @@ fn account(
     Ok(())
 }
 
-/// Reads the bytes of a broken record again, and gives them in pieces.
+/// Reads the bytes of a broken record again and passes them on in pieces.
 fn give_again(at: &dyn ReadAt, mut piece: Skipped, length: u64, on_bad: &mut OnBad<'_>) -> Result {
     let end = piece.offset + length;
     while piece.offset < end {
@@ -543,7 +541,7 @@ fn give_again(at: &dyn ReadAt, mut piece: Skipped, length: u64, on_bad: &mut OnB
     Ok(())
 }
 
-/// An error of a part, with its place in the whole.
+/// Adjusts the location of an error in a part to the whole input.
 #[cold]
 fn place(error: Error, records_before: u64, start: u64) -> Error {
     let offset = error.offset().map(|offset| offset + start);

@@ -1,4 +1,4 @@
-//! Where in a document a value stands: `$.items[2].when`.
+//! The position of a value in a document: `$.items[2].when`.
 
 use std::fmt;
 
@@ -10,18 +10,18 @@ use crate::value::Value;
 /// One step down from a container to a value in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// The value under this key of a map. A key that is not text stands here as its notation.
+    /// The value under this key of a map. A key that is not text is given in its notation.
     Key(Box<str>),
     /// The value at this index of an array, from 0.
     Index(u64),
 }
 
-/// The way from the root of a document to one of its values. Displays as `$.items[2].when`; a key
-/// that is no plain word is quoted: `$["two words"]`.
+/// The path from the root of a document to one of its values. Displays as `$.items[2].when`; a key
+/// that is not a plain word is quoted: `$["two words"]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Path(pub Vec<Step>);
 
-/// Keys and depths longer than this are cut in messages, never in [`Path`] itself.
+/// Keys and paths longer than this are cut in messages, never in [`Path`] itself.
 const SHOWN_KEY_CHARS: usize = 60;
 const SHOWN_STEPS: usize = 24;
 
@@ -52,18 +52,18 @@ impl fmt::Display for Path {
     }
 }
 
-/// Tells whether a key can stand in a path without quotes.
+/// Returns whether a key can appear in a path without quotes.
 fn is_word(key: &str) -> bool {
     key.len() <= SHOWN_KEY_CHARS
         && !key.is_empty()
         && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-' || b == b'$')
 }
 
-/// A sink that knows where it is: it passes every event on, keeps the path of the value at hand,
-/// and gives each loss that the inner sink notes its path.
+/// A sink adapter that tracks the current position: it passes every event on, keeps the path of the
+/// current value, and adds that path to each loss that the inner sink notes.
 ///
-/// It costs a copy of every key, so the fast route does without it: a conversion that fails is
-/// run again with a `Tracker` in between, to learn the path.
+/// It copies every key, so the fast path does without it: a conversion that fails is run again with
+/// a `Tracker` in between, to find the path.
 pub struct Tracker<S> {
     inner: S,
     stack: Vec<Frame>,
@@ -73,17 +73,17 @@ pub struct Tracker<S> {
 enum Frame {
     /// The index of the next value.
     Array(u64),
-    /// The key of the value at hand; none before the first key.
+    /// The key of the current value; `None` before the first key.
     Map(Option<String>),
 }
 
 impl<S: Sink> Tracker<S> {
-    /// A tracker at the root, in front of `inner`.
+    /// Creates a tracker at the root, in front of `inner`.
     pub fn new(inner: S) -> Self {
         Tracker { inner, stack: Vec::new() }
     }
 
-    /// The path of the value that came last, or is at hand after an error.
+    /// Returns the path of the latest value; after an error, of the value that failed.
     pub fn path(&self) -> Path {
         Path(
             self.stack
@@ -96,13 +96,13 @@ impl<S: Sink> Tracker<S> {
         )
     }
 
-    /// The sink behind.
+    /// Returns the inner sink.
     pub fn inner(&mut self) -> &mut S {
         &mut self.inner
     }
 
-    /// Before a failed event is answered or after a good one: losses noted during it happened
-    /// at the present path.
+    /// Runs after every event, before a failure is returned: losses noted during the event happened
+    /// at the current path.
     #[inline]
     fn settle(&mut self, result: Result) -> Result {
         if self.inner.fidelity().has_pending() {
@@ -206,7 +206,7 @@ impl<S: Sink> Sink for Tracker<S> {
         self.stack.pop();
         self.value(result)
     }
-    // A type and an anchor have the place of the value in them.
+    // A type and an anchor have the path of the value in them.
     fn begin_typed(&mut self, t: &Type<'_>) -> Result {
         let result = self.inner.begin_typed(t);
         self.settle(result)

@@ -1,9 +1,9 @@
 //! The driver of every reader: windows of input around a parser's state machine.
 //!
-//! A format writes a [`Parse`]: a state machine over one window of bytes, which stops before a
-//! token that is not whole. [`Reader`] feeds it: a slice is one window that is the last, a stream
-//! is read in windows of [`WINDOW_BYTES`], which grow only for a single token larger than that.
-//! So whole buffers and streams run the same code, and memory is bounded by the longest token.
+//! A format implements [`Parse`]: a state machine over one window of bytes, which stops before an
+//! incomplete token. [`Reader`] feeds it: a slice is a single, last window; a stream is read in
+//! windows of [`WINDOW_BYTES`], which grow only for a single token larger than that. So whole
+//! buffers and streams run the same code, and memory is bounded by the longest token.
 
 use std::io::Read;
 
@@ -14,34 +14,34 @@ use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::{Error, ErrorKind, Result};
 
-/// How much of a stream is in memory at a time. Large enough to make a system call cheap, small
+/// How much of a stream is in memory at a time: large enough to make system calls cheap, small
 /// enough to stay in the second-level cache together with the output.
 pub const WINDOW_BYTES: usize = 256 << 10;
 
-/// How a call of [`Parse::parse`] ended.
+/// How a call to [`Parse::parse`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Everything before `pos` is done with; what follows is not a whole token yet. Never given
-    /// when the window was the last.
+    /// Everything before `pos` has been consumed; an incomplete token follows. Never returned for
+    /// the last window.
     More,
-    /// A document is whole.
+    /// A document is complete.
     Document,
-    /// The stream has ended, cleanly, before another document.
+    /// The stream ended cleanly, with no further document.
     End,
 }
 
-/// Where to go on after a broken record.
+/// Where to continue after a broken record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resync {
     /// The next record begins at this index of the window.
     At(usize),
     /// No record begins in this window.
     More,
-    /// No record begins before this index, and what stands there need not stay in memory. The next
-    /// call is for a record that begins and fails at this index. Never given when the window was
-    /// the last.
+    /// No record begins before this index, and the bytes before it need not stay in memory. The
+    /// next call is for a record that begins and fails at this index. Never returned for the last
+    /// window.
     Past(usize),
-    /// The format has no place to go on from.
+    /// The format has no place to continue from.
     Never,
 }
 
@@ -51,8 +51,8 @@ pub trait Parse {
     const FORMAT: Format;
 
     /// Consumes `bytes[*pos..]`, driving `sink`, until a document ends, the input ends, or a token
-    /// is cut off by the end of the window. Sets `*pos` behind what it consumed, also on an error:
-    /// then to the place of the event that failed. The state between calls is the parser's own.
+    /// is cut off by the end of the window. Sets `*pos` to the end of what it consumed or, on an
+    /// error, to the place of the event that failed. The state between calls is kept in the parser.
     ///
     /// With `last`, nothing follows the window.
     ///
@@ -67,28 +67,29 @@ pub trait Parse {
         sink: &mut S,
     ) -> Result<Status>;
 
-    /// After an error in a record that began at `start` and failed at `pos`: where the next record
-    /// begins. Resets the state to the beginning of a record.
+    /// Finds the next record after an error in a record that began at `start` and failed at `pos`.
+    /// Resets the state to the beginning of a record.
     fn resync(&mut self, bytes: &[u8], start: usize, pos: usize, last: bool) -> Resync {
         let _ = (bytes, start, pos, last);
         Resync::Never
     }
 
-    /// What the record at hand calls itself (field 001 of a MARC record), if it got so far.
+    /// Returns the identifier of the current record (field 001 of a MARC record), if it has been
+    /// read.
     fn record_id(&self) -> Option<&str> {
         None
     }
 
-    /// The format that errors name: [`FORMAT`](Parse::FORMAT), or a framing of it.
+    /// Returns the format that errors name: [`FORMAT`](Parse::FORMAT), or a framing of it.
     fn format(&self) -> Format {
         Self::FORMAT
     }
 
-    /// The limits that the reader has to know.
+    /// Returns the limits that the reader must enforce.
     fn limits(&self) -> &Limits;
 }
 
-/// A broken record that was passed over.
+/// A broken record that was skipped.
 #[derive(Debug)]
 pub struct BadRecord {
     /// What is wrong, with record number, identifier and offset.
@@ -97,15 +98,15 @@ pub struct BadRecord {
     pub bytes: Vec<u8>,
 }
 
-/// What was passed over: a broken record, or more of one.
+/// Skipped input: a broken record, or a further piece of one.
 #[derive(Debug)]
 pub struct Skipped {
-    /// What is wrong, with record number, identifier and offset. `None` with more bytes of the record
-    /// before, and of records so many that only their number is told.
+    /// What is wrong, with record number, identifier and offset. `None` for a further piece of the
+    /// previous record, and for records beyond the number that are reported with an error.
     pub error: Option<Error>,
-    /// These are more bytes of the record before.
+    /// Whether these are further bytes of the previous record.
     pub continues: bool,
-    /// Where the bytes begin in the input.
+    /// The offset of the bytes in the input.
     pub offset: u64,
     /// The raw bytes, up to where the next record begins.
     pub bytes: Vec<u8>,
@@ -116,13 +117,13 @@ enum Input<'a> {
     Stream { read: Box<dyn Read + Send + 'a>, buffer: Vec<u8>, filled: usize, eof: bool },
 }
 
-/// Bytes to events: a [`Parse`] over a slice or a stream.
+/// Turns bytes into events: a [`Parse`] over a slice or a stream.
 pub struct Reader<'a, P> {
     parser: P,
     input: Input<'a>,
-    /// The index in the window of what comes next.
+    /// The index in the window of the next byte to parse.
     pos: usize,
-    /// The index in the window where the document at hand begins.
+    /// The index in the window where the current document begins.
     start: usize,
     /// Bytes of input before the window.
     base: u64,
@@ -131,7 +132,7 @@ pub struct Reader<'a, P> {
 }
 
 impl<'a, P: Parse> Reader<'a, P> {
-    /// A reader of bytes that are in memory.
+    /// Creates a reader of bytes in memory.
     pub fn from_slice(parser: P, bytes: &'a [u8]) -> Self {
         Reader {
             parser,
@@ -144,7 +145,7 @@ impl<'a, P: Parse> Reader<'a, P> {
         }
     }
 
-    /// A reader of a stream, which needs no buffer of its own.
+    /// Creates a reader of a stream, which needs no buffer of its own.
     pub fn from_read(parser: P, read: impl Read + Send + 'a) -> Self {
         let mut reader = Reader::from_slice(parser, &[]);
         reader.input =
@@ -152,29 +153,29 @@ impl<'a, P: Parse> Reader<'a, P> {
         reader
     }
 
-    /// Keeps the whole record at hand in memory, so that [`skip_bad`](Reader::skip_bad) can give
+    /// Keeps the whole current record in memory, so that [`skip_bad`](Reader::skip_bad) can return
     /// its bytes. [`Limits::record_bytes`] bounds it.
     pub fn keep_records(&mut self, keep: bool) {
         self.keep_record = keep;
     }
 
-    /// How many documents have come whole, or were skipped.
+    /// Returns how many documents were completed or skipped.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// The parser, for what it has counted.
+    /// Returns the parser, for what it has counted.
     pub fn parser(&self) -> &P {
         &self.parser
     }
 
-    /// The parser with the memory that it has, for another reader. It has to be between two
+    /// Returns the parser with its allocated memory, for another reader. It must be between two
     /// documents.
     pub fn into_parser(self) -> P {
         self.parser
     }
 
-    /// The parser, to set it up.
+    /// Returns the parser, to configure it.
     pub fn parser_mut(&mut self) -> &mut P {
         &mut self.parser
     }
@@ -201,7 +202,7 @@ impl<'a, P: Parse> Reader<'a, P> {
         }
     }
 
-    /// The error with what the reader knows of its place.
+    /// Adds what the reader knows about the place to the error.
     #[cold]
     fn locate(&self, error: Error) -> Error {
         if error.kind() == ErrorKind::Io {
@@ -219,7 +220,7 @@ impl<'a, P: Parse> Reader<'a, P> {
         }
     }
 
-    /// Slides the window on and reads what fits behind.
+    /// Slides the window forward and reads as much as fits.
     #[cold]
     fn refill(&mut self) -> Result {
         let limits = *self.parser.limits();
@@ -232,7 +233,7 @@ impl<'a, P: Parse> Reader<'a, P> {
         self.pos -= keep;
         self.start = self.start.saturating_sub(keep);
         self.base += keep as u64;
-        // Little room is left: one token (or one kept record) takes nearly the whole window.
+        // Little room is left: one token (or one kept record) takes up nearly the whole window.
         if buffer.len() - *filled < *filled / 4 || buffer.is_empty() {
             let (bound, limit) = match self.keep_record {
                 true => (limits.record_bytes, Limit::RecordBytes),
@@ -248,7 +249,8 @@ impl<'a, P: Parse> Reader<'a, P> {
                 .in_format(self.parser.format())
                 .at(place));
             }
-            // Zeroed by the system where it is read into: `resize` would touch all of it.
+            // The system zeroes pages when they are first touched: `resize` would touch all of
+            // them.
             let mut wider = vec![0; (buffer.len() * 2).max(WINDOW_BYTES)];
             wider[..*filled].copy_from_slice(&buffer[..*filled]);
             *buffer = wider;
@@ -265,14 +267,14 @@ impl<'a, P: Parse> Reader<'a, P> {
         Ok(())
     }
 
-    /// After [`Source::next`] failed: passes over the broken record to the next one, and gives the
-    /// error back with the record's bytes. An error that is no fault of one record (the output
-    /// failed, the policy refused a loss, the format has no records) comes back as the error.
+    /// Skips a broken record after [`Source::next`] failed, and returns the error with the record's
+    /// bytes. An error that is not the fault of one record (the output failed, the policy refused a
+    /// loss, the format has no records) is returned as an error.
     ///
     /// Needs [`keep_records`](Reader::keep_records).
     ///
     /// # Errors
-    /// `error` itself, one of reading on, or `Limit` where the record is longer than
+    /// `error` itself, an error from reading on, or `Limit` if the record is longer than
     /// [`Limits::record_bytes`].
     pub fn skip_bad(&mut self, error: Error) -> Result<BadRecord> {
         let bound = self.parser.limits().record_bytes;
@@ -292,14 +294,14 @@ impl<'a, P: Parse> Reader<'a, P> {
                 _ => Ok(()),
             }
         })?;
-        Ok(found.expect("the first piece has the error"))
+        Ok(found.expect("the first piece carries the error"))
     }
 
-    /// As [`skip_bad`](Reader::skip_bad), in pieces: the first has the error. However long the
-    /// record is, no more than a window of it is in memory.
+    /// Same as [`skip_bad`](Reader::skip_bad), in pieces: the first carries the error. Memory is
+    /// limited to one window, however long the record is.
     ///
     /// # Errors
-    /// `error` itself, one of reading on, or of `take`.
+    /// `error` itself, an error from reading on, or an error of `take`.
     pub fn pass_over(&mut self, error: Error, take: &mut dyn FnMut(Skipped) -> Result) -> Result {
         if matches!(error.kind(), ErrorKind::Io | ErrorKind::Refused) || !self.keep_record {
             return Err(error);
@@ -343,11 +345,11 @@ impl<'a, P: Parse> Reader<'a, P> {
 }
 
 impl<P: Parse> Reader<'_, P> {
-    /// A document was read whole, but its writer had no use for it: the error with its place, as
-    /// the broken record that it is if broken records are passed over.
+    /// Rejects a document that was read whole but that its writer could not use. Returns the broken
+    /// record if broken records are skipped.
     ///
     /// # Errors
-    /// `error` with its place, unless `skip` and the error is one of a single record.
+    /// `error` with its place, unless `skip` is set and the error concerns a single record.
     #[cold]
     pub fn reject(&self, error: Error, skip: bool) -> Result<Skipped> {
         let io = error.kind() == ErrorKind::Io;

@@ -1,12 +1,12 @@
-//! What is in a file: types, paths, sizes, depth. A sink that counts and keeps nothing, within
+//! Measures what is in a file: types, paths, sizes, depth. A sink that counts and keeps nothing, in
 //! bounded memory.
 //!
-//! Values that stand at the same place of their documents are counted together: `$.items[*].price`
-//! is one path however many items there are. A map that is used as a dictionary has no such
-//! places; from [`KEYS_MAX`] different keys on, further ones are counted together as `.*`.
+//! Values at the same path of their documents are counted together: `$.items[*].price` is one path
+//! however many items there are. A map that is used as a dictionary has no such fixed paths; after
+//! [`KEYS_MAX`] different keys, further ones are counted together as `.*`.
 //!
-//! Sizes are those of compact JSON, escapes aside: a text counts its UTF-8 and two quotes, a value
-//! in a map its key, too, binary data its Base64.
+//! Sizes are those of compact JSON without escapes: a text counts its UTF-8 and two quotes, a value
+//! in a map also its key, binary data its Base64.
 
 mod kinds;
 #[cfg(test)]
@@ -24,13 +24,13 @@ use crate::{Result, number};
 
 pub use kinds::{Kind, Kinds};
 
-/// Different keys of one map that are told apart.
+/// How many different keys of one map are told apart.
 pub const KEYS_MAX: usize = 1000;
 
-/// Different paths that are told apart: at some 300 bytes each, 6 MB.
+/// How many different paths are told apart: about 300 bytes each, 6 MB in total.
 pub const PATHS_MAX: usize = 20_000;
 
-/// Values of one record that can be taken back when it turns out to be broken. Those of a larger
+/// How many values of one record can be uncounted if it turns out to be broken. Those of a larger
 /// record stay counted.
 const TAKEN_BACK_MAX: usize = 1 << 16;
 
@@ -41,7 +41,7 @@ pub struct PathShape {
     pub path: String,
     /// Their types.
     pub kinds: Kinds,
-    /// Their size with everything in them, in bytes of compact JSON.
+    /// Their total size, including everything in them, in bytes of compact JSON.
     pub bytes: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct Leaders {
     pub charsets: BTreeMap<char, u64>,
 }
 
-/// Lowest and highest.
+/// The lowest and the highest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range<T> {
     /// The lowest.
@@ -85,18 +85,18 @@ struct Node {
     place: Place,
     parent: u32,
     keys: HashMap<Box<str>, u32>,
-    /// The node of array elements, and of keys that are not told apart; 0 where there is none.
+    /// The node of array elements, and of keys that are not told apart; 0 if there is none.
     elements: u32,
     others: u32,
-    /// The nodes of the first key in this map, and of the key that came behind this one, last
-    /// time: guesses that are nearly always right.
+    /// The nodes of the first key in this map, and of the key that followed this one last time:
+    /// guesses that are nearly always right.
     first: u32,
     next: u32,
     kinds: Kinds,
     bytes: u64,
 }
 
-/// One value, to be counted now or when its record is whole.
+/// One value, to be counted now or when its record is complete.
 #[derive(Clone, Copy)]
 struct Leaf {
     node: u32,
@@ -116,14 +116,14 @@ enum Measure {
 
 struct Open {
     node: u32,
-    /// The node of the value at hand, in a map, and of the key before.
+    /// The node of the current value in a map, and of the previous key.
     child: u32,
-    /// The size of the key at hand.
+    /// The size of the current key.
     key_bytes: u64,
     any: bool,
 }
 
-/// A sink that learns the shape of documents.
+/// A sink that measures the shape of documents.
 pub struct Shape {
     nodes: Vec<Node>,
     stack: Vec<Open>,
@@ -140,12 +140,12 @@ pub struct Shape {
     is_marc: bool,
     leaders: Leaders,
     leader: Option<(char, char)>,
-    /// Values since the last checkpoint, once there was one.
+    /// Values since the last checkpoint, if there was one.
     journal: Option<Vec<Leaf>>,
 }
 
 impl Shape {
-    /// Of no documents yet, read from `format`.
+    /// Creates an empty shape for documents read from `format`.
     pub fn new(format: Format) -> Shape {
         let mut shape = Shape {
             nodes: Vec::new(),
@@ -169,17 +169,17 @@ impl Shape {
         shape
     }
 
-    /// Whole documents.
+    /// Returns the number of complete documents.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// How deep arrays and maps nest: 0 for a lone value.
+    /// Returns how deep arrays and maps nest: 0 for a single scalar.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The types of all values.
+    /// Returns the types of all values.
     pub fn kinds(&self) -> Kinds {
         let mut all = Kinds::default();
         for node in &self.nodes {
@@ -190,32 +190,32 @@ impl Shape {
         all
     }
 
-    /// The size of everything in bytes of compact JSON, line ends aside.
+    /// Returns the size of everything in bytes of compact JSON, without line ends.
     pub fn bytes(&self) -> u64 {
         self.nodes.iter().map(|node| node.bytes).sum()
     }
 
-    /// The lowest and the highest integer, as far as they fit 127 bits.
+    /// Returns the lowest and the highest integer, among those that fit 127 bits.
     pub fn integers(&self) -> Option<Range<i128>> {
         self.integers
     }
 
-    /// The lowest and the highest finite float.
+    /// Returns the lowest and the highest finite float.
     pub fn floats(&self) -> Option<Range<f64>> {
         self.floats
     }
 
-    /// The lengths of the shortest and the longest text or binary in bytes.
+    /// Returns the lengths of the shortest and the longest text or binary value, in bytes.
     pub fn lengths(&self) -> Option<Range<u64>> {
         self.texts
     }
 
-    /// The length of the longest key in bytes.
+    /// Returns the length of the longest key in bytes.
     pub fn longest_key(&self) -> u64 {
         self.longest_key
     }
 
-    /// Keys that are not text.
+    /// Returns the number of keys that are not text.
     pub fn keys_not_text(&self) -> u64 {
         self.other_keys
     }
@@ -223,8 +223,8 @@ impl Shape {
     /// How many types are told apart.
     const TYPES: usize = 10_000;
 
-    /// The types around values (classes, tags) and how often each was seen, the most frequent
-    /// first, and how many values have one of those beyond the first ten thousand.
+    /// Returns the types around values (classes, tags) and how often each was seen, most frequent
+    /// first, and the number of values whose type is beyond the first ten thousand.
     pub fn types(&self) -> (Vec<(&TypeBuf, u64)>, u64) {
         let mut types: Vec<_> = self.types.iter().map(|(t, count)| (t, *count)).collect();
         types.sort_by(|(one, count), (other, other_count)| {
@@ -235,23 +235,24 @@ impl Shape {
         (types, self.other_types)
     }
 
-    /// Keys that stand twice in their map, where [`crate::Options::report`] asks to look.
+    /// Returns the number of keys that occur twice in their map, if [`crate::Options::report`] is
+    /// set.
     pub fn duplicate_keys(&self) -> u64 {
         let losses = self.fidelity.losses().iter();
         losses.filter(|loss| loss.kind == LossKind::DuplicateKey).map(|loss| loss.count).sum()
     }
 
-    /// Whether there were more keys than are told apart, so that some stand as `.*`.
+    /// Returns whether there were more keys than are told apart, so that some are counted as `.*`.
     pub fn is_summed_up(&self) -> bool {
         self.nodes.iter().any(|node| node.others != 0)
     }
 
-    /// The leaders, of a format that carries MARC records.
+    /// Returns the leaders, for a format that carries MARC records.
     pub fn leaders(&self) -> Option<&Leaders> {
         self.is_marc.then_some(&self.leaders)
     }
 
-    /// The tags of MARC fields with their frequencies, in order of the tags.
+    /// Returns the tags of MARC fields with their frequencies, in order of the tags.
     pub fn tags(&self) -> Vec<(&str, u64)> {
         let fields =
             self.nodes[0].keys.get("fields").map_or(0, |fields| self.node(*fields).elements);
@@ -269,9 +270,9 @@ impl Shape {
         tags
     }
 
-    /// All paths with what stands there, the largest first.
+    /// Returns all paths with their values, largest first.
     pub fn paths(&self) -> Vec<PathShape> {
-        // A node comes after its parent, so one pass from the end sums everything up.
+        // A node comes after its parent, so one pass from the end sums everything.
         let mut sums: Vec<u64> = self.nodes.iter().map(|node| node.bytes).collect();
         for index in (1..self.nodes.len()).rev() {
             sums[self.nodes[index].parent as usize] += sums[index];
@@ -328,7 +329,7 @@ impl Shape {
         index
     }
 
-    /// The node of a key in the map of `parent`, after the key of `before`.
+    /// Returns the node of a key in the map of `parent`, following the key of `before`.
     fn key_node(&mut self, parent: u32, before: u32, key: &str) -> u32 {
         let guess = match before {
             0 => self.node(parent).first,
@@ -362,7 +363,7 @@ impl Shape {
         node
     }
 
-    /// The node of the value that comes now, and what it costs beside its own size.
+    /// Returns the node of the next value, and the bytes it costs besides its own size.
     fn place(&mut self) -> (u32, u64) {
         let Some(open) = self.stack.last_mut() else { return (0, 0) };
         let comma = u64::from(std::mem::replace(&mut open.any, true));
@@ -408,7 +409,7 @@ impl Shape {
         }
     }
 
-    /// Counts what the journal holds.
+    /// Counts the values in the journal.
     fn settle(&mut self) {
         if let Some(mut journal) = self.journal.take() {
             for leaf in journal.drain(..) {
@@ -436,7 +437,7 @@ impl Shape {
     }
 }
 
-/// Base64 of so many bytes, in quotes.
+/// Returns the size of this many bytes as quoted Base64.
 fn base64_bytes(length: usize) -> u64 {
     (length as u64).div_ceil(3) * 4 + 2
 }
@@ -551,7 +552,7 @@ impl Sink for Shape {
         self.stack.pop();
         Ok(())
     }
-    // A type is counted where it stands; its value has the place.
+    // A type is counted here; its value keeps the path.
     fn begin_typed(&mut self, t: &Type<'_>) -> Result {
         if let Some(count) = self.types.get_mut(&TypeBuf::from(t)) {
             *count += 1;

@@ -1,4 +1,5 @@
-//! A document kept in memory as its events, flat: for what has to be read once and walked often.
+//! A document kept in memory as a flat list of its events: for data that is read once and walked
+//! often.
 //!
 //! A [`Value`] is a tree of small allocations; a tape is two vectors, however large the document.
 //! Filling it costs little more than reading, and walking it is a loop over 16-byte nodes. Its
@@ -21,15 +22,15 @@ use crate::{Error, Limits, Source};
 #[derive(Debug)]
 pub struct Tape {
     nodes: Vec<Node>,
-    /// The bytes of every text, one after the other.
+    /// The bytes of all texts, concatenated.
     text: String,
-    /// What has no place in a node: bytes, big integers, keys that are not text.
+    /// Payloads that do not fit a node: bytes, big integers, keys that are not text.
     values: Vec<Value>,
-    /// The types that stand around values.
+    /// The types around values.
     types: Vec<TypeBuf>,
-    /// Where containers that are not closed yet begin, with their members so far.
+    /// Where the open containers begin, with their number of members so far.
     open: Vec<(usize, u64)>,
-    /// Nodes that there may be.
+    /// The largest number of nodes allowed.
     most: u64,
     fidelity: Fidelity,
 }
@@ -54,7 +55,7 @@ enum Node {
     Value(u32),
     KeyValue(u32),
     BeginArray {
-        /// How many nodes on its end is; 0 where that is too far for these 32 bits.
+        /// How many nodes ahead its end is; 0 if that does not fit these 32 bits.
         end: u32,
         members: u64,
     },
@@ -78,7 +79,7 @@ enum Node {
     Alias(u64),
 }
 
-// Two nodes to a load of 32 bytes; a third word would make a tape half as large again.
+// Two nodes fit a load of 32 bytes; a third word would make a tape half as large again.
 const _: () = assert!(size_of::<Node>() == 16);
 
 impl Default for Tape {
@@ -88,13 +89,13 @@ impl Default for Tape {
 }
 
 impl Tape {
-    /// An empty tape, as long as the memory lasts.
+    /// Creates an empty tape, bounded only by memory.
     pub fn new() -> Tape {
         Tape::bounded(&Limits::NONE)
     }
 
-    /// An empty tape, bounded by [`Limits::nodes`]; its text is no more than its reader lets
-    /// through.
+    /// Creates an empty tape, bounded by [`Limits::nodes`]; the size of its text is bounded by its
+    /// reader.
     pub fn bounded(limits: &Limits) -> Tape {
         Tape {
             nodes: Vec::new(),
@@ -103,12 +104,12 @@ impl Tape {
             types: Vec::new(),
             open: Vec::new(),
             most: limits.nodes,
-            // A tape holds everything, so its policy is never asked.
+            // A tape holds everything, so its policy is never consulted.
             fidelity: Fidelity::new(OnLoss::Refuse, Format::Json),
         }
     }
 
-    /// The next document of a source, or nothing at the end.
+    /// Reads the next document of a source; returns `None` at the end.
     ///
     /// # Errors
     /// The source's.
@@ -117,7 +118,7 @@ impl Tape {
         Ok(source.next(&mut tape)?.then_some(tape))
     }
 
-    /// Forgets the events and keeps the memory.
+    /// Clears the events and keeps the memory.
     pub fn clear(&mut self) {
         self.nodes.clear();
         self.text.clear();
@@ -126,21 +127,21 @@ impl Tape {
         self.open.clear();
     }
 
-    /// Makes room for a document of so many bytes, as most are; more of it is made when it is needed.
+    /// Reserves memory for a typical document of this many bytes; the tape grows if it needs more.
     pub fn reserve(&mut self, bytes: usize) {
-        /// Room that is not used after all costs nothing but addresses, up to here.
+        /// Unused memory costs only address space, up to this size.
         const MOST: usize = 1 << 20;
         let bytes = bytes.min(MOST);
         self.nodes.reserve(bytes / 4);
         self.text.reserve(bytes);
     }
 
-    /// How many events there are.
+    /// Returns the number of events.
     pub fn events(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Gives the events to `sink`, with the length of every container.
+    /// Replays the events into `sink`, with the length of every container.
     ///
     /// # Errors
     /// The sink's.
@@ -178,7 +179,7 @@ impl Tape {
         Ok(())
     }
 
-    /// The document as a tree that one looks things up in; nothing where the tape is empty.
+    /// Returns the document as a tree for lookups; `None` if the tape is empty.
     pub fn root(&self) -> Option<Item<'_>> {
         Item::first(self)
     }
@@ -199,7 +200,7 @@ impl Tape {
     #[inline]
     fn push(&mut self, node: Node) -> Result {
         if self.nodes.len() as u64 >= self.most {
-            return Err(Error::limit("found a value with more nodes than may be held in memory"));
+            return Err(Error::limit("found a value with too many nodes to hold in memory"));
         }
         self.nodes.push(node);
         Ok(())
@@ -234,7 +235,7 @@ impl Tape {
             Node::BeginArray { end, members: all } | Node::BeginMap { end, members: all } => {
                 (*end, *all) = (distance, members);
             }
-            // Around one value.
+            // These wrap one value.
             Node::BeginTyped { end, .. } | Node::BeginAnchor { end, .. } => *end = distance,
             _ => unreachable!("only these are opened"),
         }
@@ -301,7 +302,7 @@ impl Sink for Tape {
     }
     #[inline]
     fn key(&mut self, k: &str) -> Result {
-        // A key is no member: its value is.
+        // A key is not a member: its value is.
         match self.push_text(k) {
             Some((len, start)) => self.push(Node::Key { len, start }),
             None => self.key_value(&Value::Text(k.to_owned())),

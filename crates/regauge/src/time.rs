@@ -1,11 +1,11 @@
-//! Points in time as RFC 3339 text, both ways.
+//! Points in time as RFC 3339 text, in both directions.
 
 use crate::event::Timestamp;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// `2026-11-21T12:00:00.5Z`: in UTC, with as many digits of a second as are needed. `None`
-/// outside of the years 0000 to 9999, for which RFC 3339 has no notation.
+/// Returns `2026-11-21T12:00:00.5Z`: in UTC, with as many fractional digits as needed. `None`
+/// outside the years 0000 to 9999, for which RFC 3339 has no notation.
 pub fn rfc3339(at: Timestamp) -> Option<String> {
     let days = at.seconds.div_euclid(SECONDS_PER_DAY);
     let second = at.seconds.rem_euclid(SECONDS_PER_DAY);
@@ -25,7 +25,7 @@ pub fn rfc3339(at: Timestamp) -> Option<String> {
     Some(text)
 }
 
-/// The point in time of a text that [`rfc3339`] wrote; `None` for any other text.
+/// Parses text that [`rfc3339`] wrote; `None` for any other text.
 pub fn parse_rfc3339(text: &str) -> Option<Timestamp> {
     let bytes = text.as_bytes();
     let number = |range: std::ops::Range<usize>| -> Option<i64> {
@@ -52,19 +52,19 @@ pub fn parse_rfc3339(text: &str) -> Option<Timestamp> {
             + second,
         nanoseconds,
     };
-    // Whatever is not as we would write it (the 30th of February, a `+` in the digits) falls here.
+    // Rejects anything that we would not write this way (30 February, a `+` in the digits).
     (rfc3339(at).as_deref() == Some(text)).then_some(at)
 }
 
-/// Days since 1970-01-01 to year, month, day of the proleptic Gregorian calendar, for the years
-/// 0 to 9999. The year starts in March here, so that the leap day comes last.
+/// Converts days since 1970-01-01 to year, month and day of the proleptic Gregorian calendar, for
+/// the years 0 to 9999. The year starts in March here, so that the leap day comes last.
 fn civil_from_days(days: i64) -> Option<(i64, i64, i64)> {
     const YEAR_0: i64 = -719_528;
     const YEAR_10000: i64 = 2_932_897;
     (YEAR_0..YEAR_10000).contains(&days).then(|| any_civil_from_days(days))
 }
 
-/// The same for any year.
+/// Same for any year.
 pub(crate) fn any_civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -79,7 +79,8 @@ pub(crate) fn any_civil_from_days(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-/// Days since 1970-01-01 of a day of the proleptic Gregorian calendar, whose month is 1 to 12.
+/// Returns the days since 1970-01-01 of a date in the proleptic Gregorian calendar; the month must
+/// be 1 to 12.
 pub(crate) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -90,7 +91,7 @@ pub(crate) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// A length of time as ISO 8601 has it, in seconds: `PT90.5S`, `-PT0.5S`.
+/// Returns a duration as ISO 8601 writes it, in seconds: `PT90.5S`, `-PT0.5S`.
 pub fn iso8601_duration(seconds: i64, nanoseconds: u32) -> String {
     let total = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
     let (sign, total) = (if total < 0 { "-" } else { "" }, total.unsigned_abs());

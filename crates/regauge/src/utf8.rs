@@ -1,13 +1,13 @@
-//! The check that bytes are UTF-8, tuned for the short text that documents are made of.
+//! Checks that bytes are UTF-8, tuned for the short text in typical documents.
 //!
-//! A leaf module: it may use `unsafe`, each block with its reason.
+//! A leaf module: it may use `unsafe`, and every block states its reason.
 
 #![allow(unsafe_code, reason = "text that was checked to be UTF-8")]
 
-/// The bytes as text, or `None` where they are not UTF-8.
+/// Returns the bytes as text, or `None` if they are not UTF-8.
 ///
-/// Up to 64 bytes of ASCII are seen by a few overlapping loads, without a loop or a call; anything
-/// else goes to `simdutf8`.
+/// Up to 64 bytes of ASCII are checked with a few overlapping loads, without a loop or a call;
+/// anything else goes to `simdutf8`.
 #[inline]
 pub fn from_utf8(bytes: &[u8]) -> Option<&str> {
     if is_short_ascii(bytes) {
@@ -17,65 +17,65 @@ pub fn from_utf8(bytes: &[u8]) -> Option<&str> {
     simdutf8::basic::from_utf8(bytes).ok()
 }
 
-/// Text of less than 32 bytes that lies in memory with others behind it, 32 in all: so it can be
-/// looked at and copied without a branch on its length, which is hard to foresee.
+/// Text of less than 32 bytes in a readable window of 32 bytes, so that it can be inspected and
+/// copied without a branch on its length, which is hard to predict.
 #[derive(Clone, Copy)]
 pub struct ShortText<'a> {
     window: &'a [u8; 32],
-    /// Below 32; so many bytes of the window are UTF-8.
+    /// Below 32; this many bytes of the window are UTF-8.
     length: usize,
 }
 
 impl<'a> ShortText<'a> {
-    /// The first `length` bytes of the window; `None` where not all of them are ASCII, or `length`
-    /// is more than 31.
+    /// Returns the first `length` bytes of the window; `None` unless all of them are ASCII and
+    /// `length` is at most 31.
     #[inline(always)]
     pub fn ascii(window: &'a [u8; 32], length: usize) -> Option<ShortText<'a>> {
         (length < 32 && high_bits(window) & ((1 << length) - 1) == 0)
             .then_some(ShortText { window, length })
     }
 
-    /// The same of bytes that are known to be ASCII.
+    /// Same, for bytes that are known to be ASCII.
     ///
     /// # Safety
-    /// `length` is below 32, and so many bytes of the window are ASCII.
+    /// `length` must be below 32, and this many bytes of the window must be ASCII.
     #[inline(always)]
     pub unsafe fn known(window: &'a [u8; 32], length: usize) -> ShortText<'a> {
         debug_assert!(ShortText::ascii(window, length).is_some());
         ShortText { window, length }
     }
 
-    /// The bytes before the first zero byte of the window; `None` where there is no zero byte, or not
-    /// all of them are ASCII.
+    /// Returns the bytes before the first zero byte of the window; `None` if there is no zero byte
+    /// or if any of them is not ASCII.
     #[inline(always)]
     pub fn until_zero(window: &'a [u8; 32]) -> Option<ShortText<'a>> {
         let length = zero_bytes(window).trailing_zeros() as usize;
         ShortText::ascii(window, length)
     }
 
-    /// The text and what stands behind it, which can be anything.
+    /// Returns the text and the bytes after it, which can be anything.
     #[inline(always)]
     pub fn window(self) -> &'a [u8; 32] {
         self.window
     }
 
-    /// The length in bytes, less than 32.
+    /// Returns the length in bytes, less than 32.
     #[inline(always)]
     #[allow(clippy::len_without_is_empty)]
     pub fn len(self) -> usize {
         self.length
     }
 
-    /// Whether one of its bytes is zero.
+    /// Returns whether one of its bytes is zero.
     #[inline(always)]
     pub fn has_zero(self) -> bool {
         zero_bytes(self.window) & ((1 << self.length) - 1) != 0
     }
 
-    /// The text.
+    /// Returns the text.
     #[inline(always)]
     pub fn as_str(self) -> &'a str {
-        // SAFETY: the length is below 32, and so many bytes were checked to be ASCII.
+        // SAFETY: the length is below 32, and this many bytes were checked to be ASCII.
         unsafe { std::str::from_utf8_unchecked(self.window.get_unchecked(..self.length)) }
     }
 }
@@ -86,14 +86,14 @@ impl std::fmt::Debug for ShortText<'_> {
     }
 }
 
-/// The highest bit of every byte, the first lowest.
+/// Returns the highest bit of every byte; the first byte's bit is the lowest.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn high_bits(chunk: &[u8; 32]) -> u32 {
     chunk.iter().rev().fold(0, |bits, byte| bits << 1 | u32::from(byte >> 7))
 }
 
-/// The highest bit of every byte, the first lowest.
+/// Returns the highest bit of every byte; the first byte's bit is the lowest.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn high_bits(chunk: &[u8; 32]) -> u32 {
@@ -106,14 +106,14 @@ fn high_bits(chunk: &[u8; 32]) -> u32 {
     }
 }
 
-/// A bit for every byte that is zero, the first lowest.
+/// Returns a bit for every zero byte; the first byte's bit is the lowest.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn zero_bytes(chunk: &[u8; 32]) -> u32 {
     chunk.iter().rev().fold(0, |bits, byte| bits << 1 | u32::from(*byte == 0))
 }
 
-/// A bit for every byte that is zero, the first lowest.
+/// Returns a bit for every zero byte; the first byte's bit is the lowest.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn zero_bytes(chunk: &[u8; 32]) -> u32 {
@@ -129,7 +129,7 @@ fn zero_bytes(chunk: &[u8; 32]) -> u32 {
     }
 }
 
-/// Tells whether the bytes are at most 64, and ASCII. The loads overlap, so that they never reach
+/// Returns whether the bytes are at most 64, and all ASCII. The loads overlap, so they never reach
 /// past the bytes.
 #[inline]
 fn is_short_ascii(bytes: &[u8]) -> bool {
@@ -156,12 +156,12 @@ fn is_short_ascii(bytes: &[u8]) -> bool {
 
 #[inline]
 fn head<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    *bytes.first_chunk().expect("the caller looked at the length")
+    *bytes.first_chunk().expect("the caller checked the length")
 }
 
 #[inline]
 fn tail<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    *bytes.last_chunk().expect("the caller looked at the length")
+    *bytes.last_chunk().expect("the caller checked the length")
 }
 
 #[cfg(test)]
@@ -178,7 +178,7 @@ mod tests {
                 for broken in [0x80, 0xC3, 0xFF] {
                     bytes[place] = broken;
                     assert_eq!(from_utf8(&bytes), None, "{length} bytes, {broken:#x} at {place}");
-                    // Only what comes before the end counts.
+                    // Only the bytes before the end count.
                     for end in place.saturating_sub(2)..length.min(place + 40) {
                         let Some(window) = bytes.first_chunk() else { continue };
                         let short = ShortText::ascii(window, end);

@@ -1,4 +1,4 @@
-//! A document as a tree, for what has to be held in memory: keys that are not text, values under
+//! A document as a tree, for data that must be held in memory: keys that are not text, values under
 //! a wrapper, tests.
 
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::{Error, Result, json};
 pub enum Value {
     /// Null.
     Null,
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// An integer that fits `i64`.
     Int(i64),
@@ -26,7 +26,7 @@ pub enum Value {
     BigInt {
         /// Below zero.
         negative: bool,
-        /// Little-endian, the last byte not 0.
+        /// Little-endian; the last byte is not 0.
         magnitude: Vec<u8>,
     },
     /// A single-precision number.
@@ -39,7 +39,7 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// An array.
     Array(Vec<Value>),
-    /// A map in its order, duplicate keys included.
+    /// A map in its original order, including duplicate keys.
     Map(Vec<(Value, Value)>),
     /// A point in time.
     Timestamp(Timestamp),
@@ -51,22 +51,22 @@ pub enum Value {
     Surrogates(Vec<u8>),
     /// Text whose bytes are not UTF-8.
     BrokenText(Vec<u8>),
-    /// Any other value that only some formats know.
+    /// Any other value that only some formats have.
     Ext(ExtBuf),
     /// A value with a type around it.
     Typed(Box<TypeBuf>, Box<Value>),
-    /// A value that aliases name.
+    /// A value that aliases refer to.
     Anchor(u64, Box<Value>),
-    /// The value of that anchor again.
+    /// The value of that anchor, repeated.
     Alias(u64),
 }
 
 impl Value {
-    /// What sort of value this is, as messages name it: `an integer`.
+    /// Returns the kind of value as messages name it: `an integer`.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null",
-            Value::Bool(_) => "a truth value",
+            Value::Bool(_) => "a boolean",
             Value::Int(_) | Value::UInt(_) | Value::BigInt { .. } => "an integer",
             Value::F32(_) | Value::F64(_) => "a double",
             Value::Text(_) => "text",
@@ -85,20 +85,20 @@ impl Value {
         }
     }
 
-    /// Checks that the value can be a key: keys that have maps with such keys in them may nest
+    /// Checks that the value can be a key: keys that contain maps with such keys may nest
     /// [`Value::KEY_NESTING`] deep.
     ///
     /// # Errors
-    /// `Limit` where they nest deeper.
+    /// `Limit` if they nest deeper.
     pub fn check_key(&self) -> Result {
         Value::check_key_in(self.key_nesting())
     }
 
-    /// As [`Value::check_key`], for readers that build a key by a walk of its own: whether one may
-    /// begin inside of this many others.
+    /// Same as [`Value::check_key`], for readers that build a key with a walk of their own: checks
+    /// whether a key may begin inside this many others.
     ///
     /// # Errors
-    /// `Limit` where it may not.
+    /// `Limit` if it may not.
     pub(crate) fn check_key_in(open: usize) -> Result {
         if open <= Value::KEY_NESTING {
             return Ok(());
@@ -110,11 +110,11 @@ impl Value {
     }
 
     /// How deep keys that are not text may nest in one another. Their notation doubles its
-    /// backslashes with each level, so that a hundred levels would be more than the memory holds;
-    /// no real document has more than one.
+    /// backslashes with each level, so a hundred levels would not fit into memory; no real document
+    /// has more than one level.
     pub const KEY_NESTING: usize = 8;
 
-    /// How many keys that are not text nest in this one.
+    /// Returns how many keys that are not text nest in this one.
     fn key_nesting(&self) -> usize {
         match self {
             Value::Array(values) => values.iter().map(Value::key_nesting).max().unwrap_or(0),
@@ -131,7 +131,7 @@ impl Value {
         }
     }
 
-    /// Gives the value's events to `sink`.
+    /// Sends the value's events to `sink`.
     ///
     /// # Errors
     /// The sink's.
@@ -202,9 +202,9 @@ impl fmt::Display for Value {
 impl std::str::FromStr for Value {
     type Err = Error;
 
-    /// The value of a text in the wrapped notation. A number with a fraction or an exponent is a
-    /// double if that is how the double is written, and else a decimal: so the text of any value
-    /// gives the value.
+    /// Parses a text in the wrapped notation. A number with a fraction or an exponent is a double
+    /// if the double is written exactly so, and a decimal otherwise: thus every value round-trips
+    /// through its text.
     fn from_str(text: &str) -> Result<Value> {
         let limits = Limits::default();
         let mut builder = Builder::new(&limits);
@@ -230,7 +230,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// An empty builder, bounded by [`Limits::nodes`] and [`Limits::record_bytes`].
+    /// Creates an empty builder, bounded by [`Limits::nodes`] and [`Limits::record_bytes`].
     pub fn new(limits: &Limits) -> Builder {
         Builder {
             stack: Vec::new(),
@@ -241,19 +241,19 @@ impl Builder {
         }
     }
 
-    /// The value, if it is whole.
+    /// Returns the value if it is complete.
     pub fn take(&mut self) -> Option<Value> {
         self.done.take()
     }
 
-    /// Whether the value is whole.
+    /// Returns whether the value is complete.
     pub fn is_done(&self) -> bool {
         self.done.is_some()
     }
 
     fn spend(&mut self, bytes: usize) -> Result {
         let over = |what: &str| {
-            Err(Error::limit(format!("found a value with more {what} than may be held in memory")))
+            Err(Error::limit(format!("found a value with too many {what} to hold in memory")))
         };
         let Some(nodes) = self.nodes_left.checked_sub(1) else { return over("nodes") };
         let Some(bytes) = self.bytes_left.checked_sub(bytes as u64) else { return over("bytes") };
@@ -266,7 +266,7 @@ impl Builder {
             None => self.done = Some(value),
             Some((Value::Array(values), _)) => values.push(value),
             Some((Value::Map(pairs), key)) => {
-                let key = key.take().expect("a reader gives a key before a value");
+                let key = key.take().expect("a reader sends a key before its value");
                 pairs.push((key, value));
             }
             Some((Value::Typed(_, inside) | Value::Anchor(_, inside), _)) => **inside = value,
@@ -314,7 +314,7 @@ impl Sink for Builder {
             BigInt::Decimal { negative, digits } => {
                 if digits.len() > Limits::default().integer_digits as usize {
                     return Err(Error::limit(format!(
-                        "found an integer of {} digits where it has to be converted",
+                        "found an integer of {} digits, too many to convert",
                         digits.len()
                     )));
                 }

@@ -1,7 +1,7 @@
 //! Documents as trees: bytes to values, and values to bytes, in every format.
 //!
-//! For documents that fit into memory, and for whoever wants to look at them. The way through
-//! readers and writers is the same as in a conversion, policies and limits included.
+//! For documents that fit into memory and callers that want to inspect them. The readers and
+//! writers are the same as in a conversion, including policies and limits.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -19,12 +19,12 @@ use crate::value::{Builder, Value};
 use crate::wrap::Unwrap;
 use crate::{Error, ErrorKind, Result, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
 
-/// The documents of `bytes`, a stream of [`Options::from`]. The wrapped notation is undone with
-/// [`Options::unwrap`].
+/// Returns the documents of `bytes`, a stream of [`Options::from`]. The wrapped notation is undone
+/// with [`Options::unwrap`].
 ///
 /// # Errors
-/// The reader's, with their offset, and `Limit` where a document is larger than
-/// [`Limits::nodes`] and [`Limits::record_bytes`] let it be.
+/// The reader's, with their offset, and `Limit` if a document is larger than [`Limits::nodes`] or
+/// [`Limits::record_bytes`] allow.
 pub fn read_values(bytes: &[u8], options: &Options) -> Result<Vec<Value>> {
     let mut values = Values::open(Input::Bytes(bytes), options)?;
     let mut list = Vec::new();
@@ -34,11 +34,11 @@ pub fn read_values(bytes: &[u8], options: &Options) -> Result<Vec<Value>> {
     Ok(list)
 }
 
-/// The one document of `bytes` as a [`Tape`]; nothing where there is none, or more than one. The
-/// wrapped notation is undone with [`Options::unwrap`].
+/// Returns the only document of `bytes` as a [`Tape`]; `None` if there is none, or more than one.
+/// The wrapped notation is undone with [`Options::unwrap`].
 ///
 /// # Errors
-/// As [`read_values`].
+/// Same as [`read_values`].
 pub fn read_tape(bytes: &[u8], options: &Options) -> Result<Option<Tape>> {
     let mut values = Values::open(Input::Bytes(bytes), options)?;
     let mut tape = Tape::bounded(&options.limits);
@@ -52,7 +52,7 @@ pub fn read_tape(bytes: &[u8], options: &Options) -> Result<Option<Tape>> {
     Ok(values.next()?.is_none().then_some(tape))
 }
 
-/// The documents of a stream, one after the other.
+/// Iterates over the documents of a stream.
 pub struct Values<'a> {
     reader: Box<dyn Documented + 'a>,
     limits: Limits,
@@ -61,11 +61,11 @@ pub struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// The documents of a stream of [`Options::from`]; [`Options::to`] should be the same. The
-    /// wrapped notation is undone with [`Options::unwrap`].
+    /// Opens a stream of [`Options::from`]; [`Options::to`] should be the same. The wrapped
+    /// notation is undone with [`Options::unwrap`].
     ///
     /// # Errors
-    /// `Io`, when the input cannot be opened.
+    /// `Io` if the input cannot be opened.
     pub fn open(input: Input<'a>, options: &Options) -> Result<Values<'a>> {
         let unwraps = options.unwraps();
         let reader = with_reader!(input, options, |reader| {
@@ -75,10 +75,10 @@ impl<'a> Values<'a> {
         Ok(Values { reader, limits: options.limits, unwraps, numbers_as_decimals })
     }
 
-    /// The next document; nothing at a clean end.
+    /// Returns the next document; `None` at a clean end.
     ///
     /// # Errors
-    /// As [`read_values`].
+    /// Same as [`read_values`].
     #[allow(clippy::should_implement_trait, reason = "an iterator would go on after an error")]
     pub fn next(&mut self) -> Result<Option<Value>> {
         let mut builder = Builder::new(&self.limits);
@@ -95,7 +95,7 @@ impl<'a> Values<'a> {
         Ok(if more { builder.take() } else { None })
     }
 
-    /// Bytes of input that are behind us.
+    /// Returns how many bytes of input have been consumed.
     pub fn offset(&self) -> u64 {
         self.reader.offset()
     }
@@ -127,7 +127,7 @@ impl<P: Parse> Documented for Reader<'_, P> {
     }
 }
 
-/// The bytes of documents in the format [`Options::to`], and what was not kept.
+/// Writes documents in the format [`Options::to`]; returns the bytes, and what was not kept.
 ///
 /// # Errors
 /// Those of the policy and of the writer, with the path.
@@ -139,7 +139,7 @@ pub fn write_values(values: &[Value], options: &Options) -> Result<(Vec<u8>, Sum
     Ok((out.into_vec(), summary))
 }
 
-/// Writes documents as they come, until `next` gives none, and says what was not kept.
+/// Writes documents until `next` returns none, and returns what was not kept.
 ///
 /// # Errors
 /// Those of `next`, of the policy and of the writer, with the path.
@@ -154,7 +154,8 @@ pub fn write_each<'a>(
         .map(|(summary, _)| summary)
 }
 
-/// What is given is taken as it is: no part of it is the notation, none a stream to be cut.
+/// Returns options that take the given values literally: no part of them is the notation, none a
+/// stream to be cut.
 fn taken_as_given(options: &Options) -> Options {
     let mut options = options.clone();
     options.from = Format::Msgpack;
@@ -165,7 +166,7 @@ fn taken_as_given(options: &Options) -> Options {
     options
 }
 
-/// Values in the place of a parser.
+/// Values in place of a parser.
 struct Given<N> {
     next: N,
     limits: Limits,
@@ -191,12 +192,12 @@ impl<V: Borrow<Value>, N: FnMut() -> Result<Option<V>>> Parse for Given<N> {
     }
 }
 
-/// The value without references: what stands in several places stands there again. Gives it and
-/// how many references were written out.
+/// Returns the value without references, with shared values repeated in each place, and the number
+/// of references written out.
 ///
 /// # Errors
-/// `Refused` for a value that holds itself; `Limit` where what is added is more than
-/// [`Limits::aliases`], or deeper than [`Limits::depth`].
+/// `Refused` for a value that contains itself; `Limit` if the repeated values exceed
+/// [`Limits::aliases`], or [`Limits::depth`].
 pub fn without_references(value: &Value, limits: &Limits) -> Result<(Value, u64)> {
     let depth_left = limits.depth.min(Limits::DEPTH_CEILING);
     let mut expansion = Expansion {
@@ -211,7 +212,7 @@ pub fn without_references(value: &Value, limits: &Limits) -> Result<(Value, u64)
 
 struct Expansion<'v> {
     anchors: HashMap<u64, &'v Value>,
-    /// Anchors that we are in, and how many of them stand for an alias.
+    /// The open anchors, and how many of them were opened for an alias.
     open: Vec<u64>,
     values_left: u64,
     references: u64,
@@ -224,7 +225,7 @@ impl<'v> Expansion<'v> {
         };
         if self.references > 0 {
             self.values_left = self.values_left.checked_sub(1).ok_or_else(|| {
-                Error::limit("found references that stand for too many values when written out")
+                Error::limit("found references that expand to too many values")
             })?;
         }
         Ok(match value {
@@ -246,13 +247,13 @@ impl<'v> Expansion<'v> {
                 if self.open.contains(id) {
                     return Err(Error::new(
                         ErrorKind::Refused,
-                        "found a value that holds itself, which has no end when written out",
+                        "found a value that contains itself, which cannot be written out",
                     ));
                 }
                 let Some(inside) = self.anchors.get(id).copied() else {
                     return Err(Error::new(
                         ErrorKind::Syntax,
-                        format!("found the reference {id}, which names no value before it"),
+                        format!("found the reference {id}, which refers to no earlier value"),
                     ));
                 };
                 self.references += 1;
@@ -289,7 +290,7 @@ mod tests {
         );
         let cycle = Value::Anchor(1, Box::new(list(vec![Value::Alias(1)])));
         let error = without_references(&cycle, &limits).unwrap_err();
-        assert!(error.to_string().contains("holds itself"), "{error}");
+        assert!(error.to_string().contains("contains itself"), "{error}");
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The wrapped notation in both directions: see the table in [`crate::fidelity`].
 //!
-//! [`Escape`] stands in front of a writer and sees to it that a user's own map is not taken for
-//! the notation: it is used where the notation is written, with
-//! [`OnLoss::Wrap`](crate::OnLoss::Wrap). [`Unwrap`] stands behind a reader and turns the notation
-//! into the values that it stands for: it is used where the caller says that the input is in the
-//! notation, with [`Options::unwrap`](crate::Options::unwrap), and nowhere else. No document says
-//! by itself that it is in the notation, so a reader that guessed would change plain data.
+//! [`Escape`] wraps a writer and ensures that a user's own map is not mistaken for the notation: it
+//! is used when the notation is written, with [`OnLoss::Wrap`](crate::OnLoss::Wrap). [`Unwrap`]
+//! wraps the sink of a reader and turns the notation into the values that it stands for: it is used
+//! only when the caller says that the input is in the notation, with
+//! [`Options::unwrap`](crate::Options::unwrap). A document does not state whether it is in the
+//! notation, so a reader that guessed would change plain data.
 
 mod unwrap;
 
@@ -17,11 +17,11 @@ use crate::fidelity::KEY_PREFIX;
 use crate::limits::Limits;
 use crate::value::{Builder, Value};
 
-/// The key that says: this map is the user's own, whatever it looks like.
+/// The key that marks a map as the user's own, whatever it looks like.
 const LITERAL: &str = "$literal";
 
-/// Guards a user's own maps: one whose first key starts with `$` goes under `$literal`, a key that
-/// starts with `$key:` is written as that notation's text.
+/// Guards a user's own maps: one whose first key starts with `$` goes under `$literal`, and a key
+/// that starts with `$key:` is written in that notation.
 pub struct Escape<S> {
     inner: S,
     stack: Vec<Level>,
@@ -33,17 +33,17 @@ enum Level {
     /// A map before its first key.
     Fresh,
     Map,
-    /// A map that had to be put under `$literal`.
+    /// A map that had to go under `$literal`.
     Literal,
 }
 
 impl<S> Escape<S> {
-    /// An adapter in front of `inner`.
+    /// Creates an adapter in front of `inner`.
     pub fn new(inner: S) -> Self {
         Escape { inner, stack: Vec::new() }
     }
 
-    /// The sink behind.
+    /// Returns the inner sink.
     pub fn into_inner(self) -> S {
         self.inner
     }
@@ -61,7 +61,7 @@ impl<S: Sink> Sink for Escape<S> {
         self.inner.end_array()
     }
     fn begin_map(&mut self, _len: Option<u64>) -> Result {
-        // The length is not passed on: it is one, should the map turn out to need `$literal`.
+        // The length is not passed on: it becomes one if the map turns out to need `$literal`.
         self.stack.push(Level::Fresh);
         self.inner.begin_map(None)
     }
@@ -87,7 +87,7 @@ impl<S: Sink> Sink for Escape<S> {
         if !may_hold_maps(k) {
             return self.inner.key_value(k);
         }
-        // A map in a key can look like the notation as well.
+        // A map in a key can look like the notation too.
         let mut escaped = Builder::new(&Limits::NONE);
         k.drive(&mut Escape::new(&mut escaped))?;
         self.inner.key_value(&escaped.take().expect("a whole value"))
@@ -109,7 +109,7 @@ impl<S: Writer> Writer for Escape<S> {
     }
 }
 
-/// Whether maps can stand in a key.
+/// Returns whether a key can contain maps.
 fn may_hold_maps(k: &Value) -> bool {
     matches!(k, Value::Array(_) | Value::Map(_) | Value::Typed(..) | Value::Anchor(..))
 }

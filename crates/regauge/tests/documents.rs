@@ -1,4 +1,4 @@
-//! Streams and arrays, one turned into the other; keys that stand twice.
+//! Conversions between streams and arrays; duplicate keys.
 
 use regauge::convert::DuplicateKeys;
 use regauge::documents::Documents;

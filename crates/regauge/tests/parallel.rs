@@ -164,7 +164,7 @@ fn a_file_that_shrinks_while_it_is_read_is_not_taken_for_whole() {
         let text = error.to_string();
         assert_eq!(error.kind(), regauge::ErrorKind::Truncated, "{text}");
         assert!(text.contains(&format!("byte {left}")), "{text}");
-        assert!(text.contains("longer when reading began"), "{text}");
+        assert!(text.contains("shrunk since reading began"), "{text}");
     }
 }
 

@@ -256,7 +256,7 @@ fn narrow_integers_stay_narrow() {
 #[test]
 fn a_key_behind_a_literal_map_is_an_error() {
     let error = r#"{"$literal":{"a":1},"b":2}"#.parse::<Value>().unwrap_err();
-    assert!(error.message().contains("second key beside `$literal`"), "{error}");
+    assert!(error.message().contains("second key next to `$literal`"), "{error}");
 }
 
 #[test]
@@ -279,5 +279,5 @@ fn third_key_beside_a_type_is_refused() {
     let mut source = json::Reader::from_slice(json::Parser::default(), json);
     let mut builder = Builder::new(&Limits::default());
     let error = source.next(&mut Unwrap::new(&mut builder, &Limits::default())).unwrap_err();
-    assert!(error.message().contains("second key beside `value`"), "{error}");
+    assert!(error.message().contains("second key next to `value`"), "{error}");
 }

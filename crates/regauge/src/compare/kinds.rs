@@ -1,29 +1,29 @@
-//! The closed list of what counts as a loss, and what is wrong.
+//! The closed list of differences that count as losses, and those that are wrong.
 
-/// What sort of difference it is.
+/// A kind of difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ChangeKind {
     /// The same keys and values in another order.
     KeyOrder,
-    /// A key stood twice, and one of the two is left.
+    /// A key occurred twice, and only one of the two is left.
     DuplicateKey,
     /// The same elements of an array in another order.
     ItemOrder,
     /// An integer became the double nearest to it.
     IntegerToDouble,
-    /// An integer became its decimal digits, as text.
+    /// An integer became its decimal digits as text.
     IntegerToText,
     /// A double became the integer of the same value.
     DoubleToInteger,
-    /// A double became one that agrees with it in 15 significant digits, which is what every
-    /// double promises (C's `DBL_DIG`).
+    /// A double became one that agrees with it in 15 significant digits, which is what every double
+    /// guarantees (C's `DBL_DIG`).
     DoubleRounded,
     /// A decimal became the double nearest to it.
     DecimalToDouble,
     /// A decimal became its text.
     DecimalToText,
-    /// A decimal has the same value in other digits: `1.10` became `1.1`.
+    /// A decimal has the same value with other digits: `1.10` became `1.1`.
     DecimalDigits,
     /// -0.0 became 0.
     NegativeZero,
@@ -39,13 +39,13 @@ pub enum ChangeKind {
     KeyToText,
     /// A symbol became its text, as a value or as a key.
     SymbolToText,
-    /// A date, a time or a length of time became text.
+    /// A date, a time or a duration became text.
     TimeToText,
     /// A point in time lost digits below the millisecond, or below the microsecond.
     TimeRounded,
-    /// A point in time is the same, and its offset from UTC is another or gone.
+    /// A point in time is the same, but its offset from UTC has changed or is gone.
     TimeOffset,
-    /// A value that few formats know (a UUID, a regular expression, an extension) became its text,
+    /// A value that few formats have (a UUID, a regular expression, an extension) became its text,
     /// or null.
     SpecialToText,
     /// A tuple became a list.
@@ -54,13 +54,13 @@ pub enum ChangeKind {
     SetToList,
     /// A class or a tag around a value is gone.
     Type,
-    /// A value that stood in several places is a copy in one of them.
+    /// A value that was shared is a copy in one of its places.
     Sharing,
     /// Text changed its Unicode normalization form.
     Normalization,
-    /// A MARC leader differs, outside of the lengths that every writer computes.
+    /// A MARC leader differs outside the lengths that every writer computes.
     Leader,
-    /// A value is another one.
+    /// A value has changed to another.
     Value,
     /// A value, a key or a document is gone.
     Missing,
@@ -69,7 +69,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// The name in reports: `"key order"`, `"value"`, …
+    /// Returns the name in reports: `"key order"`, `"value"`, …
     pub fn name(self) -> &'static str {
         match self {
             ChangeKind::KeyOrder => "key order",
@@ -105,7 +105,7 @@ impl ChangeKind {
         }
     }
 
-    /// Whether the difference makes the result wrong, rather than poorer.
+    /// Returns whether the difference makes the result wrong, not just poorer.
     pub fn is_wrong(self) -> bool {
         matches!(self, ChangeKind::Value | ChangeKind::Missing | ChangeKind::Added)
     }

@@ -1,13 +1,12 @@
-//! What differs between a document and what became of it elsewhere: lost, or wrong.
+//! Compares a document with its converted copy: what was lost, and what is wrong.
 //!
-//! A library that reads bytes and writes them again should give the same document. Where it does
-//! not, the difference is either a *loss*, which leaves the data usable and belongs to the format
-//! or the library's model (a key order, the sign of a zero, NaN as null), or it is *wrong*: a
-//! value that nobody would take for the original. Each difference is counted by kind, and the
-//! first of each kind are kept with their path.
+//! A library that reads bytes and writes them again should give the same document. If it does not,
+//! the difference is either a *loss*, which leaves the data usable and is inherent in the format or
+//! the library's model (key order, the sign of a zero, NaN as null), or it is *wrong*: a value that
+//! nobody would take for the original. Each difference is counted by kind, and the first few of
+//! each kind are kept with their path.
 //!
-//! What counts as a loss is a closed list, [`ChangeKind`]; everything else is wrong. In doubt it
-//! is wrong.
+//! Losses are a closed list, [`ChangeKind`]; everything else is wrong. When in doubt, it is wrong.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,28 +26,28 @@ use scalars::{key_text, scalar_change};
 /// All differences of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// What sort.
+    /// The kind of difference.
     pub kind: ChangeKind,
     /// How many.
     pub count: u64,
-    /// The first of them, [`Comparison::EXAMPLES`] at most.
+    /// The first few, at most [`Comparison::EXAMPLES`].
     pub examples: Vec<Difference>,
 }
 
 /// One difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The document, from 1.
+    /// The number of the document, from 1.
     pub document: u64,
-    /// Where in the document.
+    /// The path in the document.
     pub path: Path,
-    /// What stood there, shortened.
+    /// The original value, shortened.
     pub before: String,
-    /// What stands there now, shortened; empty where nothing does.
+    /// The new value, shortened; empty if there is none.
     pub after: String,
 }
 
-/// Compares documents pair by pair and keeps count.
+/// Compares documents pair by pair and counts the differences.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     changes: Vec<Change>,
@@ -59,22 +58,22 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Examples kept of each kind.
+    /// The number of examples kept of each kind.
     pub const EXAMPLES: usize = 5;
 
-    /// A comparison of plain documents.
+    /// Creates a comparison of plain documents.
     pub fn new() -> Comparison {
         Comparison::default()
     }
 
-    /// A comparison of MARC records in the shape of MARC-in-JSON. The record length (leader/00-04)
-    /// and the base address (leader/12-16) are what each writer computes and are not compared; a
-    /// difference elsewhere in the leader is a loss, not a wrong value.
+    /// Creates a comparison of MARC records in the shape of MARC-in-JSON. The record length
+    /// (leader/00-04) and the base address (leader/12-16) are computed by each writer and not
+    /// compared; a difference elsewhere in the leader is a loss, not a wrong value.
     pub fn of_marc() -> Comparison {
         Comparison { marc: true, ..Comparison::default() }
     }
 
-    /// Compares the next pair of documents. `None` stands for a document that is not there.
+    /// Compares the next pair of documents. `None` stands for a missing document.
     pub fn next(&mut self, before: Option<&Value>, after: Option<&Value>) {
         self.documents += 1;
         let wrong = self.wrong();
@@ -92,22 +91,22 @@ impl Comparison {
         }
     }
 
-    /// The differences so far, losses first, each in the order of its kind.
+    /// Returns the differences so far, losses first, each in the order of its kind.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// How many pairs were compared.
+    /// Returns how many pairs were compared.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// How many pairs differ in more than losses.
+    /// Returns how many pairs differ in more than losses.
     pub fn wrong_documents(&self) -> u64 {
         self.wrong_documents
     }
 
-    /// How many differences make the result wrong.
+    /// Returns how many differences make the result wrong.
     fn wrong(&self) -> u64 {
         self.changes.iter().filter(|change| change.kind.is_wrong()).map(|change| change.count).sum()
     }
@@ -129,14 +128,14 @@ impl Comparison {
     }
 }
 
-/// One pair of documents, side by side.
+/// A walk over one pair of documents, side by side.
 struct Walk<'c, 'v> {
     to: &'c mut Comparison,
-    /// The documents, in which anchors are looked up.
+    /// The documents in which anchors are looked up.
     roots: (&'v Value, &'v Value),
-    /// The anchors of both, collected when the first alias asks for one.
+    /// The anchors of both, collected at the first alias.
     anchors: Option<(Anchors<'v>, Anchors<'v>)>,
-    /// Pairs of references whose values were compared: cycles end here.
+    /// Pairs of references whose values were compared: stops at cycles.
     seen: HashSet<(u64, u64)>,
 }
 
@@ -147,7 +146,7 @@ impl<'v> Walk<'_, 'v> {
         match (before, after) {
             (Value::Map(before), Value::Map(after)) => self.map(before, after),
             (Value::Array(before), Value::Array(after)) => self.array(before, after),
-            // The number of an anchor says nothing, and one without an alias neither.
+            // The number of an anchor has no meaning, and neither has an anchor without an alias.
             (Value::Anchor(_, before), Value::Anchor(_, after)) => self.value(before, after),
             (Value::Alias(one), Value::Alias(other)) => {
                 let pair = (self.anchor(true, *one), self.anchor(false, *other));
@@ -192,7 +191,7 @@ impl<'v> Walk<'_, 'v> {
                     Value::Typed(_, after) => (inside.as_ref(), after.as_ref()),
                     after => (inside.as_ref(), after),
                 };
-                // A set that is a map of its members to nothing is what YAML has for one.
+                // YAML writes a set as a map of its members to null.
                 self.note(kind, shown(before), shown(after));
                 self.value(inside, after);
             }
@@ -208,7 +207,7 @@ impl<'v> Walk<'_, 'v> {
         self.to.note(kind, before, after);
     }
 
-    /// What an alias of the document before, or of the one after, stands for.
+    /// Returns the value of an alias in the document before (or after).
     fn anchor(&mut self, of_before: bool, id: u64) -> Option<&'v Value> {
         let roots = self.roots;
         let (before, after) = self.anchors.get_or_insert_with(|| {
@@ -229,7 +228,7 @@ impl<'v> Walk<'_, 'v> {
             }
             return;
         }
-        // Keys are matched by their text: that is what becomes of a key that is none.
+        // Keys are matched by their text, which is what a non-text key may become.
         let mut found: HashMap<String, (usize, bool)> = HashMap::with_capacity(after.len());
         for (index, (key, _)) in after.iter().enumerate() {
             found.insert(key_text(key), (index, false));
@@ -284,7 +283,7 @@ impl<'v> Walk<'_, 'v> {
     }
 
     fn member(&mut self, key: &Value, before: &'v Value, after: &'v Value) {
-        // Most members are equal: their path is not worth building.
+        // Most members are equal: building their path would be a waste.
         if same(before, after) {
             return;
         }
@@ -298,7 +297,7 @@ impl<'v> Walk<'_, 'v> {
         });
     }
 
-    /// Leaders are ASCII of 24 characters (ISO 2709 §4.3): 00-04 and 12-16 are computed.
+    /// A leader is 24 ASCII characters (ISO 2709 §4.3); 00-04 and 12-16 are computed.
     fn leader(&mut self, before: &str, after: &str) {
         let kept = |leader: &str| -> Vec<u8> {
             let mut bytes = leader.as_bytes().to_vec();
@@ -318,7 +317,7 @@ impl<'v> Walk<'_, 'v> {
         let common = before.len().min(after.len());
         let changed = (0..common).any(|index| !same(&before[index], &after[index]));
         if changed && before.len() == after.len() && is_permutation(before, after) {
-            // The first element that moved says more than the head of two long lists.
+            // The first element that moved is more informative than the head of two long lists.
             let first = (0..common).find(|index| !same(&before[*index], &after[*index]));
             let first = first.expect("an element has changed");
             self.at_index(first, |this| {
@@ -356,7 +355,8 @@ impl<'v> Walk<'_, 'v> {
     }
 }
 
-/// Equal in every bit. `==` would take -0.0 for 0.0, and NaN for different from itself.
+/// Returns whether two values are equal in every bit. `==` would equate -0.0 with 0.0, and
+/// distinguish NaN from itself.
 fn same(before: &Value, after: &Value) -> bool {
     match (before, after) {
         (Value::F64(one), Value::F64(other)) => {
@@ -392,9 +392,9 @@ fn same(before: &Value, after: &Value) -> bool {
     }
 }
 
-/// Whether two arrays of one length hold the same values in another order. Values are matched by
-/// their notation, so that long arrays take no square of their length. Where the notations stand in
-/// the same order nothing has moved: a single and the double of its value look alike.
+/// Returns whether two arrays of equal length hold the same values in another order. Values are
+/// matched by their notation, so that long arrays do not take quadratic time. If the notations are
+/// in the same order, nothing has moved: a single and the double of its value look alike.
 fn is_permutation(before: &[Value], after: &[Value]) -> bool {
     let notations = |values: &[Value]| values.iter().map(Value::to_string).collect::<Vec<_>>();
     let (mut one, mut other) = (notations(before), notations(after));
@@ -406,13 +406,14 @@ fn is_permutation(before: &[Value], after: &[Value]) -> bool {
     one == other
 }
 
-/// Whether a type says that the order of what is in it has no meaning.
+/// Returns whether the type is a set, in which order has no meaning.
 fn is_set(t: &TypeBuf) -> bool {
     matches!(t.origin, Origin::Python | Origin::Ruby)
         && matches!(t.kind.as_str(), "set" | "frozenset")
 }
 
-/// Every anchor of a document. Recurses as deep as the reader let the document become.
+/// Collects every anchor of a document. Recurses as deep as the reader allowed the document to
+/// nest.
 fn collect_anchors<'v>(value: &'v Value, into: &mut HashMap<u64, &'v Value>) {
     match value {
         Value::Anchor(id, inside) => {
@@ -426,10 +427,10 @@ fn collect_anchors<'v>(value: &'v Value, into: &mut HashMap<u64, &'v Value>) {
     }
 }
 
-/// A value as reports show it.
+/// Formats a value for reports.
 fn shown(value: &Value) -> String {
     match value {
-        // Reports are one line a difference: the head of a large container says enough.
+        // Reports have one line per difference: the head of a large container is enough.
         Value::Array(values) if values.len() > 8 => {
             format!("an array of {} values", values.len())
         }

@@ -1,4 +1,4 @@
-//! How two values differ that are not both containers.
+//! Compares two values that are not both containers.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
@@ -9,13 +9,13 @@ use crate::event::{BigInt, Ext, Timestamp};
 use crate::value::Value;
 use crate::{decimal128, notation, number, time};
 
-/// The kind of the difference; nothing where there is none.
+/// Returns the kind of the difference; `None` if there is none.
 pub(super) fn scalar_change(before: &Value, after: &Value) -> Option<ChangeKind> {
     if same(before, after) {
         return None;
     }
     Some(match (before, after) {
-        // Writers choose the width of floats; a single that became its double lost nothing.
+        // Writers choose the width of floats; a single that became the equal double lost nothing.
         (Value::F32(one), Value::F64(other)) => {
             return scalar_change(&Value::F64(f64::from(*one)), &Value::F64(*other));
         }
@@ -29,7 +29,7 @@ pub(super) fn scalar_change(before: &Value, after: &Value) -> Option<ChangeKind>
             ChangeKind::NegativeZero
         }
         (Value::F64(double), integer) if nearest_double(integer) == Some(*double) => {
-            // 2^53 + 1 is no double: it cannot be what became of one.
+            // 2^53 + 1 is not a double: it cannot come from one.
             match integer_text(integer).is_some_and(|text| number::is_value_kept(&text, *double)) {
                 true => ChangeKind::DoubleToInteger,
                 false => ChangeKind::Value,
@@ -41,7 +41,7 @@ pub(super) fn scalar_change(before: &Value, after: &Value) -> Option<ChangeKind>
         (integer, Value::Text(text)) if integer_text(integer).as_ref() == Some(text) => {
             ChangeKind::IntegerToText
         }
-        // The width is BSON's own affair.
+        // The width is specific to BSON.
         (Value::Ext(one), Value::Int(other)) if one.as_ext() == Ext::Int64(*other) => return None,
         (Value::Int(one), Value::Ext(other)) if other.as_ext() == Ext::Int64(*one) => return None,
         (Value::Bytes(bytes), Value::Text(text)) if is_text_of(bytes, text) => {
@@ -76,7 +76,7 @@ pub(super) fn scalar_change(before: &Value, after: &Value) -> Option<ChangeKind>
     })
 }
 
-/// What became of a value that only some formats know, points in time aside.
+/// Classifies a change to a value that only some formats have, except points in time.
 fn special_change(before: &Value, after: &Value) -> ChangeKind {
     let of_time = |text: &str| match after {
         Value::Text(after) if is_time_text(text, after) => ChangeKind::TimeToText,
@@ -151,7 +151,7 @@ fn nearest_double(value: &Value) -> Option<f64> {
     integer_text(value)?.parse().ok()
 }
 
-/// The digits of a decimal of either kind.
+/// Returns the digits of either kind of decimal.
 fn decimal_text(value: &Value) -> Option<String> {
     match value {
         Value::Decimal(text) => Some(text.clone()),
@@ -177,7 +177,7 @@ fn decimal_change(before: &Value, after: &Value) -> Option<ChangeKind> {
     }
 }
 
-/// Whether two texts of decimals have one value.
+/// Returns whether two decimal texts have the same value.
 fn is_same_decimal(one: &str, other: &str) -> bool {
     match (decimal_parts(one), decimal_parts(other)) {
         (Some(one), Some(other)) => one == other,
@@ -185,7 +185,8 @@ fn is_same_decimal(one: &str, other: &str) -> bool {
     }
 }
 
-/// Sign, digits without zeros at either end, and the power of ten of the last of them.
+/// Returns the sign, the digits without zeros at either end, and the power of ten of the last
+/// digit.
 fn decimal_parts(text: &str) -> Option<(bool, String, i64)> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -210,14 +211,14 @@ fn decimal_parts(text: &str) -> Option<(bool, String, i64)> {
     Some((negative, significant.trim_start_matches('0').to_owned(), power))
 }
 
-/// The point in time, of a value that says one with or without an offset.
+/// Returns the point in time of a value that gives one, and whether it has an offset.
 fn instant(value: &Value) -> Option<(Timestamp, bool)> {
     match value {
         Value::Timestamp(at) => Some((*at, false)),
         Value::Ext(ext) => match ext.as_ext() {
             Ext::Timestamp(at) => Some((at, false)),
             Ext::OffsetDateTime(text) => {
-                // The last sign is the offset's: a date has two before, in its first ten letters.
+                // The last sign is the offset's: the ten characters of the date contain two others.
                 let place = text.rfind(['+', '-']).filter(|place| *place > 10)?;
                 let at = time::parse_rfc3339(&format!("{}Z", &text[..place]))?;
                 let mut parts = text[place + 1..].split(':').map(|part| part.parse::<i64>().ok());
@@ -239,7 +240,7 @@ fn time_change(before: (Timestamp, bool), after: (Timestamp, bool)) -> ChangeKin
     let nanoseconds =
         |at: Timestamp| i128::from(at.seconds) * 1_000_000_000 + i128::from(at.nanoseconds);
     let (one, other) = (nanoseconds(before.0), nanoseconds(after.0));
-    // Rounded or cut off at a thousandth, or a millionth, of a second.
+    // Rounded or truncated to a thousandth or a millionth of a second.
     let is_rounded = [1_000, 1_000_000]
         .iter()
         .any(|unit| other % unit == 0 && one % unit != 0 && (one - other).abs() < *unit);
@@ -250,8 +251,8 @@ fn time_change(before: (Timestamp, bool), after: (Timestamp, bool)) -> ChangeKin
     }
 }
 
-/// Whether a text says the date and the time of another, in the spelling of any library:
-/// `2026-11-21 12:00:00 UTC` of `2026-11-21T12:00:00Z`.
+/// Returns whether a text gives the same date and time as another, in the spelling of any library:
+/// `2026-11-21 12:00:00 UTC` for `2026-11-21T12:00:00Z`.
 fn is_time_text(original: &str, text: &str) -> bool {
     if original == text {
         return true;
@@ -267,7 +268,7 @@ fn is_time_text(original: &str, text: &str) -> bool {
     }
 }
 
-/// Whether the text is the bytes themselves or one of their Base64 forms.
+/// Returns whether the text is the bytes themselves or one of their Base64 forms.
 pub(super) fn is_text_of(bytes: &[u8], text: &str) -> bool {
     text.as_bytes() == bytes
         || [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD]
@@ -275,7 +276,7 @@ pub(super) fn is_text_of(bytes: &[u8], text: &str) -> bool {
             .any(|engine| engine.encode(bytes) == text)
 }
 
-/// The text that a key becomes where keys are text; keys are matched by it.
+/// Returns the text that a key becomes in formats with text keys; keys are matched by it.
 pub(super) fn key_text(key: &Value) -> String {
     match key {
         Value::Text(text) => text.clone(),

@@ -129,7 +129,7 @@ fn leaders_of_marc_records() {
     let leader = "00714cam a2200205 a 4500";
     assert_eq!(compared(leader, "00999cam a2200300 a 4500"), []);
     assert_eq!(compared(leader, "00714cam  2200205 a 4500"), [ChangeKind::Leader]);
-    // Elsewhere a text is a text.
+    // Elsewhere a text is plain text.
     assert_eq!(
         kinds(&record(leader), &record("00999cam a2200300 a 4500")),
         [(ChangeKind::Value, 1)]
@@ -218,7 +218,7 @@ fn shared_values() {
     let anchor = |id, value| Value::Anchor(id, Box::new(value));
     let shared =
         |id| Value::Array(vec![anchor(id, list(Value::Int(1))), Value::Alias(id), Value::Int(7)]);
-    // The numbers of anchors say nothing.
+    // The numbers of anchors have no meaning.
     assert_eq!(kinds(&shared(1), &shared(2)), []);
     let copied =
         |last| Value::Array(vec![list(Value::Int(1)), list(Value::Int(last)), Value::Int(7)]);

@@ -1,15 +1,15 @@
-//! For tests that compare two ways of reading the same: the events as lines, bytes in pieces, and
-//! random numbers.
+//! Helpers for tests that compare two ways of reading: events as lines, input in pieces, and random
+//! numbers.
 
 use super::{BigInt, Ext, Sink, Type};
 use crate::fidelity::{Fidelity, OnLoss};
 use crate::value::Value;
 use crate::{Error, Format, Result};
 
-/// Notes every event as a line.
+/// Records every event as a line.
 pub(crate) struct Recorder {
     pub lines: Vec<String>,
-    /// Whether shared values come once.
+    /// Whether shared values are sent only once.
     pub references: bool,
     fidelity: Fidelity,
 }
@@ -40,7 +40,7 @@ impl Sink for Recorder {
         self.note(v)
     }
     fn i64(&mut self, v: i64) -> Result {
-        // An error of the sink's own has the place of its event.
+        // An error of the sink itself is located at its event.
         if v == 77 {
             return Err(Error::unrepresentable("found 77"));
         }
@@ -93,7 +93,7 @@ impl Sink for Recorder {
     }
 }
 
-/// Gives so many bytes at a time.
+/// Reads at most this many bytes at a time.
 pub(crate) struct Pieces<'a>(pub &'a [u8], pub usize);
 
 impl std::io::Read for Pieces<'_> {
@@ -105,7 +105,7 @@ impl std::io::Read for Pieces<'_> {
     }
 }
 
-/// xorshift64*: the same numbers on every machine.
+/// xorshift64*: yields the same numbers on every machine.
 pub(crate) struct Random(pub u64);
 
 impl Random {

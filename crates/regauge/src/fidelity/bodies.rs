@@ -1,4 +1,4 @@
-//! What happens to an event that a sink cannot hold: the bodies of [`Sink`]'s methods.
+//! The default bodies of [`Sink`]'s methods: what happens to an event that a sink cannot hold.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -10,7 +10,7 @@ use crate::options::Opt;
 use crate::value::Value;
 use crate::{Error, ErrorKind, Result, decimal128, notation, number, time};
 
-/// Bytes, for a sink without a type for them.
+/// Handles bytes, for a sink without a type for them.
 #[cold]
 pub fn bytes<S: Sink + ?Sized>(sink: &mut S, v: &[u8]) -> Result {
     let found = || format!("{} bytes of binary data", v.len());
@@ -36,7 +36,7 @@ pub fn bytes<S: Sink + ?Sized>(sink: &mut S, v: &[u8]) -> Result {
     }
 }
 
-/// NaN or an infinity, for a sink without them.
+/// Handles NaN or an infinity, for a sink without them.
 #[cold]
 pub fn non_finite<S: Sink + ?Sized>(sink: &mut S, v: f64) -> Result {
     let name = notation::non_finite_name(v);
@@ -53,8 +53,8 @@ pub fn non_finite<S: Sink + ?Sized>(sink: &mut S, v: f64) -> Result {
     }
 }
 
-/// A NaN with a payload, for a sink that has one NaN only. Gives whether the notation was written;
-/// if not, the sink writes its NaN.
+/// Handles a NaN with a payload, for a sink with only one NaN. Returns whether the notation was
+/// written; if not, the sink writes its NaN.
 #[cold]
 pub fn nan_payload<S: Sink + ?Sized>(sink: &mut S, v: f64) -> Result<bool> {
     let found = || format!("a NaN with the payload {:013x}", v.to_bits() & ((1 << 52) - 1));
@@ -71,7 +71,7 @@ pub fn nan_payload<S: Sink + ?Sized>(sink: &mut S, v: f64) -> Result<bool> {
     }
 }
 
-/// A big integer, for a sink whose integers are narrower.
+/// Handles a big integer, for a sink with narrower integers.
 #[cold]
 pub fn big_int<S: Sink + ?Sized>(sink: &mut S, v: BigInt<'_>) -> Result {
     let text = number::big_int_text(v);
@@ -89,7 +89,7 @@ pub fn big_int<S: Sink + ?Sized>(sink: &mut S, v: BigInt<'_>) -> Result {
     }
 }
 
-/// A value that only some formats know, for a sink that does not know it.
+/// Handles a value that only some formats have, for a sink that does not support it.
 #[cold]
 pub fn ext<S: Sink + ?Sized>(sink: &mut S, v: Ext<'_>) -> Result {
     match v {
@@ -107,7 +107,7 @@ pub fn ext<S: Sink + ?Sized>(sink: &mut S, v: Ext<'_>) -> Result {
     }
 }
 
-/// Text of a symbol, for a sink without symbols.
+/// Handles a symbol, for a sink without symbols.
 fn symbol<S: Sink + ?Sized>(sink: &mut S, v: &str) -> Result {
     match sink.fidelity().objects {
         Objects::Refuse => {
@@ -146,7 +146,7 @@ fn decimal128<S: Sink + ?Sized>(sink: &mut S, v: [u8; 16]) -> Result {
     }
 }
 
-/// A value of a kind that few formats know and that has a nearest text, for a sink without it.
+/// Handles a rare value that has a nearest text, for a sink that does not support it.
 fn special<S: Sink + ?Sized>(sink: &mut S, v: Ext<'_>) -> Result {
     let (kind, text) = match v {
         Ext::Date(v) | Ext::Time(v) | Ext::DateTime(v) | Ext::OffsetDateTime(v) => {
@@ -195,7 +195,7 @@ fn special<S: Sink + ?Sized>(sink: &mut S, v: Ext<'_>) -> Result {
     }
 }
 
-/// The beginning of a type, for a sink that does not know it.
+/// Handles the beginning of a type, for a sink that does not support it.
 #[cold]
 pub fn begin_typed<S: Sink + ?Sized>(sink: &mut S, t: &Type<'_>) -> Result {
     match sink.fidelity().objects {
@@ -218,7 +218,7 @@ pub fn begin_typed<S: Sink + ?Sized>(sink: &mut S, t: &Type<'_>) -> Result {
     }
 }
 
-/// The end of what [`begin_typed`] began.
+/// Ends what [`begin_typed`] began.
 #[cold]
 pub fn end_typed<S: Sink + ?Sized>(sink: &mut S) -> Result {
     match sink.fidelity().opened.pop() {
@@ -227,7 +227,7 @@ pub fn end_typed<S: Sink + ?Sized>(sink: &mut S) -> Result {
     }
 }
 
-/// The beginning of an anchor, for a sink that does not know them.
+/// Handles the beginning of an anchor, for a sink without anchors.
 #[cold]
 pub fn begin_anchor<S: Sink + ?Sized>(sink: &mut S, id: u64) -> Result {
     if sink.fidelity().policy != OnLoss::Wrap {
@@ -241,18 +241,18 @@ pub fn begin_anchor<S: Sink + ?Sized>(sink: &mut S, id: u64) -> Result {
     sink.key("value")
 }
 
-/// The end of what [`begin_anchor`] began.
+/// Ends what [`begin_anchor`] began.
 #[cold]
 pub fn end_anchor<S: Sink + ?Sized>(sink: &mut S) -> Result {
     end_typed(sink)
 }
 
-/// An alias, for a sink that does not know them.
+/// Handles an alias, for a sink without aliases.
 #[cold]
 pub fn alias<S: Sink + ?Sized>(sink: &mut S, id: u64) -> Result {
     if sink.fidelity().policy != OnLoss::Wrap {
-        let found = "a value that stands in another place too";
-        return Err(sink.fidelity().refusal(found, r#"{"$alias": …}"#, "it again"));
+        let found = "a shared value";
+        return Err(sink.fidelity().refusal(found, r#"{"$alias": …}"#, "a copy"));
     }
     sink.begin_map(Some(1))?;
     sink.key("$alias")?;
@@ -301,7 +301,7 @@ fn timestamp<S: Sink + ?Sized>(sink: &mut S, at: crate::event::Timestamp) -> Res
 }
 
 fn decimal<S: Sink + ?Sized>(sink: &mut S, text: &str) -> Result {
-    // No digit is lost in the double that prints them again, but the type is, if it was one.
+    // No digit is lost in a double that prints the same digits, but the type is, if it was one.
     if let Some(same) = number::double_of_same_digits(text) {
         let is_number = sink.fidelity().numbers_as_decimals;
         if is_number || sink.fidelity().policy != OnLoss::Wrap {
@@ -373,11 +373,11 @@ fn broken_text<S: Sink + ?Sized>(sink: &mut S, raw: &[u8], what: &str, name: &st
     }
 }
 
-/// A key that is not text, for a sink whose keys are text.
+/// Handles a key that is not text, for a sink whose keys are text.
 #[cold]
 pub fn key_value<S: Sink + ?Sized>(sink: &mut S, k: &Value) -> Result {
     let notation = k.to_string();
-    // A symbol is a key by nature, and its policy is the one for objects.
+    // A symbol is a natural key; the policy for objects applies to it.
     if let Value::Ext(name) = k
         && let Ext::Symbol(name) = name.as_ext()
         && sink.fidelity().policy != OnLoss::Wrap
@@ -406,7 +406,7 @@ pub fn key_value<S: Sink + ?Sized>(sink: &mut S, k: &Value) -> Result {
             let found = format!("the key {}, which is {}", shorten(&notation), k.type_name());
             Err(sink.fidelity().refusal(&found, r#"{"$key:…": …}"#, "its text"))
         }
-        // [`Escape`](crate::wrap::Escape) has guarded the maps in it already.
+        // [`Escape`](crate::wrap::Escape) has already guarded the maps in it.
         OnLoss::Wrap => {
             let notation = crate::json::notation(k)?;
             sink.key(&format!("{KEY_PREFIX}{notation}"))
@@ -423,7 +423,7 @@ pub fn key_value<S: Sink + ?Sized>(sink: &mut S, k: &Value) -> Result {
     }
 }
 
-/// What a key that is not text begins with in the wrapped notation.
+/// The prefix of a key that is not text in the wrapped notation.
 pub const KEY_PREFIX: &str = "$key:";
 
 fn wrapped_text<S: Sink + ?Sized>(sink: &mut S, name: &str, text: &str) -> Result {
@@ -433,7 +433,7 @@ fn wrapped_text<S: Sink + ?Sized>(sink: &mut S, name: &str, text: &str) -> Resul
     sink.end_map()
 }
 
-/// The nearest double, which has to be finite: an infinity is not near to anything.
+/// Returns the nearest double, which must be finite: an infinity is not near anything.
 fn finite(text: &str) -> Result<f64> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),

@@ -1,4 +1,4 @@
-//! The value that a map in the notation stands for.
+//! Finds the value that a map in the notation stands for.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -8,17 +8,17 @@ use crate::limits::Limits;
 use crate::value::Value;
 use crate::{number, time};
 
-/// The names of the notation, beside those in [`NAMES`](super::NAMES), `$literal` and those that
+/// The names of the notation, besides those in [`NAMES`](super::NAMES), `$literal` and those that
 /// open types and anchors.
 const NAMES: [&str; 8] =
     ["$numberDouble", "$integer", "$decimal", "$time", "$ext", "$surrogates", "$text", "$alias"];
 
-/// Whether a map that begins with this key stands for a value.
+/// Returns whether a map that begins with this key stands for a value.
 pub(crate) fn is_name(key: &str) -> bool {
     NAMES.contains(&key) || super::NAMES.contains(&key)
 }
 
-/// The value that a map stands for, if it is the notation and well formed to the letter.
+/// Returns the value that a map stands for, if it matches the notation exactly.
 pub(crate) fn meaning(map: &Value, limits: &Limits) -> Option<Value> {
     let Value::Map(pairs) = map else { return None };
     let [(Value::Text(name), content)] = pairs.as_slice() else { return None };
@@ -65,7 +65,7 @@ pub(crate) fn meaning(map: &Value, limits: &Limits) -> Option<Value> {
             let kind = super::int(field("type")?)?;
             Some(Value::MsgpackExt(i8::try_from(kind).ok()?, base64()?))
         }
-        // What is text after all only looks like these: it would be written as what it is.
+        // Bytes that are proper text only look like these: they would be written as text.
         "$surrogates" if fields == 1 => {
             base64().filter(|bytes| has_lone_surrogates(bytes)).map(Value::Surrogates)
         }
@@ -76,8 +76,8 @@ pub(crate) fn meaning(map: &Value, limits: &Limits) -> Option<Value> {
     }
 }
 
-/// Whether bytes are UTF-8 but for surrogates, none of them in a pair, and there is one at least
-/// (WTF-8, §3).
+/// Returns whether bytes are UTF-8 except for at least one surrogate, with no two of them forming a
+/// pair (WTF-8, §3).
 fn has_lone_surrogates(bytes: &[u8]) -> bool {
     let (mut rest, mut found, mut high) = (bytes, false, false);
     loop {
@@ -94,7 +94,7 @@ fn has_lone_surrogates(bytes: &[u8]) -> bool {
     }
 }
 
-/// The integer of a text of digits as they are written, as narrow as it goes.
+/// Parses a text of canonical digits, into the narrowest integer.
 fn integer(text: &str, limits: &Limits) -> Option<Value> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),

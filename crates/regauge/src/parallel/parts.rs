@@ -1,4 +1,4 @@
-//! An input in parts that each hold whole records: ranges of a file, or pieces of a stream.
+//! Splits an input into parts of whole records: ranges of a file, or pieces of a stream.
 
 use std::io::Read;
 
@@ -9,11 +9,11 @@ use crate::limits::Limit;
 use crate::options::Opt;
 use crate::{Error, Result};
 
-/// The size of a part: large enough that handing it over costs nothing, small enough to stay in
-/// the cache of the worker's core together with its output.
+/// The size of a part: large enough that the handover costs nothing, small enough to stay in the
+/// cache of the worker's core together with its output.
 const PART_BYTES: usize = 512 << 10;
 
-/// The byte that ends a record, and cannot stand inside of one.
+/// Returns the byte that ends a record and cannot occur inside one.
 fn terminator(format: Format) -> u8 {
     match format {
         Format::Marc => 0x1D,
@@ -21,7 +21,7 @@ fn terminator(format: Format) -> u8 {
     }
 }
 
-/// A part of the input that is to be converted.
+/// A part of the input to convert.
 pub(super) enum Part {
     /// Whole records that begin at this offset.
     Bytes { start: u64, bytes: Vec<u8> },
@@ -50,7 +50,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The next part, in the given buffer; `None` at the end.
+    /// Returns the next part, in the given buffer; `None` at the end.
     pub fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Part>> {
         match self {
             Parts::Stream { read, cutter } => {
@@ -85,7 +85,7 @@ impl Cutter {
         Cutter { format: options.from, record_bytes, rest: Vec::new(), offset: 0, eof: false }
     }
 
-    /// The next part, in the given buffer; `None` at the end.
+    /// Returns the next part, in the given buffer; `None` at the end.
     fn next(&mut self, read: &mut dyn Read, mut bytes: Vec<u8>) -> Result<Option<Vec<u8>>> {
         bytes.clear();
         bytes.append(&mut self.rest);
@@ -125,25 +125,25 @@ impl Cutter {
     }
 }
 
-/// How long a record may be that is read whole before it is parsed, where broken records are passed
-/// over: the rest of a longer one may be nothing but rubbish. MARC ends at a tenth of that.
+/// The largest record that is read whole before it is parsed when broken records are skipped: the
+/// rest of a longer one may be nothing but garbage. MARC ends at a tenth of that.
 const LONG_BYTES: u64 = 1 << 20;
 
 /// The records of a range.
 pub(super) enum Records {
-    /// Where in the input they begin, and where in the buffer they are.
+    /// Their offset in the input, and their range in the buffer.
     Read(u64, std::ops::Range<usize>),
-    /// They begin here, and the last of them is too long to be read before it is parsed.
+    /// Their offset; the last of them is too long to be read before it is parsed.
     Long(u64),
 }
 
-/// How much is read behind a range at first to find the end of its last record.
+/// How much is first read past a range to find the end of its last record.
 const SLACK_BYTES: u64 = 4 << 10;
 
-/// Reads the records that begin in a range: from behind the first terminator at or after
-/// `start - 1` to the first one at or after `end - 1`. Gives where in the input they begin, and
-/// where in the buffer they are. What the buffer held is overwritten, its length kept: filling
-/// it with zeros first would cost as much as reading.
+/// Reads the records that begin in a range: from after the first terminator at or after `start - 1`
+/// to the first one at or after `end - 1`. Returns their offset in the input and their range in the
+/// buffer. The contents of the buffer are overwritten and its length is kept: filling it with zeros
+/// first would cost as much as reading.
 pub(super) fn read_range(
     at: &dyn ReadAt,
     start: u64,
@@ -155,7 +155,7 @@ pub(super) fn read_range(
     let base = start.saturating_sub(1);
     let size = at.size()?;
     let mut filled = 0;
-    // Reads on up to this offset, or to the end of the input; tells whether there is more.
+    // Reads up to this offset, or to the end of the input; returns whether there is more.
     let mut read_to = |buffer: &mut Vec<u8>, to: u64| -> Result<(usize, bool)> {
         let want = (to - base) as usize;
         if buffer.len() < want {
@@ -178,7 +178,7 @@ pub(super) fn read_range(
     let own = filled.min((end - base) as usize);
     let first = match start {
         0 => 0,
-        // A terminator that is the last byte of the range begins a record of the next.
+        // A terminator that is the last byte of the range starts a record of the next range.
         _ => match memchr::memchr(ends, &buffer[..own.saturating_sub(1)]) {
             Some(index) => index + 1,
             None => return Ok(Records::Read(end, 0..0)),

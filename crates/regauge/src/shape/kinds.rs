@@ -1,4 +1,4 @@
-//! Types of values, and how often each was seen.
+//! The types of values, and how often each was seen.
 
 /// The types that are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -6,7 +6,7 @@
 pub enum Kind {
     /// Null.
     Null,
-    /// A truth value.
+    /// A boolean.
     Bool,
     /// An integer of any size.
     Integer,
@@ -24,9 +24,9 @@ pub enum Kind {
     Timestamp,
     /// A symbol.
     Symbol,
-    /// A MessagePack extension, or another value that only one format knows.
+    /// A MessagePack extension, or another value that only one format has.
     Extension,
-    /// A value again that stands elsewhere.
+    /// A repeated occurrence of a value.
     Alias,
     /// An array.
     Array,
@@ -35,7 +35,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All types.
     pub const ALL: [Kind; 14] = [
         Kind::Null,
         Kind::Bool,
@@ -53,7 +53,7 @@ impl Kind {
         Kind::Map,
     ];
 
-    /// The name in reports: `"null"`, `"bool"`, …
+    /// Returns the name in reports: `"null"`, `"bool"`, …
     pub fn name(self) -> &'static str {
         match self {
             Kind::Null => "null",
@@ -79,17 +79,17 @@ impl Kind {
 pub struct Kinds(pub(super) [u64; Kind::ALL.len()]);
 
 impl Kinds {
-    /// The types that were seen, in the order of [`Kind::ALL`].
+    /// Returns the types that were seen, in the order of [`Kind::ALL`].
     pub fn seen(&self) -> impl Iterator<Item = (Kind, u64)> + '_ {
         Kind::ALL.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
     }
 
-    /// How often this one was.
+    /// Returns how often this type was seen.
     pub fn count(&self, kind: Kind) -> u64 {
         self.0[kind as usize]
     }
 
-    /// Values of all types.
+    /// Returns the number of values of all types.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }

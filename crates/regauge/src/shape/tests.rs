@@ -1,4 +1,4 @@
-//! What documents of known shape count as.
+//! Checks the shapes of known documents.
 
 use super::*;
 use crate::convert::{Input, Options, read};

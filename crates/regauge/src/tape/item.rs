@@ -1,4 +1,4 @@
-//! Looking things up in a tape.
+//! Lookups in a tape.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -15,12 +15,12 @@ pub struct Item<'t> {
     at: usize,
 }
 
-/// What an [`Item`] is: the kinds of [`Value`], borrowed from the tape.
+/// The content of an [`Item`]: the kinds of [`Value`], borrowed from the tape.
 #[derive(Clone, Debug)]
 pub enum View<'t> {
     /// Null.
     Null,
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// An integer that fits `i64`.
     Int(i64),
@@ -34,16 +34,16 @@ pub enum View<'t> {
     Text(&'t str),
     /// An array.
     Array(Items<'t>),
-    /// A map in its order, duplicate keys included.
+    /// A map in its original order, including duplicate keys.
     Map(Members<'t>),
     /// A value with a type around it.
     Typed(&'t TypeBuf, Item<'t>),
-    /// A value that aliases name.
+    /// A value that aliases refer to.
     Anchor(u64, Item<'t>),
-    /// The value of that anchor again.
+    /// The value of that anchor, repeated.
     Alias(u64),
-    /// Anything else: bytes, larger integers, what only some formats know. Never one of the kinds
-    /// above, except for text over 4 GiB and keys that are not text.
+    /// Anything else: bytes, larger integers, values that only some formats have. Never one of the
+    /// kinds above, except for text over 4 GiB and keys that are not text.
     Other(&'t Value),
 }
 
@@ -52,7 +52,7 @@ impl<'t> Item<'t> {
         (!tape.nodes.is_empty()).then_some(Item { tape, at: 0 })
     }
 
-    /// What it is. Takes the same time whatever the value holds.
+    /// Returns the content. Takes constant time whatever the value holds.
     #[inline]
     pub fn view(self) -> View<'t> {
         let Item { tape, at } = self;
@@ -81,9 +81,9 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// The value of a key of a map, types and anchors around the map left aside: of the first of
-    /// several that are the same, nothing where there is none or where this is no map. Looks at one
-    /// key after the other.
+    /// Returns the value of a key of a map, ignoring types and anchors around the map: the first if
+    /// the key is repeated, `None` if it is missing or if this is not a map. Scans the keys
+    /// linearly.
     pub fn get(self, key: &str) -> Option<Item<'t>> {
         match self.view() {
             View::Map(mut members) => members.find_map(|(name, value)| {
@@ -99,9 +99,9 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// The value as a tree of its own.
+    /// Copies the value into a tree.
     pub fn to_value(self) -> Value {
-        // What is on a tape has passed the limits of its reader, or of whoever drove it there.
+        // Everything on a tape has passed the limits of its reader, or of the code that filled it.
         let mut builder = Builder::new(&Limits::NONE);
         let nodes = self.at..self.behind();
         let given = match self.tape.nodes[self.at] {
@@ -111,11 +111,11 @@ impl<'t> Item<'t> {
             Node::KeyValue(index) => return self.tape.values[index as usize].clone(),
             _ => self.tape.drive_nodes(nodes, &mut builder),
         };
-        given.expect("a builder takes what a tape has taken");
+        given.expect("a builder accepts whatever a tape accepted");
         builder.take().expect("a value is between its nodes")
     }
 
-    /// The node behind the last one of the value.
+    /// Returns the node after the last one of the value.
     #[inline]
     fn behind(self) -> usize {
         match self.tape.nodes[self.at] {
@@ -130,7 +130,7 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// As [`behind`](Item::behind), for a container whose end is too far away to be noted.
+    /// Same as [`behind`](Item::behind), for a container whose end is too far away to be stored.
     #[cold]
     fn walk(self) -> usize {
         let mut depth = 0_usize;
@@ -222,7 +222,7 @@ mod tests {
         tape
     }
 
-    /// The tree again, by views alone.
+    /// Rebuilds the tree using only views.
     fn rebuilt(item: Item<'_>) -> Value {
         match item.view() {
             View::Null => Value::Null,
@@ -279,7 +279,7 @@ mod tests {
     fn members_are_found_by_their_keys() {
         let tape = tape(&document());
         let root = tape.root().unwrap();
-        // The first of two, past an anchor, and none.
+        // The first of two, one inside an anchor, and a missing one.
         assert!(matches!(root.get("a").unwrap().view(), View::Array(items) if items.len() == 3));
         let inside = root.get("b").and_then(|b| b.get("c")).unwrap();
         assert!(matches!(inside.view(), View::Text("d")));

@@ -1,4 +1,4 @@
-//! The notation read back: maps become the values that they stand for.
+//! Reads the notation back: maps become the values that they stand for.
 
 use super::{LITERAL, may_hold_maps};
 use crate::event::{BigInt, Ext, Sink, Type, Writer, forward};
@@ -9,43 +9,43 @@ use crate::options::Opt;
 use crate::value::{Builder, Value};
 use crate::{Error, Result, notation, number};
 
-/// Turns the notation into the values that it stands for, and refuses what is not the notation.
+/// Turns the notation into the values that it stands for, and refuses anything else.
 ///
-/// [`Escape`](super::Escape) leaves no map whose first key starts with `$` but those of the
-/// notation, so any other map of that kind shows that the document is not in the notation, or is
+/// In the output of [`Escape`](super::Escape), only the notation's own maps have a first key that
+/// starts with `$`. Any other such map shows that the document is not in the notation, or is
 /// broken.
 pub struct Unwrap<S> {
     inner: S,
     limits: Limits,
     stack: Vec<Open>,
-    /// A map whose first key has not come yet, with its length.
+    /// A map before its first key, with its length.
     fresh: Option<Option<u64>>,
     /// A map that opens a type or an anchor.
     opening: Option<Opening>,
     /// A map that stands for a value, and how many containers are open in it.
     capture: Option<(Builder, usize)>,
-    /// Whether decimals are how the source spells its numbers.
+    /// Whether decimals are just how the source spells its numbers.
     numbers_as_decimals: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Open {
     Container,
-    /// A `$literal` key has come: the next map is its content.
+    /// After a `$literal` key: the next map is its content.
     LiteralKey,
     /// The map under `$literal`.
     LiteralMap,
-    /// A type is open: its value comes, or has come.
+    /// A type is open, before or after its value.
     Typed,
     /// An anchor is open.
     Anchor,
 }
 
-/// What the map that opens a type, or an anchor, has said so far.
+/// The parts read so far of a map that opens a type or an anchor.
 enum Opening {
-    /// The key has come: `$ruby:object`, `$anchor`.
+    /// The key: `$ruby:object`, `$anchor`.
     Key(String),
-    /// The name or the number too: the key `value` is next.
+    /// The key with its name or number: the key `value` is next.
     Named(String, Value),
 }
 
@@ -56,7 +56,7 @@ const ANCHOR: &str = "$anchor";
 const VALUE: &str = "value";
 
 impl<S: Sink> Unwrap<S> {
-    /// An adapter in front of `inner`. A value under the notation is held in memory within
+    /// Creates an adapter in front of `inner`. A value under the notation is held in memory within
     /// `limits`.
     pub fn new(inner: S, limits: &Limits) -> Self {
         Unwrap {
@@ -70,14 +70,15 @@ impl<S: Sink> Unwrap<S> {
         }
     }
 
-    /// The same behind a reader that gives its numbers as decimals, such as JSON's with exact
-    /// numbers: what a double prints again is that double, since a decimal is in the notation.
+    /// Adapts to a reader that sends its numbers as decimals, such as JSON's with exact numbers: a
+    /// number that a double prints the same way becomes that double, because real decimals are in
+    /// the notation.
     pub fn with_numbers_as_decimals(mut self) -> Self {
         self.numbers_as_decimals = true;
         self
     }
 
-    /// A value that is not a container.
+    /// Handles a scalar.
     fn leaf(&mut self, event: impl FnOnce(&mut dyn Sink) -> Result) -> Result {
         if let Some((builder, _)) = &mut self.capture {
             return event(builder);
@@ -89,7 +90,7 @@ impl<S: Sink> Unwrap<S> {
         event(&mut self.inner)
     }
 
-    /// The first value of a map that opens a type has come: its name, or the anchor's number.
+    /// Handles the first value of a map that opens a type: its name, or the anchor's number.
     #[cold]
     fn name(&mut self, event: impl FnOnce(&mut dyn Sink) -> Result) -> Result {
         let Some(Opening::Key(key)) = self.opening.take() else {
@@ -109,7 +110,7 @@ impl<S: Sink> Unwrap<S> {
         Ok(())
     }
 
-    /// The key after a name has come, which has to be `value`.
+    /// Handles the key after a name, which must be `value`.
     #[cold]
     fn open_typed(&mut self, opening: Opening, k: &str) -> Result {
         let (key, name) = match opening {
@@ -131,7 +132,7 @@ impl<S: Sink> Unwrap<S> {
         }
     }
 
-    /// A container has come, where a name is no container.
+    /// Refuses a container in place of a name.
     fn check_no_opening(&self) -> Result {
         match &self.opening {
             None => Ok(()),
@@ -139,7 +140,7 @@ impl<S: Sink> Unwrap<S> {
         }
     }
 
-    /// A value that is no map has come, where `$literal` stands over maps alone.
+    /// Refuses a value other than a map under `$literal`.
     fn check_no_literal(&self) -> Result {
         match self.stack.last() {
             Some(Open::LiteralKey) => Err(malformed(LITERAL)),
@@ -147,7 +148,7 @@ impl<S: Sink> Unwrap<S> {
         }
     }
 
-    /// A key has come: is it after a whole `$literal` map?
+    /// Refuses a key after a complete `$literal` map.
     fn check_alone(&self) -> Result {
         match self.stack.last() {
             Some(Open::LiteralMap) => Err(second_key("`$literal`")),
@@ -163,7 +164,7 @@ impl<S: Sink> Unwrap<S> {
         }
     }
 
-    /// The first key of a map, which starts with `$`: what the map is.
+    /// Handles the first key of a map that starts with `$`: decides what the map is.
     #[cold]
     fn begin_notation(&mut self, k: &str, len: Option<u64>) -> Result {
         if k == LITERAL {
@@ -185,7 +186,7 @@ impl<S: Sink> Unwrap<S> {
         Ok(())
     }
 
-    /// The captured map is whole.
+    /// Finishes the captured map.
     #[cold]
     fn finish_capture(&mut self) -> Result {
         let (mut builder, _) = self.capture.take().expect("a capture is open");
@@ -201,7 +202,7 @@ impl<S: Sink> Unwrap<S> {
     }
 }
 
-/// What to do if the document was never in the notation.
+/// Returns the remedy for a document that was never in the notation.
 fn hint() -> Hint {
     Hint::without("read", Opt::Unwrap).when("the input is not in the notation")
 }
@@ -209,7 +210,7 @@ fn hint() -> Hint {
 #[cold]
 fn malformed(name: &str) -> Error {
     Error::syntax(format!(
-        "found a map that begins with `{name}` and is not what the notation has under that name"
+        "found a map that begins with `{name}` but does not match the notation of that name"
     ))
     .hint(hint())
 }
@@ -225,10 +226,10 @@ fn unknown(name: &str) -> Error {
 
 #[cold]
 fn second_key(beside: &str) -> Error {
-    Error::syntax(format!("found a second key beside {beside}, expected none")).hint(hint())
+    Error::syntax(format!("found a second key next to {beside}, expected none")).hint(hint())
 }
 
-/// A key of a map that is not the notation: text, or a key value in its own notation.
+/// Passes on a key of a plain map: text, or a non-text key in its notation.
 fn pass_key<S: Sink>(sink: &mut S, k: &str) -> Result {
     let Some(text) = k.strip_prefix(KEY_PREFIX) else { return sink.key(k) };
     match text.parse::<Value>() {
@@ -246,7 +247,8 @@ fn pass_key<S: Sink>(sink: &mut S, k: &str) -> Result {
     }
 }
 
-/// A key that is no text, and may hold the notation where its format could not hold a value.
+/// Passes on a key that is not text, and may contain the notation if its format could not hold a
+/// value.
 fn pass_key_value<S: Sink>(sink: &mut S, k: &Value, limits: &Limits) -> Result {
     if !may_hold_maps(k) {
         return sink.key_value(k);
@@ -363,14 +365,14 @@ impl<S: Sink> Sink for Unwrap<S> {
         self.check_no_opening()?;
         self.open_fresh()?;
         match self.stack.pop() {
-            // The map around the literal one was never passed on.
+            // The map around the literal one was never sent.
             Some(Open::LiteralMap) => Ok(()),
             Some(Open::Typed) => self.inner.end_typed(),
             Some(Open::Anchor) => self.inner.end_anchor(),
             _ => self.inner.end_map(),
         }
     }
-    // A source with types of its own may hold the notation of others in them.
+    // A source with types of its own may contain the notation of other types inside them.
     fn begin_typed(&mut self, t: &Type<'_>) -> Result {
         match &mut self.capture {
             Some((builder, _)) => builder.begin_typed(t),
