@@ -366,7 +366,7 @@ impl Fidelity {
             Hint::set(Opt::Objects, "data")
                 .to(format!("write {data}"))
                 .or(Hint::set(Opt::Objects, "wrap").to(format!("write {wrapped} (reversible)")))
-                .then(Hint::command("`regauge inspect` lists all that the file has")),
+                .then(Hint::command("`regauge inspect` lists everything in the file")),
         )
     }
 }

@@ -224,9 +224,10 @@ impl<'v> Expansion<'v> {
             return Err(Error::limit("found references that nest too deeply when written out"));
         };
         if self.references > 0 {
-            self.values_left = self.values_left.checked_sub(1).ok_or_else(|| {
-                Error::limit("found references that expand to too many values")
-            })?;
+            self.values_left = self
+                .values_left
+                .checked_sub(1)
+                .ok_or_else(|| Error::limit("found references that expand to too many values"))?;
         }
         Ok(match value {
             Value::Array(values) => {
