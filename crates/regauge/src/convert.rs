@@ -79,7 +79,7 @@ pub enum DuplicateKeys {
 }
 
 impl Options {
-    /// Options for converting from one format to the other, strict in everything.
+    /// Creates options for converting from one format to the other, strict in everything.
     pub fn new(from: Format, to: Format) -> Options {
         Options {
             from,
@@ -657,7 +657,7 @@ fn placed<W: Writer + ?Sized>(error: Error, writer: &W) -> Error {
     }
 }
 
-/// The main loop: one document after the other. Returns the number of broken records skipped.
+/// Runs the main loop: one document after the other. Returns the number of broken records skipped.
 fn pump<P: Parse, W: Writer + ?Sized>(
     reader: &mut Reader<'_, P>,
     writer: &mut W,

@@ -177,8 +177,8 @@ fn binary_mark(head: &[u8]) -> Option<Format> {
     }
 }
 
-/// A leader: five digits of length, the fixed "22" or the like, and an entry map (ISO 2709 §4.3),
-/// with more than digits between them, unlike a large number in JSON.
+/// Returns whether this is a leader: five digits of length, the fixed "22" or the like, and an entry
+/// map (ISO 2709 §4.3), with more than digits between them, unlike a large number in JSON.
 fn looks_like_marc(head: &[u8]) -> bool {
     head.len() >= 24
         && head[..5].iter().all(u8::is_ascii_digit)
@@ -262,7 +262,7 @@ pub(crate) fn from_magic(head: &[u8]) -> Option<Format> {
     }
 }
 
-/// Neither has magic bytes: picks the one that parses, if the other does not.
+/// Tells two formats without magic bytes apart: picks the one that parses, if the other does not.
 fn msgpack_or_cbor(head: &[u8]) -> Option<Format> {
     if is_text(head) {
         return None;

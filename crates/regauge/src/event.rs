@@ -49,18 +49,18 @@ use crate::value::Value;
 /// [`Unrepresentable`](crate::ErrorKind::Unrepresentable) for a document that does not fit the
 /// format. They carry no offset; the reader adds it.
 pub trait Sink {
-    /// The null value.
+    /// Receives the null value.
     fn null(&mut self) -> Result;
-    /// A boolean.
+    /// Receives a boolean.
     fn bool(&mut self, v: bool) -> Result;
-    /// An integer that fits `i64`.
+    /// Receives an integer that fits `i64`.
     fn i64(&mut self, v: i64) -> Result;
-    /// An integer above `i64::MAX`.
+    /// Receives an integer above `i64::MAX`.
     fn u64(&mut self, v: u64) -> Result;
-    /// A double, including NaN and the infinities; a sink that cannot hold those calls
+    /// Receives a double, including NaN and the infinities; a sink that cannot hold those calls
     /// [`fidelity::non_finite`].
     fn f64(&mut self, v: f64) -> Result;
-    /// Text. Valid only during the call.
+    /// Receives text, valid only during the call.
     fn str(&mut self, v: &str) -> Result;
     /// Opens an array of `len` values, if the length is known in advance.
     fn begin_array(&mut self, len: Option<u64>) -> Result;
@@ -68,7 +68,7 @@ pub trait Sink {
     fn end_array(&mut self) -> Result;
     /// Opens a map of `len` pairs, if the length is known in advance.
     fn begin_map(&mut self, len: Option<u64>) -> Result;
-    /// A text key, as nearly all keys are.
+    /// Receives a text key, as nearly all keys are.
     fn key(&mut self, k: &str) -> Result;
     /// Closes the map.
     fn end_map(&mut self) -> Result;
@@ -87,8 +87,8 @@ pub trait Sink {
     /// Returns the policy and the losses so far.
     fn fidelity(&mut self) -> &mut Fidelity;
 
-    /// A map of one text pair: `begin_map`, `key`, `str` and `end_map` in one event. MARC records
-    /// are made of such maps; writing each in one step makes a sink 1.5x faster.
+    /// Receives a map of one text pair: `begin_map`, `key`, `str` and `end_map` in one event. MARC
+    /// records are made of such maps; writing each in one step makes a sink 1.5x faster.
     #[inline]
     fn text_pair(&mut self, k: &str, v: &str) -> Result {
         self.begin_map(Some(1))?;
@@ -97,7 +97,7 @@ pub trait Sink {
         self.end_map()
     }
 
-    /// An array of doubles: `begin_array`, an `f64` for each and `end_array` in one event.
+    /// Receives an array of doubles: `begin_array`, an `f64` for each and `end_array` in one event.
     /// Coordinates are such arrays; the per-event overhead took half of their time.
     #[inline]
     fn f64_array(&mut self, values: &[f64]) -> Result {
@@ -105,10 +105,10 @@ pub trait Sink {
         values.iter().try_for_each(|v| self.f64(*v))?;
         self.end_array()
     }
-    /// An array of two finite doubles: coordinates, of which files hold tens of thousands.
+    /// Receives an array of two finite doubles: coordinates, of which files hold tens of thousands.
     ///
     /// # Errors
-    /// As [`f64_array`](Sink::f64_array).
+    /// Same as [`f64_array`](Sink::f64_array).
     #[inline]
     fn f64_pair(&mut self, x: f64, y: f64) -> Result {
         self.f64_array(&[x, y])
@@ -122,24 +122,24 @@ pub trait Sink {
         None
     }
 
-    /// A single-precision number. The default sends the double of the same value, which loses only
-    /// the width.
+    /// Receives a single-precision number. The default sends the double of the same value, which
+    /// loses only the width.
     fn f32(&mut self, v: f32) -> Result {
         self.f64(crate::number::widened(v))
     }
-    /// Binary data.
+    /// Receives binary data.
     fn bytes(&mut self, v: &[u8]) -> Result {
         fidelity::bytes(self, v)
     }
-    /// An integer outside `i64` and `u64`.
+    /// Receives an integer outside `i64` and `u64`.
     fn big_int(&mut self, v: BigInt<'_>) -> Result {
         fidelity::big_int(self, v)
     }
-    /// A value that only some formats have.
+    /// Receives a value that only some formats have.
     fn ext(&mut self, v: Ext<'_>) -> Result {
         fidelity::ext(self, v)
     }
-    /// A key that is not text. Keys are small, so they arrive whole.
+    /// Receives a key that is not text. Keys are small, so they arrive whole.
     fn key_value(&mut self, k: &Value) -> Result {
         fidelity::key_value(self, k)
     }
@@ -163,7 +163,7 @@ pub trait Sink {
     fn end_anchor(&mut self) -> Result {
         fidelity::end_anchor(self)
     }
-    /// The value of that anchor, repeated.
+    /// Receives the value of that anchor again.
     fn alias(&mut self, id: u64) -> Result {
         fidelity::alias(self, id)
     }

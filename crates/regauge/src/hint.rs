@@ -391,7 +391,7 @@ impl<T: Into<Cow<'static, str>>> From<T> for Hint {
 }
 
 impl fmt::Display for Hint {
-    /// In the command's words.
+    /// Renders the hint in the command's words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.render(&Surface::COMMAND).unwrap_or_default())
     }

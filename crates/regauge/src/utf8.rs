@@ -35,7 +35,7 @@ impl<'a> ShortText<'a> {
             .then_some(ShortText { window, length })
     }
 
-    /// Same, for bytes that are known to be ASCII.
+    /// Same as [`ascii`](ShortText::ascii), for bytes that are known to be ASCII.
     ///
     /// # Safety
     /// `length` must be below 32, and this many bytes of the window must be ASCII.

@@ -297,7 +297,7 @@ impl<'v> Walk<'_, 'v> {
         });
     }
 
-    /// A leader is 24 ASCII characters (ISO 2709 §4.3); 00-04 and 12-16 are computed.
+    /// Compares two leaders of 24 ASCII characters (ISO 2709 §4.3), except the computed 00-04 and 12-16.
     fn leader(&mut self, before: &str, after: &str) {
         let kept = |leader: &str| -> Vec<u8> {
             let mut bytes = leader.as_bytes().to_vec();

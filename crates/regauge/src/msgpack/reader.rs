@@ -107,7 +107,7 @@ impl Parse for Parser {
 }
 
 impl Parser {
-    /// The main loop. Without `KEYS`, the keys of maps arrive as values: so a key that is itself a
+    /// Runs the main loop. Without `KEYS`, the keys of maps arrive as values: so a key that is itself a
     /// container is read without recursion, whatever keys it contains.
     fn run<S: Sink + ?Sized, const KEYS: bool>(
         &mut self,

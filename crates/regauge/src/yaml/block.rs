@@ -210,8 +210,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(frame)
     }
 
-    /// After the line break at `at`: returns where the line and its text begin, unless it is blank,
-    /// a comment, or begins with a tab.
+    /// Returns where the line after the line break at `at` and its text begin, unless it is blank, a
+    /// comment, or begins with a tab.
     #[inline(always)]
     fn next_content(&self, at: usize) -> Option<(usize, usize)> {
         let text = skip_spaces(self.bytes, at + 1);

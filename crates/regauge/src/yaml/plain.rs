@@ -166,9 +166,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         Ok(at + 1)
     }
 
-    /// After a line that broke at `at`: returns the number of breaks before the next line that is
-    /// not blank, where that line begins, how many spaces it begins with, and where its text
-    /// begins.
+    /// Returns, after a line that broke at `at`: the number of breaks before the next line that is
+    /// not blank, where that line begins, how many spaces it begins with, and where its text begins.
     pub(super) fn next_line(&self, mut at: usize) -> Step<NextLine> {
         let mut breaks = 0;
         loop {
