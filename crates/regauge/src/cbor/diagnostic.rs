@@ -1,4 +1,4 @@
-//! Diagnostic notation (RFC 8949 §8): what the bytes say, for people.
+//! Diagnostic notation (RFC 8949 §8): the bytes in human-readable form.
 
 use std::fmt::Write as _;
 
@@ -7,17 +7,17 @@ use super::reader::reserved;
 use super::types::*;
 use crate::{Error, Format, Limits, Result};
 
-/// What is open, and how it ends.
+/// An open item, and how it ends.
 enum Open {
-    /// An array, a map or a string in chunks: the items so far, how many there will be, if that is
-    /// known, and what closes it.
+    /// An array, a map or a chunked string: the items so far, the number of items if it is known,
+    /// and the closing bracket.
     Items { seen: u64, count: Option<u64>, map: bool, close: &'static str },
     /// A tag.
     Tag,
 }
 
-/// The items of `bytes` in diagnostic notation, separated by commas, as a CBOR sequence has them
-/// (RFC 8742 §4.2). Lengths that are indefinite show as `_`.
+/// Returns the items of `bytes` in diagnostic notation, separated by commas like the items of a
+/// CBOR sequence (RFC 8742 §4.2). Indefinite lengths show as `_`.
 ///
 /// ```
 /// let text = regauge::cbor::diagnostic(b"\xC1\x9F\x18\x2A\x41\x01\xF9\x3E\x00\xFF")?;
@@ -117,7 +117,7 @@ pub fn diagnostic(bytes: &[u8]) -> Result<String> {
     }
 }
 
-/// What stands before the next item.
+/// Returns the text that goes before the next item.
 fn separator(open: &[Open], text: &str) -> &'static str {
     match open.last() {
         None if text.is_empty() => "",
@@ -127,7 +127,7 @@ fn separator(open: &[Open], text: &str) -> &'static str {
     }
 }
 
-/// An item is whole, and with it what it is the last of.
+/// Ends an item, and every container whose last item it is.
 fn finish(open: &mut Vec<Open>, text: &mut String) {
     loop {
         match open.last_mut() {
@@ -145,7 +145,7 @@ fn finish(open: &mut Vec<Open>, text: &mut String) {
     }
 }
 
-/// A simple value or a float.
+/// Writes a simple value or a float.
 fn other(initial: u8, word: u64, text: &mut String) {
     let number = match initial {
         FALSE => return text.push_str("false"),

@@ -1,13 +1,13 @@
-//! Half-precision numbers (IEEE 754 binary16) by their bits, so that a NaN keeps its payload.
+//! Half-precision numbers (IEEE 754 binary16) as bits, so that a NaN keeps its payload.
 
-/// The single of the same value: every half is one (RFC 8949 Appendix D).
+/// Returns the single with the same value; every half has one (RFC 8949 Appendix D).
 #[inline]
 pub(super) fn to_f32(half: u16) -> f32 {
     let sign = u32::from(half & 0x8000) << 16;
     let exponent = u32::from(half >> 10 & 31);
     let fraction = u32::from(half & 0x3FF);
     let magnitude = match exponent {
-        // Subnormal: the fraction counts in units of 2^-24, and a single holds the product.
+        // Subnormal: the fraction counts units of 2^-24, and a single holds the product exactly.
         0 => (fraction as f32 * f32::from_bits(0x3380_0000)).to_bits(),
         31 => 0x7F80_0000 | fraction << 13,
         _ => (exponent + 112) << 23 | fraction << 13,
@@ -15,11 +15,11 @@ pub(super) fn to_f32(half: u16) -> f32 {
     f32::from_bits(sign | magnitude)
 }
 
-/// The half of exactly this value, if there is one.
+/// Returns the half with exactly this value, if there is one.
 #[inline]
 pub(super) fn from_f32(v: f32) -> Option<u16> {
     let bits = v.to_bits();
-    // Thirteen bits of the fraction have no place, whatever the exponent.
+    // The low thirteen bits of the fraction do not fit, whatever the exponent.
     if bits & 0x1FFF != 0 {
         return None;
     }
@@ -39,7 +39,7 @@ pub(super) fn from_f32(v: f32) -> Option<u16> {
     }
 }
 
-/// The single of exactly this value, if there is one. A NaN's payload counts.
+/// Returns the single with exactly this value, if there is one. A NaN's payload counts.
 #[inline]
 pub(super) fn f32_of(v: f64) -> Option<f32> {
     if v.is_nan() {
@@ -56,7 +56,7 @@ pub(super) fn f32_of(v: f64) -> Option<f32> {
 mod tests {
     use super::*;
 
-    /// The definition: sign, exponent and fraction as a double.
+    /// Computes the value from the definition: sign, exponent and fraction as a double.
     fn by_definition(half: u16) -> f64 {
         let sign = if half & 0x8000 == 0 { 1.0 } else { -1.0 };
         let (exponent, fraction) = (i32::from(half >> 10 & 31), f64::from(half & 0x3FF));

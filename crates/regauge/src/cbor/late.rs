@@ -1,4 +1,4 @@
-//! Heads whose count comes late: put right in memory, or filled in in the output.
+//! Heads whose count is known only at the end: fixed in memory, or patched in the output.
 
 use super::types::*;
 use super::writer::{Open, PREDICTED_DEPTHS, TO_BREAK, UNKNOWN, Writer, container};
@@ -7,17 +7,17 @@ use crate::options::Opt;
 use crate::out::Edit;
 use crate::{Error, Result};
 
-/// The largest body that is moved when its head turns out wider or narrower than reserved. A move
-/// of 64 KiB costs a few microseconds, less than an edit of a whole document.
+/// The largest body that is moved if its head turns out wider or narrower than reserved. Moving 64
+/// KiB takes a few microseconds, less than an edit of a whole document.
 const MOVE_BYTES: u64 = 64 << 10;
 
-/// Moves may cost this many times the bytes written, all in all. Widths are predicted well, so
-/// that only hostile nesting comes near: a thousand levels, each of which moves the same bytes.
+/// Bound on all moves together, as a multiple of the bytes written. Widths are predicted well, so
+/// only hostile nesting comes close: a thousand levels that each move the same bytes.
 const MOVE_RATIO: u64 = 4;
 
 impl Writer<'_> {
-    /// Gives the head of five bytes to every open container of unknown length that began before
-    /// `barrier`, and lets the bytes go.
+    /// Gives a five-byte head to every open container of unknown length that began before
+    /// `barrier`, and releases the bytes.
     pub(super) fn commit(&mut self, barrier: u64) -> Result {
         self.out.flush_before(self.pinned)?;
         for open in &mut self.stack {
@@ -36,11 +36,11 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Makes all edits.
+    /// Applies all edits.
     pub(super) fn splice(&mut self) {
         self.edits.sort_unstable_by_key(|edit| edit.at);
         self.moved += self.out.splice(&self.edits);
-        // Both are in order, so one walk along them finds every shift.
+        // Both are in order, so one pass over them finds every shift.
         let mut edits = self.edits.iter().peekable();
         let mut growth = 0;
         for open in &mut self.stack {
@@ -58,7 +58,7 @@ impl Writer<'_> {
         self.pinned = loose.map_or(u64::MAX, |open| open.at);
     }
 
-    /// A container ends whose head is still to be written.
+    /// Ends a container whose head is still to be written.
     #[inline(never)]
     pub(super) fn end_unknown(&mut self, open: Open, count: u64) -> Result {
         if open.promised == TO_BREAK {
@@ -99,7 +99,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A head of another width than was reserved.
+    /// Writes a head of a different width than was reserved.
     #[cold]
     #[inline(never)]
     fn widen(&mut self, at: u64, old: usize, header: [u8; 5], length: usize) {
@@ -116,7 +116,7 @@ impl Writer<'_> {
     }
 }
 
-/// A head of five bytes for any count that it holds.
+/// Returns a five-byte head, for any count that fits in one.
 fn five_bytes(map: bool, count: u32) -> [u8; 5] {
     let [a, b, c, d] = count.to_be_bytes();
     [if map { MAP } else { ARRAY } | 26, a, b, c, d]
@@ -126,7 +126,7 @@ fn five_bytes(map: bool, count: u32) -> [u8; 5] {
 fn too_many(map: bool, count: u64) -> Error {
     let (what, of) = if map { ("a map", "pairs") } else { ("an array", "values") };
     Error::unrepresentable(format!(
-        "found {what} of {count} {of} whose length was not known beforehand, expected at most {}",
+        "found {what} of {count} {of} with no length given in advance, expected at most {}",
         u32::MAX
     ))
     .hint(Hint::on(Opt::CborIndefinite))
@@ -136,6 +136,6 @@ fn too_many(map: bool, count: u64) -> Error {
 fn broken_promise(map: bool, promised: u64, count: u64) -> Error {
     let what = if map { "a map" } else { "an array" };
     Error::unrepresentable(format!(
-        "found {what} announced with {promised} entries that ended after {count}"
+        "found {what} declared with {promised} entries but ended after {count}"
     ))
 }

@@ -1,27 +1,27 @@
-//! CBOR: a binary notation for what JSON holds, and for bytes, big integers, tagged values and keys
-//! of any type.
+//! CBOR: a binary notation for what JSON holds, plus bytes, big integers, tagged values and keys of
+//! any type.
 //!
-//! The specification is RFC 8949 (Internet Standard 94); a file is any number of documents, one
-//! behind the other, which is a CBOR sequence (RFC 8742). Every item that is well-formed is read:
-//! lengths definite and indefinite, halves, singles and doubles, simple values, tags. What is not
+//! The specification is RFC 8949 (Internet Standard 94). A file is any number of documents in
+//! sequence, which is a CBOR sequence (RFC 8742). Every well-formed item is read: definite and
+//! indefinite lengths, halves, singles and doubles, simple values, tags. Anything malformed
 //! (Appendix F) is an error.
 //!
-//! Tags that mean something that other formats know have an event of their own: bignums (2, 3),
-//! dates and times (0, 1, 1001, 1002, 1004), decimal fractions (4), regular expressions (35), UUIDs
-//! (37), identifiers (39), shared values (28, 29). Every other tag is a [`Type`](crate::Type) of
-//! origin `cbor` and kind `tag`, whose name is its number.
+//! Tags with a meaning that other formats share have an event of their own: bignums (2, 3), dates
+//! and times (0, 1, 1001, 1002, 1004), decimal fractions (4), regular expressions (35), UUIDs (37),
+//! identifiers (39), shared values (28, 29). Every other tag is a [`Type`](crate::Type) with origin
+//! `cbor`, kind `tag` and its number as the name.
 //!
 //! # Deviations
-//! - Text that is not UTF-8 is read as [`Ext::BrokenText`](crate::Ext::BrokenText), where the
-//!   specification calls it not valid; written it is refused, wrapped or repaired.
-//! - Keys that stand twice are kept. `--duplicate-keys refuse` stops at them.
-//! - A character may be parted between two chunks of a text of indefinite length.
-//! - A tag over content that the tag is not made for stays a type with that content.
+//! - Text that is not UTF-8, which the specification calls invalid, is read as
+//!   [`Ext::BrokenText`](crate::Ext::BrokenText). On writing it is refused, wrapped or repaired.
+//! - Duplicate keys are kept. `--duplicate-keys refuse` stops at them.
+//! - A character may be split between two chunks of an indefinite-length text string.
+//! - A tag over content of the wrong kind stays a type with that content.
 //!
 //! # What a round trip loses
-//! The choice of encodings: lengths become definite, integers and lengths shortest, a single that a
-//! half holds becomes one; a double stays a double. From CBOR to CBOR tags stay as they are, but for
-//! bignums that an integer holds.
+//! The choice of encodings: lengths become definite, integers and lengths become shortest, and a
+//! single that fits in a half becomes one; a double stays a double. From CBOR to CBOR, tags are
+//! preserved, except for bignums that fit in an integer.
 
 mod diagnostic;
 mod half;
@@ -47,28 +47,29 @@ use crate::limits::Limits;
 use crate::value::{Builder, Value};
 use crate::{Error, Format, OnLoss, Result};
 
-/// How CBOR is read and written.
+/// Options for reading and writing CBOR.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// Tags stay types in reading, also those that have an event of their own, bignums and references
-    /// aside, and the writer gives back the very tags; a conversion from CBOR to CBOR sets it.
-    /// Without, the writer leaves those tags to the policy: who reads them would take what is in
-    /// them for a date, a decimal, ….
+    /// Reading: keep every tag as a type, even those with an event of their own, except bignums and
+    /// references. Writing: write those types as the same tags. Conversions from CBOR to CBOR set
+    /// this. Without it, the writer leaves such tags to the policy, because a reader would take
+    /// their content for a date, a decimal, ….
     pub keep_tags: bool,
-    /// Writing: the core deterministic encoding of RFC 8949 §4.2.1. Lengths are definite, integers,
-    /// lengths and floats shortest, the keys of a map in the order of their bytes. A document is
-    /// held in memory until it is whole; references are not written.
+    /// Writing: use the core deterministic encoding of RFC 8949 §4.2.1. Lengths are definite;
+    /// integers, lengths and floats are shortest; the keys of a map are in the order of their
+    /// bytes. Each document is held in memory until it is complete; references are not written.
     pub deterministic: bool,
-    /// Writing: arrays and maps of unknown length have indefinite length, so that nothing waits in
-    /// memory.
+    /// Writing: give arrays and maps of unknown length an indefinite length, so that nothing waits
+    /// in memory.
     pub indefinite: bool,
 }
 
 /// Reads CBOR.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 
-/// The value as CBOR, in the shortest encoding. What the format cannot hold goes by `policy`.
+/// Returns the value as CBOR, in the shortest encoding. `policy` decides what happens to values
+/// that CBOR cannot hold.
 ///
 /// ```
 /// use regauge::{OnLoss, Value, cbor};
@@ -80,7 +81,7 @@ pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 /// ```
 ///
 /// # Errors
-/// `Refused` by the policy.
+/// `Refused` if the policy refuses a loss.
 pub fn to_vec(value: &Value, options: &Options, policy: OnLoss) -> Result<Vec<u8>> {
     let mut writer = Writer::in_memory(options.clone(), policy);
     value.drive(&mut writer)?;
@@ -88,10 +89,10 @@ pub fn to_vec(value: &Value, options: &Options, policy: OnLoss) -> Result<Vec<u8
     Ok(writer.into_vec())
 }
 
-/// The one document that the bytes hold, within the default limits.
+/// Returns the one document in the bytes, within the default limits.
 ///
 /// # Errors
-/// `Syntax` and `Truncated` with their offset, also where a second document follows; `Limit`.
+/// `Syntax` and `Truncated` with their offset, also if a second document follows; `Limit`.
 pub fn from_slice(bytes: &[u8]) -> Result<Value> {
     let limits = Limits::default();
     let mut builder = Builder::new(&limits);
@@ -103,7 +104,8 @@ pub fn from_slice(bytes: &[u8]) -> Result<Value> {
     let end = reader.offset();
     if end < bytes.len() as u64 {
         let left = bytes.len() as u64 - end;
-        let message = format!("found {left} more bytes behind the item, expected the end");
+        let message =
+            format!("found {left} trailing bytes after the item, expected the end of the input");
         return Err(located(Error::syntax(message).at(end)));
     }
     Ok(builder.take().expect("a whole document was read"))

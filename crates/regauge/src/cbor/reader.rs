@@ -1,11 +1,11 @@
 //! Bytes to events.
 //!
-//! Advice for those who change this file: `run` is one loop over items, and everything that is not
-//! common is a call out of it. A head (the initial byte and up to eight of argument) is loaded at
-//! once, with one check of bounds; `rest` shrinks only when the event has been taken, so that an
-//! item that is cut off, or whose event fails, is still there whole.
+//! Advice for those who change this file: `run` is one loop over items, and everything uncommon is
+//! a call out of it. A head (the initial byte and up to eight bytes of argument) is loaded in one
+//! go, with one bounds check; `rest` shrinks only once the event has been accepted, so an item that
+//! is cut off, or whose event fails, is still there in full.
 //!
-//! What has to be seen whole before its event is known is in `whole.rs`.
+//! Items that must be complete before their event is known are in `whole.rs`.
 
 use super::half;
 use super::sharing::Sharing;
@@ -22,7 +22,7 @@ use crate::utf8::{ShortText, from_utf8};
 use crate::value::Value;
 use crate::{Error, Format, Result};
 
-/// The head of a short text and the window of [`ShortText`].
+/// The head of a short text string and the window of [`ShortText`].
 const SHORT_TOKEN: usize = 33;
 
 /// The state machine of the CBOR reader: see [`mod@crate::cbor`].
@@ -32,56 +32,56 @@ pub struct Parser {
     pub(super) keep_tags: bool,
     pub(super) depth: usize,
     token_bytes: usize,
-    /// The containers around the one at hand: the first `open` of these. The others are room.
+    /// The containers around the current one: the first `open` entries. The rest is spare room.
     pub(super) outer: Vec<Frame>,
     pub(super) open: usize,
     pub(super) frame: Frame,
     /// What to do at the end of each open tag.
     pub(super) tags: Vec<OpenTag>,
-    /// How far the search for the end of an item has come.
+    /// How far the search for the end of an item has got.
     pub(super) skip: Skip,
-    /// How many items the last such search has passed over.
+    /// How many items the last such search skipped.
     pub(super) items: u64,
-    /// How many keys this parser is inside of.
+    /// How many keys enclose this parser.
     pub(super) keys: u8,
-    /// Whether all tags are types: within the content of a tag that is looked at whole.
+    /// Whether all tags are types: true within the content of a tag that is read as a whole.
     pub(super) raw: bool,
     pub(super) sharing: Sharing,
-    /// Where in the input the window begins, while one is read; else where the next item does.
+    /// Input offset of the window while one is being read, otherwise of the next item.
     pub(super) base: u64,
 }
 
 /// A tag whose content is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpenTag {
-    /// It says nothing, or its value has been dealt with.
+    /// Produces no event, or its value has already been handled.
     Silent,
     /// A type.
     Typed,
-    /// A value that may be referred to; the sink holds references.
+    /// A shared value, for a sink that holds references.
     Anchor,
-    /// A value that may be referred to, by its number; references are expanded.
+    /// A shared value with this number; references to it are expanded.
     Shared(usize),
 }
 
-/// What comes of a tag's head.
+/// The result of reading a tag's head.
 pub(super) enum Tagged {
-    /// Its content is not whole yet.
+    /// The content is incomplete.
     More,
-    /// An event has been made of it and of so many bytes of content.
+    /// The tag and this many bytes of content became an event.
     Done(usize),
-    /// Its content follows.
+    /// The content follows.
     Open(OpenTag),
 }
 
 impl Parser {
-    /// At the beginning of a stream.
+    /// Creates a parser at the beginning of a stream.
     pub fn new(options: super::Options, limits: Limits) -> Parser {
         let depth = limits.depth.min(Limits::DEPTH_CEILING) as usize;
         Parser { keep_tags: options.keep_tags, ..Parser::nested(limits, depth) }
     }
 
-    /// For one item within another, with so many levels left.
+    /// Creates a parser for one item inside another, with `depth` levels left.
     pub(super) fn nested(limits: Limits, depth: usize) -> Parser {
         Parser {
             limits,
@@ -103,7 +103,7 @@ impl Parser {
 }
 
 impl Default for Parser {
-    /// With the default limits.
+    /// Creates a parser with the default limits.
     fn default() -> Parser {
         Parser::new(super::Options::default(), Limits::default())
     }
@@ -119,7 +119,7 @@ impl Parse for Parser {
         last: bool,
         sink: &mut S,
     ) -> Result<Status> {
-        // What is behind the position has been counted already.
+        // Bytes before the position have been counted already.
         let before = self.base - *pos as u64;
         self.base = before;
         let result = self.run(bytes, pos, last, sink);
@@ -143,14 +143,14 @@ impl Parser {
         let mut rest = bytes.get(*pos..).unwrap_or_default();
         let (mut frame, mut open) = (self.frame, self.open);
 
-        // Leaves the loop, at the item at hand.
+        // Leaves the loop at the current item.
         macro_rules! leave {
             () => {
                 *pos = bytes.len() - rest.len();
                 (self.frame, self.open) = (frame, open);
             };
         }
-        // An event; if it fails, the position is that of its item.
+        // Emits an event; if that fails, the position is that of its item.
         macro_rules! emit {
             ($event:expr) => {
                 if let Err(error) = $event {
@@ -159,7 +159,7 @@ impl Parser {
                 }
             };
         }
-        // The item is not whole.
+        // Handles an incomplete item.
         macro_rules! cut {
             ($wanted:expr) => {{
                 leave!();
@@ -172,8 +172,8 @@ impl Parser {
                 return Err($error.at(*pos as u64));
             }};
         }
-        // A call out of the loop that gives the size of what it has read, or nothing if that is not
-        // whole.
+        // Calls out of the loop; the call returns the size of what it read, or nothing if that is
+        // incomplete.
         macro_rules! out {
             ($method:ident) => {{
                 leave!();
@@ -183,7 +183,7 @@ impl Parser {
                 }
             }};
         }
-        // The bytes of a string behind `$header` bytes, given to `$take`.
+        // Passes the bytes of a string after `$header` bytes to `$take`.
         macro_rules! payload {
             ($header:expr, $length:expr, |$payload:ident| $take:expr) => {{
                 let length: u64 = $length;
@@ -214,7 +214,7 @@ impl Parser {
                 })
             };
         }
-        // What follows stands in a frame of its own.
+        // Opens a frame for the items that follow.
         macro_rules! enter {
             ($header:expr, $outer:expr, $inner:expr, $begin:expr) => {{
                 if open == self.outer.len() && !self.deepen() {
@@ -265,8 +265,8 @@ impl Parser {
             }
 
             if frame & 3 == 1 {
-                // Nearly every key: short, ASCII, and far enough from the end of the bytes, so that
-                // one check of bounds does for all of it.
+                // Nearly every key: short, ASCII, and far enough from the end of the bytes that one
+                // bounds check covers all of it.
                 if let Some([initial, window @ ..]) = rest.first_chunk::<SHORT_TOKEN>()
                     && (TEXT..TEXT + ARGUMENT8).contains(initial)
                     && let Some(text) = ShortText::ascii(window, usize::from(initial & 31))
@@ -297,8 +297,8 @@ impl Parser {
             }
 
             let Some((initial, word)) = token(rest) else { cut!(None) };
-            // A chain of tests, the common first, as in the reader of MessagePack, where one jump
-            // through a table made canada.json twice as slow.
+            // A chain of tests, the most common first, as in the MessagePack reader, where a single
+            // jump through a table made canada.json twice as slow.
             if initial < UNSIGNED + ARGUMENT8 {
                 number!(1, sink.i64(i64::from(initial)));
             } else if initial & 0xE0 == TEXT {
@@ -423,8 +423,8 @@ impl Parser {
         }
     }
 
-    /// The item at hand is not whole: more is needed, or the input is truncated, or there was no
-    /// item to come. `wanted` is the number of bytes that its head announced.
+    /// Handles an incomplete item: more bytes are needed, or the input is truncated, or no item was
+    /// expected. `wanted` is the number of bytes that its head announced.
     #[cold]
     fn cut(&self, rest: &[u8], last: bool, pos: usize, wanted: Option<u64>) -> Result<Status> {
         if !last {
@@ -434,7 +434,7 @@ impl Parser {
             return Ok(Status::End);
         }
         let message = match (rest.first(), wanted) {
-            (None, _) if self.in_tag() => "the input ends where the content of a tag is due".into(),
+            (None, _) if self.in_tag() => "the input ends before the content of a tag".into(),
             (None, _) if is_open_ended(self.frame) => {
                 let what = if self.frame & 1 == 1 { "a map" } else { "an array" };
                 format!("the input ends inside {what} of indefinite length, before its break")
@@ -445,23 +445,23 @@ impl Parser {
                     3 => (self.frame / 4 + 1, "values of a map"),
                     _ => (self.frame / 2, "values of an array"),
                 };
-                format!("the input ends where {left} more {what} were announced")
+                format!("the input ends with {left} {what} missing")
             }
             (Some(initial), Some(wanted)) => {
                 let left = rest.len() - head_bytes(*initial);
-                format!("found {wanted} bytes announced where only {left} follow")
+                format!("found a length of {wanted} bytes with only {left} left")
             }
             (Some(_), None) => "the input ends inside the head of an item".to_owned(),
         };
         Err(Error::truncated(message).at(pos as u64))
     }
 
-    /// Whether the item at hand is the content of a tag.
+    /// Returns whether the current item is the content of a tag.
     fn in_tag(&self) -> bool {
         self.open > 0 && self.outer[self.open - 1] & IN_TAG != 0
     }
 
-    /// Makes room for more open containers, if the limit allows more.
+    /// Makes room for more open containers, if the limit allows.
     #[cold]
     #[inline(never)]
     fn deepen(&mut self) -> bool {
@@ -503,7 +503,7 @@ impl Parser {
     }
 }
 
-/// -1 - `value`, which is below `i64::MIN`.
+/// Emits -1 - `value`, which is below `i64::MIN`.
 #[cold]
 fn big_negative<S: Sink + ?Sized>(sink: &mut S, value: u64) -> Result {
     let magnitude = (u128::from(value) + 1).to_le_bytes();
@@ -511,7 +511,7 @@ fn big_negative<S: Sink + ?Sized>(sink: &mut S, value: u64) -> Result {
     sink.big_int(BigInt::Binary { negative: true, magnitude: &magnitude[..length] })
 }
 
-/// What an initial byte begins, in words.
+/// Describes the kind of item that an initial byte begins.
 pub(super) fn name(initial: u8) -> &'static str {
     match initial >> 5 {
         major::UNSIGNED | major::NEGATIVE => "an integer",
@@ -527,7 +527,7 @@ pub(super) fn name(initial: u8) -> &'static str {
 #[cold]
 pub(super) fn reserved(initial: u8) -> Error {
     let what = match initial & 31 {
-        INDEFINITE => format!("{} of indefinite length, which there is not", name(initial)),
+        INDEFINITE => format!("{} of indefinite length, which is not allowed", name(initial)),
         info => format!("additional information {info}, which is reserved"),
     };
     Error::syntax(format!("found the initial byte {initial:#04X} ({what}), expected an item"))

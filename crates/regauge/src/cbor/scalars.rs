@@ -1,4 +1,4 @@
-//! Values that only some formats know, as tags and simple values.
+//! Values that only some formats have, as tags and simple values.
 
 use super::tags;
 use super::types::*;
@@ -7,7 +7,7 @@ use crate::event::{BigInt, Ext, Sink as _, Timestamp};
 use crate::{Result, fidelity, time};
 
 impl Writer<'_> {
-    /// A value that only some formats know.
+    /// Writes a value that only some formats have.
     pub(super) fn special(&mut self, v: Ext<'_>) -> Result {
         match v {
             Ext::Int64(v) => self.i64(v),
@@ -35,7 +35,7 @@ impl Writer<'_> {
                 self.count += 1;
                 Ok(())
             }
-            // The others under 32 are other values or reserved (RFC 8949 §3.3).
+            // The others below 32 are other values or reserved (RFC 8949 §3.3).
             Ext::Simple(value @ (0..20 | 32..)) => {
                 self.room(2)?;
                 self.head(major::OTHER, u64::from(value));
@@ -53,7 +53,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A map of seconds and nanoseconds (RFC 9581 §3).
+    /// Writes a map of seconds and nanoseconds (RFC 9581 §3).
     fn seconds_map(&mut self, number: u64, seconds: i64, nanoseconds: u32) -> Result {
         self.tag(number)?;
         self.room(HEAD_MAX)?;
@@ -68,8 +68,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A point in time as whole seconds, as a double if one holds it, as text if there is one, or
-    /// else as a map.
+    /// Writes a point in time as whole seconds, as a double if that is exact, as text if it has a
+    /// text form, otherwise as a map.
     fn timestamp(&mut self, at: Timestamp) -> Result {
         if at.nanoseconds == 0 {
             self.tag(tag::EPOCH)?;
@@ -104,10 +104,10 @@ impl Writer<'_> {
         self.big_int(BigInt::Decimal { negative, digits })
     }
 
-    /// A big integer in as few bytes as it goes: as an integer, if there is one (RFC 8949 §3.4.3).
+    /// Writes a big integer as short as possible: as a plain integer if it fits (RFC 8949 §3.4.3).
     pub(super) fn bignum(&mut self, negative: bool, mut magnitude: Vec<u8>) -> Result {
         if negative {
-            // Less one: up to the first byte that need not borrow.
+            // Subtract one: up to the first byte that need not borrow.
             for byte in &mut magnitude {
                 *byte = byte.wrapping_sub(1);
                 if *byte != 0xFF {

@@ -1,5 +1,5 @@
-//! Values that are referred to (tags 28 and 29), for a sink that holds no references: their bytes
-//! are kept, and a reference reads them again, under a budget.
+//! Shared values (tags 28 and 29) for a sink that holds no references: their bytes are kept, and
+//! each reference reads them again, within a budget.
 
 use std::sync::Arc;
 
@@ -10,23 +10,24 @@ use crate::options::Opt;
 use crate::value::Value;
 use crate::{Error, Result};
 
-/// How deep references may lead to values that hold references. Each level is a call of the reader.
+/// How many levels deep a reference may lead to a value that holds references. Each level is a call
+/// of the reader.
 const NESTING: usize = 64;
 
-/// So many bytes cost as much as one event: a long string that is repeated is not free.
+/// This many bytes cost as much as one event, so that repeating a long string is not free.
 const BYTES_PER_EVENT: u64 = 64;
 
-/// The values of a document that may be referred to.
+/// The shared values of a document.
 #[derive(Debug, Default)]
 pub(super) struct Sharing {
     values: Vec<Shared>,
-    /// Bytes that are kept, of all of them.
+    /// Total number of bytes kept.
     bytes: u64,
-    /// Values that were named to a sink that holds references.
+    /// Number of values given a name for a sink that holds references.
     anchors: u64,
-    /// What references have cost so far.
+    /// Cost of all references so far.
     spent: u64,
-    /// References that are being read again, one inside of another.
+    /// Number of references currently being replayed, one inside another.
     nesting: usize,
 }
 
@@ -34,14 +35,14 @@ pub(super) struct Sharing {
 struct Shared {
     bytes: Arc<[u8]>,
     items: u64,
-    /// Where it stands in the input.
+    /// Its offset in the input.
     offset: u64,
     /// Whether it has been read to its end.
     is_whole: bool,
 }
 
 impl Sharing {
-    /// Forgets everything: numbers count from the beginning of a document.
+    /// Forgets everything, because numbers count from the beginning of a document.
     #[inline]
     pub(super) fn end_document(&mut self) {
         if self.anchors > 0 || !self.values.is_empty() {
@@ -49,23 +50,24 @@ impl Sharing {
         }
     }
 
-    /// Whether a value is read again: then the values in it have their numbers.
+    /// Returns whether a value is being replayed, in which case the values in it already have
+    /// numbers.
     pub(super) fn is_replaying(&self) -> bool {
         self.nesting > 0
     }
 
-    /// Whether a value is read again inside of one that is.
+    /// Returns whether a value is being replayed inside another replay.
     pub(super) fn is_nested(&self) -> bool {
         self.nesting > 1
     }
 
-    /// The next value's name, from 1.
+    /// Returns the name of the next value, from 1.
     pub(super) fn next_anchor(&mut self) -> u64 {
         self.anchors += 1;
         self.anchors
     }
 
-    /// The name of the value that a reference means, in a sink that holds references.
+    /// Returns the name of the value that a reference means, for a sink that holds references.
     pub(super) fn anchor(&self, index: &Value) -> Result<u64> {
         match index {
             Value::Int(index @ 0..) if (*index as u64) < self.anchors => Ok(*index as u64 + 1),
@@ -73,7 +75,7 @@ impl Sharing {
         }
     }
 
-    /// Keeps a value, of so many items, that begins at this offset. Gives its number.
+    /// Keeps a value of `items` items that begins at `offset`, and returns its number.
     pub(super) fn keep(
         &mut self,
         bytes: &[u8],
@@ -85,7 +87,7 @@ impl Sharing {
         let bound = limits.record_bytes;
         if self.bytes > bound {
             return Err(Error::limit(format!(
-                "found more than {bound} bytes of values that may be referred to, the limit of \
+                "found more than {bound} bytes of shared values, the limit of \
                  record_bytes"
             ))
             .hint(Hint::raise(Limit::RecordBytes)));
@@ -94,13 +96,13 @@ impl Sharing {
         Ok(self.values.len() - 1)
     }
 
-    /// The value with this number is whole.
+    /// Marks the value with this number as complete.
     pub(super) fn finish(&mut self, index: usize) {
         self.values[index].is_whole = true;
     }
 
-    /// The bytes of the value that a reference at `offset` means, which are to be read once more;
-    /// [`end_replay`](Sharing::end_replay) follows.
+    /// Returns the bytes of the value that a reference at `offset` means, to be read once more.
+    /// Call [`end_replay`](Sharing::end_replay) afterwards.
     pub(super) fn begin_replay(
         &mut self,
         index: &Value,
@@ -118,7 +120,7 @@ impl Sharing {
             return Err(Error::new(
                 crate::ErrorKind::Refused,
                 format!(
-                    "found a reference at byte {offset} to the value around it, which begins at \
+                    "found a reference at byte {offset} to the value that contains it, which begins at \
                      byte {}: a cycle, which the target cannot hold",
                     shared.offset
                 ),
@@ -129,7 +131,7 @@ impl Sharing {
         self.spent = self.spent.saturating_add(cost);
         if self.spent > limits.aliases {
             return Err(Error::limit(format!(
-                "found references that add more than {} values when they are written out, the \
+                "found references that add more than {} values when they are expanded, the \
                  limit of aliases",
                 limits.aliases
             ))
@@ -139,15 +141,13 @@ impl Sharing {
             ));
         }
         if self.nesting == NESTING {
-            return Err(Error::limit(format!(
-                "found references inside of values that are referred to, more than {NESTING} deep"
-            )));
+            return Err(Error::limit(format!("found references nested more than {NESTING} deep")));
         }
         self.nesting += 1;
         Ok(Arc::clone(&shared.bytes))
     }
 
-    /// The value has been read again.
+    /// Ends the replay of a value.
     pub(super) fn end_replay(&mut self) {
         self.nesting -= 1;
     }
@@ -156,6 +156,6 @@ impl Sharing {
 #[cold]
 fn dangling(index: &Value, count: u64) -> Error {
     Error::syntax(format!(
-        "found a reference to the shared value {index} where {count} have come before it"
+        "found a reference to shared value {index} with {count} shared values before it"
     ))
 }

@@ -1,52 +1,53 @@
-//! Where an item ends, without decoding it.
+//! Finds where an item ends, without decoding it.
 
 use super::types::*;
 
-/// What is still to come in a container: twice the number of items, keys counted among them, and
-/// one more for a map. So a key is next where the lowest two bits are `01`, and the container is at
-/// its end below 2. A container of [`OPEN_ENDED`] length never comes to its end by counting.
+/// What a container still needs: twice the number of items (keys included), plus one for a map. So
+/// a key is next if the lowest two bits are `01`, and the container ends below 2. A container of
+/// [`OPEN_ENDED`] length never ends by counting.
 pub(super) type Frame = u64;
 
 /// One item: a document, or the content of a tag.
 pub(super) const ONE: Frame = 2;
-/// The mark of a container that ends with a break. Its count is out of reach.
+/// Marks a container that ends with a break. Its count cannot be reached.
 pub(super) const OPEN_ENDED: Frame = 1 << 63 | COUNT_MAX << 4;
-/// The mark, on the frame around, that what is open inside of it is the content of a tag.
+/// Marks the enclosing frame: the item open inside it is the content of a tag.
 pub(super) const IN_TAG: Frame = 1 << 62;
-/// No file holds more items; a higher count is taken for this one.
+/// No file holds more items; a higher count is clamped to this one.
 const COUNT_MAX: u64 = 1 << 56;
 
-/// The frame of an array with this count.
+/// Returns the frame of an array with this count.
 #[inline(always)]
 pub(super) fn array_frame(count: u64) -> Frame {
     2 * count.min(COUNT_MAX)
 }
 
-/// The frame of a map of this many pairs.
+/// Returns the frame of a map of this many pairs.
 #[inline(always)]
 pub(super) fn map_frame(count: u64) -> Frame {
     4 * count.min(COUNT_MAX) + 1
 }
 
-/// Whether the container ends with a break.
+/// Returns whether the container ends with a break.
 #[inline]
 pub(super) fn is_open_ended(frame: Frame) -> bool {
     frame >> 63 == 1
 }
 
-/// Whether a break may stand here: in an open-ended container, but not for a map's value.
+/// Returns whether a break is allowed here: in an open-ended container, but not in place of a map's
+/// value.
 #[inline]
 pub(super) fn may_break(frame: Frame) -> bool {
     is_open_ended(frame) && frame & 3 != 3
 }
 
-/// The mark of an open-ended string, whose major type stands in the lowest bits.
+/// Marks an open-ended string; its major type is in the lowest bits.
 const CHUNKS: Frame = 1 << 61;
 
-/// Passes over one item, however its bytes come: it can stop at any byte and go on with more.
+/// Skips one item, however its bytes arrive: it can stop at any byte and resume with more.
 #[derive(Clone, Debug)]
 pub(super) struct Skip {
-    /// Where the next head begins; behind the end of the bytes, if a string is cut.
+    /// Where the next head begins; past the end of the bytes if a string is cut off.
     next: usize,
     frame: Frame,
     outer: Vec<Frame>,
@@ -54,21 +55,22 @@ pub(super) struct Skip {
 }
 
 impl Skip {
-    /// At the beginning of an item.
+    /// Creates a search at the beginning of an item.
     pub(super) const fn new() -> Skip {
         Skip { next: 0, frame: ONE, outer: Vec::new(), items: 0 }
     }
 
-    /// How many items have been passed over.
+    /// Returns how many items have been skipped.
     pub(super) fn items(&self) -> u64 {
         self.items
     }
 
-    /// The end of the item that begins at `bytes[0]`, or `None` if it is not whole: then the next
-    /// call goes on where this one stopped, and `bytes` must begin at the same place.
+    /// Returns the end of the item that begins at `bytes[0]`, or `None` if it is incomplete. In
+    /// that case the next call resumes where this one stopped, and `bytes` must begin at the same
+    /// place.
     ///
-    /// What is not well-formed, or deeper than `depth`, ends right behind the fault, so that a
-    /// reader of those bytes finds it.
+    /// A malformed item, or one nested deeper than `depth`, ends right after the fault, so that
+    /// reading those bytes finds the fault.
     pub(super) fn end(&mut self, bytes: &[u8], depth: usize) -> Option<usize> {
         loop {
             while self.frame < 2 {

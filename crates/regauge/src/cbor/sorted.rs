@@ -1,8 +1,8 @@
 //! The core deterministic encoding (RFC 8949 §4.2.1): the keys of every map sorted by their bytes.
 //!
-//! A map is known to be in order only when it ends, so the body of every open container is a buffer
-//! of its own, which goes behind its head into that of the container around. So a document is in
-//! memory until it is whole, and each byte is copied once a level.
+//! The order of a map's keys is known only when it ends, so the body of every open container has
+//! its own buffer, which is appended to the enclosing container's buffer after its head. A document
+//! therefore stays in memory until it is complete, and each byte is copied once per level.
 
 use super::types::*;
 use super::writer::{Open, Writer, container};
@@ -11,23 +11,23 @@ use crate::options::Opt;
 use crate::out::Out;
 use crate::{Error, Result};
 
-/// The most that a document may have in memory. As [`Limits::record_bytes`](crate::Limits) by
-/// default: what has to be whole has to fit.
+/// The largest document held in memory: the default of [`Limits::record_bytes`](crate::Limits),
+/// because the whole document has to fit.
 pub(super) const SORTED_BYTES: u64 = 64 << 20;
 
-/// What stands before an open container.
+/// State from before an open container.
 #[derive(Debug)]
 pub(super) struct Body<'o> {
-    /// The buffer that the container goes into when it ends.
+    /// The buffer that the container is appended to when it ends.
     outer: Out<'o>,
-    /// Bytes of documents and containers around.
+    /// Bytes of earlier documents and enclosing containers.
     before: u64,
     /// Where every key of a map begins and ends.
     keys: Vec<(usize, usize)>,
 }
 
 impl<'o> Writer<'o> {
-    /// Begins a container of the deterministic encoding.
+    /// Begins a container in the deterministic encoding.
     pub(super) fn begin_held(&mut self, map: bool) -> Result {
         let before = match self.bodies.last() {
             Some(body) => body.before + self.out.held().len() as u64,
@@ -40,7 +40,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Ends it: its head and its body, sorted, go into the buffer around.
+    /// Ends the container: appends its head and its sorted body to the enclosing buffer.
     pub(super) fn end_held(&mut self) -> Result {
         let open = self.stack.pop().expect("begin before end");
         let body = self.bodies.pop().expect("a body for every container");
@@ -65,7 +65,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Writes a key, and notes where it stands.
+    /// Writes a key, and records its position.
     pub(super) fn held_key(&mut self, write: impl FnOnce(&mut Self) -> Result) -> Result {
         let start = self.out.held().len();
         write(self)?;
@@ -84,7 +84,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Refuses a document that would take too much memory with `n` more bytes.
+    /// Refuses the document if `n` more bytes would take too much memory.
     pub(super) fn check_held(&self, n: usize) -> Result {
         let Some(body) = self.bodies.last() else { return Ok(()) };
         let keys: usize = self.bodies.iter().map(|body| body.keys.len()).sum();

@@ -1,8 +1,8 @@
-//! Tags that have an event of their own, and what their content has to be for it.
+//! Tags that have an event of their own, and the content each requires.
 //!
-//! Whether a tag is such an event depends on the value of its content alone, never on how that is
-//! encoded: so what is read, written and read again stays what it was. Anything else under one of
-//! these numbers is a type with that tag's number, and loses nothing.
+//! Whether a tag is such an event depends only on the value of its content, never on how that is
+//! encoded, so values survive being read, written and read again. Anything else under one of these
+//! numbers is a type with that tag's number, and loses nothing.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::time;
 use crate::value::Value;
 use crate::{Error, Result, number};
 
-/// Whether a tag's content has to be looked at whole.
+/// Whether a tag's content must be read as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Capture {
     /// No: it is the content of a type.
@@ -33,9 +33,9 @@ impl Capture {
     }
 }
 
-/// Whether the content of this tag, which begins `content`, may be an event.
+/// Returns whether the content of this tag, which begins `content`, may be an event.
 ///
-/// This looks at heads alone, so that no content is read twice at every level of hostile nesting.
+/// Looks only at heads, so that hostile nesting cannot make every level read its content twice.
 pub(super) fn capture(number: u64, content: &[u8], keep_tags: bool) -> Capture {
     let Some(&first) = content.first() else { return Capture::More };
     let (major, info) = (first >> 5, first & 31);
@@ -43,7 +43,7 @@ pub(super) fn capture(number: u64, content: &[u8], keep_tags: bool) -> Capture {
         return Capture::No;
     }
     let is_integer = || match integer_end(content, 0) {
-        // The content of a tag of its own: how an integer is encoded says nothing.
+        // The content of a tag of its own: how an integer is encoded does not matter.
         _ if major <= major::NEGATIVE => Capture::when(info != INDEFINITE),
         Some(end) => Capture::when(end.is_some()),
         None => Capture::More,
@@ -64,11 +64,11 @@ pub(super) fn capture(number: u64, content: &[u8], keep_tags: bool) -> Capture {
     }
 }
 
-/// The most bytes of content that [`numbers`] looks at; integers longer than that are beyond the
-/// default limit on their digits by far.
+/// The most bytes of content that [`numbers`] looks at. Longer integers are far beyond the default
+/// limit on their digits.
 const NUMBERS_BYTES: usize = 8 << 10;
 
-/// Whether an array or a map holds just so many items, all of them integers.
+/// Returns whether an array or a map holds exactly this many items, all of them integers.
 fn numbers(content: &[u8], counts: &[Frame]) -> Capture {
     let Some((initial, word)) = token(content) else { return Capture::More };
     let per_count = if initial >> 5 == major::MAP { 2 } else { 1 };
@@ -101,8 +101,8 @@ fn numbers(content: &[u8], counts: &[Frame]) -> Capture {
     }
 }
 
-/// The end of the integer or bignum that begins at `at`; `Some(None)` if it is none, `None` if it
-/// is not whole.
+/// Returns the end of the integer or bignum that begins at `at`; `Some(None)` if it is neither,
+/// `None` if it is incomplete.
 fn integer_end(content: &[u8], mut at: usize) -> Option<Option<usize>> {
     let (initial, word) = token(content.get(at..)?)?;
     let info = initial & 31;
@@ -138,7 +138,7 @@ fn integer_end(content: &[u8], mut at: usize) -> Option<Option<usize>> {
     }
 }
 
-/// What a tag over this content says, if it is an event.
+/// Returns the event for a tag over this content, if it is one.
 ///
 /// # Errors
 /// `Limit` for an integer of more digits than [`Limits::integer_digits`].
@@ -192,13 +192,13 @@ pub(super) fn event(number: u64, content: Value, limits: &Limits) -> Result<Opti
     })
 }
 
-/// Whether the text is a `full-date` of RFC 3339, of a day that there is.
+/// Returns whether the text is a `full-date` of RFC 3339 for a day that exists.
 pub(super) fn is_date(text: &str) -> bool {
     text.len() == 10 && time::parse_rfc3339(&format!("{text}T00:00:00Z")).is_some()
 }
 
-/// A `date-time` without the zeros at the end of its fraction, which say nothing about the point in
-/// time: many encoders always write three digits or six. Any other text as it is.
+/// Returns a `date-time` without the trailing zeros of its fraction, which do not change the point
+/// in time (many encoders always write three or six digits). Any other text is returned unchanged.
 fn without_zeros(text: &str) -> Cow<'_, str> {
     let Some((seconds, rest)) = text.split_once('.') else { return Cow::Borrowed(text) };
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -210,8 +210,8 @@ fn without_zeros(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether the text is a `date-time` of RFC 3339 with an offset other than `Z`, of a second that
-/// there is, and without zeros at the end of its fraction, which a reader would drop.
+/// Returns whether the text is a `date-time` of RFC 3339 with an offset other than `Z`, for a
+/// second that exists, without trailing zeros in its fraction, which a reader would drop.
 pub(super) fn is_offset_date_time(text: &str) -> bool {
     let Some((local, offset)) = text.split_at_checked(text.len().saturating_sub(6)) else {
         return false;
@@ -237,7 +237,7 @@ pub(super) fn is_offset_date_time(text: &str) -> bool {
         && time::parse_rfc3339(&format!("{second}Z")).is_some()
 }
 
-/// The integer of a bignum: -1 less the magnitude, if `negative`.
+/// Returns the integer of a bignum: -1 minus the magnitude if `negative`.
 fn big_int(negative: bool, bytes: &[u8], limits: &Limits) -> Result<Value> {
     let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
     let mut magnitude: Vec<u8> = bytes[start..].iter().rev().copied().collect();
@@ -251,7 +251,7 @@ fn big_int(negative: bool, bytes: &[u8], limits: &Limits) -> Result<Value> {
         .hint(Hint::raise(Limit::IntegerDigits)));
     }
     if negative {
-        // Adds one: up to the first byte that does not overflow.
+        // Add one: up to the first byte that does not overflow.
         match magnitude.iter().position(|byte| *byte != 0xFF) {
             Some(place) => {
                 magnitude[..place].fill(0);
@@ -266,7 +266,7 @@ fn big_int(negative: bool, bytes: &[u8], limits: &Limits) -> Result<Value> {
     Ok(integer(negative, magnitude))
 }
 
-/// An integer as narrow as it goes.
+/// Returns an integer in the narrowest variant that holds it.
 fn integer(negative: bool, magnitude: Vec<u8>) -> Value {
     let mut word = [0; 16];
     if magnitude.len() < 16 {
@@ -283,7 +283,7 @@ fn integer(negative: bool, magnitude: Vec<u8>) -> Value {
     Value::BigInt { negative, magnitude }
 }
 
-/// The value with its bignums, also those in an array or a map, as integers.
+/// Returns the value with its bignums, including those in an array or a map, as integers.
 pub(super) fn settled(value: Value, limits: &Limits) -> Result<Value> {
     Ok(match value {
         Value::Typed(of, content) => match (of.name.as_str(), *content) {
@@ -302,7 +302,7 @@ pub(super) fn settled(value: Value, limits: &Limits) -> Result<Value> {
     })
 }
 
-/// A mantissa in decimal.
+/// Returns a mantissa in decimal.
 fn integer_text(value: &Value) -> Option<String> {
     Some(match value {
         Value::Int(v) => v.to_string(),
@@ -314,11 +314,12 @@ fn integer_text(value: &Value) -> Option<String> {
     })
 }
 
-/// As many zeros in front of a decimal's digits are written out; more become an exponent.
+/// The most leading zeros of a decimal that are written out; more become an exponent.
 const LEADING_ZEROS: usize = 6;
 
-/// The one text that we read a decimal fraction as: with a point and no exponent where the exponent
-/// is negative and not much lower than the digits reach, else the mantissa and the exponent.
+/// Returns the one text that a decimal fraction is read as: with a point and no exponent if the
+/// exponent is negative and not much below the number of digits, otherwise the mantissa and the
+/// exponent.
 fn decimal_text(exponent: i64, mantissa: &str) -> String {
     let (sign, digits) = match mantissa.strip_prefix('-') {
         Some(digits) => ("-", digits),
@@ -333,8 +334,8 @@ fn decimal_text(exponent: i64, mantissa: &str) -> String {
     format!("{sign}{whole}.{fraction}")
 }
 
-/// The exponent and the mantissa (a sign and digits without leading zeros) of a decimal, if reading
-/// them gives the same text again.
+/// Returns the exponent and the mantissa (a sign and digits without leading zeros) of a decimal, if
+/// reading them gives the same text again.
 pub(super) fn decimal_parts(text: &str) -> Option<(i64, String)> {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(unsigned) => ("-", unsigned),
@@ -356,10 +357,11 @@ pub(super) fn decimal_parts(text: &str) -> Option<(i64, String)> {
     (is_number && decimal_text(exponent, &mantissa) == text).then_some((exponent, mantissa))
 }
 
-/// Nanoseconds in the smallest fraction of a second that both they and a double hold: 2^-9 s.
+/// Nanoseconds in 2^-9 s, the smallest fraction of a second that is exact both in nanoseconds and
+/// in a double.
 const NANOSECONDS_PER_512TH: u32 = 1_953_125;
 
-/// The point in time of a number of seconds, if it is a whole number of nanoseconds.
+/// Returns the point in time for a number of seconds, if it is a whole number of nanoseconds.
 fn timestamp(seconds: f64) -> Option<Timestamp> {
     let whole = seconds.floor();
     // Both are exact: a double minus its floor, and a product with a power of two.
@@ -371,7 +373,7 @@ fn timestamp(seconds: f64) -> Option<Timestamp> {
     })
 }
 
-/// The number of seconds that is this point in time, if a double holds it.
+/// Returns the number of seconds for this point in time, if a double holds it exactly.
 pub(super) fn epoch_seconds(at: Timestamp) -> Option<f64> {
     if !at.nanoseconds.is_multiple_of(NANOSECONDS_PER_512TH) {
         return None;

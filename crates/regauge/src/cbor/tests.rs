@@ -11,12 +11,12 @@ use crate::fidelity::Fidelity;
 use crate::{ErrorKind, Origin};
 
 fn written(value: &Value) -> Vec<u8> {
-    // The tags of a source that is CBOR itself.
+    // As for a source that is CBOR itself.
     let options = Options { keep_tags: true, ..Options::default() };
     to_vec(value, &options, OnLoss::Refuse).unwrap()
 }
 
-/// `bytes` (hexadecimal) is the one encoding that we write of `value`, and reads as it.
+/// Checks that `bytes` (hexadecimal) is the encoding written for `value`, and reads back as `value`.
 #[track_caller]
 fn check(bytes: &str, value: Value) {
     let bytes = hex(bytes);
@@ -24,8 +24,8 @@ fn check(bytes: &str, value: Value) {
     assert_eq!(from_slice(&bytes).unwrap(), value);
 }
 
-/// The encoding of `value` begins with `head` (hexadecimal), is `size` bytes long, and reads back
-/// as it.
+/// Checks that the encoding of `value` begins with `head` (hexadecimal), is `size` bytes long, and
+/// reads back as `value`.
 #[track_caller]
 fn check_size(head: &str, size: usize, value: Value) {
     let bytes = written(&value);
@@ -34,7 +34,7 @@ fn check_size(head: &str, size: usize, value: Value) {
     assert_eq!(from_slice(&bytes).unwrap(), value);
 }
 
-/// `bytes` (hexadecimal) reads as `value`, though we would write it otherwise.
+/// Checks that `bytes` (hexadecimal) reads as `value`, though we would write it differently.
 #[track_caller]
 fn reads(bytes: &str, value: Value) {
     let bytes = hex(bytes);
@@ -42,7 +42,7 @@ fn reads(bytes: &str, value: Value) {
     assert_eq!(from_slice(&written(&value)).unwrap(), value);
 }
 
-/// Reading `bytes` (hexadecimal) fails with this message.
+/// Checks that reading `bytes` (hexadecimal) fails with this message.
 #[track_caller]
 fn fails(bytes: &str, kind: ErrorKind, message: &str) {
     let error = from_slice(&hex(bytes)).unwrap_err();
@@ -117,7 +117,7 @@ fn bignums() {
     check("c249010000000000000000", big(false, &[0, 0, 0, 0, 0, 0, 0, 0, 1]));
     check("c349010000000000000000", big(true, &[1, 0, 0, 0, 0, 0, 0, 0, 1]));
     check("c349ffffffffffffffffff", big(true, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 1]));
-    // Those that an integer holds, are one; zeros in front and chunks say nothing.
+    // Those that fit in an integer are read as one; leading zeros and chunks do not matter.
     reads("c240", Value::Int(0));
     reads("c340", Value::Int(-1));
     reads("c2420001", Value::Int(1));
@@ -141,7 +141,8 @@ fn floats_keep_their_value_and_their_bits() {
     check("f97c00", Value::F32(f32::INFINITY));
     check("fb7ff0000000000000", Value::F64(f64::INFINITY));
     reads("fa3fc00000", Value::F32(1.5));
-    // NaN with a payload, and a signalling one: not equal to themselves, so by their bytes.
+    // NaN with a payload, and a signalling one: not equal to themselves, so compared by their
+    // bytes.
     for nan in ["fb7ff8000000000001", "fbfff0000000000123", "fa7fc00001", "f97e00", "f97c01"] {
         let value = from_slice(&hex(nan)).unwrap();
         assert_eq!(written(&value), hex(nan), "{nan}");
@@ -161,7 +162,7 @@ fn strings_and_chunks() {
     reads("7f657374726561646d696e67ff", text("streaming"));
     reads("7fff", text(""));
     reads("5f42010243030405ff", Value::Bytes(vec![1, 2, 3, 4, 5]));
-    // A character in two chunks: read, though each chunk should hold whole ones.
+    // A character split between two chunks: read, though each chunk should hold whole characters.
     reads("7f61c361a9ff", text("é"));
     let broken = Value::BrokenText(vec![b'a', 0xFF]);
     assert_eq!(from_slice(&hex("6261ff")).unwrap(), broken);
@@ -218,7 +219,7 @@ fn simple_values() {
     check("f3", ext(Ext::Simple(19)));
     check("f820", ext(Ext::Simple(32)));
     check("f8ff", ext(Ext::Simple(255)));
-    // There are no such values: they are other ones, or reserved.
+    // These values do not exist: they are other values, or reserved.
     for value in 20..32 {
         let error = to_vec(&ext(Ext::Simple(value)), &Options::default(), OnLoss::Refuse);
         assert_eq!(error.unwrap_err().kind(), ErrorKind::Refused, "{value}");
@@ -233,15 +234,15 @@ fn points_in_time() {
     reads("c074323031332d30332d32315432303a30343a30305a", time(1_363_896_240, 0));
     reads("c1f93800", time(0, 500_000_000));
     reads("c1fb41d452d9ec000000", time(1_363_896_240, 0));
-    // A billionth has no double: text, and beyond the years that text can name, a map.
+    // A billionth has no double: text, and a map beyond the years that text can express.
     let text = "c0 781e 323031332d30332d32315432303a30343a30302e3030303030303030315a";
     check(text, time(1_363_896_240, 1));
     let map = "d903e9 a2 01 1b000000e8d4a51000 28 01";
     check(map, time(1_000_000_000_000, 1));
-    // A bignum that an integer holds is one, also under a tag.
+    // A bignum that fits in an integer is one, also under a tag.
     reads("c1c2420001", time(1, 0));
     reads("c4 82 c34101 c24105", Value::Decimal("0.05".into()));
-    // What is no such point in time stays what it is.
+    // Content that is not such a point in time stays what it is.
     check("c1fb3fb999999999999a", tagged(1, Value::F64(0.1)));
     check("c16131", tagged(1, self::text("1")));
     check("c06131", tagged(0, self::text("1")));
@@ -287,8 +288,7 @@ fn a_tag_that_says_that_this_is_cbor() {
     fails(
         "d9d9f7",
         ErrorKind::Truncated,
-        "cbor: byte 3: the input ends where the content of a \
-        tag is due",
+        "cbor: byte 3: the input ends before the content of a tag",
     );
 }
 
@@ -313,8 +313,7 @@ fn messages() {
     fails(
         "83 01 02",
         truncated,
-        "cbor: byte 3: the input ends where 1 more values of an array \
-        were announced",
+        "cbor: byte 3: the input ends with 1 values of an array missing",
     );
     fails(
         "bf 61 61",
@@ -322,9 +321,9 @@ fn messages() {
         "cbor: byte 3: the input ends inside a map of indefinite length, \
         before its break",
     );
-    fails("62 61", truncated, "cbor: byte 0: found 2 bytes announced where only 1 follow");
+    fails("62 61", truncated, "cbor: byte 0: found a length of 2 bytes with only 1 left");
     fails("81 19 01", truncated, "cbor: byte 1: the input ends inside the head of an item");
-    fails("7f 61 61", truncated, "cbor: byte 0: the input ends inside a string in chunks");
+    fails("7f 61 61", truncated, "cbor: byte 0: the input ends inside a chunked string");
     fails(
         "81 1c",
         ErrorKind::Syntax,
@@ -335,7 +334,7 @@ fn messages() {
         "1f",
         ErrorKind::Syntax,
         "cbor: byte 0: found the initial byte 0x1F (an integer of \
-        indefinite length, which there is not), expected an item",
+        indefinite length, which is not allowed), expected an item",
     );
     fails(
         "82 01 ff",
@@ -352,14 +351,14 @@ fn messages() {
     fails(
         "7f 6161 4161 ff",
         ErrorKind::Syntax,
-        "cbor: byte 3: found a byte string inside of a \
-        text string of indefinite length, expected a text string or the break",
+        "cbor: byte 3: found a byte string inside a text \
+        string of indefinite length, expected a text string or the break",
     );
     fails(
         "01 02",
         ErrorKind::Syntax,
-        "cbor: byte 1: found 1 more bytes behind the item, expected \
-        the end",
+        "cbor: byte 1: found 1 trailing bytes after the item, expected \
+        the end of the input",
     );
     let deep = "81".repeat(513) + "80";
     fails(
@@ -370,7 +369,7 @@ fn messages() {
     );
 }
 
-/// RFC 8949 Appendix F: what is not well-formed, and why.
+/// RFC 8949 Appendix F: malformed inputs, by cause.
 const MALFORMED: [(&str, &[&str]); 12] = [
     (
         "end of input in a head",
@@ -475,7 +474,7 @@ fn what_is_not_well_formed() {
             let error = from_slice(&hex(case)).expect_err(case);
             let mut kinds = vec![ErrorKind::Syntax, ErrorKind::Truncated];
             if case.contains("ff ff ff ff 0") {
-                // Such a length is beyond the limit, whatever follows.
+                // Such a length is over the limit, whatever follows.
                 kinds.push(ErrorKind::Limit);
             }
             assert!(kinds.contains(&error.kind()), "{why}: {case}: {error}");

@@ -1,10 +1,10 @@
-//! The wire: initial bytes, and what the head of an item holds (RFC 8949 §3).
+//! The wire: initial bytes, and the contents of an item's head (RFC 8949 §3).
 
 /// Major types, in the upper three bits of an initial byte.
 pub(super) mod major {
     /// An unsigned integer.
     pub(in super::super) const UNSIGNED: u8 = 0;
-    /// A negative integer: -1 less the argument.
+    /// A negative integer: -1 minus the argument.
     pub(in super::super) const NEGATIVE: u8 = 1;
     /// A byte string.
     pub(in super::super) const BYTES: u8 = 2;
@@ -73,9 +73,9 @@ pub(super) mod tag {
     pub(in super::super) const BIG_NEGATIVE: u64 = 3;
     /// A decimal fraction (§3.4.4).
     pub(in super::super) const DECIMAL: u64 = 4;
-    /// A value that may be referred to (<http://cbor.schmorp.de/value-sharing>).
+    /// A shared value (<http://cbor.schmorp.de/value-sharing>).
     pub(in super::super) const SHAREABLE: u64 = 28;
-    /// A reference to such a value, by its number.
+    /// A reference to a shared value, by its number.
     pub(in super::super) const REFERENCE: u64 = 29;
     /// A regular expression (§3.4.5.3).
     pub(in super::super) const REGEX: u64 = 35;
@@ -93,8 +93,8 @@ pub(super) mod tag {
     pub(in super::super) const SELF_DESCRIBED: u64 = 55_799;
 }
 
-/// How many bytes a head has, by the additional information of its initial byte. The reserved ones
-/// and the indefinite have none but the initial byte.
+/// Returns the size of a head in bytes, by the additional information of its initial byte. Reserved
+/// and indefinite heads are the initial byte only.
 #[inline]
 pub(super) const fn head_bytes(initial: u8) -> usize {
     match initial & 31 {
@@ -106,7 +106,7 @@ pub(super) const fn head_bytes(initial: u8) -> usize {
     }
 }
 
-/// A head, in as few bytes as it goes.
+/// Returns a head, in as few bytes as possible.
 #[inline]
 pub(super) const fn head(major: u8, argument: u64) -> ([u8; HEAD_MAX], usize) {
     let initial = major << 5;
@@ -120,8 +120,8 @@ pub(super) const fn head(major: u8, argument: u64) -> ([u8; HEAD_MAX], usize) {
     }
 }
 
-/// The argument of a head: the number in the initial byte, or the bytes of `word` behind it, the
-/// first of which is highest. Of a reserved or indefinite head it means nothing.
+/// Returns the argument of a head: the number in the initial byte, or the big-endian bytes of
+/// `word` after it. Meaningless for a reserved or indefinite head.
 #[inline(always)]
 pub(super) const fn argument(initial: u8, word: u64) -> u64 {
     match initial & 31 {
@@ -133,8 +133,8 @@ pub(super) const fn argument(initial: u8, word: u64) -> u64 {
     }
 }
 
-/// The initial byte of a head and the eight bytes behind it, the first of them highest; zeros where
-/// fewer follow. `None` if the head is not whole.
+/// Returns the initial byte of a head and the next eight bytes, big-endian, with zeros in place of
+/// missing bytes. `None` if the head is incomplete.
 #[inline(always)]
 pub(super) fn token(rest: &[u8]) -> Option<(u8, u64)> {
     match rest.first_chunk::<HEAD_MAX>() {

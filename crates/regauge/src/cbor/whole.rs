@@ -1,8 +1,8 @@
-//! What the reader has to see whole before its event is known: strings in chunks, keys that are not
-//! text, the content of tags that have an event of their own, shared values.
+//! Items that the reader must see whole before their event is known: chunked strings, keys that are
+//! not text, the content of tags that have an event of their own, shared values.
 //!
-//! [`Skip`] passes over such an item first, and goes on where it stopped when more bytes come; then
-//! the item is read in one go.
+//! [`Skip`] first finds the end of such an item, resuming where it stopped when more bytes arrive;
+//! then the item is read in one go.
 
 use super::reader::{OpenTag, Parser, Tagged, name, reserved};
 use super::skip::Skip;
@@ -17,7 +17,7 @@ use crate::value::{Builder, Value};
 use crate::{Error, ErrorKind, Result};
 
 impl Parser {
-    /// What comes of a tag and what follows it, `at` this position with a head of this size.
+    /// Handles a tag, `at` its position and the size of its head, and what follows it.
     #[cold]
     #[inline(never)]
     pub(super) fn tag<S: Sink + ?Sized>(
@@ -35,7 +35,7 @@ impl Parser {
             tag::SHAREABLE | tag::REFERENCE if self.keys > 0 => {
                 return Err(Error::new(
                     ErrorKind::Unsupported,
-                    "found a shared value inside of a key, expected a key of its own",
+                    "found a shared value inside a key, expected the key written out",
                 )
                 .at(pos as u64));
             }
@@ -68,13 +68,13 @@ impl Parser {
         }
     }
 
-    /// Whether a tag at this place is about the whole document.
+    /// Returns whether a tag at this place is about the whole document.
     fn describes_document(&self) -> bool {
         let silent = self.tags.iter().filter(|tag| **tag == OpenTag::Silent).count();
         silent == self.open && self.keys == 0 && !self.keep_tags && !self.sharing.is_replaying()
     }
 
-    /// The value of bytes that hold one item; `base` is their place in the window.
+    /// Returns the value of bytes that hold one item; `base` is their position in the window.
     pub(super) fn value(mut self, bytes: &[u8], base: usize) -> Result<Value> {
         let mut builder = Builder::new(&self.limits);
         let mut pos = 0;
@@ -118,7 +118,7 @@ impl Parser {
         }
     }
 
-    /// A value that may be referred to.
+    /// Reads a shared value.
     fn shareable<S: Sink + ?Sized>(
         &mut self,
         content: &[u8],
@@ -131,19 +131,19 @@ impl Parser {
         if self.sharing.is_replaying() {
             return Ok(Tagged::Open(OpenTag::Silent));
         }
-        let what = "a value that is referred to";
+        let what = "a shared value";
         let Some(size) = self.extent(content, pos + head, last, self.limits.record_bytes, what)?
         else {
             return Ok(Tagged::More);
         };
-        // Its bytes are kept: a reference reads them again.
+        // Its bytes are kept, because a reference reads them again.
         let (items, offset) = (self.items, self.base + pos as u64);
         let kept = self.sharing.keep(&content[..size], items, offset, &self.limits);
         let index = kept.map_err(|error| error.at(pos as u64))?;
         Ok(Tagged::Open(OpenTag::Shared(index)))
     }
 
-    /// A value that came before.
+    /// Reads a reference to an earlier value.
     fn reference<S: Sink + ?Sized>(&mut self, index: &Value, pos: usize, sink: &mut S) -> Result {
         let located = |error: Error| error.at(pos as u64);
         if sink.holds_references() {
@@ -153,8 +153,8 @@ impl Parser {
         let offset = self.base + pos as u64;
         let bytes = self.sharing.begin_replay(index, offset, &self.limits).map_err(located)?;
         if !self.sharing.is_nested() {
-            let found = format!("a reference to the shared value {index}");
-            sink.fidelity().note(LossKind::Reference, found, "its value again");
+            let found = format!("a reference to shared value {index}");
+            sink.fidelity().note(LossKind::Reference, found, "a copy of its value");
         }
         let mut inner = Parser::nested(self.limits, self.depth.saturating_sub(self.open));
         inner.keep_tags = self.keep_tags;
@@ -165,7 +165,7 @@ impl Parser {
         result.map(|_| ()).map_err(located)
     }
 
-    /// A string in chunks, which begins `rest`: `None` if it is not whole yet, else its size.
+    /// Reads a chunked string that begins `rest`. Returns its size, or `None` if it is incomplete.
     #[cold]
     #[inline(never)]
     pub(super) fn chunks<S: Sink + ?Sized>(
@@ -187,16 +187,16 @@ impl Parser {
         Ok(Some(size))
     }
 
-    /// The chunks of a string joined, and its size with all heads.
+    /// Joins the chunks of a string; also returns its size including all heads.
     fn joined(&mut self, rest: &[u8], pos: usize, last: bool) -> Result<Option<(usize, Vec<u8>)>> {
         let bound = self.limits.token_bytes;
-        let Some(size) = self.extent(rest, pos, last, bound, "a string in chunks")? else {
+        let Some(size) = self.extent(rest, pos, last, bound, "a chunked string")? else {
             return Ok(None);
         };
         let mut string = Vec::new();
         let mut at = 1;
         loop {
-            // The extent ends behind the break, or right behind the first byte of a fault.
+            // The extent ends after the break, or right after the first byte of a fault.
             let initial = rest[at];
             if initial == BREAK {
                 return Ok(Some((size, string)));
@@ -208,14 +208,14 @@ impl Parser {
             if initial >> 5 != rest[0] >> 5 {
                 let expected = if rest[0] >> 5 == major::BYTES { "byte" } else { "text" };
                 return error(format!(
-                    "found {} inside of a {expected} string of indefinite length, expected a \
+                    "found {} inside a {expected} string of indefinite length, expected a \
                      {expected} string or the break",
                     name(initial)
                 ));
             }
             if initial & 31 == INDEFINITE {
                 return error(
-                    "found a chunk of indefinite length inside of a string, expected one with a \
+                    "found a chunk of indefinite length inside a string, expected a chunk with a \
                      length"
                         .to_owned(),
                 );
@@ -227,8 +227,8 @@ impl Parser {
         }
     }
 
-    /// A key that is not a text of known length, which begins `rest`: `None` if it is not whole
-    /// yet, else its size.
+    /// Reads a key that is not a text string of known length and that begins `rest`. Returns its
+    /// size, or `None` if it is incomplete.
     #[cold]
     #[inline(never)]
     pub(super) fn key<S: Sink + ?Sized>(
@@ -257,7 +257,7 @@ impl Parser {
         inner.keys = self.keys + 1;
         let key = inner.value(&rest[..size], pos)?;
         match key {
-            // A tag that says nothing, say, may leave text.
+            // A tag with no meaning of its own, for example, may leave text.
             Value::Text(key) => sink.key(&key)?,
             key => {
                 key.check_key().map_err(|error| error.at(pos as u64))?;
@@ -267,8 +267,8 @@ impl Parser {
         Ok(Some(size))
     }
 
-    /// The size of the item that begins `rest`, which may have `bound` bytes; `None` if it is not
-    /// whole yet.
+    /// Returns the size of the item that begins `rest`, at most `bound` bytes, or `None` if it is
+    /// incomplete.
     fn extent(
         &mut self,
         rest: &[u8],

@@ -1,20 +1,22 @@
-//! Events to bytes, in the shortest encoding of everything.
+//! Events to bytes, everything in its shortest encoding.
 //!
-//! A container's head holds its count. Where the count is promised it is written at once. Where it
-//! is not (JSON does not know it), a head as wide as the last one at this depth is reserved, and
-//! put right when the container ends: by a patch if the width was right, as it is nearly always;
-//! else the body moves if that is cheap, and if not, the head is noted as an [`Edit`] and all edits
-//! are made in one pass when the outermost such container ends. So the bytes are those of a writer
-//! that knows every count beforehand, and the work is linear in them.
+//! A container's head holds its count. If the count is promised, the head is written at once. If
+//! not (JSON does not know it), a head as wide as the last one at this depth is reserved and fixed
+//! when the container ends. If the width was right, as it nearly always is, the head is patched.
+//! Otherwise the body moves if that is cheap; if not, the head is recorded as an [`Edit`], and all
+//! edits are made in one pass when the outermost such container ends. The bytes are therefore those
+//! of a writer that knows every count in advance, and the work is linear in them.
 //!
-//! With an output behind, an open container pins everything behind its head in memory. One that
-//! pins more than [`HOLD_BYTES`] is *committed*, with all that are open around it and those in it
-//! that pin half as much: they get a head of five bytes, whose number is patched in the output when
-//! the container ends. With [`Options::indefinite`] nothing of this happens.
+//! When the writer feeds an output, an open container pins everything after its head in memory. A
+//! container that pins more than [`HOLD_BYTES`] is *committed*, together with all open containers
+//! around it and those inside it that pin at least half as much: they get a five-byte head, whose
+//! count is patched in the output when the container ends. With [`Options::indefinite`], none of
+//! this happens.
 //!
 //! Advice for those who change this file: positions count from the first byte ever written, and
-//! edits change those of all that follows. `pinned` is never behind an edit, and no edit lies in a
-//! body that is moved. The deterministic encoding takes another way: see [`super::sorted`].
+//! edits change the positions of everything that follows. `pinned` is never past an edit, and no
+//! edit lies in a body that is moved. The deterministic encoding works differently: see
+//! [`super::sorted`].
 
 use std::collections::HashMap;
 
@@ -28,12 +30,12 @@ use crate::out::{Edit, Out};
 use crate::value::Value;
 use crate::{Error, Format, OnLoss, Result, number};
 
-/// The most that open containers of unknown length may pin in memory. With the buffer's doubling
-/// on the way there, the splice that follows and a window of input, the sum stays below 32 MiB,
-/// half of what a conversion may take; and up to this size every document has shortest heads.
+/// The most that open containers of unknown length may pin in memory. With the doubling of the
+/// buffer on the way there, the splice that follows and a window of input, the sum stays below 32
+/// MiB, half of what a conversion may use; and every document up to this size gets shortest heads.
 pub const HOLD_BYTES: u64 = 8 << 20;
 
-/// Depths that have a prediction of their own.
+/// Number of depths that have a prediction of their own.
 pub(super) const PREDICTED_DEPTHS: usize = 64;
 
 /// Turns events into CBOR.
@@ -42,30 +44,30 @@ pub struct Writer<'o> {
     pub(super) out: Out<'o>,
     fidelity: Fidelity,
     pub(super) options: Options,
-    /// Values, or pairs, in the container at hand so far.
+    /// Values, or pairs, in the current container so far.
     pub(super) count: u64,
     pub(super) stack: Vec<Open>,
-    /// The head of the outermost open container that may yet change its width: nothing from there
+    /// The head of the outermost open container that may still change its width: nothing from there
     /// on may leave. `u64::MAX` if there is none.
     pub(super) pinned: u64,
     /// How many open containers have been committed.
     pub(super) committed: usize,
-    /// The head's width that was right last, by depth.
+    /// The head width that was last right, by depth.
     pub(super) widths: [u8; PREDICTED_DEPTHS],
     /// Heads that have to change their width, innermost containers first.
     pub(super) edits: Vec<Edit>,
     /// The highest position of an edit, counted from 1; 0 if there is none.
     pub(super) edits_end: u64,
-    /// Bytes that were moved.
+    /// Number of bytes moved.
     pub(super) moved: u64,
     hold_bytes: u64,
     /// Depth and count at the checkpoint.
     mark: (usize, u64),
     /// Open containers of the deterministic encoding, and what was written before each.
     pub(super) bodies: Vec<Body<'o>>,
-    /// How many values of this document have been marked to be referred to.
+    /// How many values of this document have been marked as shared.
     anchors: u64,
-    /// Anchors whose number is not that of their place.
+    /// Anchors whose number differs from their position.
     renumbered: HashMap<u64, u64>,
 }
 
@@ -73,9 +75,9 @@ pub struct Writer<'o> {
 pub(super) struct Open {
     /// The position of the head.
     pub(super) at: u64,
-    /// The count of the container around, this one included.
+    /// The count of the enclosing container, including this one.
     pub(super) outer_count: u64,
-    /// The count that stands in the head, or [`UNKNOWN`] or [`TO_BREAK`].
+    /// The count in the head, or [`UNKNOWN`] or [`TO_BREAK`].
     pub(super) promised: u64,
     /// How many bytes are reserved for a head whose width may change; 0 for all others.
     pub(super) width: u8,
@@ -88,19 +90,20 @@ pub(super) const UNKNOWN: u64 = u64::MAX;
 pub(super) const TO_BREAK: u64 = u64::MAX - 1;
 
 impl Open {
-    /// Whether the head may yet change its width.
+    /// Returns whether the head may still change its width.
     pub(super) fn is_loose(&self) -> bool {
         self.width > 0
     }
 
-    /// One of the deterministic encoding, whose head is written when it ends.
+    /// Creates a container of the deterministic encoding, whose head is written when it ends.
     pub(super) fn held(map: bool, outer_count: u64) -> Open {
         Open { at: 0, outer_count, promised: UNKNOWN, width: 0, map }
     }
 }
 
 impl<'o> Writer<'o> {
-    /// A writer into `out`. What CBOR cannot hold goes by the policy of `fidelity`.
+    /// Creates a writer into `out`. The policy of `fidelity` decides what happens to values that
+    /// CBOR cannot hold.
     pub fn new(out: Out<'o>, options: Options, fidelity: Fidelity) -> Writer<'o> {
         Writer {
             out,
@@ -122,17 +125,17 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// A writer that keeps everything: see [`into_vec`](Writer::into_vec).
+    /// Creates a writer that keeps everything: see [`into_vec`](Writer::into_vec).
     pub fn in_memory(options: Options, policy: OnLoss) -> Writer<'o> {
         Writer::new(Out::in_memory(), options, Fidelity::new(policy, Format::Cbor))
     }
 
-    /// Everything that was written and not handed on to an output.
+    /// Returns everything that was written and not passed on to an output.
     pub fn into_vec(self) -> Vec<u8> {
         self.out.into_vec()
     }
 
-    /// The buffer, with what has not been handed on to an output.
+    /// Returns the buffer, with everything that has not been passed on to an output.
     pub fn into_out(self) -> Out<'o> {
         self.out
     }
@@ -157,15 +160,15 @@ impl<'o> Writer<'o> {
             let checkpoint = self.out.checkpoint_position().unwrap_or(u64::MAX);
             let end = self.out.position() + n as u64;
             if self.pinned < checkpoint && end.saturating_sub(self.pinned) > self.hold_bytes {
-                // A container that began a moment ago may end soon, and what a checkpoint holds
-                // back would not leave by being committed.
+                // A container that has just begun may end soon, and committing would not release
+                // what a checkpoint holds back.
                 self.commit(checkpoint.min(end - self.hold_bytes / 2))?;
             }
         }
         self.out.room(n, self.pinned)
     }
 
-    /// Begins a container, in most cases one of unknown length that is taken for a short one.
+    /// Begins a container, usually one of unknown length that is assumed to be short.
     #[inline]
     fn begin(&mut self, map: bool, length: Option<u64>) -> Result {
         let depth = self.stack.len();
@@ -236,7 +239,8 @@ impl<'o> Writer<'o> {
         if open.promised == count {
             return Ok(());
         }
-        // The commonest of the others: a short one that was taken for one, inside of another.
+        // The most common of the others: a short one that was predicted to be short, inside
+        // another.
         if open.width == 1 && count < u64::from(ARGUMENT8) && open.at > self.pinned {
             let at = (open.at - self.out.base()) as usize;
             self.out.held_mut()[at] = if open.map { MAP } else { ARRAY } | count as u8;
@@ -245,7 +249,7 @@ impl<'o> Writer<'o> {
         self.end_unknown(open, count)
     }
 
-    /// A head in as few bytes as it goes. There must be room for [`HEAD_MAX`].
+    /// Writes a head in as few bytes as possible. There must be room for [`HEAD_MAX`].
     #[inline]
     pub(super) fn head(&mut self, major: u8, argument: u64) {
         let initial = major << 5;
@@ -259,7 +263,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// A string: its head and its bytes.
+    /// Writes a string: its head and its bytes.
     #[inline]
     pub(super) fn string(&mut self, major: u8, bytes: &[u8]) -> Result {
         if bytes.len() < usize::from(ARGUMENT8) && self.out.has_room(usize::from(ARGUMENT8)) {
@@ -271,7 +275,7 @@ impl<'o> Writer<'o> {
 
     #[inline(never)]
     fn long_string(&mut self, major: u8, bytes: &[u8]) -> Result {
-        // Room for the longest head; a slice is never so long that this overflows.
+        // Room for the longest head; a slice is never long enough for this to overflow.
         self.room(bytes.len() + HEAD_MAX)?;
         let initial = major << 5;
         match bytes.len() {
@@ -287,7 +291,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Text, with no branch on its length but for that of its head.
+    /// Writes text, with no branch on its length except for the length of its head.
     #[inline(always)]
     fn short_string(&mut self, text: ShortText<'_>) -> Result {
         if !self.out.has_room(2 + 32) {
@@ -301,8 +305,8 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Makes room for a token, and writes it. Whoever finds no room leaves the token to this as a whole, so
-    /// that the usual way has no call in it.
+    /// Makes room for a token and writes it. Callers that find no room leave the whole token to
+    /// this function, so that the fast path has no call in it.
     #[cold]
     #[inline(never)]
     fn slow(&mut self, token: Token<'_>) -> Result {
@@ -316,7 +320,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A tag, whose content follows.
+    /// Writes a tag, whose content follows.
     pub(super) fn tag(&mut self, number: u64) -> Result {
         self.room(HEAD_MAX)?;
         self.head(major::TAG, number);
@@ -332,7 +336,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// An integer. There must be room for [`HEAD_MAX`].
+    /// Writes an integer. There must be room for [`HEAD_MAX`].
     #[inline(always)]
     fn whole_number(&mut self, v: i64) {
         if (0..24).contains(&v) {
@@ -342,7 +346,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// A double. There must be room for [`HEAD_MAX`].
+    /// Writes a double. There must be room for [`HEAD_MAX`].
     #[inline(always)]
     fn double(&mut self, v: f64) {
         if self.options.deterministic {
@@ -352,7 +356,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// A float in as few bytes as hold it exactly.
+    /// Writes a float in as few bytes as hold it exactly.
     fn shortest_float(&mut self, v: f64) {
         match half::f32_of(v) {
             Some(single) => self.half_or_single(single),
@@ -367,7 +371,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// An integer beyond the one-byte forms.
+    /// Writes an integer beyond the one-byte forms.
     #[inline]
     fn wide_i64(&mut self, v: i64) {
         // A negative one is the complement, under the next major type.
@@ -387,7 +391,7 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// What goes out in one piece.
+/// A piece of output that must not be split.
 enum Token<'a> {
     Byte(u8),
     Integer(i64),
@@ -395,7 +399,7 @@ enum Token<'a> {
     Text(&'a str),
 }
 
-/// The major type of an array or a map.
+/// Returns the major type of an array or a map.
 #[inline(always)]
 pub(super) fn container(map: bool) -> u8 {
     if map { major::MAP } else { major::ARRAY }
@@ -521,7 +525,7 @@ impl Sink for Writer<'_> {
         } else {
             k.drive(self)?;
         }
-        // A key is no entry of its own.
+        // A key is not an entry.
         self.count -= 1;
         Ok(())
     }
@@ -538,7 +542,7 @@ impl Sink for Writer<'_> {
         if self.fidelity.end_held() { Ok(()) } else { fidelity::end_typed(self) }
     }
     fn holds_references(&mut self) -> bool {
-        // Sorting changes the places that references count by.
+        // Sorting changes the positions that references count by.
         !self.options.deterministic || self.fidelity.policy() == OnLoss::Wrap
     }
     fn begin_anchor(&mut self, id: u64) -> Result {
@@ -562,7 +566,7 @@ impl Sink for Writer<'_> {
         let index = self.renumbered.get(&id).copied().unwrap_or(id.wrapping_sub(1));
         if index >= self.anchors {
             return Err(Error::unrepresentable(format!(
-                "found a reference to the value {id}, which has not come before"
+                "found a reference to value {id}, which has not been written yet"
             )));
         }
         self.tag(tag::REFERENCE)?;
@@ -570,7 +574,7 @@ impl Sink for Writer<'_> {
     }
 }
 
-/// The tag that is this type, if it can be written as one: references have events of their own.
+/// Returns the tag for this type, if it can be written as one: references have events of their own.
 fn tag_number(t: &Type<'_>) -> Option<u64> {
     if t.origin != Origin::Cbor || t.kind != "tag" {
         return None;
@@ -594,7 +598,7 @@ impl crate::Writer for Writer<'_> {
         if !self.stack.is_empty() {
             let open = self.stack.len();
             return Err(Error::unrepresentable(format!(
-                "the last document is not whole: {open} arrays and maps are open"
+                "the last document is incomplete: {open} arrays and maps are still open"
             )));
         }
         self.out.finish()

@@ -1,4 +1,4 @@
-//! Bytes in pieces, bytes cut off, bytes at random: the same events, the same error, no panic.
+//! Bytes in pieces, bytes cut off, random bytes: the same events, the same error, no panic.
 
 use std::io::Read;
 
@@ -23,7 +23,7 @@ impl Random {
         (self.next() >> 16) % bound
     }
 
-    /// Small numbers more often than large ones.
+    /// Returns small numbers more often than large ones.
     fn skewed(&mut self, bits: u64) -> u64 {
         let width = self.below(bits + 1);
         self.next() & ((1u64 << (width % 64)).wrapping_sub(1))
@@ -34,7 +34,7 @@ impl Random {
         (0..length).map(|_| self.next() as u8).collect()
     }
 
-    /// A value of any type that CBOR holds, some of them at the boundaries of widths.
+    /// Returns a value of any type that CBOR holds, some of them at width boundaries.
     pub(super) fn value(&mut self, depth: u32) -> Value {
         let kinds = if depth == 0 { 20 } else { 30 };
         match self.below(kinds) {
@@ -77,7 +77,7 @@ impl Random {
     }
 }
 
-/// Gives its bytes a few at a time.
+/// Delivers its bytes a few at a time.
 struct Pieces<'a> {
     bytes: &'a [u8],
     size: usize,
@@ -92,7 +92,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// The documents up to the first error.
+/// Reads the documents up to the first error.
 fn run(mut reader: Reader<'_>) -> (Vec<Value>, Option<Error>) {
     let mut values = Vec::new();
     loop {
@@ -113,12 +113,12 @@ fn whole(bytes: &[u8]) -> (Vec<Value>, Option<Error>) {
 fn check_pieces(bytes: &[u8], size: usize) {
     let (expected, error) = whole(bytes);
     let (values, other) = run(Reader::from_read(Parser::default(), Pieces { bytes, size }));
-    // NaN is not equal to itself, and its text is.
+    // NaN is not equal to itself, but its text is.
     assert!(format!("{values:?}") == format!("{expected:?}"), "in pieces of {size}");
     assert_eq!(error.map(|e| e.to_string()), other.map(|e| e.to_string()));
 }
 
-/// One of everything.
+/// Returns one of everything.
 fn everything() -> Vec<u8> {
     hex(
         "01 9a 0000000a f4 f6 f5 05 20 18c8 191000 1a10000000 1b1000000000000000 1bffffffffffffffff \
@@ -195,7 +195,7 @@ fn random_bytes_never_panic() {
     for _ in 0..20_000 {
         let bytes = random.blob(40);
         check_pieces(&bytes, 1 + random.below(5) as usize);
-        // What can be read can be written, and then reads the same.
+        // Whatever can be read can be written, and then reads the same.
         let Ok(value) = from_slice(&bytes) else { continue };
         let Ok(written) = to_vec(&value, &Options::default(), OnLoss::Refuse) else { continue };
         let again = from_slice(&written).unwrap();
@@ -209,14 +209,14 @@ fn random_bytes_never_panic() {
 
 #[test]
 fn hostile_nesting_is_refused_in_time() {
-    // Content of tags that is looked at whole, in itself: read once, not once a level.
+    // Tag content that is read as a whole, nested in itself: read once, not once per level.
     for (head, end) in [("c48200", "00"), ("c49f00", "00ff"), ("c2", "4101"), ("d903e9a101", "00")]
     {
         let bytes = hex(&(head.repeat(500) + end));
         let (_, error) = whole(&bytes);
         assert!(error.is_none_or(|error| error.kind() != ErrorKind::Io));
     }
-    // Chunks without bytes, fed byte by byte, are not sought again from the beginning.
+    // Empty chunks, fed byte by byte, are not scanned again from the beginning.
     let bytes = [&b"\x5F"[..], &[0x40; 300_000], b"\xFF"].concat();
     check_pieces(&bytes, 1000);
     // Counts that no file can hold.

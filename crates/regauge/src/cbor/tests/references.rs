@@ -1,4 +1,4 @@
-//! Shared values (tags 28 and 29): kept where the sink holds references, else written out.
+//! Shared values (tags 28 and 29): kept if the sink holds references, otherwise expanded.
 
 use super::*;
 use crate::fidelity::LossKind;
@@ -20,12 +20,12 @@ fn references_are_read_as_such() {
     fails(
         "82 d81d 00 d81c 80",
         ErrorKind::Syntax,
-        "cbor: byte 1: found a reference to the shared value 0 where 0 have come before it",
+        "cbor: byte 1: found a reference to shared value 0 with 0 shared values before it",
     );
     fails(
         "a1 d81c 01 02",
         ErrorKind::Unsupported,
-        "cbor: byte 1: found a shared value inside of a key, expected a key of its own",
+        "cbor: byte 1: found a shared value inside a key, expected the key written out",
     );
 }
 
@@ -55,7 +55,7 @@ fn other_numbers_become_ours() {
 #[test]
 fn references_are_written_out_for_json() {
     assert_eq!(to_json("82 d81c 81 01 d81d 00").unwrap(), "[[1],[1]]");
-    // A reference in a shared value, and one to a value in it.
+    // A reference inside a shared value, and one to a value inside it.
     assert_eq!(
         to_json("84 d81c 82 d81c 6161 02 d81c 81 d81d 00 d81d 02 d81d 01").unwrap(),
         r#"[["a",2],[["a",2]],[["a",2]],"a"]"#
@@ -80,12 +80,14 @@ fn a_cycle_is_refused_with_both_places() {
     let error = to_json("81 d81c 82 01 d81d 00").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
     assert_eq!(error.offset(), Some(5));
-    assert!(error.message().contains("at byte 5 to the value around it, which begins at byte 1"));
+    assert!(
+        error.message().contains("at byte 5 to the value that contains it, which begins at byte 1")
+    );
 }
 
 #[test]
 fn a_billion_laughs() {
-    // Each shared array holds ten references to the one before.
+    // Each shared array holds ten references to the previous one.
     let mut bytes = "8a d81c 8a 01 01 01 01 01 01 01 01 01 01".to_owned();
     for level in 0..9 {
         bytes += "d81c 8a";
@@ -94,7 +96,7 @@ fn a_billion_laughs() {
     let error = to_json(&bytes).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().contains("limit of aliases"), "{error}");
-    // A chain: each is the one before.
+    // A chain: each refers to the previous one.
     let mut bytes = "98c8 d81c 80".to_owned();
     for level in 0..199 {
         bytes += &format!("d81c 81 d81d 18{level:02x}");

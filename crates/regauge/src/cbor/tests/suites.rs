@@ -5,14 +5,14 @@ use serde_json::Value as Json;
 
 use super::*;
 
-/// As `value`, with numbers as JSON has them.
+/// Returns whether `json` is `value`, with numbers as JSON has them.
 fn same(value: &Value, json: &Json) -> bool {
     match (value, json) {
         (Value::Null, Json::Null) => true,
         (Value::Bool(a), Json::Bool(b)) => a == b,
         (Value::Int(v), Json::Number(n)) => n.as_i64() == Some(*v),
         (Value::UInt(v), Json::Number(n)) => n.as_u64() == Some(*v),
-        // serde_json may miss the last bit.
+        // serde_json may get the last bit wrong.
         (Value::F32(v), Json::Number(n)) => close(f64::from(*v), n.as_f64().unwrap()),
         (Value::F64(v), Json::Number(n)) => close(*v, n.as_f64().unwrap()),
         // serde_json reads integers beyond 64 bits as doubles.
@@ -41,7 +41,7 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 needs_data!(appendix_a);
-/// Appendix A of RFC 7049, which is that of RFC 8949 but for one vector.
+/// Appendix A of RFC 7049, which differs from that of RFC 8949 in one vector.
 fn appendix_a() {
     let folder = path("conformance/cbor-test-vectors");
     let suite = std::fs::read(folder.join("appendix_a.json")).unwrap();
@@ -52,7 +52,7 @@ fn appendix_a() {
         let bytes = hex(name);
         cases += 1;
         if name == "f818" {
-            // Well-formed in RFC 7049; RFC 8949 §3.3 and Appendix F: not any more.
+            // Well-formed in RFC 7049, but no longer in RFC 8949 (§3.3 and Appendix F).
             assert!(from_slice(&bytes).is_err());
             continue;
         }

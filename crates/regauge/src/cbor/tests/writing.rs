@@ -1,11 +1,11 @@
-//! What the writer does beyond a value's bytes: heads that come late, sorted keys, breaks, losses.
+//! What the writer does beyond a value's bytes: late heads, sorted keys, breaks, losses.
 
 use super::feeding::Random;
 use super::*;
 use crate::out::Out;
 use crate::output::StreamOutput;
 
-/// Drives `value` without telling any length.
+/// Drives `value` without giving any length.
 struct Unknown<S>(S);
 
 impl<S: Sink> Sink for Unknown<S> {
@@ -92,7 +92,7 @@ fn unknown_lengths_give_the_same_bytes() {
     }
 }
 
-/// Through a small buffer into a stream, with containers that are committed.
+/// Writes through a small buffer into a stream, with containers that are committed.
 #[test]
 fn containers_that_do_not_fit_into_memory() {
     let mut random = Random::new(12);
@@ -119,7 +119,7 @@ fn indefinite_lengths_on_demand() {
     let options = Options { indefinite: true, ..Options::default() };
     let value = Value::Array(vec![Value::Map(vec![(text("a"), Value::Array(vec![]))])]);
     assert_eq!(with(&value, &options), hex("9f bf 6161 9f ff ff ff"));
-    // A length that is known is written.
+    // A known length is written.
     assert_eq!(to_vec(&value, &options, OnLoss::Refuse).unwrap(), written(&value));
     let mut random = Random::new(13);
     for _ in 0..300 {
@@ -174,7 +174,7 @@ fn the_deterministic_encoding() {
         with(&outer, &deterministic()),
         hex(&format!("a2 6163 81 {sorted} {sorted} {sorted}"))
     );
-    // What is deterministic stays so.
+    // Deterministic output stays the same when it is encoded again.
     let mut random = Random::new(14);
     for _ in 0..500 {
         let bytes = with(&random.value(4), &deterministic());
@@ -238,7 +238,7 @@ fn what_cbor_cannot_hold() {
         tagged(29, Value::Int(0)),
     ] {
         let refused = to_vec(&value, &Options::default(), OnLoss::Refuse);
-        // A decimal that a double prints with the same digits is held as one.
+        // A decimal that a double prints with the same digits is held as a double.
         if let Value::Decimal(text) = &value
             && text == "-0.0"
         {
