@@ -1,4 +1,4 @@
-//! Objects of Ruby's own library, as their classes write them.
+//! Objects of Ruby's standard library, in the form their classes write.
 
 use super::known;
 use super::moment;
@@ -7,11 +7,11 @@ use super::writer::Writer;
 use crate::event::{Sink as _, Timestamp};
 use crate::{Result, number, time};
 
-/// The first day of the Gregorian calendar for Ruby, and where its reform stands in every date.
+/// The first day of Ruby's Gregorian calendar, which every date stores as the day of its reform.
 const ITALY: i32 = 2_299_161;
 
 impl Writer<'_> {
-    /// A point in time as `Time._dump` writes it: `offset` in seconds, or in UTC.
+    /// Writes a point in time in the form of `Time._dump`, with an `offset` in seconds or in UTC.
     pub(super) fn time(&mut self, at: Timestamp, offset: Option<i32>) -> Result<bool> {
         let Some(payload) = moment::bytes(at, offset.is_none()) else { return Ok(false) };
         if !self.plain {
@@ -56,8 +56,8 @@ impl Writer<'_> {
         Ok(true)
     }
 
-    /// A Date as its `marshal_dump` writes it: the period, the day, the time of day in seconds and
-    /// nanoseconds, the offset, and the day of the reform.
+    /// Writes a Date in the form of its `marshal_dump`: the period, the day, the time of day in
+    /// seconds and nanoseconds, the offset, and the day of the reform.
     pub(super) fn date(&mut self, julian_day: i32) -> Result {
         self.prepare_object()?;
         self.counted.room(1)?;
@@ -75,7 +75,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A BigDecimal as its `_dump` writes it.
+    /// Writes a BigDecimal in the form of its `_dump`.
     pub(super) fn decimal(&mut self, payload: &str) -> Result {
         if !self.plain {
             self.prepare()?;
@@ -90,7 +90,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether a decimal is a number of a source that has no decimals, and a double prints it again.
+    /// Returns whether a decimal is a number from a source without decimals, and a double prints
+    /// the same text.
     pub(super) fn is_number(&self, text: &str) -> bool {
         self.fidelity.numbers_as_decimals() && number::double_of_same_digits(text).is_some()
     }
@@ -111,15 +112,15 @@ impl Writer<'_> {
     }
 }
 
-/// The day of a date that Ruby counts as Gregorian.
+/// Returns the day number of a date that Ruby counts as Gregorian.
 pub(super) fn julian_day(text: &str) -> Option<i32> {
     let at: Timestamp = time::parse_rfc3339(&format!("{text}T00:00:00Z"))?;
     let day = i32::try_from(at.seconds.div_euclid(86_400) + known::UNIX_EPOCH).ok()?;
     (day > ITALY).then_some(day)
 }
 
-/// The `_dump` of the BigDecimal of a JSON number, `18:0.123e2`, if reading it gives the same text.
-/// Zeros at its end are nothing that a BigDecimal has.
+/// Returns the `_dump` of the BigDecimal for a JSON number, such as `18:0.123e2`, if reading it
+/// gives the same text. A BigDecimal does not keep trailing zeros.
 pub(super) fn decimal(text: &str) -> Option<String> {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(unsigned) => ("-", unsigned),
@@ -135,7 +136,7 @@ pub(super) fn decimal(text: &str) -> Option<String> {
     let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
     let exponent = exponent.checked_add(i64::try_from(whole.len()).ok()?)?.checked_sub(zeros)?;
     let significant = significant.trim_end_matches('0');
-    // Its precision, which grows by nine digits; Ruby itself never writes less than 18.
+    // Its precision, which grows in steps of nine digits; Ruby itself never writes less than 18.
     let room = significant.len().next_multiple_of(9).max(18);
     let payload = match significant {
         "" => format!("{room}:{sign}0.0"),

@@ -1,16 +1,16 @@
-//! A buffer with containers whose counts stand in front of what is in them.
+//! A buffer with containers whose counts come before their contents.
 //!
-//! As in MessagePack's writer: a count that is promised is written at once. One that is not gets
-//! as many bytes as the last at this depth took, and is put right when the container ends: by a
-//! patch if the width was right, else by moving a small body, else by an [`Edit`] among others, made
-//! in one pass when the outermost such container ends. So the bytes are those of a writer that
-//! knows every count beforehand. With an output behind, an open container pins what is behind its
-//! count in memory; one that pins more than [`HOLD_BYTES`] is committed: it gets the widest count,
-//! which is patched in the output.
+//! Works like MessagePack's writer: a promised count is written at once. Otherwise as many bytes
+//! are reserved as the last count at this depth took, and the count is fixed when the container
+//! ends. If the width was right, it is patched; otherwise a small body is moved, or an [`Edit`] is
+//! recorded, and all edits are made in one pass when the outermost such container ends. The bytes
+//! are therefore those of a writer that knows every count in advance. When the buffer feeds an
+//! output, an open container pins everything after its count in memory; one that pins more than
+//! [`HOLD_BYTES`] is committed: it gets the widest count, which is patched in the output.
 //!
 //! Advice for those who change this file: positions count from the first byte ever written, and
-//! edits change those of all that follows. `pinned` is never behind an edit, and no edit lies in a
-//! body that is moved.
+//! edits change the positions of everything that follows. `pinned` is never past an edit, and no
+//! edit lies in a body that is moved.
 
 use super::types::{LONG_BYTES, long_bytes};
 use crate::out::{Edit, Out};
@@ -20,16 +20,16 @@ use crate::{Error, Result};
 /// [`crate::msgpack::HOLD_BYTES`].
 const HOLD_BYTES: u64 = crate::msgpack::HOLD_BYTES;
 
-/// The largest body that is moved when its count turns out wider or narrower than reserved.
+/// The largest body that is moved if its count turns out wider or narrower than reserved.
 const MOVE_BYTES: u64 = 64 << 10;
 
-/// Moves may cost this many times the bytes written, all in all.
+/// Bound on all moves together, as a multiple of the bytes written.
 const MOVE_RATIO: u64 = 4;
 
-/// Depths that have a prediction of their own.
+/// Number of depths that have a prediction of their own.
 const PREDICTED_DEPTHS: usize = 64;
 
-/// What the entries of a container are, which the writer has to know.
+/// What the entries of a container are; the writer has to know this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Values.
@@ -38,11 +38,11 @@ pub(super) enum Kind {
     Map,
     /// Symbols and values: fields, instance variables.
     Fields,
-    /// Keys, each of which is followed by a true.
+    /// Keys, each followed by a true.
     Set,
-    /// Of the map of a value and its instance variables: nothing is written for it.
+    /// Entries of the map of a value and its instance variables: nothing is written for the map.
     Ivars,
-    /// Of the map of a hash and its default: nothing is written for it.
+    /// Entries of the map of a hash and its default: nothing is written for the map.
     Default,
 }
 
@@ -50,12 +50,12 @@ pub(super) enum Kind {
 struct Open {
     /// The position of the count.
     at: u64,
-    /// The count of the container around, this one included.
+    /// The count of the enclosing container, including this one.
     outer_count: u64,
     /// The count that was written, or [`UNKNOWN`].
     promised: u64,
-    /// How many bytes are reserved for a count that is not known; 0 for a promised and for a
-    /// committed one, and where nothing is written.
+    /// How many bytes are reserved for an unknown count; 0 for a promised or committed one, and if
+    /// nothing is written.
     width: u8,
     kind: Kind,
 }
@@ -63,18 +63,18 @@ struct Open {
 /// No count has been promised.
 const UNKNOWN: u64 = u64::MAX;
 
-/// The highest count that Ruby reads back: `w_long` refuses what has more than 31 bits.
+/// The highest count that Ruby reads back: `w_long` refuses anything over 31 bits.
 const COUNT_MAX: u64 = i32::MAX as u64;
 
-/// See the module.
+/// See the module documentation.
 pub(super) struct Counted<'o> {
     pub out: Out<'o>,
-    /// Entries of the container at hand so far: values or pairs.
+    /// Entries of the current container so far: values or pairs.
     pub count: u64,
     stack: Vec<Open>,
     /// The first byte that has to stay in memory.
     pinned: u64,
-    /// The first byte of a value that is only begun, and may yet move.
+    /// The first byte of a value that has only begun and may still move.
     pub floor: u64,
     committed: usize,
     widths: [u8; PREDICTED_DEPTHS],
@@ -110,12 +110,12 @@ impl<'o> Counted<'o> {
         self.hold_bytes = bytes;
     }
 
-    /// How many containers are open.
+    /// Returns how many containers are open.
     pub fn depth(&self) -> usize {
         self.stack.len()
     }
 
-    /// What the container at hand is; an array's, where none is open.
+    /// Returns the kind of the current container, or `Array` if none is open.
     #[inline]
     pub fn kind(&self) -> Kind {
         self.stack.last().map_or(Kind::Array, |open| open.kind)
@@ -140,7 +140,7 @@ impl<'o> Counted<'o> {
     }
 
     /// Gives the widest count to every open container of unknown length that began before
-    /// `barrier`, and lets the bytes go.
+    /// `barrier`, and releases the bytes.
     fn commit(&mut self, barrier: u64) -> Result {
         self.out.flush_before(self.pinned.min(self.floor))?;
         for open in &mut self.stack {
@@ -159,11 +159,11 @@ impl<'o> Counted<'o> {
         Ok(())
     }
 
-    /// Makes all edits.
+    /// Applies all edits.
     fn splice(&mut self) {
         self.edits.sort_unstable_by_key(|edit| edit.at);
         self.moved += self.out.splice(&self.edits);
-        // Both are in order, so one walk along them finds every shift.
+        // Both are in order, so one pass over them finds every shift.
         let mut edits = self.edits.iter().peekable();
         let mut growth = 0;
         for open in &mut self.stack {
@@ -173,7 +173,7 @@ impl<'o> Counted<'o> {
             open.at = open.at.wrapping_add_signed(growth);
         }
         if self.floor != u64::MAX {
-            // What is only begun stands behind all counts.
+            // A value that has only begun comes after all counts.
             let growth: i64 = self.edits.iter().map(Edit::growth).sum();
             self.floor = self.floor.wrapping_add_signed(growth);
         }
@@ -186,8 +186,8 @@ impl<'o> Counted<'o> {
         self.pinned = loose.map_or(u64::MAX, |open| open.at);
     }
 
-    /// Begins a container: writes its count or makes place for it. `before` entries are there
-    /// already.
+    /// Begins a container: writes its count or reserves space for it. It already has `before`
+    /// entries.
     #[inline]
     pub fn begin(&mut self, kind: Kind, length: Option<u64>, before: u64) -> Result {
         self.room(LONG_BYTES)?;
@@ -241,7 +241,7 @@ impl<'o> Counted<'o> {
     fn end_unknown(&mut self, open: Open, count: u64) -> Result {
         if open.promised != UNKNOWN {
             return Err(Error::unrepresentable(format!(
-                "found a container announced with {} entries that ended after {count}",
+                "found a container declared with {} entries but ended after {count}",
                 open.promised
             )));
         }
@@ -268,7 +268,7 @@ impl<'o> Counted<'o> {
         Ok(())
     }
 
-    /// A count of another width than was reserved.
+    /// Writes a count of a different width than was reserved.
     #[cold]
     #[inline(never)]
     fn widen(&mut self, at: u64, old: usize, header: [u8; LONG_BYTES], length: usize) {
@@ -284,8 +284,8 @@ impl<'o> Counted<'o> {
         }
     }
 
-    /// Puts a byte before what stands from the position `at` on: before a value that is only begun,
-    /// so that no count stands behind.
+    /// Inserts a byte at position `at`, before a value that has only begun, so no count comes after
+    /// it.
     pub fn insert(&mut self, at: u64, byte: u8) -> Result {
         self.room(1)?;
         let place = (at - self.out.base()) as usize;
@@ -297,7 +297,7 @@ impl<'o> Counted<'o> {
         if !self.stack.is_empty() {
             let open = self.stack.len();
             return Err(Error::unrepresentable(format!(
-                "the last document is not whole: {open} arrays and maps are open"
+                "the last document is incomplete: {open} arrays and maps are still open"
             )));
         }
         self.out.finish()
@@ -321,17 +321,17 @@ impl<'o> Counted<'o> {
     }
 }
 
-/// A count that Ruby reads.
+/// Returns the count as a number that Ruby reads, or an error.
 #[inline]
 fn checked(count: u64) -> Result<i32> {
     i32::try_from(count).map_err(|_| {
         Error::unrepresentable(format!(
-            "found {count} entries, which Ruby Marshal cannot hold: its counts end at {COUNT_MAX}"
+            "found {count} entries, which Ruby Marshal cannot hold: its largest count is {COUNT_MAX}"
         ))
     })
 }
 
-/// A count in five bytes, whatever it is.
+/// Returns the count in five bytes, whatever its value.
 fn widest(count: i32) -> [u8; LONG_BYTES] {
     let [a, b, c, d] = count.to_le_bytes();
     [4, a, b, c, d]

@@ -1,15 +1,15 @@
-//! Both passes in one, where nothing stands against it: for a sink that takes no references all that
-//! is asked of a link stands before it.
+//! Both passes in one, where possible: a sink that takes no references needs nothing from a link
+//! that does not come before it.
 //!
-//! Plain data goes straight to the sink: arrays, hashes, text, numbers, and links to text and floats.
-//! Any other value is scanned and walked by itself, by the two passes that there are
-//! ([`super::scan`], [`super::walk`]); where such values are many, these go over all of the rest.
+//! Plain data goes straight to the sink: arrays, hashes, text, numbers, and links to text and
+//! floats. Any other value is scanned and walked on its own, by the two passes ([`super::scan`],
+//! [`super::walk`]); if there are many such values, the two passes process the whole rest.
 //!
-//! Advice for those who change this file: no error is made here. What is wrong, or looks as if it
-//! might be, is left to the two passes, from the token on that it begins with. A fault of the
-//! document counts more than what the sink says, wherever it stands, as it does where the scan comes
-//! first: so after an error the rest is scanned. The tables are those that the scanner would have
-//! made, but for the links.
+//! Advice for those who change this file: it creates no errors. Anything that is wrong, or might
+//! be, is left to the two passes, starting with its first token. A fault of the document takes
+//! precedence over an error of the sink, wherever it is, as it does if the scan comes first; so
+//! after an error the rest is scanned. The tables are those that the scanner would have built,
+//! except for the links.
 
 use super::links::LEAF_BYTES;
 use super::reader::placed;
@@ -31,22 +31,23 @@ pub(super) struct State {
     budget: u64,
     /// How many of the symbols have been looked at.
     symbols_seen: usize,
-    /// How many values and keys went through both passes by themselves.
+    /// How many values and keys went through both passes on their own.
     odd: usize,
     rest: Option<Rest>,
 }
 
-/// The scanner goes over all that is left, and then?
+/// What to do after the scanner has gone over the rest.
 #[derive(Debug)]
 enum Rest {
-    /// The walk does.
+    /// Walk it.
     Walk,
-    /// This was the sink's error, or that of the walk over a value, and its place.
+    /// Fail with this error, from the sink or the walk over a value, at this place.
     Failed(Error, usize),
 }
 
 impl State {
-    /// At the beginning of a document, whose version was read and which the scanner is to begin.
+    /// Creates the state at the beginning of a document whose version has been read and which the
+    /// scanner is about to begin.
     pub fn new(limits: &Limits, room: &mut Room) -> State {
         room.steps.clear();
         room.keys.clear();
@@ -59,11 +60,11 @@ impl State {
         }
     }
 
-    /// Gives the events of the document, as far as there is of it. Gives its length, or `None` where
-    /// more has to come.
+    /// Emits the events of the document, as far as it has arrived. Returns its length, or `None` if
+    /// more bytes are needed.
     ///
     /// # Errors
-    /// As [`Scanner::run`] and [`Walk::run`], with the place in the document.
+    /// Those of [`Scanner::run`] and [`Walk::run`], with the place in the document.
     pub fn run<S: Sink + ?Sized>(
         &mut self,
         input: Input<'_>,
@@ -103,8 +104,8 @@ impl State {
         Ok(Some(length))
     }
 
-    /// Gives the events of a whole document that is plain data, in which links name text and floats only.
-    /// `None` for any other, of which the sink may have got a part.
+    /// Emits the events of a whole document that is plain data, with links to text and floats only.
+    /// Returns `None` for any other document, after the sink may have received a part.
     pub fn plain<S: Sink + ?Sized>(
         &mut self,
         input: Input<'_>,
@@ -120,7 +121,7 @@ impl State {
     }
 }
 
-/// What there is of a document, and how it is read.
+/// The bytes of a document so far, and how to read them.
 #[derive(Clone, Copy)]
 pub(super) struct Input<'d> {
     pub document: &'d [u8],
@@ -128,7 +129,7 @@ pub(super) struct Input<'d> {
     pub last: bool,
     pub options: &'d Options,
     pub limits: &'d Limits,
-    /// No value but plain data is read: see [`State::plain`].
+    /// Only plain data is read: see [`State::plain`].
     pub only_plain: bool,
 }
 
@@ -138,20 +139,20 @@ struct Place {
     at: usize,
     /// How many values are still to come in the innermost array, or pairs in the innermost hash.
     left: u64,
-    /// The key of the next pair has come, and its value has not.
+    /// The key of the next pair has been read, and its value has not.
     between: bool,
 }
 
 /// How the plain part of a document ended.
 enum Ended {
     Whole,
-    /// The token at hand is not whole.
+    /// The current token is incomplete.
     More,
-    /// The two passes have to go on, the first of them from here.
+    /// The two passes take over, the scan from here.
     Left(Place),
-    /// As `Left`; the scanner stands within the value at hand.
+    /// Like `Left`, with the scanner already inside the current value.
     Begun,
-    /// The sink's error, or that of the walk over a value, where it belongs, and what has yet to be
+    /// The error of the sink, or of the walk over a value, its place, and what is still to be
     /// scanned.
     Failed(Error, usize, Place),
     /// The scanner's error.
@@ -161,31 +162,32 @@ enum Ended {
 struct Direct<'d, 's> {
     input: Input<'d>,
     scanner: &'s mut Scanner,
-    /// The arrays and hashes around the value at hand; what is left of the innermost is in `place`.
+    /// The arrays and hashes around the current value; what is left of the innermost is in `place`.
     room: &'s mut Room,
     state: &'s mut State,
 }
 
-/// So many values go through both passes by themselves, whatever comes, and then one for so many
-/// objects: to set the passes up takes as long as they take for some values of plain data more.
+/// The first [`ODD_FREE`] values go through both passes on their own, then one per [`ODD_SHARE`]
+/// objects: setting up the passes costs as much as passing over several more plain values.
 const ODD_FREE: usize = 64;
 const ODD_SHARE: usize = 8;
-/// A value that is cut off is scanned again from its beginning if no more bytes of it were.
+/// A value that is cut off is scanned again from its beginning if at most this many bytes of it
+/// were scanned.
 const AGAIN: usize = 1024;
 
-/// Text as nearly all is written: see [`Walk::common_text`].
+/// Text in its usual form: see [`Walk::common_text`].
 #[derive(Clone, Copy)]
 struct Text {
     start: usize,
     length: usize,
     /// Whether it has to be ASCII.
     ascii: bool,
-    /// Behind its encoding.
+    /// The place after its encoding.
     end: usize,
 }
 
-/// `I"`, a length, the bytes, and the one instance variable `E`, whose symbol is linked to by this
-/// byte.
+/// Reads text as `I"`, a length, the bytes, and the one instance variable `E`, whose symbol is
+/// linked to by this byte.
 #[inline(always)]
 fn text_at(bytes: &[u8], at: usize, encoding_link: Option<u8>) -> Option<Text> {
     if *bytes.get(at + 1)? != STRING {
@@ -199,7 +201,7 @@ fn text_at(bytes: &[u8], at: usize, encoding_link: Option<u8>) -> Option<Text> {
     (Some(name) == encoding_link).then_some(Text { start, length, ascii: flag == FALSE, end })
 }
 
-/// The same of text that a link names, which can be the first of all: the symbol stands there.
+/// Does the same for text that a link names, which can be the first of all, with the symbol itself.
 #[inline(never)]
 fn first_text_at(bytes: &[u8], at: usize) -> Option<Text> {
     if *bytes.get(at + 1)? != STRING {
@@ -212,8 +214,8 @@ fn first_text_at(bytes: &[u8], at: usize) -> Option<Text> {
     Some(Text { start, length, ascii: flag == FALSE, end: start + length + 5 })
 }
 
-/// An integer beyond 31 bits, if 64 are enough for it: whether it is below zero, its magnitude, and
-/// the place behind.
+/// Reads an integer of more than 31 bits that fits in 64: whether it is negative, its magnitude,
+/// and the place after it.
 fn big(bytes: &[u8], at: usize) -> Option<(bool, u64, usize)> {
     let negative = match *bytes.get(at + 1)? {
         b'+' => false,
@@ -228,7 +230,7 @@ fn big(bytes: &[u8], at: usize) -> Option<(bool, u64, usize)> {
 }
 
 impl<'d> Direct<'d, '_> {
-    /// Goes over plain data.
+    /// Processes plain data.
     fn plain<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Ended {
         let Input { document, last, options, limits, .. } = self.input;
         let bound = usize::try_from(limits.record_bytes).unwrap_or(usize::MAX);
@@ -239,14 +241,14 @@ impl<'d> Direct<'d, '_> {
         let Place { mut at, mut left, mut between } = self.state.place;
         let mut in_map = matches!(self.room.steps.last(), Some(Open { step: Step::Map(_), .. }));
 
-        // From here on the two passes have to go.
+        // Hands over to the two passes from here on.
         macro_rules! leave {
             ($between:expr) => {{
                 self.state.place = Place { at, left, between: $between };
                 return Ended::Left(self.state.place);
             }};
         }
-        // The bytes end here: those that there are, or may be.
+        // The bytes end here: those that have arrived, or the limit.
         macro_rules! cut {
             ($between:expr) => {{
                 if !last && bytes.len() == document.len() {
@@ -256,7 +258,7 @@ impl<'d> Direct<'d, '_> {
                 leave!($between)
             }};
         }
-        // An event; of a token that was passed over, and began at `$start`.
+        // Emits an event, of a token that has been consumed and that began at `$start`.
         macro_rules! emit {
             ($start:expr, $between:expr, $event:expr) => {
                 if let Err(error) = $event {
@@ -264,11 +266,11 @@ impl<'d> Direct<'d, '_> {
                 }
             };
         }
-        // What is at hand is not plain: it goes through both passes by itself.
+        // The current value is not plain: it goes through both passes on its own.
         macro_rules! odd {
             ($between:expr, $is_key:expr) => {{
                 self.state.place = Place { at, left, between: $between };
-                // The first text is one of them, as its encoding has its name.
+                // The first text counts as one, because its encoding includes its name.
                 if self.input.only_plain && first_text_at(bytes, at).is_none() {
                     return Ended::Left(self.state.place);
                 }
@@ -290,7 +292,7 @@ impl<'d> Direct<'d, '_> {
                 (left, in_map) = match self.room.steps.last() {
                     Some(Open { step: Step::Map(left), .. }) => (*left, true),
                     Some(Open { step: Step::Array(left), .. }) => (*left, false),
-                    // Around the document is nothing.
+                    // Nothing encloses the document.
                     _ => (0, false),
                 };
                 emit!(at, false, end);
@@ -341,7 +343,7 @@ impl<'d> Direct<'d, '_> {
 
             let Some(&kind) = bytes.get(at) else { cut!(in_map) };
             let start = at;
-            // A leaf of the token that ends there; if it has a number, the tables have it.
+            // Emits a leaf whose token ends at `$end`. A `$numbered` one is added to the tables.
             macro_rules! leaf {
                 ($end:expr, $numbered:expr, $event:expr) => {{
                     if $numbered {
@@ -447,7 +449,7 @@ impl<'d> Direct<'d, '_> {
         }
     }
 
-    /// The text that the link at `at` names; the end is the link's.
+    /// Returns the text that the link at `at` names; its `end` is that of the link.
     #[inline(always)]
     fn linked_text(&self, bytes: &[u8], at: usize, encoding_link: Option<u8>) -> Option<Text> {
         let (target, end) = self.target(bytes, at)?;
@@ -459,7 +461,7 @@ impl<'d> Direct<'d, '_> {
         Some(Text { end, ..text })
     }
 
-    /// The float that the link at `at` names, with its place, and the place behind the link.
+    /// Returns the float that the link at `at` names, its place, and the place after the link.
     #[inline]
     fn linked_float(&self, bytes: &[u8], at: usize) -> Option<(usize, f64, usize)> {
         let (target, end) = self.target(bytes, at)?;
@@ -471,7 +473,7 @@ impl<'d> Direct<'d, '_> {
         Some((target, v, end))
     }
 
-    /// The place of the object that the link at `at` names, and the place behind the link.
+    /// Returns the place of the object that the link at `at` names, and the place after the link.
     #[inline(always)]
     fn target(&self, bytes: &[u8], at: usize) -> Option<(usize, usize)> {
         let (index, end) = long(bytes, at + 1)?;
@@ -479,7 +481,8 @@ impl<'d> Direct<'d, '_> {
         Some((target as usize, end))
     }
 
-    /// Text of any length, if it is what it says. A second place of it is paid for.
+    /// Reads text of any length, if it is valid in its encoding. A repeat of it is charged to the
+    /// budget.
     #[inline(never)]
     fn long_text(&mut self, bytes: &'d [u8], text: Text, kind: u8) -> Option<&'d str> {
         let found = from_utf8(&bytes[text.start..text.start + text.length])?;
@@ -492,7 +495,8 @@ impl<'d> Direct<'d, '_> {
         Some(found)
     }
 
-    /// The symbol that the link at `at` names, if it is ASCII and nothing more is said about it.
+    /// Returns the symbol that the link at `at` names, if it is ASCII and has no instance
+    /// variables.
     #[inline]
     fn linked_symbol(&self, bytes: &'d [u8], at: usize) -> Option<(&'d str, usize)> {
         let (index, end) = long(bytes, at + 1)?;
@@ -503,7 +507,8 @@ impl<'d> Direct<'d, '_> {
         Some((text, end))
     }
 
-    /// Scans and walks the one value, or key, at hand. Gives how that ended, if not well.
+    /// Scans and walks the single value or key at the current place. Returns how that ended, unless
+    /// it succeeded.
     #[inline(never)]
     fn one<S: Sink + ?Sized>(&mut self, is_key: bool, sink: &mut S) -> Option<Ended> {
         let Input { document, last, options, limits, .. } = self.input;
@@ -529,7 +534,7 @@ impl<'d> Direct<'d, '_> {
             Err(error) => return Some(Ended::Broken(error)),
         };
         let behind = Place { at: end, left: left - u64::from(!is_key), between: is_key };
-        // What sets cost is counted over a whole document, whose length is not known yet.
+        // The cost of sets is counted over a whole document, whose length is not known yet.
         if self.has_new_set() {
             return Some(Ended::Left(behind));
         }
@@ -551,7 +556,7 @@ impl<'d> Direct<'d, '_> {
         None
     }
 
-    /// Whether a symbol has come by now that is the name of a set.
+    /// Returns whether any symbol so far is the name of a set.
     fn has_new_set(&mut self) -> bool {
         let symbols = &self.scanner.tables.symbols;
         let found = symbols[self.state.symbols_seen..].iter().any(|symbol| {
@@ -562,7 +567,7 @@ impl<'d> Direct<'d, '_> {
         found
     }
 
-    /// The scanner is to go over what is left from there on.
+    /// Prepares the scanner to go over the rest of the document from `from`.
     #[cold]
     fn begin_rest(&mut self, from: Place) {
         let values = |step: Step, left: u64| match step {
@@ -572,7 +577,7 @@ impl<'d> Direct<'d, '_> {
         let Some((last, outer)) = self.room.steps.split_last() else {
             return self.scanner.resume(from.at, 0, from.left);
         };
-        // Around the document is nothing more.
+        // Nothing more encloses the document.
         self.scanner.resume(from.at, 0, 0);
         for open in outer {
             let (Step::Array(left) | Step::Map(left)) = open.step else { continue };
@@ -581,7 +586,7 @@ impl<'d> Direct<'d, '_> {
         self.scanner.enter_again(values(last.step, from.left) - u64::from(from.between));
     }
 
-    /// The same where the scanner stands within the value at hand already.
+    /// Does the same if the scanner is already inside the current value.
     #[cold]
     fn put_rest_below(&mut self) {
         let Place { left, between, .. } = self.state.place;
@@ -592,7 +597,7 @@ impl<'d> Direct<'d, '_> {
         self.scanner.go_on_with(begun);
     }
 
-    /// Walks over what is left of the document, whose length is known now.
+    /// Walks the rest of the document, whose length is now known.
     #[cold]
     fn walk_rest<S: Sink + ?Sized>(
         &mut self,

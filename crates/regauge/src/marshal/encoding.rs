@@ -1,13 +1,13 @@
 //! Text in Ruby's encodings other than UTF-8.
 //!
-//! Known are those of which `encoding_rs` and Ruby say the same; text in any other stays bytes.
+//! Only encodings on which `encoding_rs` and Ruby agree are known; text in any other stays bytes.
 
 use std::borrow::Cow;
 
 use encoding_rs::Encoding;
 
-/// The text of `raw`, if the encoding of this name is known, and if the text gives back the same
-/// bytes.
+/// Returns the text of `raw`, if the encoding of this name is known and the text encodes back to
+/// the same bytes.
 pub(super) fn decode<'a>(name: &str, raw: &'a [u8]) -> Option<Cow<'a, str>> {
     let text: Cow<'a, str> = match known(name)? {
         Known::Ascii if raw.is_ascii() => String::from_utf8_lossy(raw),
@@ -20,7 +20,7 @@ pub(super) fn decode<'a>(name: &str, raw: &'a [u8]) -> Option<Cow<'a, str>> {
     (!is_disputed(name, &text) && encode(name, &text)? == raw).then_some(text)
 }
 
-/// The bytes of `text` in the encoding of this name, if it is known and has all the characters.
+/// Returns `text` in the encoding of this name, if it is known and has all the characters.
 pub(super) fn encode<'a>(name: &str, text: &'a str) -> Option<Cow<'a, [u8]>> {
     Some(match known(name)? {
         Known::Ascii if text.is_ascii() => Cow::Borrowed(text.as_bytes()),
@@ -55,7 +55,7 @@ enum Known {
     Table(&'static Encoding),
 }
 
-/// Ruby's names. It compares them without regard to case, and writes them as here.
+/// Ruby's names. Ruby compares them case-insensitively, and writes them as here.
 fn known(name: &str) -> Option<Known> {
     Some(match name {
         "US-ASCII" => Known::Ascii,
@@ -68,8 +68,8 @@ fn known(name: &str) -> Option<Known> {
     })
 }
 
-/// Encodings in which `encoding_rs` and Ruby 3.1 read no bytes as different characters, but for
-/// [`DISPUTED`] in the two Japanese ones.
+/// Encodings in which `encoding_rs` and Ruby 3.1 never read the same bytes as different characters,
+/// except for [`DISPUTED`] in the two Japanese ones.
 static TABLES: [(&str, &Encoding); 28] = [
     ("Shift_JIS", encoding_rs::SHIFT_JIS),
     ("Windows-31J", encoding_rs::SHIFT_JIS),
@@ -101,8 +101,8 @@ static TABLES: [(&str, &Encoding); 28] = [
     ("Windows-1257", encoding_rs::WINDOWS_1257),
 ];
 
-/// What `encoding_rs` makes, as Microsoft does, of seven characters of Shift_JIS and EUC-JP that
-/// Ruby reads by the Japanese standard: dashes, the wave dash, the double bar, currency signs.
+/// The seven characters of Shift_JIS and EUC-JP that `encoding_rs` reads as Microsoft does and Ruby
+/// reads by the Japanese standard: dashes, the wave dash, the double bar, currency signs.
 const DISPUTED: [char; 7] =
     ['\u{2015}', '\u{FF5E}', '\u{2225}', '\u{FF0D}', '\u{FFE0}', '\u{FFE1}', '\u{FFE2}'];
 

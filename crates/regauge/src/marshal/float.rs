@@ -2,8 +2,8 @@
 
 use crate::json::number::{Quick, quick};
 
-/// The double of a text (`marshal.c` `TYPE_FLOAT`): `nan`, `inf`, `-inf`, or digits as `strtod`
-/// reads them. Ruby 1.6 to 1.8 put the lowest bits of the mantissa behind the digits, after a
+/// Returns the double for a text (`marshal.c` `TYPE_FLOAT`): `nan`, `inf`, `-inf`, or digits as
+/// `strtod` reads them. Ruby 1.6 to 1.8 put the lowest bits of the mantissa after the digits and a
 /// zero byte (`load_mantissa`). `None` for anything else.
 pub(super) fn read(text: &[u8]) -> Option<f64> {
     if let Ok(text) = std::str::from_utf8(text)
@@ -25,12 +25,12 @@ pub(super) fn read(text: &[u8]) -> Option<f64> {
     Some(with_mantissa(digits, &text[end + 1..]))
 }
 
-/// The double whose text is the document from `start` to `end`, read as Ruby reads it.
+/// Returns the double whose text is the document from `start` to `end`, read as Ruby reads it.
 #[inline]
 pub fn read_at(document: &[u8], start: usize, end: usize) -> Option<f64> {
     let text = document.get(start..end)?;
     let sign = usize::from(text.first() == Some(&b'-'));
-    // Nearly every float is a number of JSON too, whose reader is three times as fast.
+    // Nearly every float is also a JSON number, and the JSON reader is three times as fast.
     match quick(document, start + sign) {
         Some((number, behind)) if behind == end => {
             let value = match number {
@@ -43,11 +43,11 @@ pub fn read_at(document: &[u8], start: usize, end: usize) -> Option<f64> {
     }
 }
 
-/// Bits of a mantissa that the digits are trusted with; those below come from the bytes.
+/// Number of mantissa bits taken from the digits; the bits below come from the bytes.
 const TRUSTED_BITS: i32 = 53 - 16;
 
-/// The double whose highest bits are those of `digits`, and whose others are the bytes, the most
-/// significant first, 32 bits at a time.
+/// Returns the double whose highest bits are those of `digits` and whose other bits are `bytes`,
+/// most significant first, 32 bits at a time.
 fn with_mantissa(digits: f64, bytes: &[u8]) -> f64 {
     if bytes.is_empty() || digits == 0.0 {
         return digits;
@@ -64,19 +64,19 @@ fn with_mantissa(digits: f64, bytes: &[u8]) -> f64 {
     if digits < 0.0 { -value } else { value }
 }
 
-/// `frexp`: a fraction from 0.5 to 1 and the power of two that it was multiplied with.
+/// `frexp`: returns a fraction from 0.5 to 1 and the power of two that it is multiplied by.
 fn split(value: f64) -> (f64, i32) {
     let bits = value.to_bits();
     let exponent = (bits >> 52 & 0x7FF) as i32;
     if exponent == 0 {
-        // Subnormal: brought into the normal range first.
+        // Subnormal: scale it into the normal range first.
         let (fraction, exponent) = split(value * 2f64.powi(64));
         return (fraction, exponent - 64);
     }
     (f64::from_bits(bits & !(0x7FF << 52) | 1022 << 52), exponent - 1022)
 }
 
-/// `ldexp`, in steps that neither overflow nor round before the last.
+/// `ldexp`, in steps that neither overflow nor round before the last one.
 fn scale(mut value: f64, mut exponent: i32) -> f64 {
     while exponent > 1000 {
         value *= 2f64.powi(1000);
@@ -89,11 +89,11 @@ fn scale(mut value: f64, mut exponent: i32) -> f64 {
     value * 2f64.powi(exponent)
 }
 
-/// The longest text that [`text`] gives: sign, 17 digits, point, three zeros or an exponent.
+/// The longest text that [`text`] returns: sign, 17 digits, point, three zeros or an exponent.
 pub const TEXT_BYTES: usize = 32;
 
-/// The text of a double (`marshal.c` `w_float`): the shortest digits that give it, with an exponent
-/// where the point would stand more than three places before them or anywhere behind them.
+/// Returns the text of a double (`marshal.c` `w_float`): the shortest digits that give it, with an
+/// exponent if the point would be more than three places before them or anywhere after them.
 pub fn text(value: f64, buffer: &mut [u8; TEXT_BYTES]) -> &[u8] {
     if value.is_nan() {
         return b"nan";
@@ -115,7 +115,7 @@ pub fn text(value: f64, buffer: &mut [u8; TEXT_BYTES]) -> &[u8] {
     }
     let mut shortest = zmij::Buffer::new();
     let shortest = shortest.format_finite(value.abs());
-    // Most numbers with a fraction stand there as they are written.
+    // Most numbers with a fraction are written like this.
     if (1e-3..1e15).contains(&value.abs())
         && let [.., last] = shortest.as_bytes()
         && *last != b'0'
@@ -150,8 +150,8 @@ pub fn text(value: f64, buffer: &mut [u8; TEXT_BYTES]) -> &[u8] {
     &buffer[..length]
 }
 
-/// The digits of a decimal text without zeros around them, and the place of the point behind
-/// their start: 1 for `1.5`, 0 for `0.15`, 3 for `150`.
+/// Returns the digits of a decimal text without leading and trailing zeros, and the position of the
+/// point relative to their start: 1 for `1.5`, 0 for `0.15`, 3 for `150`.
 fn digits_and_point(text: &str, digits: &mut [u8; 20]) -> (usize, i32) {
     let (mantissa, exponent) = match text.split_once('e') {
         Some((mantissa, exponent)) => (mantissa, exponent.parse().expect("a whole exponent")),
@@ -164,7 +164,7 @@ fn digits_and_point(text: &str, digits: &mut [u8; 20]) -> (usize, i32) {
             b'0' if count == 0 => point -= i32::from(seen_point),
             _ => {
                 point += i32::from(!seen_point);
-                // A long whole number ends in zeros, which are no digits of it.
+                // A long whole number ends in zeros, which do not count as digits.
                 if count < digits.len() {
                     digits[count] = byte;
                     count += 1;

@@ -11,7 +11,7 @@ use crate::fidelity::LossKind;
 use crate::value::{Builder, Value};
 
 impl<'d> Walk<'d> {
-    /// A key of a hash.
+    /// Emits a key of a hash.
     #[inline]
     pub fn key<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result {
         let at = self.at;
@@ -19,7 +19,7 @@ impl<'d> Walk<'d> {
             self.spend(1)?;
         }
         if at == self.next_anchor && self.options.inert && self.document[at] == IVARS {
-            // A key is never the same object as a value, in Ruby neither.
+            // A key is never the same object as a value, in Ruby either.
             self.pass_anchor();
         }
         if at < self.next_anchor {
@@ -51,7 +51,7 @@ impl<'d> Walk<'d> {
         self.key_value(sink)
     }
 
-    /// A symbol as a key.
+    /// Emits a symbol as a key.
     #[inline]
     pub fn symbol_key<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result {
         let (symbol, end) = self.scanned.symbol(self.at);
@@ -94,7 +94,7 @@ impl<'d> Walk<'d> {
         Ok(builder.take().expect("a whole value"))
     }
 
-    /// The name of a field: an instance variable, a member of a struct.
+    /// Emits the name of a field: an instance variable, a member of a struct.
     pub fn field<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result {
         if self.expanding > 0 {
             self.spend(1)?;
@@ -111,7 +111,7 @@ impl<'d> Walk<'d> {
         Ok(())
     }
 
-    /// A key that is not simply text: built by a walk of its own.
+    /// Emits a key that is not simply text, built by a walk of its own.
     #[cold]
     #[inline(never)]
     pub fn key_value<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result {

@@ -1,17 +1,17 @@
-//! Objects of Ruby's own library that are understood as the values they are.
+//! Objects of Ruby's standard library that are read as the values they represent.
 //!
 //! | Ruby | value |
 //! |---|---|
-//! | Time | a point in time in UTC, or a time with its offset; the zone's letters are not kept, and that is noted |
+//! | Time | a point in time in UTC, or a time with its offset; losing the zone's letters is noted |
 //! | Date from 1582 to 9999 | a date |
 //! | DateTime of the same years | a time with its offset |
 //! | BigDecimal | a decimal |
 //! | Complex of two floats | a complex number |
 //! | Set | `set` |
 //!
-//! Whatever is not exactly as Ruby writes it (a Time with instance variables of its own, a Date
-//! with another reform) stays the object that it is, and so does everything when Marshal is
-//! written, which has to be the same bytes.
+//! An object that differs in any way from what Ruby writes (a Time with its own instance variables,
+//! a Date with another reform) stays an object. So does every object if the output is Marshal,
+//! which must come out as the same bytes.
 
 use super::read::Scanned;
 use super::types::*;
@@ -22,7 +22,7 @@ use crate::event::{Ext, Sink, Timestamp};
 use crate::fidelity::LossKind;
 use crate::time::rfc3339;
 
-/// An object at hand that `_dump` made: whether it was understood.
+/// Reads the current object, written by `_dump`. Returns whether it was recognised.
 pub(super) fn dump<S: Sink + ?Sized>(
     walk: &mut Walk<'_>,
     ivars: bool,
@@ -61,7 +61,7 @@ pub(super) fn dump<S: Sink + ?Sized>(
     }
 }
 
-/// An object at hand that `marshal_dump` made: whether it was understood.
+/// Reads the current object, written by `marshal_dump`. Returns whether it was recognised.
 pub(super) fn marshal_dump<S: Sink + ?Sized>(walk: &mut Walk<'_>, sink: &mut S) -> Result<bool> {
     if walk.options.keeps_objects() {
         return Ok(false);
@@ -97,7 +97,7 @@ pub(super) fn marshal_dump<S: Sink + ?Sized>(walk: &mut Walk<'_>, sink: &mut S) 
     Ok(true)
 }
 
-/// An object at hand with fields: whether it was understood, and its elements are to come.
+/// Reads the current object with fields. Returns whether it was recognised and its elements follow.
 pub(super) fn object<S: Sink + ?Sized>(
     walk: &mut Walk<'_>,
     start: usize,
@@ -111,7 +111,7 @@ pub(super) fn object<S: Sink + ?Sized>(
         return Ok(false);
     }
     let Some((count, at, end)) = set(walk.scanned, at) else { return Ok(false) };
-    // The hash in it is said by nobody, so no alias may name it.
+    // The hash inside is never emitted, so no alias may name it.
     walk.passed_over(end - at);
     if walk.has_anchor_inside(walk.at, at) {
         return Ok(false);
@@ -130,12 +130,12 @@ pub(super) fn object<S: Sink + ?Sized>(
     Ok(true)
 }
 
-/// The elements of a set: the field `@hash`, a hash with the default false and nothing but true in
-/// it. Gives their count, the place of the first, and that behind the last.
+/// Finds the elements of a set: the field `@hash`, a hash with the default false and only true
+/// values. Returns their count, the place of the first, and the place after the last.
 fn set(scanned: Scanned<'_>, at: usize) -> Option<(u64, usize, usize)> {
     let document = scanned.document;
     let (fields, at) = skip::number(document, at);
-    // An object without fields has nothing behind it, perhaps not even a byte.
+    // An object without fields is followed by nothing, perhaps not even a byte.
     if fields != 1 {
         return None;
     }
@@ -155,17 +155,17 @@ fn set(scanned: Scanned<'_>, at: usize) -> Option<(u64, usize, usize)> {
     (document[at] == FALSE).then_some((count, first, at))
 }
 
-/// A time, and what Ruby knows of its zone.
+/// A time, and what Ruby knows about its zone.
 struct Moment {
     at: Timestamp,
     /// Seconds; `None` in UTC.
     offset: Option<i32>,
-    /// The zone's letters, where they are not UTC's own.
+    /// The zone abbreviation, unless it is UTC's own.
     zone: Option<String>,
 }
 
 impl Moment {
-    /// The time with its offset, as RFC 3339 has it; `None` in UTC.
+    /// Returns the time with its offset in RFC 3339 form; `None` in UTC.
     fn text(&self) -> Option<String> {
         offset_text(self.at, self.offset?)
     }
@@ -184,7 +184,7 @@ fn offset_text(at: Timestamp, offset: i32) -> Option<String> {
     Some(text)
 }
 
-/// A Time whose payload has this and whose instance variables are at `at`: with the place behind
+/// Reads a Time with this payload and its instance variables at `at`. Also returns the place after
 /// them. `None` if anything about it is unusual.
 fn time(
     scanned: Scanned<'_>,
@@ -217,7 +217,7 @@ fn time(
             b"zone" => zone = zone_name(scanned, value)?,
             b"nano_num" => nano = u32::try_from(number()?).ok().filter(|nano| *nano < 1000)?,
             b"nano_den" => nano_parts = number()?,
-            // Digits that `nano_num` says too.
+            // The same digits as in `nano_num`.
             b"submicro" if matches!(kind, STRING | LINK) => {}
             _ => return None,
         }
@@ -228,18 +228,18 @@ fn time(
     }
     let at_time = Timestamp { nanoseconds: micro.nanoseconds + nano, ..micro };
     if utc {
-        // A time in UTC has no offset, and no letters but its own.
+        // A time in UTC has no offset, and no abbreviation but UTC's own.
         if offset.is_some() || !matches!(zone.as_deref(), None | Some("UTC")) {
             return None;
         }
         return Some((Moment { at: at_time, offset: None, zone: None }, at));
     }
     let moment = Moment { at: at_time, offset, zone };
-    // Without an offset it is the loader's local time, of which the point in time is all there is.
+    // Without an offset it is the loader's local time, and only the point in time is known.
     (offset.is_none() || moment.text().is_some()).then_some((moment, at))
 }
 
-/// The letters of a zone at `at`, nil as none. The outer `None` for anything else.
+/// Reads a zone abbreviation at `at`, with nil for none. The outer `None` means anything else.
 fn zone_name(scanned: Scanned<'_>, at: usize) -> Option<Option<String>> {
     let at = match scanned.document[at] {
         NIL => return Some(None),
@@ -254,7 +254,8 @@ fn zone_name(scanned: Scanned<'_>, at: usize) -> Option<Option<String>> {
     Some(Some(String::from_utf8(raw.to_vec()).ok().filter(|zone| zone.is_ascii())?))
 }
 
-/// A BigDecimal's `_dump`, `18:0.123e2`, as JSON writes a number. `None` for NaN and infinities.
+/// Returns a BigDecimal's `_dump`, such as `18:0.123e2`, as a JSON number. `None` for NaN and
+/// infinities.
 pub(super) fn decimal(payload: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(payload).ok()?;
     let (room, number) = text.split_once(':')?;
@@ -269,7 +270,7 @@ pub(super) fn decimal(payload: &[u8]) -> Option<String> {
     let exponent: i64 = exponent.parse().ok()?;
     let sign = if number.starts_with('-') { "-" } else { "" };
     let count = fraction.len() as i64;
-    // Plain where that is short, as people write decimals.
+    // Plain notation if that is short, as people write decimals.
     Some(match exponent {
         _ if fraction.bytes().all(|byte| byte == b'0') => format!("{sign}0.0"),
         1..=30 if exponent < count => {
@@ -286,7 +287,7 @@ pub(super) fn decimal(payload: &[u8]) -> Option<String> {
     })
 }
 
-/// The day 1970-01-01, as Ruby counts days.
+/// The day number of 1970-01-01 in Ruby's count of days.
 pub(super) const UNIX_EPOCH: i64 = 2_440_588;
 
 /// The value of a `marshal_dump`.
@@ -305,7 +306,7 @@ struct CivilDate {
 }
 
 impl CivilDate {
-    /// The date, or with `time` the date and time with its offset.
+    /// Returns the date or, with `time`, the date and time with its offset.
     fn text(&self, time: bool) -> Option<String> {
         /// The first day that Ruby counts as Gregorian: 1582-10-15.
         const ITALY: i64 = 2_299_161;
@@ -337,7 +338,8 @@ impl<'d> Parts<'d> {
         }
         let (reform, end) = self.double(at)?;
         let [period, julian_day, seconds, nanoseconds, offset] = numbers;
-        // Periods of 71,149,239 days begin far outside; any other reform is another calendar.
+        // Other periods of 71,149,239 days are far out of range; any other reform is another
+        // calendar.
         if period != 0 || reform != 2_299_161.0 || !(0..86_400).contains(&seconds) {
             return None;
         }
@@ -351,7 +353,7 @@ impl<'d> Parts<'d> {
         Some((real, imaginary, end))
     }
 
-    /// The first element of an array of so many.
+    /// Reads the head of an array of exactly `count` elements.
     fn array(&self, count: u64) -> Option<usize> {
         let document = self.scanned.document;
         if document[self.at] != ARRAY {
@@ -361,7 +363,7 @@ impl<'d> Parts<'d> {
         (found == count).then_some(first)
     }
 
-    /// The float at `at`, perhaps through a link, and the place behind.
+    /// Reads the float at `at`, possibly through a link. Also returns the place after it.
     fn double(&self, at: usize) -> Option<(f64, usize)> {
         let document = self.scanned.document;
         let place = if document[at] == LINK { self.scanned.target(at) } else { at };

@@ -56,7 +56,7 @@ impl<'d> Walk<'d> {
             (Some(v), _) => sink.i64(v)?,
             (None, Some(v)) if !negative => sink.u64(v)?,
             _ => {
-                // A byte is 2.40824 digits. Where the same bytes are written, nobody asks for them.
+                // A byte is 2.40824 digits. The limit does not apply if the same bytes are written.
                 let digits = length as u64 * 2_408_240 / 1_000_000;
                 if digits > u64::from(self.limits.integer_digits) && !self.options.exact {
                     return Err(self.too_many_digits(length));
@@ -79,7 +79,7 @@ impl<'d> Walk<'d> {
         .at(self.at as u64)
     }
 
-    /// A number that Ruby would write otherwise, as the bytes it is.
+    /// Emits a number in a notation that Ruby would not write, as raw bytes.
     #[cold]
     pub fn raw<S: Sink + ?Sized>(&mut self, end: usize, sink: &mut S) -> Result {
         self.begin_typed(sink, "raw", "", 0)?;
@@ -88,7 +88,7 @@ impl<'d> Walk<'d> {
         Ok(())
     }
 
-    /// Text in its encoding, without its wrappers.
+    /// Emits text in its encoding, without its wrappers.
     pub fn text<S: Sink + ?Sized>(
         &mut self,
         raw: &'d [u8],
@@ -124,14 +124,14 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// The text of a symbol that needs no more said about it.
+    /// Returns the text of a symbol that needs no type around it.
     pub fn plain_symbol(&self, symbol: Name<'d>) -> Option<std::borrow::Cow<'d, str>> {
         let text = self.scanned.utf8(symbol)?;
         let Some(ivars) = symbol.ivars else { return Some(text) };
         let ivars = self.scanned.ivars(ivars);
         let plain = match ivars.encoding {
             Encoding::Utf8 => !self.options.exact || !text.is_ascii(),
-            // With nothing said in its instance variables it is what it would be without them.
+            // Instance variables that say nothing make no difference.
             Encoding::None | Encoding::Ascii => !self.options.exact,
             Encoding::Named(_) => false,
         };
@@ -146,7 +146,7 @@ impl<'d> Walk<'d> {
         let encoding =
             symbol.ivars.map_or(Encoding::None, |ivars| self.scanned.ivars(ivars).encoding);
         match encoding {
-            // Bytes without an encoding are bytes, whatever the options say of strings.
+            // Bytes without an encoding are bytes, whatever the options say about strings.
             Encoding::None => sink.bytes(symbol.raw),
             encoding => self.text(symbol.raw, encoding, sink),
         }

@@ -1,4 +1,4 @@
-//! Links: as anchors and aliases where the sink holds references, else as the value again.
+//! Links: anchors and aliases if the sink holds references, otherwise copies of the value.
 
 use super::skip;
 use super::types::*;
@@ -10,11 +10,11 @@ use crate::limits::Limit;
 use crate::options::Opt;
 use crate::{Error, ErrorKind, Result};
 
-/// A leaf that a link names counts as one event for so many bytes.
+/// A leaf that a link names counts as one event per this many bytes.
 pub(super) const LEAF_BYTES: u64 = 64;
 
 impl Walk<'_> {
-    /// The next anchor is the first that is not before the walk.
+    /// Moves the next anchor to the first one that is not before the current place.
     pub fn find_anchor(&mut self) {
         while let Some((start, _)) = self.linked.get(self.next_linked)
             && (*start as usize) < self.at
@@ -25,8 +25,8 @@ impl Walk<'_> {
         self.next_anchor = next.map_or(usize::MAX, |(start, _)| *start as usize);
     }
 
-    /// The object at hand gets no anchor though a link names it, if it is text: whoever links to
-    /// it gets a copy.
+    /// Gives the current object no anchor even if a link names it, because it is text: every link
+    /// to it becomes a copy.
     pub fn pass_anchor(&mut self) {
         if self.common_text(self.at).is_none() {
             return;
@@ -37,8 +37,8 @@ impl Walk<'_> {
         self.at -= 1;
     }
 
-    /// Whether an object behind `start` and before `end` is to get an anchor, so that it cannot be
-    /// passed over.
+    /// Returns whether an object after `start` and before `end` needs an anchor, so that it cannot
+    /// be skipped.
     pub fn has_anchor_inside(&self, start: usize, end: usize) -> bool {
         let behind = self.linked.partition_point(|(place, _)| *place as usize <= start);
         self.linked.get(behind).is_some_and(|(place, _)| (*place as usize) < end)
@@ -65,12 +65,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A link to an object that came before, or is still open.
+    /// Emits a link to an object that came before, or is still open.
     pub fn link<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result {
         let at = self.at;
         let (index, end) = skip::number(self.document, at + 1);
         let target = self.scanned.tables.objects[index as usize] as usize;
-        // An object that nobody said, such as the name of an encoding, has no anchor.
+        // An object that was never emitted, such as the name of an encoding, has no anchor.
         if let Some(id @ 1..) = self.anchors.get(index as usize).copied() {
             sink.alias(u64::from(id))?;
             self.at = end;
@@ -80,7 +80,7 @@ impl Walk<'_> {
             FLOAT => {
                 self.at = target;
                 self.float(sink)?;
-                // Where a type is still to end around it, that needs no place.
+                // If an enclosing type has yet to end, that step needs no place.
                 self.at = end;
                 return Ok(());
             }
@@ -100,7 +100,7 @@ impl Walk<'_> {
             _ => {}
         }
         if self.scanned.is_leaf(target) {
-            // Text and numbers are the same wherever they stand; only their bytes count.
+            // Text and numbers are the same everywhere; only their bytes count.
             let bytes = skip::value(self.document, target) - target;
             self.spend(bytes as u64 / LEAF_BYTES)?;
             self.at = target;
@@ -113,7 +113,7 @@ impl Walk<'_> {
             return Err(self.cycle(at, target, sink));
         }
         if self.expanding == 0 {
-            let found = format!("the object at byte {target} again");
+            let found = format!("another reference to the object at byte {target}");
             self.note(sink, LossKind::Reference, found, "a copy");
         }
         self.spend(1)?;
@@ -137,7 +137,7 @@ impl Walk<'_> {
     #[cold]
     pub fn overspent(&self) -> Error {
         Error::limit(format!(
-            "found shared values that add more than {} values where each is written out, the limit \
+            "found shared values that add more than {} values when expanded, the limit \
              of aliases",
             self.limits.aliases
         ))
@@ -153,7 +153,7 @@ impl Walk<'_> {
         Error::new(
             ErrorKind::Refused,
             format!(
-                "found a link to the value around it, which begins at byte {target} of its \
+                "found a link to the value that contains it, which begins at byte {target} of its \
                  document; {} cannot hold a cycle",
                 sink.fidelity().target().title()
             ),

@@ -1,9 +1,9 @@
-//! Ruby's Marshal 4.8, read as inert data: no class is looked up, nothing is made, nothing is
+//! Ruby's Marshal 4.8, read as inert data: no class is looked up, no object created, no method
 //! called.
 //!
-//! There is no specification but `marshal.c` of CRuby and its documentation
-//! (`doc/marshal.rdoc`); what is here was checked against Ruby 3.1. A file is any number of
-//! documents, one behind the other. See `docs/formats/marshal.md` for what becomes of objects.
+//! There is no specification except `marshal.c` of CRuby and its documentation
+//! (`doc/marshal.rdoc`); this code was checked against Ruby 3.1. A file is any number of documents
+//! in sequence. `docs/formats/marshal.md` describes how objects are represented.
 
 mod classes;
 mod counted;
@@ -36,41 +36,41 @@ pub use writer::Writer;
 /// Reads Ruby Marshal.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 
-/// How Ruby Marshal is read and written.
+/// Options for reading and writing Ruby Marshal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// What a string without an encoding is.
+    /// How a string without an encoding is read.
     pub binary: Binary,
-    /// Everything is read that is needed to write the same bytes again: for a target that is
+    /// Read everything that is needed to write the same bytes again. Set this if the target is
     /// Marshal too.
     pub exact: bool,
-    /// Everything is read that Ruby itself needs to make the same objects: those of Ruby's own
-    /// library stay the types that they are, text keeps its encoding, and a string that stands in
-    /// several places is one, but for keys.
+    /// Read everything that Ruby itself needs to recreate the same objects: those of Ruby's
+    /// standard library stay types, text keeps its encoding, and a string shared between several
+    /// places stays one string, except for keys.
     pub inert: bool,
-    /// A DateTime stays the object that it is, though others have a time with an offset for it: for
-    /// the wrapped notation, which gives back the class.
+    /// Keep a DateTime as an object, instead of converting it to a time with an offset. The wrapped
+    /// notation needs this to give back the class.
     pub date_times: bool,
-    /// Objects are wanted as their data (`--objects data`): symbols that are keys come as text, and
-    /// default values and instance variables of hashes and text do not come. All that is counted as
-    /// lost.
+    /// Read objects as their data (`--objects data`): keys that are symbols become text, and the
+    /// default values and instance variables of hashes and text are omitted. Each such change is
+    /// counted as a loss.
     pub data: bool,
 }
 
 impl Options {
-    /// Whether objects of Ruby's own library stay the types that they are.
+    /// Returns whether objects of Ruby's standard library stay types.
     fn keeps_objects(&self) -> bool {
         self.exact || self.inert
     }
 }
 
-/// What a string without an encoding is.
+/// How to read a string without an encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Binary {
-    /// Bytes, as Ruby says (`ASCII-8BIT`).
+    /// As bytes, like Ruby (`ASCII-8BIT`).
     #[default]
     Bytes,
-    /// Text where its bytes are UTF-8, as in files of Ruby 1.8, which knew no encodings.
+    /// As text if its bytes are UTF-8, for files of Ruby 1.8, which had no encodings.
     Text,
 }

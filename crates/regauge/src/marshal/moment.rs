@@ -1,16 +1,17 @@
-//! Ruby's `Time` as its `_dump` writes it: eight bytes or more, and instance variables beside.
+//! Ruby's `Time` in the form of its `_dump`: eight bytes or more, plus instance variables.
 //!
-//! The bytes are two words, the least significant byte first, that hold the parts of the time in
-//! UTC (`time.c` `time_mdump`):
+//! The bytes are two little-endian words that hold the parts of the time in UTC (`time.c`
+//! `time_mdump`):
 //!
 //! ```text
 //! first   1 | UTC 1 | year - 1900, 16 | month - 1, 4 | day 5 | hour 5
 //! second  minute 6 | second 6 | microsecond 20
 //! ```
 //!
-//! A year outside of those 16 bits has all of them 0 or 1, and behind the words stand the distance
-//! beyond, as a count of bytes in the notation of a number and the bytes. Nanoseconds, the offset
-//! from UTC and the zone are instance variables: `nano_num`, `nano_den`, `offset`, `zone`.
+//! A year outside those 16 bits has all of them set to 0 or 1, and the words are followed by the
+//! distance beyond the range: a byte count, in the notation of a number, and the bytes.
+//! Nanoseconds, the offset from UTC and the zone are instance variables: `nano_num`, `nano_den`,
+//! `offset`, `zone`.
 
 use super::types::{long, long_bytes};
 use crate::event::Timestamp;
@@ -18,14 +19,15 @@ use crate::time::{any_civil_from_days, days_from_civil, parse_rfc3339};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// The years that the 16 bits hold without more bytes.
+/// The years that fit in the 16 bits without further bytes.
 const YEARS: std::ops::RangeInclusive<i64> = 1900..=1900 + 0xFFFF;
 
-/// Seconds within which years are counted: about the age of the universe to both sides.
+/// The range of seconds in which years are computed: about the age of the universe in both
+/// directions.
 const SECONDS: std::ops::RangeInclusive<i64> = -(1 << 58)..=1 << 58;
 
-/// What the bytes say: the time to the microsecond, and whether it was in UTC. `None` where they
-/// are not of this form.
+/// Returns the time to the microsecond, and whether it was in UTC. `None` if the bytes do not have
+/// this form.
 pub(super) fn read(payload: &[u8]) -> Option<(Timestamp, bool)> {
     let (words, extension) = payload.split_first_chunk::<8>()?;
     let word =
@@ -45,7 +47,7 @@ pub(super) fn read(payload: &[u8]) -> Option<(Timestamp, bool)> {
         return None;
     }
     let days = days_from_civil(year, month + 1, day);
-    // The 30th of February is none.
+    // February 30 does not exist.
     if any_civil_from_days(days) != (year, month + 1, day) {
         return None;
     }
@@ -74,8 +76,7 @@ fn year(bits: i64, extension: &[u8]) -> Option<i64> {
     }
 }
 
-/// The bytes of a time, as far as they go: to the microsecond. `None` beyond the years that we
-/// count.
+/// Returns the bytes of a time to the microsecond, or `None` beyond the years that are supported.
 pub(super) fn bytes(at: Timestamp, utc: bool) -> Option<Vec<u8>> {
     if !SECONDS.contains(&at.seconds) {
         return None;
@@ -102,16 +103,16 @@ pub(super) fn bytes(at: Timestamp, utc: bool) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The nanoseconds below a microsecond as the packed decimal digits of `submicro`, which Ruby
-/// writes for its version 1.9.1.
+/// Returns the nanoseconds below a microsecond as the packed decimal digits of `submicro`, which
+/// Ruby writes for its version 1.9.1.
 pub(super) fn submicro(nanoseconds: u32) -> Vec<u8> {
     let rest = nanoseconds % 1000;
     let bytes = [((rest / 100) << 4 | (rest / 10 % 10)) as u8, ((rest % 10) << 4) as u8];
     bytes[..if bytes[1] == 0 { 1 } else { 2 }].to_vec()
 }
 
-/// The point in time and the offset in seconds of a time with its offset, as
-/// [`crate::Ext::OffsetDateTime`] has it.
+/// Returns the point in time and the offset in seconds of a time in the form of
+/// [`crate::Ext::OffsetDateTime`].
 pub(super) fn parse(text: &str) -> Option<(Timestamp, i32)> {
     let place = text.rfind(['+', '-']).filter(|place| *place >= 19)?;
     let (local, offset) = text.split_at(place);
@@ -136,7 +137,7 @@ pub(super) fn parse(text: &str) -> Option<(Timestamp, i32)> {
 mod tests {
     use super::*;
 
-    /// As Ruby 3.1 writes `Time.at(seconds, nanoseconds, :nsec).utc`.
+    /// Checks the bytes that Ruby 3.1 writes for `Time.at(seconds, nanoseconds, :nsec).utc`.
     #[track_caller]
     fn check(seconds: i64, nanoseconds: u32, payload: &[u8]) {
         let at = Timestamp { seconds, nanoseconds };

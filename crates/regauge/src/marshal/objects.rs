@@ -1,4 +1,4 @@
-//! Objects, classes, wrappers and instance variables: the part of the walk that says types.
+//! Objects, classes, wrappers and instance variables: the part of the walk that emits types.
 //!
 //! | kind | name | value inside |
 //! |---|---|---|
@@ -26,7 +26,7 @@ use crate::event::Sink;
 use crate::fidelity::LossKind;
 
 impl<'d> Walk<'d> {
-    /// The kinds that few documents have.
+    /// Emits the kinds that few documents have.
     #[inline(never)]
     pub fn object<S: Sink + ?Sized>(&mut self, start: usize, sink: &mut S) -> Result {
         let (document, at) = (self.document, self.at);
@@ -74,7 +74,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// A hash with a default value: a map of both, or in data the hash alone.
+    /// Emits a hash with a default value: a map of both or, for data, the hash alone.
     fn hash_with_default<S: Sink + ?Sized>(&mut self, start: usize, sink: &mut S) -> Result {
         let (count, end) = skip::number(self.document, self.at + 1);
         if self.can_drop(self.at) {
@@ -93,7 +93,7 @@ impl<'d> Walk<'d> {
         Ok(())
     }
 
-    /// A value with instance variables around it, that is not simply text.
+    /// Emits a value with instance variables that is not simply text.
     #[cold]
     #[inline(never)]
     pub fn with_ivars<S: Sink + ?Sized>(&mut self, start: usize, sink: &mut S) -> Result {
@@ -129,7 +129,7 @@ impl<'d> Walk<'d> {
         Ok(())
     }
 
-    /// The place behind the wrappers at `at`.
+    /// Returns the place after the wrappers at `at`.
     fn core(&self, mut at: usize) -> usize {
         while matches!(self.document[at], USER_CLASS | EXTENDED) {
             at = skip::symbol(self.document, at + 1);
@@ -137,7 +137,7 @@ impl<'d> Walk<'d> {
         at
     }
 
-    /// A value with a subclass or a module around it.
+    /// Emits a value inside a subclass or a module.
     fn wrapped<S: Sink + ?Sized>(&mut self, start: usize, sink: &mut S) -> Result {
         let core = self.core(self.at);
         if matches!(self.document[core], STRING | REGEXP) {
@@ -148,7 +148,7 @@ impl<'d> Walk<'d> {
         Ok(())
     }
 
-    /// Says the wrapper at `at`, and gives the place behind it.
+    /// Emits the wrapper at `at`, and returns the place after it.
     fn wrapper<S: Sink + ?Sized>(
         &mut self,
         at: usize,
@@ -158,7 +158,7 @@ impl<'d> Walk<'d> {
         let (name, end) = self.scanned.name(at + 1)?;
         let kind = match self.document[at] {
             EXTENDED => "extended",
-            // Ruby's way to say that a hash compares its keys by identity.
+            // How Ruby marks a hash that compares its keys by identity.
             _ if name == "Hash" && matches!(self.document[end], HASH | HASH_DEFAULT) => {
                 self.begin_typed(sink, "identity", "", start)?;
                 return Ok(end);
@@ -169,8 +169,8 @@ impl<'d> Walk<'d> {
         Ok(end)
     }
 
-    /// A string or a regular expression at `core`, behind wrappers that begin at `wrappers`, with
-    /// `ivars` behind it.
+    /// Emits a string or a regular expression at `core`, after wrappers that begin at `wrappers`
+    /// and before its `ivars`.
     fn text_like<S: Sink + ?Sized>(
         &mut self,
         start: usize,
@@ -196,7 +196,7 @@ impl<'d> Walk<'d> {
         Ok(())
     }
 
-    /// What its `_dump` made of an object: the string, which can have an encoding and instance
+    /// Emits an object written by `_dump`, as the string, which can have an encoding and instance
     /// variables.
     fn dump<S: Sink + ?Sized>(&mut self, start: usize, ivars: bool, sink: &mut S) -> Result {
         if known::dump(self, ivars, sink)? {
@@ -211,8 +211,8 @@ impl<'d> Walk<'d> {
         Ok(())
     }
 
-    /// Opens the type of a text's instance variables, those at `at`, if it has any but its
-    /// encoding. Gives the encoding, and where to go on behind the text.
+    /// Opens a type for the instance variables of text at `at`, if it has any besides its encoding.
+    /// Returns the encoding, and where to continue after the text.
     fn say_ivars<S: Sink + ?Sized>(
         &mut self,
         start: usize,
@@ -241,8 +241,8 @@ impl<'d> Walk<'d> {
     }
 }
 
-/// The options of a regular expression as letters: Ruby's own, `f` for a fixed encoding and `n` for
-/// none.
+/// Returns the options of a regular expression as letters: Ruby's own, `f` for a fixed encoding and
+/// `n` for none.
 fn regexp_options(bits: u8) -> String {
     match bits & !0x37 {
         0 => OPTIONS.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, letter)| letter).collect(),
@@ -250,7 +250,7 @@ fn regexp_options(bits: u8) -> String {
     }
 }
 
-/// The bits of those letters: the inverse of [`regexp_options`].
+/// Returns the bits for those letters: the inverse of [`regexp_options`].
 pub(super) fn regexp_bits(options: &str) -> Option<u8> {
     if let Ok(bits) = options.parse() {
         return Some(bits);
@@ -264,5 +264,5 @@ pub(super) fn regexp_bits(options: &str) -> Option<u8> {
 /// `Regexp::MULTILINE`, `IGNORECASE`, `EXTENDED`, `FIXEDENCODING`, `NOENCODING`.
 const OPTIONS: [(u8, char); 5] = [(4, 'm'), (1, 'i'), (2, 'x'), (16, 'f'), (32, 'n')];
 
-/// The bit of [`regexp_bits`] that says: only text of this encoding.
+/// The bit of [`regexp_bits`] that restricts matching to text of this encoding.
 pub(super) const FIXED_ENCODING: u8 = 16;

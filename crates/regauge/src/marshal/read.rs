@@ -1,4 +1,4 @@
-//! The smaller things of a document that was scanned: text with its encoding, symbols, names.
+//! The smaller parts of a scanned document: text with its encoding, symbols, names.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use crate::{Error, ErrorKind, Result};
 /// What the first instance variable of text says about its encoding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Encoding<'d> {
-    /// Nothing: the bytes are no text (`ASCII-8BIT`).
+    /// Nothing: the bytes are not text (`ASCII-8BIT`).
     None,
     Utf8,
     Ascii,
-    /// Another one, by its name.
+    /// Another encoding, by its name.
     Named(&'d str),
 }
 
@@ -23,12 +23,12 @@ pub(super) enum Encoding<'d> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ivars<'d> {
     pub encoding: Encoding<'d>,
-    /// How many there are beside the encoding, which is the first of all.
+    /// How many there are besides the encoding, which comes first.
     pub others: u64,
     /// The place of the first of the others.
     pub at: usize,
-    /// The encoding stands twice, or there is no instance variable at all: Ruby does not write it
-    /// so.
+    /// The encoding appears twice, or there are no instance variables at all, neither of which Ruby
+    /// writes.
     pub odd: bool,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Name<'d> {
     pub ivars: Option<usize>,
 }
 
-/// A document and what was found in it.
+/// A document and its tables.
 #[derive(Clone, Copy)]
 pub(super) struct Scanned<'d> {
     pub document: &'d [u8],
@@ -47,7 +47,7 @@ pub(super) struct Scanned<'d> {
 }
 
 impl<'d> Scanned<'d> {
-    /// The symbol at `at` and the place behind it.
+    /// Returns the symbol at `at` and the place after it.
     pub fn symbol(self, at: usize) -> (Name<'d>, usize) {
         match self.document[at] {
             SYMLINK => {
@@ -71,7 +71,7 @@ impl<'d> Scanned<'d> {
         Name { raw: &self.document[start..end], ivars: ivars.then_some(end) }
     }
 
-    /// The instance variables of text, whose count is at `at`.
+    /// Returns the instance variables of text, whose count is at `at`.
     pub fn ivars(self, at: usize) -> Ivars<'d> {
         let (count, at) = skip::number(self.document, at);
         let mut found = Ivars { encoding: Encoding::None, others: count, at, odd: count == 0 };
@@ -89,7 +89,7 @@ impl<'d> Scanned<'d> {
         found
     }
 
-    /// The encoding that an instance variable with this name and the value at `at` says.
+    /// Returns the encoding given by an instance variable with this name and its value at `at`.
     fn encoding(self, name: &[u8], at: usize) -> Option<Encoding<'d>> {
         match (name, self.document[at]) {
             (b"E", TRUE) => Some(Encoding::Utf8),
@@ -115,17 +115,17 @@ impl<'d> Scanned<'d> {
         }
     }
 
-    /// The object that the link at `at` names.
+    /// Returns the object that the link at `at` names.
     #[inline]
     pub fn target(self, at: usize) -> usize {
         let (index, _) = skip::number(self.document, at + 1);
         self.tables.objects[index as usize] as usize
     }
 
-    /// A name in UTF-8, and the place behind the symbol at `at` that it is.
+    /// Returns a name in UTF-8, and the place after its symbol at `at`.
     ///
     /// # Errors
-    /// `Unsupported` where it is in an encoding that we do not know.
+    /// `Unsupported` if its encoding is unknown.
     pub fn name(self, at: usize) -> Result<(Cow<'d, str>, usize)> {
         let (name, end) = self.symbol(at);
         match self.utf8(name) {
@@ -134,7 +134,7 @@ impl<'d> Scanned<'d> {
         }
     }
 
-    /// A symbol in UTF-8. One without an encoding of its own whose bytes are not ASCII is no text.
+    /// Returns a symbol in UTF-8. A symbol without an encoding is text only if its bytes are ASCII.
     pub fn utf8(self, name: Name<'d>) -> Option<Cow<'d, str>> {
         let Some(ivars) = name.ivars else {
             return from_utf8(name.raw).filter(|name| name.is_ascii()).map(Cow::Borrowed);
@@ -146,8 +146,8 @@ impl<'d> Scanned<'d> {
         }
     }
 
-    /// Whether the object at `at` is a number, or text with nothing but its encoding: a leaf, of
-    /// which nobody cares whether it is shared.
+    /// Returns whether the object at `at` is a number, or text with nothing but its encoding: a
+    /// leaf, for which sharing does not matter.
     pub fn is_leaf(self, at: usize) -> bool {
         match self.document[at] {
             STRING | FLOAT | BIGNUM | CLASS | MODULE | MODULE_OLD | REGEXP => true,
@@ -166,7 +166,7 @@ impl<'d> Scanned<'d> {
 pub(super) fn unknown_name(at: usize) -> Error {
     Error::new(
         ErrorKind::Unsupported,
-        "found a class or a name in an encoding that is not known, expected ASCII or UTF-8",
+        "found a class or a name in an unknown encoding, expected ASCII or UTF-8",
     )
     .at(at as u64)
 }

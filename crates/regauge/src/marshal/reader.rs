@@ -14,23 +14,23 @@ use crate::{Error, ErrorKind, Result};
 #[derive(Debug)]
 pub struct Parser {
     options: Options,
-    /// Those of documents and what is in them.
+    /// Limits of documents and what is in them.
     inner: Limits,
-    /// Those of the driver, to which a document is one token.
+    /// Limits of the driver, to which a document is one token.
     outer: Limits,
     scanner: Scanner,
     room: Room,
-    /// Where both passes go in one.
+    /// Where to do both passes in one.
     direct: Option<direct::State>,
-    /// Whether the version of the document at hand was read.
+    /// Whether the version of the current document has been read.
     begun: bool,
-    /// Both passes one after the other, to compare with.
+    /// Do both passes one after the other, for comparison.
     #[cfg(test)]
     pub(super) two_passes: bool,
 }
 
 impl Parser {
-    /// At the beginning of a stream.
+    /// Creates a parser at the beginning of a stream.
     pub fn new(options: Options, limits: Limits) -> Parser {
         let token_bytes = limits.token_bytes.max(limits.record_bytes);
         Parser {
@@ -48,10 +48,11 @@ impl Parser {
 }
 
 impl Parser {
-    /// Gives the events of the one document that these bytes are, in one pass, if it is plain data, in which
-    /// no link names an array or a hash. That is what a sink that holds references gets of such a document,
-    /// for which [`Parse::parse`] has to see the links first. `false` for any other and for what is broken:
-    /// the sink, which may have got a part, is to forget it, and the bytes are to be parsed.
+    /// Emits the events of the one document in `bytes` in one pass, if it is plain data in which no
+    /// link names an array or a hash. A sink that holds references gets the same events for such a
+    /// document from [`Parse::parse`], which has to see the links first. Returns `false` for any
+    /// other document and for a malformed one: the sink, which may have received a part, must then
+    /// discard it, and the bytes must be parsed.
     pub fn plain<S: Sink + ?Sized>(&mut self, bytes: &[u8], sink: &mut S) -> bool {
         if self.options.keeps_objects() || !matches!(begin(bytes, true), Ok(true)) {
             return false;
@@ -67,7 +68,7 @@ impl Parser {
 }
 
 impl Default for Parser {
-    /// With the default options and limits.
+    /// Creates a parser with the default options and limits.
     fn default() -> Parser {
         Parser::new(Options::default(), Limits::default())
     }
@@ -109,8 +110,8 @@ impl Parse for Parser {
 }
 
 impl Parser {
-    /// The document that begins with the bytes: its length, or `None` where more have to come. An
-    /// error with its place in the document.
+    /// Reads the document that begins the bytes. Returns its length, or `None` if more bytes are
+    /// needed. An error has its place in the document.
     fn document<S: Sink + ?Sized>(
         &mut self,
         document: &[u8],
@@ -147,7 +148,7 @@ pub(super) fn placed(error: Error) -> (Error, usize) {
     (error, at)
 }
 
-/// Checks the version. `false` where it is not whole, or nothing is left.
+/// Checks the version. Returns `false` if it is incomplete, or nothing is left.
 pub(super) fn begin(document: &[u8], last: bool) -> Result<bool> {
     let [major, minor] = VERSION;
     match *document {
@@ -162,7 +163,7 @@ pub(super) fn begin(document: &[u8], last: bool) -> Result<bool> {
         [_] => Ok(false),
         [_, found, ..] if found > minor => Err(Error::new(
             ErrorKind::Unsupported,
-            format!("found version 4.{found} of Ruby Marshal, expected 4.8 or before"),
+            format!("found version 4.{found} of Ruby Marshal, expected 4.8 or earlier"),
         )
         .at(1)),
         _ => Ok(true),

@@ -1,16 +1,15 @@
-//! The first pass over a document: where it ends, where its objects and symbols are, and whether
-//! all counts and numbers in it can be true.
+//! The first pass over a document: finds where it ends, where its objects and symbols are, and
+//! whether all its counts and numbers are plausible.
 //!
-//! A link is a number: that of an object that stands before, in an order that only somebody who
-//! has seen all of them knows. So the reader keeps a document in memory and passes over it twice.
-//! This pass goes on where it stopped when more bytes have come, and builds nothing but a table of
-//! four bytes an object; the second ([`super::walk`]) can rely on every length and number that
-//! was seen here.
+//! A link is the number of an earlier object, in an order that is known only once all objects have
+//! been seen. So the reader keeps a document in memory and makes two passes. This pass resumes
+//! where it stopped when more bytes arrive, and builds only a table of four bytes per object; the
+//! second ([`super::walk`]) can rely on every length and number that was checked here.
 //!
-//! Advice for those who change this file: a token is consumed whole or not at all, and what
-//! follows from it is on the stack before the next one is looked at; so a pass can stop in front
-//! of any token. The order in which objects get their numbers is that of `marshal.c` `r_object`:
-//! an object before what is in it, but the payload of a `_dump` behind its instance variables.
+//! Advice for those who change this file: a token is consumed whole or not at all, and what follows
+//! from it is on the stack before the next token is looked at, so a pass can stop before any token.
+//! Objects are numbered in the order of `marshal.c` `r_object`: an object before its contents, but
+//! the payload of a `_dump` after its instance variables.
 
 mod resume;
 
@@ -23,31 +22,31 @@ use crate::{Error, Result};
 /// What the first pass found. Places count from the start of the document.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    /// Where each object begins, the wrappers around it included, by its number.
+    /// Where each object begins, including its wrappers, by its number.
     pub objects: Vec<u32>,
     /// The symbols by their number.
     pub symbols: Vec<Symbol>,
-    /// One bit an object: whether a link names it.
+    /// One bit per object: whether a link names it.
     linked: Vec<u64>,
     /// How many links there are.
     pub links: u64,
-    /// The number of the first symbol that is `E`, which stands in nearly every string.
+    /// The number of the first symbol `E`, which is in nearly every string.
     pub encoding_flag: Option<u32>,
 }
 
-/// A symbol where it stands first.
+/// A symbol at its first occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Symbol {
     /// The place of its bytes.
     pub at: u32,
-    /// How many they are.
+    /// How many bytes it has.
     pub length: u32,
-    /// Whether instance variables follow, which say its encoding.
+    /// Whether instance variables follow, which give its encoding.
     pub ivars: bool,
 }
 
 impl Tables {
-    /// The place and the number of every object that a link names, in the order of places.
+    /// Returns the place and the number of every object that a link names, ordered by place.
     pub fn linked(&self) -> Vec<(u32, u32)> {
         let mut linked = Vec::new();
         for (word, bits) in self.linked.iter().enumerate() {
@@ -80,28 +79,28 @@ impl Tables {
     }
 }
 
-/// What is to come when everything above it on the stack is done with.
+/// What to do once everything above it on the stack is done.
 #[derive(Clone, Copy, Debug)]
 enum Frame {
-    /// So many values.
+    /// Read this many values.
     Values(u64),
-    /// A symbol.
+    /// Read a symbol.
     Symbol,
-    /// A count and so many pairs of a symbol and a value.
+    /// Read a count and that many pairs of a symbol and a value.
     Count,
-    /// So many pairs; in the first of them the symbol is done with.
+    /// Read this many pairs; in the first of them the symbol is already read.
     Pairs { left: u64, inside: bool },
-    /// A value that began, with its wrappers, at `start`; then it is done with.
+    /// Read a value that began, with its wrappers, at `start`; then it is done.
     Value { start: u32 },
-    /// As [`Frame::Value`], whose instance variables follow: a count and pairs.
+    /// Like [`Frame::Value`], followed by its instance variables: a count and pairs.
     WithIvars { start: u32 },
-    /// An object gets its number, and one value follows.
+    /// Number an object, and read one value.
     Object { start: u32 },
-    /// The bytes of a `_dump`, its instance variables, then it gets its number.
+    /// Read the bytes of a `_dump` and its instance variables, then number it.
     Dump { start: u32, ivars: bool },
-    /// An object gets its number.
+    /// Number an object.
     Late { start: u32 },
-    /// The wrapper that is done with was so many levels of nesting.
+    /// Leave this many levels of nesting, of a wrapper that is done.
     Leave(u32),
 }
 
@@ -111,19 +110,19 @@ pub(super) struct Scanner {
     at: usize,
     stack: Vec<Frame>,
     depth: u32,
-    /// The first sign that the input is too short, while what there is of it is searched for a
-    /// fault: who reads a stream does not know the end, and both have to say the same.
+    /// The first sign that the input is too short, kept while the rest is searched for a fault: a
+    /// streaming reader does not know where the input ends, and both must report the same error.
     short: Option<(usize, String)>,
-    /// How long the document may be.
+    /// The longest a document may be.
     bound: usize,
     pub tables: Tables,
 }
 
-/// The furthest place in a document.
+/// The highest place in a document.
 const PLACES: usize = u32::MAX as usize;
 
 impl Scanner {
-    /// Begins a document, whose version was read.
+    /// Begins a document whose version has been read.
     pub fn begin(&mut self) {
         self.at = VERSION.len();
         self.stack.clear();
@@ -133,8 +132,8 @@ impl Scanner {
         self.tables.clear();
     }
 
-    /// Goes on over `document`. Gives its length, or `None` where the bytes end before it and
-    /// more may come.
+    /// Continues over `document`. Returns its length, or `None` if the bytes end before it and more
+    /// may follow.
     ///
     /// # Errors
     /// `Syntax`, `Truncated` and `Limit`, with a place in the document.
@@ -205,7 +204,7 @@ impl Scanner {
                 }
             };
             if !done {
-                // Whatever this frame pushed for the time after the token is undone.
+                // Undo whatever this frame pushed for after the token.
                 self.undo(frame);
                 return if last { Err(self.cut(document)) } else { Ok(None) };
             }
@@ -216,7 +215,7 @@ impl Scanner {
         Ok(Some(self.at))
     }
 
-    /// The token of this frame was not whole: the stack as it was before.
+    /// Restores the stack after this frame's token turned out incomplete.
     fn undo(&mut self, frame: Frame) {
         match frame {
             Frame::Values(_) | Frame::Pairs { .. } | Frame::WithIvars { .. } => {
@@ -227,8 +226,8 @@ impl Scanner {
         self.stack.push(frame);
     }
 
-    /// Passes over one of the values that documents have most of, if it is whole and nothing is
-    /// wrong with it; whatever else there is to say, [`value`](Scanner::value) says.
+    /// Skips a value of the most common kinds, if it is complete and valid;
+    /// [`value`](Scanner::value) handles everything else.
     #[inline(always)]
     fn leaf(&mut self, document: &[u8], limits: &Limits) -> bool {
         let at = self.at;
@@ -274,9 +273,9 @@ impl Scanner {
         true
     }
 
-    /// One value whose wrappers begin at `start`. With `ivars`, the frame on top of the stack
-    /// reads the instance variables that follow it. `false` where it is cut off, and then nothing
-    /// has changed.
+    /// Reads one value whose wrappers begin at `start`. With `ivars`, the frame on top of the stack
+    /// reads the instance variables that follow it. Returns `false` if the value is cut off, in
+    /// which case nothing has changed.
     #[inline]
     fn value(
         &mut self,
@@ -413,7 +412,7 @@ impl Scanner {
                 self.enter(1, limits)?;
                 self.at = at + 1;
                 if ivars {
-                    // This object reads its instance variables itself, before it has a number.
+                    // This object reads its instance variables itself, before it gets a number.
                     self.stack.pop();
                 }
                 self.stack.push(Frame::Leave(1));
@@ -431,7 +430,7 @@ impl Scanner {
                 return Err(syntax(
                     at,
                     format!(
-                        "found the byte {}, which begins no value, expected one of 0TFi\"[{{:;@IofluUCeScm/dM}}",
+                        "found the byte {}, which does not begin a value, expected one of 0TFi\"[{{:;@IofluUCeScm/dM}}",
                         shown(kind)
                     ),
                 ));
@@ -440,8 +439,9 @@ impl Scanner {
         Ok(true)
     }
 
-    /// Passes over nearly every text: `I"`, the bytes, and `E` as the one instance variable, with
-    /// the symbol or a short link to it. `None` for any other, which goes the long way.
+    /// Skips the usual form of text: `I"`, the bytes, and `E` as the one instance variable, with
+    /// the symbol or a short link to it. Returns `None` for any other text, which takes the slow
+    /// path.
     #[inline(always)]
     fn text(&mut self, document: &[u8], at: usize, limits: &Limits) -> Option<usize> {
         if *document.get(at + 1)? != STRING {
@@ -462,7 +462,7 @@ impl Scanner {
         (name == link && end <= self.bound).then_some(end)
     }
 
-    /// A symbol where nothing else can stand.
+    /// Reads a symbol where nothing else is allowed.
     fn symbol(&mut self, document: &[u8], limits: &Limits) -> Result<bool> {
         match document.get(self.at) {
             None => Ok(false),
@@ -521,7 +521,8 @@ impl Scanner {
         ))
     }
 
-    /// A length and so many bytes: their place and the end. `None` where they are cut off.
+    /// Reads a length and that many bytes. Returns their place and the end, or `None` if they are
+    /// cut off.
     #[inline]
     fn bytes(&self, document: &[u8], at: usize, limits: &Limits) -> Result<Option<(usize, usize)>> {
         let Some((length, start)) = long(document, at) else { return Ok(None) };
@@ -529,7 +530,8 @@ impl Scanner {
         if length as u64 > limits.token_bytes {
             return Err(self.token_too_long(length as u64, limits));
         }
-        // Told by the announced length alone, so that nobody waits for bytes that are too many.
+        // Decided by the announced length alone, so that a caller never waits for bytes over the
+        // limit.
         let end = start.saturating_add(length);
         if end > self.bound {
             return Err(self.too_large(limits));
@@ -537,7 +539,7 @@ impl Scanner {
         Ok((end <= document.len()).then_some((start, end)))
     }
 
-    /// The count at the place of the pass, of entries of so many bytes at least; consumed.
+    /// Reads the count at the current place, for entries of at least `each` bytes, and consumes it.
     fn count(&mut self, document: &[u8], each: u64, last: bool) -> Result<Option<u64>> {
         let Some((count, end)) = long(document, self.at) else { return Ok(None) };
         let Ok(count) = u64::try_from(count) else { return Err(negative(self.at, count)) };
@@ -546,7 +548,7 @@ impl Scanner {
         Ok(Some(count))
     }
 
-    /// The count behind the byte at `at`, and the place behind the count; nothing is consumed.
+    /// Returns the count after the byte at `at`, and the place after the count; consumes nothing.
     #[inline]
     fn checked_count(
         &mut self,
@@ -566,7 +568,7 @@ impl Scanner {
         let left = (document.len() - end) as u64;
         if last && count.saturating_mul(each) > left && self.short.is_none() {
             let what = format!(
-                "found {count} entries announced and {left} bytes left, expected at least {each} a piece",
+                "found {count} entries declared with {left} bytes left, expected at least {each} per entry",
             );
             self.short = Some((self.at, what));
         }
@@ -577,7 +579,7 @@ impl Scanner {
         let most = limits.depth.min(Limits::DEPTH_CEILING);
         if self.depth + levels > most {
             return Err(Error::limit(format!(
-                "found values nested more than {most} deep, the limit of depth (an object with its class counts two)"
+                "found values nested more than {most} deep, the limit of depth (an object with its class counts as two)"
             ))
             .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
             .at(self.at as u64));
@@ -595,7 +597,7 @@ impl Scanner {
         )
     }
 
-    /// The input ends before the document does.
+    /// Handles input that ends before the document does.
     #[cold]
     fn cut(&mut self, document: &[u8]) -> Error {
         match self.short.take() {
@@ -637,13 +639,13 @@ impl Scanner {
             limits.record_bytes
         ))
         .hint(Hint::raise(Limit::RecordBytes).to(
-            "raise it: links can name any object before them, so a document is read from memory",
+            "raise it: links can name any object before them, so the whole document is held in memory",
         ))
         .at(self.at as u64)
     }
 }
 
-/// The byte behind `;` that names the symbol of this number, if one byte does.
+/// Returns the byte after `;` that names the symbol of this number, if one byte can.
 #[inline]
 pub(super) fn short_link(index: u32) -> Option<u8> {
     match index {
@@ -660,10 +662,10 @@ fn syntax(at: usize, message: impl Into<std::borrow::Cow<'static, str>>) -> Erro
 
 #[cold]
 fn negative(at: usize, count: i64) -> Error {
-    syntax(at, format!("found a length of {count}, expected none below 0"))
+    syntax(at, format!("found a length of {count}, expected 0 or more"))
 }
 
-/// A byte as messages show it.
+/// Formats a byte for messages.
 fn shown(byte: u8) -> String {
     match byte {
         b'!'..=b'~' => format!("{:?} (0x{byte:02X})", char::from(byte)),

@@ -1,11 +1,11 @@
-//! Passing over one value of a document that was scanned already.
+//! Skips one value of a document that has already been scanned.
 
 use super::types::*;
 
 /// What is still to come.
 enum Left {
     Values(u64),
-    /// Keys and values of a hash, together: a key is next where the number is even.
+    /// Keys and values of a hash, counted together: a key is next if the number is even.
     Entries(u64),
     Symbol,
     Count,
@@ -14,25 +14,26 @@ enum Left {
     Bytes,
 }
 
-/// The place behind the value at `at`, wrappers and instance variables included. The document was
-/// scanned, so that nothing in it is cut off.
+/// Returns the place after the value at `at`, including its wrappers and instance variables. The
+/// document has been scanned, so nothing in it is cut off.
 pub(super) fn value(document: &[u8], at: usize) -> usize {
     walk(document, at, vec![Left::Values(1)])
 }
 
-/// The place behind the symbol at `at`.
+/// Returns the place after the symbol at `at`.
 pub(super) fn symbol(document: &[u8], at: usize) -> usize {
     walk(document, at, vec![Left::Symbol])
 }
 
-/// A number that was seen before.
+/// Reads a number that has been scanned before.
 #[inline]
 pub(super) fn number(document: &[u8], at: usize) -> (u64, usize) {
     let (number, end) = long(document, at).expect("scanned before");
     (number.unsigned_abs(), end)
 }
 
-/// A length that was seen before and the bytes behind it, and the place behind those.
+/// Reads a length that has been scanned before. Returns the bytes after it, and the place after
+/// those.
 #[inline]
 pub(super) fn bytes(document: &[u8], at: usize) -> (&[u8], usize) {
     let (length, start) = number(document, at);
@@ -40,8 +41,8 @@ pub(super) fn bytes(document: &[u8], at: usize) -> (&[u8], usize) {
     (&document[start..end], end)
 }
 
-/// Calls `see` with the place of every value in the one at `at`, itself included, and with whether it
-/// is a key of a hash. Gives the place behind.
+/// Calls `see` with the place of every value in the one at `at`, itself included, and with whether
+/// it is a key of a hash. Returns the place after the value.
 pub(super) fn each(document: &[u8], at: usize, mut see: impl FnMut(usize, bool)) -> usize {
     visit(document, at, vec![Left::Values(1)], &mut see)
 }
@@ -98,7 +99,7 @@ fn visit(
     at
 }
 
-/// Passes over the head of a value, and notes what belongs to it.
+/// Skips the head of a value, and records what belongs to the value.
 fn one(document: &[u8], at: usize, stack: &mut Vec<Left>) -> usize {
     match document[at] {
         NIL | TRUE | FALSE => at + 1,
@@ -144,7 +145,7 @@ fn one(document: &[u8], at: usize, stack: &mut Vec<Left>) -> usize {
     }
 }
 
-/// The place behind the instance variables whose count is at `at`.
+/// Returns the place after the instance variables whose count is at `at`.
 pub(super) fn ivars(document: &[u8], at: usize) -> usize {
     walk(document, at, vec![Left::Count])
 }

@@ -1,10 +1,11 @@
-//! What `Marshal.load` would do with a file: which classes it needs, which of their methods it
-//! calls, and a verdict in plain words.
+//! Describes what `Marshal.load` would do with a file: which classes it needs, which of their
+//! methods it calls, and a plain-language verdict.
 //!
 //! Loading looks up every class by its name, which can load files (`autoload`, `const_missing`),
-//! and makes an instance without calling `initialize`. What it calls are `_load`, `marshal_load`
-//! and `_load_data` with what the file says, and `hash` and `eql?` of objects that are keys. The
-//! attacks that are known begin at one of those and go on through instances of harmless-looking
+//! and creates instances without calling `initialize`. It calls `_load`, `marshal_load` and
+//! `_load_data` with data from the file, and `hash` and `eql?` on objects that are keys. Known
+//! attacks start at one of those and continue through instances of harmless-looking classes of
+//! RubyGems and Rails.
 //! classes of RubyGems and Rails.
 
 use std::collections::HashMap;
@@ -20,19 +21,19 @@ use crate::{Error, Format};
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Survey {
-    /// How many documents there are, the broken one included.
+    /// Number of documents, including the broken one.
     pub documents: u64,
-    /// How many of the payloads of `_dump` are Marshal themselves, which their `_load` most
-    /// probably loads. They are looked at too.
+    /// Number of `_dump` payloads that are Marshal themselves, which their `_load` very likely
+    /// loads. They are examined too.
     pub nested: u64,
-    /// Values that are numbered: everything but nil, true, false, small integers and symbols.
+    /// Number of values that have an object number: everything but nil, true, false, small integers
+    /// and symbols.
     pub objects: u64,
-    /// Links to them.
+    /// Number of links to them.
     pub links: u64,
-    /// The classes and modules that are looked up, in the order of their first appearance, each
-    /// once for each kind.
+    /// The classes and modules that are looked up, in order of first appearance, once per kind.
     pub classes: Vec<Class>,
-    /// The methods that are called, in the order of their first call.
+    /// The methods that are called, in order of first call.
     pub calls: Vec<Call>,
     /// Where reading stopped, if not at the end.
     pub error: Option<Error>,
@@ -44,13 +45,13 @@ pub struct Survey {
 pub struct Class {
     /// Its name; U+FFFD for bytes that are not UTF-8.
     pub name: String,
-    /// What stands there, as in the types of [`crate::marshal`]: `object`, `marshal_dump`, …
+    /// The kind of type, as listed for [`crate::marshal`]: `object`, `marshal_dump`, …
     pub kind: &'static str,
-    /// How many times.
+    /// How many times it occurs.
     pub count: u64,
-    /// Bytes from the start of the input to the first.
+    /// Offset of the first occurrence, in bytes from the start of the input.
     pub offset: u64,
-    /// How it is judged.
+    /// The risk of the class.
     pub risk: Risk,
 }
 
@@ -58,29 +59,29 @@ pub struct Class {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
-    /// As Ruby's documentation names it: `Foo._load`, `Foo#marshal_load`, `Foo#hash`.
+    /// The method in Ruby's notation: `Foo._load`, `Foo#marshal_load`, `Foo#hash`.
     pub method: String,
-    /// How many times.
+    /// How many times it is called.
     pub count: u64,
-    /// Bytes from the start of the input to the first value that it is called for.
+    /// Offset of the first value that it is called for, in bytes from the start of the input.
     pub offset: u64,
-    /// How its class is judged.
+    /// The risk of its class.
     pub risk: Risk,
 }
 
-/// How a class is judged.
+/// The risk of loading a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
-    /// Part of Ruby, and does no more than make the value.
+    /// Part of Ruby, and loading it only creates the value.
     Harmless,
-    /// Nobody knows what it does.
+    /// Not a known class; loading it may do anything.
     Unknown,
     /// Known from attacks.
     Notorious,
 }
 
 impl Risk {
-    /// In reports: `"harmless"`, `"unknown"`, `"notorious"`.
+    /// Returns the name used in reports: `"harmless"`, `"unknown"`, `"notorious"`.
     pub fn name(self) -> &'static str {
         match self {
             Risk::Harmless => "harmless",
@@ -90,26 +91,26 @@ impl Risk {
     }
 }
 
-/// What to think of a file.
+/// The verdict on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// No classes.
     Data,
-    /// Only classes that are known to be harmless.
+    /// Only classes known to be harmless.
     HarmlessTypes,
     /// Nothing unknown is called, but the file is broken.
     Incomplete,
-    /// Instances of classes that nobody here knows, of which nothing is called.
+    /// Instances of unknown classes, with no calls to their methods.
     UnknownClasses,
-    /// Methods are called that nobody here knows.
+    /// Calls to unknown methods.
     UnknownCode,
-    /// Classes that attacks are made of.
+    /// Classes used in known attacks.
     Attack,
 }
 
 impl Verdict {
-    /// In reports: `"data"`, `"harmless-types"`, `"incomplete"`, `"unknown-classes"`,
-    /// `"unknown-code"`, `"attack"`.
+    /// Returns the name used in reports: `"data"`, `"harmless-types"`, `"incomplete"`,
+    /// `"unknown-classes"`, `"unknown-code"`, `"attack"`.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Data => "data",
@@ -121,24 +122,24 @@ impl Verdict {
         }
     }
 
-    /// In plain words.
+    /// Returns the verdict in plain language.
     pub fn words(self) -> &'static str {
         match self {
-            Verdict::Data => "plain data: loading it looks up no class and calls nothing",
+            Verdict::Data => "plain data: loading it looks up no classes and calls nothing",
             Verdict::HarmlessTypes => {
-                "harmless: loading it makes times, sets, ranges and the like of Ruby's own library"
+                "harmless: loading it only creates times, sets, ranges and similar Ruby objects"
             }
             Verdict::Incomplete => "nothing harmful found, but the file is broken",
             Verdict::UnknownClasses => {
-                "loading it makes instances of classes that are not part of Ruby, and calls none \
-                 of their methods; the class is looked up, which may load its file"
+                "loading it creates instances of classes that are not part of Ruby and calls none \
+                 of their methods; looking up a class may load its file"
             }
             Verdict::UnknownCode => {
-                "loading it calls methods that are not part of Ruby with what the file says: load \
-                 it only if you trust who wrote it"
+                "loading it calls methods that are not part of Ruby with data from the file: load \
+                 it only if you trust its author"
             }
             Verdict::Attack => {
-                "loading it makes instances of classes that attacks are made of: do not load it \
+                "loading it creates instances of classes used in known attacks: do not load it \
                  unless you know why they are there"
             }
         }
@@ -146,11 +147,11 @@ impl Verdict {
 }
 
 impl Survey {
-    /// The most classes and calls that are listed one by one; a file with more names than that is
-    /// told by its verdict.
+    /// The most classes and calls that are listed individually; a file with more names is described
+    /// by its verdict only.
     pub const LISTED: usize = 10_000;
 
-    /// What to think of it.
+    /// Returns the verdict.
     pub fn verdict(&self) -> Verdict {
         let worst_class = self.classes.iter().map(|class| class.risk).max();
         let worst_call = self.calls.iter().map(|call| call.risk).max();
@@ -165,8 +166,8 @@ impl Survey {
     }
 }
 
-/// Says what loading `bytes`, any number of documents, would do. Nothing is loaded; a fault is told
-/// in [`Survey::error`], and what came in whole documents before it is in the survey.
+/// Describes what loading `bytes`, any number of documents, would do, without loading anything. A
+/// fault is reported in [`Survey::error`]; the survey covers the complete documents before it.
 ///
 /// ```
 /// use regauge::marshal::{Verdict, survey};
@@ -177,8 +178,8 @@ impl Survey {
 pub fn survey(bytes: &[u8], limits: &Limits) -> Survey {
     let mut work = Work { survey: Survey::default(), seen: HashMap::new(), calls: HashMap::new() };
     let mut scanner = Scanner::default();
-    // Payloads that are Marshal themselves, by place and length; they nest, so each is looked at
-    // after the document that it is in.
+    // Payloads that are Marshal themselves, by place and length. They nest, so each is examined
+    // after the document that contains it.
     let mut waiting: Vec<(usize, usize)> = Vec::new();
     let mut start = 0;
     while start < bytes.len() && work.survey.error.is_none() {
@@ -205,7 +206,7 @@ struct Work {
 }
 
 impl Work {
-    /// Looks at the document at `start`, which may reach up to `end`. Gives its own end.
+    /// Examines the document at `start`, which ends at `end` at the latest. Returns its own end.
     fn document(
         &mut self,
         bytes: &[u8],
@@ -234,7 +235,7 @@ impl Work {
         Ok(start + length)
     }
 
-    /// Notes what loading does for one value. Gives the place of a payload that is Marshal.
+    /// Records what loading does for one value. Returns the place of a payload that is Marshal.
     fn value(&mut self, scanned: Scanned<'_>, base: usize, at: usize) -> Option<(usize, usize)> {
         let document = scanned.document;
         let kind = document[at];
@@ -266,7 +267,7 @@ impl Work {
         payload.starts_with(&VERSION).then_some((end - payload.len(), end))
     }
 
-    /// Notes the methods that are called for a key.
+    /// Records the methods that are called for a key.
     fn key(&mut self, scanned: Scanned<'_>, base: usize, at: usize) {
         let offset = (base + at) as u64;
         let mut at = match scanned.document[at] {
@@ -314,7 +315,7 @@ impl Work {
     }
 }
 
-/// How a class is judged by its name.
+/// Returns the risk of a class, judged by its name.
 fn judge(name: &str) -> Risk {
     if NOTORIOUS.binary_search(&name).is_ok() {
         Risk::Notorious
@@ -325,7 +326,7 @@ fn judge(name: &str) -> Risk {
     }
 }
 
-/// Classes of Ruby's own library whose loading makes the value and does nothing else, in order.
+/// Classes of Ruby's standard library whose loading only creates the value, sorted.
 const HARMLESS: [&str; 33] = [
     "Array",
     "BasicObject",
@@ -362,8 +363,8 @@ const HARMLESS: [&str; 33] = [
     "TrueClass",
 ];
 
-/// Classes that the published attacks on `Marshal.load` are made of, in order: universal chains for
-/// Ruby 2 and 3 through RubyGems and Net, and those for Rails.
+/// Classes used in the published attacks on `Marshal.load`, sorted: universal chains for Ruby 2 and
+/// 3 through RubyGems and Net, and those for Rails.
 const NOTORIOUS: [&str; 28] = [
     "ActiveModel::AttributeMethods::ClassMethods::CodeGenerator",
     "ActiveSupport::Deprecation::DeprecatedInstanceVariableProxy",

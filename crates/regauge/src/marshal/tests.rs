@@ -20,19 +20,19 @@ fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// From Marshal to Marshal.
+/// Converts Marshal to Marshal.
 fn exact(bytes: &[u8]) -> Result<Vec<u8>> {
     convert_bytes(bytes, &Options::new(Format::Marshal, Format::Marshal))
 }
 
-/// From Marshal to JSON in the reversible notation.
+/// Converts Marshal to JSON in the reversible notation.
 fn wrapped(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut options = Options::new(Format::Marshal, Format::Json);
     options.on_loss = OnLoss::Wrap;
     convert_bytes(bytes, &options)
 }
 
-/// Back from there.
+/// Converts that JSON back to Marshal.
 fn unwrapped(json: &[u8]) -> Result<Vec<u8>> {
     let mut options = Options::new(Format::Json, Format::Marshal);
     options.unwrap = true;
@@ -40,7 +40,7 @@ fn unwrapped(json: &[u8]) -> Result<Vec<u8>> {
     convert_bytes(json, &options)
 }
 
-/// From Marshal to JSON without classes, losing what JSON cannot hold.
+/// Converts Marshal to JSON without classes, losing what JSON cannot hold.
 fn as_data(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut options = Options::new(Format::Marshal, Format::Json);
     options.on_loss = OnLoss::Approximate;
@@ -48,7 +48,7 @@ fn as_data(bytes: &[u8]) -> Result<Vec<u8>> {
     convert_bytes(bytes, &options)
 }
 
-/// The first document.
+/// Reads the first document.
 fn read(bytes: &[u8]) -> Value {
     let mut builder = Builder::new(&Limits::default());
     let mut reader = super::Reader::from_slice(super::Parser::default(), bytes);

@@ -1,9 +1,10 @@
-//! The part of the writer that takes back what the reader made of objects: types, anchors, text in
+//! The part of the writer that turns the reader's types back into objects: types, anchors, text in
 //! other encodings.
 //!
-//! Ruby puts `I` before a value whose encoding or instance variables follow it, before its class
-//! and modules too. So when a class has been written and a text turns out to be in it, the `I` is
-//! inserted where the value began; until its value has come, what is begun does not leave memory.
+//! Ruby puts `I` before a value that is followed by its encoding or instance variables, even before
+//! its class and modules. So when a class has been written and its value turns out to be text, the
+//! `I` is inserted where the value began; until the value is complete, what has been written of it
+//! stays in memory.
 
 use super::counted::Kind;
 use super::objects::{FIXED_ENCODING, regexp_bits};
@@ -15,12 +16,12 @@ use crate::fidelity;
 use crate::value::Value;
 use crate::{Error, Result};
 
-/// What is to be said about the next value, or has been.
+/// State that applies to the next value.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    /// Something of the value was written: at the `floor` of the buffer.
+    /// Part of the value has been written, at the `floor` of the buffer.
     begun: bool,
-    /// The value is in a type of instance variables, to which its encoding goes.
+    /// The value is in a type of instance variables, which its encoding joins.
     bare: bool,
     /// A class or a module was written before the value.
     wrapped: bool,
@@ -33,7 +34,7 @@ pub(super) struct Pending {
     expects: Expects,
 }
 
-/// What the next event has to be.
+/// What the next event must be.
 #[derive(Debug, Default, PartialEq)]
 enum Expects {
     #[default]
@@ -46,13 +47,13 @@ enum Expects {
     Hash,
     /// The array of a set.
     Elements,
-    /// This text, which was written.
+    /// This text, which has already been written.
     Name(Box<str>),
     /// Text or bytes of a symbol.
     Symbol,
     /// Bytes of a number.
     Raw,
-    /// The map that holds a value and what belongs to it.
+    /// The map that holds a value and its extras.
     Wrapper(Kind),
     /// The next key of that map.
     Key,
@@ -81,10 +82,10 @@ impl Expects {
     }
 }
 
-/// A type that is open.
+/// An open type.
 #[derive(Debug)]
 pub(super) enum Frame {
-    /// Nothing is to be done at its end.
+    /// Nothing needs to be done at its end.
     Type,
     /// A `_dump`: the object gets its number at the end, and these anchors.
     Dump(Vec<u64>),
@@ -98,7 +99,8 @@ fn misfit(found: &str, expects: &Expects) -> Error {
 }
 
 impl Writer<'_> {
-    /// A value begins: the version before the first, and in a set what is behind the last.
+    /// Begins a value: writes the version before the first, and in a set the bytes after the
+    /// previous element.
     fn start(&mut self) -> Result {
         if self.pending.begun {
             return Ok(());
@@ -112,20 +114,20 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whatever is inserted before the value goes here.
+    /// Marks the place for whatever is inserted before the value.
     fn begin_here(&mut self) {
         self.pending.begun = true;
         self.counted.floor = self.counted.out.position();
     }
 
-    /// The value has come.
+    /// Ends a value.
     fn clear(&mut self) {
         self.pending = Pending::default();
         self.counted.floor = u64::MAX;
         self.settle();
     }
 
-    /// A container, a type or a value has ended: whether more is to be said about the next one.
+    /// Updates `plain` after a container, a type or a value has ended.
     #[inline]
     pub(super) fn settle(&mut self) {
         self.plain = self.counted.kind() != Kind::Set && self.named.is_empty();
@@ -135,7 +137,7 @@ impl Writer<'_> {
         misfit(found, &self.pending.expects)
     }
 
-    /// A value that is neither text nor a container.
+    /// Prepares for a value that is neither text nor a container.
     #[inline(never)]
     pub(super) fn prepare(&mut self) -> Result {
         self.start()?;
@@ -146,7 +148,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A value without a number: an alias of it is the value again.
+    /// Prepares for a value without a number: an alias of it becomes a copy.
     #[inline(never)]
     pub(super) fn prepare_leaf(&mut self, leaf: impl FnOnce() -> Value) -> Result {
         self.prepare()?;
@@ -165,7 +167,7 @@ impl Writer<'_> {
         self.settle();
     }
 
-    /// The anchors that are open belong to the object that gets the next number.
+    /// Attaches the open anchors to the object that gets the next number.
     pub(super) fn take_anchors(&mut self) {
         for id in std::mem::take(&mut self.named) {
             self.anchors.insert(id, Anchored::Object(self.objects));
@@ -173,14 +175,14 @@ impl Writer<'_> {
         self.settle();
     }
 
-    /// The anchors of an object that gets its number later.
+    /// Takes the anchors of an object that gets its number later.
     pub(super) fn detach_anchors(&mut self) -> Vec<u64> {
         let anchors = std::mem::take(&mut self.named);
         self.settle();
         anchors
     }
 
-    /// An object gets its number.
+    /// Numbers an object.
     pub(super) fn register(&mut self, anchors: Vec<u64>) {
         for id in anchors {
             self.anchors.insert(id, Anchored::Object(self.objects));
@@ -188,7 +190,7 @@ impl Writer<'_> {
         self.objects += 1;
     }
 
-    /// An array begins about which something is to be said: whether it is written as one.
+    /// Begins an array with pending state. Returns whether it is written as an array.
     #[inline(never)]
     pub(super) fn prepare_array(&mut self, len: Option<u64>) -> Result<bool> {
         self.start()?;
@@ -220,8 +222,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A map begins about which something is to be said: the byte of the hash as which it is
-    /// written, or none if it has been begun.
+    /// Begins a map with pending state. Returns the byte of the hash that it is written as, or
+    /// `None` if it has already begun.
     #[inline(never)]
     pub(super) fn prepare_map(&mut self, len: Option<u64>) -> Result<Option<u8>> {
         self.start()?;
@@ -260,7 +262,7 @@ impl Writer<'_> {
         Ok(Some(kind))
     }
 
-    /// A key of a map of which only the values are written.
+    /// Handles a key of a map of which only the values are written.
     #[cold]
     pub(super) fn special_key(&mut self, k: &str) -> Result {
         let (kind, count) = (self.counted.kind(), self.counted.count);
@@ -295,7 +297,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A key that is not text, where symbols are expected.
+    /// Writes a key that is not text, if symbols are expected.
     #[cold]
     pub(super) fn special_key_value(&mut self, k: &Value) -> Result {
         match k {
@@ -328,14 +330,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Text, as `text` if it is UTF-8, about which something is to be said.
+    /// Writes text with pending state, from `text` if it is UTF-8.
     #[inline(never)]
     pub(super) fn special_text(&mut self, raw: &[u8], text: Option<&str>) -> Result {
         let encoding = if text.is_some() { Some("UTF-8") } else { None };
         self.any_text(raw, text, encoding)
     }
 
-    /// A string of UTF-8 whose bytes are not.
+    /// Writes a string marked as UTF-8 whose bytes are not.
     pub(super) fn broken_text(&mut self, raw: &[u8]) -> Result {
         self.any_text(raw, None, Some("UTF-8"))
     }
@@ -361,7 +363,7 @@ impl Writer<'_> {
                 (&encoded[..], Some(&**name))
             }
             (Some(name), None) => (raw, Some(&**name)),
-            // As Ruby: a pattern of ASCII is ASCII, unless it says otherwise.
+            // Like Ruby: a pattern of ASCII is ASCII, unless marked otherwise.
             (None, _)
                 if regexp.is_some_and(|bits| bits & FIXED_ENCODING == 0)
                     && own.is_some()
@@ -401,7 +403,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The instance variable that says an encoding.
+    /// Writes the instance variable that gives an encoding.
     fn encoding(&mut self, name: &str) -> Result {
         self.counted.room(1 + LONG_BYTES)?;
         match name {
@@ -416,7 +418,7 @@ impl Writer<'_> {
         self.clear();
         match (&encoding, text) {
             (None, Some(text)) => self.text_symbol(text)?,
-            // UTF-8 by its word, though its bytes are not.
+            // Marked as UTF-8, though its bytes are not.
             (None, None) if utf8 => drop(self.symbol(raw, Spelling::Utf8)?),
             (None, None) => drop(self.symbol(raw, Spelling::Ascii)?),
             (Some(name), text) => {
@@ -436,7 +438,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The bytes of one number, as they are.
+    /// Writes the bytes of one number unchanged.
     fn raw(&mut self, raw: &[u8]) -> Result {
         let end = match raw {
             [FIXNUM, ..] => long(raw, 1).map(|(_, end)| end),
@@ -480,7 +482,7 @@ impl Writer<'_> {
             Expects::Symbol => t.kind == "encoding",
             _ => false,
         };
-        // Around a `_dump` itself there is no room for instance variables but the string's.
+        // A `_dump` has no room for instance variables except those of the string.
         let twice = self.pending.bare && matches!(t.kind, "ivars" | "symbol" | "raw");
         let dump = self.pending.bare && !self.pending.wrapped && t.kind == "dump";
         if !fits || twice || dump {
@@ -578,7 +580,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The object at hand gets its number.
+    /// Numbers the current object.
     fn number_now(&mut self) {
         self.take_anchors();
         self.objects += 1;
@@ -607,14 +609,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Closes it.
+    /// Closes an anchor.
     pub(super) fn end_named(&mut self) -> Result {
         self.fidelity.end_held();
         self.settle();
         Ok(())
     }
 
-    /// A value again.
+    /// Writes an alias: a link, or the value again.
     pub(super) fn refer(&mut self, id: u64) -> Result {
         match self.anchors.get(&id).cloned() {
             Some(Anchored::Object(object)) => {
@@ -629,7 +631,7 @@ impl Writer<'_> {
             }
             Some(Anchored::Leaf(value)) => value.drive(self),
             None => Err(Error::unrepresentable(format!(
-                "found an alias of the value {id}, which did not come before it"
+                "found an alias of value {id}, which has not been written yet"
             ))),
         }
     }
@@ -657,7 +659,7 @@ const KINDS: [&str; 18] = [
     "raw",
 ];
 
-/// Text in another encoding, as bytes.
+/// Encodes text in another encoding.
 fn encode(name: &str, text: &str) -> Result<Box<[u8]>> {
     if name == "UTF-8" {
         return Ok(text.as_bytes().into());
@@ -665,9 +667,9 @@ fn encode(name: &str, text: &str) -> Result<Box<[u8]>> {
     match encoding::encode(name, text) {
         Some(bytes) => Ok(bytes.into()),
         None => Err(Error::unrepresentable(format!(
-            "found text in the encoding {:?}, which is not known here or lacks a character of it",
+            "found text in the encoding {:?}, which is unknown or lacks one of its characters",
             fidelity::shorten(name)
         ))
-        .hint("give its bytes instead of the text")),
+        .hint("pass its bytes instead of the text")),
     }
 }

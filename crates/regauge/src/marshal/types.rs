@@ -1,4 +1,5 @@
-//! The bytes of the wire, as `marshal.c` names them, and the number that counts everything.
+//! The bytes of the wire, as `marshal.c` names them, and the number encoding that counts
+//! everything.
 
 /// Major and minor version: the first two bytes of every document.
 pub const VERSION: [u8; 2] = [4, 8];
@@ -17,27 +18,27 @@ pub const BIGNUM: u8 = b'l';
 pub const FLOAT: u8 = b'f';
 /// Bytes.
 pub const STRING: u8 = b'"';
-/// A symbol where it stands first.
+/// A symbol at its first occurrence.
 pub const SYMBOL: u8 = b':';
-/// A symbol that stood before, by number.
+/// A link to an earlier symbol, by number.
 pub const SYMLINK: u8 = b';';
-/// An object that stood before, by number.
+/// A link to an earlier object, by number.
 pub const LINK: u8 = b'@';
 /// Count and values.
 pub const ARRAY: u8 = b'[';
 /// Count and pairs.
 pub const HASH: u8 = b'{';
-/// A hash, and the default value behind its pairs.
+/// A hash, with the default value after its pairs.
 pub const HASH_DEFAULT: u8 = b'}';
 /// Class name, count, pairs of name and value.
 pub const OBJECT: u8 = b'o';
 /// Class name, count, pairs of member and value.
 pub const STRUCT: u8 = b'S';
-/// A value, and behind it its instance variables.
+/// A value followed by its instance variables.
 pub const IVARS: u8 = b'I';
 /// The name of a subclass of String, Array, Hash or Regexp, and the value.
 pub const USER_CLASS: u8 = b'C';
-/// The name of a module that extends the value that follows.
+/// The name of a module that extends the following value.
 pub const EXTENDED: u8 = b'e';
 /// Bytes and a byte of options.
 pub const REGEXP: u8 = b'/';
@@ -47,22 +48,22 @@ pub const CLASS: u8 = b'c';
 pub const MODULE: u8 = b'm';
 /// The name of a class or module (Ruby 1.6).
 pub const MODULE_OLD: u8 = b'M';
-/// Class name and the bytes that its `_dump` gave.
+/// Class name and the bytes that its `_dump` returned.
 pub const USER_DUMP: u8 = b'u';
-/// Class name and the value that its `marshal_dump` gave.
+/// Class name and the value that its `marshal_dump` returned.
 pub const USER_MARSHAL: u8 = b'U';
-/// Class name and the value that its `_dump_data` gave.
+/// Class name and the value that its `_dump_data` returned.
 pub const DATA: u8 = b'd';
 
-/// The number at `at` and the place behind it; `None` where the bytes end before. One byte for
-/// -123 to 122, else a byte with the count of bytes that follow, the least significant first
-/// (`marshal.c` `r_long`).
+/// Returns the number at `at` and the place after it, or `None` if the bytes end before that. A
+/// number takes one byte for -123 to 122, otherwise a byte with the count of little-endian bytes
+/// that follow (`marshal.c` `r_long`).
 #[inline(always)]
 pub fn long(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
     let head = *bytes.get(at)? as i8;
     match head {
         5.. => Some((i64::from(head) - 5, at + 1)),
-        // Links to objects are numbers of two bytes in nearly every document.
+        // Links to objects are two-byte numbers in nearly every document.
         1..=4 => match bytes[at + 1..].first_chunk::<4>() {
             Some(tail) => {
                 let word = u32::from_le_bytes(*tail) & (u32::MAX >> (32 - 8 * head as u32));
@@ -74,7 +75,7 @@ pub fn long(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
     }
 }
 
-/// A number that is not one of the positive ones in one byte.
+/// Reads a number other than the positive one-byte ones.
 #[inline(never)]
 fn other_long(bytes: &[u8], at: usize, head: i8) -> Option<(i64, usize)> {
     Some(match head {
@@ -97,7 +98,7 @@ fn other_long(bytes: &[u8], at: usize, head: i8) -> Option<(i64, usize)> {
 /// The longest encoding of a [`long`].
 pub const LONG_BYTES: usize = 5;
 
-/// The bytes of a number, and how many of them count (`marshal.c` `w_long`).
+/// Returns the bytes of a number, and how many of them are used (`marshal.c` `w_long`).
 #[inline]
 pub fn long_bytes(v: i32) -> ([u8; LONG_BYTES], usize) {
     match v {
@@ -107,7 +108,7 @@ pub fn long_bytes(v: i32) -> ([u8; LONG_BYTES], usize) {
         _ => {
             let [a, b, c, d] = v.to_le_bytes();
             let spent = if v < 0 { !v } else { v } as u32;
-            // The bytes up to the highest that says more than the sign; the sign has its own byte.
+            // The bytes up to the highest that says more than the sign, which has its own byte.
             let count = (4 - spent.leading_zeros() as usize / 8).max(1);
             let head = if v < 0 { -(count as i8) } else { count as i8 };
             ([head as u8, a, b, c, d], 1 + count)

@@ -1,14 +1,14 @@
-//! The second pass: the events of a document that was scanned.
+//! The second pass: the events of a scanned document.
 //!
-//! Nothing is looked up and nothing is made: a class is a name in a type. What is still to come
-//! stands on a stack of steps, so that no depth of the document is a depth of calls; only a key
-//! that is not text is built by a walk of its own, and those nest [`Value::KEY_NESTING`] deep.
+//! Nothing is looked up or created: a class is a name in a type. Pending work is on a stack of
+//! steps, so nesting in the document never becomes nested calls. Only a key that is not text is
+//! built by a walk of its own, and those nest [`Value::KEY_NESTING`] deep.
 //!
-//! Advice for those who change this file: the document was scanned, so lengths and numbers hold
-//! and slices cannot fail. What a link names has its place in the tables. Where the sink holds
-//! references, a shared value comes once, so that the walk only ever goes forward and the next
-//! anchor is known by its place; where it does not, [`Step::Return`] says where to go on. Whatever
-//! can stand in itself pushes a step with its own place: so a cycle is seen.
+//! Advice for those who change this file: the document has been scanned, so lengths and numbers are
+//! valid and slices cannot fail. The tables have the place of whatever a link names. If the sink
+//! holds references, a shared value is emitted once, so the walk only goes forward and the next
+//! anchor is known by its place; if not, [`Step::Return`] says where to continue. Anything that can
+//! contain itself pushes a step with its own place, so that cycles are detected.
 
 use super::read::{Encoding, Scanned};
 use super::scan::{Tables, short_link};
@@ -23,35 +23,36 @@ use crate::utf8::from_utf8;
 use crate::value::Value;
 use crate::{Error, Result};
 
-/// What is to come when all steps above it are done.
+/// What to do when all steps above it are done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
-    /// So many values, then the end of the array.
+    /// Emit this many values, then the end of the array.
     Array(u64),
-    /// So many pairs, then the end of the map.
+    /// Emit this many pairs, then the end of the map.
     Map(u64),
-    /// So many fields, whose names are symbols, then the end of the map.
+    /// Emit this many fields, whose names are symbols, then the end of the map.
     Fields(u64),
-    /// So many elements of a set, which are keys of a hash whose values say nothing.
+    /// Emit this many elements of a set, which are keys of a hash whose values carry no
+    /// information.
     Elements(u64),
-    /// The default value of a hash, under its key.
+    /// Emit the default value of a hash, under its key.
     Default,
-    /// The instance variables, under their key; those of text without its encoding.
+    /// Emit the instance variables, under their key; those of text without its encoding.
     Ivars {
         text: bool,
     },
-    /// A value.
+    /// Emit a value.
     Value,
-    /// A value whose wrappers were said.
+    /// Emit a value whose wrappers have been emitted.
     Bare,
-    /// A value that is not said.
+    /// Skip a value.
     Pass,
-    /// Instance variables that are not said.
+    /// Skip instance variables.
     PassIvars,
     EndMap,
     EndTyped,
     EndAnchor,
-    /// What a link named is done with: on from here.
+    /// Continue here after the target of a link.
     Return(u32),
 }
 
@@ -62,7 +63,7 @@ pub(super) struct Open {
     pub(super) start: u32,
 }
 
-/// What a walk needs of memory, kept from document to document.
+/// Buffers of a walk, reused from document to document.
 #[derive(Debug, Default)]
 pub(super) struct Room {
     pub(super) steps: Vec<Open>,
@@ -77,42 +78,42 @@ pub(super) struct Walk<'d> {
     pub options: &'d Options,
     pub(super) limits: &'d Limits,
     pub(super) room: &'d mut Room,
-    /// Where the walk stands.
+    /// The current place.
     pub at: usize,
-    /// The byte that links to the symbol `E`, if one does.
+    /// The byte that links to the symbol `E`, if there is one.
     pub(super) encoding_link: Option<u8>,
     /// The objects that get an anchor, by place, with their number.
     pub(super) linked: Vec<(u32, u32)>,
     pub(super) next_linked: usize,
-    /// The place of the next of them.
+    /// The index of the next of them.
     pub(super) next_anchor: usize,
-    /// The anchors that have come, by the number of their object; 0 for none. They count from 1 in
-    /// their own order, so that they do not depend on what else has a number.
+    /// The anchors emitted so far, by the number of their object; 0 for none. They count from 1 in
+    /// their own order, so they do not depend on what else has a number.
     pub(super) anchors: Vec<u32>,
     pub(super) last_anchor: u32,
     pub(super) references: bool,
     /// Open containers, types and anchors, as the sink sees them.
     pub(super) open: u32,
     pub(super) most_open: u32,
-    /// Links whose values are under way.
+    /// Number of links whose targets are being emitted.
     pub(super) expanding: u32,
     /// Events that links may still add.
     pub(super) budget: u64,
-    /// How many keys are being built, one in the other.
+    /// How many keys are being built, one inside another.
     pub(super) keys_open: usize,
-    /// Bytes that may yet be passed over to see what is behind them. Whoever nests what needs
-    /// that would have the same bytes passed over at every level.
+    /// Bytes that may still be skipped to see what follows them. Nested values that need this would
+    /// otherwise have the same bytes skipped at every level.
     pub(super) patience: u64,
-    /// Losses that were seen while a key was built, whose sink is not the writer.
+    /// Losses seen while building a key, whose sink is not the writer.
     pub(super) losses: Vec<(LossKind, String, &'static str)>,
 }
 
 impl<'d> Walk<'d> {
-    /// Gives the events of `document`, whose version takes two bytes and whose tables are these.
+    /// Emits the events of `document`, which has a version of two bytes and these tables.
     ///
     /// # Errors
-    /// The sink's; `Syntax` for text that is no number; `Limit` and `Refused` for links that cannot
-    /// be written out. With its place in the document.
+    /// The sink's; `Syntax` for text that is not a number; `Limit` and `Refused` for links that
+    /// cannot be expanded. Each has its place in the document.
     pub fn run<S: Sink + ?Sized>(
         document: &'d [u8],
         tables: &'d Tables,
@@ -141,7 +142,7 @@ impl<'d> Walk<'d> {
         walk.go(sink)
     }
 
-    /// A walk that has not begun, and knows of no references.
+    /// Creates a walk that has not begun, without references.
     pub fn new(
         document: &'d [u8],
         tables: &'d Tables,
@@ -173,7 +174,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// All steps. An error comes with its place.
+    /// Runs all steps. An error has its place.
     pub fn go<S: Sink + ?Sized>(
         &mut self,
         sink: &mut S,
@@ -189,7 +190,7 @@ impl<'d> Walk<'d> {
         self.room.steps.push(Open { step, start: start as u32 });
     }
 
-    /// The steps above the first `base`, until they are done.
+    /// Runs the steps above the first `base`, until they are done.
     pub(super) fn steps<S: Sink + ?Sized>(&mut self, base: usize, sink: &mut S) -> Result {
         while self.room.steps.len() > base {
             let top = self.room.steps.last_mut().expect("above the base");
@@ -235,7 +236,7 @@ impl<'d> Walk<'d> {
             Step::Elements(left) => {
                 let top = self.room.steps.last_mut().expect("there is a step");
                 top.step = Step::Elements(left - 1);
-                // Behind the element stands a true.
+                // The element is followed by a true.
                 self.push(Step::Pass, 0);
                 return self.value(sink);
             }
@@ -291,7 +292,7 @@ impl<'d> Walk<'d> {
         self.room.steps.pop();
     }
 
-    /// One more container, type or anchor is open, and `step` closes it.
+    /// Enters a container, type or anchor, which `step` closes.
     #[inline]
     pub fn enter(&mut self, step: Step, start: usize) -> Result {
         if self.open >= self.most_open {
@@ -306,7 +307,7 @@ impl<'d> Walk<'d> {
     fn too_deep(&self) -> Error {
         Error::limit(format!(
             "found values nested more than {} deep, the limit of depth (a class and a shared value \
-             are a level each)",
+             count as one level each)",
             self.most_open
         ))
         .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
@@ -329,18 +330,18 @@ impl<'d> Walk<'d> {
         self.enter(step, 0)
     }
 
-    /// Whether what is at hand may be passed over to see what is behind it.
+    /// Returns whether the current value may be skipped to see what follows it.
     pub fn is_patient(&self) -> bool {
         self.patience > 0
     }
 
-    /// So many bytes were passed over.
+    /// Records that `bytes` bytes were skipped.
     pub fn passed_over(&mut self, bytes: usize) {
         self.patience = self.patience.saturating_sub(bytes as u64);
     }
 
-    /// In data, whether the value at `at` can come without what it says beside: whether no alias
-    /// needs something of it.
+    /// For data, returns whether the value at `at` can be emitted without its extras: whether no
+    /// alias needs any of them.
     pub fn can_drop(&mut self, at: usize) -> bool {
         if !self.options.data || !self.references {
             return self.options.data;
@@ -353,7 +354,7 @@ impl<'d> Walk<'d> {
         !self.has_anchor_inside(at, end)
     }
 
-    /// Counts a loss, on the writer if it is at hand.
+    /// Records a loss, directly on the writer if this is its walk.
     #[cold]
     pub fn note<S: Sink + ?Sized>(
         &mut self,
@@ -369,7 +370,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// The value at hand.
+    /// Emits the current value.
     #[inline]
     pub(super) fn value<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result {
         if self.expanding > 0 {
@@ -382,7 +383,8 @@ impl<'d> Walk<'d> {
         self.bare_value(at, sink)
     }
 
-    /// The value at hand without its anchor. `start` is where it begins with its wrappers.
+    /// Emits the current value without its anchor. `start` is where it begins, including its
+    /// wrappers.
     pub(super) fn bare_value<S: Sink + ?Sized>(&mut self, start: usize, sink: &mut S) -> Result {
         let (document, at) = (self.document, self.at);
         match document[at] {
@@ -442,9 +444,9 @@ impl<'d> Walk<'d> {
         Ok(())
     }
 
-    /// Nearly every text: UTF-8 or ASCII, with nothing but that said about it. Gives it and the
-    /// place behind.
-    // A call gives it back through memory, which took a twentieth of the time of texts to Python.
+    /// Reads the usual form of text: UTF-8 or ASCII, with no other instance variable. Returns it
+    /// and the place after it.
+    // A call returns it through memory, which took 5% of the time of reading texts into Python.
     #[inline(always)]
     pub(super) fn common_text(&self, at: usize) -> Option<(Common<'d>, usize)> {
         let document = self.document;
@@ -479,7 +481,7 @@ pub(super) enum Common<'d> {
     Long(&'d str),
 }
 
-/// Whether Ruby would write the number with these bytes, as a fixnum.
+/// Returns whether Ruby would write the number with these bytes, as a fixnum.
 fn is_rubys(v: i64, bytes: &[u8]) -> bool {
     FIXNUM_RANGE.contains(&v) && {
         let (shortest, count) = long_bytes(v as i32);

@@ -1,13 +1,13 @@
 //! Events to bytes.
 //!
-//! Text becomes a UTF-8 string, bytes one without an encoding, keys strings. Symbols are written
-//! once and linked to. What Ruby's Marshal made of objects is written back natively: the types of
-//! [`super::objects`], anchors as links. Every string, float, big integer, array, hash and object
-//! has a number, in the order in which Ruby's reader numbers them.
+//! Text becomes a UTF-8 string, bytes a string without an encoding, keys strings. Symbols are
+//! written once and linked to afterwards. Types that the reader made from Ruby's objects
+//! ([`super::objects`]) are written natively, anchors as links. Every string, float, big integer,
+//! array, hash and object has a number, in the order in which Ruby's reader numbers them.
 //!
 //! Advice for those who change this file: the common events check one flag, `plain`, and write. It
-//! is false where something is to be said about the next value, or in a set; then they go through
-//! `prepare` in [`super::typed`]. Whatever gets a number in Ruby has to call `register`.
+//! is false if state is pending for the next value, or in a set; events then go through `prepare`
+//! in [`super::typed`]. Every value that gets a number in Ruby must call `register`.
 
 use std::collections::HashMap;
 
@@ -25,21 +25,21 @@ use crate::{Error, Result, notation, number};
 pub struct Writer<'o> {
     pub(super) counted: Counted<'o>,
     pub(super) fidelity: Fidelity,
-    /// Whether the document at hand has its version.
+    /// Whether the current document has its version.
     begun: bool,
-    /// Whether nothing is to be said about the next value.
+    /// Whether no state is pending for the next value.
     pub(super) plain: bool,
     pub(super) pending: Pending,
     /// The anchors around the next value.
     pub(super) named: Vec<u64>,
-    /// Types and anchors that are open and held natively.
+    /// Types and anchors that are open and written natively.
     pub(super) frames: Vec<Frame>,
-    /// Numbers given to objects.
+    /// Number of objects numbered so far.
     pub(super) objects: u64,
     symbols: HashMap<Box<[u8]>, u32>,
-    /// What follows the bytes of a text, once the symbol `E` was written: `E` is true.
+    /// What follows the bytes of a text, once the symbol `E` has been written: `E` is true.
     tail: Option<[u8; 4]>,
-    /// The names of encodings that were written, with the number of the string.
+    /// The names of encodings that have been written, with the number of the string.
     pub(super) encodings: HashMap<Box<str>, u64>,
     /// Anchored values.
     pub(super) anchors: HashMap<u64, Anchored>,
@@ -51,7 +51,7 @@ pub struct Writer<'o> {
 pub(super) enum Anchored {
     /// A link to the object of this number.
     Object(u64),
-    /// A value that has no number: it again.
+    /// A value without a number: a copy of it.
     Leaf(Value),
 }
 
@@ -64,7 +64,8 @@ struct Mark {
 }
 
 impl<'o> Writer<'o> {
-    /// A writer to `out`. What Ruby Marshal cannot hold goes by the policy of `fidelity`.
+    /// Creates a writer to `out`. The policy of `fidelity` decides what happens to values that Ruby
+    /// Marshal cannot hold.
     pub fn new(out: Out<'o>, _options: Options, fidelity: Fidelity) -> Writer<'o> {
         Writer {
             counted: Counted::new(out),
@@ -83,18 +84,18 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// The buffer, with what has not been handed on to an output.
+    /// Returns the buffer, with everything that has not been passed on to an output.
     pub fn into_out(self) -> Out<'o> {
         self.counted.out
     }
 
-    /// Replaces the bound of what open containers pin, for tests.
+    /// Replaces the bound on what open containers pin, for tests.
     #[cfg(test)]
     pub(super) fn set_hold_bytes(&mut self, bytes: u64) {
         self.counted.set_hold_bytes(bytes);
     }
 
-    /// The version, before the first value.
+    /// Writes the version, before the first value.
     pub(super) fn begin_document(&mut self) -> Result {
         if !self.begun {
             self.begun = true;
@@ -113,7 +114,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// A length and bytes; `kind` before them if it is not 0.
+    /// Writes a length and bytes, with `kind` before them if it is not 0.
     pub(super) fn sized(&mut self, kind: u8, bytes: &[u8]) -> Result {
         let length = i32::try_from(bytes.len()).map_err(|_| too_long(bytes.len()))?;
         self.counted.room(1 + LONG_BYTES + bytes.len())?;
@@ -125,7 +126,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A text of UTF-8, with `I` and its encoding around.
+    /// Writes UTF-8 text, wrapped in `I` and its encoding.
     #[inline]
     fn plain_text(&mut self, v: &str) -> Result {
         let bytes = v.as_bytes();
@@ -151,7 +152,7 @@ impl<'o> Writer<'o> {
         self.encoding_flag(true)
     }
 
-    /// The symbol `E` and whether it is true.
+    /// Writes the symbol `E` and whether it is true.
     pub(super) fn encoding_flag(&mut self, utf8: bool) -> Result {
         let index = self.symbol(b"E", Spelling::Ascii)?;
         if let Some(link) = super::scan::short_link(index) {
@@ -162,12 +163,12 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A symbol, or a link to it. Gives its number.
+    /// Writes a symbol, or a link to it. Returns its number.
     pub(super) fn symbol(&mut self, raw: &[u8], spelling: Spelling<'_>) -> Result<u32> {
         let spelled;
         let key = match spelling {
             Spelling::Ascii => raw,
-            // A name cannot hold a zero byte and then the mark, but for those who look for trouble.
+            // No real name holds a zero byte followed by the mark; only a deliberate attempt would.
             Spelling::Utf8 => {
                 spelled = [raw, b"\0\0E"].concat();
                 &spelled[..]
@@ -205,14 +206,14 @@ impl<'o> Writer<'o> {
         Ok(index)
     }
 
-    /// A symbol of text.
+    /// Writes a symbol of text.
     #[inline]
     pub(super) fn text_symbol(&mut self, name: &str) -> Result {
         let spelling = if name.is_ascii() { Spelling::Ascii } else { Spelling::Utf8 };
         self.symbol(name.as_bytes(), spelling).map(drop)
     }
 
-    /// The symbol `encoding` and the name: the string where it comes first, then a link to it.
+    /// Writes the symbol `encoding` and the name: the string the first time, then a link to it.
     pub(super) fn encoding_name(&mut self, name: &str) -> Result {
         self.symbol(b"encoding", Spelling::Ascii)?;
         match self.encodings.get(name) {
@@ -238,7 +239,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// An integer that is no fixnum.
+    /// Writes an integer that is not a fixnum.
     #[inline(never)]
     fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Result {
         self.prepare_object()?;
@@ -262,7 +263,7 @@ impl<'o> Writer<'o> {
         self.big_integer(negative, &bytes[..length])
     }
 
-    /// A value that gets a number is at hand.
+    /// Numbers the current value.
     #[inline]
     pub(super) fn prepare_object(&mut self) -> Result {
         if !self.plain {
@@ -273,7 +274,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A value of one byte.
+    /// Writes a value of one byte.
     #[inline]
     fn byte(&mut self, byte: u8, leaf: impl FnOnce() -> Value) -> Result {
         if !self.plain {
@@ -291,7 +292,7 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// How a symbol's encoding is said.
+/// How a symbol's encoding is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Spelling<'a> {
     /// Not at all: ASCII, or bytes.
@@ -303,7 +304,7 @@ pub(super) enum Spelling<'a> {
 #[cold]
 fn too_long(length: usize) -> Error {
     Error::unrepresentable(format!(
-        "found a value of {length} bytes, which Ruby Marshal cannot hold: its lengths end at {}",
+        "found a value of {length} bytes, which Ruby Marshal cannot hold: its largest length is {}",
         i32::MAX
     ))
 }
@@ -437,7 +438,7 @@ impl Sink for Writer<'_> {
                 self.counted.count += 1;
                 true
             }
-            // A string of UTF-8 whose bytes are not: Ruby has those too.
+            // A string marked as UTF-8 whose bytes are not: Ruby has those too.
             Ext::BrokenText(raw) => {
                 self.broken_text(raw)?;
                 true
@@ -478,7 +479,7 @@ impl Sink for Writer<'_> {
                 self.text_symbol(name)
             }
             (Kind::Map, k) => {
-                // A key is no entry of its own.
+                // A key is not an entry.
                 let count = self.counted.count;
                 k.drive(self)?;
                 self.counted.count = count;

@@ -1,4 +1,4 @@
-//! Scanning parts of a document, and going on behind what somebody else has passed over.
+//! Scanning parts of a document, and resuming after parts that another pass has consumed.
 
 use super::{Frame, Scanner, Tables};
 
@@ -10,7 +10,8 @@ pub(in crate::marshal) struct Suspended {
 }
 
 impl Scanner {
-    /// Is to go on at this place, in so many containers, with so many values. What was found stays.
+    /// Resumes at this place, inside `depth` containers, with `values` values to come. Keeps what
+    /// was found.
     pub fn resume(&mut self, at: usize, depth: u32, values: u64) {
         self.at = at;
         self.depth = depth;
@@ -18,32 +19,33 @@ impl Scanner {
         self.stack.push(Frame::Values(values));
     }
 
-    /// Behind [`resume`](Scanner::resume): there are so many values first, in one more container.
+    /// After [`resume`](Scanner::resume): adds one more container, with `values` values that come
+    /// first.
     pub fn enter_again(&mut self, values: u64) {
         self.depth += 1;
         self.stack.push(Frame::Leave(1));
         self.stack.push(Frame::Values(values));
     }
 
-    /// Where it stands within a value, for [`go_on_with`](Scanner::go_on_with).
+    /// Takes out the position within a value, for [`go_on_with`](Scanner::go_on_with).
     pub fn suspend(&mut self) -> Suspended {
         Suspended { at: self.at, depth: self.depth, stack: std::mem::take(&mut self.stack) }
     }
 
-    /// That value comes before all that is to come.
+    /// Puts that value before everything still to come.
     pub fn go_on_with(&mut self, value: Suspended) {
         (self.at, self.depth) = (value.at, value.depth);
         self.stack.extend(value.stack);
     }
 
-    /// What comes next.
+    /// Returns the place of the next token.
     pub fn at(&self) -> usize {
         self.at
     }
 }
 
 impl Tables {
-    /// Keeps the first of both only.
+    /// Keeps only the first `objects` and `symbols`.
     pub fn forget(&mut self, objects: usize, symbols: usize) {
         self.objects.truncate(objects);
         self.symbols.truncate(symbols);

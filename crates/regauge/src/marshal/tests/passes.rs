@@ -1,4 +1,4 @@
-//! Both passes in one and one after the other: the same events, or the same error.
+//! Both passes in one, compared with one after the other: the same events, or the same error.
 
 use crate::event::Source as _;
 use crate::event::recorder::{Pieces, Random, Recorder};
@@ -8,7 +8,8 @@ use crate::{Error, Result};
 
 type Outcome = std::result::Result<u64, (crate::ErrorKind, Option<u64>, String)>;
 
-/// The events of all documents, in pieces or whole where that is 0, and how they ended.
+/// Returns the events of all documents, fed in pieces of `pieces` bytes or whole if that is 0, and
+/// how they ended.
 fn outcome(
     bytes: &[u8],
     options: &Options,
@@ -34,7 +35,7 @@ fn outcome(
     (events.lines, ended)
 }
 
-/// Whether it is plain data: then its events are those that a sink gets that holds references.
+/// Checks whether it is plain data; its events are then those that a sink with references gets.
 #[track_caller]
 fn plain(bytes: &[u8], options: &Options, limits: Limits) -> bool {
     let (mut events, mut expected) = (Recorder::default(), Recorder::default());
@@ -61,7 +62,7 @@ fn same(bytes: &[u8], limits: Limits) -> bool {
             let (expected, expected_end) = outcome(bytes, &options, limits, false, pieces);
             let shown = bytes.escape_ascii();
             match (&ended, &expected_end) {
-                // How the end is told depends on what was known of it before.
+                // The wording of the end depends on what was known before it.
                 (Err((kind, ..)), Err((expected, ..)))
                     if pieces > 0 && *expected == crate::ErrorKind::Truncated =>
                 {
@@ -71,7 +72,7 @@ fn same(bytes: &[u8], limits: Limits) -> bool {
             }
             match ended {
                 Ok(_) => assert_eq!(events, expected, "{shown} {data} {pieces}"),
-                // A document with a fault in it says nothing where the scan comes first.
+                // A malformed document emits nothing if the scan comes first.
                 Err(_) => assert!(events.starts_with(&expected), "{shown} {data} {pieces}"),
             }
             is_read |= ended.is_ok();
@@ -80,7 +81,7 @@ fn same(bytes: &[u8], limits: Limits) -> bool {
     is_read
 }
 
-/// Makes documents.
+/// Generates documents.
 struct Documents {
     random: Random,
     bytes: Vec<u8>,
@@ -97,7 +98,7 @@ impl Documents {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// A symbol, mostly one that stood before.
+    /// Writes a symbol, usually one that has occurred before.
     fn symbol(&mut self, name: &[u8]) {
         if self.symbols > 0 && self.below(4) > 0 {
             let index = self.below(self.symbols);
@@ -115,7 +116,7 @@ impl Documents {
         self.push(&[b'I', b'"', if text.is_empty() { 0 } else { text.len() as u8 + 5 }]);
         self.push(text);
         self.push(&[6]);
-        // The symbol comes first of all, so that its number is 0.
+        // The symbol comes first of all, so its number is 0.
         if self.symbols == 0 {
             self.push(b":\x06E");
             self.symbols += 1;
@@ -128,7 +129,7 @@ impl Documents {
     }
 
     fn link(&mut self) {
-        // Now and then to what is not there.
+        // Now and then to an object that does not exist.
         let beyond = usize::from(self.below(30) == 0);
         let index = self.below(self.objects + beyond).min(100);
         self.push(&[b'@', if index == 0 { 0 } else { index as u8 + 5 }]);
@@ -228,7 +229,7 @@ impl Documents {
         self.value(0);
     }
 
-    /// One document or two, with something wrong now and then.
+    /// Returns one or two documents, now and then with a fault.
     fn bytes(&mut self) -> Vec<u8> {
         self.bytes.clear();
         self.document();
@@ -272,7 +273,7 @@ fn one_pass_says_what_two_say() {
 
 #[test]
 fn a_fault_counts_more_than_what_the_sink_says() {
-    // The sink takes no 77, and behind it stands a byte that begins no value.
+    // The sink refuses 77, and after it comes a byte that does not begin a value.
     let limits = Limits::default();
     for bytes in [
         &b"\x04\x08[\x07iRx"[..],
@@ -301,7 +302,7 @@ fn records_that_are_too_long() {
 
 #[test]
 fn many_values_that_are_not_plain() {
-    // Bytes without an encoding, between text, and in the end a set.
+    // Bytes without an encoding, between text, and at the end a set.
     for (bytes_each, texts_each) in [(1, 0), (1, 1), (1, 20), (5, 1)] {
         let rounds = 150_usize;
         let count = (rounds * (bytes_each + texts_each) + 2) as u16;
@@ -322,7 +323,7 @@ fn many_values_that_are_not_plain() {
 
 #[test]
 fn large_values_that_are_not_plain() {
-    // An object of 3,000 bytes, as an item, as a value and as a key, with plain data around it.
+    // An object of 3,000 bytes, as an item, as a value and as a key, surrounded by plain data.
     let mut object = b"o:\x08Foo\x06:\x07@a[\x02\xb8\x0b".to_vec();
     object.resize(object.len() + 3000, b'T');
     let (word, nil) = (&b"I\"\x06a\x06:\x06ET"[..], &b"0"[..]);
@@ -347,11 +348,11 @@ fn plain_data_shares_nothing_that_can_change() {
     assert!(is_plain(b"\x04\x08[\x08I\"\x06a\x06:\x06ET@\x06f\x081.5"));
     assert!(is_plain(b"\x04\x08{\x06I\"\x06a\x06:\x06ET[\x07@\x06i\x06"));
     for bytes in [
-        // A link to an array, to a hash, to what holds it.
+        // A link to an array, to a hash, to what contains it.
         &b"\x04\x08[\x07[\x00@\x06"[..],
         b"\x04\x08[\x07{\x00@\x06",
         b"\x04\x08[\x06@\x00",
-        // A symbol, bytes, an object, a second document, one that is cut off, one too old.
+        // A symbol, bytes, an object, a second document, one that is cut off, one that is too old.
         b"\x04\x08:\x06a",
         b"\x04\x08\"\x06a",
         b"\x04\x08o:\x08Foo\x00",

@@ -1,9 +1,9 @@
-//! What the reader gives for each type, its limits, and hostile input.
+//! What the reader returns for each type, its limits, and hostile input.
 
 use super::*;
 use crate::{ErrorKind, marshal};
 
-/// A document (behind the version) is this in the reversible notation.
+/// Checks that a document (after the version) becomes this in the reversible notation.
 #[track_caller]
 fn check(bytes: &[u8], notation: &str) {
     let bytes = [b"\x04\x08", bytes].concat();
@@ -12,7 +12,7 @@ fn check(bytes: &[u8], notation: &str) {
     assert_eq!(exact(&bytes).unwrap().escape_ascii().to_string(), bytes.escape_ascii().to_string());
 }
 
-/// And this, as data alone.
+/// Checks that it becomes this as data alone.
 #[track_caller]
 fn check_data(bytes: &[u8], json: &str) {
     let data = as_data(&[b"\x04\x08", bytes].concat()).unwrap();
@@ -129,7 +129,7 @@ fn values_that_are_understood() {
         b"u:\x0FBigDecimal\x2036:0.10000000000000000001e1",
         r#"{"$decimal":"1.0000000000000000001"}"#,
     );
-    // A decimal that a double has too comes back as a decimal.
+    // A decimal that a double also represents comes back as a decimal.
     check(b"u:\x0FBigDecimal\x0E18:0.11e1", r#"{"$decimal":"1.1"}"#);
     check(b"u:\x0FBigDecimal\x0D18:0.5e1", r#"{"$decimal":"5.0"}"#);
     check(b"u:\x0FBigDecimal\x1418:-0.123456e73", r#"{"$decimal":"-1.23456e72"}"#);
@@ -166,13 +166,13 @@ fn references_and_cycles() {
                 assert_eq!(error.kind(), ErrorKind::Refused);
                 assert!(error.message().contains("cannot hold a cycle"), "{error}");
             }
-            // In data, instance variables of text and arrays are left out.
+            // As data, the instance variables of text and arrays are omitted.
             Ok(_) => assert!(cycle.starts_with(b"I"), "{cycle:?}"),
         }
     }
 }
 
-/// Levels of arrays, each of which holds the one before it nine times.
+/// Levels of arrays, each of which holds the previous one nine times.
 fn laughs(levels: usize) -> Vec<u8> {
     let mut bytes = b"\x04\x08[".to_vec();
     bytes.push(levels as u8 + 6);
@@ -187,7 +187,7 @@ fn laughs(levels: usize) -> Vec<u8> {
     bytes
 }
 
-/// Refused before much was done: nothing is made for a count, and links have a budget.
+/// Refused before much work is done: counts allocate nothing, and links have a budget.
 #[test]
 fn hostile_input_is_refused_at_once() {
     let nest = |open: &[u8], count: usize| [b"\x04\x08", &*open.repeat(count), b"0"].concat();
@@ -218,8 +218,8 @@ fn hostile_input_is_refused_at_once() {
     }
 }
 
-/// Text in text in text, each with instance variables, and sets in sets: whoever looks behind them
-/// must not do so at every level: that would take minutes here.
+/// Text in text in text, each with instance variables, and sets in sets: looking past them at every
+/// level would take minutes here.
 #[test]
 fn looking_ahead_is_bounded() {
     for (open, close) in [
@@ -237,7 +237,7 @@ fn looking_ahead_is_bounded() {
             options.on_loss = policy;
             match convert_bytes(&bytes, &options) {
                 Ok(_) => {}
-                // Sets that are not looked into are hashes with hashes as keys.
+                // Sets that are not examined are hashes with hashes as keys.
                 Err(error) => assert!(error.message().contains("in one another's keys"), "{error}"),
             }
         }
@@ -275,7 +275,8 @@ fn what_ruby_needs_is_kept_where_it_is_asked_for() {
         assert!(reader.next(&mut builder).unwrap());
         builder.take().unwrap().to_string()
     };
-    // A time stays what its `_dump` gave, text in ASCII says so, and a number is a number.
+    // A time keeps the string of its `_dump`, text in ASCII keeps its encoding, and a number is a
+    // number.
     assert_eq!(
         read(b"\x04\x08u:\x09Time\x0D\0\0\0\0\0\0\0\0"),
         r#"{"$ruby:dump":"Time","value":{"$binary":{"base64":"AAAAAAAAAAA=","subType":"00"}}}"#

@@ -1,4 +1,4 @@
-//! Published suites and real files: read and written back they are the same bytes.
+//! Published suites and real files: reading and writing them back gives the same bytes.
 
 use std::io::Read;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::*;
 
-/// What a packed file holds. There is no decompressor in the library, and `gzip` is everywhere.
+/// Decompresses a packed file. The library has no decompressor, and `gzip` is available everywhere.
 fn unpacked(path: &Path) -> Vec<u8> {
     let file = std::fs::File::open(path).unwrap();
     let mut gzip = std::process::Command::new("gzip")
@@ -22,7 +22,7 @@ fn unpacked(path: &Path) -> Vec<u8> {
     assert!(gzip.wait().unwrap().success());
     bytes
 }
-/// Read and written back, the bytes are the same; and they can be read whatever is made of them.
+/// Checks that reading and writing gives the same bytes, and that every conversion can read them.
 #[track_caller]
 fn check_same(name: &str, bytes: &[u8]) {
     let written = exact(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -51,11 +51,11 @@ fn ruby_spec() {
             same += 1;
             continue;
         }
-        // Ruby refuses these for a class that it does not have, which we do not look for, or
-        // because they are cut or broken.
+        // Ruby refuses these for a class that it does not have, which we do not look up, or because
+        // they are cut off or broken.
         match exact(&bytes) {
             Ok(written) => {
-                // One has a count in two bytes that needs one, which nothing of Ruby's does.
+                // One has a count in two bytes that fits in one, which Ruby never writes.
                 assert!(
                     written == bytes || bytes.starts_with(b"\x04\x08o:\x09File\x01\x01"),
                     "{name}"
@@ -66,7 +66,7 @@ fn ruby_spec() {
         }
     }
     assert_eq!((same, read, refused), (223, 20, 21));
-    // Two integers of 6,011 digits: no number for JSON, but for Marshal.
+    // Two integers of 6,011 digits: valid numbers for Marshal, but not for JSON.
     let random = std::fs::read(folder.join("random.dump")).unwrap();
     assert!(exact(&random).unwrap() == random);
     assert_eq!(wrapped(&random).unwrap_err().kind(), crate::ErrorKind::Limit);

@@ -1,4 +1,4 @@
-//! What the writer makes of events of any format.
+//! What the writer makes of events from any format.
 
 use super::*;
 use crate::event::{Sink, Writer as _};
@@ -6,7 +6,7 @@ use crate::fidelity::Fidelity;
 use crate::out::Out;
 use crate::output::StreamOutput;
 
-/// A document of JSON becomes these bytes, behind the version.
+/// Checks that a JSON document becomes these bytes, after the version.
 #[track_caller]
 fn check(json: &str, bytes: &[u8]) {
     let mut options = Options::new(Format::Json, Format::Marshal);
@@ -51,8 +51,8 @@ fn counts_of_every_width() {
     }
 }
 
-/// A value in nested containers of unknown length, written through an output that gets its bytes
-/// in pieces.
+/// A value in nested containers of unknown length, written through an output that receives its
+/// bytes in pieces.
 #[test]
 fn containers_that_do_not_fit_into_memory() {
     let mut bytes = Vec::new();
@@ -85,11 +85,11 @@ fn containers_that_do_not_fit_into_memory() {
             assert_eq!(value, &Value::Int(inner as i64));
         }
     }
-    // The outermost count was patched: five bytes, whatever it is.
+    // The outermost count was patched: five bytes, whatever its value.
     assert_eq!(bytes[..8], *b"\x04\x08[\x04\xC8\0\0\0");
 }
 
-/// What would be something else in Ruby is refused.
+/// Values that would be something else in Ruby are refused.
 #[test]
 fn types_that_do_not_fit() {
     for (json, message) in [
@@ -111,7 +111,7 @@ fn types_that_do_not_fit() {
         ),
         (
             r#"{"$ruby:encoding": "EUC-TW", "value": "a"}"#,
-            "found text in the encoding \"EUC-TW\", which is not known here or lacks a character of it",
+            "found text in the encoding \"EUC-TW\", which is unknown or lacks one of its characters",
         ),
         (
             r#"{"$ruby:ivars": "", "value": {"value": 1}}"#,
@@ -121,7 +121,7 @@ fn types_that_do_not_fit() {
             r#"{"$ruby:set": "Set", "value": {"a": 1}}"#,
             "found a map in a Ruby type, expected an array",
         ),
-        (r#"[{"$alias": 1}]"#, "found an alias of the value 1, which did not come before it"),
+        (r#"[{"$alias": 1}]"#, "found an alias of value 1, which has not been written yet"),
     ] {
         let error = unwrapped(json.as_bytes()).unwrap_err();
         assert_eq!(error.message(), message, "{json}");
