@@ -121,7 +121,7 @@ LOADS = [
     ("marshal", b"\x04\x08" + b"[\x06" * 600 + b"i\x06", {},
      'pass limits={"depth": …} to raise it, up to 1024'),
     ("pickle", b"U\x01\xe9.", {},
-     'pass strings="utf8", "latin1" or "bytes" to read it as what it is'),
+     'pass strings="utf8", "latin1" or "bytes" to read it that way'),
     ("pickle", pickle.dumps(list(range(100))), {"limits": {"record_bytes": 99}},
      'a pickle is read as a whole; pass limits={"record_bytes": …} to raise it'),
 ]

@@ -93,7 +93,7 @@ class HintsTest < Minitest::Test
     [:yaml, "a", { schema: :json }, "pass schema: :core to read it as text"],
     [:msgpack, "#{"\x91" * 600}\x01".b, {}, "pass limits: { depth: … } to raise the limit"],
     [:cbor, "#{"\x81" * 600}\x01".b, {}, "pass limits: { depth: … } to raise the limit"],
-    [:pickle, "U\x01\xE9.".b, {}, "pass strings: :utf8, :latin1 or :bytes to read it as what it is"]
+    [:pickle, "U\x01\xE9.".b, {}, "pass strings: :utf8, :latin1 or :bytes to read it that way"]
   ].freeze
 
   def test_hints_of_load

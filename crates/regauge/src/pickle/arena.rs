@@ -1,20 +1,20 @@
-//! What the opcodes of one pickle have made: nodes of 16 bytes, objects that say what they consist
+//! What the opcodes of one pickle have built: 16-byte nodes, objects that record what they consist
 //! of, and nothing that could run.
 //!
-//! A [`Node`] is a scalar, or names an [`Object`]. Text and bytes stay where they are in the input;
-//! a node has their place. An object is made in one way and then changed in an order that matters
-//! (`APPENDS`, `SETITEMS`, `BUILD`): so it keeps its changes as a list of chunks, each a run of
-//! neighbouring nodes. A list that grows while others do gets another chunk; nothing ever moves.
+//! A [`Node`] is a scalar, or names an [`Object`]. Text and bytes stay in the input; a node has
+//! their place. An object is created in one way and then changed in an order that matters
+//! (`APPENDS`, `SETITEMS`, `BUILD`), so it keeps its changes as a list of chunks, each a run of
+//! adjacent nodes. A list that grows while others do gets another chunk; nothing ever moves.
 
 use std::borrow::Cow;
 
 use super::{names, text};
 
-/// The place of a node's opcode: bytes from the beginning of the pickle. Pickles are shorter than
-/// 4 GiB (see [`super::machine`]).
+/// The place of a node's opcode, in bytes from the beginning of the pickle. Pickles are shorter
+/// than 4 GiB (see [`super::machine`]).
 pub(super) type At = u32;
 
-/// Bytes of the pickle.
+/// A range of bytes of the pickle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub at: u32,
@@ -22,7 +22,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The bytes.
+    /// Returns the bytes.
     #[inline]
     pub fn of(self, input: &[u8]) -> &[u8] {
         let at = self.at as usize;
@@ -37,7 +37,7 @@ pub(super) enum Node {
     Bool(At, bool),
     Int(At, i64),
     Float(At, f64),
-    /// UTF-8, which may hold surrogates; checked where it is used.
+    /// UTF-8, which may contain surrogates; checked on use.
     Text(At, Span),
     /// Text with the escapes of `UNICODE`.
     Escaped(At, Span),
@@ -46,18 +46,18 @@ pub(super) enum Node {
     /// An 8-bit string of Python 2 with the escapes of `STRING`.
     OldEscaped(At, Span),
     Bytes(At, Span),
-    /// An integer beyond 64 bits in two's complement, the least significant byte first.
+    /// A little-endian two's complement integer beyond 64 bits.
     Long(At, Span),
-    /// An integer beyond 64 bits in decimal: perhaps a sign, and digits.
+    /// An integer beyond 64 bits in decimal: an optional sign, and digits.
     LongText(At, Span),
     /// The index of an [`Object`].
     Object(At, u32),
-    /// A place of the memo that nothing was put in.
+    /// A memo entry that has not been set.
     Hole,
 }
 
 impl Node {
-    /// Where its opcode stands.
+    /// Returns the place of its opcode.
     pub fn at(self) -> At {
         match self {
             Node::None(at)
@@ -77,7 +77,7 @@ impl Node {
     }
 }
 
-/// How an object came to be.
+/// How an object was created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     List,
@@ -108,7 +108,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// As messages name it: `a list`.
+    /// Returns the name used in messages: `a list`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::List => "a list",
@@ -126,7 +126,7 @@ impl Kind {
         }
     }
 
-    /// Whether loading would run code to make it.
+    /// Returns whether loading would run code to create it.
     pub fn is_call(self) -> bool {
         matches!(self, Kind::Call | Kind::New | Kind::NewEx | Kind::Instance)
     }
@@ -137,7 +137,7 @@ impl Kind {
 pub(super) enum Step {
     /// `APPEND`, `APPENDS`: values.
     Append,
-    /// `SETITEM`, `SETITEMS`: keys and values in turn.
+    /// `SETITEM`, `SETITEMS`: alternating keys and values.
     SetItems,
     /// `ADDITEMS`: members.
     Add,
@@ -148,7 +148,7 @@ pub(super) enum Step {
 /// No further chunk, no anchor.
 pub(super) const NOTHING: u32 = u32::MAX;
 
-/// A run of nodes that are neighbours.
+/// A run of adjacent nodes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk {
     pub step: Step,
@@ -157,8 +157,8 @@ pub(super) struct Chunk {
     pub next: u32,
 }
 
-/// See [`Kind`]. The first run of nodes is what the object was made of; for a list, a dict or a set,
-/// it is the first chunk that was added.
+/// See [`Kind`]. The first run of nodes is what the object was created from; for a list, a dict or
+/// a set, it is the first chunk that was added.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Object {
     pub at: At,
@@ -166,20 +166,20 @@ pub(super) struct Object {
     pub end: u32,
     first_chunk: u32,
     last_chunk: u32,
-    /// How many references to it there are, where the walk has counted them.
+    /// Number of references to it, once the walk has counted them.
     pub references: u32,
-    /// The number of its anchor, where it has one.
+    /// The number of its anchor, if it has one.
     pub anchor: u32,
     pub kind: Kind,
-    /// Whether it is a global that has its name from Python 2.
+    /// Whether it is a global with a Python 2 name.
     pub old_name: bool,
-    /// Whether it is a part of the value, where the walk has counted.
+    /// Whether it is part of the value, once the walk has counted.
     pub reached: bool,
-    /// Whether the walk has come by.
+    /// Whether the walk has visited it.
     pub seen: bool,
-    /// Whether its nodes have come as those of something else: as arguments, as members of a set.
+    /// Whether its nodes were emitted as part of something else: as arguments, as members of a set.
     pub consumed: bool,
-    /// Whether the walk stands inside of it.
+    /// Whether the walk is inside it.
     pub open: bool,
 }
 
@@ -195,7 +195,7 @@ pub(super) struct Arena {
 }
 
 impl Arena {
-    /// Forgets everything but its memory.
+    /// Forgets everything, but keeps its memory.
     pub fn clear(&mut self) {
         self.slots.clear();
         self.objects.clear();
@@ -203,12 +203,12 @@ impl Arena {
         (self.shares, self.drops) = (false, false);
     }
 
-    /// How much it holds, in units of 16 bytes.
+    /// Returns how much it holds, in units of 16 bytes.
     pub fn cells(&self) -> usize {
         self.slots.len() + 2 * self.objects.len() + self.chunks.len()
     }
 
-    /// Few nodes are the rule, and cost less one by one than a call of memcpy.
+    /// Usually there are few nodes, and copying them one by one is cheaper than a call of memcpy.
     #[inline]
     fn push_all(&mut self, nodes: &[Node]) {
         match *nodes {
@@ -220,7 +220,7 @@ impl Arena {
         }
     }
 
-    /// A new object made of these nodes.
+    /// Adds an object created from these nodes.
     #[inline]
     pub fn make(&mut self, kind: Kind, at: At, nodes: &[Node]) -> Node {
         let start = self.slots.len() as u32;
@@ -282,26 +282,26 @@ impl Arena {
         self.chunks.push(chunk);
     }
 
-    /// The object.
+    /// Returns the object.
     #[inline]
     pub fn object(&self, index: u32) -> &Object {
         &self.objects[index as usize]
     }
 
-    /// The object, to mark it.
+    /// Returns the object, to mark it.
     #[inline]
     pub fn object_mut(&mut self, index: u32) -> &mut Object {
         &mut self.objects[index as usize]
     }
 
-    /// The nodes that an object was made of: see [`Kind`].
+    /// Returns the nodes that an object was created from: see [`Kind`].
     #[inline]
     pub fn made_of(&self, index: u32) -> &[Node] {
         let object = self.object(index);
         &self.slots[object.start as usize..object.end as usize]
     }
 
-    /// What was added to an object after its first run of nodes, in order.
+    /// Returns what was added to an object after its first run of nodes, in order.
     pub fn chunks(&self, index: u32) -> impl Iterator<Item = Chunk> {
         let mut next = self.object(index).first_chunk;
         std::iter::from_fn(move || {
@@ -311,30 +311,30 @@ impl Arena {
         })
     }
 
-    /// The nodes of a chunk.
+    /// Returns the nodes of a chunk.
     pub fn nodes(&self, chunk: Chunk) -> &[Node] {
         &self.slots[chunk.start as usize..chunk.end as usize]
     }
 
-    /// The number of the first chunk, for [`chunk`](Arena::chunk).
+    /// Returns the number of the first chunk, for [`chunk`](Arena::chunk).
     #[inline]
     pub fn first_chunk(&self, index: u32) -> u32 {
         self.object(index).first_chunk
     }
 
-    /// The chunk of this number, if that is not [`NOTHING`].
+    /// Returns the chunk of this number, if that is not [`NOTHING`].
     #[inline]
     pub fn chunk(&self, number: u32) -> Option<Chunk> {
         self.chunks.get(number as usize).copied()
     }
 
-    /// All nodes of a list, a dict or a set, as far as they lie in one run; `None` where they do
-    /// not, which no pickler writes for the small ones that are asked for here.
+    /// Returns all nodes of a list, a dict or a set if they are in one run. `None` if they are not,
+    /// which no pickler produces for the small ones that this is used for.
     pub fn single_run(&self, index: u32) -> Option<&[Node]> {
         (self.first_chunk(index) == NOTHING).then(|| self.made_of(index))
     }
 
-    /// How many nodes a list, a dict, a tuple or a set holds.
+    /// Returns how many nodes a list, a dict, a tuple or a set holds.
     #[inline]
     pub fn count(&self, index: u32) -> u64 {
         let object = self.object(index);
@@ -345,8 +345,8 @@ impl Arena {
         first + self.chunks(index).map(|chunk| u64::from(chunk.end - chunk.start)).sum::<u64>()
     }
 
-    /// The text of a node that is text, of whatever opcode; `None` for anything else, and for text
-    /// that is not UTF-8.
+    /// Returns the text of a text node of any opcode; `None` for anything else, and for text that
+    /// is not UTF-8.
     pub fn text<'i>(node: Node, input: &'i [u8]) -> Option<Cow<'i, str>> {
         match node {
             Node::Text(_, span) => std::str::from_utf8(span.of(input)).ok().map(Cow::Borrowed),
@@ -366,7 +366,7 @@ impl Arena {
         }
     }
 
-    /// The bytes of an 8-bit string of Python 2.
+    /// Returns the bytes of an 8-bit string of Python 2.
     pub fn old_bytes(node: Node, input: &[u8]) -> Option<Cow<'_, [u8]>> {
         match node {
             Node::Old(_, span) => Some(Cow::Borrowed(span.of(input))),
@@ -375,7 +375,7 @@ impl Arena {
         }
     }
 
-    /// Whether nothing was added to an object.
+    /// Returns whether nothing was added to an object.
     pub fn is_untouched(&self, node: Node) -> bool {
         match node {
             Node::Object(_, index) => self.first_chunk(index) == NOTHING,
@@ -383,7 +383,7 @@ impl Arena {
         }
     }
 
-    /// Module and qualified name of a node that is a global, as Python 3 looks for it.
+    /// Returns the module and qualified name of a global, as Python 3 looks it up.
     pub fn global<'i>(&self, node: Node, input: &'i [u8]) -> Option<(Cow<'i, str>, Cow<'i, str>)> {
         let Node::Object(_, index) = node else { return None };
         let (module, name) = self.written_global(node, input)?;
@@ -393,7 +393,7 @@ impl Arena {
         Some((module, name))
     }
 
-    /// Module and qualified name of a node that is a global, as it is written.
+    /// Returns the module and qualified name of a global, as written.
     pub fn written_global<'i>(
         &self,
         node: Node,

@@ -1,23 +1,23 @@
-//! Files that hold the raw data of arrays beside a pickle, or in the middle of one.
+//! Files that hold raw array data next to a pickle, or in the middle of one.
 //!
-//! joblib writes an array as an object that describes it, followed by its bytes, where a pickle goes
-//! on with an instruction. They are no pickles, but named as such.
+//! joblib writes an array as an object that describes it, followed by its bytes where a pickle
+//! would continue with an instruction. Such files are not pickles, but errors say what they are.
 
 use super::arena::{Arena, Kind, Node, Step};
 use crate::{Error, ErrorKind};
 
-/// How much of a `.npy` file is looked at.
+/// How much of a `.npy` file is examined.
 pub(super) const NPY_HEADER_BYTES: usize = 256;
 
-/// How a `.npy` file begins.
+/// The first bytes of a `.npy` file.
 const NPY_MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The error of a stream that goes on with an array as `numpy.save` writes it.
+/// Returns the error for a stream that continues with an array in the format of `numpy.save`.
 #[cold]
 pub(super) fn npy(input: &[u8]) -> Option<Error> {
     let input = &input[..input.len().min(NPY_HEADER_BYTES)];
     let rest = input.strip_prefix(NPY_MAGIC)?;
-    // The version, the length of the header, and the header, a dict as Python writes it.
+    // The version, the length of the header, and the header, a dict in Python notation.
     let header = rest.get(4..).unwrap_or_default();
     let from = memchr::memchr(b'{', header).unwrap_or(header.len());
     let to = memchr::memchr(b'}', header).map_or(from, |end| (end + 1).max(from));
@@ -26,22 +26,23 @@ pub(super) fn npy(input: &[u8]) -> Option<Error> {
     Some(Error::new(ErrorKind::Unsupported, message).hint("load it with numpy.load").at(0))
 }
 
-/// The error of broken instructions, which are none if an array of joblib came before.
+/// Returns the error for an invalid instruction, explaining the raw data if a joblib array came
+/// before.
 #[cold]
 pub(super) fn explain(arena: &Arena, input: &[u8], error: Error) -> Error {
     let found = (0..arena.objects.len() as u32).find_map(|index| wrapper(arena, index, input));
     match found {
         Some(described) => Error::new(
             ErrorKind::Unsupported,
-            format!("array data follows: found the bytes of {described}, which joblib puts into the middle of its pickles"),
+            format!("found the raw bytes of {described}, which joblib embeds in its pickles"),
         )
-        .hint("load it with joblib, and write it with pickle")
+        .hint("load it with joblib and save it with pickle")
         .at(error.offset().unwrap_or_default()),
         None => error,
     }
 }
 
-/// What an object of joblib's says about the array whose bytes follow it.
+/// Returns what a joblib object says about the array whose bytes follow it.
 fn wrapper(arena: &Arena, index: u32, input: &[u8]) -> Option<String> {
     if !arena.object(index).kind.is_call() {
         return None;
@@ -59,7 +60,7 @@ fn wrapper(arena: &Arena, index: u32, input: &[u8]) -> Option<String> {
     let shape = entry("shape").and_then(|pair| shape(arena, pair[1]));
     let dtype = entry("dtype").and_then(|pair| dtype(arena, pair[1], input));
     Some(format!(
-        "an array of NumPy in {module}.{name} (shape {}, dtype {})",
+        "a NumPy array in {module}.{name} (shape {}, dtype {})",
         shape.unwrap_or_else(|| "unknown".into()),
         dtype.unwrap_or_else(|| "unknown".into()),
     ))
@@ -78,7 +79,7 @@ fn shape(arena: &Arena, node: Node) -> Option<String> {
     Some(format!("({})", lengths?.join(", ")))
 }
 
-/// `i8` of `numpy.dtype('i8', …)`.
+/// Returns the `i8` of `numpy.dtype('i8', …)`.
 fn dtype(arena: &Arena, node: Node, input: &[u8]) -> Option<String> {
     let Node::Object(_, index) = node else { return None };
     let &[_, Node::Object(_, arguments)] = arena.made_of(index) else { return None };

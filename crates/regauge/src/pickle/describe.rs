@@ -1,5 +1,5 @@
-//! Descriptions of what is not understood as a value: classes, calls and objects, as names and
-//! data. The layout stands in `docs/formats/pickle.md`; the writer reads it back.
+//! Descriptions of whatever has no value of its own: classes, calls and objects, as names and data.
+//! `docs/formats/pickle.md` defines the layout; the writer reads it back.
 
 use super::arena::{Kind, Node, Step};
 use super::understand::understand;
@@ -7,7 +7,7 @@ use super::walk::{Run, Task, Walk};
 use crate::event::{Origin, Sink, Type};
 use crate::{Error, Result};
 
-/// What a step of an object is called in its description.
+/// Returns the key of an object's step in its description.
 pub(super) fn step_name(step: Step) -> &'static str {
     match step {
         Step::Append => "items",
@@ -17,18 +17,18 @@ pub(super) fn step_name(step: Step) -> &'static str {
     }
 }
 
-/// A run of chunks that do the same.
+/// A run of chunks of the same kind.
 struct Group {
     step: Step,
     /// The number of its first chunk.
     chunk: u32,
     nodes: u64,
-    /// Where its first node lies.
+    /// The place of its first node.
     start: u32,
 }
 
 impl Walk<'_> {
-    /// The description of an object that is no plain container.
+    /// Emits the description of an object that is not a plain container.
     #[inline(never)]
     pub fn describe<S: Sink + ?Sized>(&mut self, index: u32, sink: &mut S) -> Result {
         let object = *self.arena.object(index);
@@ -69,7 +69,7 @@ impl Walk<'_> {
             Kind::Call => "call",
             _ => "changed",
         };
-        // What was changed in place is itself what the description is about.
+        // The description of something changed in place is about that thing itself.
         let changed = kind == "changed";
         let about = if changed { Some(Node::Object(object.at, index)) } else { first };
         let name = about.and_then(|about| self.name(about)).unwrap_or_default();
@@ -121,14 +121,14 @@ impl Walk<'_> {
         self.enter()?;
         sink.begin_map(Some(entries))?;
         self.tasks.push(Task::EndMap);
-        // The last task pushed is the first one done.
+        // The last task pushed is the first to run.
         self.tasks.extend(tasks.into_iter().rev());
         Ok(())
     }
 
-    /// Refuses a call of what a known call returns: none of those values can be called, so that
-    /// Python refuses the pickle too. Without this check it would be written with the value itself
-    /// in place of the callable, which no reader accepts.
+    /// Refuses a call of something that a known call returned: none of those values can be called,
+    /// so Python refuses the pickle too. Without this check, the value itself would be written in
+    /// place of the callable, which no reader accepts.
     fn check_callable(&self, callable: Option<Node>) -> Result {
         let Some(Node::Object(_, index)) = callable else { return Ok(()) };
         if !matches!(self.arena.object(index).kind, Kind::Call | Kind::New)
@@ -138,13 +138,11 @@ impl Walk<'_> {
         }
         let made_of = self.arena.made_of(index).first();
         let name = made_of.and_then(|class| self.name(*class)).unwrap_or_default();
-        Err(Error::syntax(format!(
-            "found a value of {name}, expected something that can be called"
-        ))
-        .at(self.at()))
+        Err(Error::syntax(format!("found a value of {name}, expected a callable")).at(self.at()))
     }
 
-    /// The steps of an object, neighbours that do the same as one; each `BUILD` is one by itself.
+    /// Returns the steps of an object. Adjacent steps of the same kind are merged; each `BUILD` is
+    /// a step of its own.
     fn groups(&self, index: u32) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         let mut number = self.arena.first_chunk(index);
@@ -166,7 +164,7 @@ impl Walk<'_> {
         groups
     }
 
-    /// The tasks of one step.
+    /// Adds the tasks of one step.
     fn group(&self, group: &Group, tasks: &mut Vec<Task>) {
         tasks.push(Task::Key(step_name(group.step)));
         match group.step {
@@ -185,7 +183,7 @@ impl Walk<'_> {
         }
     }
 
-    /// An object without arguments: its type around its fields, or around nothing.
+    /// Emits an object without arguments: its type around its fields, or around nothing.
     fn fields<S: Sink + ?Sized>(
         &mut self,
         kind: &str,
@@ -203,8 +201,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The state, if nothing else was done with an object than to give it a dict as its state, or
-    /// not even that: `Some(None)`.
+    /// Returns the state of an object if its only change was to be given a dict as its state;
+    /// `Some(None)` if it was not changed at all.
     fn only_state(&self, groups: &[Group]) -> Option<Option<Node>> {
         match groups {
             [] => Some(None),
@@ -222,25 +220,25 @@ impl Walk<'_> {
             if self.arena.object(index).kind == Kind::Tuple && self.arena.count(index) == 0)
     }
 
-    /// `module.name` of a global.
+    /// Returns the `module.name` of a global.
     fn name(&self, node: Node) -> Option<String> {
         let (module, name) = self.arena.global(node, self.input)?;
         Some(format!("{module}.{name}"))
     }
 
-    /// `module.name` of a global that can be told apart again at the last point.
+    /// Returns the `module.name` of a global that can be split again at the last point.
     fn simple_name(&self, node: Option<Node>) -> Option<String> {
         let (module, name) = self.arena.global(node?, self.input)?;
         (!name.contains('.') && !name.is_empty()).then(|| format!("{module}.{name}"))
     }
 
-    /// The same of a global that nothing was done with.
+    /// Returns the same for a global that was not changed.
     fn plain_name(&self, node: Option<Node>) -> Option<String> {
         self.arena.is_untouched(node?).then(|| self.simple_name(node))?
     }
 
-    /// The class of a call of `copyreg._reconstructor(class, object, None)`, with which protocols 0
-    /// and 1 make objects.
+    /// Returns the class of a call of `copyreg._reconstructor(class, object, None)`, which creates
+    /// objects in protocols 0 and 1.
     fn reconstructed(&self, callee: Option<Node>, arguments: Option<Node>) -> Option<String> {
         if self.plain_name(callee)? != "copyreg._reconstructor" {
             return None;
@@ -253,7 +251,7 @@ impl Walk<'_> {
         self.plain_name(Some(class))
     }
 
-    /// A class or a function by its name.
+    /// Emits a class or a function by its name.
     fn global<S: Sink + ?Sized>(&mut self, index: u32, sink: &mut S) -> Result {
         let node = Node::Object(0, index);
         let Some((module, name)) = self.arena.global(node, self.input) else {
@@ -268,7 +266,7 @@ impl Walk<'_> {
         sink.end_typed()
     }
 
-    /// A description that consists of one value.
+    /// Emits a description that consists of one value.
     pub fn bare<S: Sink + ?Sized>(&mut self, index: u32, sink: &mut S) -> Result {
         let kind = match self.arena.object(index).kind {
             Kind::Global => return self.global(index, sink),

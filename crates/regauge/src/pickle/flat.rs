@@ -1,12 +1,12 @@
-//! Plain data in one row: what nearly every pickle is, without the arena.
+//! Plain data as a flat sequence: what nearly every pickle is, without the arena.
 //!
-//! Scalars, lists, dicts and tuples that nothing refers to twice are written down by picklers in the
-//! order in which they are read. So they need no stack of values and no objects: a [`Cell`] each, in
-//! that order, with an end behind what is in a container, does for [the walk](super::walk).
+//! Picklers write scalars, lists, dicts and tuples that are referenced only once in the order in
+//! which they are read. They need no stack of values and no objects: a sequence with one [`Cell`]
+//! each, and an end after the contents of each container, is enough for [the walk](super::walk).
 //!
-//! Advice for those who change this file: [`Flat::run`] takes only what [`Machine::run`] takes, with
-//! the same events, and says nothing of faults. Whatever is not plain, or not right, it gives up, and
-//! the machine begins at the beginning; nothing has been said to the sink by then.
+//! Advice for those who change this file: [`Flat::run`] accepts only what [`Machine::run`] accepts,
+//! with the same events, and reports no faults. It gives up on anything not plain or not valid, and
+//! the machine starts from the beginning; nothing has been sent to the sink by then.
 //!
 //! [`Machine::run`]: super::machine::Machine::run
 
@@ -18,23 +18,23 @@ use crate::limits::Limits;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cell {
     Leaf(Node),
-    /// Of so many cells' worth of values; keys count too. One without any has no end.
+    /// With the number of cells in it that are values; keys count too. An empty one has no end.
     Begin {
         kind: Kind,
         at: u32,
         count: u32,
     },
-    /// So many cells behind the beginning.
+    /// The number of cells back to the beginning.
     End {
         back: u32,
     },
-    /// Nothing: where a container ended before more was added to it.
+    /// Nothing: a container ended here before more was added to it.
     Gap,
 }
 
 const _: () = assert!(size_of::<Cell>() == 16);
 
-/// What a container is.
+/// The kind of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     List,
@@ -45,59 +45,59 @@ pub(super) enum Kind {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ran {
-    /// The pickle is whole.
+    /// The pickle is complete.
     Whole,
     /// More bytes are needed.
     More,
-    /// The machine has to do it.
+    /// The machine has to run it.
     GivenUp,
-    /// There are more bytes than there may be.
+    /// The pickle is longer than the limit.
     TooLong,
 }
 
-/// What stands below a mark.
+/// State from below a mark.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// The first cell behind the mark.
+    /// The first cell after the mark.
     from: u32,
-    /// How many values there are below the mark and above the one before.
+    /// How many values there are below the mark and above the previous one.
     count: u32,
-    /// As [`Flat::keyed`].
+    /// Like [`Flat::keyed`].
     keyed: u32,
 }
 
-/// A number of the memo that is a container's.
+/// Memo entry of a container.
 const CONTAINER: u32 = u32::MAX;
-/// A number of the memo that nothing was put in.
+/// Memo entry that has not been set.
 const HOLE: u32 = u32::MAX - 1;
 
 /// How often room is made and counted, in instructions or pairs of them.
 const BLOCK: usize = 4096;
 
-/// What cells may be moved up for the tuples of a small pickle.
+/// How many cells may be moved to make room for the tuples of a small pickle.
 const FREE_MOVES: usize = 1 << 16;
 
-/// See the module's text.
+/// See the module documentation.
 #[derive(Debug)]
 pub(super) struct Flat {
-    /// The first `filled` count; the others are room.
+    /// The first `filled` cells are used; the rest is spare room.
     cells: Vec<Cell>,
     filled: usize,
-    /// The places of the opcodes of what was put in; the first `put` count.
+    /// The places of the opcodes of memoized values; the first `put` entries are used.
     memo: Vec<u32>,
     put: usize,
     levels: Vec<Level>,
-    /// How many values stand above the topmost mark.
+    /// How many values are above the topmost mark.
     count: u32,
-    /// The first of these that is a container where a dict would have a key; `u32::MAX` for none.
+    /// The first of these that is a container in the position of a dict key; `u32::MAX` if none is.
     keyed: u32,
-    /// As an entry of the memo: the topmost value.
+    /// The topmost value, as a memo entry.
     top: u32,
     /// The next instruction.
     pos: usize,
-    /// Where the frame at hand ends; `usize::MAX` without one.
+    /// Where the current frame ends; `usize::MAX` outside a frame.
     frame_end: usize,
-    /// What the machine would hold beside a cell for each of ours.
+    /// What the machine would hold in addition to one cell for each of ours.
     beside: usize,
     /// How many cells were moved for tuples.
     moved: usize,
@@ -127,7 +127,7 @@ impl Flat {
         }
     }
 
-    /// Ready for another pickle.
+    /// Prepares for another pickle.
     pub fn reset(&mut self) {
         self.levels.clear();
         (self.filled, self.put, self.pos, self.frame_end) = (0, 0, 0, usize::MAX);
@@ -141,18 +141,18 @@ impl Flat {
         self.given_up = true;
     }
 
-    /// How many bytes of the pickle are behind.
+    /// Returns how many bytes of the pickle have been consumed.
     pub fn pos(&self) -> usize {
         self.pos
     }
 
-    /// The cells of a pickle that is whole.
+    /// Returns the cells of a complete pickle.
     pub fn cells(&self) -> &[Cell] {
         &self.cells[..self.filled]
     }
 
-    /// Runs on, up to `STOP`. `input` begins where the pickle begins. Tuples are no lists where they
-    /// are to be `exact`.
+    /// Continues, up to `STOP`. `input` begins where the pickle begins. With `exact`, tuples are
+    /// distinct from lists.
     pub fn run(&mut self, input: &[u8], last: bool, exact: bool) -> Ran {
         if self.given_up {
             return Ran::GivenUp;
@@ -164,8 +164,8 @@ impl Flat {
             let paid = self.pos;
             self.make_room(input.len() - paid);
             let ran = self.block(input, exact);
-            // The machine compares what it holds every so often with what it may by then. Nothing of
-            // what is counted here ever becomes less, so this is more than it finds in between.
+            // The machine compares what it holds with its limit at intervals. Nothing that is
+            // counted here ever decreases, so this is more than the machine finds in between.
             let held = self.filled + self.put + self.beside + self.levels.len() + BLOCK;
             let many = held as u64 > self.nodes.saturating_add(paid as u64 / 2);
             if many || self.pos > self.bytes_max {
@@ -187,7 +187,7 @@ impl Flat {
         ran
     }
 
-    /// Room for what the instructions of a block make: two cells each, and two numbers of the memo.
+    /// Makes room for what the instructions of a block create: two cells and two memo entries each.
     fn make_room(&mut self, left: usize) {
         let most = 2 * left.min(BLOCK) + 2;
         if self.cells.len() < self.filled + most {
@@ -198,7 +198,7 @@ impl Flat {
         }
     }
 
-    /// Runs many instructions; gives `None` after some of them.
+    /// Runs many instructions; returns `None` after a block of them.
     fn block(&mut self, input: &[u8], exact: bool) -> Option<Ran> {
         let Flat { cells, memo, levels, beside, .. } = self;
         let (cells, memo) = (cells.as_mut_slice(), memo.as_mut_slice());
@@ -219,7 +219,7 @@ impl Flat {
                 return Some(Ran::GivenUp)
             };
         }
-        // The number behind the opcode.
+        // Reads the number after the opcode.
         macro_rules! number {
             ($bytes:literal) => {{
                 match input[pos + 1..].first_chunk::<$bytes>() {
@@ -250,7 +250,7 @@ impl Flat {
                 $next
             }};
         }
-        // Text and containers are put into the memo by most picklers as soon as they are there.
+        // Most picklers put text and containers into the memo immediately.
         macro_rules! memoize {
             ($next:ident) => {
                 if $next < frame_end && input.get($next) == Some(&MEMOIZE) {
@@ -267,7 +267,7 @@ impl Flat {
                 next
             }};
         }
-        // A container comes as the value of this number.
+        // The value of this number is a container.
         macro_rules! key_at {
             ($number:expr) => {
                 if $number % 2 == 0 {
@@ -275,7 +275,7 @@ impl Flat {
                 }
             };
         }
-        // Values were taken away, down to `count`.
+        // Values were removed, down to `count`.
         macro_rules! forget_keys {
             () => {
                 if keyed >= count {
@@ -287,7 +287,7 @@ impl Flat {
             ($kind:expr) => {{
                 cells[filled] = Cell::Begin { kind: $kind, at: pos as u32, count: 0 };
                 filled += 1;
-                // An object is two of the machine's cells beside its place on the stack.
+                // An object is two of the machine's cells in addition to its place on the stack.
                 *beside += 2;
                 key_at!(count);
                 count += 1;
@@ -301,7 +301,7 @@ impl Flat {
                 (count, keyed) = (0, u32::MAX);
             }};
         }
-        // Adds what stands from `from` on, so many values, to the container below.
+        // Adds `$more` values, starting at cell `$from`, to the container below.
         macro_rules! add {
             ($kind:expr, $from:expr, $more:expr) => {{
                 let below = $from - 1;
@@ -326,7 +326,7 @@ impl Flat {
                 top = CONTAINER;
             }};
         }
-        // A tuple of so many values, which stand from `from` on.
+        // Makes a tuple of `$count` values, starting at cell `$from`.
         macro_rules! tuple {
             ($from:expr, $count:expr) => {{
                 let from: usize = $from;
@@ -365,7 +365,8 @@ impl Flat {
                 if count == 0 || index > put + 1 {
                     give_up!();
                 }
-                // Some picklers count from 1. What lies beyond may be of the pickle before.
+                // Some picklers count from 1. Entries beyond may be left over from the previous
+                // pickle.
                 if index == put + 1 {
                     memo[put] = HOLE;
                 }
@@ -377,7 +378,7 @@ impl Flat {
 
         for _ in 0..BLOCK {
             let Some(&opcode) = input.get(pos) else { leave!(Some(Ran::More)) };
-            // A chain of tests, the common first.
+            // A chain of tests, the most common first.
             let next = if opcode == SHORT_BINUNICODE {
                 let [length] = number!(1);
                 let (span, next) = payload!(1, u64::from(length));
@@ -392,7 +393,7 @@ impl Flat {
                 let v = f64::from_be_bytes(number!(8));
                 leaf!(Node::Float(pos as u32, v), pos + 9)
             } else if matches!(opcode, BININT | BININT1 | BININT2) {
-                // Their widths follow no pattern, so nothing branches on them.
+                // Their widths follow no pattern, so this avoids branching on them.
                 let width =
                     if opcode == BININT { 4 } else { usize::from(opcode - BININT1) / 2 + 1 };
                 if input.len() - pos <= width {
@@ -532,7 +533,7 @@ impl Flat {
                     }
                     FRAME => {
                         let (_, end) = payload!(8, u64::from_le_bytes(number!(8)));
-                        // A frame may end here, but not go on.
+                        // A frame may end here, but not continue.
                         if frame_end != usize::MAX && frame_end != pos + 9 {
                             give_up!();
                         }
@@ -551,7 +552,7 @@ impl Flat {
                 }
             };
             if next >= frame_end {
-                // What goes beyond the end of a frame is right in some ways and wrong in others.
+                // Crossing the end of a frame is valid in some ways and invalid in others.
                 if next > frame_end {
                     give_up!();
                 }
@@ -563,7 +564,7 @@ impl Flat {
     }
 }
 
-/// Where the value begins that ends before this cell.
+/// Returns where the value that ends before this cell begins.
 #[inline]
 fn begin(cells: &[Cell], end: usize) -> usize {
     match cells[end - 1] {
@@ -572,7 +573,7 @@ fn begin(cells: &[Cell], end: usize) -> usize {
     }
 }
 
-/// The text or the bytes of the instruction at a place that was seen before; `None` for any other.
+/// Returns the text or the bytes of the instruction at a place seen before; `None` for any other.
 #[inline]
 fn text_at(input: &[u8], place: u32) -> Option<Node> {
     let at = place as usize;
@@ -589,7 +590,7 @@ fn text_at(input: &[u8], place: u32) -> Option<Node> {
     }
 }
 
-/// An integer of one to eight bytes in two's complement.
+/// Reads a two's complement integer of one to eight bytes.
 #[inline]
 fn long(bytes: &[u8]) -> i64 {
     let sign = if bytes.last().is_some_and(|top| *top >= 0x80) { 0xFF } else { 0 };

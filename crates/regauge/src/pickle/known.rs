@@ -1,12 +1,11 @@
-//! The table of harmless constructors: which calls are understood as values, and how.
+//! The table of harmless constructors: which calls are read as values, and which values.
 //!
-//! Nothing here calls anything. A row says what the arguments of a call look like that Python's own
-//! picklers write, and what value it stands for; [`understand`](super::understand) compares, and
-//! gives the value. A call of the same function with other arguments (`bytearray(10**12)`) is not
-//! understood, and stays the description of a call. The survey takes the same table for what is
-//! harmless.
+//! Nothing here calls anything. A row says which arguments Python's own picklers write for a call,
+//! and what value the call represents; [`understand`](super::understand) compares them and returns
+//! the value. A call of the same function with other arguments (`bytearray(10**12)`) stays a
+//! described call. The survey uses the same table to decide what is harmless.
 
-/// What a name in the table stands for.
+/// What a name in the table represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     DateTime,
@@ -35,17 +34,17 @@ pub(super) enum What {
     Frombuffer,
     Scalar,
     Dtype,
-    /// A class that is only named: by `defaultdict`, `_reconstructor` or `_reconstruct`.
+    /// A class that is only named, by `defaultdict`, `_reconstructor` or `_reconstruct`.
     Class,
 }
 
 /// One row.
 pub(super) struct Known {
-    /// The modules that have it, by their names in Python 3.
+    /// The modules that have it, by their Python 3 names.
     pub modules: &'static [&'static str],
     pub names: &'static [&'static str],
     pub what: What,
-    /// The calls that are understood, and what they become: for the documentation.
+    /// The calls that are recognised and what they become, for the documentation.
     pub becomes: &'static str,
 }
 
@@ -67,7 +66,7 @@ pub(super) static KNOWN: &[Known] = &[
         &["datetime"],
         &["datetime"],
         What::DateTime,
-        "`(10 bytes)` a date and time without zone; with `timezone(timedelta)` behind a point in \
+        "`(10 bytes)` a date and time without zone; followed by `timezone(timedelta)`, a point in \
          time, or one with its offset",
     ),
     row(&["datetime"], &["date"], What::Date, "`(4 bytes)` a date"),
@@ -150,17 +149,17 @@ pub(super) static KNOWN: &[Known] = &[
         BUILTINS,
         &["object", "list", "dict", "tuple", "int", "float", "str", "bool", "NoneType"],
         What::Class,
-        "named only: by `defaultdict` and `_reconstructor`",
+        "only named, by `defaultdict` and `_reconstructor`",
     ),
 ];
 
-/// The table of harmless constructors as text: modules, names, and which calls become what.
+/// Returns the table of harmless constructors as text: modules, names, and which calls become what.
 pub fn harmless()
 -> impl Iterator<Item = (&'static [&'static str], &'static [&'static str], &'static str)> {
     KNOWN.iter().map(|known| (known.modules, known.names, known.becomes))
 }
 
-/// The row of this name.
+/// Returns the row for this name.
 pub(super) fn find(module: &str, name: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.names.contains(&name) && known.modules.contains(&module))
 }

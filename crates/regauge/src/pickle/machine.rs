@@ -1,12 +1,12 @@
 //! The opcode machine: runs the instructions of one pickle over a stack, a memo and an arena.
 //!
-//! It only ever makes nodes. `GLOBAL` makes one that holds a name, `REDUCE` one that holds a
-//! callable and arguments; there is nothing here that could look a name up or call it.
+//! It only ever creates nodes. `GLOBAL` creates one that holds a name, `REDUCE` one that holds a
+//! callable and arguments; nothing here could look a name up or call it.
 //!
-//! Advice for those who change this file: `run` may stop before any instruction that is not whole
-//! and is called again with more bytes, so an instruction changes nothing before all of its bytes
-//! are there. Everything that is pushed was paid for with a byte of input at least, and `cells`
-//! bounds what that may become.
+//! Advice for those who change this file: `run` may stop before any incomplete instruction and is
+//! called again with more bytes, so an instruction must change nothing until all its bytes have
+//! arrived. Everything that is pushed costs at least one byte of input, and `cells` bounds how much
+//! it may take.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::{Error, ErrorKind, Result};
 
-/// Places in a pickle are kept in 32 bits, and every byte makes less than two nodes.
+/// Places in a pickle take 32 bits, and every byte creates fewer than two nodes.
 const BYTES_MAX: u64 = i32::MAX as u64;
 
-/// How often memory is compared with what it may be, in instructions.
+/// How often memory is compared with its limit, in instructions.
 const CHECK_EVERY: u64 = 4096;
 
 /// See [`crate::pickle`].
@@ -29,17 +29,17 @@ const CHECK_EVERY: u64 = 4096;
 pub(super) struct Machine {
     pub arena: Arena,
     pub(super) stack: Vec<Node>,
-    /// Where on the stack the marks stand.
+    /// The stack positions of the marks.
     pub(super) marks: Vec<u32>,
-    /// The topmost mark: nothing below is in reach.
+    /// The topmost mark: nothing below it can be reached.
     pub(super) floor: usize,
     memo: Vec<Node>,
-    /// Entries whose number is far above how many there can be.
+    /// Entries with a number far above how many there can be.
     sparse: BTreeMap<u32, Node>,
     /// The next instruction.
     pub(super) pos: usize,
     instructions: u64,
-    /// Where the frame at hand ends; 0 where there is none.
+    /// Where the current frame ends; 0 outside a frame.
     frame_end: usize,
     pub(super) buffers: i64,
     pub(super) protocol: u8,
@@ -68,7 +68,7 @@ impl Machine {
         }
     }
 
-    /// Ready for another pickle.
+    /// Prepares for another pickle.
     pub fn reset(&mut self) {
         self.arena.clear();
         self.stack.clear();
@@ -79,23 +79,23 @@ impl Machine {
         (self.instructions, self.buffers, self.protocol) = (0, 0, 0);
     }
 
-    /// How many bytes of the pickle are behind the machine.
+    /// Returns how many bytes of the pickle have been consumed.
     pub fn pos(&self) -> usize {
         self.pos
     }
 
-    /// The protocol that the last `PROTO` instruction named.
+    /// Returns the protocol that the last `PROTO` instruction named.
     pub fn protocol(&self) -> u8 {
         self.protocol
     }
 
-    /// How many instructions were run.
+    /// Returns how many instructions have been run.
     pub fn instructions(&self) -> u64 {
         self.instructions
     }
 
-    /// Runs on, up to `STOP`. `input` begins where the pickle begins. Gives the value; `None` where
-    /// the input ends before an instruction is whole.
+    /// Continues, up to `STOP`. `input` begins where the pickle begins. Returns the value, or
+    /// `None` if the input ends before an instruction is complete.
     ///
     /// # Errors
     /// `Syntax`, `Truncated`, `Unsupported` and `Limit`, with the instruction's place in `input`.
@@ -125,19 +125,19 @@ impl Machine {
         }
     }
 
-    /// Runs many instructions; gives `None` after some of them.
+    /// Runs many instructions; returns `None` after a block of them.
     #[inline]
     fn step(&mut self, input: &[u8]) -> Ran<Option<Node>> {
         let cells = self.arena.cells() + self.stack.len() + self.memo.len() + self.marks.len();
-        // Half a cell a byte lets through what picklers write, which is a cell for two bytes at
-        // most, and keeps memory within eight times the input.
+        // Half a cell per byte allows everything picklers write, which is at most one cell per two
+        // bytes, and keeps memory within eight times the input.
         if cells as u64 > self.nodes.saturating_add(self.pos as u64 / 2) {
             return Err(Stop::Error(self.too_many()));
         }
         if self.pos > self.bytes_max {
             return Err(Stop::Error(self.too_long()));
         }
-        // The place is kept here as well, so that no instruction waits for what the last one stored.
+        // The place is also kept here, so that no instruction waits for the last one's store.
         let mut place = self.pos;
         for _ in 0..CHECK_EVERY {
             let pos = place;
@@ -145,7 +145,7 @@ impl Machine {
                 return Err(Stop::Cut(1));
             };
             let at = pos as u32;
-            // The number that ends the instruction, or comes before its payload.
+            // Reads the number that ends the instruction, or precedes its payload.
             macro_rules! number {
                 ($bytes:literal) => {{
                     let Some(number) = rest.first_chunk::<$bytes>() else {
@@ -304,7 +304,7 @@ impl Machine {
                         return Err(Stop::Error(Error::new(
                             ErrorKind::Unsupported,
                             format!(
-                                "found protocol {protocol}, expected {HIGHEST_PROTOCOL} at most"
+                                "found protocol {protocol}, expected at most {HIGHEST_PROTOCOL}"
                             ),
                         )));
                     }
@@ -316,7 +316,7 @@ impl Machine {
                     let next = pos + 9;
                     self.check_frame(input, pos, next)?;
                     if self.frame_end > next {
-                        return Err(syntax("found a frame inside of another"));
+                        return Err(syntax("found a frame inside another frame"));
                     }
                     self.frame_end = end;
                     next
@@ -332,8 +332,8 @@ impl Machine {
         Ok(None)
     }
 
-    /// An instruction that ends where a frame ends, or behind that. What Python reads at once must
-    /// lie inside of a frame as a whole or outside as a whole.
+    /// Handles an instruction that ends at or after the end of a frame. What Python reads in one go
+    /// must be entirely inside a frame or entirely outside.
     #[cold]
     fn check_frame(&mut self, input: &[u8], pos: usize, next: usize) -> Ran {
         let end = self.frame_end;
@@ -348,7 +348,7 @@ impl Machine {
             _ => 0,
         };
         if pos < end && end < next && end != pos + 1 && end != pos + 1 + header {
-            return Err(syntax("found an instruction that goes beyond the end of its frame"));
+            return Err(syntax("found an instruction that crosses the end of its frame"));
         }
         self.frame_end = 0;
         Ok(())
@@ -361,7 +361,7 @@ impl Machine {
         at as usize + 1
     }
 
-    /// An object of everything on the stack from `from` on, which it replaces.
+    /// Creates an object from everything on the stack from `from` on, and replaces it.
     #[inline]
     pub(super) fn collect(&mut self, kind: Kind, at: u32, from: usize) {
         let node = self.arena.make(kind, at, &self.stack[from..]);
@@ -369,7 +369,7 @@ impl Machine {
         self.stack.push(node);
     }
 
-    /// The topmost node.
+    /// Returns the topmost node.
     #[inline]
     pub(super) fn top(&self) -> Ran<Node> {
         match self.stack.last() {
@@ -378,7 +378,7 @@ impl Machine {
         }
     }
 
-    /// Where the topmost `count` nodes begin.
+    /// Returns where the topmost `count` nodes begin.
     #[inline]
     pub(super) fn reach(&self, count: usize) -> Ran<usize> {
         if self.stack.len() - self.floor < count {
@@ -388,7 +388,7 @@ impl Machine {
         }
     }
 
-    /// Where the topmost mark stands.
+    /// Returns the stack position of the topmost mark.
     #[inline]
     pub(super) fn mark(&self) -> Ran<usize> {
         if self.marks.is_empty() {
@@ -403,7 +403,7 @@ impl Machine {
         self.floor = self.marks.last().map_or(0, |mark| *mark as usize);
     }
 
-    /// Adds everything above the topmost mark to what stands below.
+    /// Adds everything above the topmost mark to the object below it.
     #[inline]
     fn add_marked(&mut self, step: Step) -> Ran {
         let from = self.mark()?;
@@ -420,7 +420,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Adds the topmost `count` nodes to what stands below.
+    /// Adds the topmost `count` nodes to the object below them.
     #[inline]
     fn add(&mut self, step: Step, count: usize) -> Ran {
         let from = self.reach(count + 1)? + 1;
@@ -473,7 +473,7 @@ impl Machine {
                 Some(node) => *node,
                 None => {
                     return Err(syntax_of(format!(
-                        "found memo number {index}, in which nothing was put"
+                        "found memo number {index}, which has not been set"
                     )));
                 }
             },
@@ -489,7 +489,7 @@ impl Machine {
         if self.arena.object(index).kind != Kind::Global {
             self.arena.shares = true;
         }
-        // Its place is that of the reference: so that a cycle can be shown.
+        // Its place is that of the reference, so that a cycle can be shown.
         self.stack.push(Node::Object(at, index));
     }
 
@@ -512,7 +512,7 @@ impl Machine {
     pub(super) fn describe(&self, node: Node) -> &'static str {
         match node {
             Node::None(_) => "None",
-            Node::Bool(..) => "a truth value",
+            Node::Bool(..) => "a boolean",
             Node::Int(..) | Node::Long(..) | Node::LongText(..) => "an integer",
             Node::Float(..) => "a float",
             Node::Text(..) | Node::Escaped(..) => "text",
@@ -527,13 +527,15 @@ impl Machine {
     fn cut(&self, input: &[u8], wanted: usize) -> Error {
         let found = input.len() - self.pos;
         let Some(opcode) = input.get(self.pos) else {
-            return Error::truncated("found the end, expected another instruction or STOP")
-                .at(self.pos as u64);
+            return Error::truncated(
+                "found the end of the input, expected another instruction or STOP",
+            )
+            .at(self.pos as u64);
         };
         let name = opcode_name(*opcode).unwrap_or("an instruction");
         let message = match name {
             "GLOBAL" | "INST" | "INT" | "LONG" | "FLOAT" | "STRING" | "UNICODE" | "GET" | "PUT"
-            | "PERSID" => format!("found the end in {name}, expected a line break"),
+            | "PERSID" => format!("found the end of the input in {name}, expected a line break"),
             _ => format!("found {found} of the {wanted} bytes of {name}"),
         };
         Error::truncated(message).at(self.pos as u64)
@@ -547,7 +549,7 @@ impl Machine {
     #[cold]
     fn too_many(&self) -> Error {
         Error::limit(format!(
-            "found more than {} values and one more for every two bytes, the limit of nodes",
+            "found more than {} values plus one for every two bytes, the limit of nodes",
             self.nodes
         ))
         .hint(Hint::raise(Limit::Nodes))
@@ -557,9 +559,9 @@ impl Machine {
 /// The result of an instruction.
 pub(super) type Ran<T = ()> = std::result::Result<T, Stop>;
 
-/// Why the machine stands still.
+/// Why the machine has stopped.
 pub(super) enum Stop {
-    /// The instruction is not whole; of so many bytes, as far as is known.
+    /// The instruction is incomplete; the number of bytes it needs, as far as is known.
     Cut(usize),
     Error(Error),
 }
@@ -593,7 +595,7 @@ pub(super) fn too_long(bytes_max: usize) -> Error {
     .hint(Hint::say("a pickle is read as a whole").then(Hint::raise(Limit::RecordBytes)))
 }
 
-/// The line that begins here, without its line break.
+/// Returns the line that begins here, without its line break.
 pub(super) fn line(bytes: &[u8]) -> Option<&[u8]> {
     memchr::memchr(b'\n', bytes).map(|end| &bytes[..end])
 }

@@ -2,22 +2,23 @@
 //!
 //! A pickle is a program for a small stack machine (`pickletools.py` and `pickle.py` of CPython;
 //! PEP 307, 3154, 574). [`Parser`] runs it over nodes that hold data and names: nothing is looked
-//! up, imported or called, and there is no code here that could. What the program would call is
-//! understood as a value where a table of harmless constructors says so (`known.rs`: dates,
-//! decimals, sets, …), and described otherwise, as a name with its arguments. [`survey`] lists all
-//! that loading would import and call. Plain data, which most pickles are, is read without the
-//! machine (`flat.rs`), which does what is not plain, or not right. A pickle is read as a whole,
-//! within [`Limits::record_bytes`]; a file is any number of them, one behind the other.
+//! up, imported or called, and there is no code here that could. A call is read as a value if a
+//! table of harmless constructors says so (`known.rs`: dates, decimals, sets, …), and otherwise
+//! described, as a name with its arguments. [`survey`] lists everything that loading would import
+//! and call. Plain data, which most pickles are, is read without the machine (`flat.rs`), which
+//! handles everything that is not plain or not valid. A pickle is read as a whole, within
+//! [`Limits::record_bytes`]; a file is any number of pickles in sequence.
 //!
 //! # Deviations
 //! - Persistent ids, extension codes and out-of-band buffers are described; `pickle.loads` needs
-//!   something from outside for them.
-//! - An argument of `INT` or `LONG` with underscores, or beyond 64 bits and not decimal, is an error.
-//! - A call whose result is thrown away is refused: it would leave no trace in the document.
+//!   outside input for them.
+//! - An argument of `INT` or `LONG` with underscores, or beyond 64 bits and not decimal, is an
+//!   error.
+//! - A call whose result is discarded is refused: it would leave no trace in the document.
 //!
 //! # What a round trip loses
-//! The choice of opcodes, and that equal strings are one object. A call of a function of the table
-//! is written as Python would write its result.
+//! The choice of opcodes, and whether equal strings are one object. A call of a function in the
+//! table is written as Python would write its result.
 
 mod arena;
 mod arrays;
@@ -53,34 +54,34 @@ use flat::{Flat, Ran};
 use machine::Machine;
 use walk::Walk;
 
-/// How pickle is read and written.
+/// Options for reading and writing pickle.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// What 8-bit strings of Python 2 are.
+    /// How 8-bit strings of Python 2 are read.
     pub strings: Strings,
     /// The protocol to write, 0 to 5; `None` is [`types::DEFAULT_PROTOCOL`].
     pub protocol: Option<u8>,
-    /// Whether types that few targets have a use for are kept: tuples, the dtypes of NumPy. A
-    /// conversion sets it where the target is a pickle or the reversible notation.
+    /// Whether types with no use in most targets are kept: tuples, the dtypes of NumPy. A
+    /// conversion sets this if the target is a pickle or the reversible notation.
     pub exact: bool,
-    /// Whether calls of functions are written that are not in the table of harmless ones: whoever
-    /// loads the result runs them. A conversion from pickle sets it.
+    /// Whether to write calls of functions that are not in the table of harmless ones: loading the
+    /// result runs them. A conversion from pickle sets this.
     pub calls: bool,
 }
 
-/// What the 8-bit strings of Python 2 (`STRING`, `BINSTRING`) are, as `pickle.loads` takes it in
-/// its argument `encoding`.
+/// How to read the 8-bit strings of Python 2 (`STRING`, `BINSTRING`), like the argument `encoding`
+/// of `pickle.loads`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strings {
-    /// Text in ASCII; others are an error, as in Python.
+    /// As ASCII text; anything else is an error, as in Python.
     #[default]
     Ascii,
-    /// Text in UTF-8.
+    /// As UTF-8 text.
     Utf8,
-    /// Text in Latin-1.
+    /// As Latin-1 text.
     Latin1,
-    /// Bytes.
+    /// As bytes.
     Bytes,
 }
 
@@ -94,12 +95,12 @@ pub struct Parser {
     limits: Limits,
     flat: Flat,
     machine: Machine,
-    /// The length of a pickle that is whole, but whose value was refused.
+    /// The length of a complete pickle whose value was refused.
     refused: Option<usize>,
 }
 
 impl Parser {
-    /// A parser at the start of a stream.
+    /// Creates a parser at the start of a stream.
     pub fn new(options: Options, limits: Limits) -> Parser {
         let machine = Machine::new(&limits);
         let flat = Flat::new(&limits, machine.bytes_max);
@@ -107,8 +108,8 @@ impl Parser {
     }
 }
 
-/// Whether nothing is left but the line end that some editors put at the end of any file. No
-/// instruction begins with one.
+/// Returns whether nothing is left but the line end that some editors put at the end of every file.
+/// No instruction begins with one.
 fn is_blank(input: &[u8]) -> bool {
     matches!(input, [] | [b'\n'] | [b'\r'] | [b'\r', b'\n'])
 }
@@ -140,7 +141,7 @@ impl Parse for Parser {
         }
         let mut place = |error: Error, at: u64| {
             *pos = start + at as usize;
-            // The place of a sink's error is the reader's to say.
+            // The reader supplies the place of a sink's error.
             match error.offset() {
                 Some(offset) => error.at(start as u64 + offset),
                 None => error,
@@ -190,7 +191,7 @@ impl Parse for Parser {
         self.flat.reset();
         match self.refused.take() {
             Some(end) if start + end <= bytes.len() => Resync::At(start + end),
-            // Nothing in a broken pickle tells where the next one begins.
+            // Nothing in a broken pickle shows where the next one begins.
             _ => Resync::Never,
         }
     }

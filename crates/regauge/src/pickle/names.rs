@@ -1,11 +1,11 @@
-//! What Python 2 called otherwise. A pickle of a protocol below 3 has Python 2's names, whoever
-//! wrote it, and Python 3 looks for them under its own.
+//! Names that changed after Python 2. Pickles of protocols below 3 use Python 2's names, even if
+//! Python 3 wrote them, and Python 3 translates them to its own.
 
 use std::borrow::Cow;
 
 use super::table_names::{MODULES, MODULES_BACK, NAMES, NAMES_BACK};
 
-/// Module and name in Python 3 of a name in a pickle of a protocol below 3.
+/// Returns the Python 3 module and name for a name in a pickle of a protocol below 3.
 pub(super) fn renamed<'n>(
     module: Cow<'n, str>,
     name: Cow<'n, str>,
@@ -20,7 +20,7 @@ pub(super) fn renamed<'n>(
     }
 }
 
-/// Module and name in Python 2, as protocols below 3 have them.
+/// Returns the Python 2 module and name, as protocols below 3 use them.
 pub(super) fn renamed_back<'n>(module: &'n str, name: &'n str) -> (&'n str, &'n str) {
     if let Ok(at) = NAMES_BACK.binary_search_by(|(new, _)| new.cmp(&(module, name))) {
         return NAMES_BACK[at].1;

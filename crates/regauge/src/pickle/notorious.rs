@@ -1,10 +1,10 @@
-//! Names that attacks with pickles are made of.
+//! Names used in known pickle attacks.
 //!
-//! The table is no defence: what is not in it is unknown, and unknown code is not to be run either.
-//! It lets a verdict say more than "unknown" where more is known.
+//! The table is not a defence: a name that is missing from it is unknown, and unknown code must not
+//! be run either. It lets a verdict say more than "unknown" if more is known.
 
-/// Modules of which every name is notorious: whoever imports from them runs commands, opens
-/// connections, loads code, or changes files.
+/// Modules in which every name is notorious: they run commands, open connections, load code, or
+/// change files.
 const MODULES: &[&str] = &[
     "os",
     "posix",
@@ -139,7 +139,7 @@ const NAMES: &[(&str, &[&str])] = &[
     ("sqlite3", &["connect"]),
 ];
 
-/// Harmless names of modules above.
+/// Harmless names in the modules above.
 const EXCEPT: &[(&str, &str)] = &[
     ("types", "SimpleNamespace"),
     ("types", "MappingProxyType"),
@@ -149,11 +149,11 @@ const EXCEPT: &[(&str, &str)] = &[
     ("joblib", "numpy_pickle"),
 ];
 
-/// Whether the name is notorious. A submodule counts as its module, but for those that are known
-/// for objects that are saved: `joblib.numpy_pickle`.
+/// Returns whether the name is notorious. A submodule counts as its module, except for one known
+/// for saved objects: `joblib.numpy_pickle`.
 pub(super) fn is(module: &str, name: &str) -> bool {
     let name = name.split('.').next().unwrap_or(name);
-    // The builtins have two names, and hide behind others: `os.sys.modules`.
+    // The builtins have two names, and can be reached through others: `os.sys.modules`.
     let plain = if module == "__builtin__" { "builtins" } else { module };
     if EXCEPT.iter().any(|(within, one)| *within == plain && *one == name) {
         return false;

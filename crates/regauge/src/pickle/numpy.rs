@@ -6,7 +6,7 @@ use super::arena::{Arena, Kind, Node};
 use super::known::{What, find};
 use super::understand::{Call, bytes};
 
-/// What one element is.
+/// The type of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Element {
     Bool,
@@ -16,16 +16,16 @@ pub(super) enum Element {
     Complex,
 }
 
-/// An array, or the one element of a scalar.
+/// An array, or a scalar as its only element.
 #[derive(Debug)]
 pub(super) struct Ndarray<'i> {
     pub element: Element,
-    /// Bytes of an element: 1, 2, 4, 8 or 16.
+    /// Bytes per element: 1, 2, 4, 8 or 16.
     pub size: usize,
     pub big_endian: bool,
     /// The lengths of the dimensions, outermost first.
     pub shape: Vec<usize>,
-    /// The first dimension varies fastest.
+    /// Whether the first dimension varies fastest.
     pub fortran: bool,
     pub data: Cow<'i, [u8]>,
 }
@@ -41,23 +41,23 @@ pub(super) enum Number {
     Complex(f64, f64),
 }
 
-/// As many dimensions as NumPy has.
+/// The most dimensions NumPy supports.
 const DIMENSIONS_MAX: usize = 64;
 
 impl Ndarray<'_> {
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn count(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// The element at this place in C order.
+    /// Returns the element at this place in C order.
     pub fn number(&self, place: usize) -> Number {
         let at = if self.fortran { self.fortran_place(place) } else { place } * self.size;
         let mut raw = [0; 16];
         let raw = &mut raw[..self.size];
         raw.copy_from_slice(&self.data[at..at + self.size]);
         if self.big_endian {
-            // Both parts of a complex number turn for themselves.
+            // The two parts of a complex number are byte-swapped separately.
             let parts = if self.element == Element::Complex { 2 } else { 1 };
             raw.chunks_mut(self.size / parts).for_each(|part| part.reverse());
         }
@@ -105,7 +105,7 @@ impl Ndarray<'_> {
     }
 }
 
-/// A half-precision number (IEEE 754-2008 binary16).
+/// Converts a half-precision number (IEEE 754-2008 binary16).
 fn half(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (bits >> 15, bits >> 10 & 31, bits & 0x3FF);
     let magnitude = match exponent {
@@ -117,7 +117,7 @@ fn half(bits: u16) -> f32 {
     if sign == 1 { -magnitude } else { magnitude }
 }
 
-/// The array that a call of `_reconstruct` or `_frombuffer` makes.
+/// Returns the array that a call of `_reconstruct` or `_frombuffer` creates.
 pub(super) fn array<'i>(
     call: &Call<'_, 'i>,
     arena: &Arena,
@@ -152,7 +152,7 @@ pub(super) fn array<'i>(
                 [Node::Int(_, 1), shape, dtype, Node::Bool(_, fortran), data] => {
                     (shape, dtype, fortran, data)
                 }
-                // Before version 1 there was none.
+                // There was none before version 1.
                 [shape, dtype, Node::Bool(_, fortran), data] => (shape, dtype, fortran, data),
                 _ => return None,
             }
@@ -170,12 +170,12 @@ pub(super) fn array<'i>(
         })
         .collect();
     let array = new(arena, dtype, lengths?, fortran, bytes(arena, data, input)?, input)?;
-    // Nested arrays could not say how long the dimensions inside of an empty one are.
+    // Nested arrays could not express the dimensions inside an empty one.
     let empty = array.count() == 0 && array.shape.len() > 1;
     (!empty).then_some(array)
 }
 
-/// The number that a call of `scalar` makes.
+/// Returns the number that a call of `scalar` creates.
 pub(super) fn scalar<'i>(
     call: &Call<'_, 'i>,
     arena: &Arena,
@@ -202,12 +202,12 @@ fn new<'i>(
     fits.then_some(Ndarray { element, size, big_endian, shape, fortran, data })
 }
 
-/// The nodes of a tuple.
+/// Returns the nodes of a tuple.
 fn tuple(arena: &Arena, index: u32) -> Option<&[Node]> {
     (arena.object(index).kind == Kind::Tuple).then(|| arena.made_of(index))
 }
 
-/// `numpy.dtype('f8', False, True)` and its state, `(3, '<', None, None, None, -1, -1, 0)`.
+/// Reads `numpy.dtype('f8', False, True)` and its state, `(3, '<', None, None, None, -1, -1, 0)`.
 fn plain_dtype(arena: &Arena, node: Node, input: &[u8]) -> Option<(Element, usize, bool)> {
     let Node::Object(_, index) = node else { return None };
     let call = Call::of(arena, index, input)?;
@@ -242,8 +242,8 @@ fn plain_dtype(arena: &Arena, node: Node, input: &[u8]) -> Option<(Element, usiz
     sizes.contains(&size).then_some((element, size, big_endian))
 }
 
-/// Whether a node that says nothing about the value is a scalar, bytes, or a tuple of scalars, and
-/// nothing that would be lost with it.
+/// Returns whether a node with no effect on the value is a scalar, bytes, or a tuple of scalars, so
+/// that nothing is lost with it.
 fn is_plain(arena: &Arena, node: Node, input: &[u8]) -> bool {
     let Node::Object(_, index) = node else { return true };
     match tuple(arena, index) {
@@ -252,8 +252,8 @@ fn is_plain(arena: &Arena, node: Node, input: &[u8]) -> bool {
     }
 }
 
-/// Whether a call that is not understood is harmless nevertheless: a dtype, or an array of one,
-/// whose parts are plain data. What objects an array holds is judged by itself.
+/// Returns whether a call that is not read as a value is still harmless: a dtype, or an array of
+/// one, whose parts are plain data. The objects in an array are judged separately.
 pub(super) fn is_harmless(call: &Call<'_, '_>, arena: &Arena, input: &[u8]) -> bool {
     let plain = |node: &Node| match node {
         Node::Object(_, index) => match arena.object(*index).kind {

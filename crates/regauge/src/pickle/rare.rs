@@ -1,4 +1,4 @@
-//! The instructions that are not common: text of protocol 0, 8-bit strings, globals, calls.
+//! The less common instructions: text of protocol 0, 8-bit strings, globals, calls.
 
 use super::arena::{Arena, Kind, Node, Span};
 use super::machine::{Machine, Ran, Stop, empty, line, syntax, syntax_of, too_long};
@@ -9,7 +9,7 @@ use crate::hint::Hint;
 use crate::limits::Limit;
 
 impl Machine {
-    /// Whatever is not common: gives the place of the next instruction.
+    /// Runs any less common instruction. Returns the place of the next one.
     #[inline(never)]
     pub(super) fn rare(&mut self, input: &[u8], opcode: u8) -> Ran<usize> {
         let pos = self.pos;
@@ -30,7 +30,7 @@ impl Machine {
         let one = || rest.first().map(|length| u64::from(*length));
         let four = || rest.first_chunk().map(|four| u64::from(u32::from_le_bytes(*four)));
         let eight = || rest.first_chunk().map(|eight| u64::from_le_bytes(*eight));
-        // A text argument: the line, and where the next begins.
+        // Reads a text argument: the line, and where the next one begins.
         let text_line = |from: usize| -> Ran<(&[u8], usize)> {
             let line = line(&input[from..]).ok_or(Stop::Cut(input.len() - pos + 1))?;
             Ok((line, from + line.len() + 1))
@@ -90,7 +90,7 @@ impl Machine {
                 };
                 let code = code.ok_or(Stop::Cut(next - pos))?;
                 if code == 0 || code > i32::MAX as u64 {
-                    return Err(syntax("found an extension code that is not above 0"));
+                    return Err(syntax("found an extension code that is not positive"));
                 }
                 let code = Node::Int(at, code as i64);
                 let node = self.arena.make(Kind::Extension, at, &[code]);
@@ -182,7 +182,7 @@ impl Machine {
             OBJ => {
                 let from = self.mark()?;
                 let Some(&class) = self.stack.get(from) else {
-                    return Err(syntax("found nothing behind the mark, expected a class"));
+                    return Err(syntax("found nothing after the mark, expected a class"));
                 };
                 self.callable(class)?;
                 self.pop_mark();
@@ -292,13 +292,13 @@ impl Machine {
                     _ => String::new(),
                 };
                 return Err(syntax_of(format!(
-                    "found the byte 0x{opcode:02X}{shown}, which is no opcode"
+                    "found the byte 0x{opcode:02X}{shown}, which is not an opcode"
                 )));
             }
         })
     }
 
-    /// The global that was made last has its name from Python 2 if the protocol is as old.
+    /// Marks the last global as having a Python 2 name, if the protocol is that old.
     fn date_name(&mut self) {
         let old = self.protocol < 3;
         if let Some(global) = self.arena.objects.last_mut() {
@@ -306,7 +306,7 @@ impl Machine {
         }
     }
 
-    /// An instance of `class` with the arguments from `from` on, which it replaces.
+    /// Creates an instance of `class` with the arguments from `from` on, and replaces them.
     fn instance(&mut self, at: u32, class: Node, from: usize) {
         let arguments = self.arena.make(Kind::Tuple, at, &self.stack[from..]);
         self.stack.truncate(from);
@@ -314,7 +314,7 @@ impl Machine {
         self.stack.push(node);
     }
 
-    /// What may be called, when Python loads it.
+    /// Checks that the node may be called when Python loads it.
     fn callable(&self, node: Node) -> Ran {
         match node {
             Node::Object(_, index)
@@ -333,7 +333,7 @@ impl Machine {
             }
             other => {
                 let found = self.describe(other);
-                Err(syntax_of(format!("found {found}, expected something that can be called")))
+                Err(syntax_of(format!("found {found}, expected a callable")))
             }
         }
     }
@@ -348,13 +348,13 @@ impl Machine {
         }
     }
 
-    /// Drops what stands on the stack from `from` on. Python has made it by now.
+    /// Drops what is on the stack from `from` on. Python has already created it.
     fn drop_from(&mut self, from: usize) {
         self.arena.drops |= self.stack[from..].iter().any(|node| matches!(node, Node::Object(..)));
         self.stack.truncate(from);
     }
 
-    /// An integer in two's complement.
+    /// Reads a two's complement integer.
     fn long(&self, at: u32, span: Span, input: &[u8]) -> Ran<Node> {
         let bytes = span.of(input);
         let Some(&top) = bytes.last() else { return Ok(Node::Int(at, 0)) };
@@ -369,7 +369,7 @@ impl Machine {
             eight[..length].copy_from_slice(&bytes[..length]);
             return Ok(Node::Int(at, i64::from_le_bytes(eight)));
         }
-        // A byte is 2.408 decimal digits; rounded down, so that nothing is refused too early.
+        // A byte is 2.408 decimal digits, rounded down so that nothing is refused too early.
         self.check_digits((length - 1).saturating_mul(2408) / 1000)?;
         Ok(Node::Long(at, Span { at: span.at, length: length as u32 }))
     }

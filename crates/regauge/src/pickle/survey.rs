@@ -1,8 +1,9 @@
-//! What loading a pickle would do: every import, every call, and a verdict in plain words.
+//! Describes what loading a pickle would do: every import, every call, and a plain-language
+//! verdict.
 //!
-//! The survey looks at all that the opcodes make, also at what they throw away and at what comes
-//! before an error: loading runs the calls one by one, and a pickle that breaks off after its
-//! payload has run it all the same.
+//! The survey covers everything that the opcodes create, including what they discard and what comes
+//! before an error: loading runs the calls one by one, so a pickle that breaks off after its
+//! payload has still run it.
 
 use std::io::{self, Read};
 
@@ -14,29 +15,29 @@ use crate::Error;
 use crate::limits::Limits;
 use crate::reader::WINDOW_BYTES;
 
-/// What loading would do with one or more pickles.
+/// What loading one or more pickles would do.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Survey {
-    /// How many pickles there are, a broken one included.
+    /// Number of pickles, including a broken one.
     pub pickles: u64,
     /// The highest protocol that they name.
     pub protocol: u8,
-    /// How many instructions were read.
+    /// Number of instructions read.
     pub instructions: u64,
-    /// What would be imported, in order; one entry for each instruction that does.
+    /// What would be imported, in order, with one entry per importing instruction.
     pub imports: Vec<Import>,
     /// What would be called, in order.
     pub calls: Vec<Call>,
-    /// How many persistent ids the loading program would be asked for.
+    /// Number of persistent ids that the loading program would have to resolve.
     pub persistent_ids: u64,
-    /// The codes that the registry of the loading program would be asked for, in order.
+    /// The extension codes that the loading program would have to have registered, in order.
     pub extensions: Vec<i64>,
-    /// How many buffers are expected from outside.
+    /// Number of buffers expected from outside.
     pub buffers: u64,
-    /// How many calls there are, if more than [`Survey::LISTED`], and so of imports.
+    /// Number of calls beyond the first [`Survey::LISTED`], which are not listed.
     pub calls_left_out: u64,
-    /// See `calls_left_out`.
+    /// The same for imports.
     pub imports_left_out: u64,
     /// Where reading stopped, if not at the end.
     pub error: Option<Error>,
@@ -51,13 +52,13 @@ pub struct Survey {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Import {
-    /// Bytes from the start of the input to the instruction.
+    /// Offset of the instruction, in bytes from the start of the input.
     pub offset: u64,
     /// The module that would be imported.
     pub module: String,
     /// The name that would be looked up in it, dots included.
     pub name: String,
-    /// How it is judged.
+    /// The risk of the import.
     pub risk: Risk,
 }
 
@@ -65,33 +66,33 @@ pub struct Import {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
-    /// Bytes from the start of the input to the instruction.
+    /// Offset of the instruction, in bytes from the start of the input.
     pub offset: u64,
-    /// What is called: `module.name`, or what is computed instead.
+    /// What is called: `module.name`, or a note that it is computed.
     pub callable: String,
     /// The instruction: `REDUCE`, `NEWOBJ`, `NEWOBJ_EX`, `INST or OBJ`, `BUILD`.
     pub instruction: &'static str,
-    /// How many arguments there are.
+    /// Number of arguments.
     pub arguments: usize,
-    /// The call as Python would write it, cut to what a line can carry.
+    /// The call in Python notation, shortened to fit on a line.
     pub shown: String,
-    /// How it is judged.
+    /// The risk of the call.
     pub risk: Risk,
 }
 
-/// How an import or a call is judged.
+/// The risk of an import or a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
-    /// In the table of harmless constructors, with arguments as it has them.
+    /// In the table of harmless constructors, with arguments that match.
     Harmless,
-    /// Nobody knows what it does.
+    /// Not a known name; it may do anything.
     Unknown,
     /// Known from attacks.
     Notorious,
 }
 
 impl Risk {
-    /// In reports: `"harmless"`, `"unknown"`, `"notorious"`.
+    /// Returns the name used in reports: `"harmless"`, `"unknown"`, `"notorious"`.
     pub fn name(self) -> &'static str {
         match self {
             Risk::Harmless => "harmless",
@@ -101,24 +102,25 @@ impl Risk {
     }
 }
 
-/// What to think of a pickle.
+/// The verdict on a pickle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// No imports and no calls.
     Data,
-    /// Only what the table of harmless constructors has.
+    /// Only names from the table of harmless constructors.
     HarmlessTypes,
-    /// Nothing unknown is called, but the loading program has to give something, or the end is
+    /// Nothing unknown is called, but the loading program has to supply something, or the end is
     /// missing.
     Incomplete,
-    /// Code is imported or called that nobody here knows.
+    /// Unknown code is imported or called.
     UnknownCode,
-    /// Code is called that attacks are made of.
+    /// Code used in known attacks is called.
     Attack,
 }
 
 impl Verdict {
-    /// In reports: `"data"`, `"harmless-types"`, `"incomplete"`, `"unknown-code"`, `"attack"`.
+    /// Returns the name used in reports: `"data"`, `"harmless-types"`, `"incomplete"`,
+    /// `"unknown-code"`, `"attack"`.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Data => "data",
@@ -129,23 +131,23 @@ impl Verdict {
         }
     }
 
-    /// In plain words.
+    /// Returns the verdict in plain language.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Data => "plain data: loading it imports and calls nothing",
             Verdict::HarmlessTypes => {
-                "harmless: loading it makes dates, decimals, sets and the like, and calls nothing \
+                "harmless: loading it creates dates, decimals, sets and similar values, and calls nothing \
                  else"
             }
             Verdict::Incomplete => {
-                "nothing harmful found, but it is broken or leaves things to the program that \
+                "nothing harmful found, but it is broken or relies on the program that \
                  loads it"
             }
             Verdict::UnknownCode => {
                 "loading it runs code that is not known to be harmless: load it only if you trust \
-                 whoever wrote it"
+                 its author"
             }
-            Verdict::Attack => "do not load it: it runs code as attacks do",
+            Verdict::Attack => "do not load it: it runs code used in known attacks",
         }
     }
 }
@@ -170,15 +172,15 @@ impl Survey {
         }
     }
 
-    /// How many imports, and how many calls, are listed one by one.
+    /// The most imports, and the most calls, that are listed individually.
     pub const LISTED: usize = 10_000;
 
-    /// What to think of it.
+    /// Returns the verdict.
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// The import or the call that the verdict comes from, with its place.
+    /// Returns the import or the call that decided the verdict, with its place.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
@@ -199,7 +201,7 @@ impl Survey {
         }
     }
 
-    /// Adds what the machine has made of one pickle, which begins at `base`.
+    /// Adds what the machine created from one pickle, which begins at `base`.
     fn add(&mut self, machine: &Machine, input: &[u8], base: u64) {
         self.pickles += 1;
         self.protocol = self.protocol.max(machine.protocol());
@@ -234,7 +236,7 @@ impl Survey {
         }
         if !self.extensions.is_empty() && self.verdict < Verdict::UnknownCode {
             self.verdict = Verdict::UnknownCode;
-            self.reason = Some(format!("the extension code {}", self.extensions[0]));
+            self.reason = Some(format!("it uses extension code {}", self.extensions[0]));
         }
     }
 
@@ -242,7 +244,7 @@ impl Survey {
         let node = Node::Object(0, index);
         let (module, name) = arena.global(node, input).unwrap_or_default();
         let risk = import_risk(&module, &name);
-        // As it is written, so that it can be found there.
+        // As written, so that it can be found in the file.
         let (module, name) = arena.written_global(node, input).unwrap_or((module, name));
         let what = || format!("it imports {}.{}", shorten(&module), shorten(&name));
         self.judge(risk, offset, false, what);
@@ -260,7 +262,7 @@ impl Survey {
         let (Some(&callee), Some(&arguments)) = (made_of.first(), made_of.get(1)) else { return };
         let callable = match arena.global(callee, input) {
             Some((module, name)) => format!("{}.{}", shorten(&module), shorten(&name)),
-            None => "something computed".to_owned(),
+            None => "a computed value".to_owned(),
         };
         let risk = match arena.global(callee, input) {
             Some((module, name)) if notorious::is(&module, &name) => Risk::Notorious,
@@ -305,7 +307,8 @@ impl Survey {
         self.calls.push(Call { offset, callable, instruction, arguments, shown, risk });
     }
 
-    /// Something that is no container and no object was given items or state.
+    /// Records a change to something that is neither a container nor an object: items or state were
+    /// added to it.
     fn change(&mut self, arena: &Arena, index: u32, input: &[u8], offset: u64) {
         let node = Node::Object(0, index);
         let callable = match arena.global(node, input) {
@@ -327,8 +330,8 @@ impl Survey {
     }
 }
 
-/// Everything that loading the bytes would do, one pickle after the other. Nothing is imported or
-/// called to find out.
+/// Describes everything that loading the bytes, one pickle after another, would do, without
+/// importing or calling anything.
 ///
 /// ```
 /// use regauge::pickle::{Verdict, survey};
@@ -337,15 +340,15 @@ impl Survey {
 /// assert_eq!(survey.calls[0].shown, "os.system('id')");
 /// ```
 ///
-/// An error is part of the result, as what comes before it counts: [`Survey::error`].
+/// An error is part of the result, in [`Survey::error`], because what comes before it counts.
 pub fn survey(bytes: &[u8], limits: &Limits) -> Survey {
     survey_stream(bytes, limits).expect("memory can be read")
 }
 
-/// The same of a stream, of which one pickle is in memory at a time.
+/// Does the same for a stream, holding one pickle in memory at a time.
 ///
 /// # Errors
-/// Those of reading. An error in the pickles is part of the result.
+/// I/O errors from reading. An error in the pickles is part of the result.
 pub fn survey_stream(mut read: impl Read, limits: &Limits) -> io::Result<Survey> {
     let mut survey = Survey::new();
     let mut machine = Machine::new(limits);
@@ -385,8 +388,8 @@ pub fn survey_stream(mut read: impl Read, limits: &Limits) -> io::Result<Survey>
     Ok(survey)
 }
 
-/// How an import by itself is judged. A class of the table can be named; a function of it too, as
-/// naming it does nothing.
+/// Returns the risk of an import on its own. Naming a class or a function from the table is
+/// harmless, because naming it does nothing.
 fn import_risk(module: &str, name: &str) -> Risk {
     if notorious::is(module, name) {
         Risk::Notorious
@@ -397,14 +400,14 @@ fn import_risk(module: &str, name: &str) -> Risk {
     }
 }
 
-/// How much of a call is shown.
+/// The most bytes of a call that are shown.
 const SHOWN: usize = 120;
 
 fn shorten(text: &str) -> String {
     crate::fidelity::shorten(text)
 }
 
-/// A value as Python would write it, in short.
+/// Formats a value briefly in Python notation.
 fn show(arena: &Arena, node: Node, input: &[u8], depth: u32, shown: &mut String) {
     use std::fmt::Write as _;
     if shown.len() > SHOWN {
@@ -450,7 +453,7 @@ fn show(arena: &Arena, node: Node, input: &[u8], depth: u32, shown: &mut String)
                         Some((module, name)) => {
                             let _ = write!(shown, "{}.{}(…)", shorten(&module), shorten(&name));
                         }
-                        None => shown.push_str("something computed"),
+                        None => shown.push_str("a computed value"),
                     }
                     return;
                 }

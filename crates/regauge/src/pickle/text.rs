@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What the line of `INT` or `LONG` says.
+/// The value of an `INT` or `LONG` line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Integer {
     Small(i64),
@@ -13,9 +13,9 @@ pub(super) enum Integer {
     },
 }
 
-/// The integer of a line, as `int(line, 0)` of Python reads it: decimal, or hexadecimal, octal and
-/// binary behind `0x`, `0o` and `0b`, with blanks around it. Underscores between digits are not
-/// read, and only decimal goes beyond 64 bits. `None` for anything else.
+/// Returns the integer of a line, as Python's `int(line, 0)` reads it: decimal, or hexadecimal,
+/// octal and binary after `0x`, `0o` and `0b`, with surrounding blanks allowed. Underscores between
+/// digits are not accepted, and only decimal goes beyond 64 bits. `None` for anything else.
 pub(super) fn integer(line: &[u8]) -> Option<Integer> {
     let start = line.len() - line.trim_ascii_start().len();
     let text = std::str::from_utf8(line.trim_ascii()).ok()?;
@@ -26,7 +26,7 @@ pub(super) fn integer(line: &[u8]) -> Option<Integer> {
     };
     let other_base = |base: u32| {
         let digits = &digits[2..];
-        // `from_str_radix` would take another sign.
+        // `from_str_radix` would accept another sign.
         let clean = digits.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
         let magnitude = clean.then(|| i64::from_str_radix(digits, base).ok())??;
         Some(Integer::Small(if negative { -magnitude } else { magnitude }))
@@ -54,18 +54,18 @@ pub(super) fn integer(line: &[u8]) -> Option<Integer> {
     }
 }
 
-/// The number of a memo line: decimal digits, perhaps a sign.
+/// Returns the number of a memo line: decimal digits with an optional sign.
 pub(super) fn memo_index(line: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(line.trim_ascii()).ok()?;
     text.parse().ok()
 }
 
-/// The double of a line, as `float(line)` of Python reads it, without underscores.
+/// Returns the double of a line, as Python's `float(line)` reads it, without underscores.
 pub(super) fn float(line: &[u8]) -> Option<f64> {
     std::str::from_utf8(line.trim_ascii()).ok()?.parse().ok()
 }
 
-/// What stands between the quotes of a `STRING` line; `None` where they are missing or differ.
+/// Returns what is between the quotes of a `STRING` line; `None` if they are missing or differ.
 pub(super) fn unquote(line: &[u8]) -> Option<&[u8]> {
     match line {
         [first @ (b'\'' | b'"'), inner @ .., last] if first == last => Some(inner),
@@ -73,11 +73,11 @@ pub(super) fn unquote(line: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The bytes of a `STRING` without its escapes, by the rules of `codecs.escape_decode`: an unknown
-/// escape keeps its backslash.
+/// Returns the bytes of a `STRING` without its escapes, by the rules of `codecs.escape_decode`: an
+/// unknown escape keeps its backslash.
 ///
 /// # Errors
-/// What is wrong: a lone backslash at the end, `\x` without two digits.
+/// A description of the fault: a lone backslash at the end, or `\x` without two digits.
 pub(super) fn unescape_string(text: &[u8]) -> Result<Cow<'_, [u8]>, &'static str> {
     let Some(first) = text.iter().position(|byte| *byte == b'\\') else {
         return Ok(Cow::Borrowed(text));
@@ -110,12 +110,12 @@ pub(super) fn unescape_string(text: &[u8]) -> Result<Cow<'_, [u8]>, &'static str
                     code = code * 8 + u32::from(digit - b'0');
                     rest = after;
                 }
-                // Three digits can say more than a byte; CPython takes the lowest eight bits.
+                // Three digits can exceed a byte; CPython takes the lowest eight bits.
                 bytes.push(code as u8);
             }
             b'x' => {
                 let (code, after) =
-                    hexadecimal(rest, 2).ok_or(r"\x without two digits behind it")?;
+                    hexadecimal(rest, 2).ok_or(r"\x without two digits after it")?;
                 bytes.push(code as u8);
                 rest = after;
             }
@@ -125,12 +125,12 @@ pub(super) fn unescape_string(text: &[u8]) -> Result<Cow<'_, [u8]>, &'static str
     Ok(Cow::Owned(bytes))
 }
 
-/// The text of a `UNICODE` without its escapes, by the rules of `raw_unicode_escape`: `\u` and `\U`
-/// are escapes, any other byte is the character of its number. The result is UTF-8 in which
-/// surrogates may stand, each for itself.
+/// Returns the text of a `UNICODE` without its escapes, by the rules of `raw_unicode_escape`: `\u`
+/// and `\U` are escapes, any other byte is the character of its number. The result is UTF-8 that
+/// may contain lone surrogates.
 ///
 /// # Errors
-/// What is wrong: digits that are missing, a number beyond U+10FFFF, a backslash at the end.
+/// A description of the fault: missing digits, a number beyond U+10FFFF, or a backslash at the end.
 pub(super) fn unescape_unicode(text: &[u8]) -> Result<Cow<'_, [u8]>, &'static str> {
     let plain = |byte: &u8| *byte != b'\\' && byte.is_ascii();
     let Some(first) = text.iter().position(|byte| !plain(byte)) else {
@@ -175,7 +175,7 @@ fn hexadecimal(text: &[u8], digits: usize) -> Option<(u32, &[u8])> {
     Some((code, rest))
 }
 
-/// Appends a code point in UTF-8, a surrogate too.
+/// Appends a code point in UTF-8, even a surrogate.
 pub(super) fn push_code(bytes: &mut Vec<u8>, code: u32) {
     match char::from_u32(code) {
         Some(character) => {
@@ -189,8 +189,8 @@ pub(super) fn push_code(bytes: &mut Vec<u8>, code: u32) {
     }
 }
 
-/// Tells whether the bytes are UTF-8 in which surrogates may stand, as Python writes and reads text
-/// that holds them (`surrogatepass`).
+/// Returns whether the bytes are UTF-8 that may contain surrogates, as Python writes and reads such
+/// text (`surrogatepass`).
 pub(super) fn is_utf8_with_surrogates(mut bytes: &[u8]) -> bool {
     loop {
         let Err(error) = std::str::from_utf8(bytes) else { return true };
@@ -201,7 +201,7 @@ pub(super) fn is_utf8_with_surrogates(mut bytes: &[u8]) -> bool {
     }
 }
 
-/// Each character of the text as one byte, where all are below U+0100: the inverse of Latin-1.
+/// Returns each character of the text as one byte, if all are below U+0100: the inverse of Latin-1.
 pub(super) fn latin1_bytes(text: &str) -> Option<Cow<'_, [u8]>> {
     if text.is_ascii() {
         return Some(Cow::Borrowed(text.as_bytes()));
@@ -210,7 +210,7 @@ pub(super) fn latin1_bytes(text: &str) -> Option<Cow<'_, [u8]>> {
     bytes.map(Cow::Owned)
 }
 
-/// Each byte as the character of its number.
+/// Returns each byte as the character of its number.
 pub(super) fn latin1_text(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) if bytes.is_ascii() => Cow::Borrowed(text),

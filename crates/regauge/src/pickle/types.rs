@@ -1,6 +1,6 @@
 //! The opcodes, as `pickletools.py` of CPython 3.13 names them.
 
-/// One name for each byte that begins an instruction.
+/// Defines one name for each byte that begins an instruction.
 macro_rules! opcodes {
     ($($name:ident = $byte:expr;)*) => {
         $(
@@ -8,7 +8,8 @@ macro_rules! opcodes {
             pub const $name: u8 = $byte;
         )*
 
-        /// The name of an opcode: `"BINUNICODE"`; `None` for a byte that begins no instruction.
+        /// Returns the name of an opcode, such as `"BINUNICODE"`; `None` for a byte that does not
+        /// begin an instruction.
         pub fn opcode_name(opcode: u8) -> Option<&'static str> {
             match opcode {
                 $($byte => Some(stringify!($name)),)*
@@ -95,7 +96,7 @@ opcodes! {
     READONLY_BUFFER = 0x98;
 }
 
-/// The highest protocol there is.
+/// The highest protocol.
 pub const HIGHEST_PROTOCOL: u8 = 5;
 
 /// The protocol that Python 3.8 to 3.13 write by default, and so do we.

@@ -1,4 +1,4 @@
-//! Calls of harmless constructors as the values that they stand for: see the table in `known.rs`.
+//! Reads calls of harmless constructors as the values they represent: see the table in `known.rs`.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::text::latin1_bytes;
 use crate::event::Timestamp;
 use crate::{json, time};
 
-/// What a call stands for.
+/// What a call represents.
 #[derive(Debug)]
 pub(super) enum Meaning<'i> {
     Bytes(Cow<'i, [u8]>),
@@ -44,7 +44,7 @@ pub(super) enum Meaning<'i> {
         class: String,
         text: String,
     },
-    /// A set of the members of the list of this index, if there is one.
+    /// A set of the members of the list with this index, if there is one.
     Set {
         frozen: bool,
         list: Option<u32>,
@@ -58,7 +58,7 @@ pub(super) enum Meaning<'i> {
     DefaultDict {
         factory: Option<String>,
     },
-    /// The pairs are those of the dict of this index.
+    /// The pairs are those of the dict with this index.
     Counter {
         dict: Option<u32>,
     },
@@ -70,8 +70,8 @@ pub(super) enum Meaning<'i> {
     },
 }
 
-/// What the call, or the object, of this index stands for; `None` where it is not in the table, or
-/// not as the table has it.
+/// Returns what the call or object with this index represents; `None` if it is not in the table, or
+/// not in the form that the table has.
 pub(super) fn understand<'i>(arena: &Arena, index: u32, input: &'i [u8]) -> Option<Meaning<'i>> {
     let call = Call::of(arena, index, input)?;
     let (what, arguments) = (call.what, call.arguments);
@@ -115,7 +115,7 @@ pub(super) fn understand<'i>(arena: &Arena, index: u32, input: &'i [u8]) -> Opti
             })?
         }
         (What::TimeZone, &[Node::Object(_, delta)]) if plain => {
-            // A time zone's offset is not an offset itself: this goes one level down, no more.
+            // A time zone's offset is not an offset itself, so this goes down only one level.
             if Call::of(arena, delta, input)?.what != What::TimeDelta {
                 return None;
             }
@@ -213,7 +213,7 @@ pub(super) struct Call<'a, 'i> {
     pub what: What,
     pub arguments: &'a [Node],
     pub index: u32,
-    /// Nothing was added to the result.
+    /// Whether nothing was added to the result.
     pub plain: bool,
     module: Cow<'i, str>,
     name: Cow<'i, str>,
@@ -221,7 +221,7 @@ pub(super) struct Call<'a, 'i> {
 }
 
 impl<'a, 'i> Call<'a, 'i> {
-    /// The call of this index, also one through `copyreg._reconstructor`.
+    /// Returns the call with this index, including one through `copyreg._reconstructor`.
     pub fn of(arena: &'a Arena, index: u32, input: &'i [u8]) -> Option<Call<'a, 'i>> {
         let kind = arena.object(index).kind;
         if !matches!(kind, Kind::Call | Kind::New) {
@@ -253,12 +253,12 @@ impl<'a, 'i> Call<'a, 'i> {
         Some(Call { what, arguments, index, plain, module, name, arena })
     }
 
-    /// Whether nothing else was added than what this step adds.
+    /// Returns whether nothing was added except by this kind of step.
     pub fn only(&self, step: Step) -> bool {
         self.plain || self.arena.chunks(self.index).all(|chunk| chunk.step == step)
     }
 
-    /// What was given to `BUILD`, if that was done once, and nothing else.
+    /// Returns what was passed to `BUILD`, if that was the only step and ran once.
     pub fn state(&self) -> Option<Node> {
         let mut chunks = self.arena.chunks(self.index);
         let (Some(chunk), None) = (chunks.next(), chunks.next()) else { return None };
@@ -269,7 +269,7 @@ impl<'a, 'i> Call<'a, 'i> {
     }
 }
 
-/// Whether a call of something in the table is harmless: it is understood as a value, or is a part
+/// Returns whether a call of something in the table is harmless: it is read as a value, or is part
 /// of one that would be.
 pub(super) fn is_harmless(arena: &Arena, index: u32, input: &[u8]) -> bool {
     if understand(arena, index, input).is_some() {
@@ -278,7 +278,7 @@ pub(super) fn is_harmless(arena: &Arena, index: u32, input: &[u8]) -> bool {
     let Some(call) = Call::of(arena, index, input) else { return false };
     match call.what {
         What::Dtype | What::Ndarray => numpy::is_harmless(&call, arena, input),
-        // A zone with a name, and what it is the zone of.
+        // A zone with a name, and a time in such a zone.
         What::TimeZone | What::DateTime | What::Time if call.plain => {
             let part = |node: &Node| match node {
                 Node::Object(_, index) => {
@@ -297,7 +297,7 @@ pub(super) fn is_harmless(arena: &Arena, index: u32, input: &[u8]) -> bool {
     }
 }
 
-/// No argument, or one list (or dict) by itself.
+/// Accepts no argument, or a single list (or dict).
 fn one_of_kind(arena: &Arena, arguments: &[Node], kind: Kind) -> Option<Option<u32>> {
     match *arguments {
         [] => Some(None),
@@ -306,7 +306,7 @@ fn one_of_kind(arena: &Arena, arguments: &[Node], kind: Kind) -> Option<Option<u
     }
 }
 
-/// Bytes, whatever the protocol.
+/// Returns bytes, whatever the protocol.
 pub(super) fn bytes<'i>(arena: &Arena, node: Node, input: &'i [u8]) -> Option<Cow<'i, [u8]>> {
     match node {
         Node::Bytes(_, span) => Some(Cow::Borrowed(span.of(input))),
@@ -316,7 +316,7 @@ pub(super) fn bytes<'i>(arena: &Arena, node: Node, input: &'i [u8]) -> Option<Co
                 let &[Node::Bytes(_, span)] = arena.made_of(index) else { return None };
                 return Some(Cow::Borrowed(span.of(input)));
             }
-            // Before anything else, so that this goes one level down, no more.
+            // Checked first, so that this goes down only one level.
             if !matches!(Call::of(arena, index, input)?.what, What::Encode | What::Bytes) {
                 return None;
             }
@@ -333,7 +333,7 @@ fn is_latin1(node: Node, input: &[u8]) -> bool {
     Arena::text(node, input).is_some_and(|text| matches!(&*text, "latin1" | "latin-1"))
 }
 
-/// Text as the bytes that it stands for in Latin-1.
+/// Returns the bytes that a text represents in Latin-1.
 fn latin1(node: Node, input: &[u8]) -> Option<Cow<'_, [u8]>> {
     match Arena::text(node, input)? {
         Cow::Borrowed(text) => latin1_bytes(text),
@@ -344,12 +344,12 @@ fn latin1(node: Node, input: &[u8]) -> Option<Cow<'_, [u8]>> {
 fn date(year: [u8; 2], month: u8, day: u8) -> Option<String> {
     let year = u16::from_be_bytes(year);
     let text = format!("{year:04}-{month:02}-{day:02}");
-    // The calendar is known there; Python's begins with the year 1.
+    // That parser knows the calendar; Python's begins with the year 1.
     let valid = year > 0 && time::parse_rfc3339(&format!("{text}T00:00:00Z")).is_some();
     valid.then_some(text)
 }
 
-/// The time, and whether it is the second of two that a clock set back shows.
+/// Returns the time, and whether it is the second occurrence after a clock was set back.
 fn time_of_day([hour, minute, second, us @ ..]: [u8; 6]) -> Option<(String, bool)> {
     let (fold, hour) = (hour >= 0x80, hour & 0x7F);
     clock(hour, minute, second, us).map(|text| (text, fold))
@@ -395,7 +395,7 @@ fn date_time<'i>(
     Some(Meaning::OffsetDateTime { text, fold })
 }
 
-/// What `str()` of a `Decimal` says for values that are no numbers.
+/// Returns whether the text is what `str()` of a `Decimal` gives for values that are not numbers.
 fn is_no_decimal(text: &str) -> bool {
     let text = text.strip_prefix('-').unwrap_or(text);
     let payload = text.strip_prefix("sNaN").or_else(|| text.strip_prefix("NaN"));
@@ -416,7 +416,7 @@ fn uuid(call: &Call<'_, '_>, arena: &Arena, input: &[u8]) -> Option<[u8; 16]> {
         Node::Int(_, v) => u128::try_from(v).ok()?,
         Node::Long(_, span) => {
             let bytes = span.of(input);
-            // A byte of zero keeps the sign away.
+            // A leading zero byte keeps the value positive.
             let bytes = match bytes {
                 [bytes @ .., 0] => bytes,
                 bytes if bytes.last()? < &0x80 => bytes,
@@ -432,14 +432,14 @@ fn uuid(call: &Call<'_, '_>, arena: &Arena, input: &[u8]) -> Option<[u8; 16]> {
     Some(number.to_be_bytes())
 }
 
-/// A path as its parts say it, the first of which may be a root; or, from Python 3.14 on, the
-/// whole path as its one part. Only what is read alike in both ways is understood.
+/// Reads a path from its parts, the first of which may be a root, or, from Python 3.14 on, from the
+/// whole path as its one part. Only paths that read alike both ways are accepted.
 fn path<'i>(call: &Call<'_, '_>, parts: &[Node], input: &[u8]) -> Option<Meaning<'i>> {
     let separator = if call.name.contains("Windows") { '\\' } else { '/' };
     let mut path = String::new();
     for part in parts {
         let part = Arena::text(*part, input)?;
-        // A part that begins anew would replace those before it.
+        // A part that starts again would replace those before it.
         if !path.is_empty() && (part.starts_with(separator) || part.contains(':')) {
             return None;
         }
@@ -455,7 +455,7 @@ fn path<'i>(call: &Call<'_, '_>, parts: &[Node], input: &[u8]) -> Option<Meaning
     is_normal(&path, separator).then_some(Meaning::Path { class, text: path })
 }
 
-/// Whether Python would show a path as it is written.
+/// Returns whether Python would show a path as it is written.
 fn is_normal(path: &str, separator: char) -> bool {
     let is_root = match separator {
         '/' => path == "/",

@@ -1,9 +1,10 @@
-//! Arrays whose data stands beside a pickle, or in the middle of one; a line end after the last.
+//! Arrays whose data is next to a pickle, or in the middle of one; a line end after the last
+//! pickle.
 
 use super::*;
 use crate::event::recorder::{Pieces, Recorder};
 
-/// The events of all pickles, or the error; the same in pieces.
+/// Returns the events of all pickles, or the error; the same when fed in pieces.
 fn read(bytes: &[u8]) -> std::result::Result<Vec<String>, String> {
     let run = |mut reader: Reader<'_>| {
         let mut events = Recorder::default();
@@ -47,7 +48,7 @@ fn an_array_of_joblib_is_named_with_its_shape() {
         let length = bytes.len();
         bytes.extend_from_slice(data);
         let error = read(&bytes).unwrap_err();
-        let expected = "array data follows: found the bytes of an array of NumPy in \
+        let expected = "found the raw bytes of a NumPy array in \
                         joblib.numpy_pickle.NumpyArrayWrapper (shape (2, 3), dtype i8)";
         assert!(error.contains(expected), "{error}");
         bytes.truncate(length);

@@ -1,8 +1,8 @@
-//! What only an attacker sends: refused early, and within little memory.
+//! Input that only an attacker sends: refused early, and within little memory.
 
 use super::*;
 
-/// Converts to JSON and gives the error.
+/// Converts to JSON and returns the error.
 #[track_caller]
 fn refused(bytes: &[u8], kind: ErrorKind) -> Error {
     let mut options = crate::Options::new(Format::Pickle, Format::Json);
@@ -14,7 +14,7 @@ fn refused(bytes: &[u8], kind: ErrorKind) -> Error {
 
 #[test]
 fn a_billion_laughs() {
-    // Each list holds the one before it ten times.
+    // Each list holds the previous one ten times.
     let mut bomb = b"]\x94".to_vec();
     for level in 0..12_u8 {
         bomb.push(b']');
@@ -27,7 +27,7 @@ fn a_billion_laughs() {
     bomb.push(b'.');
     let error = refused(&bomb, ErrorKind::Limit);
     assert!(error.message().contains("the limit of aliases"), "{error}");
-    // A target with references keeps it as it is.
+    // A target with references keeps it unexpanded.
     let options = crate::Options::new(Format::Pickle, Format::Pickle);
     assert!(crate::convert_bytes(&bomb, &options).unwrap().len() < 2 * bomb.len() + 100);
 }

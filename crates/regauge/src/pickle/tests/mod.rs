@@ -11,7 +11,7 @@ use crate::event::{ExtBuf, Origin, TypeBuf};
 use crate::value::{Builder, Value};
 use crate::{Error, ErrorKind, Ext, Source as _};
 
-/// The value of one pickle, with everything that is Python's own.
+/// Returns the value of one pickle, with all of Python's own types.
 fn read(bytes: &[u8]) -> Result<Value> {
     read_with(bytes, Options { exact: true, ..Options::default() })
 }
@@ -87,7 +87,7 @@ fn numbers_of_every_opcode() {
     check(b"\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\xfe.", {
         big(true, &[1, 0, 0, 0, 0, 0, 0, 0, 1])
     });
-    // Bytes that repeat the sign say nothing.
+    // Bytes that repeat the sign make no difference.
     check(b"\x8b\x0c\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0.", Value::Int(5));
     check(b"\x8a\x0a\xfb\xff\xff\xff\xff\xff\xff\xff\xff\xff.", Value::Int(-5));
     check(b"F1.5\n.", Value::F64(1.5));
@@ -146,7 +146,7 @@ fn containers_of_every_opcode() {
 
 #[test]
 fn lists_that_grow_by_turns() {
-    // Two lists in a tuple, to which items are added in turn: each lies in several chunks.
+    // Two lists in a tuple, with items added in turn, so each consists of several chunks.
     let expected = tuple(vec![ints(&[1, 3, 5]), ints(&[2, 4, 6])]);
     check(b"]q\0]q\x01\x86q\x02h\0K\x01a0h\x01K\x02a0h\0K\x03a0h\x01K\x04a0h\0(K\x05e0h\x01(K\x06e00h\x02.", expected);
 }
@@ -181,7 +181,7 @@ fn shared_values_and_cycles() {
     let anchor = |id, value| Value::Anchor(id, Box::new(value));
     check(b"(]\x94h\0t.", tuple(vec![anchor(1, ints(&[])), Value::Alias(1)]));
     check(b"]\x94h\0a.", anchor(1, Value::Array(vec![Value::Alias(1)])));
-    // Equal tuples of scalars are not told apart, nor are dates.
+    // Equal tuples of scalars are not distinguished, nor are dates.
     check(b"(K\x01\x85\x94h\0t.", {
         tuple(vec![tuple(vec![Value::Int(1)]), tuple(vec![Value::Int(1)])])
     });
@@ -190,7 +190,7 @@ fn shared_values_and_cycles() {
     assert_eq!(json.trim_ascii_end(), b"[[],[]]");
     let error = crate::convert_bytes(b"}\x8c\x01a]\x94h\0as.", &options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unrepresentable);
-    assert!(error.message().contains("a list from byte 4 in itself"), "{error}");
+    assert!(error.message().contains("a list at byte 4 that contains itself"), "{error}");
     assert_eq!(error.offset(), Some(6));
 }
 
@@ -248,7 +248,7 @@ fn globals_and_calls_are_names() {
         let step = map(&[("state", Value::Null)]);
         typed("call", "m.f", map(&[args(&[]), ("steps", Value::Array(vec![step.clone(), step]))]))
     });
-    // A callable that is no plain name stands inside.
+    // A callable that is not a plain name is written inside.
     check(b"cm\na.f\n)R.", {
         let callable = typed("global", "m.a.f", text("m:a.f"));
         typed("call", "m.a.f", map(&[("callable", callable), args(&[])]))
@@ -335,7 +335,7 @@ fn a_call_whose_result_is_dropped_is_refused() {
     assert!(read(b"cos\nsystem\n(S'id'\ntRq\x000N.").is_err());
     assert!(read(b"cos\nsystem\n0N.").is_err());
     assert!(read(b"Prow\n0N.").is_err());
-    // What is harmless may go.
+    // Harmless calls may be discarded.
     check(b"cdatetime\ndate\nC\x04\x07\xe4\x01\x02\x85R0N.", Value::Null);
     check(b"]0N.", Value::Null);
 }
@@ -350,20 +350,20 @@ fn broken_pickles() {
     check_error(b"NN(.", ErrorKind::Syntax, 3, "too few values");
     check_error(b"t.", ErrorKind::Syntax, 0, "no mark");
     check_error(b"}(NNNu.", ErrorKind::Syntax, 5, "key without a value");
-    check_error(b"N)R.", ErrorKind::Syntax, 2, "found None, expected something that can be called");
+    check_error(b"N)R.", ErrorKind::Syntax, 2, "found None, expected a callable");
     for (call, offset) in [
         (&b"cbuiltins\nset\n)R)R."[..], 17),
-        // The value is called where it is put again, long after it was made.
+        // The value is called where it is used again, long after it was created.
         (b"(cbuiltins\nset\n)Rq\x00K\x01h\x00)Rt.", 24),
         (b"cbuiltins\nset\n)R)\x81.", 17),
         (b"cbuiltins\nset\n)R)}\x92.", 18),
         (b"(cbuiltins\nset\n)Ro.", 17),
         // As a key, which another walk describes.
         (b"}cbuiltins\nfrozenset\n)R)RNs.", 24),
-        // What is kept as a call where the target keeps it, is no more callable for that.
+        // A value that the target keeps as a call is still not callable.
         (b"cdatetime\ntimezone\ncdatetime\ntimedelta\nK\0K\0K\0\x87R\x85R)R.", 50),
     ] {
-        check_error(call, ErrorKind::Syntax, offset, "expected something that can be called");
+        check_error(call, ErrorKind::Syntax, offset, "expected a callable");
     }
     check_error(b"cm\nf\n]R.", ErrorKind::Syntax, 6, "found a list as arguments");
     check_error(b"NNa.", ErrorKind::Syntax, 2, "items on None");
@@ -410,13 +410,13 @@ fn surveys() {
     );
     assert_eq!(seen.calls[0].shown, "posix.system('id', [7])");
     assert_eq!((seen.calls[0].offset, seen.calls[0].arguments), (27, 2));
-    // What comes before a break is run.
+    // Whatever comes before a break is run.
     let seen = judged(b"cm\nf\n)R\xff", Verdict::UnknownCode, Some("it calls m.f at byte 6"));
     assert_eq!(seen.error.unwrap().offset(), Some(7));
-    judged(b"\x82\x01.", Verdict::UnknownCode, Some("the extension code 1"));
+    judged(b"\x82\x01.", Verdict::UnknownCode, Some("it uses extension code 1"));
     judged(b"Pa\n.", Verdict::Incomplete, None);
     judged(b"N", Verdict::Incomplete, None);
-    // A harmless function with arguments that are not.
+    // A harmless function with arguments that are not harmless.
     judged(
         b"cbuiltins\nbytearray\nJ\xff\xff\xff\x7f\x85R.",
         Verdict::UnknownCode,

@@ -1,11 +1,11 @@
-//! Plain data in a row and the machine: both give the same events, or the same error.
+//! Plain data as a flat sequence and through the machine: the same events, or the same error.
 
 use super::*;
 use crate::event::recorder::{Pieces, Random, Recorder};
 
 type Outcome = (Vec<String>, std::result::Result<u64, (ErrorKind, Option<u64>, String)>);
 
-/// All events of the bytes, and how they ended; in `pieces`, or whole where that is 0.
+/// Returns all events of the bytes, and how they ended; fed in `pieces`, or whole if that is 0.
 fn outcome(bytes: &[u8], limits: Limits, exact: bool, plain: bool, pieces: usize) -> Outcome {
     let options = Options { exact, ..Options::default() };
     let mut parser = Parser::new(options, limits);
@@ -27,7 +27,7 @@ fn outcome(bytes: &[u8], limits: Limits, exact: bool, plain: bool, pieces: usize
 #[track_caller]
 fn same(bytes: &[u8], limits: Limits) -> bool {
     for exact in [false, true] {
-        // How often the machine looks at what it holds depends on the pieces.
+        // How often the machine checks what it holds depends on the pieces.
         let default = Limits::default();
         let bounded = limits.nodes != default.nodes || limits.record_bytes != default.record_bytes;
         for pieces in [0, 1, 5] {
@@ -43,7 +43,7 @@ fn same(bytes: &[u8], limits: Limits) -> bool {
     flat.run(bytes, true, false) == flat::Ran::Whole
 }
 
-/// Makes the same programs on every machine.
+/// Generates the same programs on every machine.
 struct Programs(Random);
 
 impl Programs {
@@ -175,7 +175,7 @@ impl Programs {
             bytes.push(b'.');
         }
         if self.below(3) == 0 {
-            // The end of a frame in the right places and in wrong ones, perhaps two.
+            // The end of a frame in valid places and in invalid ones, perhaps two.
             let first = self.below(bytes.len() + 2);
             let frame =
                 |length: usize| [&[0x95], (length as u64).to_le_bytes().as_slice()].concat();
@@ -207,7 +207,7 @@ fn plain_data_is_what_the_machine_makes_of_it() {
         plain += usize::from(same(&random.pickle(), limits));
         all += 1;
     }
-    // What is compared is not only the machine with itself.
+    // Ensures that the machine is not only compared with itself.
     assert!(plain > all / 5, "{plain} of {all} were plain");
 }
 
@@ -233,7 +233,7 @@ fn what_is_held_is_bounded_as_by_the_machine() {
 
 #[test]
 fn tuples_around_much_are_moved_for_a_while_only() {
-    // Every level moves all that is in it.
+    // Every level moves everything in it.
     let levels = 20_000;
     let bytes = [vec![b'N'], vec![0x85; levels], vec![b'.']].concat();
     let limits = Limits { depth: 1024, ..Limits::default() };

@@ -10,7 +10,7 @@ fn unhex(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
-/// The value as Python's `repr` has it, as far as the suite needs that.
+/// Returns the value in the notation of Python's `repr`, as far as the suite needs it.
 fn repr(value: &Value) -> String {
     let join = |values: &[Value]| values.iter().map(repr).collect::<Vec<_>>().join(", ");
     match value {
@@ -50,7 +50,7 @@ fn repr(value: &Value) -> String {
                 .collect();
             format!("{{{}}}", pairs.join(", "))
         }
-        // Where a value stands twice, the suite shows it twice.
+        // The suite shows a value at every place where it occurs.
         Value::Anchor(_, value) => repr(value),
         Value::Typed(t, value) => match (t.kind.as_str(), &**value) {
             ("tuple", Value::Array(values)) if values.len() == 1 => format!("({},)", join(values)),
@@ -69,7 +69,7 @@ fn repr(value: &Value) -> String {
     }
 }
 
-/// Puts values in the place of their aliases.
+/// Replaces aliases with their values.
 fn resolve(value: &mut Value, known: &mut Vec<(u64, Value)>) {
     match value {
         Value::Alias(id) => {
@@ -89,7 +89,7 @@ fn resolve(value: &mut Value, known: &mut Vec<(u64, Value)>) {
     }
 }
 
-/// Cases in which we do not answer as CPython 3.11 does: name, bytes, reason.
+/// Cases in which our answer differs from CPython 3.11: name, bytes, reason.
 const DIFFERENT: &[(&str, &[u8], &str)] = &[];
 
 #[test]
@@ -123,7 +123,7 @@ fn literals_of_cpython() {
         };
         let same = match (expect, &shown) {
             ("error", shown) => shown.is_err(),
-            // Python answers with the class that it did not find, and nobody knows what then.
+            // Python's answer is the class that it did not find, and the rest is unknown.
             ("needs-class", Ok(_)) => {
                 let names = |one: &Import| format!("{}.{}", one.module, one.name) == answer;
                 survey(&bytes, &limits).imports.iter().any(names)
@@ -139,10 +139,10 @@ fn literals_of_cpython() {
     }
     println!("cpython-pickletester: {cases} cases");
     assert!(failed.is_empty(), "{} of {cases}:\n{}", failed.len(), failed.join("\n"));
-    assert_eq!(cases, 239, "the suite has another number of cases than it had");
+    assert_eq!(cases, 239, "the number of cases in the suite has changed");
 }
 
-/// The named pickles, of values that Python's `repr` has no text for.
+/// Checks the named pickles, of values that have no text in Python's `repr`.
 fn is_data(name: &str, shown: &str) -> bool {
     let data = |kind: &str| {
         let fields = match name {
@@ -186,7 +186,7 @@ fn files_of_joblib() {
         let bytes = std::fs::read(&path).unwrap();
         let seen = survey(&bytes, &Limits::default());
         assert!(!seen.imports.is_empty(), "{}", path.display());
-        // From joblib 0.10 on, the bytes of arrays stand between the opcodes.
+        // From joblib 0.10 on, the bytes of arrays are between the opcodes.
         let mixed = path.to_string_lossy().contains("0.10.0");
         assert_eq!(seen.error.is_some(), mixed, "{}: {seen:?}", path.display());
         assert_eq!(seen.verdict(), Verdict::UnknownCode, "{}: {seen:?}", path.display());

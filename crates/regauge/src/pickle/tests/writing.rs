@@ -1,4 +1,4 @@
-//! What the writer writes, byte by byte, and that the reader gives it back.
+//! What the writer writes, byte by byte, and that the reader returns it unchanged.
 
 use super::*;
 use crate::event::{Sink as _, Writer as _};
@@ -22,7 +22,7 @@ fn check_bytes(value: &Value, protocol: u8, expected: &[u8]) {
     assert_eq!(bytes.escape_ascii().to_string(), expected.escape_ascii().to_string());
 }
 
-/// Writes in every protocol from `least` on and reads again.
+/// Writes in every protocol from `least` on and reads the result back.
 #[track_caller]
 fn check_from(least: u8, value: &Value) {
     for protocol in least..=5 {
@@ -182,7 +182,7 @@ fn references_come_back() {
     check_all(&anchor(1, {
         typed("instance", "m.C", Value::Map(vec![(text("me"), Value::Alias(1))]))
     }));
-    // A tuple that holds itself through a list cannot be made in one go.
+    // A tuple that contains itself through a list cannot be created in one step.
     let cycle = anchor(1, tuple(vec![Value::Array(vec![Value::Alias(1)])]));
     assert_eq!(write(&cycle, 4).unwrap_err().kind(), ErrorKind::Unrepresentable);
 }
@@ -254,7 +254,7 @@ fn calls_are_written_only_when_asked_for() {
         let mut writer = Writer::in_memory(OnLoss::Refuse);
         assert!(harmless.drive(&mut writer).is_err(), "{harmless:?}");
     }
-    // Wrapped it is data.
+    // Wrapped, it is data.
     let mut writer = Writer::in_memory(OnLoss::Wrap);
     call.drive(&mut writer).unwrap();
     writer.end_document().unwrap();
@@ -276,7 +276,7 @@ fn frames_hold_64_kib_each() {
     let bytes = write(&value, 4).unwrap();
     let frames = bytes.windows(9).filter(|w| w[0] == types::FRAME && w[5..] == [0; 4]).count();
     assert!(frames >= bytes.len() >> 16, "{frames} frames in {} bytes", bytes.len());
-    // Nothing but the frame at hand waits in memory.
+    // Only the current frame waits in memory.
     let mut output = Vec::new();
     let fidelity = Fidelity::new(OnLoss::Refuse, Format::Pickle);
     let out = Out::flushing_at(1 << 10, crate::output::StreamOutput::new(&mut output), u64::MAX);

@@ -1,4 +1,4 @@
-//! The walk over plain data in a row: see [`crate::pickle::flat`].
+//! The walk over plain data as a flat sequence: see [`crate::pickle::flat`].
 
 use super::Walk;
 use crate::Result;
@@ -7,12 +7,12 @@ use crate::pickle::arena::Node;
 use crate::pickle::flat::{Cell, Kind};
 
 impl Walk<'_> {
-    /// Gives the events of all cells, which are those of one value.
+    /// Emits the events of all cells, which make up one value.
     ///
     /// # Errors
     /// The walk's own, with their place, and the sink's.
     pub fn flat<S: Sink + ?Sized>(&mut self, cells: &[Cell], sink: &mut S) -> Result {
-        // Whether the containers around the one at hand are maps.
+        // Whether the containers around the current one are maps.
         let mut outer: Vec<bool> = Vec::new();
         let mut in_map = false;
         let mut cells = cells.iter();

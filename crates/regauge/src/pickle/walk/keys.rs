@@ -29,7 +29,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A key that is not plain text.
+    /// Emits a key that is not plain text.
     #[cold]
     #[inline(never)]
     pub(super) fn key_value<S: Sink + ?Sized>(&mut self, node: Node, sink: &mut S) -> Result {
@@ -51,7 +51,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether Python could use the nodes of a list or a set as members of a set.
+    /// Checks that Python could use the nodes of a list or a set as members of a set.
     pub(super) fn check_members(&self, index: u32, step: Step) -> Result {
         let mut members = Run::all(self.arena, index, step);
         while let Some(member) = members.advance(self.arena) {
@@ -62,7 +62,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether Python could use it as a key, or what it is to be: a tuple can be one if all that is in it can.
+    /// Checks that Python could use the node as a key or a member; a tuple can be one if all its
+    /// items can.
     fn check_hashable(&self, node: Node, role: &str) -> Result {
         let mut todo = vec![node];
         let mut left = self.limits.nodes;
@@ -76,7 +77,7 @@ impl Walk<'_> {
             match kind {
                 Kind::List | Kind::Dict | Kind::Set | Kind::ByteArray => {
                     return Err(Error::syntax(format!(
-                        "found {} as {role}, expected something that Python can hash",
+                        "found {} as {role}, expected a hashable value",
                         kind.name()
                     ))
                     .at(u64::from(at)));

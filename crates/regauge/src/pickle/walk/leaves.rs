@@ -10,7 +10,7 @@ use crate::pickle::text;
 use crate::utf8::{ShortText, from_utf8};
 use crate::{Error, Result};
 
-/// Text that is longer counts against what repeated text may add up to.
+/// Longer text counts against the limit on repeated text.
 const LONG_TEXT: usize = 64;
 
 impl Walk<'_> {
@@ -47,7 +47,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The bytes, if they are what Python writes for text with surrogates.
+    /// Returns the bytes, if they are what Python writes for text with surrogates.
     pub(super) fn surrogates<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8]> {
         if text::is_utf8_with_surrogates(bytes) {
             return Ok(bytes);
@@ -55,7 +55,8 @@ impl Walk<'_> {
         Err(Error::syntax("found text that is not UTF-8").at(self.at()))
     }
 
-    /// Text that comes once costs nothing: all of it together is no longer than the input.
+    /// Emits text. Text that occurs once costs nothing: all of it together is no longer than the
+    /// input.
     #[inline]
     pub(in crate::pickle) fn spend_text(&mut self, length: usize) -> Result {
         if length <= LONG_TEXT {
@@ -96,7 +97,7 @@ impl Walk<'_> {
         }
     }
 
-    /// An 8-bit string of Python 2: text or bytes, nobody knows.
+    /// Emits an 8-bit string of Python 2, which may be text or bytes.
     pub(super) fn old_text<S: Sink + ?Sized>(&mut self, node: Node, sink: &mut S) -> Result {
         let input = self.input;
         let bytes = Arena::old_bytes(node, input).unwrap_or_default();
@@ -121,14 +122,14 @@ impl Walk<'_> {
             if self.options.strings == Strings::Utf8 { "UTF-8" } else { "ASCII" }
         ))
         .hint(
-            Hint::set_any(Opt::PickleStrings, &["utf8", "latin1", "bytes"])
-                .to("read it as what it is"),
+            Hint::set_any(Opt::PickleStrings, &["utf8", "latin1", "bytes"]).to("read it that way"),
         )
         .at(self.at()))
     }
 }
 
-/// An integer in two's complement, of more than eight bytes without those that repeat the sign.
+/// Emits a two's complement integer of more than eight bytes, not counting those that repeat the
+/// sign.
 fn long<S: Sink + ?Sized>(bytes: &[u8], sink: &mut S) -> Result {
     let negative = bytes.last().is_some_and(|top| *top >= 0x80);
     if !negative {

@@ -1,4 +1,4 @@
-//! Calls that are understood, as values.
+//! Emits calls that are recognised, as values.
 
 use super::{Run, Task, Walk};
 use crate::Result;
@@ -8,7 +8,7 @@ use crate::pickle::numpy::{Ndarray, Number};
 use crate::pickle::understand::Meaning;
 
 impl Walk<'_> {
-    /// A call that is understood.
+    /// Emits a call that is recognised.
     #[inline(never)]
     pub(super) fn meaning<S: Sink + ?Sized>(
         &mut self,
@@ -102,7 +102,7 @@ impl Walk<'_> {
                 self.tasks.push(Task::Pairs(Run::all(self.arena, dict, Step::SetItems)));
                 Ok(())
             }
-            // What the target does not keep as an array of NumPy comes as numbers.
+            // An array of NumPy becomes plain numbers if the target does not keep it.
             Meaning::Ndarray(_) | Meaning::Scalar(_) if self.exact => self.describe(index, sink),
             Meaning::Ndarray(array) => self.numbers(&array, sink),
             Meaning::Scalar(array) => self.number(array.number(0), sink),
@@ -135,7 +135,7 @@ impl Walk<'_> {
         self.end_array(sink)
     }
 
-    /// Nested arrays.
+    /// Emits nested arrays.
     pub(super) fn numbers<S: Sink + ?Sized>(
         &mut self,
         array: &Ndarray<'_>,
@@ -158,7 +158,7 @@ impl Walk<'_> {
         }
         for place in 0..array.count() {
             self.number(array.number(place), sink)?;
-            // Whichever dimensions are full end, and begin again while there is more.
+            // Every dimension that is full ends, and begins again while there is more.
             let mut full = 0;
             let mut rest = place + 1;
             while full < dimensions && rest % array.shape[dimensions - 1 - full] == 0 {
@@ -201,7 +201,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// How many nodes were added to an object.
+    /// Returns how many nodes were added to an object.
     pub(super) fn added(&self, index: u32) -> u64 {
         self.arena.chunks(index).map(|chunk| u64::from(chunk.end - chunk.start)).sum()
     }

@@ -1,10 +1,10 @@
 //! From the arena to events: the walk knows the lengths of all containers, and which objects are
-//! referred to more than once.
+//! referenced more than once.
 //!
-//! Advice for those who change this file: nothing here recurses on the depth of the pickle. What is
-//! still to be done lies on a stack of [`Task`]s; `run` takes the topmost, and works through the
-//! nodes of a list or a dict in one loop. Only keys that are themselves containers are built by
-//! another walk, and those may nest [`KEY_NESTING`](crate::Value::KEY_NESTING) deep.
+//! Advice for those who change this file: nothing here recurses with the depth of the pickle.
+//! Pending work is on a stack of [`Task`]s; `run` takes the topmost, and processes the nodes of a
+//! list or a dict in one loop. Only keys that are themselves containers are built by another walk,
+//! and those may nest [`KEY_NESTING`](crate::Value::KEY_NESTING) deep.
 
 mod flat;
 mod keys;
@@ -21,33 +21,33 @@ use crate::limits::Limit;
 use crate::limits::Limits;
 use crate::{Error, Result};
 
-/// What is to be done, the innermost last.
+/// Pending work, the innermost last.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task {
-    /// The values of an array that is open.
+    /// The values of an open array.
     Items(Run),
-    /// The keys and values of a map that is open.
+    /// The keys and values of an open map.
     Pairs(Run),
     /// A value.
     Value(Node),
-    /// A description that leaves out what was done later.
+    /// A description without later steps.
     Bare(u32),
     /// A key of a description.
     Key(&'static str),
-    /// An array of so many values begins.
+    /// The beginning of an array of this many values.
     BeginArray(u64),
     BeginMap(u64),
     EndArray,
     EndMap,
     EndTyped,
     EndAnchor,
-    /// The object is not stood in any more.
+    /// The walk leaves an object.
     Leave(u32),
-    /// A second place of a shared value ends.
+    /// The end of a copy of a shared value.
     EndExpansion,
 }
 
-/// Nodes still to come: some that are neighbours, and the chunk that goes on with them.
+/// Nodes still to come: a run of adjacent ones, and the chunk that continues them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     next: u32,
@@ -57,23 +57,23 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// The nodes from `start` on, and no more.
+    /// Covers the nodes from `start` to `end` only.
     pub fn of(start: u32, end: u32) -> Run {
         Run { next: start, end, chunk: NOTHING, step: Step::Append }
     }
 
-    /// All nodes of a list, a dict, a tuple or a set.
+    /// Covers all nodes of a list, a dict, a tuple or a set.
     fn all(arena: &Arena, index: u32, step: Step) -> Run {
         let object = arena.object(index);
         Run { next: object.start, end: object.end, chunk: arena.first_chunk(index), step }
     }
 
-    /// All nodes of this chunk, and of those behind it that do the same.
+    /// Covers all nodes of this chunk, and of the following chunks of the same kind.
     pub fn chunks(number: u32, step: Step) -> Run {
         Run { next: 0, end: 0, chunk: number, step }
     }
 
-    /// The next node's place.
+    /// Returns the next node.
     #[inline]
     fn advance(&mut self, arena: &Arena) -> Option<Node> {
         if self.next == self.end {
@@ -100,23 +100,23 @@ pub(super) struct Walk<'a> {
     pub tasks: Vec<Task>,
     depth: u32,
     depth_max: u32,
-    /// Whether the sink takes anchors and aliases.
+    /// Whether the sink accepts anchors and aliases.
     references: bool,
     /// Whether Python's own types are kept: tuples, dtypes.
     pub exact: bool,
     anchors: u32,
-    /// How many second places of shared values the walk stands in.
+    /// Number of copies of shared values that enclose the current place.
     expanding: u32,
     aliases_left: u64,
     text_left: u64,
-    /// How many keys the walk stands in.
+    /// Number of keys that enclose the current place.
     keys: usize,
-    /// Where the value at hand stands in the input.
+    /// The place of the current value in the input.
     at: u32,
 }
 
 impl<'a> Walk<'a> {
-    /// A walk that has not begun.
+    /// Creates a walk that has not begun.
     pub fn new(
         arena: &'a mut Arena,
         input: &'a [u8],
@@ -136,21 +136,21 @@ impl<'a> Walk<'a> {
             anchors: 0,
             expanding: 0,
             aliases_left: limits.aliases,
-            // Text that stands in the input once, and may come again: as much as all aliases
-            // together may add, at 64 bytes each.
+            // Text that occurs once in the input, plus repeats: as much as all aliases together may
+            // add, at 64 bytes each.
             text_left: (input.len() as u64).saturating_add(limits.aliases.saturating_mul(64)),
             keys: 0,
             at: 0,
         }
     }
 
-    /// Where the walk stands, and so where an error belongs that has no place: bytes from the
+    /// Returns the current place, for errors without a place of their own, in bytes from the
     /// beginning of the pickle.
     pub fn at(&self) -> u64 {
         u64::from(self.at)
     }
 
-    /// Gives the events of `root`.
+    /// Emits the events of `root`.
     ///
     /// # Errors
     /// The walk's own, with their place, and the sink's.
@@ -168,7 +168,7 @@ impl<'a> Walk<'a> {
         self.work(0, sink)
     }
 
-    /// Works off all tasks above the lowest `floor`.
+    /// Runs all tasks above the lowest `floor`.
     fn work<S: Sink + ?Sized>(&mut self, floor: usize, sink: &mut S) -> Result {
         while self.tasks.len() > floor {
             match self.tasks.pop().expect("there are more") {
@@ -202,13 +202,13 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The values of an array, to its end or to the next container.
+    /// Emits the values of an array, up to its end or the next container.
     #[inline]
     fn items<S: Sink + ?Sized>(&mut self, mut run: Run, sink: &mut S) -> Result {
         loop {
             let Some(node) = run.advance(self.arena) else { return self.end_array(sink) };
             if let Node::Object(at, index) = node {
-                // A plain list in a list, which is what matrices are, does without the task.
+                // A plain list in a list, as in a matrix, needs no task.
                 let object = self.arena.object(index);
                 if object.kind == Kind::List && object.references < 2 && self.is_plain() {
                     self.at = at;
@@ -225,7 +225,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The pairs of a map, to its end or to the next container.
+    /// Emits the pairs of a map, up to its end or the next container.
     #[inline]
     fn pairs<S: Sink + ?Sized>(&mut self, mut run: Run, sink: &mut S) -> Result {
         loop {
@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether what is referred to once needs no further thought.
+    /// Returns whether a value referenced once can be emitted directly.
     #[inline]
     fn is_plain(&self) -> bool {
         self.expanding == 0 && self.keys == 0
@@ -275,7 +275,7 @@ impl<'a> Walk<'a> {
         sink.end_map()
     }
 
-    /// One level deeper: an array, a map, a type or an anchor.
+    /// Enters a level: an array, a map, a type or an anchor.
     #[inline]
     pub fn enter(&mut self) -> Result {
         if self.depth == self.depth_max {
@@ -285,7 +285,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// One level less deep.
+    /// Leaves a level.
     #[inline]
     pub fn leave(&mut self) {
         self.depth -= 1;
@@ -304,7 +304,7 @@ impl<'a> Walk<'a> {
         error
     }
 
-    /// A container or a description.
+    /// Emits a container or a description.
     fn object<S: Sink + ?Sized>(&mut self, at: u32, index: u32, sink: &mut S) -> Result {
         self.at = at;
         let object = self.arena.object(index);
@@ -312,7 +312,7 @@ impl<'a> Walk<'a> {
         if kind == Kind::Global && self.arena.first_chunk(index) == NOTHING {
             return self.describe(index, sink);
         }
-        // Keys come without anchors, and have not been counted.
+        // Keys have no anchors, and have not been counted.
         if (object.references > 1 || self.keys > 0) && self.is_shareable(index) {
             if !self.shared(at, index, sink)? {
                 return Ok(());
@@ -357,7 +357,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Opens a type, whose end is put off.
+    /// Opens a type, to be ended by a later task.
     pub fn typed<S: Sink + ?Sized>(&mut self, kind: &str, name: &str, sink: &mut S) -> Result {
         self.spend_text(name.len())?;
         self.enter()?;

@@ -1,4 +1,4 @@
-//! What is referred to more than once, and what is not referred to at all.
+//! Objects that are referenced more than once, and objects that are not referenced at all.
 
 use super::{Task, Walk};
 use crate::event::Sink;
@@ -12,11 +12,11 @@ use crate::pickle::understand::{self, Meaning};
 use crate::{Error, ErrorKind, Result};
 
 impl Walk<'_> {
-    /// Counts how often each object stands in the value that `root` is, as the walk will come by:
-    /// what is only a part of something that is understood, or of a key, has no references.
+    /// Counts how often each object occurs in the value `root`, as the walk will visit it: objects
+    /// that are only part of a recognised call or of a key have no references.
     ///
     /// # Errors
-    /// `Limit` where parts are shared by more than may be written out.
+    /// `Limit` if shared parts would be expanded beyond the limit.
     pub(super) fn count_references(&mut self, root: Node) -> Result {
         let mut left = (2 * self.arena.slots.len() as u64).saturating_add(self.limits.aliases);
         let mut todo = vec![(root, false)];
@@ -45,7 +45,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The nodes that come where an object comes, and whether they are keys or stand in one.
+    /// Lists the nodes visited under an object, and whether they are keys or inside one.
     fn children(&self, index: u32, in_key: bool, children: &mut Vec<(Node, bool)>) {
         let arena = &*self.arena;
         let mut values = |nodes: &[Node]| children.extend(nodes.iter().map(|node| (*node, in_key)));
@@ -107,8 +107,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The nodes of an object come as those of another: of a call, of a set. A second time counts
-    /// as what is written out again.
+    /// Marks the nodes of an object as visited on behalf of another: a call, a set. A second time
+    /// counts as an expansion.
     pub(in crate::pickle) fn consume(&mut self, index: u32) -> Result {
         let count = self.arena.count(index);
         if self.arena.object(index).consumed {
@@ -118,10 +118,10 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether it matters that an object is referred to twice. It does not for what cannot change
-    /// and holds nothing else: a tuple of scalars, a date.
+    /// Returns whether it matters that an object is referenced twice. It does not if the object
+    /// cannot change and contains no other object: a tuple of scalars, a date.
     pub(super) fn is_shareable(&self, index: u32) -> bool {
-        // Bytes and dates are calls in some protocols, and none in others.
+        // Bytes and dates are calls in some protocols but not in others.
         let is_leaf = |node: &Node| match node {
             Node::Object(_, inner) => {
                 matches!(self.arena.object(*inner).kind, Kind::Call | Kind::New)
@@ -157,7 +157,7 @@ impl Walk<'_> {
         }
     }
 
-    /// An object that is referred to more than once. Tells whether its value has to come now.
+    /// Emits an object that is referenced more than once. Returns whether its value comes next.
     #[inline(never)]
     pub(super) fn shared<S: Sink + ?Sized>(
         &mut self,
@@ -182,7 +182,7 @@ impl Walk<'_> {
             return Err(Error::new(
                 ErrorKind::Unrepresentable,
                 format!(
-                    "found {} from byte {} in itself, which only a format with references can hold",
+                    "found {} at byte {} that contains itself, which only a format with references can hold",
                     object.kind.name(),
                     object.at
                 ),
@@ -192,8 +192,8 @@ impl Walk<'_> {
         }
         if object.seen || object.anchor != NOTHING {
             if !self.is_expanding() {
-                let found = format!("{} in several places", object.kind.name());
-                sink.fidelity().note(LossKind::Reference, found, "it again");
+                let found = format!("{} referenced more than once", object.kind.name());
+                sink.fidelity().note(LossKind::Reference, found, "a copy");
             }
             self.expanding += 1;
             self.tasks.push(Task::EndExpansion);
@@ -205,7 +205,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    /// Values that stand in a second place.
+    /// Charges the values of a copy to the limit.
     pub(super) fn spend(&mut self, values: u64) -> Result {
         match self.aliases_left.checked_sub(values) {
             Some(left) => {
@@ -219,18 +219,18 @@ impl Walk<'_> {
     #[cold]
     pub(super) fn too_many_aliases(&self, what: &str) -> Error {
         Error::limit(format!(
-            "found {what}, written out more often than {}, the limit of aliases, allows",
+            "found {what} that expands to more than {} values, the limit of aliases",
             self.limits.aliases
         ))
         .hint(
-            Hint::say("a target that holds references (pickle, YAML) keeps it")
+            Hint::say("a target with references (pickle, YAML) keeps it unexpanded")
                 .then(Hint::raise(Limit::Aliases)),
         )
         .at(self.at())
     }
 
-    /// What was thrown away leaves nothing in the document, but loading would import or call it:
-    /// that is not to be dropped in silence.
+    /// Refuses discarded objects that loading would import or call: they leave nothing in the
+    /// document, and must not be dropped in silence.
     pub(super) fn check_dropped(&self) -> Result {
         // Calls first: they say more than the names of what they call.
         let dropped = |calls: bool| {
@@ -269,8 +269,9 @@ impl Walk<'_> {
                 format!("found {what}{name} that is not part of the value"),
             )
             .hint(
-                Hint::say("nothing was imported or called")
-                    .then(Hint::command("`regauge inspect` lists all that loading would do")),
+                Hint::say("nothing was imported or called").then(Hint::command(
+                    "`regauge inspect` lists everything that loading would do",
+                )),
             )
             .at(u64::from(object.at)));
         }
@@ -278,7 +279,7 @@ impl Walk<'_> {
     }
 }
 
-/// Keys and values in turn.
+/// Adds alternating keys and values.
 fn pairs(nodes: &[Node], in_key: bool, children: &mut Vec<(Node, bool)>) {
     children.extend(nodes.iter().enumerate().map(|(at, node)| (*node, in_key || at % 2 == 0)));
 }

@@ -1,4 +1,4 @@
-//! Which types of Python a pickle holds, and what may stand in them.
+//! Which Python types pickle holds, and what they may contain.
 
 use super::Form;
 use crate::event::{Origin, Type};
@@ -23,7 +23,7 @@ pub(super) enum Held {
     Slice,
     Path(String, String),
     Fold,
-    /// The whole name.
+    /// The full name.
     Global(String),
     /// `object`: a class without arguments, around its state.
     Object(String, String),
@@ -36,7 +36,7 @@ pub(super) enum Held {
     ReadonlyBuffer,
 }
 
-/// What a description is of.
+/// The kind of object that a description describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Description {
     Call,
@@ -46,19 +46,19 @@ pub(super) enum Description {
     Changed,
 }
 
-/// What comes in the map of a description.
+/// What comes next in the map of a description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// Nothing has come.
+    /// Nothing has been written.
     Start,
     Callable,
-    /// The callable is there.
+    /// The callable has been written.
     Called,
     Arguments,
-    /// Arguments are there that wait for keyword arguments.
+    /// Arguments have been written, and wait for keyword arguments.
     Argued,
     Keywords,
-    /// The object is there.
+    /// The object has been created.
     Made,
     Items,
     Pairs,
@@ -68,7 +68,7 @@ pub(super) enum Slot {
 }
 
 impl Held {
-    /// The type of pickle that this is; `None` where it is none, or may not be written.
+    /// Returns the pickle type for this one; `None` if there is none, or it may not be written.
     pub fn of(t: &Type<'_>, calls: bool, protocol: u8) -> Option<Held> {
         if t.origin != Origin::Python {
             return None;
@@ -79,7 +79,7 @@ impl Held {
             (!name.is_empty() && (calls || known)).then(|| (module.to_owned(), name.to_owned()))
         };
         let empty = |held| t.name.is_empty().then_some(held);
-        // Whatever asks for something of the one who loads it.
+        // Types that require something from the loading program.
         let calling = |held| calls.then_some(held);
         let described = |description| {
             (calls || split().is_some()).then(|| Held::Described(description, t.name.to_owned()))
@@ -129,7 +129,7 @@ impl Held {
         }
     }
 
-    /// What has to stand in it, if not anything.
+    /// Returns whether it can contain a value of this form.
     pub fn takes(&self, form: Form) -> bool {
         match self {
             Held::Tuple | Held::Set | Held::FrozenSet | Held::Deque(_) => form == Form::Array,
@@ -147,12 +147,12 @@ impl Held {
         }
     }
 
-    /// Whether Python can hash it, so that it can be a member of a set.
+    /// Returns whether Python can hash it, so that it can be a member of a set.
     pub fn is_hashable(&self) -> bool {
         !is_changeable(self.name())
     }
 
-    /// Whether it is an object of a class, around its state.
+    /// Returns whether it is an object of a class, around its state.
     pub fn is_object(&self) -> bool {
         matches!(self, Held::Object(..) | Held::Instance(..) | Held::Reconstructed(..))
     }
@@ -186,19 +186,19 @@ impl Held {
     }
 }
 
-/// Whether the values of this kind can be changed, and so have no hash in Python.
+/// Returns whether values of this kind are mutable, and therefore not hashable in Python.
 fn is_changeable(kind: &str) -> bool {
     matches!(kind, "set" | "bytearray" | "deque" | "ordered_dict" | "defaultdict" | "counter")
 }
 
-/// Whether Python can hash the value, so that it can be a key.
+/// Returns whether Python can hash the value, so that it can be a key.
 pub(super) fn is_hashable(k: &Value) -> bool {
     match k {
         Value::Map(_) => false,
         Value::Array(values) => values.iter().all(is_hashable),
         Value::Anchor(_, value) => is_hashable(value),
         Value::Typed(t, value) => match (t.origin, t.kind.as_str()) {
-            // From Python 3.12 on a slice has a hash.
+            // Slices are hashable from Python 3.12 on.
             (Origin::Python, kind) if is_changeable(kind) || kind == "slice" => false,
             (Origin::Python, "tuple") => is_hashable(value),
             (Origin::Python, _) => true,

@@ -1,13 +1,13 @@
-//! The keys of maps that the memo of a document has, so that a key that repeats takes two bytes.
+//! Map keys that are in the memo of a document, so that a repeated key takes two bytes.
 
-/// How many keys can be kept at a time.
+/// The most keys kept at a time.
 const SLOTS: usize = 1024;
 
-/// Longer keys are written again each time.
+/// Longer keys are written in full each time.
 pub(super) const KEY_BYTES: usize = 64;
 
-/// How many bytes of keys are kept before no more are taken up: with the memo of whoever loads the
-/// pickle in mind, not ours.
+/// The most bytes of keys that are kept. This limits the memo of the loading program, not our
+/// memory.
 const TEXT_BYTES: usize = 64 << 10;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,20 +17,20 @@ struct Slot {
     number: u32,
 }
 
-/// A table with one place for each hash.
+/// A table with one slot per hash.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     slots: Vec<Slot>,
     text: Vec<u8>,
 }
 
-/// What [`Keys::find`] tells.
+/// The result of [`Keys::find`].
 pub(super) enum Found {
     /// The key has this number in the memo.
     Number(u32),
-    /// It has none; this is its place in the table.
+    /// It has none; this is its slot in the table.
     Place(usize),
-    /// It has none, and shall have none.
+    /// It has none, and will not get one.
     Nothing,
 }
 
@@ -40,10 +40,10 @@ impl Keys {
         self.text.clear();
     }
 
-    /// Where the key is in the memo.
+    /// Looks up the key in the memo.
     #[inline]
     pub fn find(&self, key: &[u8]) -> Found {
-        // An empty key or one of one byte is as short as its number.
+        // An empty or one-byte key is as short as its number.
         if !(2..=KEY_BYTES).contains(&key.len()) {
             return Found::Nothing;
         }
@@ -57,7 +57,7 @@ impl Keys {
         if self.text.len() < TEXT_BYTES { Found::Place(place) } else { Found::Nothing }
     }
 
-    /// The key got this number in the memo.
+    /// Records that the key has this number in the memo.
     pub fn insert(&mut self, place: usize, key: &[u8], number: u32) {
         if self.slots.is_empty() {
             self.slots.resize(SLOTS, Slot::default());
@@ -68,7 +68,7 @@ impl Keys {
     }
 }
 
-/// Of two bytes or more; any value does, as the table is of fixed size.
+/// Hashes two bytes or more; any value will do, because the table has a fixed size.
 #[inline]
 fn hash(key: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;

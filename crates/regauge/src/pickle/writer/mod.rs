@@ -1,12 +1,12 @@
 //! Events to opcodes.
 //!
-//! A pickle needs no length beforehand: a list is `EMPTY_LIST`, then batches of `MARK … APPENDS`.
-//! From protocol 4 on, what is written goes into frames of about 64 KiB, whose length is put in
-//! front when they are full; only that much waits in memory.
+//! A pickle needs no length in advance: a list is `EMPTY_LIST`, then batches of `MARK … APPENDS`.
+//! From protocol 4 on, output goes into frames of about 64 KiB, whose length is filled in when they
+//! are full; only that much waits in memory.
 //!
 //! Advice for those who change this file: every value goes through [`Writer::begin_value`] (which
-//! asks what stands around it whether it may come) and, once it is on the stack of whoever loads
-//! the pickle, through [`Writer::end_value`]. What stands around it is the topmost [`Open`].
+//! checks that the enclosing item accepts it) and, once it is on the loader's stack, through
+//! [`Writer::end_value`]. The enclosing item is the topmost [`Open`].
 
 mod held;
 mod keys;
@@ -28,11 +28,11 @@ use crate::{Error, OnLoss, Result, notation};
 use held::{Held, Slot};
 use keys::Keys;
 
-/// How many values a batch of `APPENDS` or `SETITEMS` has, as in CPython: whoever loads it keeps a
-/// batch on its stack.
+/// Number of values in a batch of `APPENDS` or `SETITEMS`, as in CPython: the loader keeps a batch
+/// on its stack.
 const BATCH: u32 = 1000;
 
-/// What sort of value comes.
+/// The form of the next value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Null,
@@ -44,7 +44,7 @@ enum Form {
     /// A value with a type, or a reference.
     Other,
     Scalar,
-    /// A time that a clock set back can show twice.
+    /// A time of day that occurs twice when a clock is set back.
     Time,
 }
 
@@ -67,7 +67,7 @@ impl Form {
 /// What is open.
 #[derive(Clone, Debug)]
 enum Shape {
-    /// Values are added to what stands below the mark.
+    /// Values are added to the object below the mark.
     List,
     Dict,
     Set,
@@ -76,7 +76,7 @@ enum Shape {
     /// Up to three values without a mark.
     ShortTuple,
     FrozenSet,
-    /// Values that only have to be on the stack, in this number if it matters.
+    /// Values that only have to be on the stack, this many if the number matters.
     Inline(Option<u32>),
     /// A key that is not text.
     Key,
@@ -89,17 +89,17 @@ enum Shape {
     Step(Slot),
 }
 
-/// A container or a type that is open.
+/// An open container or type.
 #[derive(Clone, Debug)]
 struct Open {
     shape: Shape,
-    /// Values so far: of the batch at hand where there are batches.
+    /// Values so far, in the current batch if there are batches.
     count: u32,
-    /// Values are added in batches behind a mark, not one by one.
+    /// Values are added in batches after a mark, not one by one.
     batches: bool,
-    /// Python has to be able to hash it: arrays in it are tuples.
+    /// Python must be able to hash it: arrays in it become tuples.
     hashed: bool,
-    /// The anchor that waits until the object is made.
+    /// The anchor that waits until the object is created.
     anchor: Option<u64>,
 }
 
@@ -116,23 +116,23 @@ pub struct Writer<'a> {
     calls: bool,
     fidelity: Fidelity,
     stack: Vec<Open>,
-    /// Where the frame at hand begins; `u64::MAX` where there is none.
+    /// Where the current frame begins; `u64::MAX` outside a frame.
     frame: u64,
-    /// Where it has become long enough.
+    /// The position at which it is long enough.
     frame_full: u64,
-    /// Whether the document at hand has begun.
+    /// Whether the current document has begun.
     begun: bool,
     /// The next number of the memo.
     memo: u32,
     anchors: HashMap<u64, u32>,
     globals: HashMap<String, u32>,
     keys: Keys,
-    /// The anchor of the value that comes next.
+    /// The anchor of the next value.
     anchor: Option<u64>,
     mark: Checkpoint,
 }
 
-/// What [`rollback`](crate::Writer::rollback) returns to.
+/// The state that [`rollback`](crate::Writer::rollback) returns to.
 #[derive(Clone, Debug, Default)]
 struct Checkpoint {
     depth: usize,
@@ -142,7 +142,7 @@ struct Checkpoint {
 }
 
 impl<'a> Writer<'a> {
-    /// A writer to `out`.
+    /// Creates a writer to `out`.
     pub fn new(out: Out<'a>, options: Options, fidelity: Fidelity) -> Writer<'a> {
         let protocol = options.protocol.unwrap_or(DEFAULT_PROTOCOL).min(HIGHEST_PROTOCOL);
         Writer {
@@ -163,23 +163,23 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A writer into memory, of the default protocol.
+    /// Creates a writer into memory, using the default protocol.
     pub fn in_memory(policy: OnLoss) -> Writer<'static> {
         let fidelity = Fidelity::new(policy, crate::Format::Pickle);
         Writer::new(Out::in_memory(), Options::default(), fidelity)
     }
 
-    /// What was written.
+    /// Returns the buffer with what was written.
     pub fn into_out(self) -> Out<'a> {
         self.out
     }
 
-    /// What was written, of a writer into memory.
+    /// Returns the bytes written by a writer into memory.
     pub fn into_vec(self) -> Vec<u8> {
         self.out.into_vec()
     }
 
-    /// A value comes: asks what stands around it, and writes the mark of a batch.
+    /// Begins a value: checks that the enclosing item accepts it, and writes the mark of a batch.
     #[inline]
     fn begin_value(&mut self, form: Form) -> Result {
         self.room(32)?;
@@ -196,7 +196,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The value is on the stack: adds it to what stands around it.
+    /// Ends a value that is now on the stack: adds it to the enclosing item.
     #[inline]
     fn end_value(&mut self) -> Result {
         if self.anchor.is_some() {
@@ -223,7 +223,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes the end of what is open, as a list, a dict or a set.
+    /// Writes the end of an open list, dict or set.
     fn end_batches(&mut self, open: &Open) {
         if open.count > 0 && open.batches {
             self.out.push(match open.shape {
@@ -234,7 +234,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Puts what is on top of the stack into the memo under this anchor.
+    /// Puts the top of the stack into the memo under this anchor.
     fn remember(&mut self, anchor: Option<u64>) -> Result {
         if let Some(anchor) = anchor {
             let number = self.put()?;
@@ -243,13 +243,13 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// What stands around the value at hand.
+    /// Returns the item that encloses the current value.
     #[inline]
     fn is_hashed(&self) -> bool {
         self.stack.last().is_some_and(|open| open.hashed)
     }
 
-    /// The end of an array or a map.
+    /// Ends an array or a map.
     fn end_container(&mut self) -> Result {
         self.room(32)?;
         let open = self.stack.pop().expect("begin before end");
@@ -280,7 +280,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A document may begin: what the last one left is gone.
+    /// Prepares for a document, discarding the state of the previous one.
     fn reset(&mut self) {
         self.stack.clear();
         self.begun = false;
@@ -295,8 +295,8 @@ impl<'a> Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Whether a key can be written as what it is. What would be a map in the reversible notation
-    /// is none that Python can hash, and its text is the key then.
+    /// Returns whether a key can be written natively. Python cannot hash a key that would be a map
+    /// in the reversible notation, so its text becomes the key.
     fn holds(&self, k: &Value) -> bool {
         match k {
             Value::Null | Value::Bool(_) | Value::Int(_) | Value::UInt(_) | Value::F64(_) => true,
@@ -483,8 +483,8 @@ impl Sink for Writer<'_> {
     fn alias(&mut self, id: u64) -> Result {
         let Some(&number) = self.anchors.get(&id) else {
             return Err(Error::unrepresentable(format!(
-                "found the value of anchor {id} in itself, through a tuple or the arguments of a \
-                 call, which cannot be made before what is in them"
+                "found the value of anchor {id} inside itself, through a tuple or the arguments of a \
+                 call, which can only be created after their contents"
             )));
         };
         self.begin_value(Form::Other)?;
@@ -503,7 +503,7 @@ impl crate::event::Writer for Writer<'_> {
     }
     fn finish(&mut self) -> Result {
         if self.begun || !self.stack.is_empty() {
-            return Err(Error::unrepresentable("the last document is not whole"));
+            return Err(Error::unrepresentable("the last document is incomplete"));
         }
         self.out.finish()
     }

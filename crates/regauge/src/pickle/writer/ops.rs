@@ -11,17 +11,17 @@ use crate::pickle::text::latin1_text;
 use crate::pickle::types::*;
 use crate::{Error, Result};
 
-/// A frame is closed when it has become as long, as in CPython.
+/// A frame of this length is closed, as in CPython.
 const FRAME_BYTES: u64 = 64 << 10;
 
-/// A frame of less does without its header, as in CPython.
+/// A shorter frame has no header, as in CPython.
 const FRAME_LEAST: u64 = 4;
 
-/// How many globals of a document are in the memo.
+/// The most globals of a document in the memo.
 const GLOBALS: usize = 4096;
 
 impl Writer<'_> {
-    /// Makes sure that `n` bytes fit, and that a frame is open for them.
+    /// Ensures that `n` bytes fit, and that a frame is open for them.
     #[inline]
     pub(super) fn room(&mut self, n: usize) -> Result {
         if !self.begun || self.out.position() >= self.frame_full || self.frame == u64::MAX {
@@ -51,7 +51,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes the length of the frame that is open.
+    /// Writes the length of the open frame.
     pub(super) fn close_frame(&mut self) {
         if self.frame == u64::MAX {
             return;
@@ -67,7 +67,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An opcode with a length, and as many bytes. A long one stands outside of frames.
+    /// Writes an opcode with a length, and that many bytes. Long payloads are outside frames.
     pub(super) fn payload<const N: usize>(&mut self, header: [u8; N], bytes: &[u8]) -> Result {
         if self.protocol >= 4 && bytes.len() as u64 >= FRAME_BYTES {
             self.close_frame();
@@ -82,7 +82,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// An opcode of protocol 0 and its line.
+    /// Writes an opcode of protocol 0 and its line.
     pub(super) fn line(&mut self, opcode: u8, line: &[u8]) -> Result {
         self.room(line.len() + 8)?;
         self.out.extend_behind([opcode], line);
@@ -94,7 +94,7 @@ impl Writer<'_> {
         self.out.push(NONE);
     }
 
-    /// Puts what is on top of the stack into the memo; gives its number.
+    /// Puts the top of the stack into the memo. Returns its number.
     pub(super) fn put(&mut self) -> Result<u32> {
         let number = self.memo;
         self.memo += 1;
@@ -113,7 +113,7 @@ impl Writer<'_> {
         Ok(number)
     }
 
-    /// Pushes what has this number in the memo.
+    /// Pushes the memo entry of this number.
     #[inline]
     pub(super) fn get(&mut self, number: u32) -> Result {
         self.room(16)?;
@@ -128,7 +128,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A key, from the memo where it repeats.
+    /// Writes a key, from the memo if it repeats.
     #[inline]
     pub(super) fn write_key(&mut self, key: &str) -> Result {
         match self.keys.find(key.as_bytes()) {
@@ -143,14 +143,15 @@ impl Writer<'_> {
         }
     }
 
-    /// A class or a function by its name.
+    /// Writes a class or a function by its name.
     pub(super) fn global(&mut self, module: &str, name: &str) -> Result {
         let (module, name) = match self.protocol {
             0..=2 => names::renamed_back(module, name),
             _ => (module, name),
         };
         let full = format!("{module}\n{name}");
-        // What is changed in place is written anew: from the memo it would be one with another.
+        // A global that is changed in place is written again: from the memo it would be the same
+        // object as another.
         let anew = self.is_changed_global();
         if let Some(&number) = self.globals.get(&full).filter(|_| !anew) {
             return self.get(number);
@@ -163,7 +164,7 @@ impl Writer<'_> {
         } else {
             if module.contains('\n') || name.contains('\n') {
                 return Err(Error::unrepresentable(format!(
-                    "found the name {:?}, whose line breaks protocol {} of pickle cannot hold",
+                    "found the name {:?} with a line break, which pickle protocol {} cannot hold",
                     format!("{module}.{name}"),
                     self.protocol
                 ))
@@ -180,7 +181,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// One of Python's own.
+    /// Writes a builtin of Python.
     pub(super) fn builtin(&mut self, name: &str) -> Result {
         self.global("builtins", name)
     }
@@ -194,7 +195,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Closes the arguments, three at most.
+    /// Closes the arguments, at most three.
     pub(super) fn end_arguments(&mut self, count: u8) -> Result {
         self.room(8)?;
         match (self.protocol, count) {
@@ -205,7 +206,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The same, and calls.
+    /// Closes the arguments, and calls.
     pub(super) fn call(&mut self, count: u8) -> Result {
         self.end_arguments(count)?;
         self.out.push(REDUCE);
@@ -282,7 +283,7 @@ impl Writer<'_> {
         self.begin_adding(Shape::Dict, len)
     }
 
-    /// What was just pushed is open for what is to be added to it.
+    /// Opens the object that was just pushed, for items to be added to it.
     pub(super) fn begin_adding(&mut self, shape: Shape, len: Option<u64>) -> Result {
         if self.anchor.is_some() {
             let anchor = self.anchor.take();
@@ -311,7 +312,7 @@ impl Writer<'_> {
     }
 }
 
-/// The two's complement of a little-endian integer.
+/// Negates a little-endian two's complement integer.
 pub(super) fn negate(bytes: &mut [u8]) {
     let mut carry = true;
     for byte in bytes {

@@ -1,7 +1,7 @@
 //! Python's own types, as the reader describes them: sets, deques, calls, objects.
 //!
-//! What an event may be here depends on what stands around it: `{"$python:set": "", "value": 5}`
-//! can be written by anybody. Each [`Held`] says which form of value it takes.
+//! Which events are valid here depends on the enclosing type: anybody can write
+//! `{"$python:set": "", "value": 5}`. Each [`Held`] says which form of value it accepts.
 
 use super::held::{Description, Held, Slot};
 use super::{Form, Open, Shape, Writer};
@@ -11,7 +11,7 @@ use crate::{Error, Result};
 #[cold]
 pub(super) fn bad_key(key: &str) -> Error {
     Error::unrepresentable(format!(
-        "found the key {key:?} in the description of a Python object, which does not stand there"
+        "found the key {key:?} in the description of a Python object, which does not belong there"
     ))
 }
 
@@ -25,15 +25,15 @@ fn misplaced(found: &str, what: &str) -> Error {
 #[cold]
 pub(super) fn unhashable(found: &str) -> Error {
     Error::unrepresentable(format!(
-        "found {found} as a member of a Python set, expected something that Python can hash"
+        "found {found} as a member of a Python set, expected a hashable value"
     ))
     .hint(
-        "what Python does not have is a map in the reversible notation, and so no member of a set",
+        "a value that Python lacks becomes a map in the reversible notation, which no set can hold",
     )
 }
 
 impl Writer<'_> {
-    /// Whether the value stands directly in a type of Python.
+    /// Returns whether the value is directly in a type of Python.
     #[inline]
     pub(super) fn in_python(&self) -> bool {
         matches!(
@@ -45,13 +45,13 @@ impl Writer<'_> {
         )
     }
 
-    /// The same for a leaf, which only some types treat in their own way.
+    /// Returns the same for a leaf, which only some types handle specially.
     #[inline]
     pub(super) fn is_python_leaf(&self) -> bool {
         matches!(self.stack.last(), Some(Open { shape: Shape::Typed(_), .. }))
     }
 
-    /// Asks a type or a description whether this value may come.
+    /// Checks that the enclosing type or description accepts this value.
     #[cold]
     #[inline(never)]
     pub(super) fn begin_in_python(&mut self, form: Form) -> Result {
@@ -79,7 +79,7 @@ impl Writer<'_> {
         if fits { Ok(()) } else { Err(misplaced(form.name(), what)) }
     }
 
-    /// The value is on the stack, in a type or in a description.
+    /// Ends a value in a type or a description, now that it is on the stack.
     #[cold]
     #[inline(never)]
     pub(super) fn end_in_python(&mut self) -> Result {
@@ -132,7 +132,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether the global that comes is one that is changed in place.
+    /// Returns whether the next global is one that is changed in place.
     pub(super) fn is_changed_global(&self) -> bool {
         let at = match self.stack.as_slice() {
             [.., Open { shape: Shape::Typed(Held::Global(_)), .. }] => {
@@ -147,7 +147,7 @@ impl Writer<'_> {
         starts && self.described(at) == Some(Description::Changed)
     }
 
-    /// What is described by the description at this place of the stack.
+    /// Returns what the description at this position of the stack describes.
     fn described(&self, at: usize) -> Option<Description> {
         match self.stack.get(at.checked_sub(1)?)?.shape {
             Shape::Typed(Held::Described(description, _)) => Some(description),
@@ -155,14 +155,14 @@ impl Writer<'_> {
         }
     }
 
-    /// The object of the description at this place of the stack is on the pickle's stack.
+    /// Records that the object of the description at this position is on the pickle's stack.
     fn made(&mut self, at: usize) -> Result<Slot> {
         let anchor = self.stack.get_mut(at - 1).and_then(|open| open.anchor.take());
         self.remember(anchor)?;
         Ok(Slot::Made)
     }
 
-    /// A key of a description.
+    /// Handles a key of a description.
     #[cold]
     #[inline(never)]
     pub(super) fn python_key(&mut self, k: &str) -> Result {
@@ -224,7 +224,7 @@ impl Writer<'_> {
         self.global(&module, &name)
     }
 
-    /// An array in a type or in a description.
+    /// Begins an array in a type or a description.
     #[cold]
     #[inline(never)]
     pub(super) fn begin_python_array(&mut self, len: Option<u64>) -> Result {
@@ -250,7 +250,7 @@ impl Writer<'_> {
                     self.stack.push(open);
                     Ok(())
                 }
-                // The list that the call of `set` takes; its members are hashed.
+                // The list passed to `set`; its members are hashed.
                 Held::Set | Held::FrozenSet => {
                     self.begin_list(len)?;
                     self.stack.last_mut().expect("just pushed").hashed = true;
@@ -290,7 +290,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A map in a type or in a description.
+    /// Begins a map in a type or a description.
     #[cold]
     #[inline(never)]
     pub(super) fn begin_python_map(&mut self, len: Option<u64>) -> Result {
@@ -313,7 +313,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The end of an array or a map that is none in the pickle.
+    /// Ends an array or a map that is not one in the pickle.
     #[cold]
     #[inline(never)]
     pub(super) fn end_python_container(&mut self, shape: Shape, count: u32) -> Result {
@@ -331,7 +331,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A value in a type has ended that is no value by itself.
+    /// Ends a value in a type that is not a value of its own.
     fn end_value_in_type(&mut self) -> Result {
         if let Some(open) = self.stack.last_mut() {
             open.count += 1;
@@ -339,7 +339,7 @@ impl Writer<'_> {
         self.end_in_python()
     }
 
-    /// A type of Python begins.
+    /// Begins a type of Python.
     pub(super) fn begin_held(&mut self, held: Held) -> Result {
         self.begin_value(Form::Other)?;
         let hashed = self.is_hashed();
@@ -393,7 +393,7 @@ impl Writer<'_> {
             }
             Held::Object(module, name) => {
                 if self.protocol < 2 {
-                    // As `copyreg` does where there is no opcode for it.
+                    // As `copyreg` does if there is no opcode for it.
                     self.global("copyreg", "__newobj__")?;
                     self.begin_arguments()?;
                     self.global(module, name)?;
@@ -430,8 +430,8 @@ impl Writer<'_> {
                 | Held::Instance(..)
                 | Held::Reconstructed(..)
         );
-        // What an object is hashed by is its own affair; its state may be anything, as may the id
-        // of an object that the loader has.
+        // How an object is hashed is up to its class, so its state may be anything; so may the id
+        // of an object that the loading program has.
         let is_foreign = held.is_object() || matches!(held, Held::PersistentId);
         let mut open = Open::new(Shape::Typed(held));
         open.hashed = hashed && !is_foreign;
@@ -444,7 +444,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A type of Python ends.
+    /// Ends a type of Python.
     pub(super) fn end_typed_held(&mut self) -> Result {
         self.room(16)?;
         let Some(Open { shape: Shape::Typed(held), count, anchor, .. }) = self.stack.pop() else {
@@ -454,7 +454,7 @@ impl Writer<'_> {
             Held::Set | Held::FrozenSet if self.protocol < 4 => self.call(1)?,
             Held::Counter => self.call(1)?,
             Held::Range | Held::Slice => self.call(3)?,
-            // Null stands for no state.
+            // Null means no state.
             Held::Object(..) | Held::Instance(..) | Held::Reconstructed(..) if count > 0 => {
                 self.out.push(BUILD);
             }
@@ -466,14 +466,14 @@ impl Writer<'_> {
         self.end_value()
     }
 
-    /// The anchor of the type that the value at hand stands in.
+    /// Takes the anchor of the type that the current value is in.
     fn take_typed_anchor(&mut self) -> Option<u64> {
         let inner = self.anchor.take();
         let outer = self.stack.last_mut().and_then(|open| open.anchor.take());
         outer.or(inner)
     }
 
-    /// Null in a type: it stands for no state where a state may be.
+    /// Writes null in a type; it means no state if a state is allowed.
     #[cold]
     pub(super) fn python_null(&mut self) -> Result {
         if let Some(Open { shape: Shape::Typed(held), .. }) = self.stack.last()
@@ -485,7 +485,7 @@ impl Writer<'_> {
         self.end_value()
     }
 
-    /// An integer in a type.
+    /// Writes an integer in a type.
     #[cold]
     pub(super) fn python_integer(&mut self, v: i64) -> Result {
         match self.stack.last().map(|open| &open.shape) {
@@ -504,7 +504,7 @@ impl Writer<'_> {
                 self.end_value()
             }
             Some(Shape::Typed(Held::Buffer)) => {
-                // Buffers are taken in their order, so the number says nothing more.
+                // Buffers are taken in order, so the number carries no further information.
                 self.out.push(NEXT_BUFFER);
                 self.end_value()
             }
@@ -515,7 +515,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Text in a type.
+    /// Writes text in a type.
     #[cold]
     pub(super) fn python_text(&mut self, v: &str) -> Result {
         let held = match self.stack.last().map(|open| &open.shape) {
@@ -552,7 +552,7 @@ impl Writer<'_> {
         self.call(1)
     }
 
-    /// Bytes in a type.
+    /// Writes bytes in a type.
     #[cold]
     pub(super) fn python_bytes(&mut self, v: &[u8]) -> Result {
         match self.stack.last().map(|open| &open.shape) {

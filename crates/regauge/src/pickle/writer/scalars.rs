@@ -8,7 +8,7 @@ use crate::pickle::types::*;
 use crate::{Error, Result};
 
 impl Writer<'_> {
-    /// Text as its opcode.
+    /// Writes text with its opcode.
     #[inline]
     pub(super) fn write_text(&mut self, text: &[u8]) -> Result {
         if text.len() < 256 && self.protocol >= 4 {
@@ -34,7 +34,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Text for protocol 0, as `pickle.py` writes it.
+    /// Writes text for protocol 0, as `pickle.py` does.
     pub(super) fn write_escaped(&mut self, text: &[u8]) -> Result {
         let mut line = Vec::with_capacity(text.len());
         for code in codes(text) {
@@ -68,7 +68,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// An integer in two's complement, the least significant byte first.
+    /// Writes a little-endian two's complement integer.
     pub(super) fn write_long(&mut self, bytes: &[u8]) -> Result {
         let negative = bytes.last().is_some_and(|top| *top >= 0x80);
         let sign = if negative { 0xFF } else { 0 };
@@ -117,14 +117,14 @@ impl Writer<'_> {
     #[cold]
     pub(super) fn too_long(&self, length: usize) -> Error {
         Error::unrepresentable(format!(
-            "found {length} bytes in one value, which protocol {} of pickle cannot hold",
+            "found a value of {length} bytes, which pickle protocol {} cannot hold",
             self.protocol
         ))
         .hint(Hint::set_any(Opt::PickleProtocol, &["4", "5"]))
     }
 }
 
-/// An opcode and a length of eight bytes.
+/// Returns an opcode and an eight-byte length.
 pub(super) fn eight(opcode: u8, length: usize) -> [u8; 9] {
     let mut header = [opcode; 9];
     header[1..].copy_from_slice(&(length as u64).to_le_bytes());
@@ -136,7 +136,7 @@ fn escape(line: &mut Vec<u8>, code: u32) {
     line.extend_from_slice(text.as_bytes());
 }
 
-/// The code points of UTF-8 in which surrogates may stand.
+/// Returns the code points of UTF-8 that may contain surrogates.
 fn codes(text: &[u8]) -> Vec<u32> {
     let mut codes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -152,7 +152,8 @@ fn codes(text: &[u8]) -> Vec<u32> {
                 codes.push(0xD000 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F));
                 rest = after;
             }
-            // Never so: text is UTF-8, and what a reader calls surrogates is as above.
+            // Unreachable: text is UTF-8, and whatever a reader calls surrogates has the forms
+            // above.
             [_, after @ ..] => {
                 codes.push(0xFFFD);
                 rest = after;

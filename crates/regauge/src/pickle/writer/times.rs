@@ -1,4 +1,4 @@
-//! Values that Python has classes for: dates and times, decimals, UUIDs, complex numbers.
+//! Values with a Python class: dates and times, decimals, UUIDs, complex numbers.
 
 use super::held::Held;
 use super::{Form, Open, Shape, Writer};
@@ -8,7 +8,7 @@ use crate::pickle::types::*;
 use crate::{Result, notation, time};
 
 impl Writer<'_> {
-    /// Writes a value that Python has a class for; `false` where it has none.
+    /// Writes a value that has a Python class; returns `false` if it has none.
     pub(super) fn ext_held(&mut self, v: Ext<'_>) -> Result<bool> {
         let fold = matches!(self.stack.last(), Some(Open { shape: Shape::Typed(Held::Fold), .. }));
         match v {
@@ -42,7 +42,7 @@ impl Writer<'_> {
             Ext::OffsetDateTime(given) => {
                 let Some((text, offset)) = split_offset(given) else { return Ok(false) };
                 let Some(ten) = date_time(text, fold) else { return Ok(false) };
-                // A zero as the offset is lost: Python's readers take it for UTC.
+                // An offset of zero is lost: Python reads it as UTC.
                 if offset == 0 && !given.ends_with('Z') {
                     if self.fidelity.policy() == OnLoss::Wrap {
                         return Ok(false);
@@ -94,7 +94,7 @@ impl Writer<'_> {
         Ok(true)
     }
 
-    /// Whether a type is open that makes something of text.
+    /// Returns whether an open type interprets text.
     fn is_python_text(&self) -> bool {
         matches!(
             self.stack.last(),
@@ -107,7 +107,8 @@ impl Writer<'_> {
         )
     }
 
-    /// A class of `datetime` that is made of bytes, and perhaps an offset from UTC in seconds.
+    /// Writes a class of `datetime` that is created from bytes, and an offset from UTC in seconds
+    /// if there is one.
     fn class_of_bytes(&mut self, class: &str, bytes: &[u8], offset: Option<i64>) -> Result {
         self.global("datetime", class)?;
         self.begin_arguments()?;
@@ -164,14 +165,14 @@ impl Writer<'_> {
     }
 }
 
-/// Digits at a place.
+/// Parses the digits in a range.
 fn number(text: &str, at: std::ops::Range<usize>) -> Option<u32> {
     let digits = text.get(at)?;
     digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
-/// `2026-11-21` as `date` has it: the year, the high byte first, month, day. Python begins with the
-/// year 1.
+/// Returns `2026-11-21` as `date` stores it: the year (big-endian), month, day. Python begins with
+/// the year 1.
 fn date(text: &str) -> Option<[u8; 4]> {
     let is_day = text.len() == 10 && time::parse_rfc3339(&format!("{text}T00:00:00Z")).is_some();
     let year = number(text, 0..4)?;
@@ -180,7 +181,7 @@ fn date(text: &str) -> Option<[u8; 4]> {
     (is_day && year > 0).then_some([high, low, month, day])
 }
 
-/// `12:00:00.5` as `time` has it: hour, minute, second, and microseconds in three bytes.
+/// Returns `12:00:00.5` as `time` stores it: hour, minute, second, and microseconds in three bytes.
 fn clock(text: &str) -> Option<[u8; 6]> {
     let (hour, minute, second) = (number(text, 0..2)?, number(text, 3..5)?, number(text, 6..8)?);
     let colons = text.as_bytes().get(2) == Some(&b':') && text.as_bytes().get(5) == Some(&b':');
@@ -212,7 +213,7 @@ fn point_in_time(at: Timestamp) -> Option<[u8; 10]> {
     date_time(text.strip_suffix('Z')?, false)
 }
 
-/// A date and time, and its offset from UTC in seconds.
+/// Returns a date and time, and its offset from UTC in seconds.
 fn split_offset(text: &str) -> Option<(&str, i64)> {
     if let Some(text) = text.strip_suffix('Z') {
         return Some((text, 0));
