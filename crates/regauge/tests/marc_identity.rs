@@ -1,7 +1,8 @@
 //! Every real record, through every other format and back: which come back byte for byte.
 //!
-//! The records are not part of the repository; `make data` gets them. Records that do not come
-//! back to the same bytes are listed in `marc_exceptions.txt` with the reason, and no other may be
+//! The records are not part of the repository; `make data` downloads them. `marc_exceptions.txt`
+//! lists the records that do not come back as the same bytes, with the reason; any other difference
+//! fails the test. `BLESS=1` writes that list.
 //! one of them; `BLESS=1` writes that list.
 
 use std::collections::BTreeMap;
@@ -30,8 +31,8 @@ fn builder() -> RecordBuilder {
     RecordBuilder::new(&Limits::default(), Fidelity::new(OnLoss::Refuse, Format::Marc))
 }
 
-/// The records of a file, each with its bytes, its place, and whether its numbers had to be mended;
-/// and the broken ones.
+/// The records of a file, each with its bytes, its place, and whether its numbers had to be
+/// corrected; and the broken ones.
 struct Records {
     good: Vec<(u64, Vec<u8>, Record, bool)>,
     broken: Vec<Error>,
@@ -57,7 +58,7 @@ fn read<P: Parse>(parser: P, bytes: &[u8]) -> Records {
             Ok(false) => return records,
             Err(error) => {
                 builder.reset();
-                records.broken.push(reader.skip_bad(error).expect("a record is passed over").error);
+                records.broken.push(reader.skip_bad(error).expect("a record is skipped").error);
             }
         }
     }
@@ -71,7 +72,7 @@ fn record_of(bytes: &[u8]) -> Record {
     builder.record().clone()
 }
 
-/// Why a record did not come back to the same bytes.
+/// Returns why a record did not come back as the same bytes.
 fn trip(raw: &[u8], record: &Record, mended: bool, through: Format) -> Result<(), &'static str> {
     let there_and_back = || -> Result<Vec<u8>, Error> {
         if through == Format::Marc {
@@ -86,8 +87,8 @@ fn trip(raw: &[u8], record: &Record, mended: bool, through: Format) -> Result<()
             let message = error.message();
             return Err(if message.contains("which XML cannot hold") {
                 "refused: a control character, which XML cannot hold"
-            } else if message.contains("that ISO 2709 has digits for") {
-                "refused: longer than ISO 2709 has digits for"
+            } else if message.contains("the ISO 2709 maximum") {
+                "refused: longer than ISO 2709 allows"
             } else {
                 panic!("{through}: {error}")
             });
@@ -102,7 +103,7 @@ fn trip(raw: &[u8], record: &Record, mended: bool, through: Format) -> Result<()
     if mended {
         again.set_leader(record.leader());
         assert_eq!(again, *record);
-        return Err("the numbers of leader or directory were wrong, and are right now");
+        return Err("the numbers in the leader or directory were wrong, and are now corrected");
     }
     let numbers = |record: &Record| {
         let leader = record.leader();
@@ -111,7 +112,7 @@ fn trip(raw: &[u8], record: &Record, mended: bool, through: Format) -> Result<()
     assert_eq!(numbers(&again), numbers(record));
     again.set_leader(record.leader());
     assert_eq!(again, *record, "{through}: the text changes");
-    Err("MARC-8 spelt in another way, the same text")
+    Err("MARC-8 spelt differently, the same text")
 }
 
 needs_data!(records_come_back_to_the_same_bytes);
@@ -119,7 +120,7 @@ fn records_come_back_to_the_same_bytes() {
     let root = path("marc/binary");
     let mut found = Vec::new();
     files(&root, &mut found);
-    // By trip and charset: records, of them the same.
+    // By trip and charset: the number of records, and how many were unchanged.
     let mut shares: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
     let mut exceptions: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let (mut total, mut broken) = (0, 0);
@@ -156,16 +157,16 @@ fn records_come_back_to_the_same_bytes() {
             }
         }
     }
-    println!("{total} records, {broken} broken ones passed over; the same bytes after the trip:");
+    println!("{total} records, {broken} broken ones skipped; unchanged after the trip:");
     for ((charset, through), (count, same)) in &shares {
         let share = *same as f64 * 100.0 / *count as f64;
         println!("{charset:>7} through {through:<12} {same:>6} of {count:>6}  {share:.3}%");
         let least = if *charset == "MARC-8" { 95.0 } else { 99.5 };
         assert!(share >= least, "{charset} through {through}: {share}%");
     }
-    assert!(total > 20_000, "{total} records only");
+    assert!(total > 20_000, "only {total} records");
     let mut list = String::from(
-        "# Records that do not come back to the same bytes, by reason: file, and the byte where the \
+        "# Records that do not come back as the same bytes, by reason: file, and the byte where the \
          record begins.\n# Written by the test marc_identity with BLESS=1.\n",
     );
     for (reason, lines) in &exceptions {
@@ -180,9 +181,9 @@ fn records_come_back_to_the_same_bytes() {
     assert!(list == expected, "the exceptions have changed (BLESS=1 writes them):\n{list}");
 }
 
-/// Files that no strict reader takes, and how many broken records we find there.
+/// Files that no strict reader accepts, and how many broken records we find in them.
 const BROKEN_XML: [(&str, usize); 11] = [
-    // An element that MARCXML does not know within a record.
+    // An element in a record that MARCXML does not define.
     ("marc4j+marc4j/resources/1474920681_KOHA_LFL_5.xml", 1),
     ("marc4j+marc4j/resources/1474920681_KOHA_LFL_6_with_comment.xml", 1),
     ("marc4j+marc4j/resources/chabon-bad-subfields-element.xml", 1),
@@ -192,7 +193,7 @@ const BROKEN_XML: [(&str, usize); 11] = [
     ("marc4j+marc4j/resources/chabon-missing-subfield-code.xml", 1),
     // A field outside of a record.
     ("perl4lib+marc-perl/marc-xml/invalid.xml", 1),
-    // Not well-formed: a lone ampersand, no end, escaped quotes, a control character.
+    // Not well-formed: a lone ampersand, a missing end, escaped quotes, a control character.
     ("pulibrary+bibdata/files/alma/comparison/voyager_scsb_32101089814220.xml", 1),
     ("pulibrary+bibdata/marc_to_solr/SCSB-9879349.mrx", 1),
     ("pulibrary+bibdata/mms_id_array.xml", 7),
@@ -218,7 +219,7 @@ fn every_marcxml_file_is_read() {
         );
         total += records.good.len();
         if records.broken.is_empty() {
-            // Written again and read again, they are the same records.
+            // Writing and reading them again gives the same records.
             let options = Options::new(Format::MarcXml, Format::MarcXml);
             let again = convert_bytes(&bytes, &options).unwrap();
             let again = read(xml::Parser::default(), &again);
@@ -230,5 +231,5 @@ fn every_marcxml_file_is_read() {
         }
     }
     println!("{total} records in MARCXML, {back} of them written and read again");
-    assert!(total > 500, "{total} records only");
+    assert!(total > 500, "only {total} records");
 }

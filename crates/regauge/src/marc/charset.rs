@@ -1,4 +1,4 @@
-//! The charset of a record, and how its fields go through the MARC-8 codec.
+//! The charset of a record, and the passage of its fields through the MARC-8 codec.
 
 use super::SUBFIELD_DELIMITER;
 use super::marc8::{self, State};
@@ -20,7 +20,7 @@ pub enum Charset {
 }
 
 impl Charset {
-    /// The name under the record's key `charset`: `utf-8`, `marc-8`.
+    /// Returns the name used under the record's key `charset`: `utf-8`, `marc-8`.
     pub fn name(self) -> &'static str {
         match self {
             Charset::Utf8 => "utf-8",
@@ -28,7 +28,7 @@ impl Charset {
         }
     }
 
-    /// The charset of this name.
+    /// Returns the charset of this name.
     pub fn from_name(name: &str) -> Option<Charset> {
         match name {
             "utf-8" => Some(Charset::Utf8),
@@ -37,26 +37,26 @@ impl Charset {
         }
     }
 
-    /// What leader/09 says: `a` is UTF-8, all else MARC-8.
+    /// Returns the charset that leader/09 declares: `a` is UTF-8, anything else MARC-8.
     pub fn of_leader(code: u8) -> Charset {
         if code == b'a' { Charset::Utf8 } else { Charset::Marc8 }
     }
 }
 
-/// Which charset a reader or a writer takes.
+/// The charset for a reader or a writer to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CharsetChoice {
-    /// What the record says of itself.
+    /// The one that the record declares.
     #[default]
     Auto,
-    /// This one, whatever the record says.
+    /// This one, whatever the record declares.
     Always(Charset),
 }
 
 impl std::str::FromStr for CharsetChoice {
     type Err = String;
 
-    /// The choice of this name: `auto`, `utf8`, `marc8`.
+    /// Returns the choice of this name: `auto`, `utf8`, `marc8`.
     fn from_str(name: &str) -> std::result::Result<CharsetChoice, String> {
         match name.to_ascii_lowercase().as_str() {
             "auto" => Ok(CharsetChoice::Auto),
@@ -68,7 +68,7 @@ impl std::str::FromStr for CharsetChoice {
 }
 
 /// Appends a field in MARC-8, without its terminator, to `out` as text; delimiters and subfield
-/// codes stay. Each subfield begins with the default sets, as the specification has it.
+/// codes are kept. Each subfield begins with the default sets, as the specification requires.
 ///
 /// # Errors
 /// The index in `bytes` of the fault, and what was found and expected there.
@@ -83,7 +83,7 @@ pub(crate) fn decode_field(
         let end = at + memchr::memchr(SUBFIELD_DELIMITER, rest).unwrap_or(rest.len());
         let mut piece = &bytes[at..end];
         let mut start = at;
-        // The code of a subfield is no text: it is a letter or a digit in any set.
+        // The code of a subfield is not text: it is a letter or a digit in every set.
         if let [code @ 0..=0x7F, value @ ..] = piece
             && *code != ESCAPE
             && at > 0
@@ -123,11 +123,11 @@ fn write_utf8() -> Hint {
     Hint::set(Opt::MarcWriteCharset, "utf8").to("write UTF-8")
 }
 
-/// Appends `text` to `out` in MARC-8. A character that MARC-8 has no code for goes by the policy:
-/// refused, or written by the lossless technique.
+/// Appends `text` to `out` in MARC-8. The policy decides whether a character without a MARC-8 code
+/// is refused or written by the lossless technique.
 ///
 /// # Errors
-/// `Refused` with the place that `place` names.
+/// `Refused` at the place that `place` names.
 pub(crate) fn encode(
     text: &str,
     out: &mut Vec<u8>,
@@ -154,7 +154,8 @@ pub(crate) fn encode(
         _ => marc8::encode_with_references(text, out).map_err(refused)?,
     };
     if encoded.references > 0 && fidelity.policy() == OnLoss::Approximate {
-        let found = format!("{} characters without MARC-8 code in {}", encoded.references, place());
+        let found =
+            format!("{} characters without a MARC-8 code in {}", encoded.references, place());
         fidelity.note(LossKind::Marc, found, "references such as &#x2022;");
     }
     if encoded.halved > 0 {

@@ -1,9 +1,9 @@
 //! MARC-in-JSON: JSON lines of MARC records.
 //!
-//! Reading is JSON's own affair ([`crate::json`]): a file may hold an array of records, one record,
-//! one a line, or one behind the other. Writing from ISO 2709 and MARCXML is, too, because those
-//! readers give nothing but records in the customary order of keys. From anything else, MARC-in-JSON
-//! included, [`Writer`] stands in front: it checks that each document is a record and puts the keys
+//! Reading is left to [`crate::json`]: a file may hold an array of records, one record, one per
+//! line, or several in sequence. So is writing from ISO 2709 and MARCXML, because those readers
+//! emit only records, with the customary order of keys. For any other source, including
+//! MARC-in-JSON, [`Writer`] goes first: it checks that each document is a record and puts the keys
 //! in that order.
 
 use super::record::RecordBuilder;
@@ -11,22 +11,22 @@ use crate::event::{Sink, forward};
 use crate::out::Out;
 use crate::{Fidelity, Limits, Result, json};
 
-/// Checks that documents are MARC records, and writes them one a line.
+/// Checks that documents are MARC records, and writes them one per line.
 pub struct Writer<'o> {
-    /// Takes the events.
+    /// Accepts the events.
     inner: RecordBuilder,
     lines: json::Writer<'o>,
 }
 
 impl<'o> Writer<'o> {
-    /// A writer into `out`.
+    /// Creates a writer into `out`.
     pub fn new(out: Out<'o>, fidelity: Fidelity) -> Writer<'o> {
         let options = json::WriteOptions { lines: true, ..json::WriteOptions::default() };
         let lines = json::Writer::new(out, options, fidelity.clone());
         Writer { inner: RecordBuilder::new(&Limits::default(), fidelity), lines }
     }
 
-    /// The buffer, for what is still in memory.
+    /// Returns the buffer, with whatever is still in memory.
     pub fn into_out(self) -> Out<'o> {
         self.lines.into_out()
     }

@@ -1,13 +1,13 @@
-//! The leader: 24 characters at the head of a record, of which two numbers belong to ISO 2709
-//! and the others to the cataloguer (MARC 21 Format for Bibliographic Data, "Leader").
+//! The leader: 24 characters at the start of a record. Two numbers in it belong to ISO 2709, the
+//! rest to the cataloguer (MARC 21 Format for Bibliographic Data, "Leader").
 
-/// How many characters a leader has.
+/// The number of characters in a leader.
 pub const LEADER_BYTES: usize = 24;
 
-/// The position of the character that tells the charset: `a` is UTF-8, a blank MARC-8.
+/// The position of the character that declares the charset: `a` is UTF-8, a blank MARC-8.
 pub const CHARSET_POSITION: usize = 9;
 
-/// The number that ASCII digits write; `None` if one of the bytes is no digit.
+/// Parses ASCII digits; returns `None` if one of the bytes is not a digit.
 #[inline]
 pub fn number(digits: &[u8]) -> Option<usize> {
     let mut value = 0;
@@ -20,8 +20,8 @@ pub fn number(digits: &[u8]) -> Option<usize> {
     (wrong == 0).then_some(value)
 }
 
-/// Writes `value` with leading zeros into all of `digits`; a value too long becomes nines, which
-/// is how such a number is written (see [`crate::marc::iso2709`]).
+/// Writes `value` with leading zeros into all of `digits`; a value too long becomes nines, as is
+/// customary (see [`crate::marc::iso2709`]).
 #[inline]
 pub fn write_number(digits: &mut [u8], value: usize) {
     let mut rest = value;
@@ -34,11 +34,12 @@ pub fn write_number(digits: &mut [u8], value: usize) {
     }
 }
 
-/// The nine digits of a number below 1,000,000,000: length and start of a directory entry in one.
+/// Returns the nine digits of a number below 1,000,000,000: the length and start of a directory
+/// entry together.
 #[inline]
 pub(crate) fn nine_digits(value: u32) -> [u8; 9] {
     let (first, rest) = (value / 100_000_000, value % 100_000_000);
-    // Eight digits side by side in a word: split in halves, quarters and eighths, each step for
+    // Eight digits side by side in a word, split into halves, quarters and eighths, each step for
     // all parts at once. Division by 100 and by 10 is a multiplication that is exact in its range.
     let quads = u64::from(rest / 10_000) | u64::from(rest % 10_000) << 32;
     let hundreds = ((quads * 10_486) >> 20) & 0x0000_007F_0000_007F;
@@ -50,7 +51,8 @@ pub(crate) fn nine_digits(value: u32) -> [u8; 9] {
     bytes
 }
 
-/// The number below 1,000,000,000 that nine ASCII digits write; `None` if one of them is no digit.
+/// Parses nine ASCII digits as a number below 1,000,000,000; returns `None` if one of them is not a
+/// digit.
 #[inline]
 pub(crate) fn from_nine_digits(digits: &[u8; 9]) -> Option<u32> {
     let [first, rest @ ..] = digits;
@@ -68,17 +70,18 @@ pub(crate) fn from_nine_digits(digits: &[u8; 9]) -> Option<u32> {
     Some(u32::from(first - b'0') * 100_000_000 + all as u32)
 }
 
-/// What the leader says about the record's size.
+/// The sizes that the leader states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// Leader/00-04, the length of the record in bytes, if it is a number.
     pub record_length: Option<usize>,
-    /// Leader/12-16, where the data begins, in bytes from the record's first, if it is a number.
+    /// Leader/12-16, the start of the data in bytes from the start of the record, if it is a
+    /// number.
     pub base_address: Option<usize>,
 }
 
 impl Sizes {
-    /// Reads them from a leader, or from as much of one as there is.
+    /// Reads the sizes from a leader, or from the part of one that has arrived.
     pub fn of(leader: &[u8]) -> Sizes {
         Sizes {
             record_length: leader.get(..5).and_then(number),

@@ -4,10 +4,10 @@
 //! A record is a leader of 24 characters and fields. A *control field* (tag `00X`) is text; a
 //! *data field* has two indicators and subfields, each a code of one character and a text.
 //!
-//! # The shape that every format carries a record in
+//! # The shape of a record in every format
 //!
-//! All three readers give, and all three writers take, the events of MARC-in-JSON (Ross Singer's
-//! proposal, the one that ruby-marc, pymarc, MARC4J and yaz write), so a record can lie in JSON,
+//! All three readers emit, and all three writers accept, the events of MARC-in-JSON (Ross Singer's
+//! proposal, which ruby-marc, pymarc, MARC4J and yaz write), so a record can be stored as JSON,
 //! MessagePack or any other format and come back:
 //!
 //! ```json
@@ -16,23 +16,23 @@
 //!   {"245": {"ind1": "1", "ind2": "0", "subfields": [{"a": "Transformations"}]}}]}
 //! ```
 //!
-//! What ISO 2709 can hold beyond that has a place in this shape too, so that it comes back:
+//! Whatever ISO 2709 can hold beyond that has a place in this shape too, so that it round-trips:
 //!
-//! * `"charset": "utf-8"` (or `"marc-8"`) stands behind the leader when the bytes of a record are
-//!   in another charset than leader/09 says, and only then.
-//! * Indicators: the first character before the first subfield is `ind1`, all others are `ind2`,
-//!   so a field with one, three or no indicators keeps them.
-//! * A field with a tag other than `00X` that has no subfields is text, as a control field is
-//!   (Aleph's `FMT`), unless it is just two indicators.
+//! * `"charset": "utf-8"` (or `"marc-8"`) follows the leader if, and only if, the bytes of a record
+//!   are in a different charset from what leader/09 says.
+//! * Indicators: the first character before the first subfield is `ind1`, all others are `ind2`, so
+//!   a field with one, three or no indicators keeps them.
+//! * A field with a tag other than `00X` that has no subfields is text, like a control field
+//!   (Aleph's `FMT`), unless it is exactly two indicators.
 //! * A subfield without a code (a delimiter right before another) has the code `""`.
-//! * The leader is text of 24 characters, a byte each (ISO 8859-1 should one be beyond ASCII).
+//! * The leader is text of 24 characters, one byte each (ISO 8859-1 if one is beyond ASCII).
 //!
-//! # What is not kept
+//! # What is lost
 //!
-//! Record length, base address and directory are computed anew, so that wrong ones become right;
-//! each record where the reader met that is counted (see
-//! [`LossKind::Marc`](crate::fidelity::LossKind::Marc)). Line ends and the like between records
-//! go. `docs/formats/marc.md` has the whole list.
+//! Record length, base address and directory are recomputed, so that wrong ones become right; each
+//! record in which the reader found a wrong one is counted (see
+//! [`LossKind::Marc`](crate::fidelity::LossKind::Marc)). Line ends and similar bytes between
+//! records are dropped. `docs/formats/marc.md` has the complete list.
 
 pub(crate) mod charset;
 pub mod iso2709;
@@ -47,23 +47,24 @@ pub use charset::{Charset, CharsetChoice};
 pub use record::{Field, Record, RecordBuilder};
 pub use shape::TakeRecord;
 
-/// How MARC is read and written.
+/// Options for reading and writing MARC.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The charset of ISO 2709 on reading: by default what the record says.
+    /// The charset for reading ISO 2709: by default the one that the record declares.
     pub charset: CharsetChoice,
-    /// The charset of ISO 2709 on writing: by default the one that the record had, or that its
-    /// leader says. Another choice changes leader/09 along with the bytes.
+    /// The charset for writing ISO 2709: by default the one that the record had, or that its leader
+    /// declares. Another choice changes leader/09 along with the bytes.
     pub write_charset: CharsetChoice,
-    /// Read a record whose directory is wrong by its field terminators, if there are as many of
-    /// them as directory entries. Each such record is counted as a loss.
+    /// Read a record whose directory is wrong by its field terminators, if there are as many as
+    /// directory entries. Each such record is counted as a loss.
     pub repair: bool,
-    /// Write a field above 9,999 bytes and a record above 99,999 to ISO 2709 all the same, with
-    /// nines where the number does not fit. Most readers cope; the standard does not know it.
+    /// Write fields above 9,999 bytes and records above 99,999 to ISO 2709 anyway, with nines in
+    /// place of a number that does not fit. Most readers cope, though the standard does not allow
+    /// it.
     pub oversize: bool,
-    /// On reading MARC-8, turn the references of the lossless technique (`&#x4E2D;`) into the
-    /// characters that they stand for, where MARC-8 has none for them. A part of the
-    /// wrapped notation: [`OnLoss::Wrap`](crate::OnLoss::Wrap) writes them, and
+    /// When reading MARC-8, turn the references of the lossless technique (`&#x4E2D;`) into the
+    /// characters they represent, unless MARC-8 has those characters. This is part of the wrapped
+    /// notation: [`OnLoss::Wrap`](crate::OnLoss::Wrap) writes the references, and
     /// [`Options::unwrap`](crate::Options::unwrap) turns this on.
     pub references: bool,
     /// Write MARCXML without line breaks and indentation.
@@ -82,13 +83,13 @@ pub const RECORD_BYTES_MAX: usize = 99_999;
 /// The longest field, with its terminator, whose length fits the directory's four digits.
 pub const FIELD_BYTES_MAX: usize = 9_999;
 
-/// Tells whether the tag is that of a control field: `001` to `009`, and any other `00X`.
+/// Returns whether the tag is that of a control field: `001` to `009`, and any other `00X`.
 #[inline]
 pub fn is_control_tag(tag: &[u8]) -> bool {
     tag.starts_with(b"00")
 }
 
-/// Tells whether a character is one that MARC 21 has as an indicator: a blank, a digit or a small
+/// Returns whether MARC 21 allows the character as an indicator: a blank, a digit or a lower-case
 /// letter. Decides only whether a field of two characters is two indicators or text.
 #[inline]
 pub(crate) fn is_indicator(c: u8) -> bool {

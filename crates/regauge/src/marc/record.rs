@@ -9,8 +9,8 @@ use crate::event::{Sink, forward};
 use crate::fidelity::Fidelity;
 use crate::{Limits, Result};
 
-/// One MARC record. All its text lies in one buffer, so that a record that is cleared and filled
-/// again allocates nothing.
+/// One MARC record. All its text is in one buffer, so that clearing and refilling a record
+/// allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     text: String,
@@ -18,8 +18,8 @@ pub struct Record {
     charset: Option<Charset>,
     fields: Vec<FieldEntry>,
     subfields: Vec<SubfieldEntry>,
-    /// Where in the text the bytes lie, directory and fields, that ISO 2709 has for all fields, in
-    /// UTF-8; of no length where they would have to be put together.
+    /// Where the text holds the directory and fields of ISO 2709 as consecutive bytes, in UTF-8;
+    /// empty if they would have to be assembled.
     verbatim: Span,
 }
 
@@ -67,7 +67,7 @@ pub enum Field<'a> {
     Text {
         /// The tag: three characters.
         tag: &'a str,
-        /// What stands in the field.
+        /// The content of the field.
         text: &'a str,
     },
     /// A data field.
@@ -78,13 +78,13 @@ pub enum Field<'a> {
         ind1: &'a str,
         /// The second indicator.
         ind2: &'a str,
-        /// The subfields in their order.
+        /// The subfields in order.
         subfields: Subfields<'a>,
     },
 }
 
 impl<'a> Field<'a> {
-    /// The tag.
+    /// Returns the tag.
     pub fn tag(&self) -> &'a str {
         match self {
             Field::Text { tag, .. } | Field::Data { tag, .. } => tag,
@@ -100,12 +100,12 @@ pub struct Subfields<'a> {
 }
 
 impl<'a> Subfields<'a> {
-    /// How many are still to come.
+    /// Returns how many are still to come.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Tells whether none is still to come.
+    /// Returns whether there are none left.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -137,7 +137,7 @@ impl From<Range<u32>> for Span {
 }
 
 impl PartialEq for Record {
-    /// Two records are the same when they hold the same text in the same places.
+    /// Two records are equal if they hold the same text in the same places.
     fn eq(&self, other: &Record) -> bool {
         let same = |(a, b): (Field<'_>, Field<'_>)| match (a, b) {
             (Field::Text { tag: t, text: x }, Field::Text { tag: u, text: y }) => (t, x) == (u, y),
@@ -155,7 +155,7 @@ impl PartialEq for Record {
 }
 
 impl Record {
-    /// A record without leader and fields.
+    /// Creates a record without leader and fields.
     pub fn new() -> Record {
         Record::default()
     }
@@ -170,23 +170,24 @@ impl Record {
         self.verbatim = Span::default();
     }
 
-    /// The leader.
+    /// Returns the leader.
     pub fn leader(&self) -> &str {
         &self.text[self.leader.range()]
     }
 
-    /// The charset that the record carries because it is not the one that leader/09 says.
+    /// Returns the charset that the record carries because it differs from leader/09.
     pub fn charset_key(&self) -> Option<Charset> {
         self.charset
     }
 
-    /// The charset of the record in ISO 2709: the one it carries, or what leader/09 says.
+    /// Returns the charset of the record in ISO 2709: the one it carries, or the one that leader/09
+    /// declares.
     pub fn charset(&self) -> Charset {
         let code = self.leader().as_bytes().get(CHARSET_POSITION).copied().unwrap_or(b' ');
         self.charset.unwrap_or(Charset::of_leader(code))
     }
 
-    /// The fields in their order.
+    /// Returns the fields in order.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = Field<'_>> {
         self.fields.iter().map(|entry| {
             let tag = &self.text[entry.tag.range()];
@@ -205,7 +206,7 @@ impl Record {
         })
     }
 
-    /// What field 001 says.
+    /// Returns the content of field 001.
     pub fn id(&self) -> Option<&str> {
         self.fields().find_map(|field| match field {
             Field::Text { tag: "001", text } => Some(text),
@@ -221,20 +222,20 @@ impl Record {
         Span { start, end: self.text.len() as u32 }
     }
 
-    /// The text buffer, for a reader that writes a piece of text in place: see
+    /// Returns the text buffer, for a reader that writes a piece of text in place: see
     /// [`open_piece`](Record::open_piece).
     pub(crate) fn buffer(&mut self) -> &mut String {
         self.verbatim = Span::default();
         &mut self.text
     }
 
-    /// The place where a piece of text that is written to [`buffer`](Record::buffer) begins.
+    /// Returns the position where a piece of text written to [`buffer`](Record::buffer) begins.
     pub(crate) fn open_piece(&self) -> usize {
         self.text.len()
     }
 
-    /// Takes the text written since `start` as this part of the leader, field or subfield that was
-    /// added last.
+    /// Assigns the text written since `start` to this part of the leader, field or subfield that
+    /// was added last.
     pub(crate) fn set(&mut self, part: Part, start: usize) {
         let span = Span { start: start as u32, end: self.text.len() as u32 };
         let field = self.fields.last_mut();
@@ -258,8 +259,8 @@ impl Record {
         }
     }
 
-    /// Begins a record whose text comes all at once, in two pieces: [`leader_at`](Record::leader_at) and
-    /// the like then name parts of it.
+    /// Begins a record whose whole text is given in two pieces; [`leader_at`](Record::leader_at)
+    /// and similar functions then name parts of it.
     pub(crate) fn begin_whole(&mut self, text: [&str; 2], fields: usize, subfields: usize) {
         self.clear();
         self.text.reserve_exact(text[0].len() + text[1].len());
@@ -268,17 +269,17 @@ impl Record {
         self.subfields.reserve_exact(subfields);
     }
 
-    /// Where the leader is in the text.
+    /// Sets the position of the leader in the text.
     pub(crate) fn leader_at(&mut self, leader: Range<u32>) {
         self.leader = leader.into();
     }
 
-    /// Adds a field that is text: where its parts are.
+    /// Adds a field that is text, by the positions of its parts.
     pub(crate) fn text_at(&mut self, tag: Range<u32>, text: Range<u32>) {
         self.fields.push(FieldEntry { tag: tag.into(), content: Content::Text(text.into()) });
     }
 
-    /// Adds a data field without subfields: where its parts are.
+    /// Adds a data field without subfields, by the positions of its parts.
     pub(crate) fn data_at(&mut self, tag: Range<u32>, ind1: Range<u32>, ind2: Range<u32>) {
         let at = self.subfields.len() as u32;
         let subfields = Span { start: at, end: at };
@@ -286,7 +287,7 @@ impl Record {
         self.fields.push(FieldEntry { tag: tag.into(), content });
     }
 
-    /// Adds subfields to the data field that was added last: where their parts are.
+    /// Adds subfields to the data field that was added last, by the positions of their parts.
     pub(crate) fn subfields_at(&mut self, places: impl Iterator<Item = [Range<u32>; 2]>) {
         self.subfields.extend(
             places.map(|[code, value]| SubfieldEntry { code: code.into(), value: value.into() }),
@@ -299,7 +300,7 @@ impl Record {
         }
     }
 
-    /// Becomes the same as another, in the memory that it has.
+    /// Becomes a copy of another record, reusing its own memory.
     fn copy(&mut self, other: &Record) {
         self.text.clone_from(&other.text);
         self.fields.clone_from(&other.fields);
@@ -307,7 +308,7 @@ impl Record {
         (self.leader, self.charset, self.verbatim) = (other.leader, other.charset, other.verbatim);
     }
 
-    /// Whether there is hardly more memory than the record needs.
+    /// Returns whether there is hardly more memory than the record needs.
     fn is_tight(&self) -> bool {
         fn tight<T>(used: usize, list: usize) -> bool {
             (list - used) * size_of::<T>() <= 64
@@ -317,22 +318,22 @@ impl Record {
             && tight::<SubfieldEntry>(self.subfields.len(), self.subfields.capacity())
     }
 
-    /// How many bytes of memory there are for the text and the places of its parts.
+    /// Returns the bytes of memory allocated for the text and the places of its parts.
     pub fn memory(&self) -> usize {
         self.text.capacity()
             + self.fields.capacity() * size_of::<FieldEntry>()
             + self.subfields.capacity() * size_of::<SubfieldEntry>()
     }
 
-    /// How many of them the record needs.
+    /// Returns how many of them the record needs.
     fn memory_used(&self) -> usize {
         self.text.len()
             + self.fields.len() * size_of::<FieldEntry>()
             + self.subfields.len() * size_of::<SubfieldEntry>()
     }
 
-    /// About how many bytes of memory the record takes: the entries count, since a subfield can be
-    /// empty.
+    /// Returns about how many bytes of memory the record takes. The entries count, because a
+    /// subfield can be empty.
     #[inline]
     pub(crate) fn weight(&self) -> u64 {
         (self.text.len() + 32 * self.fields.len() + 16 * self.subfields.len()) as u64
@@ -342,25 +343,25 @@ impl Record {
     pub fn set_leader(&mut self, leader: &str) {
         let verbatim = self.verbatim;
         self.leader = self.push(leader);
-        // It lies in front of what that is.
+        // The leader is not part of it.
         self.verbatim = verbatim;
     }
 
-    /// Says that the text from here to its end is the directory and the fields of ISO 2709, as a writer
-    /// would put them together, but for the terminator of the record.
+    /// Declares that the text from here to its end is the directory and the fields of ISO 2709,
+    /// exactly as a writer would assemble them, without the record terminator.
     pub(crate) fn is_verbatim_from(&mut self, start: u32) {
         let end = self.text.len() as u32;
         self.verbatim = Span { start: start.min(end), end };
     }
 
-    /// Directory and fields of ISO 2709 in UTF-8, with all terminators but the record's, where they
-    /// are known as they are.
+    /// Returns the directory and fields of ISO 2709 in UTF-8, with all terminators but the
+    /// record's, if they are known verbatim.
     pub(crate) fn verbatim(&self) -> Option<&str> {
         let range = self.verbatim.range();
         (!range.is_empty()).then(|| &self.text[range])
     }
 
-    /// Gives the record's parts in their order.
+    /// Passes the record's parts to `target` in order.
     ///
     /// # Errors
     /// `Io` from the output.
@@ -413,7 +414,7 @@ impl Record {
     /// Adds a subfield to the data field that was added last.
     ///
     /// # Panics
-    /// If the last field is no data field.
+    /// If the last field is not a data field.
     pub fn add_subfield(&mut self, code: &str, value: &str) {
         let code = self.push(code);
         let value = self.push(value);
@@ -424,8 +425,8 @@ impl Record {
         }
     }
 
-    /// Gives the record's events to `sink`, in the customary order of MARC-in-JSON: leader,
-    /// charset where there is one, fields; ind1, ind2, subfields.
+    /// Emits the record's events to `sink`, in the customary order of MARC-in-JSON: leader, charset
+    /// if there is one, fields; ind1, ind2, subfields.
     ///
     /// # Errors
     /// The sink's.
@@ -529,43 +530,44 @@ impl TakeRecord for Builder {
 }
 
 /// A sink that builds a [`Record`] from the events of one document in the shape of MARC-in-JSON,
-/// its keys in any order. Whatever does not fit the shape is an error, so nothing gets lost.
+/// with its keys in any order. Anything that does not fit the shape is an error, so nothing gets
+/// lost.
 #[derive(Debug)]
 pub struct RecordBuilder {
     inner: Shape<Builder>,
 }
 
 impl RecordBuilder {
-    /// An empty builder. [`Limits::record_bytes`] bounds the text of a record; `fidelity` is what
-    /// [`Sink::fidelity`] gives.
+    /// Creates an empty builder. [`Limits::record_bytes`] bounds the text of a record;
+    /// [`Sink::fidelity`] returns `fidelity`.
     pub fn new(limits: &Limits, fidelity: Fidelity) -> RecordBuilder {
         RecordBuilder { inner: Shape::new(Builder { record: Record::new(), fidelity }, limits) }
     }
 
-    /// Tells whether a record is whole.
+    /// Returns whether a record is complete.
     pub fn is_done(&self) -> bool {
         self.inner.is_done()
     }
 
-    /// The record at hand.
+    /// Returns the current record.
     pub fn record(&self) -> &Record {
         &self.inner.target.record
     }
 
-    /// The record at hand, in no more memory than it needs. The builder then has none.
+    /// Takes the current record, in no more memory than it needs, and leaves the builder empty.
     pub fn take(&mut self) -> Record {
         let record = &mut self.inner.target.record;
         if record.is_tight() {
             return std::mem::take(record);
         }
-        // The memory is good for the next.
+        // The memory is reused for the next record.
         let taken = record.clone();
         record.clear();
         taken
     }
 
-    /// The record at hand, in at most twice the memory that it needs. The builder goes on with the
-    /// memory of `spare`, whatever is in it, and has no record.
+    /// Takes the current record, in at most twice the memory that it needs. The builder continues
+    /// with the memory of `spare`, whatever its contents, and has no record.
     pub fn exchange(&mut self, mut spare: Record) -> Record {
         let record = &mut self.inner.target.record;
         let most = 2 * record.memory_used() + 256;
@@ -581,7 +583,7 @@ impl RecordBuilder {
         spare
     }
 
-    /// Forgets the record at hand, whole or not.
+    /// Discards the current record, complete or not.
     pub fn reset(&mut self) {
         self.inner.target.record.clear();
         self.inner.reset();

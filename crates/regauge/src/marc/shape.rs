@@ -1,6 +1,6 @@
-//! The shape of MARC-in-JSON: a sink that checks it and hands out the parts of a record.
+//! The shape of MARC-in-JSON: a sink that checks it and passes on the parts of a record.
 //!
-//! All writers of MARC stand behind a [`Shape`], so that they agree on what a record is.
+//! All writers of MARC are behind a [`Shape`], so that they agree on what a record is.
 
 use super::charset::Charset;
 use crate::event::Sink;
@@ -9,44 +9,44 @@ use crate::hint::Hint;
 use crate::limits::Limit;
 use crate::{BigInt, Error, Ext, Limits, Result, Value};
 
-/// Takes the parts of one record after the other: what stands behind the writers of MARC.
+/// Accepts the parts of one record after another: implemented by the writers of MARC.
 ///
-/// Keys of a map may stand in any order, so the leader may come after the fields, and an indicator
-/// after the subfields. What is wrong with a part is kept for the end of the record, where a
-/// record can be passed over.
+/// Keys of a map may be in any order, so the leader may come after the fields, and an indicator
+/// after the subfields. A fault in a part is kept until the end of the record, where the record can
+/// be skipped.
 pub trait TakeRecord {
-    /// A record begins; one before it may not have ended.
+    /// Begins a record; the previous one may not have ended.
     ///
     /// # Errors
     /// `Io` from the output.
     fn begin(&mut self) -> Result;
-    /// The leader.
+    /// Sets the leader.
     fn leader(&mut self, text: &str);
-    /// The charset that the record carries.
+    /// Sets the charset that the record carries.
     fn charset(&mut self, charset: Charset);
-    /// A field begins.
+    /// Begins a field.
     fn tag(&mut self, tag: &str);
-    /// The field is text.
+    /// Makes the field a text field.
     fn text(&mut self, text: &str);
-    /// The field is a data field: indicators and subfields follow.
+    /// Makes the field a data field: indicators and subfields follow.
     fn begin_data(&mut self);
-    /// The first indicator.
+    /// Sets the first indicator.
     fn ind1(&mut self, text: &str);
-    /// The second indicator.
+    /// Sets the second indicator.
     fn ind2(&mut self, text: &str);
-    /// A subfield begins.
+    /// Begins a subfield.
     fn code(&mut self, code: &str);
-    /// The text of the subfield.
+    /// Sets the text of the subfield.
     fn value(&mut self, text: &str);
-    /// The data field ends.
+    /// Ends the data field.
     fn end_data(&mut self) {}
-    /// About how many bytes of memory the record takes.
+    /// Returns about how many bytes of memory the record takes.
     fn weight(&self) -> u64;
-    /// The policy and the losses so far.
+    /// Returns the policy and the losses so far.
     fn fidelity(&mut self) -> &mut Fidelity;
 }
 
-/// What a [`Shape`] waits for.
+/// What a [`Shape`] expects next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
@@ -71,7 +71,7 @@ enum State {
 }
 
 impl State {
-    /// What the sink waits for, in words.
+    /// Describes what the sink expects, in words.
     fn expected(self) -> &'static str {
         match self {
             State::Record | State::Done => "a MARC record: a map with leader and fields",
@@ -94,7 +94,7 @@ impl State {
     }
 }
 
-/// Checks that documents have the shape of MARC-in-JSON, and gives their parts to `target`.
+/// Checks that documents have the shape of MARC-in-JSON, and passes their parts to `target`.
 #[derive(Debug)]
 pub(super) struct Shape<T> {
     pub(super) target: T,
@@ -102,15 +102,15 @@ pub(super) struct Shape<T> {
     has_leader: bool,
     has_fields: bool,
     has_charset: bool,
-    /// Of the data field at hand: ind1, ind2, subfields.
+    /// Whether the current data field has ind1, ind2, subfields.
     has: [bool; 3],
-    /// The record at hand comes in parts.
+    /// The current record arrives in parts.
     in_parts: bool,
     bytes_max: u64,
 }
 
 impl<T: TakeRecord> Shape<T> {
-    /// A sink in front of `target`; [`Limits::record_bytes`] bounds a record.
+    /// Creates a sink in front of `target`; [`Limits::record_bytes`] bounds a record.
     pub(super) fn new(target: T, limits: &Limits) -> Shape<T> {
         Shape {
             target,
@@ -120,23 +120,23 @@ impl<T: TakeRecord> Shape<T> {
             has_charset: false,
             has: [false; 3],
             in_parts: false,
-            // Parts of a record in memory are named by 32 bits.
+            // Parts of a record in memory are addressed by 32 bits.
             bytes_max: limits.record_bytes.min(u64::from(u32::MAX)),
         }
     }
 
-    /// Changes the bound of a record.
+    /// Changes the bound on a record.
     pub(super) fn set_limits(&mut self, limits: &Limits) {
         self.bytes_max = limits.record_bytes.min(u64::from(u32::MAX));
     }
 
-    /// Tells whether a record is whole.
+    /// Returns whether a record is complete.
     pub(super) fn is_done(&self) -> bool {
         self.state == State::Done
     }
 
-    /// The target, which takes a whole record of up to so many bytes in another way; none where it is
-    /// too large, or a record has begun.
+    /// Returns the target, to take a whole record of up to `bytes` bytes in another way; `None` if
+    /// it is too large, or a record has begun.
     pub(super) fn whole(&mut self, bytes: u64) -> Option<&mut T> {
         if bytes > self.bytes_max || !matches!(self.state, State::Record | State::Done) {
             return None;
@@ -145,14 +145,14 @@ impl<T: TakeRecord> Shape<T> {
         Some(&mut self.target)
     }
 
-    /// The target, for the parts of a record in place of its events.
+    /// Returns the target, for the parts of a record in place of its events.
     pub(super) fn parts(&mut self) -> &mut T {
         self.state = State::Done;
         self.in_parts = true;
         &mut self.target
     }
 
-    /// Whether a record that came in parts is within its bound.
+    /// Checks that a record that arrived in parts is within its bound.
     ///
     /// # Errors
     /// `Limit`.
@@ -160,7 +160,7 @@ impl<T: TakeRecord> Shape<T> {
         if std::mem::take(&mut self.in_parts) { self.spend("") } else { Ok(()) }
     }
 
-    /// Waits for a record, whatever came before.
+    /// Expects a record, whatever came before.
     pub(super) fn reset(&mut self) {
         self.in_parts = false;
         self.state = State::Record;
@@ -187,7 +187,7 @@ impl<T: TakeRecord> Shape<T> {
         Ok(())
     }
 
-    /// A key of the record's own map.
+    /// Handles a key of the record's own map.
     #[cold]
     fn record_key(&mut self, k: &str) -> Result {
         let (has, state) = match k {

@@ -13,31 +13,31 @@ pub(super) const ENTRY_BYTES: usize = 12;
 /// A leader, the directory's terminator and the record's.
 pub(super) const RECORD_BYTES_MIN: usize = LEADER_BYTES + 2;
 
-/// A field of the record at hand, in the text behind the directory. Its tag stands in the directory,
-/// whose order the fields are in.
+/// A field of the current record, in the text after the directory. Its tag is in the directory, in
+/// the same order as the fields.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FieldPlace {
     pub(super) start: u32,
-    /// Where the field's terminator stands.
+    /// The position of the field's terminator.
     pub(super) end: u32,
 }
 
-/// The fields of the record at hand.
+/// The fields of the current record.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     /// In the order of the directory.
     pub(super) fields: Vec<FieldPlace>,
-    /// The places of the delimiters in the text that `fields` speak of.
+    /// The positions of the delimiters in the text that `fields` refers to.
     pub(super) delimiters: Vec<u32>,
-    /// The fields are in the order of the data, and nothing is between or behind them.
+    /// The fields are in the order of the data, with nothing between or after them.
     pub(super) in_order: bool,
-    /// All numbers of the directory are right.
+    /// All numbers in the directory are correct.
     pub(super) is_right: bool,
 }
 
 impl Layout {
-    /// Fills `fields` and `delimiters` from the directory of `record`, and gives the index where
-    /// the data begins, and a loss to count.
+    /// Fills `fields` and `delimiters` from the directory of `record`. Returns the index where the
+    /// data begins, and a loss to count.
     pub(super) fn read(
         &mut self,
         record: &[u8],
@@ -91,7 +91,7 @@ impl Layout {
             return fault(
                 12,
                 format!(
-                    "found the base address {base} (leader/12-16), expected it right behind the \
+                    "found the base address {base} (leader/12-16), expected it right after the \
                      directory's terminator"
                 ),
             );
@@ -165,14 +165,15 @@ impl Layout {
         let note = if total != data.len() {
             Some(format!("{} bytes that no directory entry names", data.len() - total))
         } else if !in_order {
-            Some("a directory in another order than the data".to_owned())
+            Some("a directory in a different order from the data".to_owned())
         } else {
             None
         };
         Ok((base, note))
     }
 
-    /// Fills `delimiters`, and checks that terminators stand where fields end and nowhere else.
+    /// Fills `delimiters`, and checks that there are terminators at the ends of fields and nowhere
+    /// else.
     fn find_delimiters(&mut self, data: &[u8], base: usize, directory: &[u8]) -> Result {
         if delimiters(data, &mut self.delimiters) == self.fields.len() {
             return Ok(());
@@ -180,7 +181,7 @@ impl Layout {
         self.in_order = false;
         let terminators =
             self.delimiters.iter().filter(|place| data[**place as usize] != SUBFIELD_DELIMITER);
-        // Bytes that no entry names may hold what they like; a field may not.
+        // Bytes that no entry names may contain anything; a field may not.
         for (index, field) in self.fields.iter().enumerate() {
             let inside = |place: &&u32| (field.start..field.end).contains(*place);
             if let Some(place) = terminators.clone().find(inside) {
@@ -195,9 +196,9 @@ impl Layout {
         Ok(())
     }
 
-    /// Fills `fields` by their terminators, in the order of the directory, if there are as many.
-    /// Gives the index where the data begins, and whether the directory agrees as far as numbers
-    /// too large for their digits can.
+    /// Fills `fields` by their terminators, in the order of the directory, if there are as many
+    /// terminators as entries. Returns the index where the data begins, and whether the directory is
+    /// correct apart from numbers too large for their digits.
     fn by_terminators(&mut self, record: &[u8]) -> Option<(usize, bool)> {
         let end = record.len().checked_sub(1)?;
         let rest = record.get(LEADER_BYTES..end)?;
@@ -233,15 +234,15 @@ impl Layout {
         (entries.next().is_none() && start as usize == data.len()).then_some((base, exact))
     }
 
-    /// Copies the fields to `out` in the order of the directory, without what is between them, and
-    /// speaks of that from now on. Gives where they were.
+    /// Copies the fields to `out` in the order of the directory, without the bytes between them,
+    /// and refers to the copy from then on. Returns where they were.
     #[cold]
     pub(super) fn straighten(&mut self, data: &[u8], out: &mut Vec<u8>) -> Vec<FieldPlace> {
         let original = self.fields.clone();
         out.clear();
         for field in &mut self.fields {
             let start = out.len() as u32;
-            // The terminator comes along.
+            // Including the terminator.
             out.extend_from_slice(&data[field.start as usize..=field.end as usize]);
             *field = FieldPlace { start, end: out.len() as u32 - 1 };
         }
@@ -249,7 +250,7 @@ impl Layout {
         original
     }
 
-    /// Where a place in straightened data was before that.
+    /// Returns where a position in reordered data was originally.
     #[cold]
     pub(super) fn original_place(&self, original: &[FieldPlace], place: u32) -> u32 {
         let index = self.fields.iter().position(|field| (field.start..=field.end).contains(&place));
@@ -280,20 +281,20 @@ fn explain(error: Error, record: &[u8], stated: Option<usize>, can_repair: bool)
     error
 }
 
-/// Whether a number that does not fit its digits may be written as `stated`: as nines, as zeros or
-/// as its last digits. One that fits must be right.
+/// Returns whether a number that does not fit its digits may be written as `stated`: as nines, as
+/// zeros or as its last digits. One that fits must be correct.
 fn fits_digits(stated: usize, actual: usize, max: usize) -> bool {
     stated == actual
         || actual > max && (stated == max || stated == 0 || stated == actual % (max + 1))
 }
 
-/// Tells whether a directory entry begins with a tag: three printable ASCII characters.
+/// Returns whether a directory entry begins with a tag: three printable ASCII characters.
 #[inline]
 fn is_tag(entry: &[u8]) -> bool {
     entry[..3].iter().all(|byte| matches!(byte, 0x20..=0x7E))
 }
 
-/// The tag of a field, for a message.
+/// Returns the tag of a field, for a message.
 #[cold]
 pub(super) fn tag_name(directory: &[u8], index: usize) -> String {
     let entry = directory.get(index * ENTRY_BYTES..).unwrap_or_default();

@@ -10,18 +10,18 @@
 //! ```
 //!
 //! (MARC 21 Specifications for Record Structure, "Structure"; ISO 2709:2008 §4.) The entry map
-//! (leader/20-23) and the two counts (leader/10-11) are the same in every MARC record whatever
-//! they say, so they are kept as text and not obeyed, as in every other reader.
+//! (leader/20-23) and the two counts (leader/10-11) are fixed in MARC, whatever a record says, so
+//! they are kept as text and otherwise ignored, as in every other reader.
 //!
-//! # What is read although it is not right
+//! # Faults that are tolerated
 //!
-//! * A record length that is wrong, when a record terminator comes and directory and fields agree
-//!   with each other. It is counted as a loss, because writing makes it right.
-//! * A directory in another order than the data, and bytes that no entry names: likewise counted.
+//! * A wrong record length, if a record terminator follows and the directory agrees with the
+//!   fields. Counted as a loss, because writing corrects it.
+//! * A directory in a different order from the data, and bytes that no entry names: also counted.
 //! * A record above 99,999 bytes or a field above 9,999, whose length does not fit its digits:
-//!   written as nines, zeros, or its last digits. The fields are then told apart by their
+//!   written as nines, zeros, or its last digits. The fields are then separated by their
 //!   terminators, and there must be as many as directory entries. With
-//!   [`Options::repair`](super::Options::repair) the same is done for any wrong directory.
+//!   [`Options::repair`](super::Options::repair), any wrong directory is handled this way.
 //! * Line ends, blanks, NULs, `0x1A` and byte order marks between records.
 
 mod layout;

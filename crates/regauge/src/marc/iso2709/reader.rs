@@ -1,8 +1,8 @@
 //! ISO 2709 to events, straight from the bytes.
 //!
-//! A record is checked whole (directory, lengths, charset) before its first event leaves, so that
-//! a broken one leaves no trace in the output. What costs per byte are three passes at memory
-//! speed: UTF-8, the places of the delimiters, and the copy that the writer makes.
+//! A record is checked whole (directory, lengths, charset) before its first event is emitted, so
+//! that a broken one leaves no trace in the output. The only work per byte is three passes at
+//! memory speed: UTF-8, the positions of the delimiters, and the writer's copy.
 
 use super::layout::{ENTRY_BYTES, FieldPlace, Layout, RECORD_BYTES_MIN, tag_name};
 use super::scan::delimiters;
@@ -24,7 +24,7 @@ use crate::{Error, ErrorKind, Format, Limits, Result};
 /// A reader of ISO 2709.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 
-/// The longest record that five digits can tell.
+/// The longest record whose length fits five digits.
 const LONGEST_RECORD: usize = 99_999;
 
 /// The state machine of ISO 2709: see [`Parse`].
@@ -33,31 +33,31 @@ pub struct Parser {
     options: Options,
     limits: Limits,
     layout: Layout,
-    /// The fields of a record whose data is in another order than its directory.
+    /// The fields of a record whose data is in a different order from its directory.
     straight: Vec<u8>,
     /// The text of a record that is not UTF-8.
     decoded: String,
     leader: String,
     id: Option<String>,
-    /// How many bytes of an unfinished record hold no terminator.
+    /// How many bytes of an unfinished record contain no terminator.
     scanned: usize,
 }
 
-/// How long a record is.
+/// The length of a record.
 struct Extent {
     length: usize,
-    /// What the leader says instead, where that is wrong.
+    /// The length that the leader states instead, if that is wrong.
     stated: Option<usize>,
 }
 
 impl Parser {
-    /// A parser with these options and limits. [`Limits::record_bytes`] is how far the end of a
-    /// record is looked for.
+    /// Creates a parser with these options and limits. [`Limits::record_bytes`] bounds the search
+    /// for the end of a record.
     pub fn new(options: Options, limits: Limits) -> Parser {
         Parser { options, limits, ..Parser::default() }
     }
 
-    /// Finds the end of the record at the head of `rest`; `None` when it is not in the window.
+    /// Finds the end of the record at the start of `rest`; `None` if it is not in the window.
     fn extent(&mut self, rest: &[u8], last: bool) -> Result<Option<Extent>> {
         if rest.len() < 5 && !last {
             return Ok(None);
@@ -80,7 +80,7 @@ impl Parser {
         } else if !last && stated >= RECORD_BYTES_MIN {
             return Ok(None);
         }
-        // The length is wrong, or the record is longer than five digits can say.
+        // The length is wrong, or the record is too long for five digits.
         let from = self.scanned.min(rest.len());
         if let Some(index) = memchr::memchr(RECORD_TERMINATOR, &rest[from..]) {
             return Ok(Some(Extent { length: from + index + 1, stated: Some(stated) }));
@@ -105,7 +105,7 @@ impl Parser {
         Ok(None)
     }
 
-    /// Decides the charset, and gives the one that the record has to carry.
+    /// Decides the charset. Returns the one that the record has to carry.
     fn text<'t>(
         &mut self,
         head: &[u8],
@@ -117,16 +117,16 @@ impl Parser {
         let references = self.options.references;
         let refers =
             |text: &str| references && memchr::memmem::find(text.as_bytes(), b"&#x").is_some();
-        // Without a byte above 0x7F and without an escape both charsets are ASCII.
+        // Without a byte above 0x7F or an escape, both charsets are ASCII.
         let plain = |text: &str| marc8::is_plain(text.as_bytes()) && !refers(text);
         let in_marc8 = match (self.options.charset, said, utf8) {
             (CharsetChoice::Always(Charset::Marc8), _, Some(text)) => !plain(text),
             (CharsetChoice::Always(Charset::Marc8), _, None) => true,
             (CharsetChoice::Always(Charset::Utf8), ..) => false,
             (CharsetChoice::Auto, Charset::Utf8, _) => false,
-            // Text that is UTF-8 by chance while it was meant as MARC-8 hardly exists: a letter
-            // of UTF-8 would be two special characters in a row. Only an escape sequence, which
-            // no UTF-8 text has, speaks for MARC-8.
+            // MARC-8 text is practically never valid UTF-8 by chance, because a letter of UTF-8
+            // would be two special characters in a row. Only an escape sequence, which no UTF-8
+            // text has, indicates MARC-8.
             (CharsetChoice::Auto, Charset::Marc8, Some(text)) => {
                 memchr::memchr(charset::ESCAPE, text.as_bytes()).is_some()
                     || text.is_ascii() && refers(text)
@@ -147,7 +147,7 @@ impl Parser {
         }
     }
 
-    /// Decodes all fields from MARC-8, and makes `fields` and `delimiters` speak of the result.
+    /// Decodes all fields from MARC-8, and makes `fields` and `delimiters` refer to the result.
     fn decode(&mut self, head: &[u8], data: &[u8], decoded: &mut String) -> Result {
         decoded.clear();
         for index in 0..self.layout.fields.len() {
@@ -188,9 +188,7 @@ impl Parser {
                 Hint::set(Opt::Charset, "marc8")
                     .when("the leader is wrong and the record is in MARC-8"),
             ),
-            Charset::Marc8 => {
-                ("as asked for", Hint::set(Opt::Charset, "auto").to("go by leader/09"))
-            }
+            Charset::Marc8 => ("as requested", Hint::set(Opt::Charset, "auto").to("use leader/09")),
         };
         Error::syntax(format!(
             "found byte 0x{:02X} in {place}, expected UTF-8 ({why})",
@@ -200,7 +198,7 @@ impl Parser {
         .at(offset as u64)
     }
 
-    /// Checks the record and gives its events.
+    /// Checks the record and emits its events.
     fn record<S: Sink + ?Sized>(
         &mut self,
         record: &[u8],
@@ -238,8 +236,8 @@ impl Parser {
         result
     }
 
-    /// Gives the events of a record that was found good. `fields` and `delimiters` speak of
-    /// `text`; `exact` says that the directory does, too.
+    /// Emits the events of a record that passed all checks. `fields` and `delimiters` refer to
+    /// `text`; with `exact`, so does the directory.
     fn emit<S: Sink + ?Sized>(
         &mut self,
         head: &[u8],
@@ -293,7 +291,7 @@ impl Parser {
         sink.end_map()
     }
 
-    /// Notes what the record calls itself, as far as that can be told of a broken one.
+    /// Records the identifier of the record, as far as a broken one reveals it.
     #[cold]
     fn note_id(&mut self, record: &[u8]) {
         let base = LEADER_BYTES + memchr::memchr(FIELD_TERMINATOR, record).unwrap_or(0);
@@ -306,13 +304,13 @@ impl Parser {
         let Some(start) = number(&entry[7..12]) else { return };
         let Some(rest) = data.get(start..) else { return };
         let end = rest.iter().position(|b| matches!(b, 0x1D..=0x1F)).unwrap_or(rest.len());
-        // An identifier is short; whatever is longer is no identifier.
+        // Identifiers are short; anything longer is not one.
         let id = String::from_utf8_lossy(&rest[..end.min(64)]).trim().to_owned();
         self.id = (!id.is_empty()).then_some(id);
     }
 }
 
-/// Gives one field.
+/// Emits one field.
 #[inline]
 fn emit_field<S: Sink + ?Sized>(
     text: &str,
@@ -349,7 +347,8 @@ fn emit_field<S: Sink + ?Sized>(
     sink.end_map()
 }
 
-/// Whether a field without a delimiter is a data field without subfields: it consists of indicators.
+/// Returns whether a field without a delimiter is a data field without subfields, consisting of its
+/// indicators.
 #[inline]
 pub(super) fn is_pair(content: &[u8]) -> bool {
     matches!(content, [a, b] if is_indicator(*a) && is_indicator(*b))
@@ -379,7 +378,7 @@ fn begin_data<S: Sink + ?Sized>(
     sink.begin_array(Some(subfields as u64))
 }
 
-/// `245 $a` for a place in field 245 before which stands `before`.
+/// Returns `245 $a` for a place in field 245 that is preceded by `before`.
 #[cold]
 fn place_name(directory: &[u8], index: usize, before: &[u8]) -> String {
     let tag = tag_name(directory, index);
@@ -389,7 +388,7 @@ fn place_name(directory: &[u8], index: usize, before: &[u8]) -> String {
     }
 }
 
-/// What may stand between two records without being part of one.
+/// Returns the length of bytes that may be between two records without belonging to one.
 fn between(rest: &[u8]) -> usize {
     let mut at = 0;
     loop {
@@ -401,7 +400,8 @@ fn between(rest: &[u8]) -> usize {
     }
 }
 
-/// Whether a record begins at `start` beyond doubt: its leader's two numbers lead to terminators.
+/// Returns whether a record certainly begins at `start`: its leader's two numbers lead to
+/// terminators.
 fn begins_record(bytes: &[u8], start: usize) -> bool {
     let record = &bytes[start..];
     let Sizes { record_length: Some(length), base_address: Some(base) } = Sizes::of(record) else {
@@ -442,7 +442,7 @@ impl Parse for Parser {
             Ok(None) => return Ok(Status::More),
             Err(error) => {
                 self.scanned = 0;
-                // Of a truncated record the window holds all there is.
+                // The window holds all there is of a truncated record.
                 if error.kind() == ErrorKind::Truncated {
                     self.note_id(rest);
                 }
@@ -464,7 +464,7 @@ impl Parse for Parser {
         self.scanned = 0;
         let start = start + between(&bytes[start..]);
         let rest = &bytes[start..];
-        // A record of the right length is passed over whole, whatever is in it.
+        // A record of the right length is skipped whole, whatever its contents.
         if let Some(length) = Sizes::of(rest).record_length
             && length >= RECORD_BYTES_MIN
         {
@@ -474,8 +474,9 @@ impl Parse for Parser {
                 _ => {}
             }
         }
-        // Otherwise it ends at the next terminator, unless a good record begins before that: then
-        // this one has lost its end. To see that, the window has to hold the longest record.
+        // Otherwise it ends at the next terminator, unless a valid record begins before that, in
+        // which case this one has lost its end. To see that, the window has to hold the longest
+        // record.
         let terminator = memchr::memchr(RECORD_TERMINATOR, rest);
         let search = &rest[..terminator.unwrap_or(rest.len())];
         for (at, byte) in search.iter().enumerate().skip(1) {

@@ -1,4 +1,4 @@
-//! Finds the delimiters of a record, sixty-four bytes at a time.
+//! Finds the delimiters of a record, 64 bytes at a time.
 //!
 //! A leaf module: it may use `unsafe`, each block with its reason.
 
@@ -7,7 +7,7 @@
 use crate::marc::{RECORD_TERMINATOR, SUBFIELD_DELIMITER};
 
 /// Fills `places` with the index of every byte of `bytes` that is a record terminator, a field
-/// terminator or a subfield delimiter (0x1D to 0x1F), and tells how many of them are terminators.
+/// terminator or a subfield delimiter (0x1D to 0x1F). Returns how many of them are terminators.
 ///
 /// # Panics
 /// If `bytes` is 4 GiB or longer.
@@ -41,7 +41,7 @@ pub(super) fn delimiters(bytes: &[u8], places: &mut Vec<u32>) -> usize {
     terminators
 }
 
-/// How many delimiters there are in `bytes`.
+/// Returns the number of delimiters in `bytes`.
 pub(super) fn count(bytes: &[u8]) -> usize {
     let mut chunks = bytes.chunks_exact(64);
     let mut found = 0;
@@ -56,7 +56,7 @@ fn is_delimiter(byte: u8) -> bool {
     byte.wrapping_sub(RECORD_TERMINATOR) <= 2
 }
 
-/// A bit for each byte from the record terminator (0x1D) to `ABOVE` more.
+/// Returns a bit for each byte, set from the record terminator (0x1D) up to `ABOVE` more.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn mask<const ABOVE: u8>(chunk: &[u8; 64]) -> u64 {
@@ -78,7 +78,7 @@ fn mask<const ABOVE: u8>(chunk: &[u8; 64]) -> u64 {
     bits
 }
 
-/// A bit for each byte from the record terminator (0x1D) to `ABOVE` more.
+/// Returns a bit for each byte, set from the record terminator (0x1D) up to `ABOVE` more.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn mask<const ABOVE: u8>(chunk: &[u8; 64]) -> u64 {

@@ -15,7 +15,7 @@ use crate::{
 const MARC8: &str = "00000nam  2200000   4500";
 const UTF8: &str = "00000nam a2200000   4500";
 
-/// The bytes of a record with right numbers.
+/// Returns the bytes of a record with correct numbers.
 fn record(leader: &str, fields: &[(&str, &[u8])]) -> Vec<u8> {
     let (mut directory, mut data) = (Vec::new(), Vec::new());
     for (tag, content) in fields {
@@ -35,7 +35,7 @@ fn record(leader: &str, fields: &[(&str, &[u8])]) -> Vec<u8> {
     bytes
 }
 
-/// A record in one line, its leader left out: `001=id 245[1][0]$a=Title`.
+/// Formats a record on one line, without its leader: `001=id 245[1][0]$a=Title`.
 fn shown(record: &Record) -> String {
     let mut text = String::new();
     if let Some(charset) = record.charset_key() {
@@ -73,7 +73,7 @@ struct Got {
     losses: Vec<String>,
 }
 
-/// Hands on the events, so that no record is filled in at once.
+/// Passes on the events, so that no record is filled in at once.
 struct Events<'a> {
     inner: &'a mut RecordBuilder,
 }
@@ -115,7 +115,7 @@ fn read_by<'a>(
     Got { lines, losses: losses.map(|example| example.found.clone()).collect() }
 }
 
-/// Reads whole, byte by byte, and by the events, which all has to be the same.
+/// Reads whole, byte by byte, and through the events; all results must be the same.
 fn read_with(bytes: &[u8], options: &Options) -> Got {
     let parser = || Parser::new(options.clone(), Limits::default());
     let whole = read_all(Reader::from_slice(parser(), bytes));
@@ -144,7 +144,7 @@ fn write(record: &Record, options: &Options, on_loss: OnLoss) -> Result<(Vec<u8>
     Ok((writer.into_out().into_vec(), fidelity))
 }
 
-/// The record is read as `expected`, and what is written from it is the same bytes.
+/// Checks that the record is read as `expected` and written back as the same bytes.
 fn check(leader: &str, fields: &[(&str, &[u8])], expected: &str) {
     let bytes = record(leader, fields);
     let got = read_with(&bytes, &Options::default());
@@ -163,8 +163,8 @@ fn check(leader: &str, fields: &[(&str, &[u8])], expected: &str) {
     check_whole(&bytes);
 }
 
-/// The one record is written as the same bytes again, by those that were read, by its parts, and after
-/// a change of its leader as by the events.
+/// Checks that the one record is written back as the same bytes: from its own bytes, from its parts
+/// and, after a change of its leader, from its events.
 fn check_whole(bytes: &[u8]) {
     let mut reader = Reader::from_slice(Parser::default(), bytes);
     let mut builder =
@@ -212,7 +212,7 @@ fn records_keep_their_bytes_where_a_writer_would_write_the_same() {
     let usual: &[(&str, &[u8])] = &[("001", b"id"), ("245", b"10\x1FaTitle\x1Fb")];
     assert!(is_kept(&record(UTF8, usual)));
     assert!(is_kept(&record(MARC8, usual)));
-    // Bytes of MARC-8, which became others; another order of the directory; what is no usual field.
+    // Decoded MARC-8; a different order of the directory; an unusual field.
     assert!(!is_kept(&record(MARC8, &[("245", b"10\x1Fa\xE1a")])));
     let mut wrong = record(UTF8, usual);
     wrong[24..48].rotate_left(12);
@@ -252,9 +252,9 @@ fn the_charset_is_what_the_record_says_unless_it_lies() {
         "245[1][0]$a=Москва 500[ ][ ]$a=©",
     );
     check(MARC8, &[("245", &title(b"plain"))], "245[1][0]$a=plain");
-    // UTF-8 under a blank leader/09.
+    // UTF-8 with a blank leader/09.
     check(MARC8, &[("245", &title("é".as_bytes()))], "(utf-8) 245[1][0]$a=é");
-    // UNIMARC says its charset in 100$a.
+    // UNIMARC declares its charset in 100$a.
     check(
         "00000nam0 2200000   450 ",
         &[
@@ -263,7 +263,7 @@ fn the_charset_is_what_the_record_says_unless_it_lies() {
         ],
         "(utf-8) 100[ ][ ]$a=20000101d2000    u  y0frey50      ba 200[1][ ]$a=été",
     );
-    // An escape sequence is MARC-8 whatever else there is.
+    // An escape sequence means MARC-8, whatever else there is.
     check(
         MARC8,
         &[("245", &title(b"\x1B(Nm\x1B(B")), ("246", &title(b"\xC3\xA9"))],
@@ -282,9 +282,9 @@ fn a_forced_charset_is_carried() {
     assert_eq!(
         read_with(&right, &utf8).lines,
         ["bad (45 bytes) marc: record 1, byte 41: found byte 0xE2 in 245 $a, expected UTF-8 \
-          (as asked for); pass --charset auto to go by leader/09"]
+          (as requested); pass --charset auto to use leader/09"]
     );
-    // And it comes back to the same bytes.
+    // And it round-trips to the same bytes.
     let mut carried = Record::new();
     carried.set_leader(UTF8);
     carried.set_charset(Some(Charset::Marc8));
@@ -310,11 +310,11 @@ fn wrong_numbers_are_read_where_they_leave_no_doubt() {
         let expected = format!("a record of {} bytes whose leader says {stated}", good.len());
         assert_eq!(read(&bytes), [expected]);
     }
-    // The data in another order than the directory.
+    // The data in a different order from the directory.
     let mut bytes = record(UTF8, &[("245", b"10\x1Fax"), ("001", b"id")]);
     let (head, tail) = bytes[24..48].split_at_mut(12);
     head.swap_with_slice(tail);
-    assert_eq!(read(&bytes), ["a directory in another order than the data"]);
+    assert_eq!(read(&bytes), ["a directory in a different order from the data"]);
     // Bytes that no entry names.
     let mut bytes = record(UTF8, &[("001", b"id"), ("245", b"10\x1Fax"), ("999", b"gone")]);
     bytes.drain(48..60);
@@ -373,7 +373,7 @@ fn broken_records_are_named_and_passed_over() {
         &broken(&|bytes| bytes[16] = b'8'),
         &format!(
             " (001 bad 1), byte {}: found the base address 48 (leader/12-16), expected it right \
-             behind the directory's terminator; pass --marc-repair to read the fields by their \
+             after the directory's terminator; pass --marc-repair to read the fields by their \
              terminators",
             place + 12
         ),
@@ -506,7 +506,7 @@ fn numbers_too_large_for_their_digits() {
         check_refused(
             &record,
             &format!(
-                "found field 500 of {} bytes, more than the 9999 that ISO 2709 has digits for",
+                "found field 500 of {} bytes, more than the ISO 2709 maximum of 9999",
                 length + more
             ),
         );
@@ -536,14 +536,14 @@ fn numbers_too_large_for_their_digits() {
     assert_eq!(bytes.len(), 99_999);
     check_refused(
         &sized(100_000 - frame),
-        "found a record of 100000 bytes, more than the 99999 that ISO 2709 has digits for",
+        "found a record of 100000 bytes, more than the ISO 2709 maximum of 99999",
     );
     let mut large = sized(5_000);
     (0..20).for_each(|_| large.add_text("009", &"y".repeat(8_000)));
     let (bytes, _) = write(&large, &options, OnLoss::Refuse).unwrap();
     assert!(bytes.starts_with(b"99999"));
     assert_eq!(fields_of(&read_back(&bytes)), fields_of(&large));
-    // In a stream the record after it is found.
+    // In a stream, the record after it is found.
     let got = read(&[bytes.as_slice(), &record(UTF8, &[("001", b"next")])].concat());
     assert_eq!((got.len(), got[1].as_str()), (2, "001=next"));
 }
@@ -611,14 +611,14 @@ fn the_writer_refuses_what_would_not_come_back() {
     );
     check(
         &|record| record.add_data("245", "B", "K"),
-        "found the indicators \"B\" and \"K\" in 245, expected a character each",
+        "found the indicators \"B\" and \"K\" in 245, expected one character each",
     );
     check(
         &|record| {
             record.add_data("245", "", "0");
             record.add_subfield("a", "x");
         },
-        "found the indicators \"\" and \"0\" in 245, expected a character each",
+        "found the indicators \"\" and \"0\" in 245, expected one character each",
     );
     check(&|record| record.set_leader("short"), "found a leader of 5 characters, expected 24");
 }

@@ -1,36 +1,36 @@
-//! A record that was found good, taken over as it is: its bytes in one piece, and where its parts are.
+//! A valid record taken over unchanged: its bytes in one piece, and the positions of its parts.
 //!
-//! The same fields, indicators and subfields as the events that [`super::reader`] gives, which the tests
-//! compare.
+//! The fields, indicators and subfields are the same as in the events of [`super::reader`]; the
+//! tests compare them.
 
 use super::layout::{ENTRY_BYTES, Layout};
 use super::reader::is_pair;
 use crate::marc::leader::LEADER_BYTES;
 use crate::marc::{Record, is_control_tag};
 
-/// At least as many bytes of memory as the record takes, by the count that bounds one.
+/// Returns at least the bytes of memory that the record takes, by the count that the limit uses.
 pub(super) fn weight(head: &str, text: &str, layout: &Layout) -> u64 {
     let entries = 32 * layout.fields.len() + 16 * layout.delimiters.len();
     (head.len() + text.len() + entries) as u64
 }
 
-/// Fills `record`: `head` is leader and directory, and the layout speaks of `text`. `exact` says that the
-/// text is what the directory speaks of, without a fault in either.
+/// Fills `record`: `head` is the leader and directory, and the layout refers to `text`. `exact`
+/// means that the directory refers to this text too, and neither has a fault.
 pub(super) fn fill(record: &mut Record, head: &str, text: &str, layout: &Layout, exact: bool) {
     let Layout { fields, delimiters, .. } = layout;
-    // Each field has one place that ends it among those of the subfields.
+    // The places of the subfields include one for each field, which ends it.
     let subfields = delimiters.len().saturating_sub(fields.len());
     record.begin_whole([head, text], fields.len(), subfields);
     record.leader_at(0..LEADER_BYTES as u32);
     let base = head.len() as u32;
-    // How long the character at a place is: one byte, but for broken data in UTF-8.
+    // The length of the character at a position: one byte, except in broken data in UTF-8.
     let character = |at: u32, end: u32| match text.as_bytes().get(at as usize) {
         _ if at >= end => 0,
         Some(0..=0x7F) | None => 1,
         Some(_) => text[at as usize..].chars().next().map_or(0, char::len_utf8) as u32,
     };
     let (mut cursor, mut tag_at) = (0, LEADER_BYTES);
-    // Whether a writer would make the same of the parts.
+    // Whether a writer would produce the same from the parts.
     let mut regular = exact;
     for field in fields {
         let first = cursor;

@@ -1,8 +1,8 @@
-//! Records to ISO 2709: length, base address and directory are computed, all else is written as
-//! it is.
+//! Records to ISO 2709: length, base address and directory are computed, everything else is written
+//! unchanged.
 //!
-//! The fields gather in UTF-8 as they come. Only at the end of the record is its charset known,
-//! since keys may stand in any order; then the fields of one in MARC-8 are encoded.
+//! The fields are collected in UTF-8 as they arrive. The charset is known only at the end of the
+//! record, because keys may be in any order; then the fields of a record in MARC-8 are encoded.
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -31,7 +31,7 @@ pub struct Writer<'o> {
 }
 
 impl<'o> Writer<'o> {
-    /// A writer into `out`.
+    /// Creates a writer into `out`.
     pub fn new(out: Out<'o>, options: Options, fidelity: Fidelity) -> Writer<'o> {
         let body = Body {
             leader: String::new(),
@@ -45,34 +45,35 @@ impl<'o> Writer<'o> {
         Writer { inner, out, options, encoded: Vec::new() }
     }
 
-    /// Bounds the text of a record by [`Limits::record_bytes`]; without, by its default.
+    /// Bounds the text of a record by [`Limits::record_bytes`]; the default limit applies
+    /// otherwise.
     #[must_use]
     pub fn with_limits(mut self, limits: &Limits) -> Writer<'o> {
         self.inner.set_limits(limits);
         self
     }
 
-    /// The buffer, for what is still in memory.
+    /// Returns the buffer, with whatever is still in memory.
     pub fn into_out(self) -> Out<'o> {
         self.out
     }
 
-    /// Goes on into another buffer, and gives the one before.
+    /// Continues in another buffer, and returns the previous one.
     pub fn replace_out(&mut self, out: Out<'o>) -> Out<'o> {
         std::mem::replace(&mut self.out, out)
     }
 
-    /// Takes the parts of a record in place of its events; [`end_document`](crate::Writer::end_document)
-    /// then writes it.
+    /// Accepts the parts of a record in place of its events;
+    /// [`end_document`](crate::Writer::end_document) then writes it.
     pub fn parts(&mut self) -> &mut (impl TakeRecord + use<>) {
         self.inner.parts()
     }
 
-    /// Writes a record: one that was read from ISO 2709 and not changed since, but for its leader, by its
-    /// own bytes.
+    /// Writes a record. One that was read from ISO 2709 and not changed since, except for its
+    /// leader, is written from its own bytes.
     ///
     /// # Errors
-    /// As by its events.
+    /// The same as for its events.
     pub fn record(&mut self, record: &Record) -> Result {
         if self.verbatim(record)? {
             return Ok(());
@@ -82,7 +83,8 @@ impl<'o> Writer<'o> {
         self.write()
     }
 
-    /// Writes a record by the bytes that it was read from; `false` where that does not do.
+    /// Writes a record from the bytes that it was read from; returns `false` if that is not
+    /// possible.
     fn verbatim(&mut self, record: &Record) -> Result<bool> {
         let Some(bytes) = record.verbatim().map(str::as_bytes) else { return Ok(false) };
         let length = LEADER_BYTES + bytes.len() + 1;
@@ -110,7 +112,7 @@ impl<'o> Writer<'o> {
         Ok(true)
     }
 
-    /// Writes the record at hand.
+    /// Writes the current record.
     fn write(&mut self) -> Result {
         let body = &mut self.inner.target;
         if let Some(fault) = body.fault.take() {
@@ -129,7 +131,7 @@ impl<'o> Writer<'o> {
         let base = LEADER_BYTES + 12 * body.fields.len() + 1;
         let length = base + data.len() + 1;
         if length > RECORD_BYTES_MAX && !self.options.oversize {
-            // A field that is too long says more than a record that is.
+            // A field that is too long says more than a record that is too long.
             body.check_lengths()?;
             return Err(oversize(format!("a record of {length} bytes"), RECORD_BYTES_MAX));
         }
@@ -163,7 +165,7 @@ impl<'o> Writer<'o> {
 fn oversize(found: String, bound: usize) -> Error {
     Error::new(
         ErrorKind::Refused,
-        format!("found {found}, more than the {bound} that ISO 2709 has digits for"),
+        format!("found {found}, more than the ISO 2709 maximum of {bound}"),
     )
     .hint(
         Hint::on(Opt::MarcOversize)
@@ -172,7 +174,7 @@ fn oversize(found: String, bound: usize) -> Error {
     )
 }
 
-/// The leader as bytes: ISO 8859-1, as it was read.
+/// Returns the leader as bytes: ISO 8859-1, as it was read.
 fn leader_bytes(leader: &str, fidelity: &mut Fidelity) -> Result<[u8; LEADER_BYTES]> {
     let mut bytes = [b' '; LEADER_BYTES];
     if leader.is_ascii() && leader.len() == LEADER_BYTES {
@@ -187,8 +189,9 @@ fn leader_bytes(leader: &str, fidelity: &mut Fidelity) -> Result<[u8; LEADER_BYT
             None => format!("found a leader of {count} characters, expected {LEADER_BYTES}"),
         };
         if fidelity.policy() != OnLoss::Approximate {
-            return Err(Error::unrepresentable(message)
-                .hint(Hint::set(Opt::OnLoss, "approximate").to("cut it or fill it with blanks")));
+            return Err(Error::unrepresentable(message).hint(
+                Hint::set(Opt::OnLoss, "approximate").to("truncate it or pad it with blanks"),
+            ));
         }
         fidelity.note(LossKind::Marc, message, "24 characters");
     }
@@ -198,7 +201,8 @@ fn leader_bytes(leader: &str, fidelity: &mut Fidelity) -> Result<[u8; LEADER_BYT
     Ok(bytes)
 }
 
-/// The charset to write a record in that carries this one, or none; the leader says so from now on.
+/// Returns the charset for a record that carries this one, or none, and updates the leader to
+/// match.
 fn charset_of(
     leader: &mut [u8; LEADER_BYTES],
     carried: Option<Charset>,
@@ -216,13 +220,13 @@ fn charset_of(
     }
 }
 
-/// The record at hand, its fields as they will stand behind the directory, but in UTF-8.
+/// The current record, with its fields as they will follow the directory, but in UTF-8.
 struct Body {
     leader: String,
     charset: Option<Charset>,
     data: Out<'static>,
     fields: Vec<FieldPlace>,
-    /// The first thing that is wrong with the record.
+    /// The first fault of the record.
     fault: Option<Error>,
     fidelity: Fidelity,
 }
@@ -232,11 +236,11 @@ struct Body {
 struct FieldPlace {
     tag: [u8; 3],
     start: u32,
-    /// Behind the terminator.
+    /// The position after the terminator.
     end: u32,
     /// The lengths of the indicators.
     indicators: [u32; 2],
-    /// How many delimiters belong there.
+    /// How many delimiters belong in it.
     delimiters: u32,
 }
 
@@ -270,7 +274,7 @@ impl Body {
         self.last().end = end;
     }
 
-    /// Puts an indicator in its place, which is the end unless keys come in an unusual order.
+    /// Inserts an indicator at its position, which is the end unless keys come in an unusual order.
     #[inline]
     fn indicator(&mut self, which: usize, text: &str) {
         let field = self.fields.last_mut().expect("a tag has come");
@@ -283,7 +287,7 @@ impl Body {
         }
     }
 
-    /// Indicators other than a character each, which must come back all the same.
+    /// Writes indicators that are not one character each, but must still round-trip.
     #[cold]
     fn check_indicators(&mut self) {
         let FieldPlace { start, indicators: [first, second], delimiters, .. } = *self.last();
@@ -293,7 +297,7 @@ impl Body {
         let (ind1, ind2) = (text(start..middle), text(middle..end));
         let fits = match ind1.chars().count() {
             1 => true,
-            // Nothing before the first subfield is read as two empty indicators.
+            // Nothing before the first subfield reads back as two empty indicators.
             0 => ind2.is_empty(),
             _ => false,
         };
@@ -301,17 +305,17 @@ impl Body {
             &self.data.held()[start..end],
             [a, b] if is_indicator(*a) && is_indicator(*b)
         );
-        // Without a subfield, only two indicators are not taken for text.
+        // Without a subfield, anything but two indicators would be taken for text.
         if !fits || delimiters == 0 && !is_pair {
             self.fail(|tag| {
                 format!(
-                    "found the indicators {ind1:?} and {ind2:?} in {tag}, expected a character each"
+                    "found the indicators {ind1:?} and {ind2:?} in {tag}, expected one character each"
                 )
             });
         }
     }
 
-    /// Checks that no text holds a delimiter.
+    /// Checks that no text contains a delimiter.
     fn check_delimiters(&self) -> Result {
         let expected: usize = self.fields.iter().map(|field| field.delimiters as usize + 1).sum();
         if scan::count(self.data.held()) == expected {
@@ -347,7 +351,7 @@ impl Body {
         }
     }
 
-    /// Encodes the fields in MARC-8 into `out`, and makes `fields` speak of that.
+    /// Encodes the fields in MARC-8 into `out`, and makes `fields` refer to that.
     fn encode(&mut self, out: &mut Vec<u8>) -> Result {
         out.clear();
         for index in 0..self.fields.len() {
@@ -364,7 +368,7 @@ impl Body {
                 let mut chars = piece.chars();
                 let code =
                     chars.next().filter(|c| c.is_ascii() && *c != char::from(charset::ESCAPE));
-                // A mark stands before its letter in MARC-8, and that letter can be the code.
+                // A mark comes before its letter in MARC-8, and that letter can be the code.
                 let marked = chars.next().is_some_and(is_combining_mark);
                 let value = match code {
                     Some(code) if !marked => {
@@ -430,10 +434,10 @@ impl TakeRecord for Body {
         self.data.extend_short(bytes);
         self.end_field();
         if is_control_tag(&self.last().tag) {
-            // Such a field is text up to its terminator, so it may hold a 0x1F.
+            // Such a field is text up to its terminator, so it may contain 0x1F.
             self.last().delimiters = memchr::memchr_iter(SUBFIELD_DELIMITER, bytes).count() as u32;
         } else if matches!(bytes, [a, b] if is_indicator(*a) && is_indicator(*b)) {
-            // It has to come back as text: see `emit_field` of the reader.
+            // It has to read back as text: see `emit_field` of the reader.
             self.fail(|tag| {
                 format!(
                     "found the text {text:?} in {tag}, which would be read back as two \
@@ -484,10 +488,10 @@ impl TakeRecord for Body {
 
     #[inline]
     fn value(&mut self, text: &str) {
-        // Behind the delimiter comes a code, or nothing at all.
+        // The delimiter is followed by a code, or by nothing at all.
         if self.data.held().last() == Some(&SUBFIELD_DELIMITER) && !text.is_empty() {
             self.fail(|tag| {
-                format!("found a subfield without code in {tag}, expected a character")
+                format!("found a subfield without a code in {tag}, expected a character")
             });
         }
         self.data.extend_short(text.as_bytes());

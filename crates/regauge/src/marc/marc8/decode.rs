@@ -5,12 +5,12 @@ use super::{Fault, Marc8Error, NO_LETTER, Set, State, is_plain};
 
 const ESC: u8 = 0x1B;
 
-/// Appends to `out` what `bytes`, a piece of a field, mean, and leaves in `state` the sets in force
-/// after it.
+/// Appends the text of `bytes`, a piece of a field, to `out`, and leaves in `state` the sets in
+/// force after it.
 ///
 /// The piece may be a subfield's data or a whole field: a delimiter or terminator (0x1D to 0x1F)
-/// among the bytes puts the default state in force again. Numeric character references stay as they
-/// stand; see [`super::resolve_references`].
+/// among the bytes restores the default state. Numeric character references are left unchanged; see
+/// [`super::resolve_references`].
 ///
 /// ```
 /// use regauge::marc::marc8::{State, decode};
@@ -21,7 +21,7 @@ const ESC: u8 = 0x1B;
 ///
 /// # Errors
 /// A byte or sequence that the sets in force do not have. `out` then ends before it, and `state` is
-/// that of the fault: a caller may go on at `offset + length`, as [`decode_lossy`] does.
+/// the one at the fault: a caller may continue at `offset + length`, as [`decode_lossy`] does.
 pub fn decode(bytes: &[u8], state: &mut State, out: &mut String) -> Result<(), Marc8Error> {
     if *state == State::default() && is_plain(bytes) {
         if let Ok(text) = std::str::from_utf8(bytes) {
@@ -36,8 +36,8 @@ pub fn decode(bytes: &[u8], state: &mut State, out: &mut String) -> Result<(), M
     result
 }
 
-/// Like [`decode`], but writes U+FFFD for each fault and goes on after it: how many there were.
-/// What stood there is lost.
+/// Like [`decode`], but writes U+FFFD for each fault and continues after it. Returns the number of
+/// faults. The faulty bytes are lost.
 pub fn decode_lossy(bytes: &[u8], state: &mut State, out: &mut String) -> usize {
     let mut decoder = Decoder { state, out, marks: String::new() };
     let (mut start, mut faults) = (0, 0);
@@ -92,7 +92,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// A run of ASCII: the offset after it. The first character takes the marks that wait.
+    /// Decodes a run of ASCII, and returns the offset after it. The first character takes the
+    /// waiting marks.
     fn ascii(&mut self, bytes: &[u8], at: usize) -> usize {
         let run = bytes[at..].iter().position(|b| !(0x20..0x7F).contains(b));
         let end = run.map_or(bytes.len(), |run| at + run);
@@ -107,7 +108,7 @@ impl Decoder<'_> {
         end
     }
 
-    /// One graphic character of `set`: the offset after it.
+    /// Decodes one graphic character of `set`, and returns the offset after it.
     fn graphic(&mut self, bytes: &[u8], at: usize, set: Set) -> Result<usize, Marc8Error> {
         if set == Set::Eacc {
             let Some(&[a, b, c]) = bytes[at..].first_chunk() else {
@@ -124,7 +125,8 @@ impl Decoder<'_> {
                 }
                 None => {
                     // A control code among the three, or a byte of the other half, means that bytes
-                    // are missing: go on with it, lest one slip garble the whole run.
+                    // are missing: continue with it, so that one slip does not garble the whole
+                    // run.
                     let odd = |x: u8| x & 0x7F <= 0x20 || x & 0x80 != high;
                     let length = if odd(b) {
                         1
@@ -149,7 +151,7 @@ impl Decoder<'_> {
         Ok(at + 1)
     }
 
-    /// An escape sequence: the offset after it.
+    /// Decodes an escape sequence, and returns the offset after it.
     fn escape(&mut self, bytes: &[u8], at: usize) -> Result<usize, Marc8Error> {
         let after = |n: usize| bytes.get(at + n).copied().unwrap_or(0);
         let (first, second, third) = (after(1), after(2), after(3));
@@ -188,7 +190,7 @@ impl Decoder<'_> {
         Ok(at + length + 1)
     }
 
-    /// A letter, and the marks that waited for it.
+    /// Appends a letter, and the marks that waited for it.
     #[inline]
     fn put(&mut self, character: char) {
         self.out.push(character);
@@ -198,7 +200,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Marks that find no letter.
+    /// Appends marks that find no letter.
     fn finish_marks(&mut self) {
         if !self.marks.is_empty() {
             self.put(NO_LETTER);

@@ -1,11 +1,11 @@
 //! Text to MARC-8.
 //!
-//! MARC-8 spells one text in many ways. This one was chosen by what catalogues hold (measured over
-//! real records, see `docs/formats/marc8.md`):
+//! MARC-8 can spell the same text in many ways. This spelling follows what catalogues contain
+//! (measured over real records, see `docs/formats/marc8.md`):
 //! - Extended Latin stays in G1, every other set goes to G0: `ESC ( F`, `ESC $ 1`, `ESC g|b|p`.
 //! - Back to ASCII with `ESC s` after `ESC g|b|p`, with `ESC ( B` after the rest; always at the end
 //!   of the piece.
-//! - A character that the set in force has too is written in it when [`stays`] says so.
+//! - A character that the set in force also has is written in it if [`stays`] says so.
 
 use unicode_normalization::char::{canonical_combining_class, compose, decompose_canonical};
 
@@ -16,8 +16,8 @@ use super::{Fault, Marc8Error, NO_LETTER, Set, is_plain};
 /// What [`encode`] did beyond a one-to-one translation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Encoded {
-    /// Marks over two letters (U+0360, U+0361) written as their halves, which is how MARC-8 has
-    /// them: they come back as U+FE20 to U+FE23.
+    /// Marks over two letters (U+0360, U+0361) written as their halves, because MARC-8 has only
+    /// those: they come back as U+FE20 to U+FE23.
     pub halved: usize,
     /// Characters written as numeric character references.
     pub references: usize,
@@ -25,10 +25,10 @@ pub struct Encoded {
 
 /// Appends `text` to `out` in MARC-8, beginning and ending in the default state.
 ///
-/// Characters are decomposed only where MARC-8 has no code for the composed one, and marks are
-/// composed with their letter where it has none for the mark. What comes back from
-/// [`super::decode`] is canonically equivalent to `text`, apart from what [`Encoded::halved`]
-/// counts; and text that came from [`super::decode`] comes back unchanged.
+/// Characters are decomposed only if MARC-8 has no code for the composed one, and marks are
+/// composed with their letter only if it has none for the mark. What [`super::decode`] returns is
+/// canonically equivalent to `text`, apart from what [`Encoded::halved`] counts; and text that came
+/// from [`super::decode`] comes back unchanged.
 ///
 /// ```
 /// let mut bytes = Vec::new();
@@ -37,18 +37,18 @@ pub struct Encoded {
 /// ```
 ///
 /// # Errors
-/// [`Fault::NoCode`] for a character that no set has, ESC among them, and [`Fault::NoLetter`] for a
-/// mark without a letter before it. The offset is in bytes of `text`; `out` is as it was.
+/// [`Fault::NoCode`] for a character that no set has (including ESC), and [`Fault::NoLetter`] for a
+/// mark without a letter before it. The offset is in bytes of `text`; `out` is unchanged.
 pub fn encode(text: &str, out: &mut Vec<u8>) -> Result<Encoded, Marc8Error> {
     run(text, false, out)
 }
 
 /// Like [`encode`], but writes a character that no set has as a numeric character reference,
-/// `&#x2022;`: the Library's lossless technique. An ampersand that would begin such a reference by
-/// chance is written as `&#x0026;`, so that [`super::resolve_references`] gives back the same text.
+/// `&#x2022;`: the Library's lossless technique. An ampersand that would accidentally begin such a
+/// reference is written as `&#x0026;`, so that [`super::resolve_references`] returns the same text.
 ///
 /// # Errors
-/// [`Fault::NoLetter`], and [`Fault::NoCode`] for ESC alone.
+/// [`Fault::NoLetter`], and [`Fault::NoCode`] for ESC only.
 pub fn encode_with_references(text: &str, out: &mut Vec<u8>) -> Result<Encoded, Marc8Error> {
     run(text, true, out)
 }
@@ -92,8 +92,8 @@ fn run(text: &str, references: bool, out: &mut Vec<u8>) -> Result<Encoded, Marc8
 }
 
 impl Encoder<'_> {
-    /// Copies what is ASCII and hands on the rest in zones. A zone begins with the ASCII character
-    /// that the next mark may belong to, and ends where two ASCII characters meet: no mark or half of
+    /// Copies ASCII and passes on the rest in zones. A zone begins with the ASCII character that
+    /// the next mark may belong to, and ends where two ASCII characters meet: no mark or half of
     /// one crosses that border.
     fn text(&mut self, text: &str) -> Result<(), Marc8Error> {
         let bytes = text.as_bytes();
@@ -103,7 +103,7 @@ impl Encoder<'_> {
                 let plain = |byte: &u8| byte.is_ascii() && *byte != 0x1B;
                 let run = bytes[at..].iter().position(|byte| !plain(byte));
                 let run = run.map_or(bytes.len() - at, |run| run.saturating_sub(1));
-                // An ampersand may have to be escaped, so with references nothing is copied.
+                // An ampersand may have to be escaped, so nothing is copied if references are on.
                 let run = if self.references { 0 } else { run };
                 self.out.extend_from_slice(&bytes[at..at + run]);
                 at += run;
@@ -146,11 +146,11 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Takes one character that is not to be decomposed further. `half` is the second half of a
-    /// mark over two letters, which the next letter takes.
+    /// Adds one character that is not to be decomposed further. `half` is the second half of a mark
+    /// over two letters, which the next letter takes.
     fn part(&mut self, offset: usize, c: char, half: &mut Option<char>) -> Result<(), Marc8Error> {
-        // The tables decide where they have the character: superscript alef (U+0670) is a mark to
-        // Unicode, but a letter of its own to MARC-8.
+        // The tables decide, if they have the character: superscript alef (U+0670) is a mark in
+        // Unicode, but a letter of its own in MARC-8.
         let is_mark = (c as u32) >= 0x300
             && if code_of(c).is_some() {
                 is_mark_character(c)
@@ -190,7 +190,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Composes marks that have no code, or that a letter without one needs, with their letter.
+    /// Composes marks that have no code, or whose letter has none without them, with their letter.
     fn fold(&mut self, index: usize) {
         let Unit { letter, marks: (start, end), .. } = self.units[index];
         let marks = &mut self.marks[start..end];
@@ -205,7 +205,8 @@ impl Encoder<'_> {
         let mut kept: Vec<char> = Vec::with_capacity(ordered.len());
         for mark in ordered {
             let class = canonical_combining_class(mark);
-            // A mark is hidden from its letter by one of the same class between them, a jamo by any.
+            // A mark is hidden from its letter by one of the same class between them, a jamo by
+            // any.
             let hidden = kept.last().is_some_and(|last| canonical_combining_class(*last) >= class);
             let wanted =
                 code_of(mark).is_none() || (!is_shared(folded) && code_of(folded).is_none());
@@ -224,8 +225,8 @@ impl Encoder<'_> {
     fn write(&mut self, text: &str) -> Result<(), Marc8Error> {
         for index in 0..self.units.len() {
             let Unit { offset, letter, marks: (start, end) } = self.units[index];
-            // Marks with a code up to here belong to the letter; each further mark without one takes
-            // those after it along, as if it were a letter.
+            // Marks with a code up to here belong to the letter; each further mark without one
+            // takes the following ones along, as if it were a letter.
             let mut to = start + self.coded(start, end);
             let no_code =
                 |c: char| Marc8Error { offset, length: c.len_utf8(), kind: Fault::NoCode(c) };
@@ -268,17 +269,17 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// How many of the marks from `start` have a code, up to the first that has none.
+    /// Returns how many of the marks from `start` have a code, up to the first that has none.
     fn coded(&self, start: usize, end: usize) -> usize {
         self.marks[start..end].iter().take_while(|mark| code_of(**mark).is_some()).count()
     }
 
-    /// Whether nothing follows that a mark could be read to belong to.
+    /// Returns whether nothing follows that a mark could be read as belonging to.
     fn ends(&self, index: usize) -> bool {
         self.units.get(index + 1).is_none_or(|unit| is_control(unit.letter))
     }
 
-    /// The code to write a letter with, given the set in force.
+    /// Returns the code to write a letter with, given the set in force.
     fn choose(&self, index: usize) -> Option<Code> {
         let letter = self.units[index].letter;
         if is_shared(letter) {
@@ -297,7 +298,7 @@ impl Encoder<'_> {
         {
             return Some(Code { set: self.g0, code: code.into() });
         }
-        // Alpha, beta or gamma alone is a symbol, next to Greek letters it is one of them.
+        // Alpha, beta or gamma alone is a symbol; next to Greek letters it is a letter.
         let is_greek = |index: usize| {
             let unit = self.units.get(index);
             unit.is_some_and(|unit| code_of(unit.letter).is_some_and(|code| code.set == Set::Greek))
@@ -311,7 +312,7 @@ impl Encoder<'_> {
         Some(preferred)
     }
 
-    /// Puts `set` in force in G0.
+    /// Designates `set` as G0.
     fn designate(&mut self, set: Set) {
         if self.g0 == set {
             return;
@@ -341,7 +342,7 @@ impl Encoder<'_> {
         self.write_marks(code.set, start, end);
         match code.set {
             Set::Ansel => match code.code {
-                // The control codes that the tables leave out are the codec's own.
+                // The control codes that the tables leave out are handled by the codec itself.
                 code @ 0x80.. => self.out.push(code as u8),
                 code => self.out.push(code as u8 | 0x80),
             },
@@ -356,7 +357,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Writes the marks `start..end` for a letter of `set`: in that set where it has them.
+    /// Writes the marks `start..end` for a letter of `set`: in that set if it has them.
     fn write_marks(&mut self, set: Set, start: usize, end: usize) {
         if start < end && set != Set::Ansel {
             self.designate(set);
@@ -390,11 +391,12 @@ impl Encoder<'_> {
     }
 }
 
-/// Whether a character that ASCII has too is written in `set`, which is in force and has it.
+/// Returns whether a character that ASCII has too is written in `set`, which is in force and has
+/// it.
 ///
-/// Catalogues keep space and punctuation in the script around them, before the end of a subfield
-/// too, but write digits in ASCII (in Hebrew and Arabic, which run the other way, without
-/// exception). Between East Asian characters a space is an ASCII one.
+/// Catalogues keep space and punctuation in the surrounding script, even before the end of a
+/// subfield, but write digits in ASCII (without exception in Hebrew and Arabic, which run right to
+/// left). Between East Asian characters, a space is an ASCII one.
 fn stays(set: Set, c: char) -> bool {
     match set {
         Set::Eacc | Set::GreekSymbols | Set::Subscripts | Set::Superscripts => false,
@@ -402,22 +404,24 @@ fn stays(set: Set, c: char) -> bool {
     }
 }
 
-/// Space and the printable characters of ASCII, which other sets share in part.
+/// Returns whether this is space or a printable character of ASCII, some of which other sets have
+/// too.
 fn is_shared(c: char) -> bool {
     matches!(c, ' '..='~')
 }
 
-/// Control codes that stand for themselves in every state.
+/// Returns whether this is a control code that represents itself in every state.
 fn is_control(c: char) -> bool {
     matches!(c, '\0'..='\x1F' | '\x7F')
 }
 
-/// Whether `c` is a Hangul syllable: EACC has them whole or not at all.
+/// Returns whether `c` is a Hangul syllable: EACC has them whole or not at all.
 pub(super) fn is_syllable(c: char) -> bool {
     matches!(c, '\u{AC00}'..='\u{D7A3}')
 }
 
-/// Whether the Hangul vowel or final consonant `c` belongs to the syllable that `letter` begins.
+/// Returns whether the Hangul vowel or final consonant `c` belongs to the syllable that `letter`
+/// begins.
 fn joins_jamo(letter: char, c: char) -> bool {
     match c {
         '\u{1161}'..='\u{1175}' => matches!(letter, '\u{1100}'..='\u{1112}'),

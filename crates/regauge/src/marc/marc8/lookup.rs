@@ -1,17 +1,17 @@
-//! Looking up codes and characters. The tables from characters to codes are worked out by the
-//! compiler from the generated ones, so that there is one list to trust.
+//! Looks up codes and characters. The compiler derives the tables from characters to codes from the
+//! generated ones, so that there is a single source of truth.
 
 use super::Set;
 use super::table::{COMBINING, EACC_BEYOND, EACC_CELLS, EACC_ROWS, PAGES, SINGLE};
 
-/// A set and its code in it: for a single-byte set the 7-bit code, for EACC its three bytes.
+/// A set and a code in it: 7 bits for a single-byte set, three bytes for EACC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code {
     pub set: Set,
     pub code: u32,
 }
 
-/// The character of the 7-bit `code` (0x20 to 0x7F) in a single-byte set.
+/// Returns the character for the 7-bit `code` (0x20 to 0x7F) in a single-byte set.
 #[inline]
 pub(super) fn character(set: Set, code: u8) -> Option<char> {
     match SINGLE[set as usize][(code - 0x20) as usize] {
@@ -20,13 +20,13 @@ pub(super) fn character(set: Set, code: u8) -> Option<char> {
     }
 }
 
-/// Whether the 7-bit `code` of a single-byte set is a combining mark.
+/// Returns whether the 7-bit `code` of a single-byte set is a combining mark.
 #[inline]
 pub(super) fn is_mark(set: Set, code: u8) -> bool {
     code < 0x80 && COMBINING[set as usize] >> code & 1 == 1
 }
 
-/// The character of three 7-bit bytes in EACC.
+/// Returns the character for three 7-bit bytes in EACC.
 #[inline]
 pub(super) fn eacc_character([a, b, c]: [u8; 3]) -> Option<char> {
     if !(0x20..0x80).contains(&a) || !(0x20..0x80).contains(&b) {
@@ -45,18 +45,18 @@ pub(super) fn eacc_character([a, b, c]: [u8; 3]) -> Option<char> {
     }
 }
 
-/// The control codes of G1's side. They mean the same in every set, so no table has them; their
-/// set is given as Extended Latin, the one in G1 when nothing else is.
+/// The control codes of the G1 half. They mean the same in every set, so no table has them; their
+/// set is given as Extended Latin, the default for G1.
 const CONTROLS: [(char, u8); 4] =
     [('\u{98}', 0x88), ('\u{9C}', 0x89), ('\u{200D}', 0x8D), ('\u{200C}', 0x8E)];
 
-/// The character of a control code from 0x80 to 0x9F.
+/// Returns the character for a control code from 0x80 to 0x9F.
 #[inline]
 pub(super) fn control(byte: u8) -> Option<char> {
     CONTROLS.iter().find(|(_, code)| *code == byte).map(|(c, _)| *c)
 }
 
-/// The preferred code of a character, without space and the control codes below 0x80.
+/// Returns the preferred code of a character, except for space and the control codes below 0x80.
 #[inline]
 pub(super) fn code_of(c: char) -> Option<Code> {
     if let Some((_, byte)) = CONTROLS.iter().find(|(control, _)| *control == c) {
@@ -76,7 +76,7 @@ pub(super) fn code_of(c: char) -> Option<Code> {
     }
 }
 
-/// The 7-bit code of a character in one single-byte set.
+/// Returns the 7-bit code of a character in one single-byte set.
 #[inline]
 pub(super) fn code_in(set: Set, c: char) -> Option<u8> {
     if set == Set::Eacc || (set == Set::Ascii && !c.is_ascii()) {
@@ -86,13 +86,13 @@ pub(super) fn code_in(set: Set, c: char) -> Option<u8> {
     if preferred.set == set {
         return Some(preferred.code as u8);
     }
-    // Only some fifty characters stand in more than one set, so the row is seldom searched: for
-    // ASCII punctuation within another script, and for the marks that Greek and Arabic repeat.
+    // Only some fifty characters are in more than one set, so the row is rarely searched: for ASCII
+    // punctuation within another script, and for the marks that Greek and Arabic repeat.
     let row = &SINGLE[set as usize];
     row.iter().position(|cell| *cell as u32 == c as u32).map(|index| index as u8 + 0x20)
 }
 
-/// Whether a character of the tables is a combining mark.
+/// Returns whether a character of the tables is a combining mark.
 #[inline]
 pub(super) fn is_mark_character(c: char) -> bool {
     (c as u32) >= 0x300
@@ -154,8 +154,8 @@ const fn reverse() -> Reverse {
     table
 }
 
-/// Enters one code, unless the character has one: the first is the preferred. The one exception is
-/// the ideographic space: catalogues hold 212321, not 212320.
+/// Enters one code, unless the character already has one: the first is the preferred one. The only
+/// exception is the ideographic space: catalogues contain 212321, not 212320.
 const fn enter(table: &mut Reverse, used: usize, c: u16, packed: u32) -> usize {
     let mut used = used;
     if c == 0 {

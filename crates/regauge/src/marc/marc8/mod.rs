@@ -1,32 +1,32 @@
 //! MARC-8, the character encoding of MARC 21 records whose leader/09 is blank.
 //!
-//! Two sets of 94 graphic characters are in force at a time: G0 for bytes 0x21 to 0x7E, G1 for
-//! 0xA1 to 0xFE. A field begins with ASCII in G0 and Extended Latin (ANSEL) in G1; escape
-//! sequences put one of eleven other sets in their place. East Asian characters (EACC) take three
-//! bytes each. A combining mark stands *before* its letter, where Unicode puts it after. The
-//! specification is the Library of Congress's "MARC 21 Specifications for Record Structure,
-//! Character Sets, and Exchange Media", part "MARC-8 Encoding Environment".
+//! Two sets of 94 graphic characters are in force at a time: G0 for bytes 0x21 to 0x7E, G1 for 0xA1
+//! to 0xFE. A field begins with ASCII in G0 and Extended Latin (ANSEL) in G1; escape sequences
+//! replace them with one of eleven other sets. East Asian characters (EACC) take three bytes each.
+//! A combining mark comes *before* its letter, whereas Unicode puts it after. The specification is
+//! the Library of Congress's "MARC 21 Specifications for Record Structure, Character Sets, and
+//! Exchange Media", part "MARC-8 Encoding Environment".
 //!
-//! [`decode`] gives the code points of the Library's tables in the order letter, marks, *not*
-//! composed, and [`encode`] writes them back: see there for the spelling. Composing
-//! ([`compose`]) loses the order of marks in rare cases, so a converter should leave it out.
+//! [`decode`] returns the code points of the Library's tables with each letter before its marks,
+//! *not* composed, and [`encode`] writes them back; its documentation describes the spelling.
+//! Composing ([`compose`]) loses the order of marks in rare cases, so a converter should not do it.
 //!
 //! # Deviations
 //! - A mark without a letter after it, at the end of a piece or before a control code, is kept: it
-//!   becomes U+25CC DOTTED CIRCLE and the mark. MARC-8 has no dotted circle, so [`encode`] knows it
-//!   on the way back.
-//! - C0 control codes other than ESC, and DEL, stand for themselves, though only 1D to 1F are
-//!   registered: catalogues hold tabs and line ends.
+//!   becomes U+25CC DOTTED CIRCLE and the mark. MARC-8 has no dotted circle, so [`encode`]
+//!   recognises it.
+//! - C0 control codes other than ESC, and DEL, represent themselves, though only 1D to 1F are
+//!   registered: catalogues contain tabs and line ends.
 //! - 88, 89, 8D and 8E (non-sorting begin and end, joiner, non-joiner) are read under every G1 set.
-//! - `ESC $ ( 1` and `ESC $ ) 1` are read beside the registered `ESC $ , 1` and `ESC $ - 1`, and
-//!   Extended Latin as `E` beside `!E`.
+//! - `ESC $ ( 1` and `ESC $ ) 1` are read as well as the registered `ESC $ , 1` and `ESC $ - 1`,
+//!   and Extended Latin as `E` as well as `!E`.
 //!
 //! # What a round trip loses
-//! Text is never lost, bytes may be: 226 codes of EACC share their character with an earlier code
-//! (the tables unify some variants), and escape sequences that change nothing, or that this module
-//! would place elsewhere, are written its own way.
+//! Text is never lost, but bytes may be: 226 codes of EACC share their character with an earlier
+//! code (the tables unify some variants), and escape sequences that change nothing, or that this
+//! module would place elsewhere, are normalised.
 //!
-//! If you add a set: its final byte in `Set::of_final`, its row in `tools/marc8_tables.py`, and
+//! If you add a set: add its final byte to `Set::of_final` and its row to `tools/marc8_tables.py`;
 //! the tests over whole tables cover it.
 
 mod decode;
@@ -44,7 +44,7 @@ pub use decode::{decode, decode_lossy};
 pub use encode::{Encoded, encode, encode_with_references};
 pub use reference::resolve_references;
 
-/// U+25CC: stands for the letter that a combining mark lacks.
+/// U+25CC, in place of the letter that a combining mark lacks.
 const NO_LETTER: char = '\u{25CC}';
 
 /// A registered MARC-8 character set.
@@ -78,7 +78,7 @@ pub enum Set {
 }
 
 impl Set {
-    /// The single-byte sets, in the order of preference where a character stands in several.
+    /// The single-byte sets, in order of preference for a character that is in several.
     const SINGLE: [Set; 11] = [
         Set::Ascii,
         Set::Ansel,
@@ -93,7 +93,7 @@ impl Set {
         Set::Superscripts,
     ];
 
-    /// The set that a final byte of an escape sequence designates.
+    /// Returns the set that a final byte of an escape sequence designates.
     fn of_final(byte: u8) -> Option<Set> {
         Some(match byte {
             b'B' => Set::Ascii,
@@ -112,7 +112,7 @@ impl Set {
         })
     }
 
-    /// The set's name in plain English, as it stands in messages.
+    /// Returns the set's name in plain English, as messages show it.
     pub fn name(self) -> &'static str {
         match self {
             Set::Ascii => "ASCII",
@@ -133,10 +133,10 @@ impl Set {
 
 /// The sets in force: what [`decode`] carries from one piece of a field to the next.
 ///
-/// The default is that of the beginning of a field, ASCII and Extended Latin. The specification
-/// wants a field to return to it before each subfield delimiter and at its end, and records that
-/// forget to still begin the next subfield with its own escape sequence, so take a new state for each
-/// subfield.
+/// The default is the state at the beginning of a field, ASCII and Extended Latin. The
+/// specification requires a field to return to it before each subfield delimiter and at its end.
+/// Records that forget to do so still begin the next subfield with its own escape sequence, so use
+/// a new state for each subfield.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     /// The set of bytes 0x21 to 0x7E.
@@ -151,12 +151,12 @@ impl Default for State {
     }
 }
 
-/// What went wrong in [`decode`] or [`encode`], and where.
+/// A fault in [`decode`] or [`encode`], and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marc8Error {
-    /// Bytes from the start of the piece to the fault, from 0.
+    /// The offset of the fault, in bytes from the start of the piece.
     pub offset: usize,
-    /// How many bytes to leave out to go on after it, at least 1.
+    /// How many bytes to skip to continue after it, at least 1.
     pub length: usize,
     /// What was found there.
     pub kind: Fault,
@@ -166,7 +166,7 @@ pub struct Marc8Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// A byte that means nothing in the set in force.
+    /// A byte without a meaning in the set in force.
     Byte {
         /// The byte found.
         byte: u8,
@@ -191,7 +191,7 @@ impl fmt::Display for Marc8Error {
     }
 }
 
-/// What was found and what was expected, without the place.
+/// Writes what was found and what was expected, without the place.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -233,14 +233,15 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Marc8Error {}
 
-/// Whether `bytes` mean the same in ASCII and in MARC-8's default state: no byte from 0x80 up and
-/// no ESC. Most fields are, and need no decoding.
+/// Returns whether `bytes` mean the same in ASCII and in MARC-8's default state: no byte from 0x80
+/// up and no ESC. This is true of most fields, which then need no decoding.
 #[inline]
 pub fn is_plain(bytes: &[u8]) -> bool {
     bytes.is_ascii() && memchr::memchr(0x1B, bytes).is_none()
 }
 
-/// `text` in Normalization Form C, for display or for comparing; see the module on what it loses.
+/// Returns `text` in Normalization Form C, for display or comparison; see the module documentation
+/// for what that loses.
 pub fn compose(text: &str) -> Cow<'_, str> {
     use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
     match is_nfc_quick(text.chars()) {

@@ -1,9 +1,11 @@
-//! Numeric character references, the Library's lossless technique for what MARC-8 has no code for.
+//! Numeric character references, the Library's lossless technique for characters without a MARC-8
+//! code.
 //!
-//! A reference is `&#x`, four to six digits `0-9A-F` without needless zeros, `;`. Only what the
-//! encoder writes is resolved, that is a character without a code, so that a text which merely
-//! looks so is left alone. A text that would be resolved by chance has its ampersand written as
-//! `&#x0026;`, and that is resolved only before such a text: the two directions undo each other.
+//! A reference is `&#x`, four to six digits `0-9A-F` without unnecessary zeros, `;`. Only
+//! references that the encoder writes are resolved, that is those to characters without a code, so
+//! that other text of this form is left alone. If text would be resolved by accident, its ampersand
+//! is written as `&#x0026;`, and that is resolved only before such text: the two directions are
+//! inverses.
 
 use std::borrow::Cow;
 
@@ -12,8 +14,9 @@ use unicode_normalization::char::decompose_canonical;
 use super::encode::is_syllable;
 use super::lookup::{code_of, is_mark_character};
 
-/// `text` with the references that [`super::encode_with_references`] writes put back as characters.
-/// Everything else stays, references to characters that MARC-8 has among them.
+/// Returns `text` with the references that [`super::encode_with_references`] writes turned back
+/// into characters. Everything else is unchanged, including references to characters that MARC-8
+/// has.
 pub fn resolve_references(text: &str) -> Cow<'_, str> {
     if !text.contains("#x") {
         return Cow::Borrowed(text);
@@ -21,7 +24,7 @@ pub fn resolve_references(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut kept = 0;
     for (at, _) in text.match_indices('&') {
-        // Marks over a referred character stand after its first byte.
+        // Marks over a referenced character come after its first byte.
         let rest = &text[at + 1..];
         let marks = rest.len() - rest.trim_start_matches(is_mark_character).len();
         let (marks, rest) = rest.split_at(marks);
@@ -41,7 +44,7 @@ pub fn resolve_references(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether an ampersand before `text` would make a reference that is resolved.
+/// Returns whether an ampersand before `text` would form a reference that is resolved.
 pub(super) fn needs_escape(text: &str) -> bool {
     let mut rest = text;
     while let Some((c, length)) = parse(rest) {
@@ -61,8 +64,8 @@ pub(super) fn write(c: char, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("&#x{:04X};", c as u32).as_bytes());
 }
 
-/// Whether the encoder writes `c` as a reference: no set has it, and it has no parts that would be
-/// written in its place.
+/// Returns whether the encoder writes `c` as a reference: no set has it, and it has no parts that
+/// would be written in its place.
 fn is_referred(c: char) -> bool {
     if c.is_ascii() || code_of(c).is_some() || matches!(c, '\u{360}' | '\u{361}') {
         return false;
@@ -72,7 +75,7 @@ fn is_referred(c: char) -> bool {
     whole || is_syllable(c)
 }
 
-/// `#x`, digits and `;` at the start of `text`: the character and the length.
+/// Parses `#x`, digits and `;` at the start of `text`. Returns the character and the length.
 fn parse(text: &str) -> Option<(char, usize)> {
     let digits = text.strip_prefix("#x")?;
     let length = digits.bytes().take(7).position(|b| b == b';')?;

@@ -1,4 +1,5 @@
-//! MARC-8: each set by hand, whole tables, real records, another library's output, and chance.
+//! MARC-8: each set by hand, whole tables, real records, another library's output, and random
+//! input.
 
 use super::lookup::{Code, code_of, eacc_character, is_mark_character};
 use super::table::SINGLE;
@@ -29,8 +30,8 @@ fn files(path: PathBuf, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The bodies (control and data fields without their terminators) of the records in `bytes` whose
-/// leader/09 is blank, taken by record length and directory.
+/// Returns the bodies (control and data fields without their terminators) of the records in `bytes`
+/// whose leader/09 is blank, split by record length and directory.
 fn marc8_records(bytes: &[u8]) -> Vec<Vec<&[u8]>> {
     let number = |b: &[u8]| std::str::from_utf8(b).ok()?.parse::<usize>().ok();
     let mut records = Vec::new();
@@ -60,14 +61,14 @@ fn marc8_records(bytes: &[u8]) -> Vec<Vec<&[u8]>> {
     records
 }
 
-/// The bytes mean the text, and the text is written as these bytes.
+/// Checks that the bytes decode to the text, and that the text is written as these bytes.
 #[track_caller]
 fn check(bytes: &[u8], text: &str) {
     assert_eq!(decoded(bytes), text);
     assert_eq!(encoded(text), bytes, "{}", encoded(text).escape_ascii());
 }
 
-/// The bytes mean the text, which is written as other bytes.
+/// Checks that the bytes decode to the text, which is written as other bytes.
 #[track_caller]
 fn check_read(bytes: &[u8], text: &str, written: &[u8]) {
     assert_eq!(decoded(bytes), text);
@@ -97,7 +98,7 @@ fn each_set_by_hand() {
 fn halves_of_a_mark_over_two_letters_are_a_character_each() {
     check(b"\xEBi\xECa", "i\u{FE20}a\u{FE21}");
     check(b"\xFAn\xFBg", "n\u{FE22}g\u{FE23}");
-    // Unicode's one mark over both is written as its halves, and counted.
+    // Unicode's single mark over both is written as its halves, and counted.
     let mut bytes = Vec::new();
     let done = encode("i\u{361}a\u{306}, n\u{360}g", &mut bytes).unwrap();
     assert_eq!((done.halved, bytes.as_slice()), (2, &b"\xEBi\xEC\xE6a, \xFAn\xFBg"[..]));
@@ -129,10 +130,10 @@ fn characters_without_a_code_of_their_own_are_decomposed() {
     let cases: [(&str, &[u8]); 8] = [
         ("Café", b"Caf\xE2e"),
         ("ệ", b"\xF2\xE3e"),
-        // O and U with horn have a code, the horn has none.
+        // O and U with horn have a code; the horn has none.
         ("ớ o\u{31B}\u{301} o\u{301}\u{31B}", b"\xE2\xBC \xE2\xBC \xE2\xBC"),
         ("ǿ Ǽ", b"\xE2\xB2 \xE2\xA5"),
-        // Arabic letters with hamza have codes, hamza above has none.
+        // Arabic letters with hamza have codes; hamza above has none.
         ("\u{627}\u{654}", b"\x1B(3C\x1B(B"),
         // Hangul spelled out in letters.
         ("\u{1112}\u{1161}\u{11AB}", b"\x1B$1o\\e\x1B(B"),
@@ -269,11 +270,11 @@ fn references_stand_for_what_has_no_code() {
         assert_eq!(out, bytes, "{text}: {}", out.escape_ascii());
         assert_eq!(resolve_references(&decoded(bytes)), text);
     }
-    // Unless asked, they are text like any other.
+    // Unless requested, they are text like any other.
     check(b"a &#x2022; &#x0026;#x2022;", "a &#x2022; &#x0026;#x2022;");
 }
 
-/// Every code of every set, with its character and the escape sequence that precedes it.
+/// Returns every code of every set, with its character and the escape sequence that precedes it.
 fn whole_tables() -> Vec<(Set, Vec<u8>, char)> {
     let mut all = Vec::new();
     for set in Set::SINGLE {
@@ -328,7 +329,7 @@ fn whole_tables_there_and_back() {
             *if both_eacc { &mut variants } else { &mut elsewhere } += 1;
         }
     }
-    // The figures of the module's documentation.
+    // The figures in the module's documentation.
     assert_eq!((variants, elsewhere), (226, 93));
 }
 
@@ -348,8 +349,8 @@ needs_data!(agrees_with_another_library);
 fn agrees_with_another_library() {
     let marc8 = std::fs::read(path("marc/marc8-pairs/test_marc8.txt")).unwrap();
     let utf8 = std::fs::read_to_string(path("marc/marc8-pairs/test_utf8.txt")).unwrap();
-    // The other library composes. It also reads six three-byte codes of one vendor that the
-    // Library of Congress does not list; they stand on one line of the set.
+    // The other library composes. It also reads six three-byte codes of one vendor that the Library
+    // of Congress does not list; they are on one line of the set.
     let vendor = b"\x1B$1\x21\x20\x3D";
     let (mut lines, mut tolerated) = (0, 0);
     let mut differences = Vec::new();
@@ -371,20 +372,20 @@ fn agrees_with_another_library() {
     assert!(lines > 1_500 && tolerated == 1 && differences.is_empty());
 }
 
-/// Why a field of a record came back to other bytes, or did not decode.
+/// Why a field of a record came back as other bytes, or did not decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Difference {
-    /// A subfield ends in another set, against the specification; ours returns to ASCII.
+    /// A subfield ends in another set, contrary to the specification; ours returns to ASCII.
     NoReturn,
-    /// The escape sequences are others or stand elsewhere, the characters are the same bytes.
+    /// The escape sequences differ or are elsewhere; the characters are the same bytes.
     Escapes,
     /// One of the 226 variant codes of EACC.
     Variant,
-    /// Bytes that are no MARC-8.
+    /// Bytes that are not MARC-8.
     Faulty,
 }
 
-/// `bytes` without escape sequences.
+/// Returns `bytes` without escape sequences.
 fn without_escapes(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = bytes;
@@ -445,7 +446,7 @@ fn real_records_come_back_to_identical_bytes() {
                 continue;
             }
             records += 1;
-            // The worst of its fields says what the record is.
+            // A record is classified by the worst of its fields.
             if let Some(worst) = record.iter().filter_map(|field| difference(field)).max() {
                 *differences.entry(worst).or_insert(0) += 1;
             }
@@ -458,7 +459,7 @@ fn real_records_come_back_to_identical_bytes() {
         "{records} MARC-8 records beyond ASCII ({in_utf8} more are UTF-8 with a wrong leader)"
     );
     println!(
-        "{identical} come back to identical bytes, {share:.2} % of those that decode; the others: {differences:?}"
+        "{identical} come back to identical bytes, {share:.2}% of those that decode; the others: {differences:?}"
     );
     assert!(records > 0 && share >= 97.0);
 }
@@ -479,7 +480,7 @@ impl Chance {
     }
 }
 
-/// What decodes without a fault encodes, and comes back to the very same text.
+/// Checks that whatever decodes without a fault encodes, and comes back as the very same text.
 fn check_any(bytes: &[u8]) {
     let (mut text, mut lossy) = (String::new(), String::new());
     let result = decode(bytes, &mut State::default(), &mut text);

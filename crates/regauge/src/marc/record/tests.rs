@@ -1,4 +1,4 @@
-//! Records that are built from events.
+//! Records built from events.
 
 use super::*;
 use crate::{Format, OnLoss, Value};
@@ -23,7 +23,7 @@ fn keys_come_in_any_order() {
     let fields = Value::Array(vec![map(vec![("001", text("id"))]), map(vec![("245", data)])]);
     let value = map(vec![("fields", fields), ("charset", text("utf-8")), ("leader", text("L"))]);
     let mut builder = builder();
-    // Twice, to see that nothing of the first remains.
+    // Twice, to check that nothing of the first remains.
     value.drive(&mut builder).unwrap();
     value.drive(&mut builder).unwrap();
     assert!(builder.is_done());
@@ -38,7 +38,7 @@ fn keys_come_in_any_order() {
     assert_eq!(*builder.record(), expected);
     assert_eq!(builder.record().id(), Some("id"));
 
-    // And what it gives is what it takes.
+    // And it accepts what it emits.
     let mut again = super::tests::builder();
     expected.drive(&mut again).unwrap();
     assert_eq!(*again.record(), expected);
@@ -160,7 +160,7 @@ fn a_reader_of_xml_hands_over_what_its_events_say() {
         assert_eq!(records.record(), expected.record());
         assert_eq!(records.record().fields().len(), n + 1);
     }
-    // A record that is too large is told of by its events.
+    // A record that is too large is reported through its events.
     let limits = Limits { record_bytes: 60, ..Limits::default() };
     let mut small = RecordBuilder::new(&limits, Fidelity::new(OnLoss::Refuse, Format::Marc));
     let error = crate::Source::next(&mut reader(), &mut small).unwrap_err();

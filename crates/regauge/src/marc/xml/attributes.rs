@@ -1,6 +1,6 @@
-//! The attributes of a tag within a record.
+//! The attributes of a tag in a record.
 
-/// The values of the attributes that matter, of one tag.
+/// The values of the relevant attributes of one tag.
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
     pub(super) tag: Option<String>,
@@ -31,8 +31,8 @@ impl Attributes {
         }
     }
 
-    /// Takes attributes that are written as everyone writes them, ` name="value"` without
-    /// references: quick-xml needs a third of the whole time for them. Tells whether they were.
+    /// Reads attributes in their usual form, ` name="value"` without references; quick-xml needs a
+    /// third of the total time for them. Returns whether they were.
     #[inline]
     pub(super) fn read_simple(&mut self, mut rest: &[u8]) -> bool {
         loop {

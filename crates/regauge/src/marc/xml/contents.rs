@@ -1,18 +1,18 @@
-//! What a file holds outside of records, for the message about one that has none.
+//! What a file contains outside of records, for the message about a file without records.
 
 use crate::{Error, ErrorKind, Result};
 
-/// What namespaces of other formats for catalogues begin with.
+/// The beginnings of namespaces of other catalogue formats.
 const OTHERS: [(&str, &str); 2] =
     [("http://www.loc.gov/mods/", "MODS"), ("http://www.indexdata.com/turbomarc", "TurboMARC")];
 
-/// Which elements stood outside of records.
+/// Which elements were found outside of records.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     has_record: bool,
-    /// The first element of all, with its namespace.
+    /// The very first element, with its namespace.
     root: Option<String>,
-    /// The first one that is no collection of MARCXML.
+    /// The first one that is not a MARCXML collection.
     other: Option<String>,
     known: Option<&'static str>,
     failed: bool,
@@ -23,7 +23,7 @@ impl Contents {
         self.has_record = true;
     }
 
-    /// Notes an element that is no record, `uri` being the namespace that it declares for itself.
+    /// Notes an element that is not a record; `uri` is the namespace that it declares for itself.
     pub(super) fn note_element(&mut self, name: &str, uri: Option<&str>, is_collection: bool) {
         if let Some(uri) = uri.map(str::trim) {
             let known = OTHERS.iter().find(|(begin, _)| uri.starts_with(begin));
@@ -42,10 +42,10 @@ impl Contents {
         self.root.get_or_insert(shown);
     }
 
-    /// Whether a file that ends here is one of MARCXML: it has a record, or is an empty collection.
+    /// Checks that a file that ends here is MARCXML: it has a record, or is an empty collection.
     ///
     /// # Errors
-    /// `Unsupported` with what it is.
+    /// `Unsupported`, naming what the file is instead.
     pub(super) fn check(&mut self) -> Result {
         let (Some(root), Some(other)) = (&self.root, &self.other) else { return Ok(()) };
         if self.has_record {
@@ -65,7 +65,8 @@ impl Contents {
         Err(Error::new(ErrorKind::Unsupported, message))
     }
 
-    /// Whether the file has turned out to be something else, which no record can be passed over for.
+    /// Returns whether the file has turned out to be something else, so that it has no record to
+    /// skip.
     pub(super) fn failed(&self) -> bool {
         self.failed
     }

@@ -1,8 +1,8 @@
-//! The encoding of a file, which is UTF-8 or refused.
+//! The encoding of a file, which must be UTF-8.
 
 use crate::{Error, ErrorKind, Result};
 
-/// Passes over a byte order mark; `None` if it may be cut off.
+/// Skips a byte order mark; returns `None` if it may be cut off.
 pub(super) fn begin(bytes: &[u8], last: bool) -> Result<Option<usize>> {
     if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
         return Err(Error::new(ErrorKind::Unsupported, "found UTF-16, expected UTF-8")
@@ -16,7 +16,7 @@ pub(super) fn begin(bytes: &[u8], last: bool) -> Result<Option<usize>> {
     }
 }
 
-/// UTF-8 and its part ASCII are what we read.
+/// Accepts UTF-8 and its subset ASCII.
 pub(super) fn check_encoding(declaration: &str) -> Result {
     let Some((_, rest)) = declaration.split_once("encoding") else { return Ok(()) };
     let rest = rest.trim_start().trim_start_matches('=').trim_start();
@@ -28,6 +28,6 @@ pub(super) fn check_encoding(declaration: &str) -> Result {
         return Ok(());
     }
     let message = format!("found the encoding {name:?}, expected UTF-8");
-    let hint = "convert the file with iconv, and change the XML declaration";
+    let hint = "convert the file with iconv and change the XML declaration";
     Err(Error::new(ErrorKind::Unsupported, message).hint(hint).at(0))
 }

@@ -1,15 +1,14 @@
-//! Finds the tags of records without parsing what is around them: where to go on after a broken
-//! record.
+//! Finds the tags of records without parsing what is around them, to resume after a broken record.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tag {
     Start,
     End,
-    /// It may be one of a record, but the window ends.
+    /// It may be a record's, but the window ends.
     Cut,
 }
 
-/// Whether a tag of an element `record` stands at the head of `bytes`, under any prefix.
+/// Returns whether there is a tag of an element `record`, with any prefix, at the start of `bytes`.
 pub(super) fn record_tag(bytes: &[u8]) -> Option<Tag> {
     let rest = bytes.strip_prefix(b"<")?;
     let (tag, rest) = match rest.strip_prefix(b"/") {

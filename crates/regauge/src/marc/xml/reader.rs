@@ -1,9 +1,9 @@
 //! MARCXML to events.
 //!
-//! A record is built whole before its first event leaves, so that a broken one leaves no trace.
+//! A record is built whole before its first event is emitted, so that a broken one leaves no trace.
 //!
-//! Advice for those who change this file: parsing may stop after any token and go on in the next
-//! window, so all that is known must be in the [`Parser`].
+//! Advice for those who change this file: parsing may stop after any token and resume in the next
+//! window, so all state must be in the [`Parser`].
 
 use quick_xml::XmlVersion;
 use quick_xml::events::BytesStart;
@@ -38,13 +38,13 @@ pub struct Parser {
     scope: Scope,
     record: Record,
     has_leader: bool,
-    /// How many elements are open around the record at hand.
+    /// How many elements are open around the current record.
     outside: usize,
-    /// Where in the record's buffer the text at hand begins.
+    /// Where the current text begins in the record's buffer.
     text_start: usize,
-    /// The attributes of the tag at hand.
+    /// The attributes of the current tag.
     attributes: Attributes,
-    /// What is not kept of the record at hand, and what is there instead.
+    /// What is lost from the current record, and what replaces it.
     losses: Vec<(String, &'static str)>,
     /// How many elements are open around the foreign one.
     foreign: usize,
@@ -53,7 +53,7 @@ pub struct Parser {
     contents: Contents,
 }
 
-/// The leader of a record that has none: in UTF-8, as the file is, and nothing else said.
+/// The leader of a record that has none: UTF-8, like the file, and nothing else specified.
 const NO_LEADER: &str = "00000    a2200000   4500";
 
 /// Which element is open.
@@ -66,12 +66,12 @@ enum Place {
     Control,
     Data,
     Subfield,
-    /// An element in a record that MARCXML does not know.
+    /// An element in a record that MARCXML does not define.
     Foreign,
 }
 
 impl Place {
-    /// What may stand there, in words.
+    /// Describes what is allowed there, in words.
     fn expected(self) -> &'static str {
         match self {
             Place::Outside => "a collection or a record",
@@ -88,16 +88,16 @@ impl Place {
 }
 
 impl Parser {
-    /// A parser with these options and limits.
+    /// Creates a parser with these options and limits.
     pub fn new(options: Options, limits: Limits) -> Parser {
         let _ = options;
         Parser { limits, ..Parser::default() }
     }
 
-    /// Takes what stands at the head of `rest` if it is written as everyone writes it: white space
-    /// between elements, a subfield or a control field whole and without references, a data field's
-    /// tag. Gives its length, or 0. Nine tenths of a file are that, and take a third of the time
-    /// that [`take`](Parser::take) would.
+    /// Reads the start of `rest` if it is in the usual form: white space between elements, a
+    /// subfield or a control field that is whole and without references, the tag of a data field.
+    /// Returns its length, or 0. This covers nine tenths of a file, in a third of the time that
+    /// [`take`](Parser::take) would need.
     #[inline]
     fn take_usual(&mut self, rest: &[u8]) -> usize {
         match self.place {
@@ -157,7 +157,7 @@ impl Parser {
         self.limits.record_bytes.min(u64::from(u32::MAX))
     }
 
-    /// Takes one token.
+    /// Handles one token.
     fn take<S: Sink + ?Sized>(&mut self, token: Token<'_>, sink: &mut S) -> Result<bool> {
         match token {
             Token::Text(text) => self.text(text, sink)?,
@@ -286,7 +286,7 @@ impl Parser {
         Ok(())
     }
 
-    /// An element around the records, or a record.
+    /// Handles an element around the records, or a record.
     #[cold]
     fn start_outside<S: Sink + ?Sized>(
         &mut self,
@@ -339,7 +339,7 @@ impl Parser {
         Ok(())
     }
 
-    /// An element in a record that MARCXML does not know: left out if that is allowed.
+    /// Handles an element in a record that MARCXML does not define: skips it if that is allowed.
     #[cold]
     fn start_foreign<S: Sink + ?Sized>(&mut self, name: &str, sink: &mut S) -> Result {
         if self.place == Place::Record {
@@ -364,12 +364,14 @@ impl Parser {
         if self.scope.depth() < self.limits.depth as usize {
             return Ok(());
         }
-        let message =
-            format!("found elements deeper than {}, the limit of depth", self.limits.depth);
+        let message = format!(
+            "found elements nested more than {} deep, the limit of depth",
+            self.limits.depth
+        );
         Err(Error::limit(message).hint(Hint::raise(Limit::Depth)).at(0))
     }
 
-    /// Takes the attributes of a tag within a record.
+    /// Reads the attributes of a tag in a record.
     #[inline]
     fn read_attributes(&mut self, content: &str, name: usize, place: Place) -> Result {
         if self.attributes.read_simple(&content.as_bytes()[name..]) {
@@ -404,7 +406,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Takes an end tag; tells whether a record is whole.
+    /// Handles an end tag; returns whether a record is complete.
     #[inline]
     fn end<S: Sink + ?Sized>(&mut self, name: &[u8], sink: &mut S) -> Result<bool> {
         if self.scope.innermost().map(str::as_bytes) != Some(name) {
@@ -434,13 +436,13 @@ impl Parser {
                 if !self.has_leader {
                     // The schema allows that (`minOccurs="0"`).
                     self.record.set_leader(NO_LEADER);
-                    self.losses.push(("a record without leader".to_owned(), NO_LEADER));
+                    self.losses.push(("a record without a leader".to_owned(), NO_LEADER));
                 }
                 for (found, written) in self.losses.drain(..) {
                     sink.fidelity().note(LossKind::Marc, found, written);
                 }
                 match sink.whole_record(self.record.weight()) {
-                    // Its old memory is good for the next.
+                    // Its old memory is reused for the next record.
                     Some(target) => std::mem::swap(target, &mut self.record),
                     None => self.record.drive(sink)?,
                 }
@@ -455,7 +457,7 @@ impl Parser {
         Ok(false)
     }
 
-    /// A processing instruction: ours, the XML declaration, or one to pass over.
+    /// Handles a processing instruction: ours, the XML declaration, or one to skip.
     #[cold]
     fn instruction(&mut self, content: &[u8]) -> Result {
         let Ok(text) = std::str::from_utf8(content) else {
@@ -469,7 +471,8 @@ impl Parser {
             _ => return Ok(()),
         }
         let unknown = || {
-            let message = format!("found <?{text}?>, expected one of our instructions there");
+            let message =
+                format!("found <?{text}?>, expected an instruction that regauge writes there");
             Err(Error::syntax(message).at(0))
         };
         if let Some(charset) = rest.strip_prefix("charset=") {
@@ -488,7 +491,7 @@ impl Parser {
             (place, _) if place.holds_text() => (None, rest),
             _ => return unknown(),
         };
-        // An attribute's value stands in the way of the text that follows it.
+        // The value of an attribute would be mixed with the text that follows it.
         let start = self.record.open_piece();
         if part.is_some() && start != self.text_start {
             return unknown();
@@ -510,7 +513,7 @@ impl Parser {
 
 #[cold]
 fn bad_attribute(element: &str, error: &dyn std::fmt::Display) -> Error {
-    Error::syntax(format!("found a bad attribute of <{element}> ({error})")).at(0)
+    Error::syntax(format!("found an invalid attribute of <{element}> ({error})")).at(0)
 }
 
 impl Parse for Parser {
@@ -542,7 +545,7 @@ impl Parse for Parser {
             let taken = token(rest, last).and_then(|found| match found {
                 None => Ok(None),
                 Some((token, length)) => {
-                    // What an error counts from is the inside of the token.
+                    // An error's offset counts from the inside of the token.
                     let inside = match token {
                         Token::CData(_) => 9,
                         _ => 0,
@@ -594,7 +597,7 @@ impl Parse for Parser {
         if self.contents.failed() {
             return Resync::Never;
         }
-        // A record in the wrong place is where to go on; any other token is what is wrong.
+        // A record in the wrong place is where to resume; any other token is the fault.
         let inside = self.place != Place::Outside;
         let mut at = pos;
         if !(inside && pos > start && record_tag(&bytes[pos..]) == Some(Tag::Start)) {
@@ -607,7 +610,7 @@ impl Parse for Parser {
                 Some(Tag::End) if inside => {
                     memchr::memchr(b'>', &bytes[at..]).map(|end| at + end + 1)
                 }
-                // The search goes on behind the index.
+                // The search resumes after the index.
                 Some(Tag::Cut) if !last => return Resync::Past(at - 1),
                 _ => None,
             };

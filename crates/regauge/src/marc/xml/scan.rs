@@ -1,10 +1,10 @@
-//! Finds the bytes that mean something to XML, sixteen at a time.
+//! Finds the bytes with a meaning in XML, sixteen at a time.
 
 #![allow(unsafe_code, reason = "SIMD intrinsics")]
 
-/// The index of the first byte that is no plain text in an element, or the length: control
-/// characters, `& < >`, and 0xEF, the lead byte of U+FFFE and U+FFFF (which other characters
-/// share). In an attribute, the quote matters too.
+/// Returns the index of the first byte that is not plain text in an element, or the length: control
+/// characters, `& < >`, and 0xEF, the lead byte of U+FFFE and U+FFFF (and of other characters). In
+/// an attribute, quotes count too.
 #[inline]
 pub(super) fn first_special(bytes: &[u8]) -> usize {
     let mut chunks = bytes.chunks_exact(16);
@@ -20,7 +20,7 @@ pub(super) fn first_special(bytes: &[u8]) -> usize {
     if bytes.len() < 16 {
         return rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len());
     }
-    // The last sixteen bytes once more, of which the head is known to be plain.
+    // The last sixteen bytes again; the first of them are known to be plain.
     let tail = bytes.len() - 16;
     match mask(bytes[tail..].try_into().expect("sixteen bytes")) {
         0 => bytes.len(),
@@ -33,7 +33,7 @@ fn is_special(byte: u8) -> bool {
     byte < b' ' || matches!(byte, b'&' | b'<' | b'>' | 0xEF)
 }
 
-/// A bit for each byte that is special.
+/// Returns a bit for each byte that is special.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn mask(chunk: &[u8; 16]) -> u32 {
@@ -53,7 +53,7 @@ fn mask(chunk: &[u8; 16]) -> u32 {
     }
 }
 
-/// A bit for each byte that is special.
+/// Returns a bit for each byte that is special.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn mask(chunk: &[u8; 16]) -> u32 {

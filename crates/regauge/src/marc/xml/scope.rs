@@ -2,7 +2,7 @@
 
 use super::{MARCXCHANGE, NAMESPACE};
 
-/// What a namespace means to us.
+/// The meaning of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Namespace {
     /// MARCXML or MarcXchange.
@@ -14,7 +14,7 @@ pub(super) enum Namespace {
 }
 
 impl Namespace {
-    /// What this name of a namespace means.
+    /// Returns the meaning of this namespace name.
     pub(super) fn of(uri: &str) -> Namespace {
         let uri = uri.trim();
         if uri.is_empty() {
@@ -27,10 +27,10 @@ impl Namespace {
     }
 }
 
-/// The open elements, one in the other.
+/// The open elements, one inside another.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
-    /// The names, one behind the other.
+    /// The names, concatenated.
     names: String,
     elements: Vec<Element>,
     bindings: Vec<(String, Namespace)>,
@@ -43,12 +43,12 @@ struct Element {
 }
 
 impl Scope {
-    /// How many elements are open.
+    /// Returns how many elements are open.
     pub(super) fn depth(&self) -> usize {
         self.elements.len()
     }
 
-    /// Opens an element; its prefixes are bound after that.
+    /// Opens an element; its prefixes are bound afterwards.
     pub(super) fn open(&mut self, name: &str) {
         let element = Element { name: self.names.len(), bindings: self.bindings.len() };
         self.elements.push(element);
@@ -60,7 +60,7 @@ impl Scope {
         self.bindings.push((prefix.to_owned(), namespace));
     }
 
-    /// The name of the innermost open element.
+    /// Returns the name of the innermost open element.
     pub(super) fn innermost(&self) -> Option<&str> {
         self.elements.last().map(|element| &self.names[element.name..])
     }
@@ -80,14 +80,14 @@ impl Scope {
         }
     }
 
-    /// What the prefix means here. A prefix that was never bound is as good as none.
+    /// Returns what the prefix means here. A prefix that was never bound counts as none.
     pub(super) fn resolve(&self, prefix: &str) -> Namespace {
         let bound = self.bindings.iter().rev().find(|(name, _)| name == prefix);
         bound.map_or(Namespace::Absent, |(_, namespace)| *namespace)
     }
 }
 
-/// A name's prefix (without colon, `""` where there is none) and its local part.
+/// Splits a name into its prefix (without the colon, `""` if there is none) and its local part.
 #[inline]
 pub(super) fn split_name(name: &str) -> (&str, &str) {
     name.split_once(':').unwrap_or(("", name))

@@ -10,7 +10,8 @@ use crate::{ErrorKind, Fidelity, Format, Limits, OnLoss, Result, Sink, Source, W
 
 const LEADER: &str = "<leader>00000nam a2200000   4500</leader>";
 
-/// A record in one line, its leader left out unless it is unusual: `001=id 245[1][0]$a=Title`.
+/// Formats a record on one line, without its leader unless it is unusual:
+/// `001=id 245[1][0]$a=Title`.
 fn shown(record: &Record) -> String {
     let mut text = String::new();
     if record.leader() != "00000nam a2200000   4500" {
@@ -129,7 +130,7 @@ fn xml_without_a_record_is_refused_for_what_it_is() {
         ),
     ] {
         let lines = read(text);
-        // Not a broken record to pass over, but an end.
+        // Not a broken record to skip, but an end.
         let [line] = lines.as_slice() else { panic!("{text}: {lines:?}") };
         assert!(line.starts_with("end ") && line.contains(expected), "{text}: {line}");
     }
@@ -191,7 +192,7 @@ fn prefixes_and_namespaces() {
     assert_eq!(read(&record("m:", " xmlns:m='info:lc/xmlns/marcxchange-v2'")), one);
     assert_eq!(read(&record("", &format!(" xmlns='{slim}'"))), one);
     assert_eq!(read(&record("x:", "")), one);
-    // An answer of SRU: its own record holds ours.
+    // A response of SRU: its own record contains ours.
     let inner = record("", &format!(" xmlns='{slim}'"));
     let text = format!(
         "<searchRetrieveResponse xmlns='http://www.loc.gov/zing/srw/'><records><record>\
@@ -228,7 +229,7 @@ fn what_is_counted_and_what_is_not() {
     check(
         "<record><controlfield tag='001'>x</controlfield></record>",
         "\"00000    a2200000   4500\" 001=x",
-        &["a record without leader"],
+        &["a record without a leader"],
     );
     check(
         &format!("<record><id>x<leader/></id>{LEADER}</record>"),
@@ -273,7 +274,7 @@ fn broken_records_are_named_and_passed_over() {
     check(
         "<record><datafield tag=\"1\" tag=\"2\"/></record>",
         8,
-        "found a bad attribute of <datafield> (position 18: duplicated attribute, previous \
+        "found an invalid attribute of <datafield> (position 18: duplicated attribute, previous \
          declaration at position 10)",
     );
     check(
@@ -297,14 +298,14 @@ fn broken_records_are_named_and_passed_over() {
         "<record><leader>\u{1}</leader></record>",
         16,
         "found the character U+0001, which XML \
-         1.0 does not allow; take it out, or read the records from another serialisation",
+         1.0 does not allow; remove it, or read the records from another serialisation",
     );
     check(
         "<record><controlfield tag=\"&#1;\"/></record>",
         8,
         "found \"&#1;\", expected the number of a character that XML 1.0 allows",
     );
-    // A record without end: the next one is not lost.
+    // A record without an end: the next one is not lost.
     check(
         &format!("<record>{id}"),
         8 + id.len(),
@@ -321,7 +322,7 @@ fn broken_records_are_named_and_passed_over() {
         "<?regauge x?><record><?regauge charset=\"x\"?></record>",
         21,
         "found <?regauge \
-         charset=\"x\"?>, expected one of our instructions there",
+         charset=\"x\"?>, expected an instruction that regauge writes there",
     );
 }
 
@@ -477,7 +478,7 @@ fn cut_at_every_byte() {
         let got = read_under(&text.as_bytes()[..cut], OnLoss::Refuse).lines;
         let whole = usize::from(cut >= first_end) + usize::from(cut >= first_end + second.len());
         assert_eq!(got[..whole], all[..whole], "{cut}");
-        // All that is not whole is an error, and a single one.
+        // Anything incomplete is an error, and only one.
         assert_eq!(got.len(), whole + usize::from(cut > 0), "{cut}: {got:?}");
     }
 }

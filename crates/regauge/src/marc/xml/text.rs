@@ -1,4 +1,4 @@
-//! Text of XML: references, line ends and the characters that are none.
+//! Text of XML: references, line ends and characters that are not allowed.
 
 use super::is_forbidden;
 use super::scan::first_special;
@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// (XML 1.0 §2.11). In an attribute, white space becomes blanks (§3.3.3).
 ///
 /// # Errors
-/// For what is no text of XML 1.0, with an offset from the start of `bytes`.
+/// For anything that is not text of XML 1.0, with an offset from the start of `bytes`.
 #[inline]
 pub(super) fn append(bytes: &[u8], out: &mut String, attribute: bool) -> Result {
     let Some(text) = crate::utf8::from_utf8(bytes) else { return Err(not_utf8(bytes)) };
@@ -19,7 +19,7 @@ pub(super) fn append(bytes: &[u8], out: &mut String, attribute: bool) -> Result 
     append_slowly(text, out, attribute, true)
 }
 
-/// As [`append`], for a CDATA section: nothing is a reference.
+/// Like [`append`], for a CDATA section: nothing is a reference.
 pub(super) fn append_literally(bytes: &[u8], out: &mut String) -> Result {
     let Some(text) = crate::utf8::from_utf8(bytes) else { return Err(not_utf8(bytes)) };
     append_slowly(text, out, false, false)
@@ -56,7 +56,7 @@ fn append_slowly(text: &str, out: &mut String, attribute: bool, references: bool
                         "found the character U+{:04X}, which XML 1.0 does not allow",
                         u32::from(c)
                     ))
-                    .hint("take it out, or read the records from another serialisation")
+                    .hint("remove it, or read the records from another serialisation")
                     .at(at as u64));
                 }
                 out.push(c);
@@ -68,8 +68,8 @@ fn append_slowly(text: &str, out: &mut String, attribute: bool, references: bool
     }
 }
 
-/// The character of a reference, `text` being what stands behind the ampersand, and the length
-/// with both ends.
+/// Returns the character of a reference and the length with both ends; `text` is what follows the
+/// ampersand.
 fn reference(text: &str) -> Result<(char, usize)> {
     // The longest is &#x0010FFFF; with a few zeros to spare.
     let head = &text.as_bytes()[..text.len().min(16)];

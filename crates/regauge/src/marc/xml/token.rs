@@ -1,32 +1,32 @@
-//! The tokens of XML in a window: only whole ones are given.
+//! The tokens of XML in a window, always whole.
 //!
 //! The boundaries are found here and not by quick-xml, because a window may end anywhere, and only
-//! who sees the boundaries can stop before a token that is cut off.
+//! code that sees the boundaries can stop before a token that is cut off.
 
 use crate::{Error, ErrorKind, Result};
 
-/// A token and its parts, as ranges of the bytes that were looked at.
+/// A token and its parts, as ranges of the bytes examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'x> {
     /// Text up to the next markup, references not resolved.
     Text(&'x [u8]),
-    /// A start tag or an empty element: what stands between the name's first byte and `>` or `/>`.
+    /// A start tag or an empty element: everything from the name's first byte to `>` or `/>`.
     Start { content: &'x [u8], name: &'x [u8], empty: bool },
     /// An end tag: its name.
     End(&'x [u8]),
     /// The content of a CDATA section.
     CData(&'x [u8]),
-    /// A processing instruction or the XML declaration: what stands between `<?` and `?>`.
+    /// A processing instruction or the XML declaration: everything between `<?` and `?>`.
     Instruction(&'x [u8]),
     /// A comment, or a document type that declares nothing.
     Nothing,
 }
 
-/// The token at the head of `bytes`, which must not be empty, and its length; `None` when it is cut
-/// off. With `last`, nothing follows.
+/// Returns the token at the start of `bytes`, which must not be empty, and its length; `None` if it
+/// is cut off. With `last`, nothing follows.
 ///
 /// # Errors
-/// For markup that is none, with an offset from the start of `bytes`.
+/// For invalid markup, with an offset from the start of `bytes`.
 #[inline]
 pub(super) fn token(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize)>> {
     if bytes[0] != b'<' {
@@ -51,7 +51,7 @@ pub(super) fn token(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize
     }
 }
 
-/// A start tag: `>` ends it unless it stands in quotes.
+/// Reads a start tag, which ends at the first `>` outside quotes.
 #[inline]
 fn start(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize)>> {
     let mut end = 1;
@@ -83,7 +83,7 @@ fn start(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize)>> {
     Ok(Some((Token::Start { content, name, empty }, end + 1)))
 }
 
-/// A comment, a CDATA section or a document type.
+/// Reads a comment, a CDATA section or a document type.
 #[cold]
 fn bang(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize)>> {
     let opens = |with: &[u8]| bytes.starts_with(with) || !last && with.starts_with(bytes);
@@ -109,7 +109,7 @@ fn bang(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize)>> {
                 "found a document type with declarations, expected none: \
                  entities are not expanded",
             )
-            .hint("take the declarations out, or expand them with xmllint --noent")
+            .hint("remove the declarations, or expand them with xmllint --noent")
             .at(0)),
             None => cut(bytes, last, "a document type"),
         };
@@ -117,7 +117,7 @@ fn bang(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize)>> {
     Err(Error::syntax("found \"<!\", expected a comment, a CDATA section or a tag").at(0))
 }
 
-/// A token without its end.
+/// Handles a token without its end.
 #[cold]
 fn cut<'x>(bytes: &[u8], last: bool, what: &str) -> Result<Option<(Token<'x>, usize)>> {
     if !last {

@@ -2,21 +2,22 @@
 
 use super::scan::first_special;
 
-/// How much white space stands at the head.
+/// Returns the length of the white space at the start.
 #[inline]
 pub(super) fn white_space(bytes: &[u8]) -> usize {
     let is_other = |b: &u8| !matches!(b, b' ' | b'\n' | b'\r' | b'\t');
     bytes.iter().position(is_other).unwrap_or(bytes.len())
 }
 
-/// The text up to the end tag, if it is whole and has no reference, comment or control character.
+/// Returns the text up to the end tag, if it is complete and has no reference, comment or control
+/// character.
 #[inline]
 pub(super) fn plain_text<'x>(bytes: &'x [u8], end_tag: &[u8]) -> Option<&'x str> {
     let (text, rest) = bytes.split_at(first_special(bytes));
     if rest.starts_with(end_tag) { crate::utf8::from_utf8(text) } else { None }
 }
 
-/// The tag and the indicators of a data field's tag of the usual length.
+/// Returns the tag and the indicators of a data field's tag of the usual length.
 #[inline]
 pub(super) fn usual_data_field(head: &[u8; 39]) -> Option<(&str, &str, &str)> {
     let usual = head.starts_with(b"<datafield tag=\"")

@@ -1,7 +1,7 @@
-//! Records to MARCXML, written as their parts come.
+//! Records to MARCXML, written as their parts arrive.
 //!
-//! Keys may stand in any order, so a leader or an indicator can come late; it is then put into
-//! what is already written. Nothing of a record leaves memory before it is whole.
+//! Keys may be in any order, so a leader or an indicator can arrive late; it is then inserted into
+//! what is already written. No part of a record leaves memory before the record is complete.
 
 use super::scan::first_special;
 use super::{INSTRUCTION, NAMESPACE, is_forbidden};
@@ -14,16 +14,16 @@ use crate::options::Opt;
 use crate::out::Out;
 use crate::{Error, ErrorKind, Limits, Result};
 
-/// How much room is asked for before a record: the buffer grows for one that is larger.
+/// How much room is reserved before a record; the buffer grows for a larger one.
 const ROOM_BYTES: usize = 16 << 10;
 
 /// A writer of MARCXML: a sink for documents in the shape of MARC-in-JSON. The file is one
-/// collection; one without records is an empty collection.
+/// collection, which is empty if there are no records.
 pub struct Writer<'o> {
     inner: Shape<Body<'o>>,
 }
 
-/// What stands between the elements.
+/// What is written between the elements.
 #[derive(Debug)]
 struct Layout {
     record: &'static [u8],
@@ -59,7 +59,7 @@ const COMPACT: Layout = Layout {
 };
 
 impl<'o> Writer<'o> {
-    /// A writer into `out`.
+    /// Creates a writer into `out`.
     pub fn new(out: Out<'o>, options: Options, fidelity: Fidelity) -> Writer<'o> {
         let layout = if options.compact { &COMPACT } else { &INDENTED };
         let body = Body {
@@ -78,26 +78,27 @@ impl<'o> Writer<'o> {
         Writer { inner: Shape::new(body, &Limits::default()) }
     }
 
-    /// Bounds the text of a record by [`Limits::record_bytes`]; without, by its default.
+    /// Bounds the text of a record by [`Limits::record_bytes`]; the default limit applies
+    /// otherwise.
     #[must_use]
     pub fn with_limits(mut self, limits: &Limits) -> Writer<'o> {
         self.inner.set_limits(limits);
         self
     }
 
-    /// The buffer, for what is still in memory.
+    /// Returns the buffer, with whatever is still in memory.
     pub fn into_out(self) -> Out<'o> {
         self.inner.target.out
     }
 
-    /// Takes the parts of a record in place of its events; [`end_document`](crate::Writer::end_document)
-    /// then ends it.
+    /// Accepts the parts of a record in place of its events;
+    /// [`end_document`](crate::Writer::end_document) then ends it.
     pub fn parts(&mut self) -> &mut (impl TakeRecord + use<'o>) {
         self.inner.parts()
     }
 }
 
-/// The record at hand, as far as it is written.
+/// The current record, as far as it is written.
 struct Body<'o> {
     out: Out<'o>,
     layout: &'static Layout,
@@ -105,22 +106,22 @@ struct Body<'o> {
     begun: bool,
     /// Where the record's content begins.
     record_at: u64,
-    /// The tag of the field at hand.
+    /// The tag of the current field.
     tag: FieldTag,
-    /// The first character of the code of the subfield at hand.
+    /// The first character of the code of the current subfield.
     code: Option<char>,
-    /// The data field's tag, where it is the last that was written or attributes came late.
+    /// The data field's tag, if it was written last or attributes came late.
     attributes: Option<AttributesPlace>,
-    /// Values that attributes could not hold, for the inside of their element.
+    /// Values that attributes could not hold, to be written inside their element.
     instructions: Vec<u8>,
     /// About how much text the record has.
     weight: u64,
-    /// The first thing that is wrong with the record.
+    /// The first fault of the record.
     fault: Option<Error>,
     fidelity: Fidelity,
 }
 
-/// A tag. Nearly all have three characters that need no thought.
+/// A tag. Nearly all have three characters that need no special handling.
 #[derive(Clone, Debug, Default)]
 enum FieldTag {
     /// There is no field yet.
@@ -140,12 +141,12 @@ impl FieldTag {
     }
 }
 
-/// Where the indicators of the data field at hand stand in the output.
+/// The position of the current data field's indicators in the output.
 #[derive(Clone, Copy, Debug)]
 struct AttributesPlace {
-    /// Behind the attribute `tag`.
+    /// After the attribute `tag`.
     start: u64,
-    /// Behind the last attribute, where `>` stands or will stand.
+    /// After the last attribute, where `>` is or will be.
     end: u64,
     closed: bool,
 }
@@ -160,7 +161,7 @@ impl Body<'_> {
         self.out.extend(b"\">\n");
     }
 
-    /// Puts bytes in a place that was passed already, or at the end.
+    /// Inserts bytes at an earlier position, or at the end.
     fn insert(&mut self, place: u64, bytes: &[u8]) {
         if place == self.out.position() {
             return self.out.extend_short(bytes);
@@ -169,7 +170,7 @@ impl Body<'_> {
         self.out.held_mut().splice(at..at, bytes.iter().copied());
     }
 
-    /// Text of an element.
+    /// Writes the text of an element.
     #[inline]
     fn content(&mut self, text: &str) {
         if first_special(text.as_bytes()) == text.len() {
@@ -178,7 +179,7 @@ impl Body<'_> {
         self.escape(text, false);
     }
 
-    /// The value of the attribute `name`. What it cannot hold is left in `instructions`.
+    /// Writes the value of the attribute `name`. Whatever it cannot hold goes to `instructions`.
     #[inline]
     fn attribute(&mut self, name: &str, value: &str) {
         if first_special(value.as_bytes()) == value.len() && !value.contains('"') {
@@ -210,8 +211,8 @@ impl Body<'_> {
                 b'<' => self.out.extend(b"&lt;"),
                 b'>' => self.out.extend(b"&gt;"),
                 b'"' if attribute => self.out.extend(b"&quot;"),
-                // A reader makes a line feed of it where it stands as it is (XML 1.0 §2.11), and a
-                // blank of all three in an attribute (§3.3.3).
+                // A reader would turn it into a line feed if it were written literally (XML 1.0
+                // §2.11), and all three into a blank in an attribute (§3.3.3).
                 b'\r' => self.out.extend(b"&#13;"),
                 b'\n' if attribute => self.out.extend(b"&#10;"),
                 b'\t' if attribute => self.out.extend(b"&#9;"),
@@ -230,7 +231,7 @@ impl Body<'_> {
         }
     }
 
-    /// A character that XML has no place for: goes by the policy.
+    /// Handles a character that XML does not allow, as the policy says.
     #[cold]
     fn forbidden(&mut self, c: char, attribute: bool) {
         let mut place = match &self.tag {
@@ -271,7 +272,7 @@ impl Body<'_> {
         }
     }
 
-    /// Writes an element whose position is known to be the end, and moves it to `place`.
+    /// Writes an element at the end, and moves it to `place`.
     fn at_place(&mut self, place: u64, write: impl FnOnce(&mut Self)) -> u64 {
         let before = self.out.position();
         write(self);
@@ -283,7 +284,7 @@ impl Body<'_> {
         length
     }
 
-    /// The attribute `tag` with its end.
+    /// Writes the attribute `tag` and the quote that ends it.
     #[inline]
     fn write_tag(&mut self) {
         match std::mem::take(&mut self.tag) {
@@ -314,7 +315,7 @@ impl Body<'_> {
         self.indicator_anywhere(number, value);
     }
 
-    /// An indicator that comes late, or is not a blank or a digit.
+    /// Writes an indicator that arrives late, or is not a blank or a digit.
     #[cold]
     fn indicator_anywhere(&mut self, number: u8, value: &str) {
         self.weight += value.len() as u64;
@@ -486,7 +487,7 @@ impl crate::event::Writer for Writer<'_> {
         body.out.finish()
     }
     fn checkpoint(&mut self) {
-        // What stands before the first record is no part of it.
+        // Anything before the first record is not part of it.
         self.inner.target.begin_collection();
         self.inner.target.out.checkpoint();
     }
