@@ -1,8 +1,8 @@
-//! Decides, before the tests are compiled, whether the data is there: a test that lacks it is
+//! Decides, before the tests are compiled, whether the data is there: a test without its data is
 //! compiled as ignored, so that the runner counts it. With `CI` set, no test is ignored.
 //!
-//! Cargo cannot watch for a file that does not exist yet without running this script every time:
-//! `make data` changes the time of this file instead.
+//! Cargo cannot watch for a file that does not exist yet without running this script every time, so
+//! `make data` updates the time of this file instead.
 
 use std::env::var_os;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Any bytes as Json: whole and in pieces alike, no panic, a round trip that changes nothing.
+//! Any bytes as JSON: same result whole and in pieces, no panic, a lossless round trip.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Any bytes as Marshal: whole and in pieces alike, no panic, a round trip that changes nothing;
-//! what is read is written back so that it reads the same; no policy panics, nor does the survey.
+//! Any bytes as Marshal: same result whole and in pieces, no panic, a lossless round trip. Writing
+//! back what was read is stable; neither a policy nor the survey panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

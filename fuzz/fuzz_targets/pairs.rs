@@ -1,5 +1,5 @@
-//! Any bytes through any pair of formats under any policy: no panic, and what `refuse` lets
-//! through comes back as it was, as does whatever `wrap` writes and `unwrap` reads.
+//! Any bytes through any pair of formats under any policy: no panic, and whatever `refuse` lets
+//! through comes back unchanged, as does whatever `wrap` writes and `unwrap` reads.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
         options.documents = Documents::Keep;
     }
     let Ok(written) = convert_bytes(data, &options) else { return };
-    // What a writer wrote its reader reads, and NaN apart it says the same.
+    // A reader accepts what the writer wrote, with the same meaning, NaN apart.
     let neutral = |from, bytes: &[u8]| {
         convert_bytes(bytes, &regauge_fuzz::checks::lossless(from, Format::Msgpack))
     };
@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
     if is_wrapped && !from.is_marc() && !to.is_marc() {
         let mut undone = Options::new(to, from);
         (undone.unwrap, undone.documents) = (true, Documents::Keep);
-        // Text that is not UTF-8, and the like: read, but never written.
+        // Text that is not UTF-8, for example, is read but never written.
         let mut same = Options::new(from, from);
         same.documents = Documents::Keep;
         if convert_bytes(data, &same).is_err() {
@@ -38,7 +38,7 @@ fuzz_target!(|data: &[u8]| {
         }
         let back =
             convert_bytes(&written, &undone).unwrap_or_else(|e| panic!("{from} to {to}: {e}"));
-        // Singles become doubles, and the sign of a NaN, which says nothing, is not kept: as in
+        // Singles become doubles, and the sign of a NaN, which has no meaning, is not kept, as in
         // Marshal.
         let shown = |bytes: &[u8]| {
             convert_bytes(bytes, &regauge_fuzz::checks::lossless(from, Format::Marshal))

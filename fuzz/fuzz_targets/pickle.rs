@@ -1,5 +1,5 @@
-//! Any bytes as pickle: whole and in pieces alike, no panic, a round trip that changes nothing. What
-//! comes as a pickle and goes as one means the same and would do the same when loaded.
+//! Any bytes as pickle: same result whole and in pieces, no panic, a lossless round trip. A pickle
+//! that is read and written as a pickle means the same and would do the same when loaded.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

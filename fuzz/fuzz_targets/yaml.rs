@@ -1,5 +1,5 @@
-//! Any bytes as YAML: whole and in pieces alike, no panic, a round trip that changes nothing, and
-//! the events of another parser of YAML 1.2, saphyr-parser, where both read the input.
+//! Any bytes as YAML: same result whole and in pieces, no panic, a lossless round trip, and the
+//! same events as saphyr-parser, another YAML 1.2 parser, if both read the input.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     if text.contains("---") && text.contains(['|', '>']) {
         return;
     }
-    // It puts the bytes of a character that is escaped in a tag together as one number.
+    // It combines the bytes of a character that is escaped in a tag into one number.
     let high = |two: &[u8]| matches!(two, [b'%', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F']);
     if text.contains('!') && data.windows(2).any(high) {
         return;
@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
     match (ours, theirs) {
         (Ok(ours), Ok(theirs)) => {
             let ours = comparable(&ours);
-            // They count a last line of spaces without a break in another way.
+            // They count a last line of spaces without a break differently.
             if text.ends_with(' ') && text.contains(['|', '>']) {
                 return;
             }
@@ -40,21 +40,21 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// The schema of YAML 1.1, whose other line breaks are looked for in a copy: whole and in pieces alike,
-/// and U+0085 as good as a line feed.
+/// Checks the schema of YAML 1.1, whose other line breaks are detected in a copy: same result whole
+/// and in pieces, and U+0085 equivalent to a line feed.
 fn check_1_1(text: &str) {
     let mut options = lossless(Format::Yaml, Format::Msgpack);
     options.yaml.schema = Schema::Yaml11;
     let read = check_pieces(text.as_bytes(), &options).ok();
     if text.contains('\u{85}') && !text.contains("\r\u{85}") {
         let fed = check_pieces(text.replace('\u{85}', "\n").as_bytes(), &options).ok();
-        assert!(read == fed, "U+0085 is read otherwise than a line feed: {text:?}");
+        assert!(read == fed, "U+0085 is read differently from a line feed: {text:?}");
     }
 }
 
-/// What saphyr-parser refuses though YAML 1.2.2 allows it, or though we read it on purpose: tabs
-/// as separation, `?` and `-` before other indicators, brackets that close at their line's column,
-/// blank lines of tabs; and aliases, which events do not look up.
+/// What saphyr-parser refuses though YAML 1.2.2 allows it, or though we read it on purpose: tabs as
+/// separation, `?` and `-` before other indicators, brackets that close at their line's column,
+/// blank lines of tabs; and aliases, which events do not resolve.
 const STRICTER: [&str; 12] = [
     "unknown anchor",
     "expected whitespace",
@@ -92,7 +92,8 @@ const LAXER: [&str; 15] = [
     "spaces, expected",
 ];
 
-/// Our events without what saphyr-parser does not tell: names of anchors, flow style, markers.
+/// Returns our events without what saphyr-parser does not report: names of anchors, flow style,
+/// markers.
 fn comparable(events: &str) -> String {
     let mut out = String::new();
     for line in events.lines() {

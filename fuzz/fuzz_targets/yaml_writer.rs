@@ -1,5 +1,5 @@
-//! Any MessagePack as YAML, in any layout: our reader takes what was written, as the same values, and
-//! writes it again alike. So whatever text or key there is, it was quoted as it had to be.
+//! Any MessagePack as YAML, in any layout: our reader reads the output as the same values, and the
+//! writer writes it again identically. So every text and key was quoted where necessary.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
     there.yaml_write.indent_sequences = layout & 16 != 0;
     there.yaml_write.document_start = layout & 32 != 0;
     let Ok(written) = convert_bytes(data, &there) else { return };
-    // Text that is not UTF-8, and the like: read, but never written.
+    // Text that is not UTF-8, for example, is read but never written.
     if convert_bytes(data, &Options::new(Format::Msgpack, Format::Msgpack)).is_err() {
         return;
     }
@@ -21,7 +21,8 @@ fuzz_target!(|data: &[u8]| {
     back.unwrap = true;
     let read = convert_bytes(&written, &back)
         .unwrap_or_else(|error| panic!("{error}\n{}", String::from_utf8_lossy(&written)));
-    // Singles become doubles, and the sign of a NaN, which says nothing, is not kept: as in Marshal.
+    // Singles become doubles, and the sign of a NaN, which has no meaning, is not kept, as in
+    // Marshal.
     let shown = |bytes: &[u8]| {
         convert_bytes(bytes, &lossless(Format::Msgpack, Format::Marshal)).expect("read before")
     };

@@ -1,35 +1,35 @@
-//! What tests and benchmarks need of the machine: conformance suites and real files in `build/data`,
-//! where `make data` puts them, and programs.
+//! What tests and benchmarks need from the machine: conformance suites and real files in
+//! `build/data`, where `make data` puts them, and programs.
 //!
-//! A test that reads them is declared with [`needs_data!`] instead of `#[test]`. Without the data
-//! the test runner counts it as ignored; with `CI=true` it fails instead.
+//! Declare a test that reads them with [`needs_data!`] instead of `#[test]`. Without the data, the
+//! test runner counts it as ignored; with `CI=true` it fails instead.
 
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns the folder of the data, which need not exist.
+/// Returns the data folder, which may not exist.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build/data")
 }
 
-/// Returns the place of a file or folder of the data.
+/// Returns the path of a file or folder in the data.
 ///
 /// # Panics
-/// If it is not there, with a message that says how to get it.
+/// If it does not exist, with a message that says how to get it.
 #[track_caller]
 pub fn path(name: &str) -> PathBuf {
     let path = folder().join(name);
-    assert!(path.exists(), "{} does not exist: `make data` gets it", path.display());
+    assert!(path.exists(), "{} does not exist: run `make data` to get it", path.display());
     path
 }
 
-/// Returns whether a program works here with these arguments. Where it does not, says so, and the
-/// test that asks has nothing to do.
+/// Returns whether a program works here with these arguments. If it does not, prints a note, and
+/// the calling test has nothing to do.
 ///
 /// # Panics
-/// With `CI=true`, if it does not work: there nothing is left out.
+/// With `CI=true`, if the program does not work: nothing may be skipped there.
 #[track_caller]
 pub fn has(program: &str, arguments: &[&str]) -> bool {
     let output = Command::new(program).args(arguments).output();

@@ -1,5 +1,5 @@
 //! Every file under `corpus/`: the valid ones are read, the invalid ones refused with the message
-//! that stands beside them in `messages.txt`.
+//! recorded in `messages.txt` next to them.
 
 mod checks;
 
@@ -18,13 +18,13 @@ fn corpus() -> PathBuf {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    // Notes on a file stand beside it as text.
+    // Notes about a file are text files next to it.
     files.retain(|path| path.extension().is_some_and(|suffix| suffix != "txt"));
     files.sort();
     files
 }
 
-/// The format of a corpus file: by its suffix.
+/// Returns the format of a corpus file, by its suffix.
 fn format_of(path: &Path) -> Format {
     let name = path.file_name().unwrap().to_str().unwrap();
     Format::from_name(name).unwrap_or_else(|| panic!("{name} has no known suffix"))
@@ -48,12 +48,12 @@ fn valid_files_are_read_and_come_back() {
     assert!(count > 0, "the corpus is empty");
 }
 
-/// The formats that hold every value, by themselves or in the notation, and one document as one:
-/// BSON is records, which are an array in JSON.
+/// The formats that hold every value, natively or in the notation, and one document as one. (BSON
+/// files are records, which become an array in JSON.)
 const GENERAL: [Format; 6] =
     [Format::Json, Format::Yaml, Format::Msgpack, Format::Cbor, Format::Marshal, Format::Pickle];
 
-/// A → B → A is the identity, whatever B is. (MARC has `marc_identity.rs`.)
+/// Checks that A → B → A is the identity, for any B. (MARC has `marc_identity.rs`.)
 #[test]
 fn valid_files_come_back_through_every_format() {
     let mut count = 0;
@@ -70,7 +70,7 @@ fn valid_files_come_back_through_every_format() {
                 continue;
             }
             for through in GENERAL.into_iter().filter(|&through| through != from) {
-                // A cycle cannot be read from every format.
+                // Not every format can read a cycle.
                 let Ok(there) = convert_bytes(&bytes, &checks::lossless(from, through)) else {
                     continue;
                 };

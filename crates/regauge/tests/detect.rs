@@ -1,5 +1,5 @@
-//! What a file's name and first bytes tell: right for every valid small file, by name and without
-//! one, and never garbage for what another format begins with.
+//! Detection by a file's name and first bytes: right for every valid small file, with and without
+//! its name, and never wrong about the beginning of another format.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Formats of which a file can be both.
+/// Returns whether a file can be both formats.
 fn is_as_good(told: Format, format: Format) -> bool {
     let is_json = |format: Format| format.is_json() || format == Format::MarcJson;
     told == format
@@ -25,7 +25,7 @@ fn is_as_good(told: Format, format: Format) -> bool {
         || is_json(told) && (is_json(format) || format == Format::Yaml)
 }
 
-/// Checks every file that its suffix tells the format of and that is read as it; gives how many.
+/// Checks every file that has a format by its suffix and can be read in it. Returns how many.
 fn check(files: &[PathBuf]) -> usize {
     let mut checked = 0;
     for path in files {
@@ -51,7 +51,7 @@ fn check(files: &[PathBuf]) -> usize {
             Ok(told) => assert_eq!(told, Some(format), "{shown}"),
             Err(error) => panic!("{shown}: {error}"),
         }
-        // Without a name it is right, or honest.
+        // Without a name, detection is right or gives no answer.
         let told = detect("", head).unwrap();
         assert!(told.is_none_or(|told| is_as_good(told, format)), "{shown} is taken for {told:?}");
     }
@@ -110,7 +110,7 @@ fn what_contradicts_the_name_is_refused() {
 #[test]
 fn what_only_seems_to_contradict_is_believed() {
     for (name, head, format) in [
-        // A single small integer, and one in front of something else.
+        // A single small integer, and one before something else.
         ("a.msgpack", &b"{"[..], Format::Msgpack),
         ("a.msgpack", b"\x7B\xA1a", Format::Msgpack),
         ("a.msgpack", b"\xA5hello", Format::Msgpack),

@@ -1,5 +1,5 @@
-//! Arrays of two and three doubles come in one event from BSON and MessagePack, and are read as they
-//! would be value by value: in any pieces, cut anywhere, and at the limit on depth.
+//! BSON and MessagePack emit arrays of two or three doubles as one event. They must read as they
+//! would value by value: in any pieces, cut anywhere, and at the limit on depth.
 
 use std::io::Read;
 
@@ -7,7 +7,7 @@ use regauge::reader::{Parse, Reader};
 use regauge::value::Builder;
 use regauge::{Limits, OnLoss, Source, Value, bson, msgpack};
 
-/// A byte at a time, so that no array is ever whole in the window when it begins.
+/// Delivers one byte at a time, so that no array is complete in the window when it begins.
 struct Drip<'a>(&'a [u8]);
 
 impl Read for Drip<'_> {
@@ -18,7 +18,7 @@ impl Read for Drip<'_> {
     }
 }
 
-/// The value, or the error; of NaN the text is compared, since it is not equal to itself.
+/// Returns the value or the error as text, because NaN is not equal to itself.
 fn outcome<P: Parse>(mut reader: Reader<'_, P>) -> String {
     let mut builder = Builder::new(&Limits::default());
     match reader.next(&mut builder) {
@@ -44,8 +44,8 @@ fn documents() -> Vec<Value> {
     documents
 }
 
-/// Reads whole and by the byte, to any end. Who has all bytes of MessagePack at once sees sooner that some
-/// are missing, so that the messages are others.
+/// Reads whole and byte by byte, cut at every length. With all bytes of MessagePack at hand, the
+/// reader notices missing ones sooner, so the messages may differ.
 fn check<P: Parse>(parser: impl Fn() -> P, bytes: &[u8], same_message: bool) {
     for end in (0..=bytes.len()).rev().take(80) {
         let whole = outcome(Reader::from_slice(parser(), &bytes[..end]));
@@ -66,7 +66,7 @@ fn in_any_pieces() {
         let bytes = bson::to_vec(&document, OnLoss::Refuse).unwrap();
         check(bson::Parser::default, &bytes, true);
         assert_eq!(format!("{:?}", bson::from_slice(&bytes).unwrap()), format!("{document:?}"));
-        // Another name than the index, or a wrong byte, anywhere.
+        // A name other than the index, or a wrong byte, anywhere.
         for at in 4..bytes.len().min(60) {
             for byte in [0, 1, b'0', b'7', 0xFF] {
                 let mut other = bytes.clone();

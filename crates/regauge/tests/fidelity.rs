@@ -1,4 +1,4 @@
-//! What JSON and MessagePack cannot hold of one another: refused with its path, wrapped and
+//! What JSON and MessagePack cannot hold of each other: refused with its path, wrapped and
 //! unwrapped, or approximated and counted.
 
 use regauge::convert::{Input, convert};
@@ -6,8 +6,8 @@ use regauge::fidelity::LossKind;
 use regauge::output::StreamOutput;
 use regauge::{ErrorKind, Format, OnLoss, Options, convert_bytes};
 
-/// `packed` is MessagePack of `{"a": [null, VALUE]}`; `wrapped` and `nearest` are what stands for
-/// the value in JSON.
+/// `packed` is MessagePack of `{"a": [null, VALUE]}`; `wrapped` and `nearest` are the value's
+/// representations in JSON.
 #[track_caller]
 fn check(value: &[u8], kind: LossKind, found: &str, wrapped: &str, nearest: &str) {
     let packed = [b"\x81\xA1a\x92\xC0", value].concat();
@@ -139,7 +139,7 @@ fn exact_numbers() {
     back.unwrap = true;
     back.json_read.exact_numbers = true;
     assert_eq!(convert_bytes(&packed, &back).unwrap().trim_ascii(), text);
-    // Without the option for exact numbers a reader would round them: so they stay wrapped.
+    // Without the option for exact numbers, a reader would round them, so they stay wrapped.
     back.json_read.exact_numbers = false;
     back.on_loss = OnLoss::Wrap;
     let wrapped = String::from_utf8(convert_bytes(&packed, &back).unwrap()).unwrap();
@@ -166,7 +166,7 @@ fn a_report_counts_what_was_rounded_and_what_stands_twice() {
 
 #[test]
 fn keys_nested_in_keys() {
-    // {{{…{1: 0}: 0}: 0}: 0}: the notation of each level doubles that of the level within.
+    // {{{…{1: 0}: 0}: 0}: 0}: each level doubles the notation of the level inside it.
     let nested = |levels: usize| [vec![0x81; levels], vec![1], vec![0; levels]].concat();
     let mut options = Options::new(Format::Msgpack, Format::Json);
     options.on_loss = OnLoss::Wrap;
@@ -178,7 +178,7 @@ fn keys_nested_in_keys() {
         let error = convert_bytes(&nested(levels), &options).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
     }
-    // From the notation's side: what nests deeper is refused.
+    // On the way back from the notation, deeper nesting is refused.
     let mut text = String::from("1");
     for _ in 0..18 {
         text = format!("{{{:?}:0}}", format!("$key:{text}"));

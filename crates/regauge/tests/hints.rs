@@ -1,4 +1,4 @@
-//! What errors advise is data: no message of the library or of a binding spells a flag of the command.
+//! Hints in errors are data: no message of the library or a binding spells out a command-line flag.
 
 use std::fs;
 use std::path::Path;

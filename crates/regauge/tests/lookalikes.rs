@@ -1,7 +1,7 @@
-//! Documents that look like the reversible notation, through all ordered pairs of formats: as plain
-//! data they are never touched, and what `wrap` writes of them `unwrap` gives back.
+//! Documents that look like the reversible notation, through all ordered pairs of formats: plain
+//! data is never touched, and `unwrap` restores whatever `wrap` writes.
 //!
-//! `REGAUGE_DOCUMENTS` sets how many documents there are in all.
+//! `REGAUGE_DOCUMENTS` sets the total number of documents.
 
 use std::slice;
 
@@ -12,7 +12,7 @@ use regauge::{
     ErrorKind, Ext, Format, OnLoss, Options, Origin, Timestamp, Type, Value, convert_bytes,
 };
 
-/// Documents in a run without `REGAUGE_DOCUMENTS`.
+/// Number of documents without `REGAUGE_DOCUMENTS`.
 const DOCUMENTS: u64 = 5_000;
 
 /// xorshift64*: the same documents on every machine.
@@ -56,7 +56,7 @@ impl Random {
     }
 }
 
-/// Every name of the notation, and what is nearly one.
+/// Every name of the notation, and near misses.
 const NAMES: &[&str] = &[
     "$literal",
     "$binary",
@@ -111,7 +111,7 @@ const NOTATIONS: &[&str] = &[
     "[1]",
 ];
 
-/// The value of a JSON text, none of it taken for the notation.
+/// Returns the value of a JSON text, none of it read as notation.
 fn plain(json: &str) -> Value {
     let options = Options::new(Format::Json, Format::Json);
     read_values(json.as_bytes(), &options).unwrap().pop().unwrap()
@@ -127,7 +127,7 @@ fn options(from: Format, to: Format) -> Options {
     options
 }
 
-/// Whether two files say the same, none of it taken for the notation.
+/// Returns whether two files mean the same, none of it read as notation.
 fn alike(one: &[u8], other: &[u8], format: Format) -> bool {
     let read = |bytes: &[u8]| {
         let mut options = options(format, format);
@@ -138,9 +138,9 @@ fn alike(one: &[u8], other: &[u8], format: Format) -> bool {
     one == other || same(&read(one), &read(other))
 }
 
-/// To the other format in the notation, and back out of it.
+/// Converts to the other format in the notation, and back out of it.
 fn wrapped_and_back(bytes: &[u8], from: Format, to: Format) -> regauge::Result<Vec<u8>> {
-    // Where numbers are text, their digits are data.
+    // If numbers are text, their digits are data.
     let is_text = matches!(from, Format::Json | Format::Ndjson | Format::Yaml);
     let exact = |from, to| {
         let mut options = options(from, to);
@@ -165,7 +165,7 @@ fn look_alikes_come_back_through_every_pair() {
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         let document = random.map(4);
         let from = formats[random.below(formats.len())];
-        // JSON and BSON have no keys but text.
+        // JSON and BSON only have text keys.
         let Ok((source, _)) = write_values(slice::from_ref(&document), &options(from, from)) else {
             continue;
         };
@@ -193,10 +193,10 @@ fn look_alikes_come_back_through_every_pair() {
             }
         }
     }
-    assert!(through > documents, "only {through} went through as they are");
+    assert!(through > documents, "only {through} went through unchanged");
 }
 
-/// In the notation twice, through three formats: each is undone by itself.
+/// Applies the notation twice, through three formats: each application is undone separately.
 #[test]
 fn the_notation_nests() {
     let formats = formats();
@@ -218,7 +218,7 @@ fn the_notation_nests() {
     }
 }
 
-/// One value of every kind that one format or another has.
+/// Returns one value of every kind that any format has.
 fn every_kind() -> Vec<(String, Value)> {
     let map = |value| Value::Map(vec![(Value::Text("v".into()), value)]);
     let ext = |v: Ext<'_>| map(Value::Ext(v.into()));
@@ -265,7 +265,7 @@ fn every_kind_of_value_comes_back_through_every_pair() {
             exact.json_read.exact_numbers = true;
             exact.yaml.exact_numbers = true;
             let given = [value.clone()];
-            // What the format cannot hold is none of its values.
+            // Skips values that the format cannot hold.
             let Ok((source, _)) = write_values(&given, &exact) else { continue };
             let before = read_values(&source, &exact).unwrap();
             if !same(&before, &given) {
@@ -279,7 +279,7 @@ fn every_kind_of_value_comes_back_through_every_pair() {
                         back.escape_ascii(),
                         source.escape_ascii()
                     ),
-                    // A document of BSON is a map.
+                    // A BSON document is a map.
                     Err(error) if error.kind() == ErrorKind::Unrepresentable => {
                         assert!(to == Format::Bson, "{name}, {from} → {to}: {error}");
                     }
@@ -292,7 +292,7 @@ fn every_kind_of_value_comes_back_through_every_pair() {
     assert!(through > 1000, "only {through} kinds and pairs");
 }
 
-/// Objects of Ruby's own library as Ruby wrote them.
+/// Objects of Ruby's standard library as Ruby wrote them.
 #[test]
 fn objects_of_ruby_come_back() {
     for (name, bytes) in [
@@ -304,7 +304,7 @@ fn objects_of_ruby_come_back() {
     ] {
         for to in formats() {
             let given = match to {
-                // A document of BSON is a map.
+                // A BSON document is a map.
                 Format::Bson => [b"\x04\x08{\x06I\"\x06v\x06:\x06ET", &bytes[2..]].concat(),
                 _ => bytes.to_vec(),
             };

@@ -1,7 +1,7 @@
 //! No silent loss, over all ordered pairs of formats: a random document goes A → B → A, and either
 //! it comes back the same, or the losses were reported, or it was refused.
 //!
-//! `REGAUGE_DOCUMENTS` sets how many documents there are in all.
+//! `REGAUGE_DOCUMENTS` sets the total number of documents.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use regauge::output::StreamOutput;
 use regauge::values::{read_values, write_values};
 use regauge::{ErrorKind, Ext, Format, OnLoss, Options, Timestamp, Value};
 
-/// Documents in a run without `REGAUGE_DOCUMENTS`.
+/// Number of documents without `REGAUGE_DOCUMENTS`.
 const DOCUMENTS: u64 = 20_000;
 
 /// xorshift64*: the same documents on every machine.
@@ -78,14 +78,14 @@ impl Random {
             3 => (Origin::Ruby, "object", "Shop::Order"),
             4 => (Origin::Python, "set", ""),
             5 => (Origin::Bson, "scope", "f(x)"),
-            // Those that the readers of their formats take for more than a type.
+            // Tags that their format's reader converts to another value.
             6 | 7 => (Origin::Cbor, "tag", self.one_of(CBOR_TAGS)),
             8 | 9 => (Origin::Yaml, "tag", self.one_of(YAML_TAGS)),
             10 => (Origin::Ruby, self.one_of(&["object", "struct"]), self.one_of(RUBY_CLASSES)),
             _ => (Origin::Python, "global", self.one_of(&["builtins.set", "datetime.date"])),
         };
         let value = match origin {
-            // Those that are defined over one sort of value.
+            // Types that are defined over one kind of value.
             Origin::Ruby | Origin::Bson => self.map(depth, true),
             Origin::Python if kind == "global" => Value::Null,
             Origin::Python => self.array(depth),
@@ -168,7 +168,8 @@ impl Random {
         }
     }
 
-    /// A document: mostly a map, as BSON has no other, at times with a value that stands twice.
+    /// Returns a document: usually a map, as BSON requires, sometimes with a value that occurs
+    /// twice.
     fn document(&mut self) -> Value {
         let mut document = match self.below(4) {
             0 => self.value(3),
@@ -185,7 +186,7 @@ impl Random {
     }
 }
 
-/// Texts that one format or another could take for something else.
+/// Texts that one format or another could mistake for something else.
 const WORDS: &[&str] = &[
     "yes",
     "no",
@@ -269,7 +270,7 @@ const YAML_TAGS: &[&str] = &[
 
 const RUBY_CLASSES: &[&str] = &["Set", "Range", "Time", "Date", "Complex", "BigDecimal"];
 
-/// The formats that hold any document.
+/// Returns the formats that hold any document.
 fn formats() -> Vec<Format> {
     Format::ALL.into_iter().filter(|format| !format.is_marc()).collect()
 }
@@ -283,7 +284,7 @@ fn options(from: Format, to: Format, on_loss: OnLoss) -> Options {
     options
 }
 
-/// The bytes in B, and whether something was lost on the way.
+/// Returns the bytes in B, and whether something was lost on the way.
 fn converted(bytes: &[u8], options: &Options) -> Result<(Vec<u8>, bool), regauge::Error> {
     let mut output = Vec::new();
     let mut options = options.clone();
@@ -299,7 +300,7 @@ struct Tally {
     wrapped: u64,
     reported: u64,
     refused: u64,
-    /// Documents that the first format cannot hold in the first place.
+    /// Documents that the first format cannot hold at all.
     not_held: u64,
 }
 
@@ -339,7 +340,7 @@ fn nothing_is_lost_in_silence() {
         sum(|tally| tally.refused),
     );
     assert!(failures.is_empty(), "{} or more:\n{}", failures.len(), failures.join("\n"));
-    // Every pair was really tried: something went through it as it was, and something could not.
+    // Every pair was really tested: something went through unchanged, and something could not.
     for ((from, to), tally) in &tallies {
         assert!(tally.exact > 0, "{from} → {to}: nothing was exact");
         let tried = tally.exact + tally.wrapped + tally.reported + tally.refused + tally.not_held;
@@ -357,7 +358,7 @@ fn there_and_back(
     notation_there_and_back(document, from, to)
 }
 
-/// What the format itself holds, under each policy.
+/// Checks what the format itself holds, under each policy.
 fn plain_there_and_back(
     document: &Value,
     from: Format,
@@ -384,7 +385,7 @@ fn plain_there_and_back(
                 tally.refused += u64::from(on_loss == OnLoss::Refuse);
                 continue;
             }
-            // A format whose documents are maps has no place for anything else.
+            // A format whose documents are maps cannot hold anything else.
             Err(error) if error.kind() == ErrorKind::Unrepresentable => {
                 tally.refused += 1;
                 continue;
@@ -395,7 +396,7 @@ fn plain_there_and_back(
             tally.reported += 1;
             continue;
         }
-        // Whatever came from the format goes back to it exactly, with no policy to help.
+        // Whatever came from the format goes back to it exactly, without help from the policy.
         let mut undone = options(to, from, OnLoss::Refuse);
         undone.unwrap = on_loss == OnLoss::Wrap;
         let (back, lost) = converted(&there, &undone)
@@ -416,7 +417,7 @@ fn plain_there_and_back(
     Ok(())
 }
 
-/// Any document in the notation, from one format to the other in the notation, and back.
+/// Checks any document in the notation, from one format to the other in the notation, and back.
 fn notation_there_and_back(document: &Value, from: Format, to: Format) -> Result<(), String> {
     let given = std::slice::from_ref(document);
     let source = match write_values(given, &options(from, from, OnLoss::Wrap)) {
@@ -447,7 +448,8 @@ fn notation_there_and_back(document: &Value, from: Format, to: Format) -> Result
     }
 }
 
-/// The same, where a CBOR tag over what it stands for is that value: to CBOR the two are one.
+/// Compares values, treating a CBOR tag over the right content as the value it represents: they are
+/// the same in CBOR.
 fn alike(one: &[Value], other: &[Value]) -> bool {
     let in_cbor = |values: &[Value]| {
         let options = options(Format::Cbor, Format::Cbor, OnLoss::Wrap);

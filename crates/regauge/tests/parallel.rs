@@ -1,4 +1,4 @@
-//! Over several threads the output, the errors and the bad records are those of one.
+//! With several threads, the output, the errors and the bad records are the same as with one.
 
 use std::io::{self, Cursor, Read, Seek as _, SeekFrom, Write as _};
 
@@ -9,7 +9,7 @@ use regauge::{Format, OnLoss, Options};
 
 type Outcome = (Vec<u8>, Result<(u64, u64), String>, Vec<(String, Vec<u8>)>);
 
-/// Keeps a broken record; of those without a name, one for all.
+/// Keeps a broken record; those without a name share one entry.
 fn keep(bad: &mut Vec<(String, Vec<u8>)>, piece: Skipped) {
     match (piece.error, bad.last_mut()) {
         (Some(error), _) => bad.push((error.to_string(), piece.bytes)),
@@ -40,8 +40,8 @@ fn run(input: &[u8], options: &Options, jobs: usize) -> Outcome {
     (output, done, bad)
 }
 
-/// The same from an input that is read at any place, a few bytes at a time, into a file that is
-/// written at any place.
+/// Runs with random access: from an input that is read a few bytes at a time, into a file that is
+/// written at any position.
 fn run_at(input: &[u8], options: &Options, jobs: usize) -> Outcome {
     struct Pieces<'a>(&'a [u8]);
 
@@ -93,7 +93,7 @@ fn check(input: &[u8], options: &Options) -> Outcome {
         for many in [run(input, options, jobs), run_at(input, options, jobs)] {
             assert_eq!(one.1, many.1);
             assert_eq!(one.2, many.2);
-            // What a failed run has written so far is of no use, and need not be the same.
+            // The partial output of a failed run is of no use, and need not be the same.
             assert!(one.1.is_err() || one.0 == many.0, "{jobs} threads write something else");
         }
     }
@@ -154,7 +154,7 @@ fn a_file_that_shrinks_while_it_is_read_is_not_taken_for_whole() {
     let input = lines(40_000);
     let size = input.len() as u64;
     let ends = |nth: usize| input.match_indices('\n').nth(nth).unwrap().0 + 1;
-    // At the end of a line, inside of one, at the end of a part, with nothing left at all.
+    // At the end of a line, inside a line, at the end of a part, with nothing left at all.
     for left in [ends(3), ends(20_000), ends(20_000) + 7, 512 << 10, ends(39_998), 0] {
         let mut options = Options::new(Format::Ndjson, Format::Msgpack);
         options.jobs = 2;
@@ -201,7 +201,7 @@ fn the_same_bad_records_where_all_are_bad() {
     options.skip_bad = true;
     let (_, done, bad) = check(input.as_bytes(), &options);
     assert_eq!(done, Ok((20, 900_000)));
-    // A thousand are named, and the bytes of all are there.
+    // A thousand are named, and the bytes of all are kept.
     assert_eq!(bad.len(), 1001);
     assert_eq!(bad.iter().map(|(_, bytes)| bytes.len()).sum::<usize>(), 1_800_000);
     assert!(bad[999].0.contains("record 1010"), "{}", bad[999].0);
@@ -240,7 +240,7 @@ fn long_records_and_edges() {
     let long = format!("{{\"text\":\"{}\"}}\n", "x".repeat(700_000));
     let options = Options::new(Format::Ndjson, Format::Msgpack);
     for filler in [0, 1, 2, 255, 256, 257] {
-        // A line that ends exactly at, before and behind 256 KiB, then long ones and short ones.
+        // A line that ends just before, at and just after 256 KiB, then long and short ones.
         let first = format!("\"{}\"\n", "y".repeat((256 << 10) - 130 + filler));
         let input = [&first, "1\n", &long, "2\n\n3\n", &long, &long, "4"].concat();
         let (_, done, _) = check(input.as_bytes(), &options);

@@ -1,8 +1,8 @@
-//! The pickles of the corpus with something broken in them: bytes changed, taken out, put in, or
-//! taken from one another. Whatever comes of it is read or refused, alike whole and in pieces, and
-//! what is read comes back the same.
+//! Mutated pickles from the corpus: bytes changed, removed, inserted, or taken from one another.
+//! Each is read or refused, with the same result whole and in pieces, and whatever is read comes
+//! back the same.
 //!
-//! `REGAUGE_MUTATIONS` sets how many there are.
+//! `REGAUGE_MUTATIONS` sets the number of mutations.
 
 mod checks;
 
@@ -11,10 +11,10 @@ use std::path::Path;
 
 use regauge::Format;
 
-/// Mutations in a run without `REGAUGE_MUTATIONS`.
+/// Number of mutations without `REGAUGE_MUTATIONS`.
 const MUTATIONS: u64 = 1000;
 
-/// Longer files are left out: a short one has as many ways to be broken.
+/// Longer files are skipped: a short one has as many ways to be broken.
 const LENGTH_MAX: usize = 4096;
 
 /// xorshift64*: the same mutations on every machine.
@@ -28,7 +28,7 @@ impl Random {
         ((self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % bound.max(1) as u64) as usize
     }
 
-    /// A part of some bytes, of up to `most` bytes.
+    /// Returns a part of some bytes, of up to `most` bytes.
     fn part<'a>(&mut self, bytes: &'a [u8], most: usize) -> &'a [u8] {
         let start = self.below(bytes.len() + 1);
         let length = self.below(most + 1).min(bytes.len() - start);
@@ -36,7 +36,7 @@ impl Random {
     }
 }
 
-/// Opcodes that change what is on the stack, which random bytes seldom are.
+/// Opcodes that change what is on the stack; random bytes rarely do.
 const OPCODES: &[u8] =
     b"(.012NRabdelostu]})h\0h\x01q\0\x81\x82\x01\x85\x86\x87\x8f\x90\x91\x92\x93\x94Q";
 

@@ -1,16 +1,16 @@
-//! Times that one format writes and another has no place for.
+//! Times that one format can write and another cannot.
 
 use regauge::{ErrorKind, Format, OnLoss, Options, convert_bytes};
 
 fn converted(from: Format, to: Format, bytes: &[u8], on_loss: OnLoss) -> regauge::Result<Vec<u8>> {
     let mut options = Options::new(from, to);
     options.on_loss = on_loss;
-    // Times as JSON has them: in the notation.
+    // Times in JSON are in the notation.
     options.unwrap = from == Format::Json;
     convert_bytes(bytes, &options)
 }
 
-/// A text under tag 0, as encoders write milliseconds: always three digits.
+/// Text under tag 0, with milliseconds as encoders write them: always three digits.
 #[test]
 fn zeros_at_the_end_of_a_fraction_say_nothing() {
     for (text, yaml) in [
@@ -35,7 +35,7 @@ fn zeros_at_the_end_of_a_fraction_say_nothing() {
     }
 }
 
-/// RFC 3339 and YAML have offsets of minutes, Python and Ruby those of seconds.
+/// RFC 3339 and YAML have offsets in minutes, Python and Ruby in seconds.
 #[test]
 fn an_offset_with_seconds_is_refused_by_who_cannot_write_it() {
     let json = br#"[{"$offsetDateTime":"1930-01-01T00:00:00+00:19:32"}]"#;

@@ -1,5 +1,5 @@
-//! The reversible notation: every value goes to JSON and to MessagePack and comes back, whatever a
-//! user's own maps look like.
+//! The reversible notation: every value goes to JSON and to MessagePack and comes back, even if a
+//! user's own maps look like the notation.
 
 use regauge::event::Writer as _;
 use regauge::json;
@@ -9,7 +9,7 @@ use regauge::wrap::{Escape, Unwrap};
 use regauge::{Ext, Fidelity, Format, Limits, OnLoss, Origin, Sink, Source, Timestamp, Type};
 use regauge::{Value, msgpack};
 
-/// The value's text in the notation.
+/// Returns the value's text in the notation.
 fn to_json(value: &Value) -> String {
     let fidelity = Fidelity::new(OnLoss::Wrap, Format::Json);
     let mut writer = json::Writer::new(Out::in_memory(), json::WriteOptions::default(), fidelity);
@@ -37,7 +37,7 @@ fn to_msgpack(value: &Value) -> Vec<u8> {
     writer.into_vec()
 }
 
-/// NaN is itself here, bit for bit, and -0.0 is not 0.0.
+/// Compares bit for bit: NaN is equal to itself here, and -0.0 is not 0.0.
 fn same(a: &Value, b: &Value) -> bool {
     let bits = |v: &Value| match v {
         Value::F64(v) => v.to_bits(),
@@ -63,11 +63,11 @@ fn check(value: &Value) {
     for value in &places {
         let json = to_json(value);
         let back = from_json(&json);
-        assert!(same(&back, value), "{json} gives\n{back:?}, not\n{value:?}");
+        assert!(same(&back, value), "{json} gives\n{back:?}\nrather than\n{value:?}");
         let back =
             read(msgpack::Reader::from_slice(msgpack::Parser::default(), &to_msgpack(value)));
-        assert!(same(&back, value), "MessagePack gives\n{back:?}, not\n{value:?}");
-        // The notation of Display is that of the writer, and parses back.
+        assert!(same(&back, value), "MessagePack gives\n{back:?}\nrather than\n{value:?}");
+        // Display uses the writer's notation, and its output parses back.
         let shown = value.to_string();
         assert_eq!(shown, json.trim_end());
         assert!(same(&shown.parse().unwrap(), value), "{shown}");
@@ -189,7 +189,7 @@ fn maps_that_look_like_the_notation() {
     }
 }
 
-/// A guess would change a document that somebody took for one in the notation.
+/// A guess would change a document that is mistaken for one in the notation.
 #[test]
 fn what_is_not_the_notation_is_refused() {
     for (map, why) in [
@@ -231,7 +231,7 @@ fn what_is_not_the_notation_is_refused() {
         assert_eq!(error.kind(), regauge::ErrorKind::Syntax, "{map}: {error}");
         assert!(error.message().contains(why), "{map}: {error}");
         assert!(error.hint_text().unwrap().contains("--unwrap"), "{error}");
-        // As the data that it is, it goes through the notation and comes back.
+        // As plain data, it goes through the notation and comes back.
         let mut builder = Builder::new(&Limits::default());
         let mut reader = json::Reader::from_slice(json::Parser::default(), map.as_bytes());
         assert!(reader.next(&mut builder).unwrap());
@@ -241,7 +241,7 @@ fn what_is_not_the_notation_is_refused() {
 
 #[test]
 fn narrow_integers_stay_narrow() {
-    // The notation of an integer that the target would hold is an integer of the least width.
+    // The notation of an integer that the target can hold becomes the narrowest integer.
     for (text, value) in [
         ("12", Value::Int(12)),
         ("-9223372036854775808", Value::Int(i64::MIN)),
@@ -272,7 +272,7 @@ fn a_sink_can_be_a_trait_object() {
     );
 }
 
-/// What stands beside the value of a type would be lost.
+/// Anything next to the value of a type would be lost.
 #[test]
 fn third_key_beside_a_type_is_refused() {
     let json = br#"{"$ruby:object": "Foo", "value": 1, "more": 2}"#;

@@ -1,5 +1,5 @@
-//! What must hold for every input of every format, whatever it is. Tests run these over the corpus
-//! and over real files, fuzzing over everything else.
+//! Properties that hold for every input of every format. Tests check them over the corpus and over
+//! real files, fuzzing over everything else.
 
 use std::io::Read;
 
@@ -7,7 +7,7 @@ use regauge::convert::{Input, Options, convert};
 use regauge::output::StreamOutput;
 use regauge::{Error, ErrorKind, Format, OnLoss, convert_bytes};
 
-/// A stream that gives its bytes in pieces of the sizes that `seed` makes: 1 to 7 at a time.
+/// A stream that delivers its bytes in pieces of 1 to 7, with sizes derived from `seed`.
 struct Drip<'a> {
     bytes: &'a [u8],
     seed: u64,
@@ -23,14 +23,14 @@ impl Read for Drip<'_> {
     }
 }
 
-/// The options that keep everything: `from` to `to` in the reversible notation.
+/// Returns options that keep everything: `from` to `to` in the reversible notation.
 pub fn lossless(from: Format, to: Format) -> Options {
     let mut options = Options::new(from, to);
     options.on_loss = OnLoss::Wrap;
     options
 }
 
-/// The same from a document that is in the notation itself.
+/// Returns the same for a document that is itself in the notation.
 pub fn rewrapped(from: Format, to: Format) -> Options {
     let mut options = lossless(from, to);
     options.unwrap = true;
@@ -46,13 +46,13 @@ pub fn convert_dripping(bytes: &[u8], seed: u64, options: &Options) -> Result<Ve
 }
 
 /// Reads `bytes` as `format` and checks:
-/// - whole and in pieces give the same events, or the same error at the same offset;
+/// - the whole input and pieces give the same events, or the same error at the same offset;
 /// - an error has a place and a message;
-/// - what was read, written in its own format and read again, is the same (in MessagePack, which
-///   holds nearly everything);
+/// - a document that is written in its own format and read again is unchanged (compared in
+///   MessagePack, which holds nearly everything);
 /// - what the writer wrote once, it writes again.
 ///
-/// Gives the error, if there was one.
+/// Returns the error, if there was one.
 pub fn check_reader(format: Format, bytes: &[u8]) -> Option<Error> {
     let read = check_pieces(bytes, &lossless(format, Format::Msgpack));
     read.map(|packed| check_round_trip(format, &packed)).err()
@@ -72,7 +72,7 @@ pub fn check_pieces(bytes: &[u8], options: &Options) -> Result<Vec<u8>, Error> {
         (Err(whole), Err(pieces)) => {
             assert_eq!(whole.kind(), pieces.kind(), "{whole} / {pieces}");
             assert_eq!(whole.record(), pieces.record(), "{whole} / {pieces}");
-            // Who has the whole input can tell earlier that something announced is not there.
+            // A reader of the whole input can tell earlier that announced bytes are missing.
             if whole.kind() != ErrorKind::Truncated {
                 assert_eq!(whole.message(), pieces.message());
                 assert_eq!(whole.offset(), pieces.offset(), "{whole} / {pieces}");
@@ -89,15 +89,15 @@ pub fn check_pieces(bytes: &[u8], options: &Options) -> Result<Vec<u8>, Error> {
 
 fn check_round_trip(format: Format, packed: &[u8]) {
     let mut back = rewrapped(Format::Msgpack, format);
-    // What was a call in the pickle is one again: its description could not stand in a set.
+    // A call in the pickle becomes a call again: its description could not be in a set.
     back.pickle.calls = true;
     if matches!(format, Format::Json | Format::MarcJson) {
-        // A JSON file is one document, and so is its MessagePack; an array is none of MARC records.
+        // A JSON file is one document, and so is its MessagePack; an array is not a MARC record.
         back.documents = regauge::documents::Documents::Keep;
     }
     let written = match convert_bytes(packed, &back) {
         Ok(written) => written,
-        // Its reader takes any JSON, its writer records only.
+        // Its reader accepts any JSON, its writer only records.
         Err(error) if format == Format::MarcJson && error.kind() == ErrorKind::Unrepresentable => {
             return;
         }
@@ -108,11 +108,11 @@ fn check_round_trip(format: Format, packed: &[u8]) {
     let same = comparable(format, &again) == comparable(format, packed);
     assert!(same, "{format}: a round trip through the format changes the document");
     let twice = convert_bytes(&again, &back).expect("written once already");
-    assert!(twice == written, "{format}: the writer writes the same differently");
+    assert!(twice == written, "{format}: the second write differs from the first");
 }
 
-/// The MessagePack of documents without what their format computes anew on writing: the two numbers
-/// in the leader of a MARC record, which change where MARC-8 is spelt in another way.
+/// Returns the MessagePack of documents without what their format recomputes on writing: the two
+/// numbers in the leader of a MARC record, which change if MARC-8 is spelt differently.
 fn comparable(format: Format, packed: &[u8]) -> Vec<u8> {
     let mut bytes = packed.to_vec();
     if format == Format::Marc {
@@ -120,7 +120,7 @@ fn comparable(format: Format, packed: &[u8]) -> Vec<u8> {
         let mut at = 0;
         while let Some(found) = bytes[at..].windows(key.len()).position(|part| part == key) {
             at += found + key.len();
-            // Behind the key, the header of a text of 24 to 48 bytes.
+            // The key is followed by the header of a text of 24 to 48 bytes.
             at += if bytes[at] == 0xD9 { 2 } else { 1 };
             let characters = bytes[at..].iter_mut().filter(|byte| **byte & 0xC0 != 0x80).take(17);
             for (_, byte) in characters.enumerate().filter(|(n, _)| !(5..12).contains(n)) {
@@ -131,8 +131,9 @@ fn comparable(format: Format, packed: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Cuts `bytes` at every place (at most `most` of them, evenly spread) and reads what is left: no
-/// panic, an error within what is left, and never more documents than there were.
+/// Cuts `bytes` at every place (at most `most` of them, evenly spread) and reads what is left.
+/// Checks that there is no panic, that any error lies within what is left, and that there are never
+/// more documents than before.
 #[allow(dead_code, reason = "not every test that includes this cuts its inputs")]
 pub fn check_cuts(format: Format, bytes: &[u8], most: usize) {
     let options = lossless(format, Format::Msgpack);
@@ -151,8 +152,8 @@ pub fn check_cuts(format: Format, bytes: &[u8], most: usize) {
     }
 }
 
-/// Reads `bytes` as pickles and writes them as pickles, and checks that the result says the same,
-/// and that loading it would import and call the same, as far as that is not harmless.
+/// Reads `bytes` as pickles and writes them as pickles. Checks that the result means the same, and
+/// that loading it would make the same imports and calls, apart from harmless ones.
 pub fn check_pickle(bytes: &[u8]) {
     use regauge::pickle::{Risk, Verdict, survey};
     let mut same = Options::new(Format::Pickle, Format::Pickle);
@@ -166,14 +167,14 @@ pub fn check_pickle(bytes: &[u8]) {
         calls.sort();
         let mut extensions = survey.extensions.clone();
         extensions.sort();
-        // Bytes are a call in old protocols, and none in new ones.
+        // Bytes are a call in old protocols, but not in new ones.
         let verdict = survey.verdict().max(Verdict::HarmlessTypes);
         (verdict, calls, extensions, survey.persistent_ids)
     };
     let (verdict, calls, extensions, persistent_ids) = told(bytes);
     let before = neutral(bytes).expect("read once already");
-    let after = neutral(&written).unwrap_or_else(|error| panic!("wrote what is broken: {error}"));
-    assert!(before == after, "from pickle to pickle something changes");
+    let after = neutral(&written).unwrap_or_else(|error| panic!("wrote a broken pickle: {error}"));
+    assert!(before == after, "the round trip through pickle changes the document");
     let (verdict_after, calls_after, extensions_after, persistent_ids_after) = told(&written);
     assert_eq!(verdict, verdict_after);
     assert_same_and_no_fewer(&calls, &calls_after);
@@ -184,14 +185,15 @@ pub fn check_pickle(bytes: &[u8]) {
     );
 }
 
-/// The same things in order, and as often or more often: what stands in a key and elsewhere too is made again.
+/// Checks for the same items, each at least as often: one in a key as well as elsewhere is created
+/// twice.
 fn assert_same_and_no_fewer<T: Clone + std::fmt::Debug + Ord>(before: &[T], after: &[T]) {
     let times = |all: &[T], one: &T| all.iter().filter(|other| *other == one).count();
     for one in before.iter().chain(after) {
         let (first, second) = (times(before, one), times(after, one));
         assert!(
             first > 0 && second >= first,
-            "{one:?} came {first} times, and then {second} times"
+            "{one:?} occurred {first} times before and {second} times after"
         );
     }
 }
