@@ -310,11 +310,7 @@ fn tags_stay_what_they_are_from_cbor_to_cbor() {
 #[test]
 fn messages() {
     let truncated = ErrorKind::Truncated;
-    fails(
-        "83 01 02",
-        truncated,
-        "cbor: byte 3: the input ends with 1 values of an array missing",
-    );
+    fails("83 01 02", truncated, "cbor: byte 3: the input ends with 1 values of an array missing");
     fails(
         "bf 61 61",
         truncated,
