@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use regauge::convert::{self, Input as CoreInput};
 use regauge::event::{Sink, Source as _};
-use regauge::format::Framing;
+use regauge::codec::Framing;
 use regauge::reader::{Parse, Reader};
 use regauge::wrap::Unwrap;
 use regauge::{

@@ -38,20 +38,6 @@ pub struct Envelope {
     pub length: u32,
 }
 
-/// Formats by their number in byte 3. A number is never given twice.
-const FORMATS: [(u8, Format); 10] = [
-    (1, Format::Json),
-    (2, Format::Yaml),
-    (3, Format::Msgpack),
-    (4, Format::Bson),
-    (5, Format::Cbor),
-    (6, Format::Marshal),
-    (7, Format::Pickle),
-    (8, Format::Marc),
-    (9, Format::MarcXml),
-    (10, Format::MarcJson),
-];
-
 /// Compressions by their number in the low half of byte 2.
 const COMPRESSIONS: [(u8, Compression); 4] =
     [(0, Compression::None), (1, Compression::Zstd), (2, Compression::Lz4), (3, Compression::Gzip)];
@@ -67,7 +53,7 @@ impl Envelope {
         bytes[..2].copy_from_slice(&MAGIC);
         let compression = number(&COMPRESSIONS, self.codec.compression);
         bytes[2] = VERSION << 4 | compression.expect("every compression has a number");
-        bytes[3] = number(&FORMATS, self.codec.format).expect("a codec's format has a number");
+        bytes[3] = self.codec.format.info().store_number.expect("a codec's format has a number");
         bytes[4..8].copy_from_slice(&self.created.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.length.to_le_bytes());
         let checksum = checksum(&bytes[..12], payload);
@@ -119,7 +105,7 @@ impl Envelope {
             ));
         }
         let compression = named(&COMPRESSIONS, head[2] & 0xF);
-        let format = named(&FORMATS, head[3]);
+        let format = format_numbered(head[3]);
         let (Some(compression), Some(format)) = (compression, format) else {
             return Err(Error::damaged(
                 key,
@@ -144,7 +130,7 @@ pub(crate) fn lost_its_magic(value: &[u8], base64: bool) -> bool {
         [_, _, version, format, ..] => {
             version >> 4 == VERSION
                 && named(&COMPRESSIONS, version & 0xF).is_some()
-                && named(&FORMATS, *format).is_some()
+                && format_numbered(*format).is_some()
         }
         _ => false,
     };
@@ -160,7 +146,12 @@ pub(crate) fn lost_its_magic(value: &[u8], base64: bool) -> bool {
 
 /// Whether a value of this format can be stored.
 pub(crate) fn has_number(format: Format) -> bool {
-    number(&FORMATS, format).is_some()
+    format.info().store_number.is_some()
+}
+
+/// The format of this number in byte 3.
+fn format_numbered(number: u8) -> Option<Format> {
+    Format::ALL.into_iter().find(|format| format.info().store_number == Some(number))
 }
 
 fn number<T: PartialEq>(table: &[(u8, T)], one: T) -> Option<u8> {

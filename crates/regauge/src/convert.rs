@@ -1,19 +1,20 @@
 //! The loop from a reader to a writer, and the adapters between the two.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use crate::bson::extended::{ExtendedJson, FromExtended, ToExtended};
+use crate::codec::{Codec, Format, Framing, Visitor};
 use crate::documents::{Documents, Duplicates, Join, Split};
 use crate::event::{Source as _, Writer};
 use crate::fidelity::{Fidelity, Objects, OnLoss};
-use crate::format::{Format, Framing};
 use crate::limits::Limits;
 use crate::out::Out;
 use crate::output::Output;
 use crate::path::Tracker;
 use crate::reader::{Parse, Reader, Skipped};
 use crate::wrap::{Escape, Unwrap};
-use crate::{Error, ErrorKind, Result, excerpt, json, marc, msgpack, parallel};
+use crate::{Error, ErrorKind, Result, excerpt, json, marc, parallel};
 use crate::{bson, cbor, marshal, pickle, yaml};
 
 /// What to convert, and how.
@@ -114,8 +115,7 @@ impl Options {
     /// Returns whether symbols become text: objects are written as their data, and the target has
     /// no symbols.
     pub(crate) fn symbols_become_text(&self) -> bool {
-        let has_symbols = matches!(self.to, Format::Marshal | Format::Cbor | Format::Bson);
-        self.resolved_objects() == Objects::Data && !has_symbols
+        self.resolved_objects() == Objects::Data && !self.to.info().has_symbols
     }
 
     /// Returns the form of Extended JSON to write, if any.
@@ -158,6 +158,16 @@ impl Options {
         let mut marc = self.marc.clone();
         marc.references |= self.unwrap;
         marc
+    }
+
+    /// Returns the options for reading into memory, where Python's tuples are told apart from lists.
+    pub(crate) fn for_trees(&self) -> Cow<'_, Options> {
+        if self.to != Format::Pickle || self.pickle.exact {
+            return Cow::Borrowed(self);
+        }
+        let mut options = self.clone();
+        options.pickle.exact = true;
+        Cow::Owned(options)
     }
 
     /// Returns what happens to documents on the way, with `Auto` resolved.
@@ -379,72 +389,6 @@ impl Output for Discard {
     }
 }
 
-/// Creates the reader that the options ask for and runs an expression with it, compiled separately
-/// for each reader.
-macro_rules! with_reader {
-    ($input:expr, $options:expr, |$reader:ident| $act:expr) => {{
-        let (input, options): (Input<'_>, &Options) = ($input, $options);
-        let limits = options.limits;
-        match options.from {
-            Format::Json | Format::Ndjson | Format::MarcJson => {
-                let mut read = options.json_read.clone();
-                read.framing = match options.from {
-                    Format::Ndjson => json::Framing::Lines,
-                    Format::MarcJson => json::Framing::Concatenated,
-                    _ => json::Framing::Single,
-                };
-                read.count_rounded |= options.report;
-                input.reader(json::Parser::new(read, limits)).and_then(|$reader| $act)
-            }
-            Format::Msgpack => input.reader(msgpack::Parser::new(limits)).and_then(|$reader| $act),
-            Format::Yaml => {
-                let mut read = options.yaml.clone();
-                read.count_rounded |= options.report;
-                let parser = yaml::Parser::new(read, limits);
-                input.reader(parser).and_then(|$reader| $act)
-            }
-            Format::Bson => {
-                let mut bson = options.bson.clone();
-                bson.int64 |= options.keeps_int64();
-                bson.count_names |= options.report;
-                let parser = bson::Parser::new(bson, limits);
-                input.reader(parser).and_then(|$reader| $act)
-            }
-            Format::Cbor => {
-                let mut cbor = options.cbor.clone();
-                // The writer writes the original tags, even those for which other formats have a
-                // value.
-                cbor.keep_tags |= options.identity;
-                let parser = cbor::Parser::new(cbor, limits);
-                input.reader(parser).and_then(|$reader| $act)
-            }
-            Format::Marshal => {
-                let mut marshal = options.marshal.clone();
-                marshal.exact |= options.identity;
-                marshal.date_times |= options.on_loss == $crate::OnLoss::Wrap;
-                marshal.data |= options.symbols_become_text() && !marshal.exact;
-                let parser = marshal::Parser::new(marshal, limits);
-                input.reader(parser).and_then(|$reader| $act)
-            }
-            Format::Pickle => {
-                let mut read = options.pickle.clone();
-                read.exact |= options.to == Format::Pickle || options.wraps();
-                let parser = pickle::Parser::new(read, limits);
-                input.reader(parser).and_then(|$reader| $act)
-            }
-            Format::Marc => {
-                let parser = marc::iso2709::Parser::new(options.marc_read(), limits);
-                input.reader(parser).and_then(|$reader| $act)
-            }
-            Format::MarcXml => {
-                let parser = marc::xml::Parser::new(options.marc_read(), limits);
-                input.reader(parser).and_then(|$reader| $act)
-            }
-        }
-    }};
-}
-pub(crate) use with_reader;
-
 /// Drives a custom reader into the writer that the options ask for.
 ///
 /// # Errors
@@ -470,9 +414,27 @@ pub fn read<'a>(
     on_bad: &mut OnBad<'_>,
 ) -> Result<Summary> {
     let again = input.repeat();
-    let job = Job { options, tracked: options.report || again.is_none() };
-    let result = with_reader!(input, options, |reader| job.drive(reader, sink, on_bad));
+    let kept = options.for_trees();
+    let job = Job { options: &kept, tracked: options.report || again.is_none() };
+    let result = options.from.visit(ReadFrom { job, input, sink, on_bad });
     result.map_err(|error| explain(error, again, options))
+}
+
+/// Opens a format's reader, and drives it into a sink.
+struct ReadFrom<'j, 'a, 'b, W> {
+    job: Job<'j>,
+    input: Input<'a>,
+    sink: &'j mut W,
+    on_bad: &'j mut OnBad<'b>,
+}
+
+impl<W: Writer> Visitor for ReadFrom<'_, '_, '_, W> {
+    type Output = Result<Summary>;
+
+    fn visit<C: Codec>(self) -> Result<Summary> {
+        let reader = self.input.reader(C::parser(self.job.options))?;
+        self.job.drive(reader, self.sink, self.on_bad)
+    }
 }
 
 /// Runs one conversion on the calling thread: selects the reader.
@@ -491,17 +453,62 @@ pub(crate) fn run<'a>(
         options = &identity;
     }
     let job = Job { options, tracked };
-    with_reader!(input, options, |reader| job.to_writer(reader, out, on_bad))
+    options.from.visit(ConvertFrom { job, input, out, on_bad })
 }
 
+/// Opens a format's reader, and goes on to the writer.
+struct ConvertFrom<'j, 'a, 'b> {
+    job: Job<'j>,
+    input: Input<'a>,
+    out: Out<'a>,
+    on_bad: &'j mut OnBad<'b>,
+}
+
+impl<'a> Visitor for ConvertFrom<'_, 'a, '_> {
+    type Output = Result<(Summary, Out<'a>)>;
+
+    fn visit<C: Codec>(self) -> Self::Output {
+        let reader = self.input.reader(C::parser(self.job.options))?;
+        self.job.to_writer(reader, self.out, self.on_bad)
+    }
+}
+
+/// Opens a format's writer, and runs a reader into it. They are compiled together for the pairs that
+/// matter most; for the others the reader drives the writer through dynamic dispatch.
+struct ConvertTo<'j, 'a, 'b, P> {
+    job: &'j Job<'j>,
+    reader: Reader<'a, P>,
+    out: Out<'a>,
+    fidelity: Fidelity,
+    on_bad: &'j mut OnBad<'b>,
+}
+
+impl<'a, P: Parse> Visitor for ConvertTo<'_, 'a, '_, P> {
+    type Output = Result<(Summary, Out<'a>)>;
+
+    fn visit<C: Codec>(self) -> Self::Output {
+        let ConvertTo { job, reader, out, fidelity, on_bad } = self;
+        let mut writer = C::writer(out, job.options, fidelity);
+        let summary = if let Some(form) = job.options.writes_extended_json() {
+            let mut writer = ToExtended::new(&mut writer, form);
+            job.drive(reader, &mut writer as &mut dyn Writer, on_bad)?
+        } else if const { is_hot(P::FORMAT, C::FORMAT) } {
+            job.drive(reader, &mut writer, on_bad)?
+        } else {
+            job.drive(reader, &mut writer as &mut dyn Writer, on_bad)?
+        };
+        Ok((summary, C::into_out(writer)))
+    }
+}
+
+#[derive(Clone, Copy)]
 struct Job<'o> {
     options: &'o Options,
     tracked: bool,
 }
 
 impl Job<'_> {
-    /// Selects the writer. Reader and writer are compiled together for the most important pairs;
-    /// for the others the reader drives the writer through dynamic dispatch.
+    /// Selects the writer.
     fn to_writer<'a, P: Parse>(
         &self,
         reader: Reader<'a, P>,
@@ -514,65 +521,14 @@ impl Job<'_> {
         if options.numbers_as_decimals() && !options.unwraps() {
             fidelity = fidelity.with_numbers_as_decimals();
         }
-        macro_rules! drive {
-            ($writer:expr, $to:expr) => {{
-                let mut writer = $writer;
-                let summary = if let Some(form) = options.writes_extended_json() {
-                    let mut writer = ToExtended::new(&mut writer, form);
-                    self.drive(reader, &mut writer as &mut dyn Writer, on_bad)?
-                } else if const { is_hot(P::FORMAT, $to) } {
-                    self.drive(reader, &mut writer, on_bad)?
-                } else {
-                    self.drive(reader, &mut writer as &mut dyn Writer, on_bad)?
-                };
-                Ok((summary, writer.into_out()))
-            }};
-        }
-        match options.to {
-            // MARC-in-JSON has a reader of its own, which accepts any JSON.
-            Format::MarcJson if !matches!(options.from, Format::Marc | Format::MarcXml) => {
-                drive!(marc::json::Writer::new(out, fidelity), Format::MarcJson)
+        let to = match options.to {
+            // Their records are MARC-in-JSON already, which any JSON need not be.
+            Format::MarcJson if matches!(options.from, Format::Marc | Format::MarcXml) => {
+                Format::Ndjson
             }
-            Format::Json | Format::Ndjson | Format::MarcJson => {
-                let mut write = options.json_write;
-                write.lines = options.to != Format::Json;
-                write.exact_numbers |= options.json_read.exact_numbers;
-                drive!(json::Writer::new(out, write, fidelity), Format::Json)
-            }
-            Format::Msgpack => drive!(msgpack::Writer::new(out, fidelity), Format::Msgpack),
-            Format::Yaml => {
-                let mut write = options.yaml_write.clone();
-                write.schema = options.yaml.schema;
-                write.exact_numbers |= options.json_read.exact_numbers;
-                drive!(yaml::Writer::new(out, write, fidelity), Format::Yaml)
-            }
-            Format::Bson => {
-                drive!(bson::Writer::new(out, options.bson.clone(), fidelity), Format::Bson)
-            }
-            Format::Cbor => {
-                let mut write = options.cbor.clone();
-                write.keep_tags |= options.identity;
-                drive!(cbor::Writer::new(out, write, fidelity), Format::Cbor)
-            }
-            Format::Marshal => drive!(
-                marshal::Writer::new(out, options.marshal.clone(), fidelity),
-                Format::Marshal
-            ),
-            Format::Pickle => {
-                let mut write = options.pickle.clone();
-                // Whatever calls a pickle makes already run on load.
-                write.calls |= options.from == Format::Pickle;
-                drive!(pickle::Writer::new(out, write, fidelity), Format::Pickle)
-            }
-            Format::Marc => {
-                let writer = marc::iso2709::Writer::new(out, options.marc.clone(), fidelity);
-                drive!(writer.with_limits(&options.limits), Format::Marc)
-            }
-            Format::MarcXml => {
-                let writer = marc::xml::Writer::new(out, options.marc.clone(), fidelity);
-                drive!(writer.with_limits(&options.limits), Format::MarcXml)
-            }
-        }
+            to => to,
+        };
+        to.visit(ConvertTo { job: self, reader, out, fidelity, on_bad })
     }
 
     /// Puts the adapters that the options ask for between reader and writer, and runs. Without any,
@@ -643,7 +599,7 @@ impl Job<'_> {
 /// to the build.
 const fn is_hot(from: Format, to: Format) -> bool {
     let marc = from.is_marc() && to.is_marc();
-    matches!(to, Format::Json | Format::Msgpack) || matches!(from, Format::Json) || marc
+    to.is_json() || matches!(to, Format::Msgpack) || matches!(from, Format::Json) || marc
 }
 
 /// Adds the path that the writer tracks, if it does.

@@ -6,10 +6,10 @@
 
 use std::fmt;
 
+use crate::codec::Format;
 use crate::event::Sink;
 use crate::ext::Ext;
 use crate::fidelity::{Fidelity, OnLoss};
-use crate::format::Format;
 use crate::hint::Hint;
 use crate::reader::{Parse, Status};
 use crate::value::Value;
@@ -42,11 +42,24 @@ const OTHERS: [(&[u8], &str); 17] = [
 
 /// What the first bytes look like, beyond reasonable doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Looks {
+pub enum Looks {
+    /// Like this format.
     Like(Format),
+    /// Like another kind of file, which has this name.
     Other(&'static str),
-    /// Text of any kind.
+    /// Like text of some kind.
     Text,
+}
+
+impl Looks {
+    /// Whether these bytes begin something else than JSON or YAML.
+    pub(crate) fn is_neither_json_nor_yaml(self) -> bool {
+        match self {
+            Looks::Like(format) => !is_json_or_yaml(format),
+            Looks::Other(_) => true,
+            Looks::Text => false,
+        }
+    }
 }
 
 impl fmt::Display for Looks {
@@ -67,7 +80,7 @@ impl fmt::Display for Looks {
 /// `Syntax` if the first bytes contradict the name.
 pub fn detect(name: &str, head: &[u8]) -> Result<Option<Format>> {
     let Some(format) = Format::from_name(name) else { return Ok(from_magic(head)) };
-    match looks(head).filter(|looks| contradicts(format, *looks, head)) {
+    match looks(head).filter(|looks| format.is_contradicted(*looks, head)) {
         Some(looks) => Err(contradiction(format, looks, head)),
         None => Ok(Some(format)),
     }
@@ -85,36 +98,12 @@ fn contradiction(format: Format, looks: Looks, head: &[u8]) -> Error {
     })
 }
 
-/// Returns whether the head cannot begin a file of this format, or hardly ever would.
-fn contradicts(format: Format, looks: Looks, head: &[u8]) -> bool {
-    let other = match looks {
-        Looks::Like(other) => other,
-        Looks::Other(_) => return true,
-        // Other readers detect this themselves: for most letters they have no one-byte values.
-        Looks::Text => return format == Format::Msgpack,
-    };
-    match format {
-        _ if format == other => false,
-        Format::Json | Format::Ndjson | Format::MarcJson => !is_json_or_yaml(other),
-        // `<<: *other` is a key.
-        Format::Yaml if other == Format::MarcXml => skip_blank(head).starts_with(b"<?xml"),
-        Format::Yaml => !is_json_or_yaml(other),
-        // The first bytes of these formats are small integers in CBOR, and lengths in BSON.
-        Format::Cbor => !matches!(other, Format::Marshal | Format::Bson),
-        Format::Bson => other.is_text() || other == Format::Marc,
-        // A BSON length can begin like these, and so can a large array.
-        Format::Marshal | Format::Pickle => other != Format::Bson,
-        Format::Msgpack => other != Format::Bson || head.first().is_some_and(u8::is_ascii),
-        Format::Marc | Format::MarcXml => true,
-    }
-}
-
 fn is_json_or_yaml(format: Format) -> bool {
     matches!(format, Format::Json | Format::Ndjson | Format::MarcJson | Format::Yaml)
 }
 
-/// Returns the text without a byte order mark and leading whitespace.
-fn skip_blank(head: &[u8]) -> &[u8] {
+/// The text without byte order mark and white space at its beginning.
+pub(crate) fn skip_blank(head: &[u8]) -> &[u8] {
     without_mark(head).trim_ascii_start()
 }
 

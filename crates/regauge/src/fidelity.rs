@@ -43,7 +43,7 @@ pub use bodies::{
     key_value, nan_payload, non_finite,
 };
 
-use crate::format::Format;
+use crate::codec::Format;
 use crate::hint::Hint;
 use crate::options::Opt;
 use crate::path::Path;

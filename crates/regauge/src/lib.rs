@@ -9,6 +9,7 @@
 
 pub mod bson;
 pub mod cbor;
+pub mod codec;
 pub mod compare;
 pub mod convert;
 pub mod decimal128;
@@ -19,7 +20,6 @@ pub mod event;
 pub mod excerpt;
 pub mod ext;
 pub mod fidelity;
-pub mod format;
 pub mod hint;
 pub mod json;
 pub mod limits;
@@ -45,12 +45,12 @@ pub mod values;
 pub mod wrap;
 pub mod yaml;
 
+pub use codec::Format;
 pub use convert::{Options, convert, convert_bytes};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{BigInt, Ext, Sink, Source, Timestamp, Writer};
 pub use ext::{ExtBuf, Origin, Type, TypeBuf};
 pub use fidelity::{Fidelity, Objects, OnLoss};
-pub use format::Format;
 pub use limits::Limits;
 pub use path::Path;
 pub use value::Value;

@@ -5,7 +5,11 @@
 //! function takes. Each option is a row here; its effect is documented at the field of
 //! [`crate::Options`] that the row names.
 
-use crate::format::Format;
+mod set;
+
+pub use set::Setting;
+
+use crate::codec::Format;
 use Format::{Bson, Cbor, Json, Marc, MarcJson, MarcXml, Marshal, Msgpack, Ndjson, Pickle, Yaml};
 
 /// An option of a conversion, of reading or of writing.

@@ -18,10 +18,10 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 use self::parts::{Part, Parts, Records, ToTerminator, read_range};
+use crate::codec::{Format, Framing};
 use crate::convert::{Input, NAMED_BAD_RECORDS, OnBad, Options, ReadAt, Summary, run, shrunk};
 use crate::documents::Documents;
 use crate::fidelity::{Fidelity, OnLoss};
-use crate::format::Format;
 use crate::out::Out;
 use crate::output::Output;
 use crate::reader::{Skipped, WINDOW_BYTES};
@@ -37,9 +37,9 @@ const PARTS_PER_ACCOUNT: usize = 32;
 /// Returns whether a conversion can be cut into parts: its input is a stream of records whose
 /// boundaries can be found without parsing, and the outputs of two parts can be concatenated.
 pub fn can_split(options: &Options) -> bool {
-    let records = matches!(options.from, Format::Ndjson | Format::Marc);
+    let records = options.from.info().record_end.is_some();
     let documents = match options.resolved_documents() {
-        Documents::Keep | Documents::Auto => options.to != Format::Json,
+        Documents::Keep | Documents::Auto => options.to.framing() != Framing::Single,
         Documents::Join => options.to == Format::Json,
         Documents::Split => options.to.is_marc(),
     };

@@ -6,10 +6,10 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 
-use crate::convert::{Input, Options, Summary, with_reader, write_with};
+use crate::codec::{Codec, Format, Visitor};
+use crate::convert::{Input, Options, Summary, write_with};
 use crate::documents::Documents;
 use crate::event::{Sink, Source};
-use crate::format::Format;
 use crate::limits::Limits;
 use crate::out::Out;
 use crate::output::Output;
@@ -17,7 +17,7 @@ use crate::reader::{Parse, Reader, Status};
 use crate::tape::Tape;
 use crate::value::{Builder, Value};
 use crate::wrap::Unwrap;
-use crate::{Error, ErrorKind, Result, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
+use crate::{Error, ErrorKind, Result};
 
 /// Returns the documents of `bytes`, a stream of [`Options::from`]. The wrapped notation is undone
 /// with [`Options::unwrap`].
@@ -68,9 +68,7 @@ impl<'a> Values<'a> {
     /// `Io` if the input cannot be opened.
     pub fn open(input: Input<'a>, options: &Options) -> Result<Values<'a>> {
         let unwraps = options.unwraps();
-        let reader = with_reader!(input, options, |reader| {
-            Ok(Box::new(reader) as Box<dyn Documented + 'a>)
-        })?;
+        let reader = options.from.visit(Open { input, options: &options.for_trees() })?;
         let numbers_as_decimals = options.numbers_as_decimals();
         Ok(Values { reader, limits: options.limits, unwraps, numbers_as_decimals })
     }
@@ -98,6 +96,20 @@ impl<'a> Values<'a> {
     /// Returns how many bytes of input have been consumed.
     pub fn offset(&self) -> u64 {
         self.reader.offset()
+    }
+}
+
+/// Opens a reader of a format.
+struct Open<'o, 'a> {
+    input: Input<'a>,
+    options: &'o Options,
+}
+
+impl<'a> Visitor for Open<'_, 'a> {
+    type Output = Result<Box<dyn Documented + 'a>>;
+
+    fn visit<C: Codec>(self) -> Self::Output {
+        Ok(Box::new(self.input.reader(C::parser(self.options))?))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 
 use comfy_table::{ContentArrangement, Table, presets};
-use regauge::format::Framing;
+use regauge::codec::Framing;
 use regauge::matrix::{self, Outcome};
 use regauge::{Format, Sink};
 

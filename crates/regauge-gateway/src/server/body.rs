@@ -102,12 +102,6 @@ pub(super) fn limits(limits: super::config::Limits) -> Limits {
     reader
 }
 
-/// Whether a document of this format may name a value several times, so that it can become longer
-/// by any factor where they are written out.
-fn may_swell(format: Format) -> bool {
-    matches!(format, Format::Yaml | Format::Cbor | Format::Marshal | Format::Pickle)
-}
-
 /// A document in another format, if it could swell on the way, or is in the wrapped notation: at
 /// most `most` bytes of it. Any other is left to the store.
 pub(super) fn bounded<'d>(
@@ -118,7 +112,7 @@ pub(super) fn bounded<'d>(
     most: u64,
     doing: Doing,
 ) -> Answer<(Cow<'d, [u8]>, Format)> {
-    if !unwrap && (from == to || !may_swell(from)) {
+    if !unwrap && (from == to || !from.info().has_references) {
         return Ok((Cow::Borrowed(document), from));
     }
     let mut options = Options::new(from, to);

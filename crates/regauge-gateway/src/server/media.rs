@@ -5,29 +5,9 @@ use regauge::Format;
 
 use super::problem::{Answer, Problem};
 
-/// The media types of a format, the one that is sent first.
-pub fn types(format: Format) -> &'static [&'static str] {
-    match format {
-        Format::Json => &["application/json"],
-        Format::Ndjson => &["application/x-ndjson", "application/jsonl", "application/ndjson"],
-        Format::Yaml => &["application/yaml", "application/x-yaml", "text/yaml"],
-        Format::Msgpack => {
-            &["application/vnd.msgpack", "application/msgpack", "application/x-msgpack"]
-        }
-        Format::Bson => &["application/bson"],
-        Format::Cbor => &["application/cbor"],
-        Format::Marshal => &["application/x-ruby-marshal"],
-        Format::Pickle => &["application/x-python-pickle"],
-        Format::Marc => &["application/marc"],
-        Format::MarcXml => &["application/marcxml+xml"],
-        Format::MarcJson => &["application/marc+json"],
-        _ => &["application/octet-stream"],
-    }
-}
-
 /// The media type that a format is sent with.
 pub fn sent(format: Format) -> &'static str {
-    types(format)[0]
+    format.info().media_types[0]
 }
 
 fn listed(formats: &[Format]) -> Vec<&'static str> {
@@ -82,7 +62,7 @@ pub fn of_body(headers: &HeaderMap, formats: &[Format]) -> Answer<Format> {
     let format = formats
         .iter()
         .copied()
-        .find(|format| types(*format).iter().any(|one| one.eq_ignore_ascii_case(name)))
+        .find(|format| format.info().media_types.iter().any(|one| one.eq_ignore_ascii_case(name)))
         .ok_or_else(|| unsupported(&format!("\"{}\"", name.escape_debug()), formats))?;
     for parameter in parts {
         let Some((name, value)) = parameter.split_once('=') else { continue };
@@ -107,7 +87,7 @@ pub fn wanted(headers: &HeaderMap, formats: &[Format]) -> Answer<Format> {
     }
     let mut best: Option<(u16, Format)> = None;
     for format in formats {
-        let quality = quality(&ranges, types(*format));
+        let quality = quality(&ranges, format.info().media_types);
         if quality > 0 && best.is_none_or(|(other, _)| quality > other) {
             best = Some((quality, *format));
         }

@@ -12,10 +12,12 @@ pub mod program;
 
 use std::io::{self, BufRead, Write};
 
+use regauge::Format;
 use regauge::tape::Tape;
 use regauge::value::Value;
 
 use bench::{Bench, Codec};
+use ours::Ours;
 
 use crate::contender::{Gives, Wire};
 
@@ -55,18 +57,18 @@ macro_rules! contenders {
 }
 
 contenders! {
-    "regauge (json)", Json, Data, USUAL, ours::Json::<Value>::default();
-    "regauge (msgpack)", Msgpack, Data, USUAL, ours::Msgpack::<Value>::default();
-    "regauge (yaml)", Yaml, Data, USUAL, ours::Yaml::<Value>::default();
-    "regauge (bson)", Bson, Data, USUAL, ours::Bson::<Value>::default();
-    "regauge (cbor)", Cbor, Data, USUAL, ours::Cbor::<Value>::default();
-    "regauge (marshal)", Marshal, Data, OTHER, ours::Marshal::<Value>::default();
-    "regauge (pickle)", Pickle, Data, OTHER, ours::Pickle::<Value>::default();
-    "regauge (marc)", Marc, Data, USUAL, ours::Marc::<Value>::default();
-    "regauge (marcxml)", Marcxml, Data, USUAL, ours::MarcXml::<Value>::default();
-    "regauge (json, tape)", Json, Tree, OTHER, ours::Json::<Tape>::default();
-    "regauge (msgpack, tape)", Msgpack, Tree, OTHER, ours::Msgpack::<Tape>::default();
-    "regauge (marc, tape)", Marc, Tree, OTHER, ours::Marc::<Tape>::default();
+    "regauge (json)", Json, Data, USUAL, Ours::<Value>::new(Format::Json);
+    "regauge (msgpack)", Msgpack, Data, USUAL, Ours::<Value>::new(Format::Msgpack);
+    "regauge (yaml)", Yaml, Data, USUAL, Ours::<Value>::new(Format::Yaml);
+    "regauge (bson)", Bson, Data, USUAL, Ours::<Value>::new(Format::Bson);
+    "regauge (cbor)", Cbor, Data, USUAL, Ours::<Value>::new(Format::Cbor);
+    "regauge (marshal)", Marshal, Data, OTHER, Ours::<Value>::new(Format::Marshal);
+    "regauge (pickle)", Pickle, Data, OTHER, Ours::<Value>::new(Format::Pickle);
+    "regauge (marc)", Marc, Data, USUAL, Ours::<Value>::new(Format::Marc);
+    "regauge (marcxml)", Marcxml, Data, USUAL, Ours::<Value>::new(Format::MarcXml);
+    "regauge (json, tape)", Json, Tree, OTHER, Ours::<Tape>::new(Format::Json);
+    "regauge (msgpack, tape)", Msgpack, Tree, OTHER, Ours::<Tape>::new(Format::Msgpack);
+    "regauge (marc, tape)", Marc, Tree, OTHER, Ours::<Tape>::new(Format::Marc);
     "bson", Bson, Data, USUAL, codecs::Bson;
     "ciborium", Cbor, Data, USUAL, codecs::Ciborium;
     "rmp-serde", Msgpack, Data, USUAL, codecs::RmpSerde::<serde_json::Value>::default();

@@ -17,10 +17,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use regauge::codec::Framing;
 use regauge::convert::{self, Input};
 use regauge::documents::Documents;
 use regauge::fidelity::LossKind;
-use regauge::format::Framing;
 use regauge::output::FileOutput;
 use regauge::{Format, Limits, OnLoss, marc};
 

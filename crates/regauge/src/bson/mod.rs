@@ -29,10 +29,13 @@ pub use extended::ExtendedJson;
 pub use reader::Parser;
 pub use writer::{HOLD_BYTES, Writer};
 
+use crate::codec::{Codec, Framing, Info};
+use crate::detect::Looks;
 use crate::event::{Source as _, Writer as _};
 use crate::limits::Limits;
+use crate::out::Out;
 use crate::value::{Builder, Value};
-use crate::{Error, Format, OnLoss, Result};
+use crate::{Error, Fidelity, Format, OnLoss, Result, convert};
 
 /// How BSON and Extended JSON are read and written.
 #[derive(Clone, Debug, Default)]
@@ -121,4 +124,60 @@ pub(crate) fn is_likely(head: &[u8]) -> bool {
     let is_name = memchr::memchr(0, name)
         .is_some_and(|end| !name[..end].iter().any(|byte| byte.is_ascii_control()));
     types::is_type(kind) && is_name && last.is_none_or(|last| *last == 0)
+}
+
+/// BSON.
+#[derive(Clone, Copy, Debug)]
+pub enum Bson {}
+
+impl Codec for Bson {
+    const FORMAT: Format = Format::Bson;
+    const INFO: Info = Info {
+        name: "bson",
+        title: "BSON",
+        suffixes: &["bson"],
+        media_types: &["application/bson"],
+        framing: Framing::Records,
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: false,
+        has_symbols: true,
+        has_references: false,
+        store_number: Some(4),
+        cannot_hold: &[
+            "documents but maps",
+            "integers beyond 64 bits, and unsigned ones",
+            "keys that are not text, or hold a zero byte",
+            "points in time finer than a millisecond",
+            "extension types",
+            "classes and tags",
+            "shared references",
+            "text that is not UTF-8",
+        ],
+    };
+    type Parser = Parser;
+    type Writer<'o> = Writer<'o>;
+
+    fn parser(options: &convert::Options) -> Parser {
+        let mut bson = options.bson.clone();
+        bson.int64 |= options.keeps_int64();
+        bson.count_names |= options.report;
+        Parser::new(bson, options.limits)
+    }
+
+    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+        Writer::new(out, options.bson.clone(), fidelity)
+    }
+
+    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
+        writer.into_out()
+    }
+
+    fn is_contradicted(looks: Looks, _: &[u8]) -> bool {
+        match looks {
+            Looks::Like(other) => other.is_text() || other == Format::Marc,
+            Looks::Other(_) => true,
+            Looks::Text => false,
+        }
+    }
 }

@@ -42,10 +42,13 @@ pub use diagnostic::diagnostic;
 pub use reader::Parser;
 pub use writer::{HOLD_BYTES, Writer};
 
+use crate::codec::{Codec, Framing, Info};
+use crate::detect::Looks;
 use crate::event::{Source as _, Writer as _};
 use crate::limits::Limits;
+use crate::out::Out;
 use crate::value::{Builder, Value};
-use crate::{Error, Format, OnLoss, Result};
+use crate::{Error, Fidelity, Format, OnLoss, Result, convert};
 
 /// Options for reading and writing CBOR.
 #[derive(Clone, Debug, Default)]
@@ -109,4 +112,59 @@ pub fn from_slice(bytes: &[u8]) -> Result<Value> {
         return Err(located(Error::syntax(message).at(end)));
     }
     Ok(builder.take().expect("a whole document was read"))
+}
+
+/// CBOR.
+#[derive(Clone, Copy, Debug)]
+pub enum Cbor {}
+
+impl Codec for Cbor {
+    const FORMAT: Format = Format::Cbor;
+    const INFO: Info = Info {
+        name: "cbor",
+        title: "CBOR",
+        suffixes: &["cbor", "cborseq"],
+        media_types: &["application/cbor"],
+        framing: Framing::Either,
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: false,
+        has_symbols: true,
+        has_references: true,
+        store_number: Some(5),
+        cannot_hold: &[
+            "MessagePack extension types",
+            "times without a zone",
+            "BSON's own types",
+            "classes",
+            "text that is not UTF-8",
+        ],
+    };
+    type Parser = Parser;
+    type Writer<'o> = Writer<'o>;
+
+    fn parser(options: &convert::Options) -> Parser {
+        let mut cbor = options.cbor.clone();
+        // The writer gives back the very tags, also those that others have a value for.
+        cbor.keep_tags |= options.identity;
+        Parser::new(cbor, options.limits)
+    }
+
+    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+        let mut cbor = options.cbor.clone();
+        cbor.keep_tags |= options.identity;
+        Writer::new(out, cbor, fidelity)
+    }
+
+    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
+        writer.into_out()
+    }
+
+    fn is_contradicted(looks: Looks, _: &[u8]) -> bool {
+        match looks {
+            // Their first bytes are small integers here.
+            Looks::Like(Format::Marshal | Format::Bson | Format::Cbor) | Looks::Text => false,
+            Looks::Like(_) | Looks::Other(_) => true,
+        }
+    }
 }

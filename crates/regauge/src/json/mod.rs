@@ -34,5 +34,112 @@ pub use reader::{Framing, Parser, ReadOptions};
 pub(crate) use writer::notation;
 pub use writer::{WriteOptions, Writer, to_vec};
 
-/// Turns bytes into events: a [`Parser`] over a slice or a stream.
+use crate::codec::{self, Codec, Format, Info};
+use crate::convert::Options;
+use crate::detect::Looks;
+use crate::fidelity::Fidelity;
+use crate::out::Out;
+
+/// Bytes to events: a [`Parser`] over a slice or a stream.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
+
+/// JSON in one document.
+#[derive(Clone, Copy, Debug)]
+pub enum Json {}
+
+/// JSON documents, one per line.
+#[derive(Clone, Copy, Debug)]
+pub enum Ndjson {}
+
+impl Codec for Json {
+    const FORMAT: Format = Format::Json;
+    const INFO: Info = Info {
+        name: "json",
+        title: "JSON",
+        suffixes: &["json", "geojson", "webmanifest"],
+        media_types: &["application/json"],
+        framing: codec::Framing::Single,
+        record_end: None,
+        joined: Some(["[", ",", "]\n"]),
+        is_text: true,
+        has_symbols: false,
+        has_references: false,
+        store_number: Some(1),
+        cannot_hold: &[
+            "NaN and infinities",
+            "bytes",
+            "keys that are not text",
+            "dates and times",
+            "extension types",
+            "classes, tags and symbols",
+            "shared references",
+            "text that is not UTF-8",
+        ],
+    };
+    type Parser = Parser;
+    type Writer<'o> = Writer<'o>;
+
+    fn parser(options: &Options) -> Parser {
+        parser(options, Framing::Single)
+    }
+
+    fn writer<'o>(out: Out<'o>, options: &Options, fidelity: Fidelity) -> Writer<'o> {
+        writer(out, options, fidelity, false)
+    }
+
+    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
+        writer.into_out()
+    }
+
+    fn is_contradicted(looks: Looks, _: &[u8]) -> bool {
+        looks.is_neither_json_nor_yaml()
+    }
+}
+
+impl Codec for Ndjson {
+    const FORMAT: Format = Format::Ndjson;
+    const INFO: Info = Info {
+        name: "ndjson",
+        title: "NDJSON",
+        suffixes: &["ndjson", "jsonl", "ldjson", "jsonlines"],
+        media_types: &["application/x-ndjson", "application/jsonl", "application/ndjson"],
+        framing: codec::Framing::Records,
+        record_end: Some(b'\n'),
+        joined: Some([""; 3]),
+        store_number: None,
+        ..Json::INFO
+    };
+    type Parser = Parser;
+    type Writer<'o> = Writer<'o>;
+
+    fn parser(options: &Options) -> Parser {
+        parser(options, Framing::Lines)
+    }
+
+    fn writer<'o>(out: Out<'o>, options: &Options, fidelity: Fidelity) -> Writer<'o> {
+        writer(out, options, fidelity, true)
+    }
+
+    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
+        writer.into_out()
+    }
+
+    fn is_contradicted(looks: Looks, _: &[u8]) -> bool {
+        looks.is_neither_json_nor_yaml()
+    }
+}
+
+/// Returns a parser for documents that are arranged like this.
+pub(crate) fn parser(options: &Options, framing: Framing) -> Parser {
+    let mut read = options.json_read;
+    read.framing = framing;
+    read.count_rounded |= options.report;
+    Parser::new(read, options.limits)
+}
+
+fn writer<'o>(out: Out<'o>, options: &Options, fidelity: Fidelity, lines: bool) -> Writer<'o> {
+    let mut write = options.json_write;
+    write.lines = lines;
+    write.exact_numbers |= options.json_read.exact_numbers;
+    Writer::new(out, write, fidelity)
+}

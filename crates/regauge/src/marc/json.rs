@@ -7,9 +7,11 @@
 //! in that order.
 
 use super::record::RecordBuilder;
+use crate::codec::{Codec, Format, Framing, Info};
+use crate::detect::Looks;
 use crate::event::{Sink, forward};
 use crate::out::Out;
-use crate::{Fidelity, Limits, Result, json};
+use crate::{Fidelity, Limits, Result, convert, json};
 
 /// Checks that documents are MARC records, and writes them one per line.
 pub struct Writer<'o> {
@@ -52,5 +54,46 @@ impl crate::event::Writer for Writer<'_> {
     fn rollback(&mut self) {
         self.inner.reset();
         self.lines.rollback();
+    }
+}
+
+/// MARC-in-JSON.
+#[derive(Clone, Copy, Debug)]
+pub enum MarcJson {}
+
+impl Codec for MarcJson {
+    const FORMAT: Format = Format::MarcJson;
+    const INFO: Info = Info {
+        name: "marc-json",
+        title: "MARC-in-JSON",
+        suffixes: &["marc.json", "marcjson", "mij", "marc.ndjson", "marc.jsonl"],
+        media_types: &["application/marc+json"],
+        framing: Framing::Records,
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: true,
+        has_symbols: false,
+        has_references: false,
+        store_number: Some(10),
+        cannot_hold: &["anything but MARC records"],
+    };
+    type Parser = json::Parser;
+    type Writer<'o> = Writer<'o>;
+
+    fn parser(options: &convert::Options) -> Self::Parser {
+        json::parser(options, json::Framing::Concatenated)
+    }
+
+    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+        let _ = options;
+        Writer::new(out, fidelity)
+    }
+
+    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
+        writer.into_out()
+    }
+
+    fn is_contradicted(looks: Looks, _: &[u8]) -> bool {
+        looks.is_neither_json_nor_yaml()
     }
 }

@@ -33,6 +33,12 @@ pub use reader::Parser;
 pub use survey::{Call, Class, Risk, Survey, Verdict, survey};
 pub use writer::Writer;
 
+use crate::codec::{Codec, Format, Framing, Info};
+use crate::convert;
+use crate::detect::Looks;
+use crate::fidelity::{Fidelity, OnLoss};
+use crate::out::Out;
+
 /// Reads Ruby Marshal.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
 
@@ -73,4 +79,53 @@ pub enum Binary {
     Bytes,
     /// As text if its bytes are UTF-8, for files of Ruby 1.8, which had no encodings.
     Text,
+}
+
+/// Ruby's Marshal.
+#[derive(Clone, Copy, Debug)]
+pub enum Marshal {}
+
+impl Codec for Marshal {
+    const FORMAT: Format = Format::Marshal;
+    const INFO: Info = Info {
+        name: "marshal",
+        title: "Ruby Marshal",
+        suffixes: &["marshal", "rbm", "4.8", "ri"],
+        media_types: &["application/x-ruby-marshal"],
+        framing: Framing::Either,
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: false,
+        has_symbols: true,
+        has_references: true,
+        store_number: Some(6),
+        cannot_hold: &[],
+    };
+    type Parser = Parser;
+    type Writer<'o> = Writer<'o>;
+
+    fn parser(options: &convert::Options) -> Parser {
+        let mut marshal = options.marshal.clone();
+        marshal.exact |= options.identity;
+        marshal.date_times |= options.on_loss == OnLoss::Wrap;
+        marshal.data |= options.symbols_become_text() && !marshal.exact;
+        Parser::new(marshal, options.limits)
+    }
+
+    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+        Writer::new(out, options.marshal.clone(), fidelity)
+    }
+
+    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
+        writer.into_out()
+    }
+
+    fn is_contradicted(looks: Looks, _: &[u8]) -> bool {
+        match looks {
+            // A length can begin like this.
+            Looks::Like(other) => other != Self::FORMAT && other != Format::Bson,
+            Looks::Other(_) => true,
+            Looks::Text => false,
+        }
+    }
 }

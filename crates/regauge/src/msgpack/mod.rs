@@ -31,10 +31,13 @@ pub use reader::Parser;
 pub use skip::{Splitter, documents_end};
 pub use writer::{HOLD_BYTES, Writer};
 
+use crate::codec::{Codec, Framing, Info};
+use crate::detect::Looks;
 use crate::event::{Sink, Source as _, Writer as _};
 use crate::limits::Limits;
+use crate::out::Out;
 use crate::value::{Builder, Value};
-use crate::{Error, Format, OnLoss, Result};
+use crate::{Error, Fidelity, Format, OnLoss, Result, convert};
 
 /// Reads MessagePack.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
@@ -94,4 +97,58 @@ fn one_document<S: Sink>(bytes: &[u8], limits: Limits, sink: &mut S) -> Result {
 /// Same as [`from_slice`].
 pub fn check(bytes: &[u8], limits: &Limits) -> Result<()> {
     one_document(bytes, *limits, &mut sinks::Null::new())
+}
+
+/// MessagePack.
+#[derive(Clone, Copy, Debug)]
+pub enum Msgpack {}
+
+impl Codec for Msgpack {
+    const FORMAT: Format = Format::Msgpack;
+    const INFO: Info = Info {
+        name: "msgpack",
+        title: "MessagePack",
+        suffixes: &["msgpack", "mpk", "mp", "msgp"],
+        media_types: &["application/vnd.msgpack", "application/msgpack", "application/x-msgpack"],
+        framing: Framing::Either,
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: false,
+        has_symbols: false,
+        has_references: false,
+        store_number: Some(3),
+        cannot_hold: &[
+            "integers beyond 64 bits",
+            "decimals as written",
+            "dates and times but points in time",
+            "classes, tags and symbols",
+            "shared references",
+            "lone surrogates",
+        ],
+    };
+    type Parser = Parser;
+    type Writer<'o> = Writer<'o>;
+
+    fn parser(options: &convert::Options) -> Parser {
+        Parser::new(options.limits)
+    }
+
+    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+        let _ = options;
+        Writer::new(out, fidelity)
+    }
+
+    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
+        writer.into_out()
+    }
+
+    fn is_contradicted(looks: Looks, head: &[u8]) -> bool {
+        match looks {
+            Looks::Like(Format::Msgpack) => false,
+            // A length can begin like a large array.
+            Looks::Like(Format::Bson) => head.first().is_some_and(u8::is_ascii),
+            // Letters are small integers.
+            Looks::Like(_) | Looks::Other(_) | Looks::Text => true,
+        }
+    }
 }

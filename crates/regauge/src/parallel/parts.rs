@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
+use crate::codec::Format;
 use crate::convert::{Input, Options, ReadAt, shrunk};
-use crate::format::Format;
 use crate::hint::Hint;
 use crate::limits::Limit;
 use crate::options::Opt;
@@ -13,12 +13,10 @@ use crate::{Error, Result};
 /// cache of the worker's core together with its output.
 const PART_BYTES: usize = 512 << 10;
 
-/// Returns the byte that ends a record and cannot occur inside one.
-fn terminator(format: Format) -> u8 {
-    match format {
-        Format::Marc => 0x1D,
-        _ => b'\n',
-    }
+/// The byte that ends a record. Only inputs that have one are cut into parts: see
+/// [`can_split`](super::can_split).
+fn record_end(format: Format) -> u8 {
+    format.info().record_end.unwrap_or(b'\n')
 }
 
 /// A part of the input to convert.
@@ -108,7 +106,7 @@ impl Cutter {
             if self.eof {
                 break;
             }
-            let ends = terminator(self.format);
+            let ends = record_end(self.format);
             if let Some(last) = memchr::memrchr(ends, &bytes[searched..]) {
                 let end = searched + last + 1;
                 self.rest.extend_from_slice(&bytes[end..]);
@@ -151,7 +149,7 @@ pub(super) fn read_range(
     buffer: &mut Vec<u8>,
     options: &Options,
 ) -> Result<Records> {
-    let ends = terminator(options.from);
+    let ends = record_end(options.from);
     let base = start.saturating_sub(1);
     let size = at.size()?;
     let mut filled = 0;
@@ -219,7 +217,7 @@ pub(super) struct ToTerminator<'a> {
 
 impl<'a> ToTerminator<'a> {
     pub(super) fn new(at: &'a dyn ReadAt, start: u64, end: u64, format: Format) -> Self {
-        ToTerminator { at, offset: start, end, terminator: terminator(format), done: false }
+        ToTerminator { at, offset: start, end, terminator: record_end(format), done: false }
     }
 }
 

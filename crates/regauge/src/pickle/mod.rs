@@ -44,11 +44,13 @@ pub use known::harmless;
 pub use survey::{Call, Import, Risk, Survey, Verdict, survey, survey_stream};
 pub use writer::Writer;
 
+use crate::codec::{Codec, Format, Framing, Info};
+use crate::detect::Looks;
 use crate::event::Sink;
-use crate::format::Format;
 use crate::limits::Limits;
+use crate::out::Out;
 use crate::reader::{Parse, Resync, Status};
-use crate::{Error, Result};
+use crate::{Error, Fidelity, Result, convert};
 
 use flat::{Flat, Ran};
 use machine::Machine;
@@ -198,5 +200,55 @@ impl Parse for Parser {
 
     fn limits(&self) -> &Limits {
         &self.limits
+    }
+}
+
+/// Python's pickle.
+#[derive(Clone, Copy, Debug)]
+pub enum Pickle {}
+
+impl Codec for Pickle {
+    const FORMAT: Format = Format::Pickle;
+    const INFO: Info = Info {
+        name: "pickle",
+        title: "Python pickle",
+        suffixes: &["pickle", "pkl", "pck"],
+        media_types: &["application/x-python-pickle"],
+        framing: Framing::Either,
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: false,
+        has_symbols: false,
+        has_references: true,
+        store_number: Some(7),
+        cannot_hold: &[],
+    };
+    type Parser = Parser;
+    type Writer<'o> = Writer<'o>;
+
+    fn parser(options: &convert::Options) -> Parser {
+        let mut pickle = options.pickle.clone();
+        pickle.exact |= options.identity || options.wraps();
+        Parser::new(pickle, options.limits)
+    }
+
+    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+        let mut pickle = options.pickle.clone();
+        // What a pickle calls already runs on load.
+        pickle.calls |= options.identity;
+        Writer::new(out, pickle, fidelity)
+    }
+
+    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
+        writer.into_out()
+    }
+
+    fn is_contradicted(looks: Looks, _: &[u8]) -> bool {
+        match looks {
+            // A length can begin like this.
+            Looks::Like(other) => other != Self::FORMAT && other != Format::Bson,
+            Looks::Other(_) => true,
+            Looks::Text => false,
+        }
     }
 }

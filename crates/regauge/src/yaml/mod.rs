@@ -47,5 +47,60 @@ pub use notation::events;
 pub use reader::{Options, Parser, Schema};
 pub use writer::{WriteOptions, Writer};
 
-/// Turns bytes into events: a [`Parser`] over a slice or a stream.
+use crate::codec::{Codec, Format, Framing, Info};
+use crate::convert;
+use crate::detect::{self, Looks};
+use crate::fidelity::Fidelity;
+use crate::out::Out;
+
+/// Bytes to events: a [`Parser`] over a slice or a stream.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
+
+/// YAML 1.2, or 1.1 if asked.
+#[derive(Clone, Copy, Debug)]
+pub enum Yaml {}
+
+impl Codec for Yaml {
+    const FORMAT: Format = Format::Yaml;
+    const INFO: Info = Info {
+        name: "yaml",
+        title: "YAML",
+        suffixes: &["yaml", "yml"],
+        media_types: &["application/yaml", "application/x-yaml", "text/yaml"],
+        framing: Framing::Either,
+        record_end: None,
+        joined: Some(["", "---\n", ""]),
+        is_text: true,
+        has_symbols: false,
+        has_references: true,
+        store_number: Some(2),
+        cannot_hold: &[],
+    };
+    type Parser = Parser;
+    type Writer<'o> = Writer<'o>;
+
+    fn parser(options: &convert::Options) -> Parser {
+        let mut read = options.yaml.clone();
+        read.count_rounded |= options.report;
+        Parser::new(read, options.limits)
+    }
+
+    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+        let mut write = options.yaml_write.clone();
+        write.schema = options.yaml.schema;
+        write.exact_numbers |= options.json_read.exact_numbers;
+        Writer::new(out, write, fidelity)
+    }
+
+    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
+        writer.into_out()
+    }
+
+    fn is_contradicted(looks: Looks, head: &[u8]) -> bool {
+        match looks {
+            // `<<: *other` is a key.
+            Looks::Like(Format::MarcXml) => detect::skip_blank(head).starts_with(b"<?xml"),
+            looks => looks.is_neither_json_nor_yaml(),
+        }
+    }
+}

@@ -50,12 +50,13 @@ pub fn scan(
     let mut outlet = outlet.map_err(|error| Failure::io(&destination.name, &error))?;
     let mut write =
         |bytes: &[u8]| outlet.write(bytes).map_err(|error| Failure::io(&destination.name, &error));
-    // One document of JSON is an array of all.
-    let (open, between, close): (&[u8], &[u8], &[u8]) = match to {
-        Format::Json => (b"[", b",", b"]\n"),
-        Format::Yaml => (b"", b"---\n", b""),
-        _ => (b"", b"", b""),
-    };
+    let [open, between, close] = to
+        .info()
+        .joined
+        .ok_or_else(|| {
+            Failure::usage(format!("{} cannot hold a series: choose another --to", to.title()))
+        })?
+        .map(str::as_bytes);
     write(open)?;
     let mut first = true;
     let (on_loss, unwrap) = (store.on_loss, store.unwrap);

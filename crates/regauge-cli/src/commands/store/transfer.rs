@@ -161,11 +161,10 @@ pub fn export(
         page: Vec::new().into_iter(),
         bad: 0,
     };
-    // A file of MARCXML is one document that holds all records.
     let how = How { to, values_only };
-    match to == Format::MarcXml {
-        true => export.as_one(store, &mut outlet, how)?,
-        false => export.as_many(store, &mut outlet, &destination.name, how)?,
+    match to.info().joined {
+        Some(frame) => export.as_many(store, &mut outlet, &destination.name, how, frame)?,
+        None => export.as_one(store, &mut outlet, how)?,
     }
     outlet.finish().map_err(|error| Failure::io(&destination.name, &error))?;
     destination.commit()?;
@@ -216,13 +215,14 @@ impl Export {
     }
 
     /// Each document by itself, one after the other.
-    fn as_many(&mut self, store: &mut Store, outlet: &mut Outlet, place: &str, how: How) -> Result {
-        // One document of JSON is an array of all.
-        let (open, between, close) = match how.to {
-            Format::Json => ("[", ",", "]\n"),
-            Format::Yaml => ("", "---\n", ""),
-            _ => ("", "", ""),
-        };
+    fn as_many(
+        &mut self,
+        store: &mut Store,
+        outlet: &mut Outlet,
+        place: &str,
+        how: How,
+        [open, between, close]: [&'static str; 3],
+    ) -> Result {
         let options = options(store, how.to, how.to);
         let mut write =
             |bytes: &[u8]| outlet.write(bytes).map_err(|error| Failure::io(place, &error));

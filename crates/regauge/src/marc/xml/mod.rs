@@ -51,6 +51,11 @@ mod writer;
 pub use reader::{Parser, Reader};
 pub use writer::Writer;
 
+use crate::codec::{Codec, Format, Framing, Info};
+use crate::convert;
+use crate::fidelity::Fidelity;
+use crate::out::Out;
+
 /// The namespace of MARCXML.
 pub const NAMESPACE: &str = "http://www.loc.gov/MARC21/slim";
 
@@ -72,4 +77,40 @@ pub fn is_plain(text: &str) -> bool {
 #[inline]
 fn is_forbidden(c: char) -> bool {
     matches!(c, '\0'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}')
+}
+
+/// MARCXML.
+#[derive(Clone, Copy, Debug)]
+pub enum MarcXml {}
+
+impl Codec for MarcXml {
+    const FORMAT: Format = Format::MarcXml;
+    const INFO: Info = Info {
+        name: "marcxml",
+        title: "MARCXML",
+        suffixes: &["marcxml", "mrcx", "marc.xml", "xml"],
+        media_types: &["application/marcxml+xml"],
+        framing: Framing::Records,
+        record_end: None,
+        joined: None,
+        is_text: true,
+        has_symbols: false,
+        has_references: false,
+        store_number: Some(9),
+        cannot_hold: &["anything but MARC records"],
+    };
+    type Parser = Parser;
+    type Writer<'o> = Writer<'o>;
+
+    fn parser(options: &convert::Options) -> Self::Parser {
+        Parser::new(options.marc_read(), options.limits)
+    }
+
+    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+        Writer::new(out, options.marc.clone(), fidelity).with_limits(&options.limits)
+    }
+
+    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
+        writer.into_out()
+    }
 }
