@@ -1,4 +1,5 @@
-//! Compressed files: known by suffix or first bytes, read and written with the well-kept crates.
+//! Compressed files: detected by suffix or first bytes, read and written with well-maintained
+//! crates.
 
 use std::io::{self, BufReader, Read, Write};
 use std::ops::RangeInclusive;
@@ -34,19 +35,18 @@ pub enum Compression {
     Bzip2,
 }
 
-/// What xz takes for unpacking beside its window, and more.
+/// Memory that xz needs for unpacking besides its window, rounded up.
 const XZ_BESIDE_BYTES: u64 = 1 << 20;
 
-/// What xz may take to compress where nobody asked for a level, by its own estimate: fewer threads
-/// work if need be.
+/// Memory that xz may use to compress at the default level, by its own estimate; it runs fewer
+/// threads if necessary.
 const XZ_THREADS_BYTES: u64 = 64 << 20;
 
-/// How much input a thread of xz takes at a time where nobody asked for a level: twice what its
-/// dictionary holds, not three times.
+/// Input per thread of xz at the default level: twice its dictionary, not the usual three times.
 const XZ_BLOCK_BYTES: u64 = 4 << 20;
 
-/// How much input a thread of zstd takes at a time. The library's own choice, 8 MiB and more a
-/// thread, would break our bound on memory; this costs 0.1% in size.
+/// Input per thread of zstd. The library's default, 8 MiB and more per thread, would exceed our
+/// memory bound; this costs 0.1% in size.
 const ZSTD_JOB_BYTES: u32 = 2 << 20;
 
 impl Compression {
@@ -58,7 +58,7 @@ impl Compression {
         Compression::Bzip2,
     ];
 
-    /// The name in messages and reports.
+    /// Returns the name in messages and reports.
     pub fn name(self) -> &'static str {
         match self {
             Compression::Gzip => "gzip",
@@ -69,7 +69,7 @@ impl Compression {
         }
     }
 
-    /// The file name suffix without the dot.
+    /// Returns the file name suffix without the dot.
     pub fn suffix(self) -> &'static str {
         match self {
             Compression::Gzip => "gz",
@@ -80,12 +80,12 @@ impl Compression {
         }
     }
 
-    /// The compression of this name or suffix.
+    /// Returns the compression of this name or suffix.
     pub fn parse(name: &str) -> Option<Compression> {
         Compression::ALL.into_iter().find(|one| one.name() == name || one.suffix() == name)
     }
 
-    /// The compression that a file name tells, and the name without its suffix.
+    /// Returns the compression that a file name implies, and the name without its suffix.
     pub fn from_name(name: &str) -> (Option<Compression>, &str) {
         for one in Compression::ALL {
             let cut = name.len().saturating_sub(one.suffix().len());
@@ -99,15 +99,16 @@ impl Compression {
         (None, name)
     }
 
-    /// The compression that the first ten bytes of a file tell.
+    /// Detects the compression from the first ten bytes of a file.
     pub fn from_magic(head: &[u8]) -> Option<Compression> {
         match head {
-            // The upper flag bits are reserved and 0 (RFC 1952 §2.3.1).
+            // The upper flag bits are reserved and must be 0 (RFC 1952 §2.3.1).
             [0x1F, 0x8B, 8, flags, ..] if flags & 0xE0 == 0 => Some(Compression::Gzip),
             [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Compression::Zstd),
             [0x04, 0x22, 0x4D, 0x18, ..] => Some(Compression::Lz4),
             [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
-            // A block begins with the digits of pi, an empty file ends with those of its root.
+            // A block begins with the digits of pi; an empty file ends with those of its square
+            // root.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
             | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => {
                 Some(Compression::Bzip2)
@@ -116,7 +117,7 @@ impl Compression {
         }
     }
 
-    /// The levels that `--level` may ask for; `None` where there is no choice.
+    /// Returns the levels that `--level` accepts; `None` if there is no choice.
     pub fn levels(self) -> Option<RangeInclusive<u32>> {
         match self {
             Compression::Gzip | Compression::Bzip2 => Some(1..=9),
@@ -126,8 +127,8 @@ impl Compression {
         }
     }
 
-    /// What is used without `--level`: the tool's own default, but for xz, whose 6 takes 94 MiB
-    /// of memory a thread where 2 takes 17.
+    /// Returns the level to use without `--level`: the tool's own default, except for xz, whose 6
+    /// takes 94 MiB of memory per thread while 2 takes 17.
     fn default_level(self) -> u32 {
         match self {
             Compression::Gzip => 6,
@@ -138,9 +139,8 @@ impl Compression {
         }
     }
 
-    /// The decompressed bytes of `read`, as long as they stay within [`Limits::expansion`]. All
-    /// members, frames or streams come one behind the other; a file that ends inside of one is an
-    /// error.
+    /// Decompresses `read`, as long as the output stays within [`Limits::expansion`]. All members,
+    /// frames or streams are read in sequence; a file that ends inside one is an error.
     pub fn decoder<'a>(
         self,
         read: impl Read + Send + 'a,
@@ -174,7 +174,7 @@ impl Compression {
         }))
     }
 
-    /// Compresses to `write`, with so many threads where the format allows for it.
+    /// Compresses to `write`, on this many threads if the format allows it.
     pub fn encoder<W: Write>(
         self,
         write: W,
@@ -231,12 +231,12 @@ fn xz_threads(threads: u32, level: u32, small: bool) -> MtStreamBuilder {
     builder
 }
 
-/// Whether so many threads stay within [`XZ_THREADS_BYTES`].
+/// Returns whether this many threads stay within [`XZ_THREADS_BYTES`].
 fn fits(threads: u32, level: u32) -> bool {
     xz_threads(threads, level, true).memusage() <= XZ_THREADS_BYTES
 }
 
-/// A writer of compressed (or plain) bytes, which has to be finished.
+/// A writer of compressed (or plain) bytes; it must be finished.
 pub enum Encoder<W: Write> {
     Plain(W),
     Gzip(Box<GzEncoder<W>>),
@@ -248,7 +248,7 @@ pub enum Encoder<W: Write> {
 }
 
 impl<W: Write> Encoder<W> {
-    /// Writes what is still held back, and the end of the compressed stream.
+    /// Writes buffered data and the end of the compressed stream.
     pub fn finish(self) -> io::Result<()> {
         match self {
             Encoder::Plain(mut write) => write.flush(),
@@ -275,8 +275,8 @@ impl<W: Write> Write for Encoder<W> {
         }
     }
 
-    /// Does nothing where bytes are compressed: a flush there would cut a block short and cost
-    /// size, and nobody waits for a part of the file.
+    /// Does nothing while compressing: a flush would cut a block short and cost size, and nobody
+    /// waits for part of the file.
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Encoder::Plain(write) => write.flush(),
@@ -298,7 +298,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Stops a decompression bomb, and gives the decoder's errors their name.
+/// Stops a decompression bomb, and names the decoder's errors.
 struct Guard<R> {
     inner: R,
     compression: Compression,
@@ -308,11 +308,11 @@ struct Guard<R> {
     window_bytes: u64,
 }
 
-/// Whether a decoder was asked for a larger window than it may have.
+/// Returns whether a decoder needs a larger window than allowed.
 fn is_window_too_large(error: &io::Error) -> bool {
     let inner = error.get_ref();
     let xz = inner.and_then(|inner| inner.downcast_ref::<liblzma::stream::Error>());
-    // The crate gives the library's message, and no code.
+    // The crate exposes the library's message but no code.
     xz == Some(&liblzma::stream::Error::MemLimit)
         || inner.is_some_and(|inner| inner.to_string().contains("requires too much memory"))
 }
@@ -320,7 +320,7 @@ fn is_window_too_large(error: &io::Error) -> bool {
 impl<R: Read> Read for Guard<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let got = self.inner.read(buffer).map_err(|error| self.explain(error))?;
-        // Some decoders take a file without a byte for one without a frame.
+        // Some decoders take an empty file for one without a frame.
         if got == 0 && !buffer.is_empty() && self.consumed.load(Ordering::Relaxed) == 0 {
             return Err(self.explain(io::ErrorKind::UnexpectedEof.into()));
         }
@@ -341,7 +341,7 @@ impl<R> Guard<R> {
         let Guard { produced, expansion, .. } = self;
         io::Error::other(
             Error::limit(format!(
-                "found {produced} bytes in {consumed} bytes of {} data, more than {expansion} for \
+                "found {produced} bytes in {consumed} bytes of {} data, more than {expansion} to \
                  one, the limit of expansion",
                 self.compression.name()
             ))
@@ -354,7 +354,7 @@ impl<R> Guard<R> {
         if error.get_ref().is_some_and(|inner| inner.is::<Error>()) {
             return error;
         }
-        // The system's own errors are about the file, all others about what is in it.
+        // The system's own errors are about the file; all others are about its content.
         if error.raw_os_error().is_some() {
             return io::Error::new(error.kind(), error.to_string());
         }
@@ -375,7 +375,7 @@ impl<R> Guard<R> {
                 "the {name} data is broken, within the first {consumed} bytes: {error}"
             )),
         };
-        io::Error::other(found.hint("check the file, or get it anew"))
+        io::Error::other(found.hint("check the file, or fetch it again"))
     }
 }
 
@@ -431,8 +431,8 @@ mod tests {
         }
     }
 
-    /// What stands before a cut is whole only where a member or a frame ends, which no reader can
-    /// tell from a file that was made so.
+    /// A truncated file is valid only if it ends at the end of a member or a frame, which no reader
+    /// can tell from a file that was written that way.
     #[test]
     fn a_file_cut_at_any_byte_is_an_error() {
         let text = &text()[..12_000];
@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn a_file_of_many_blocks_cut_at_any_byte_is_an_error() {
         let text = &text()[..12_000];
-        // Blocks end where a writer flushes.
+        // Blocks end where the writer flushes.
         let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::new(6));
         let mut zstd = zstd::Encoder::new(Vec::new(), 3).unwrap();
         let mut info = FrameInfo::new().block_checksums(true).content_checksum(true);
@@ -480,7 +480,7 @@ mod tests {
         }
     }
 
-    /// Cuts `packed` at each byte. Only at `end` (but for 0) it is whole, and holds `first`.
+    /// Cuts `packed` at each byte. Only at `end` (apart from 0) is it whole, and holds `first`.
     #[track_caller]
     fn check_cuts(one: Compression, packed: &[u8], first: &[u8], end: usize) {
         for cut in 0..packed.len() {
@@ -526,7 +526,7 @@ mod tests {
     #[test]
     fn a_bomb_is_stopped() {
         let packed = pack(Compression::Zstd, &[b' '; 1 << 20], None, 1);
-        // A gibibyte has come before.
+        // After a gibibyte of data.
         let run = |expansion: u64| {
             let consumed = Arc::new(AtomicU64::new(1 << 20));
             let inner =

@@ -1,4 +1,4 @@
-//! Why a command ends early, how that is said on standard error, and the exit status it gives.
+//! Why a command fails, how that is printed on standard error, and its exit status.
 
 use std::fmt::{self, Display};
 use std::io::{self, IsTerminal as _, Write as _};
@@ -14,40 +14,40 @@ pub type Result<T = ()> = std::result::Result<T, Failure>;
 
 /// Done.
 pub const DONE: u8 = 0;
-/// The data is bad, or reading or writing it failed on the way.
+/// Bad data, or a failed read or write midway.
 pub const BAD_DATA: u8 = 1;
-/// The command cannot do what it was asked for: unknown option or format, no such file, an output
+/// The command cannot do what it was asked: an unknown option or format, a missing file, an output
 /// that exists.
 pub const USAGE: u8 = 2;
-/// Going on would have lost something, or the output's format cannot hold it at all.
+/// Continuing would have lost something, or the output's format cannot hold it at all.
 pub const REFUSED: u8 = 3;
-/// A store has no such key, or what it has there is damaged.
+/// A store has no such key, or its value is damaged.
 pub const NO_VALUE: u8 = 4;
 
-/// Why a command ended early.
+/// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
     /// The library's error, about the file of this name.
     Data { name: String, error: Error },
-    /// The command cannot be carried out; nothing was begun.
+    /// The command cannot be carried out; nothing was started.
     Usage(String),
-    /// Reading or writing failed on the way.
+    /// Reading or writing failed midway.
     Io(String),
-    /// Going on would have lost something, as said.
+    /// Continuing would have lost something, as explained.
     Refused(String),
-    /// A store has no such value, or a damaged one.
+    /// A store has no such value, or it is damaged.
     Value(String),
-    /// Whoever read our output has gone: nothing to say.
+    /// The reader of our output has gone: there is nothing to report.
     BrokenPipe,
 }
 
 impl Failure {
-    /// A failure of the command line, with what to do about it after a semicolon.
+    /// Creates a usage error; what to do about it follows a semicolon.
     pub fn usage(message: impl Display) -> Failure {
         Failure::Usage(message.to_string())
     }
 
-    /// A failure while reading or writing `name`.
+    /// Creates an error about reading or writing `name`.
     pub fn io(name: impl Display, error: &io::Error) -> Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
@@ -55,8 +55,8 @@ impl Failure {
         }
     }
 
-    /// The library's error about the input `name`. Errors of reading and writing come named
-    /// already: see [`named`].
+    /// Wraps the library's error about the input `name`. I/O errors already carry a name: see
+    /// [`named`].
     pub fn data(name: &str, error: Error) -> Failure {
         let source = std::error::Error::source(&error);
         match source.and_then(|source| source.downcast_ref::<io::Error>()) {
@@ -66,7 +66,7 @@ impl Failure {
         }
     }
 
-    /// The exit status that tells the caller's script.
+    /// Returns the exit status for the caller's script.
     pub fn status(&self) -> u8 {
         match self {
             Failure::Data { error, .. } if is_refusal(error) => REFUSED,
@@ -77,7 +77,7 @@ impl Failure {
         }
     }
 
-    /// Says it on standard error, and gives the exit status.
+    /// Prints it on standard error, and returns the exit status.
     pub fn report(&self) -> ExitCode {
         match self {
             Failure::Data { name, error } => {
@@ -91,7 +91,7 @@ impl Failure {
             | Failure::Refused(message)
             | Failure::Value(message) => complain(message),
             Failure::BrokenPipe => {
-                // As other tools: ended by the signal, which the shell shows as 141.
+                // As other tools do: killed by the signal, which the shell shows as 141.
                 let _ =
                     signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
             }
@@ -100,17 +100,17 @@ impl Failure {
     }
 }
 
-/// Whether the output cannot hold the data, as far as it may be changed.
+/// Returns whether the output cannot hold the data under the chosen policy.
 fn is_refusal(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Refused | ErrorKind::Unrepresentable)
 }
 
-/// The same error, naming the file it is about and what was being done with it.
+/// Adds to an error the file it is about and what was being done with it.
 pub fn named(doing: &str, name: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot {doing} {name}: {}", plain(error)))
 }
 
-/// An error of the system without its number: `No such file or directory`.
+/// Formats a system error without its number: `No such file or directory`.
 pub fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
@@ -119,18 +119,19 @@ pub fn plain(error: &io::Error) -> String {
     }
 }
 
-/// Whether standard error takes colours: a terminal, and NO_COLOR not set (<https://no-color.org>).
+/// Returns whether standard error takes colours: a terminal, and NO_COLOR not set
+/// (<https://no-color.org>).
 fn styled(style: Style) -> Style {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     if wanted && io::stderr().is_terminal() { style } else { Style::new() }
 }
 
-/// One line on standard error. That it cannot be written is no reason to stop.
+/// Prints a line on standard error. A failure to print it is no reason to stop.
 pub fn say(name: &str, what: impl Display) {
     complain(format_args!("{name}: {what}"));
 }
 
-/// One line on standard error.
+/// Prints a line on standard error.
 pub fn complain(what: impl fmt::Display) {
     let style = styled(Style::new().bold());
     let _ = writeln!(io::stderr().lock(), "{style}regauge:{style:#} {what}");

@@ -1,9 +1,9 @@
-//! gzip over several cores: one member, whose blocks are compressed side by side.
+//! gzip on several cores: one member, whose blocks are compressed in parallel.
 //!
-//! Every block of input is deflated on its own, with the 32 KiB before it as a dictionary, and
-//! ended with an empty stored block, so that it ends on a byte; put together they are one deflate
-//! stream (RFC 1951 §3.2.4). Checksums of blocks are combined. The output is a plain gzip file
-//! that depends on the level alone, not on the number of threads.
+//! Every block of input is deflated separately, with the preceding 32 KiB as a dictionary, and ends
+//! with an empty stored block, so that it ends on a byte boundary; concatenated, they form one
+//! deflate stream (RFC 1951 §3.2.4). Checksums of blocks are combined. The output is a plain gzip
+//! file that depends only on the level, not on the number of threads.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use crc32fast::Hasher;
 use flate2::{Compress, FlushCompress, Status};
 
-/// Input that one thread takes at a time.
+/// Input per block.
 const BLOCK_BYTES: usize = 256 << 10;
 /// How far back deflate can look.
 const WINDOW_BYTES: usize = 32 << 10;
@@ -23,7 +23,7 @@ const HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255];
 
 struct Block {
     bytes: Vec<u8>,
-    /// What stands before the block.
+    /// What precedes the block.
     dictionary: Vec<u8>,
     last: bool,
     reply: SyncSender<io::Result<Done>>,
@@ -35,17 +35,17 @@ struct Done {
     length: usize,
 }
 
-/// A writer of gzip that compresses on other threads.
+/// A gzip writer that compresses on other threads.
 pub struct Encoder<W> {
     write: W,
     block: Vec<u8>,
     dictionary: Vec<u8>,
     to_workers: SyncSender<Block>,
     under_way: VecDeque<Receiver<io::Result<Done>>>,
-    /// Blocks that may be under way: memory is bounded by them.
+    /// Maximum number of blocks in flight, which bounds memory.
     most: usize,
     checksum: Hasher,
-    /// Modulo 2³², as the trailer has it.
+    /// Modulo 2³², as in the trailer.
     length: u32,
     begun: bool,
 }
@@ -73,7 +73,7 @@ impl<W: Write> Encoder<W> {
         }
     }
 
-    /// Hands the gathered block out, after taking a finished one where too many are under way.
+    /// Submits the current block, after collecting a finished one if too many are in flight.
     fn send(&mut self, last: bool) -> io::Result<()> {
         while self.under_way.len() >= self.most {
             self.take()?;
@@ -88,7 +88,7 @@ impl<W: Write> Encoder<W> {
         Ok(())
     }
 
-    /// Writes the first of the blocks that are under way.
+    /// Writes the oldest of the blocks in flight.
     fn take(&mut self) -> io::Result<()> {
         let Some(first) = self.under_way.pop_front() else { return Ok(()) };
         let done = first.recv().map_err(|_| worker_gone())??;
@@ -102,7 +102,7 @@ impl<W: Write> Encoder<W> {
         Ok(())
     }
 
-    /// Writes what is left and the trailer, and gives the writer back.
+    /// Writes what is left and the trailer, and returns the writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.send(true)?;
         while !self.under_way.is_empty() {
@@ -130,7 +130,7 @@ impl<W: Write> Write for Encoder<W> {
 }
 
 fn worker_gone() -> io::Error {
-    io::Error::other("a compressing thread has ended early")
+    io::Error::other("a compression thread ended early")
 }
 
 fn work(blocks: &Mutex<Receiver<Block>>, level: u32) {
@@ -141,7 +141,7 @@ fn work(blocks: &Mutex<Receiver<Block>>, level: u32) {
             Err(_) => return,
         };
         let Ok(block) = block else { return };
-        // The encoder is gone only when the run has failed already.
+        // The encoder is gone only if the run has already failed.
         let _ = block.reply.send(pack(&mut deflate, &block));
     }
 }
@@ -152,13 +152,13 @@ fn pack(deflate: &mut Compress, block: &Block) -> io::Result<Done> {
         deflate.set_dictionary(&block.dictionary)?;
     }
     let flush = if block.last { FlushCompress::Finish } else { FlushCompress::Sync };
-    // What deflate cannot shrink it stores, with 5 bytes for at most 64 KiB.
+    // Data that deflate cannot shrink is stored, with 5 bytes per 64 KiB at most.
     let mut packed = Vec::with_capacity(block.bytes.len() + block.bytes.len() / 1000 + 256);
     loop {
         let read = deflate.total_in() as usize;
         let status = deflate.compress_vec(&block.bytes[read..], &mut packed, flush)?;
         let all_read = deflate.total_in() as usize == block.bytes.len();
-        // Room left over means that nothing waits to be flushed.
+        // Spare room in the output means that nothing is left to flush.
         let flushed = all_read && packed.len() < packed.capacity();
         if if block.last { status == Status::StreamEnd } else { flushed } {
             break;

@@ -1,5 +1,5 @@
-//! Where a command reads from: a file that can be read again, or a stream that cannot; what its
-//! format and its compression are.
+//! Input of a command: a file that can be read again, or a stream that cannot; detects its format
+//! and compression.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -16,22 +16,22 @@ use crate::failure::{Failure, Result, named, plain};
 use crate::progress::Meter;
 use crate::read_ahead::ReadAhead;
 
-/// How much of the (decompressed) input is looked at to tell its format.
+/// How much of the (decompressed) input is examined to detect its format.
 const HEAD_BYTES: usize = detect::HEAD_BYTES;
 
-/// What the command line says about an input.
+/// The command line's options for an input.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// `--from`.
     pub format: Option<Format>,
-    /// `--decompress`: `Some(None)` for none at all.
+    /// `--decompress`: `Some(None)` for uncompressed.
     pub compression: Option<Option<Compression>>,
     pub limits: Limits,
-    /// More than one thread: a compressed input is unpacked on a thread of its own.
+    /// More than one: a compressed input is decompressed on a separate thread.
     pub jobs: usize,
 }
 
-/// What told the format of an input.
+/// What determined the format of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToldBy {
     Option,
@@ -40,7 +40,7 @@ pub enum ToldBy {
 }
 
 impl ToldBy {
-    /// The name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             ToldBy::Option => "option",
@@ -49,7 +49,7 @@ impl ToldBy {
         }
     }
 
-    /// In words, for a person: `by its name`.
+    /// Describes it to the user: `by its name`.
     pub fn words(self) -> &'static str {
         match self {
             ToldBy::Option => "as --from says",
@@ -59,9 +59,9 @@ impl ToldBy {
     }
 }
 
-/// An input whose format is known.
+/// An input with a known format.
 pub struct Source {
-    /// As messages name it.
+    /// The name in messages.
     pub name: String,
     pub format: Format,
     pub told_by: ToldBy,
@@ -77,7 +77,7 @@ pub struct Source {
 }
 
 enum Stream {
-    /// A regular file: read at positions, so that it can be read again, and that standard input
+    /// A regular file: read at explicit positions, so that it can be read again, and standard input
     /// can be a file, too.
     File { file: Arc<File>, start: u64 },
     /// A pipe, a terminal, a device: already decompressed.
@@ -85,10 +85,10 @@ enum Stream {
 }
 
 impl Source {
-    /// Opens `path` (`-` is standard input) and tells its format.
+    /// Opens `path` (`-` is standard input) and detects its format.
     ///
     /// # Errors
-    /// `Usage` where it cannot be opened or its format cannot be told, `Io` where its beginning
+    /// `Usage` if it cannot be opened or its format cannot be detected, `Io` if its beginning
     /// cannot be read.
     pub fn open(path: &Path, wanted: &Wanted, meter: Meter) -> Result<Source> {
         let is_stdin = path.as_os_str() == "-";
@@ -169,28 +169,28 @@ impl Source {
         })
     }
 
-    /// Whether [`Source::again`] can be called.
+    /// Returns whether [`Source::again`] can be called.
     pub fn can_repeat(&self) -> bool {
         matches!(self.stream, Stream::File { .. })
     }
 
-    /// Bytes that were read from the file, as it lies on the disk.
+    /// Bytes read from the file, before decompression.
     pub fn consumed(&self) -> u64 {
         self.consumed.load(Ordering::Relaxed)
     }
 
-    /// What shows how far the reading is.
+    /// Returns the meter that shows reading progress.
     pub fn meter(&self) -> Arc<Meter> {
         Arc::clone(&self.meter)
     }
 
-    /// Takes the progress bar away.
+    /// Removes the progress bar.
     pub fn finish_progress(&self) {
         self.meter.finish();
     }
 
-    /// The decompressed bytes from the beginning on. Only the first reading counts for the
-    /// progress bar; a later one looks for the place of a fault.
+    /// Returns the decompressed bytes from the start. Only the first pass counts for the progress
+    /// bar; a later one locates an error.
     pub fn again(&self) -> io::Result<Box<dyn Read + Send>> {
         let Stream::File { file, start } = &self.stream else {
             return Err(io::Error::other("a stream cannot be read again"));
@@ -210,15 +210,15 @@ impl Source {
         })
     }
 
-    /// Whether the input can be read at any place: a regular file that is not compressed.
+    /// Returns whether the input supports random access: an uncompressed regular file.
     pub fn is_plain_file(&self) -> bool {
         self.can_repeat() && self.compression.is_none()
     }
 
-    /// The decompressed bytes of an input that can be read once.
+    /// Returns the decompressed bytes of an input that can be read only once.
     ///
     /// # Panics
-    /// When called a second time, or for an input that can be read again.
+    /// If called a second time, or for an input that can be read again.
     pub fn take(&self) -> Box<dyn Read + Send> {
         match &self.stream {
             Stream::Once(read) => {
@@ -231,8 +231,8 @@ impl Source {
     }
 }
 
-/// A plain file, whose parts several threads read. What counts as read is what lies before the
-/// furthest byte.
+/// A plain file whose parts are read by several threads. Everything before the furthest byte counts
+/// as read.
 impl convert::ReadAt for Source {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let Stream::File { file, start } = &self.stream else {
@@ -260,7 +260,7 @@ impl convert::ReadAt for Source {
     }
 }
 
-/// The compression of an input: what the option says, else the suffix, else the first bytes.
+/// Determines the compression: from the option, else the suffix, else the first bytes.
 fn choose(
     wanted: Option<Option<Compression>>,
     suffix: Option<Compression>,
@@ -272,7 +272,7 @@ fn choose(
     }
 }
 
-/// The first decompressed bytes; fewer where the data is broken, which shows again later.
+/// Returns the first decompressed bytes; fewer if the data is broken, which shows again later.
 fn peek(compression: Compression, raw: ReadAt, limits: &Limits) -> Vec<u8> {
     let mut head = vec![0; HEAD_BYTES];
     let mut filled = 0;
@@ -314,11 +314,11 @@ fn unknown_format(name: &str, head: &[u8]) -> Failure {
     ))
 }
 
-/// Reads a file at positions of its own.
+/// Reads from a file at a position of its own.
 struct ReadAt {
     file: Arc<File>,
     position: u64,
-    /// Where the file ended when it was opened.
+    /// Size of the file when it was opened.
     end: u64,
 }
 
@@ -333,7 +333,7 @@ impl Read for ReadAt {
     }
 }
 
-/// Counts what is read, for the report and the progress bar.
+/// Counts bytes read, for the report and the progress bar.
 struct Metered<R> {
     read: R,
     meter: Option<Arc<Meter>>,
@@ -351,7 +351,7 @@ impl<R: Read> Read for Metered<R> {
     }
 }
 
-/// Gives errors of the system the name of the file.
+/// Adds the file's name to system errors.
 struct Named<R> {
     read: R,
     name: String,

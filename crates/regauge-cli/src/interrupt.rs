@@ -1,5 +1,5 @@
-//! What happens when the process is interrupted, ended or loses its terminal: files that are not
-//! finished go. A command that can end early with what it has is asked to, first.
+//! Cleanup when the process is interrupted, terminated or loses its terminal: unfinished files are
+//! removed. A command that can stop early with what it has is asked to do so first.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ static FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static ASKED: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
 static LISTENING: Once = Once::new();
 
-/// Removes the file or folder when the process is interrupted, ended or loses its terminal, and
-/// then lets the signal do what it does. That it is gone by then, under this name, does no harm.
+/// Removes the file or folder when the process is interrupted, terminated or loses its terminal,
+/// and then lets the signal take its course. It is harmless if the path no longer exists by then.
 ///
 /// # Errors
 /// Those of setting a signal handler.
@@ -27,8 +27,8 @@ pub fn remove_when_interrupted(path: &Path) -> io::Result<()> {
     listen()
 }
 
-/// A flag that the first Ctrl-C sets, in place of ending the process. The second ends it, and the
-/// contenders with it.
+/// Returns a flag that the first Ctrl-C sets instead of ending the process. The second one ends it
+/// and its contenders.
 ///
 /// # Errors
 /// Those of setting a signal handler.
@@ -57,12 +57,12 @@ fn listen() -> io::Result<()> {
     result
 }
 
-/// Sets the flag, if there is one that is not set; says whether.
+/// Sets the flag, if there is one that is unset; returns whether it did.
 fn asks_first() -> bool {
     let Ok(asked) = ASKED.lock() else { return false };
     let first = asked.as_ref().is_some_and(|flag| !flag.swap(true, Ordering::Relaxed));
     if first {
-        complain("stopping; what was measured is kept (Ctrl-C once more ends at once)");
+        complain("stopping; results so far are kept (press Ctrl-C again to quit immediately)");
     }
     first
 }

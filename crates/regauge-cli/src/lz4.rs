@@ -1,7 +1,7 @@
-//! LZ4 frames, one after the other, each of them whole.
+//! LZ4 frames in sequence, each of them complete.
 //!
-//! The decoder of the `lz4_flex` crate takes the end of its input for the end of a frame wherever a
-//! block or a frame's descriptor could begin, so a file cut there would pass for a whole one. Here
+//! The decoder of the `lz4_flex` crate treats the end of its input as the end of a frame wherever a
+//! block or a frame descriptor could begin, so a file truncated there would pass as complete. Here,
 //! the end of the input is an error until the frame's end mark has been read.
 
 use std::io::{self, BufRead as _, BufReader, ErrorKind, Read};
@@ -12,10 +12,10 @@ use lz4_flex::frame::FrameDecoder;
 /// by the end of the file.
 const LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4C, 0x18];
 
-/// How large a block header, an end mark and a frame's magic are.
+/// The size of a block header, an end mark and a frame's magic number.
 const WORD_BYTES: usize = 4;
 
-/// Reads all frames of a file.
+/// A reader of all frames of a file.
 pub struct Frames<R: Read> {
     decoder: FrameDecoder<Input<R>>,
     done: bool,
@@ -52,14 +52,15 @@ impl<R: Read> Read for Frames<R> {
     }
 }
 
-/// What the decoder reads from. Fills every buffer, so that a block header comes as one read.
+/// The decoder's input. Fills every buffer, so that a block header arrives in one read.
 struct Input<R> {
     read: BufReader<R>,
     begun: bool,
     legacy: bool,
-    /// A word of zeros was read: in a call of the decoder that gives no bytes, the end of a frame.
+    /// A word of zeros was read: if a call of the decoder then returns no bytes, the frame has
+    /// ended.
     end_mark: bool,
-    /// The decoder wanted more than there is.
+    /// The decoder wanted more bytes than there are.
     ended: bool,
 }
 
@@ -81,7 +82,7 @@ impl<R: Read> Read for Input<R> {
         let is_legacy_end = self.legacy && filled == 0 && buffer.len() == WORD_BYTES;
         if filled < buffer.len() && !is_legacy_end {
             self.ended = true;
-            // Not `UnexpectedEof`, which the decoder would take for the end of the frame.
+            // Not `UnexpectedEof`, which the decoder would take as the end of the frame.
             return Err(io::Error::other("the frame ends early"));
         }
         self.end_mark |= filled > 0 && *buffer == [0; WORD_BYTES];

@@ -24,7 +24,7 @@ use args::{Cli, Command};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 fn main() -> ExitCode {
-    // Wrong arguments end here, with status 2.
+    // Wrong arguments exit here, with status 2.
     let matches = Cli::command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     words::runs(&matches);

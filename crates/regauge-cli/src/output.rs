@@ -1,5 +1,5 @@
-//! Where a command writes to. A file appears whole or not at all: the bytes go beside it, under no
-//! name, and get the name when everything is there.
+//! Output of a command. A file appears whole or not at all: the bytes go to an unnamed file next to
+//! it, which gets the name once everything has been written.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
@@ -13,34 +13,34 @@ use tempfile::NamedTempFile;
 use crate::compress::{Compression, Encoder};
 use crate::failure::{Failure, Result, named, plain};
 
-/// An output that is open, but not there yet.
+/// An output that is open but not yet in place.
 pub struct Destination {
-    /// As messages name it.
+    /// The name in messages.
     pub name: String,
     target: Target,
 }
 
 enum Target {
-    /// Standard output, a device, a FIFO: what is written is gone.
+    /// Standard output, a device, a FIFO: what is written cannot be taken back.
     Direct(File),
-    /// A file in the making, the path it will have, and whether one that is there gives way.
+    /// A file being written, its final path, and whether it replaces an existing one.
     Beside { file: Beside, path: PathBuf, replaces: bool },
 }
 
 enum Beside {
-    /// Without a name: the system takes it away, however this process ends.
+    /// Unnamed: the system removes it, however this process ends.
     #[cfg(target_os = "linux")]
     Unnamed(File),
-    /// With a name that a signal handler removes, for file systems without the other.
+    /// Named, and removed by a signal handler, for file systems without unnamed files.
     Named(NamedTempFile),
 }
 
 impl Destination {
-    /// Opens `path` (`-` is standard output). A regular file that exists gives way with `force`
-    /// alone, and keeps its place until [`Destination::commit`].
+    /// Opens `path` (`-` is standard output). An existing regular file is replaced only with
+    /// `force`, and stays in place until [`Destination::commit`].
     ///
     /// # Errors
-    /// `Usage` where a file exists or none can be made.
+    /// `Usage` if a file exists or cannot be created.
     pub fn open(path: &Path, force: bool) -> Result<Destination> {
         if path.as_os_str() == "-" {
             let name = "standard output".to_owned();
@@ -58,7 +58,7 @@ impl Destination {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(cannot(error)),
         };
-        // A link keeps pointing to the file, whose content is what changes.
+        // A link keeps pointing to the file; only the file's content changes.
         let path = match &existing {
             Some(metadata) if metadata.is_dir() => {
                 return Err(Failure::usage(format!("{name}: is a directory, expected a file")));
@@ -69,14 +69,12 @@ impl Destination {
             }
             Some(_) if !force => {
                 return Err(Failure::usage(format!(
-                    "{name}: exists already and was kept; pass --force to replace it"
+                    "{name}: already exists and was kept; pass --force to replace it"
                 )));
             }
             Some(_) => fs::canonicalize(path).map_err(cannot)?,
             None if path.is_symlink() => {
-                return Err(Failure::usage(format!(
-                    "{name}: is a link to a file that is not there"
-                )));
+                return Err(Failure::usage(format!("{name}: is a link to a missing file")));
             }
             None => path.to_owned(),
         };
@@ -96,11 +94,11 @@ impl Destination {
         }
     }
 
-    /// The way to the output for a writer: compressed, or patched in place where it is a regular
-    /// file (be that standard output), or in one go from the beginning to the end.
+    /// Returns an outlet for a writer: compressed, or patched in place if it is a regular file
+    /// (which standard output may be), or sequential.
     ///
     /// # Errors
-    /// Those of the system, and of the compressor about its level.
+    /// Those of the system, and the compressor's about its level.
     pub fn outlet(
         &self,
         compression: Option<Compression>,
@@ -124,7 +122,7 @@ impl Destination {
         self.file().write_all(bytes).map_err(|error| Failure::io(&self.name, &error))
     }
 
-    /// How many bytes the output has, where it is a regular file.
+    /// Returns the output's size in bytes, if it is a regular file.
     pub fn size(&self) -> Option<u64> {
         let metadata = self.file().metadata().ok()?;
         matches!(self.target, Target::Beside { .. }).then(|| metadata.len())
@@ -133,12 +131,12 @@ impl Destination {
     /// Puts the file in its place.
     ///
     /// # Errors
-    /// `Io` where that fails; what stood there before still does.
+    /// `Io` if that fails; what was there before still is.
     pub fn commit(self) -> Result {
         let Destination { name, target } = self;
         let Target::Beside { file, path, replaces } = target else { return Ok(()) };
         let put = || {
-            // A good file gives way: the new one has to be on the disk first.
+            // A good file is about to be replaced: the new one has to reach the disk first.
             if replaces {
                 file.file().sync_data()?;
             }
@@ -146,7 +144,7 @@ impl Destination {
         };
         put().map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Failure::usage(format!(
-                "{name}: has come to exist meanwhile and was kept; pass --force to replace it"
+                "{name}: was created meanwhile and was kept; pass --force to replace it"
             )),
             _ => Failure::io(name, &error),
         })
@@ -154,7 +152,7 @@ impl Destination {
 }
 
 impl Beside {
-    /// A new file in the folder of `path`, with the permissions of any new file.
+    /// Creates a file in the folder of `path`, with the default permissions.
     fn new(path: &Path) -> io::Result<Beside> {
         #[cfg(target_os = "linux")]
         if let Ok(file) = unnamed(folder(path)) {
@@ -184,7 +182,7 @@ impl Beside {
         match self {
             #[cfg(target_os = "linux")]
             Beside::Unnamed(file) if replaces => {
-                // A link cannot replace a file, so it gets a name for the moment.
+                // A link cannot replace a file, so it gets a temporary name.
                 let beside = folder(path).join(format!("{}{}", hidden(path), std::process::id()));
                 link(&file, &beside)?;
                 fs::rename(&beside, path).inspect_err(|_| drop(fs::remove_file(&beside)))
@@ -202,7 +200,7 @@ impl Beside {
     }
 }
 
-/// The folder of a path, which is `.` for a bare name.
+/// Returns the folder of a path, which is `.` for a bare name.
 fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -210,10 +208,10 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// The beginning of the name of a file in the making.
+/// Returns the prefix of the name of a file being written.
 fn hidden(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // Names are bounded to 255 bytes.
+    // Names are limited to 255 bytes.
     let name: String = name.chars().take(40).collect();
     format!(".{name}.regauge-")
 }
@@ -221,7 +219,7 @@ fn hidden(path: &Path) -> String {
 #[cfg(target_os = "linux")]
 fn unnamed(folder: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags};
-    // Without /proc the file could never get its name.
+    // Without /proc, the file could never get its name.
     if !Path::new("/proc/self/fd").is_dir() {
         return Err(io::ErrorKind::Unsupported.into());
     }
@@ -237,19 +235,19 @@ fn link(file: &File, path: &Path) -> io::Result<()> {
     Ok(rustix::fs::linkat(CWD, here, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// Whether what was written can be put right later: not in a pipe, and not in a file that is
-/// opened for appending, as `>>` does.
+/// Returns whether written bytes can be patched later: not in a pipe, and not in a file that is
+/// opened for appending, as with `>>`.
 fn is_patchable(file: &File) -> io::Result<bool> {
     let appends = rustix::fs::fcntl_getfl(file)?.contains(rustix::fs::OFlags::APPEND);
     Ok(file.metadata()?.is_file() && !appends)
 }
 
-/// The way from a writer of the library to a [`Destination`]. Counts the bytes before compression,
-/// and names the file in errors.
+/// Passes bytes from a writer of the library to a [`Destination`]. Counts the bytes before
+/// compression, and names the file in errors.
 pub struct Outlet {
     way: Way,
     name: String,
-    /// Bytes that were written to it.
+    /// Bytes written to it.
     pub bytes: u64,
 }
 

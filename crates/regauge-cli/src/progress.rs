@@ -1,4 +1,4 @@
-//! The progress bar: how much of the input has been read, how fast, and how long it will take.
+//! The progress bar: how much of the input has been read, how fast, and the time left.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::OnceLock;
@@ -11,8 +11,8 @@ use crate::args::When;
 /// A run that ends sooner shows no bar.
 const QUIET_FOR: Duration = Duration::from_millis(300);
 
-/// Is told how far the input has been read. Without a bar that costs nothing: it is asked once per
-/// window of input.
+/// Called with how far the input has been read. Without a bar that costs nothing: it is called once
+/// per window of input.
 pub struct Meter {
     shown: bool,
     total: Option<u64>,
@@ -21,7 +21,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter that shows a bar on standard error, or does not.
+    /// Creates a meter, with or without a bar on standard error.
     pub fn new(when: When, writes_to_terminal: bool) -> Meter {
         let shown = match when {
             When::Always => true,
@@ -31,13 +31,13 @@ impl Meter {
         Meter { shown, total: None, started: Instant::now(), bar: OnceLock::new() }
     }
 
-    /// The same, for an input of so many bytes.
+    /// The same, for an input of this many bytes.
     pub fn with_total(mut self, total: Option<u64>) -> Meter {
         self.total = total;
         self
     }
 
-    /// So many bytes of the input are read.
+    /// Records that this many bytes of the input have been read.
     pub fn reached(&self, bytes: u64) {
         if !self.shown || (self.bar.get().is_none() && self.started.elapsed() < QUIET_FOR) {
             return;
@@ -45,14 +45,14 @@ impl Meter {
         self.bar.get_or_init(|| self.draw()).set_position(bytes);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
         }
     }
 
-    /// Does something, such as printing a line, with the bar out of the way.
+    /// Runs a function, such as one that prints a line, with the bar hidden.
     pub fn aside(&self, act: impl FnOnce()) {
         match self.bar.get() {
             Some(bar) => bar.suspend(act),

@@ -1,14 +1,14 @@
-//! Unpacking on a thread of its own, a few buffers ahead of the conversion.
+//! Decompression on a separate thread, a few buffers ahead of the conversion.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// One piece, as large as a window of the library.
+/// A buffer, as large as a window of the library.
 const PIECE_BYTES: usize = 256 << 10;
-/// Pieces that wait at most.
+/// Maximum number of buffers in the queue.
 const PIECES: usize = 4;
 
-/// A reader whose bytes another thread has read already.
+/// A reader that another thread reads ahead.
 pub struct ReadAhead {
     pieces: Receiver<io::Result<Vec<u8>>>,
     piece: Vec<u8>,
@@ -38,8 +38,8 @@ impl ReadAhead {
                 }
                 piece.truncate(filled);
                 let ended = filled < PIECE_BYTES;
-                // What came before a failure is good. An empty piece says that the end was
-                // reached; without one, this thread has panicked.
+                // Data before a failure is good. An empty buffer marks the end; without one, this
+                // thread has panicked.
                 let sent = filled == 0 || to_reader.send(Ok(piece)).is_ok();
                 if sent && let Some(error) = failed {
                     let _ = to_reader.send(Err(error));
@@ -64,7 +64,7 @@ impl Read for ReadAhead {
             match self.pieces.recv() {
                 Ok(Ok(piece)) => (self.piece, self.position) = (piece, 0),
                 Ok(Err(error)) => return Err(error),
-                Err(_) => return Err(io::Error::other("the unpacking thread has ended early")),
+                Err(_) => return Err(io::Error::other("the decompression thread ended early")),
             }
             if self.piece.is_empty() {
                 self.ended = true;

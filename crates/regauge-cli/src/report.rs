@@ -1,5 +1,5 @@
-//! `--report`: what a conversion did, as JSON. Written while it runs, so that any number of broken
-//! records takes no memory.
+//! `--report`: what a conversion did, as JSON. It is written during the run, so that any number of
+//! broken records takes no memory.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 use crate::input::Source;
 use crate::output::Destination;
 
-/// One side of a conversion, as the report names it.
+/// One side of a conversion, as named in the report.
 pub struct Side<'a> {
     pub name: &'a str,
     pub format: Format,
@@ -26,16 +26,16 @@ pub struct Side<'a> {
     pub plain_bytes: Option<u64>,
 }
 
-/// A report in the making.
+/// A report being written.
 pub struct Report {
     writer: json::Writer<'static>,
     destination: Destination,
-    /// How many bytes of the broken record at hand have come.
+    /// Bytes received so far of the current broken record.
     open: Option<u64>,
 }
 
 impl Report {
-    /// Begins a report: what was asked for, and the list of broken records.
+    /// Starts a report: the options, and the list of broken records.
     ///
     /// # Errors
     /// Those of writing.
@@ -72,7 +72,7 @@ impl Report {
         act(&mut self.writer).map_err(|error| Failure::data(name, error))
     }
 
-    /// Adds a broken record that was passed over, or more of one.
+    /// Adds a skipped broken record, or more of one.
     ///
     /// # Errors
     /// Those of writing.
@@ -146,9 +146,9 @@ impl Report {
     }
 }
 
-/// Writes an unsigned number as the event grammar wants it.
+/// Writes an unsigned number as the event grammar requires.
 pub trait Unsigned {
-    /// As `i64` wherever it fits.
+    /// Writes it as `i64` if it fits.
     fn u64_or_i64(&mut self, value: u64) -> regauge::Result;
 }
 
@@ -209,7 +209,7 @@ fn loss_map(json: &mut dyn Sink, loss: &Loss) -> regauge::Result {
     json.end_map()
 }
 
-/// The fields of an error, in a map that is open.
+/// Writes the fields of an error into an open map.
 ///
 /// # Errors
 /// The sink's.

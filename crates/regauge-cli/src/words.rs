@@ -1,5 +1,5 @@
-//! Errors of the library in the words of the subcommand that runs: a hint names no option that it does
-//! not take.
+//! Error texts for the current subcommand: a hint names no option that the subcommand does not
+//! take.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -10,7 +10,7 @@ use regauge::options::{Language, Opt};
 
 use crate::args::Cli;
 
-/// The names of the subcommand: `["store", "put"]`.
+/// The subcommand's names: `["store", "put"]`.
 static RUNS: OnceLock<Vec<String>> = OnceLock::new();
 
 /// The flags that it takes.
@@ -22,12 +22,12 @@ static FLAGS: LazyLock<Vec<String>> = LazyLock::new(|| {
     flags(command).collect()
 });
 
-/// The flags of a command, without dashes.
+/// Returns the flags of a command, without dashes.
 pub fn flags(command: &Command) -> impl Iterator<Item = String> {
     command.get_arguments().filter_map(|one| one.get_long()).map(str::to_owned)
 }
 
-/// Notes which subcommand runs.
+/// Records which subcommand is running.
 pub fn runs(matches: &ArgMatches) {
     let mut names = Vec::new();
     let mut at = matches;
@@ -35,7 +35,7 @@ pub fn runs(matches: &ArgMatches) {
         names.push(name.to_owned());
         at = below;
     }
-    // It is noted once, before anything is done.
+    // It is recorded once, before anything else happens.
     let _ = RUNS.set(names);
 }
 
@@ -45,12 +45,12 @@ fn takes(opt: Opt) -> bool {
 
 const HERE: Surface<'static> = Surface { language: Language::Command, takes: &takes };
 
-/// The text of an error.
+/// Returns the text of an error.
 pub fn text(error: &Error) -> String {
     error.display(&HERE).to_string()
 }
 
-/// What to do about an error.
+/// Returns what to do about an error.
 pub fn hint(error: &Error) -> Option<String> {
     error.hint_for(&HERE)
 }
@@ -66,8 +66,8 @@ mod tests {
 
     use super::*;
 
-    /// Every option of the table with every value, as `convert` takes it; and nothing but its own
-    /// beside them.
+    /// `convert` takes every option of the table with every value, and otherwise only its own
+    /// options.
     #[test]
     fn the_table_of_options_is_what_convert_takes() {
         for row in &OPTIONS {
@@ -109,7 +109,7 @@ mod tests {
         }
     }
 
-    /// The flags in a line of code: `--` and letters where a word begins.
+    /// Returns the flags in a line of code: `--` and letters at the start of a word.
     fn named(line: &str) -> impl Iterator<Item = &str> {
         line.match_indices("--").filter_map(|(at, _)| {
             let before = line[..at].chars().next_back();
@@ -127,12 +127,12 @@ mod tests {
     fn messages_name_flags_that_are_there() {
         let mut known = vec!["help".to_owned(), "version".to_owned()];
         all_flags(&Cli::command(), &mut known);
-        // Those of programs that we run, or tell people to run.
+        // Flags of programs that we run, or tell people to run.
         known.extend(
             ["aptopt", "include", "variant", "no-install-recommends", "features", "release"]
                 .map(str::to_owned),
         );
-        // Of a subcommand that this build does not have.
+        // Flags of a subcommand that this build does not have.
         known.extend(["noent", "data"].map(str::to_owned));
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let mut seen = 0;

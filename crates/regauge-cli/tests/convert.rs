@@ -39,7 +39,7 @@ fn standard_input_may_be_a_file_that_is_read_from_where_it_stands() {
     let output = folder.command("convert - out.msgpack").stdin(file).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
-    // Line and column come from a second reading.
+    // Line and column are found by a second pass.
     assert!(
         stderr.starts_with("regauge: standard input: json: byte 6 (line 2, column 3), at $[2]"),
         "{stderr}"
@@ -50,7 +50,8 @@ fn standard_input_may_be_a_file_that_is_read_from_where_it_stands() {
 #[test]
 fn standard_output_may_be_a_file_that_is_patched() {
     let folder = Folder::new();
-    // More elements than fit into memory at once, so that the header is written before it is known.
+    // More elements than fit in memory at once, so the header is written before their number is
+    // known.
     let text = format!("[{}1]", "\"some text that takes room\",".repeat(400_000));
     folder.write("in.json", &text);
     folder.run("convert in.json there.msgpack").silent();
@@ -101,7 +102,7 @@ fn every_compression_goes_both_ways_by_suffix_and_is_known_by_its_first_bytes() 
             let back =
                 folder.run(&format!("convert {packed} - --to ndjson --jobs {jobs}")).silent();
             assert!(back.text() == text, "{suffix}");
-            // Neither name: the first bytes tell both, in a file and in a stream.
+            // No names to go by: the first bytes determine both, in a file and in a stream.
             folder.write("nameless", &bytes);
             let back =
                 folder.run(&format!("convert nameless - --to ndjson --jobs {jobs}")).silent();
@@ -153,7 +154,7 @@ fn an_existing_file_is_kept_unless_forced_and_keeps_its_mode() {
     let ran = folder.run("convert in.json out.msgpack").status(2);
     assert_eq!(
         ran.stderr,
-        "regauge: out.msgpack: exists already and was kept; pass --force to replace it\n"
+        "regauge: out.msgpack: already exists and was kept; pass --force to replace it\n"
     );
     assert_eq!(folder.text("out.msgpack"), "precious");
     fs::set_permissions(folder.path("out.msgpack"), fs::Permissions::from_mode(0o640)).unwrap();
@@ -161,7 +162,7 @@ fn an_existing_file_is_kept_unless_forced_and_keeps_its_mode() {
     assert_eq!(folder.read("out.msgpack"), b"\x91\x01");
     let mode = |name| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("out.msgpack"), 0o640);
-    // A new file has the permissions that any new file here has.
+    // A new file has the default permissions.
     folder.run("convert in.json new.msgpack").silent();
     fs::write(folder.path("plain"), "").unwrap();
     assert_eq!(mode("new.msgpack"), mode("plain"));
@@ -221,7 +222,7 @@ fn an_interrupted_run_leaves_nothing() {
     let mut child =
         folder.command("convert - out.ndjson --from ndjson").stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // More than a window, so that writing has begun.
+    // Larger than a window, so that writing has started.
     std::io::Write::write_all(&mut stdin, lines(30_000).as_bytes()).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
@@ -287,7 +288,7 @@ fn wrapped_values_come_back() {
     assert_eq!(folder.read("back.msgpack"), bytes);
 }
 
-/// Plain data that looks like the notation is data, and what was escaped is escaped once.
+/// Plain data that looks like the notation is data, and is escaped exactly once.
 #[test]
 fn look_alikes_of_the_notation_come_back() {
     let folder = Folder::new();
@@ -303,7 +304,7 @@ fn look_alikes_of_the_notation_come_back() {
             folder.run(&format!("convert -f there.msgpack back.json {back}")).silent();
             assert_eq!(folder.text("back.json").trim(), json, "{there}");
         }
-        // A second time around nothing is undone that was not wrapped.
+        // Unwrapping again undoes nothing that was not wrapped.
         let wrap = "--on-loss wrap";
         folder.run("convert -f in.json plain.msgpack").silent();
         folder.run(&format!("convert -f plain.msgpack once.json {wrap}")).silent();

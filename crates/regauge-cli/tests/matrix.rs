@@ -1,8 +1,8 @@
-//! The matrix of what is kept is the one that the documentation shows.
+//! The fidelity matrix is the one shown in the documentation.
 
 use std::process::Command;
 
-/// `BLESS=1` writes the page anew.
+/// `BLESS=1` rewrites the page.
 #[test]
 fn documented_matrix_is_the_real_one() {
     let ran = Command::new(env!("CARGO_BIN_EXE_regauge")).args(["formats", "--matrix"]).output();

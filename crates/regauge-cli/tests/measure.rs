@@ -1,4 +1,4 @@
-//! What `regauge measure` takes as its input. The measuring itself is tested in `regauge-measure`.
+//! What `regauge measure` accepts as input. Measuring itself is tested in `regauge-measure`.
 
 mod common;
 
@@ -48,13 +48,13 @@ fn what_cannot_be_measured_on() {
     let told = |arguments: &str, status| folder.run(arguments).status(status).stderr;
     assert_eq!(
         told(&format!("{MEASURE} empty"), 2),
-        "regauge: empty: found no file in this folder whose format can be told; name it with --from\n"
+        "regauge: empty: found no file with a recognisable format in this folder; pass --from\n"
     );
-    // What the library advises elsewhere are flags of `convert`.
+    // Flags that the library suggests elsewhere belong to `convert`.
     folder.write("broken.json", r#"{"a": 1e999}"#);
     let message = told(&format!("{MEASURE} broken.json"), 1);
     assert!(message.contains("1e999") && !message.contains("--"), "{message}");
-    // A number of records is for samples; a file is not silently measured whole.
+    // A record count is for samples; a file must not be silently measured in full.
     folder.write("a.json", "[1]");
     for task in ["--task own ", "--task senators "] {
         let message = told(&format!("{MEASURE} a.json {task}--records 5"), 2);

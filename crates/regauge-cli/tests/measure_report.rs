@@ -1,4 +1,4 @@
-//! `regauge report`, and `--out` of `regauge measure`: the folder, and what is said about it.
+//! `regauge report`, and `--out` of `regauge measure`: the folder and the messages about it.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn a_report_goes_to_a_folder_that_may_be_replaced() {
     assert!(folder.read("out/charts/sizes.png").starts_with(b"\x89PNG"));
     assert!(folder.text("out/tables/rows.csv").starts_with("contender,runtime,"));
 
-    // The results that it holds give the same report again.
+    // The results in it give the same report again.
     folder.run("report out/results.json --out again").silent();
     assert_eq!(folder.read("again/report.html"), folder.read("out/report.html"));
     assert_eq!(folder.read("again/results.json"), folder.read("out/results.json"));
@@ -34,7 +34,7 @@ fn a_report_goes_to_a_folder_that_may_be_replaced() {
     assert_eq!(folder.text("out/mine.txt"), "mine");
 }
 
-/// A kept measurement shows the same screen as when it was made, and all of it on request.
+/// A saved measurement shows the same screen as when it was taken, and everything on request.
 #[test]
 fn a_kept_measurement_is_shown_again() {
     let folder = Folder::new();
@@ -57,14 +57,11 @@ fn what_is_no_result_of_a_measurement_is_refused() {
     let said = |words: &str, status: i32| folder.run(words).status(status).stderr;
     assert_eq!(
         said("report other.json --out out", 1),
-        "regauge: other.json: found JSON that is no measurement; name what `regauge measure \
+        "regauge: other.json: found JSON that is not a measurement; name what `regauge measure \
          --json FILE` wrote\n"
     );
     assert!(said("report half.json --out out", 1).contains("half.json: found no JSON"));
-    assert_eq!(
-        said("report none.json --out out", 2),
-        "regauge: none.json: there is no such file\n"
-    );
+    assert_eq!(said("report none.json --out out", 2), "regauge: none.json: no such file\n");
     assert_eq!(
         said("report other.json --out file", 2),
         "regauge: file is there and no folder; name another one\n"
@@ -72,7 +69,7 @@ fn what_is_no_result_of_a_measurement_is_refused() {
     assert!(!folder.path("out").exists(), "nothing was made");
 }
 
-/// Measures with what is in the binary, and looks whether the folder is refused before that.
+/// Measures with the built-in contenders, and checks that the folder is refused before that.
 #[test]
 fn a_measurement_writes_its_report() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `regauge measure` from the command line, with native contenders alone: they are always there.
+//! `regauge measure` from the command line, with native contenders only: they are always available.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use common::Folder;
 
-/// What keeps a run short; speed is never asserted.
+/// Keeps a run short; speed is never asserted.
 const SHORT: &str = "--only regauge --only serde_json --rounds 3 --progress never";
 
 fn json(folder: &Folder, name: &str) -> serde_json::Value {
@@ -30,14 +30,14 @@ fn a_run_is_compared_with_an_earlier_one() {
     assert!(text.contains("Against the earlier run"), "{text}");
     assert!(text.contains("times changed by more than noise"), "{text}");
     assert!(text.contains("| serde_json "), "{text}");
-    // Without a terminal there is no colour.
+    // No colour without a terminal.
     assert!(!text.contains('\x1b'), "{text}");
-    // With the report on standard output, it is said beside it.
+    // With the report on standard output, this goes to standard error.
     let ran = folder.run(&format!("measure a.json {SHORT} --compare old.json --json -"));
     serde_json::from_str::<serde_json::Value>(&ran.text()).unwrap();
     assert!(ran.stderr.contains("times changed by more than noise"), "{}", ran.stderr);
 
-    // The file is read before the run, which would be in vain.
+    // The file is read before the run, which would otherwise be wasted.
     let ran = folder.run("measure a.json --compare none.json").status(1);
     assert!(ran.stderr.contains("none.json"), "{}", ran.stderr);
     folder.write("other.json", "[1]");
@@ -55,7 +55,7 @@ fn a_quick_run_is_short_and_says_how_it_went() {
     let report = json(&folder, "a.out");
     assert_eq!(report["method"]["budget_s"], 3.0);
     let took = report["method"]["took_s"].as_f64().unwrap();
-    // The test machine may be busy; what counts is that the budget has a say.
+    // The test machine may be busy; what matters is that the budget has an effect.
     assert!(took < 60.0, "{took}");
     assert!(report["noise"]["probes_ns"].as_array().unwrap().len() > 5);
     let decode = &report["rows"][0]["timing"]["decode"];
@@ -98,7 +98,7 @@ fn a_second_ctrl_c_ends_at_once_whatever_a_contender_does() {
     folder.write("a.json", "[1]");
     let head = "# contender: hangs\n# library: hangs\n# format: json\n# gives: data\n\
                 # install: none\n# untrusted: safe\n";
-    // It tells where it is, and does not come back.
+    // It records where it is, and does not return.
     let body = "import os, time\ndef decode(data):\n    open(OUT, 'w').write(str(os.getpid()))\n    \
                 time.sleep(600)\nencode = bytes\ndef version():\n    return '1'\n";
     let out = folder.path("pid");
@@ -124,7 +124,7 @@ fn a_second_ctrl_c_ends_at_once_whatever_a_contender_does() {
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2));
     let left = std::fs::read_dir(temporary.path()).unwrap().count();
     assert_eq!((left, folder.names()), (0, vec!["a.json".into(), "hangs.py".into(), "pid".into()]));
-    // The contender went with it.
+    // The contender was killed with it.
     let id = folder.text("pid").parse().ok().and_then(rustix::process::Pid::from_raw).unwrap();
     let gone = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
@@ -152,7 +152,7 @@ fn a_set_up_and_an_interpreter_are_found_from_where_the_command_runs() {
     for place in ["set-up/python/bin", "own"] {
         std::fs::create_dir_all(folder.path(place)).unwrap();
         let python = folder.path(place).join("python");
-        // It leaves a mark beside itself.
+        // It leaves a mark next to itself.
         std::fs::write(&python, "#!/bin/sh\ntouch \"$0.ran\"\nexec python3 \"$@\"\n").unwrap();
         std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).unwrap();
     }

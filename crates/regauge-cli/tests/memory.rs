@@ -1,4 +1,4 @@
-//! Memory stays bounded, whatever is broken. Where Linux tells the most that a process has taken.
+//! Memory stays bounded, whatever is broken. Linux only: it reports a process's peak memory.
 
 #![cfg(target_os = "linux")]
 
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use common::{Folder, lines};
 
-/// What the command may take.
+/// The command's memory limit.
 const MOST_KIB: u64 = 64 << 10;
 
-/// Runs the command; gives its status and the most memory that it has taken, in KiB.
+/// Runs the command; returns its status and its peak memory, in KiB.
 fn run(folder: &Folder, arguments: &str) -> (Option<i32>, u64) {
     let mut command = folder.command(arguments);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -31,7 +31,7 @@ fn run(folder: &Folder, arguments: &str) -> (Option<i32>, u64) {
     }
 }
 
-/// Converts with broken records passed over, and kept, with one thread and with two.
+/// Converts with broken records skipped, and kept, with one thread and with two.
 #[track_caller]
 fn check(folder: &Folder, input: &str, to: &str, statuses: &[i32]) {
     for jobs in [1, 2] {
@@ -59,12 +59,12 @@ fn broken_lines() {
     check(&folder, "in.ndjson", "out.json", &[0]);
     assert_eq!(folder.read("bad").len(), 1_500_000);
     assert_eq!(folder.text("out.json").matches("name").count(), 6);
-    // Over one end of a window and another, from a pipe.
+    // Across a window boundary, from a pipe.
     let text = folder.read("in.ndjson");
     let ran = folder.feed("convert --force --bad bad - --from ndjson out.json", &text);
     let stderr = ran.status(0).stderr;
     assert_eq!(stderr.lines().count(), 1001);
-    let last = "500000 of 500003 records were broken and passed over; their bytes are in bad; the \
+    let last = "500000 of 500003 records were broken and skipped; their bytes are in bad; the \
                 first 1000 are named above\n";
     assert!(stderr.ends_with(last), "{}", stderr.lines().last().unwrap_or_default());
     assert_eq!(folder.read("bad").len(), 1_500_000);

@@ -1,4 +1,4 @@
-//! What the command says, and the status it ends with, when it does not do what it was asked.
+//! The command's messages and exit status when it does not do what it was asked.
 
 mod common;
 
@@ -58,14 +58,14 @@ fn wrong_usage_is_status_2() {
         ("convert empty out.json", format!("empty: cannot tell the format, it is empty; pass --from with one of {formats}")),
         ("convert . out.json", ".: is a directory, expected a file".to_owned()),
         ("convert in.json no/such/out.json", "no/such/out.json: cannot be written: No such file or directory".to_owned()),
-        ("convert in.json out.json.gz --level 10", "--level 10 is not one of gzip's, which are 1 to 9".to_owned()),
-        ("convert in.json out.json --level 1", "--level says how hard to compress, but nothing is compressed".to_owned()),
-        ("convert in.json out.json --report out.json", "OUT and --report are the same, out.json".to_owned()),
-        ("man nonsense", "unknown command `nonsense`: known are convert, inspect, measure, report, sample, store, serve, formats, completions, man".to_owned()),
+        ("convert in.json out.json.gz --level 10", "--level 10 is out of range for gzip, which takes 1 to 9".to_owned()),
+        ("convert in.json out.json --level 1", "--level needs a compressed output; pass --compress".to_owned()),
+        ("convert in.json out.json --report out.json", "OUT and --report name the same file, out.json".to_owned()),
+        ("man nonsense", "unknown command `nonsense`, expected one of convert, inspect, measure, report, sample, store, serve, formats, completions, man".to_owned()),
     ] {
         check(&folder, arguments, 2, &format!("regauge: {message}\n"));
     }
-    // Those that the parser of arguments words.
+    // Messages that come from the argument parser.
     for (arguments, part) in [
         ("convert in.json", "<OUT>"),
         ("convert in.json out.json --from toml", "unknown format `toml`"),
@@ -117,7 +117,7 @@ fn bad_records_are_passed_over_when_asked_and_kept_byte_by_byte() {
     let text = "{\"a\":1}\n{\"b\":\n{\"c\":3}\nnonsense \u{FFFD}\n{\"d\":4}\n";
     folder.write("in.ndjson", text);
     assert_eq!(check_bad(&folder, 1), check_bad(&folder, 2));
-    // Large enough for parts, whose broken records have their paths, too.
+    // Large enough to be split into parts, whose broken records have paths, too.
     folder.write("in.ndjson", format!("{}{{\"a\":{{\"b\":[1,x]}}}}\n", lines(60_000)));
     for jobs in [1, 2] {
         let ran = folder
@@ -141,7 +141,7 @@ fn check_bad(folder: &Folder, jobs: usize) -> String {
     assert_eq!(said.len(), 3, "{}", ran.stderr);
     assert!(said[0].starts_with("regauge: in.ndjson: ndjson: record 2, byte 1"), "{}", said[0]);
     assert!(said[1].starts_with("regauge: in.ndjson: ndjson: record 4, byte 22"), "{}", said[1]);
-    assert_eq!(said[2], "regauge: in.ndjson: 2 of 5 records were broken and passed over");
+    assert_eq!(said[2], "regauge: in.ndjson: 2 of 5 records were broken and skipped");
     let arguments = format!("convert in.ndjson out.ndjson --bad bad --quiet --force --jobs {jobs}");
     folder.run(&arguments).silent();
     assert_eq!(folder.text("out.ndjson"), out);
@@ -161,7 +161,7 @@ fn broken_marc_records_are_named_by_their_001_and_kept() {
     assert!(ran.stderr.starts_with("regauge: in.mrc: marc: record 2"), "{}", ran.stderr);
     assert!(
         ran.stderr
-            .ends_with("1 of 3 records were broken and passed over; their bytes are in bad.mrc\n")
+            .ends_with("1 of 3 records were broken and skipped; their bytes are in bad.mrc\n")
     );
     assert_eq!(folder.read("bad.mrc"), broken);
     let xml = folder.text("out.xml");
@@ -172,7 +172,7 @@ fn broken_marc_records_are_named_by_their_001_and_kept() {
     folder.run("convert in.mrc all.xml").status(1);
 }
 
-/// A hint names what the subcommand takes, and nothing that another one does.
+/// A hint names only what the subcommand takes.
 #[test]
 fn inspect_advises_its_own_options_alone() {
     let folder = Folder::new();
@@ -237,7 +237,7 @@ fn a_name_that_the_content_contradicts_is_status_2() {
     folder.run("inspect file.msgpack").status(2);
     folder.run("store import --db sqlite:db file.msgpack").status(2);
     folder.run("measure file.msgpack").status(2);
-    // What --from says, always wins.
+    // --from always wins.
     folder.run("convert --from json file.msgpack out.yaml").silent();
     assert_eq!(folder.text("out.yaml"), "a: 1\n");
     folder.run("convert --from msgpack file.msgpack out.ndjson").silent();

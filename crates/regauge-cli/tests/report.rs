@@ -1,10 +1,10 @@
-//! `--report`, what is said about losses, and the commands that only tell something.
+//! `--report`, messages about losses, and the commands that only print information.
 
 mod common;
 
 use common::{Folder, marc};
 
-/// The value of a key that stands on a line of its own, in a report of ours.
+/// Returns the value of a key on a line of its own, in one of our reports.
 fn field<'r>(report: &'r str, key: &str) -> &'r str {
     let name = format!("\"{key}\": ");
     let line = report.lines().find(|line| line.trim_start().starts_with(&name));
@@ -30,7 +30,7 @@ fn a_report_tells_what_was_approximated_path_by_path() {
          regauge: in.msgpack: non-finite: once: at $[1].x, found Infinity, wrote null\n"
     );
     let report = folder.text("report.json");
-    // It is JSON, by our own reader.
+    // It is JSON, according to our own reader.
     folder.run("convert report.json /dev/null --to msgpack").silent();
     assert_eq!(field(&report, "exact"), "false");
     assert_eq!(field(&report, "documents"), "1");
@@ -40,7 +40,7 @@ fn a_report_tells_what_was_approximated_path_by_path() {
     let paths: Vec<_> =
         report.lines().filter(|line| line.contains("\"path\"")).map(str::trim).collect();
     assert_eq!(paths, ["\"path\": \"$[0].f\",", "\"path\": \"$[1].f\",", "\"path\": \"$[1].x\","]);
-    // In a pipe, losses have their paths, too.
+    // Losses in a pipe have paths, too.
     let ran = folder
         .feed("convert - /dev/null --to json --on-loss approximate", &folder.read("in.msgpack"));
     assert!(ran.stderr.contains("at $[1].x"), "{}", ran.stderr);
@@ -56,7 +56,7 @@ fn a_report_of_an_exact_conversion_says_so() {
     assert_eq!(field(&ran.text(), "error"), "null");
 }
 
-/// What a target does not keep, though it takes the value.
+/// What a target does not keep, even though it accepts the value.
 #[test]
 fn a_report_does_not_say_exact_of_what_has_changed() {
     let folder = Folder::new();
@@ -154,7 +154,7 @@ fn inspect_shows_what_came_before_a_fault() {
     let folder = Folder::new();
     folder.write("in.json", "[1,2,");
     let ran = folder.run("inspect in.json").status(1);
-    assert!(ran.text().contains("documents  0 before the fault"), "{}", ran.text());
+    assert!(ran.text().contains("documents  0 before the error"), "{}", ran.text());
     assert!(ran.stderr.starts_with("regauge: in.json: json: byte 5"), "{}", ran.stderr);
 }
 
@@ -231,7 +231,7 @@ fn measure_runs_on_a_stream_and_writes_raw_samples() {
     );
     let screen = ran.silent().text();
     assert!(screen.starts_with("standard input: JSON, 1 document, 13 B"), "{screen}");
-    // The screen has the leading rows alone; which they are is a matter of time.
+    // The screen has only the leading rows; which ones depends on timing.
     let raw = folder.text("raw.json");
     assert!(raw.contains("\"standard input\"") && raw.contains("\"serde_json\""), "{raw}");
     folder.run("measure in.json --only nothing-like-it").status(2);

@@ -1,4 +1,4 @@
-//! `regauge store`, as its user types it.
+//! `regauge store`, the way users type it.
 
 mod common;
 
@@ -39,13 +39,13 @@ fn what_is_kept_in_the_notation_comes_out_of_it() {
         let (got, put) = (folder.read(&format!("out_{file}")), folder.read(file));
         assert_eq!(got.trim_ascii(), put.trim_ascii(), "{file}");
     }
-    // A file in the notation is put as what it stands for.
+    // A file in the notation is stored with its original values.
     let other = "--db sqlite:o.db";
     folder.run("convert raw.msgpack raw.json --on-loss wrap").status(0);
     folder.run(&format!("store put {other} raw raw.json --unwrap")).status(0);
     folder.run(&format!("store get {other} raw got.msgpack")).status(0);
     assert_eq!(folder.read("got.msgpack"), folder.read("raw.msgpack"));
-    // The same of a stream.
+    // The same for a stream.
     folder.run(&format!("store export {other} all.ndjson --on-loss wrap")).status(0);
     folder.run(&format!("store export {DB} plain.msgpack --unwrap")).status(0);
     folder.run(&format!("store import {other} all.ndjson --unwrap")).status(0);
@@ -114,7 +114,7 @@ fn what_is_not_there_is_an_error_and_nothing_is_made() {
     assert_eq!(ran.stderr, "regauge: the database has no collection objects; it has mine\n");
 }
 
-/// Changes one byte in the middle of what is stored under a key.
+/// Changes one byte in the middle of the value stored under a key.
 fn damage(folder: &Folder, key: &str) {
     let connection = rusqlite::Connection::open(folder.path("s.db")).unwrap();
     let sql = "UPDATE objects SET value = CAST(substr(value, 1, 17) || x'FF' || substr(value, 19) AS BLOB) \

@@ -1,4 +1,4 @@
-//! `regauge store` with time series, as its user types it.
+//! `regauge store` with time series, the way users type it.
 
 mod common;
 
@@ -36,7 +36,7 @@ fn slices_are_put_scanned_and_deleted_by_their_times() {
     folder.run(&format!("store delete {DB} 2026-11-21T02:00:00Z")).status(4);
     assert_eq!(scan(""), all.replace(&line(2), ""));
 
-    // What was scanned goes in again, here with other buckets.
+    // The output of a scan can be imported again, here with other buckets.
     folder.run(&format!("store scan {DB} all.msgpack")).status(0);
     let other = DB.replace("s.db", "o.db");
     folder.run(&format!("store import {other} all.msgpack --buckets size")).status(0);

@@ -1,5 +1,5 @@
-//! Tasks that work on databases: on files of SQLite always, and on every server whose URL is given
-//! in the environment (`python3 tools/servers.py run -- cargo test -p regauge-cli --features servers
+//! Tasks that use databases: always on SQLite files, and on every server whose URL is given in the
+//! environment (`python3 tools/servers.py run -- cargo test -p regauge-cli --features servers
 //! --test task_databases`). Speed is never asserted.
 
 mod common;
@@ -9,10 +9,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use common::Folder;
 use serde_json::Value;
 
-/// What keeps a run short.
+/// Keeps a run short.
 const SHORT: &str = "--rounds 2 --progress never --json out.json";
 
-/// The servers that the tests are given: what rows are called, and the URL.
+/// The servers given to the tests: row name and URL.
 fn servers() -> Vec<(&'static str, String)> {
     let known = [
         ("PostgreSQL", "POSTGRES"),
@@ -33,7 +33,7 @@ fn servers() -> Vec<(&'static str, String)> {
     known.into_iter().filter_map(given).collect()
 }
 
-/// Measures a task on every server that is there, and gives what `--json` wrote and what was said.
+/// Measures a task on every available server, and returns the `--json` output and the messages.
 fn measured(folder: &Folder, arguments: &str) -> (Value, String) {
     let urls: Vec<String> = servers().into_iter().map(|(_, url)| url).collect();
     let mut command = folder.command(&format!("measure --full --task {arguments} {SHORT} --force"));
@@ -53,7 +53,7 @@ fn rows<'r>(report: &'r Value, title: &str) -> &'r [Value] {
     table.unwrap_or_else(|| panic!("no table {title}"))["rows"].as_array().unwrap()
 }
 
-/// The row that is called so, whatever version stands behind.
+/// Returns the row with this name, whatever version follows it.
 fn row<'r>(report: &'r Value, title: &str, label: &str) -> &'r Value {
     let named = |row: &&Value| {
         let name = row["name"].as_str().unwrap();
@@ -62,7 +62,7 @@ fn row<'r>(report: &'r Value, title: &str, label: &str) -> &'r Value {
     rows(report, title).iter().find(named).unwrap_or_else(|| panic!("{title}: no row {label}"))
 }
 
-/// The figures of a row; nothing where a cell is empty.
+/// Returns the figures of a row; `None` for an empty cell.
 fn figures(row: &Value) -> Vec<Option<f64>> {
     let cells = row["cells"].as_array().unwrap();
     cells.iter().map(|cell| cell["today"]["median"].as_f64()).collect()
@@ -73,7 +73,7 @@ fn full(row: &Value) -> Vec<f64> {
     full.unwrap_or_else(|| panic!("not measured: {row}"))
 }
 
-/// Rows of servers have figures where the server is there, and say why not where it is not.
+/// Rows of servers have figures if the server is available, and otherwise say why not.
 fn of_servers(report: &Value, title: &str, row_of: impl Fn(&str) -> Option<String>) {
     let there = servers();
     let protocols =
@@ -91,18 +91,18 @@ fn of_servers(report: &Value, title: &str, row_of: impl Fn(&str) -> Option<Strin
     }
 }
 
-/// One test at a time has things on the servers, so that each can see whether its own are gone.
+/// Only one test at a time has data on the servers, so that each can check that its own is gone.
 fn alone() -> MutexGuard<'static, ()> {
     static SERVERS: Mutex<()> = Mutex::new(());
     SERVERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The text without the breaks of its lines.
+/// Joins the lines of a text.
 fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Nothing that was made on the servers is there any more.
+/// Asserts that nothing created on the servers is left.
 fn nothing_is_left() {
     #[cfg(feature = "servers")]
     for (row, url) in servers() {
@@ -123,7 +123,7 @@ fn objects_in_columns_of_databases() {
     let all = "Marshal through regauge's store, 500 objects at once, into databases";
     let binary = full(row(&report, all, "SQLite, binary"));
     let base64 = full(row(&report, all, "SQLite, Base64 in text"));
-    // Behind an envelope, which is in Base64 too.
+    // After an envelope, which is also in Base64.
     let share = base64[2] / binary[2];
     assert!((1.30..1.40).contains(&share), "{share}");
     for kind in ["binary", "Base64 in text"] {
@@ -134,7 +134,7 @@ fn objects_in_columns_of_databases() {
     assert_eq!(format!("{share:.6}"), format!("{:.6}", sqlite[2]));
     of_servers(&report, adds, |protocol| Some(protocol.to_owned()));
     assert!(in_one_line(&text).contains("databases are timed by the clock"), "{text}");
-    // A row shows what it ran on by its own name.
+    // A row names the server that it ran on.
     let name = row(&report, all, "SQLite, binary")["name"].as_str().unwrap();
     assert!(name.contains(" · SQLite 3."), "{name}");
     nothing_is_left();
@@ -189,10 +189,10 @@ fn slices_in_databases() {
     }
     let _alone = alone();
     let folder = Folder::new();
-    // The sample, and a file of the user's own, which goes in as often as a batch is long.
+    // The sample, and a file of the user's own, which is stored once per item of a batch.
     folder.write("own.yaml", "name: a slice\npoints: [1, 2.5, {state: normal}]\n");
     for arguments in ["time-slice", "time-slice own.yaml"] {
-        // What hostile documents do to libraries is tried elsewhere.
+        // The effect of hostile documents on libraries is tested elsewhere.
         let (report, _) =
             measured(&folder, &format!("{arguments} --records 6 --safety off --only msgpack"));
         let all = "A batch of slices in databases, through regauge's store";
@@ -228,7 +228,7 @@ fn a_server_that_is_not_there_leaves_the_rest() {
     let note = row["note"].as_str().unwrap();
     let expected = if cfg!(feature = "servers") { "connect" } else { "is not compiled in" };
     assert!(note.contains(expected), "{note}");
-    // Neither the report nor its command shows a password.
+    // Neither the report nor its command line shows a password.
     assert!(!ran.text().contains("secret") && !report.to_string().contains("secret"), "{report}");
     assert!(report["command"].to_string().contains("postgres:…"), "{}", report["command"]);
 }

@@ -1,4 +1,4 @@
-//! `regauge store tenants` and `regauge serve`, as their user types them.
+//! `regauge store tenants` and `regauge serve`, the way users type them.
 
 mod common;
 
@@ -10,7 +10,7 @@ const DATA: &str = "store tenants --data d";
 fn tenants_are_made_listed_suspended_moved_and_dropped() {
     let folder = Folder::new();
     let error = folder.run(&format!("{DATA} list")).status(2).stderr;
-    assert!(error.contains("d is no data folder of a gateway"), "{error}");
+    assert!(error.contains("d is not a gateway data folder"), "{error}");
     folder.run(&format!("{DATA} create acme globex --codec json+zstd")).status(0);
     folder.run(&format!("{DATA} create acme")).status(2);
     folder.run(&format!("{DATA} create Acme")).status(2);
@@ -25,7 +25,7 @@ fn tenants_are_made_listed_suspended_moved_and_dropped() {
     folder.run(&format!("{DATA} resume acme")).status(0);
     folder.run(&format!("{DATA} suspend nobody")).status(2);
 
-    // A tenant's own file is a store as any other.
+    // A tenant's own file is an ordinary store.
     folder.write("one.json", r#"{"n": [1, 2.5], "t": "é"}"#);
     folder
         .run("store put --db sqlite:d/tenants/acme.db user/1 one.json --codec json+zstd")
@@ -70,7 +70,7 @@ fn tokens_are_shown_once_listed_without_secrets_rotated_and_revoked() {
     folder.run(&format!("{DATA} token rotate 0123456789abcdef acme")).status(2);
     folder.run(&format!("{DATA} token revoke {number} acme")).status(0);
     folder.run(&format!("{DATA} token revoke {number} acme")).status(2);
-    // One tenant's token is not another's to revoke, and not the gateway's.
+    // A tenant's token can be revoked neither through another tenant nor as a gateway token.
     folder.run(&format!("{DATA} token revoke {}", &new[4..20])).status(2);
     assert_eq!(folder.run(&format!("{DATA} token list acme")).status(0).text().lines().count(), 1);
 }

@@ -40,7 +40,7 @@ def dump_text(id):
 
 def same(id, got):
     if got != Plain(id):
-        raise Wrong(f"object {id} came back otherwise")
+        raise Wrong(f"object {id} came back changed")
 
 
 def each_object(name, count, step, work, figures, loaded=lambda id, got: got):

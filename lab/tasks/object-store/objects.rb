@@ -76,7 +76,7 @@ class Store
       bytes = got.start_with?("\x04\x08".b) ? got : Base64.strict_decode64(got)
       got = Marshal.load(bytes)
     end
-    raise Wrong, "object #{id} came back otherwise" unless got == Plain.new(id)
+    raise Wrong, "object #{id} came back changed" unless got == Plain.new(id)
   end
 
   # Through a table with one column of objects, in one transaction.

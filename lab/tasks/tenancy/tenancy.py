@@ -134,7 +134,7 @@ def define(name, gateway, next_id):
         next_id[0] += 1
         gateway.write(0, next_id[0])
         if gateway.query(0, next_id[0]) != [row(0, next_id[0])]:
-            raise Wrong("what was written was not read")
+            raise Wrong("a written record was not read back")
         return {}
 
     runner.define(f"{name} query {gateway.tenants}", check, query, INSTALLED)

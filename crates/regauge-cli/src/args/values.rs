@@ -1,4 +1,4 @@
-//! What the values of options say, and how they are read from text.
+//! The values of options, and how they are parsed.
 
 use std::path::PathBuf;
 
@@ -8,14 +8,14 @@ use regauge::{Format, Limits, Objects, OnLoss};
 
 use crate::compress::Compression;
 
-/// What `--compress` and `--decompress` say: `none`, or a compression.
+/// The value of `--compress` and `--decompress`: `none`, or a compression.
 #[derive(Clone, Copy, Debug)]
 pub struct Packing(pub Option<Compression>);
 
-/// What `--on-loss` says.
+/// The value of `--on-loss`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Loss {
-    /// Stop, naming the path, the value and the option that would go on
+    /// Stop, naming the path, the value and the option that would continue
     Refuse,
     /// Write a reversible notation, which --unwrap reads
     Wrap,
@@ -33,7 +33,7 @@ impl From<Loss> for OnLoss {
     }
 }
 
-/// What `--objects` says.
+/// The value of `--objects`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ObjectsArg {
     /// Stop, naming the class
@@ -54,7 +54,7 @@ impl From<ObjectsArg> for Objects {
     }
 }
 
-/// What `--numbers` says.
+/// The value of `--numbers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Numbers {
     /// The nearest double
@@ -63,7 +63,7 @@ pub enum Numbers {
     Exact,
 }
 
-/// What `--duplicate-keys` says.
+/// The value of `--duplicate-keys`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DuplicateKeys {
     /// Write both
@@ -81,12 +81,12 @@ impl From<DuplicateKeys> for regauge::convert::DuplicateKeys {
     }
 }
 
-/// What `--documents` says.
+/// The value of `--documents`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DocumentsArg {
-    /// As the two formats ask for
+    /// Whatever the two formats call for
     Auto,
-    /// A document for a document
+    /// One document per document
     Keep,
     /// The elements of an array become documents
     Split,
@@ -108,15 +108,15 @@ impl From<DocumentsArg> for Documents {
 /// When to show a progress bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum When {
-    /// On a terminal
+    /// On a terminal only
     Auto,
     /// Never
     Never,
-    /// Always, even into a file
+    /// Always, even when output goes to a file
     Always,
 }
 
-/// What `--bad` says.
+/// The value of `--bad`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bad {
     Stop,
@@ -141,7 +141,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The limits as the options set them, one after the other.
+    /// Applies the options' limits in order.
     pub fn apply(settings: &[Limit]) -> Limits {
         let mut limits = Limits::default();
         for setting in settings {
@@ -164,13 +164,16 @@ pub(super) fn limit(text: &str) -> Result<Limit, String> {
     })?;
     let name = name.replace('-', "_");
     if !Limits::default().set(&name, None) {
-        return Err(format!("unknown limit `{name}`: known are {}", Limits::NAMES.join(", ")));
+        return Err(format!(
+            "unknown limit `{name}`, expected one of {}",
+            Limits::NAMES.join(", ")
+        ));
     }
     let value = if value == "none" { None } else { Some(size(value)?) };
     Ok(Limit::One(name, value))
 }
 
-/// A number with an optional unit: `64MiB`, `10k`.
+/// Parses a number with an optional unit: `64MiB`, `10k`.
 fn size(text: &str) -> Result<u64, String> {
     let digits = text.bytes().take_while(|b| b.is_ascii_digit() || *b == b'_').count();
     let (number, unit) = text.split_at(digits);
@@ -180,13 +183,13 @@ fn size(text: &str) -> Result<u64, String> {
         "m" | "mib" => 20,
         "g" | "gib" => 30,
         "t" | "tib" => 40,
-        _ => return Err(format!("unknown unit `{unit}`: known are KiB, MiB, GiB, TiB")),
+        _ => return Err(format!("unknown unit `{unit}`, expected one of KiB, MiB, GiB, TiB")),
     };
     let number: u64 = number
         .replace('_', "")
         .parse()
-        .map_err(|_| format!("`{text}` is no number, such as 1000 or 64MiB"))?;
-    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is beyond 2^64; use none"))
+        .map_err(|_| format!("found `{text}`, expected a number such as 1000 or 64MiB"))?;
+    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` exceeds 2^64; use none"))
 }
 
 pub(super) fn interpreter(text: &str) -> Result<(String, PathBuf), String> {
@@ -205,7 +208,7 @@ pub(super) fn compression(text: &str) -> Result<Packing, String> {
     }
     Compression::parse(text).map(|one| Packing(Some(one))).ok_or_else(|| {
         let names: Vec<_> = Compression::ALL.iter().map(|one| one.name()).collect();
-        format!("unknown compression `{text}`: known are none, {}", names.join(", "))
+        format!("unknown compression `{text}`, expected one of none, {}", names.join(", "))
     })
 }
 

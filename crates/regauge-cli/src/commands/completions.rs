@@ -1,4 +1,4 @@
-//! `regauge completions`: what a shell needs to complete our arguments.
+//! `regauge completions`: shell completion scripts.
 
 use clap::CommandFactory as _;
 
@@ -6,7 +6,7 @@ use crate::args::{Cli, Completions};
 use crate::failure::Result;
 use crate::report::print;
 
-/// Writes the completions of a shell to standard output.
+/// Writes a shell completion script to standard output.
 pub fn run(arguments: &Completions) -> Result {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "regauge", &mut script);

@@ -17,7 +17,7 @@ use crate::progress::Meter;
 use crate::report::{Report, Side};
 use crate::words;
 
-/// Up to this size one thread is done before a second has begun.
+/// Below this size, one thread finishes before a second has started.
 const SMALL_BYTES: u64 = 1 << 20;
 
 /// Converts a file.
@@ -67,7 +67,7 @@ pub fn run(arguments: &Convert) -> Result {
     Ok(())
 }
 
-/// What is written beside the output: broken records, and the report.
+/// What is written besides the output: broken records, and the report.
 struct Aside {
     bad: Option<(Destination, Outlet)>,
     report: Option<Report>,
@@ -96,7 +96,7 @@ impl Aside {
         Ok(Aside { bad, report, quiet: arguments.quiet })
     }
 
-    /// Tells of a broken record, and keeps it.
+    /// Reports a broken record, and keeps it.
     fn take(&mut self, name: &str, one: &Skipped, meter: &Meter) -> regauge::Result {
         if !self.quiet
             && let Some(error) = &one.error
@@ -112,7 +112,7 @@ impl Aside {
         }
     }
 
-    /// Puts the file of broken records in its place, also when it is empty.
+    /// Puts the file of broken records in its place, even if it is empty.
     fn commit(self) -> Result {
         let Some((file, outlet)) = self.bad else { return Ok(()) };
         outlet.finish().map_err(|error| Failure::io(&file.name, &error))?;
@@ -139,10 +139,10 @@ fn convert_source(
     }
 }
 
-/// Opens an input as the options say.
+/// Opens an input as the options specify.
 ///
 /// # Errors
-/// As [`Source::open`].
+/// Those of [`Source::open`].
 pub fn open(path: &Path, reading: &Reading, meter: Meter) -> Result<Source> {
     let wanted = Wanted {
         format: reading.from,
@@ -153,12 +153,12 @@ pub fn open(path: &Path, reading: &Reading, meter: Meter) -> Result<Source> {
     Source::open(path, &wanted, meter)
 }
 
-/// Threads that may work at the same time.
+/// Returns the number of threads that may run at once.
 fn jobs(reading: &Reading) -> usize {
     reading.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Takes over what the options of `convert` and `inspect` say about reading.
+/// Applies the reading options of `convert` and `inspect`.
 pub fn read_options(options: &mut Options, reading: &Reading) {
     options.limits = Limit::apply(&reading.limit);
     options.json_read.comments = reading.json_comments;
@@ -193,15 +193,15 @@ fn options(arguments: &Convert, source: &Source, to: Format) -> Options {
     options
 }
 
-/// Whether a path stands for a standard stream.
+/// Returns whether a path means a standard stream.
 pub fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What the options and the name of an output tell of it.
+/// Returns an output's format and compression, from the options and its name.
 ///
 /// # Errors
-/// `Usage` where they do not tell the format.
+/// `Usage` if they do not determine the format.
 pub fn output_format(
     path: &Path,
     to: Option<Format>,
@@ -229,7 +229,7 @@ pub fn check_terminal(path: &Path, to: Format, compression: Option<Compression>)
     let to_terminal = is_stream(path) && io::stdout().is_terminal();
     if to_terminal && (compression.is_some() || !to.is_text()) {
         return Err(Failure::usage(
-            "standard output is a terminal, which cannot show this; name a file, or pipe it on",
+            "standard output is a terminal, which cannot show this; name a file, or use a pipe",
         ));
     }
     Ok(to_terminal)
@@ -242,13 +242,13 @@ pub fn check_terminal(path: &Path, to: Format, compression: Option<Compression>)
 pub fn check_level(level: Option<u32>, compression: Option<Compression>) -> Result {
     let Some(level) = level else { return Ok(()) };
     let Some(compression) = compression else {
-        return Err(Failure::usage("--level says how hard to compress, but nothing is compressed"));
+        return Err(Failure::usage("--level needs a compressed output; pass --compress"));
     };
     let name = compression.name();
     match compression.levels() {
-        None => Err(Failure::usage(format!("{name} has no levels here; leave --level out"))),
+        None => Err(Failure::usage(format!("{name} has no compression levels; drop --level"))),
         Some(levels) if !levels.contains(&level) => Err(Failure::usage(format!(
-            "--level {level} is not one of {name}'s, which are {} to {}",
+            "--level {level} is out of range for {name}, which takes {} to {}",
             levels.start(),
             levels.end()
         ))),
@@ -256,7 +256,7 @@ pub fn check_level(level: Option<u32>, compression: Option<Compression>) -> Resu
     }
 }
 
-/// No two outputs may be one and the same.
+/// Refuses two outputs with the same path.
 fn check_outputs(arguments: &Convert) -> Result {
     let mut outputs = vec![("OUT", &arguments.output)];
     if let Bad::Keep(path) = &arguments.bad {
@@ -266,13 +266,13 @@ fn check_outputs(arguments: &Convert) -> Result {
     for (index, (name, path)) in outputs.iter().enumerate() {
         if let Some((other, _)) = outputs[..index].iter().find(|(_, other)| other == path) {
             let path = path.display();
-            return Err(Failure::usage(format!("{other} and {name} are the same, {path}")));
+            return Err(Failure::usage(format!("{other} and {name} name the same file, {path}")));
         }
     }
     Ok(())
 }
 
-/// What was not kept, on standard error: a line a kind.
+/// Prints what was not kept to standard error, one line per kind.
 fn summarize(name: &str, summary: &Summary, bad: &Bad) {
     let all = summary.documents + summary.bad_records;
     for loss in summary.fidelity.losses() {
@@ -299,6 +299,6 @@ fn summarize(name: &str, summary: &Summary, bad: &Bad) {
         if count > NAMED_BAD_RECORDS {
             kept += &format!("; the first {NAMED_BAD_RECORDS} are named above");
         }
-        say(name, format_args!("{count} of {all} records were broken and passed over{kept}"));
+        say(name, format_args!("{count} of {all} records were broken and skipped{kept}"));
     }
 }

@@ -61,14 +61,14 @@ fn text() -> String {
     }
     let packed: Vec<_> = Compression::ALL.iter().map(|one| format!(".{}", one.suffix())).collect();
     format!(
-        "{}\n\nA suffix may be followed by that of a compression: {}.\nWhat a format cannot \
-         hold is refused, unless --on-loss says otherwise.\n",
+        "{}\n\nA compression suffix may follow: {}.\nConversion refuses what a format cannot \
+         hold, unless --on-loss says otherwise.\n",
         trimmed(&table),
         packed.join(" ")
     )
 }
 
-/// The width to lay the table out for: the terminal's, or one that suits a pager.
+/// Returns the table's width: the terminal's, or one that suits a pager.
 fn columns() -> u16 {
     let stdout = std::io::stdout();
     let columns = match stdout.is_terminal() {
@@ -106,10 +106,10 @@ fn json(json: &mut dyn Sink) -> regauge::Result {
     json.end_array()
 }
 
-/// A kind of value, and what becomes of it in each of [`Format::ALL`].
+/// A kind of value, and what happens to it in each of [`Format::ALL`].
 type Line = (&'static str, Vec<Outcome>);
 
-/// For each source the kinds that it has, and for each target what becomes of them.
+/// Returns, for each source, the kinds that it has, and what happens to them in each target.
 fn matrix() -> Vec<(Format, Vec<Line>)> {
     let kinds = matrix::kinds();
     let line = |from, kind: &matrix::Kind| {
@@ -123,12 +123,12 @@ fn matrix() -> Vec<(Format, Vec<Line>)> {
 
 fn matrix_text() -> String {
     let mut text = String::from(
-        "What becomes of each kind of value on the way from one format to another, found by \
-         converting one.\n\n\
-         =  exact, and nothing is said\n\
-         +  written with a change, which is counted and reported: a shared value, again in each place\n\
-         w  refused; with --on-loss wrap it goes through, and comes back the same\n\
-         ~  refused; with --on-loss approximate something near is written, and counted\n\
+        "What happens to each kind of value when it is converted from one format to another, found \
+         by converting one.\n\n\
+         =  exact, without a message\n\
+         +  changed, counted and reported: a shared value is repeated in each place\n\
+         w  refused; --on-loss wrap keeps it, and --unwrap restores it\n\
+         ~  refused; --on-loss approximate writes the nearest value, and counts it\n\
          x  refused\n",
     );
     for (from, lines) in matrix() {

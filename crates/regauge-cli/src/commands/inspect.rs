@@ -20,18 +20,18 @@ use crate::progress::Meter;
 use crate::report::{Unsigned as _, error_fields, print, to_stdout};
 use crate::words;
 
-/// Says what is in a file.
+/// Prints what is in a file.
 pub fn run(arguments: &Inspect) -> Result {
     let source = open(&arguments.input, &arguments.reading, Meter::new(arguments.progress, false))?;
     let mut options = Options::new(source.format, source.format);
     read_options(&mut options, &arguments.reading);
-    // A look at a file goes on where it can: one broken record is what one wants to know.
+    // Continue if possible: a broken record is exactly what the user wants to see.
     options.skip_bad =
         matches!(source.format, Format::Ndjson | Format::Marc | Format::MarcXml | Format::MarcJson);
     options.report = true;
     let mut bad = Bad { count: 0, shown: Vec::new(), most: arguments.top };
     let mut shape = Shape::new(source.format);
-    // A pickle that cannot be read again has to wait in memory.
+    // A pickle that cannot be read again has to be held in memory.
     let waiting = match source.format == Format::Pickle && !source.can_repeat() {
         true => Some(whole(&source, &options)?),
         false => None,
@@ -75,7 +75,7 @@ pub fn run(arguments: &Inspect) -> Result {
         marshal: marshal.as_ref(),
         top: arguments.top,
     };
-    // What came before a fault is worth showing, unless that is nothing.
+    // What precedes an error is worth showing, unless there is nothing.
     if ran.is_ok() || shape.kinds().total() > 0 || pickle.is_some() {
         if arguments.json {
             to_stdout(|json| found.json(json, ran.as_ref().err()))?;
@@ -86,7 +86,7 @@ pub fn run(arguments: &Inspect) -> Result {
     ran.map_err(|error| Failure::data(&source.name, error))
 }
 
-/// All bytes of a stream that can be read only once, within the limit for one record.
+/// Reads all of a stream that can be read only once, within the limit for one record.
 fn whole(source: &Source, options: &Options) -> Result<Vec<u8>> {
     let bound = options.limits.record_bytes;
     let mut bytes = Vec::new();
@@ -102,7 +102,7 @@ fn whole(source: &Source, options: &Options) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Broken records: all are counted, the first are kept.
+/// Broken records: all are counted, the first few are kept.
 struct Bad {
     count: u64,
     shown: Vec<Error>,
@@ -152,7 +152,7 @@ impl Found<'_> {
             None => line("size", &format_args!("{} bytes", grouped(source.consumed()))),
         }
         line("as JSON", &format_args!("{} bytes, compact", grouped(shape.bytes())));
-        let so_far = if failed { " before the fault" } else { "" };
+        let so_far = if failed { " before the error" } else { "" };
         line(self.noun(), &format_args!("{}{so_far}", grouped(shape.documents())));
         if bad.count > 0 {
             line("broken", &format_args!("{}", grouped(bad.count)));
@@ -171,7 +171,7 @@ impl Found<'_> {
         if shape.duplicate_keys() > 0 {
             line(
                 "twice",
-                &format_args!("{} keys stand twice in their map", grouped(shape.duplicate_keys())),
+                &format_args!("{} keys occur twice in their map", grouped(shape.duplicate_keys())),
             );
         }
         if shape.keys_not_text() > 0 {
@@ -226,7 +226,7 @@ impl Found<'_> {
         }
     }
 
-    /// The classes and tags around values.
+    /// Lists the classes and tags around values.
     fn classes(&self, text: &mut String) {
         let (types, others) = self.shape.types();
         if types.is_empty() {
@@ -241,7 +241,7 @@ impl Found<'_> {
             let _ = writeln!(text, "… and {} more; --top shows them", types.len() - self.top);
         }
         if others > 0 {
-            let _ = writeln!(text, "{} values have yet others", grouped(others));
+            let _ = writeln!(text, "{} values have other types", grouped(others));
         }
     }
 
@@ -265,7 +265,7 @@ impl Found<'_> {
         if self.shape.is_summed_up() {
             let _ = writeln!(
                 text,
-                "Keys beyond 1,000 of one map (or {} paths in all) are summed up as .*",
+                "Keys beyond 1,000 in one map (or {} paths in total) are summarised as .*",
                 grouped(PATHS_MAX as u64)
             );
         }
@@ -422,13 +422,13 @@ fn table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
-/// A table without blanks at the ends of its lines.
+/// Renders a table without trailing blanks.
 pub fn trimmed(table: &Table) -> String {
     let lines: Vec<_> = table.to_string().lines().map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n")
 }
 
-/// A number with a comma every three digits.
+/// Formats a number with a comma every three digits.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -465,7 +465,7 @@ fn error_map(json: &mut dyn Sink, error: &Error) -> regauge::Result {
     json.end_map()
 }
 
-/// Leader/06 in words (MARC 21 bibliographic, authority, holdings, classification, community).
+/// Describes Leader/06 (MARC 21 bibliographic, authority, holdings, classification, community).
 fn record_type(code: char) -> String {
     let words = match code {
         'a' => "language material",

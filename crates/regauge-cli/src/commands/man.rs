@@ -1,4 +1,4 @@
-//! `regauge man`: manual pages from the definitions of the arguments.
+//! `regauge man`: manual pages, generated from the argument definitions.
 
 use std::io;
 
@@ -28,9 +28,10 @@ pub fn run(arguments: &Man) -> Result {
     let names: Vec<_> = commands.iter().map(|one| one.get_name().to_owned()).collect();
     match commands.into_iter().find(|one| one.get_name() == name) {
         Some(command) => print(&page(command)?),
-        None => {
-            Err(Failure::usage(format!("unknown command `{name}`: known are {}", names.join(", "))))
-        }
+        None => Err(Failure::usage(format!(
+            "unknown command `{name}`, expected one of {}",
+            names.join(", ")
+        ))),
     }
 }
 

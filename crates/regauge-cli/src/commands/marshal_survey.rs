@@ -12,7 +12,7 @@ use crate::commands::inspect::{grouped, trimmed};
 use crate::input::Source;
 use crate::report::Unsigned as _;
 
-/// The survey of a file that can be read again, if it is not larger than a document may be.
+/// Surveys a file that can be read again, if it is within the document size limit.
 pub fn of(source: &Source, limits: &Limits) -> io::Result<Option<Survey>> {
     if !source.can_repeat() {
         return Ok(None);
@@ -23,14 +23,16 @@ pub fn of(source: &Source, limits: &Limits) -> io::Result<Option<Survey>> {
     Ok((bytes.len() as u64 != most).then(|| survey(&bytes, limits)))
 }
 
-/// The survey for people.
+/// Renders the survey as text.
 pub fn text(survey: &Survey, top: usize) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "\nMarshal.load  {}", survey.verdict().words());
     if survey.nested > 0 {
         let nested = grouped(survey.nested);
-        let _ =
-            writeln!(text, "              {nested} payloads are Marshal themselves, listed too");
+        let _ = writeln!(
+            text,
+            "              {nested} payloads are themselves Marshal data, listed too"
+        );
     }
     let mut table = table(["class", "as", "times", "first byte", "judged"]);
     for class in survey.classes.iter().take(top) {
@@ -49,7 +51,7 @@ pub fn text(survey: &Survey, top: usize) -> String {
     for call in survey.calls.iter().take(top) {
         let _ = writeln!(
             text,
-            "calls {}, {} times, first for byte {} ({})",
+            "calls {}, {} times, first at byte {} ({})",
             call.method.escape_debug(),
             grouped(call.count),
             grouped(call.offset),
@@ -76,7 +78,7 @@ fn table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
-/// The survey as the value of a key that has been written.
+/// Writes the survey as the value of a key already written.
 pub fn json(survey: &Survey, json: &mut dyn Sink) -> regauge::Result {
     json.begin_map(None)?;
     json.key("verdict")?;

@@ -43,7 +43,7 @@ pub fn run(arguments: &Measure) -> Result {
         None => None,
     };
     if task.is_none() && !arguments.db.is_empty() && std::env::var_os(engines::GIVEN).is_none() {
-        return Err(Failure::usage("--db is for a --task that works on databases; name one"));
+        return Err(Failure::usage("--db needs a --task that uses databases"));
     }
     engines::check(&arguments.db)?;
     let before = arguments.compare.as_deref().map(earlier).transpose()?;
@@ -82,8 +82,8 @@ pub fn run(arguments: &Measure) -> Result {
     options.command = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
     engines::hide(&mut options.command, &arguments.db);
 
-    // What a run keeps on the disk has to go with it, however it ends.
-    let interrupts = |error: io::Error| Failure::io("the handler of Ctrl-C", &error);
+    // A run's temporary files have to be removed, however it ends.
+    let interrupts = |error: io::Error| Failure::io("the Ctrl-C handler", &error);
     let work = tempfile::tempdir().map_err(|error| Failure::io("a temporary folder", &error))?;
     crate::interrupt::remove_when_interrupted(work.path()).map_err(interrupts)?;
     options.work_dir = Some(work.path().to_owned());
@@ -105,7 +105,7 @@ pub fn run(arguments: &Measure) -> Result {
     let compared =
         before.map(|before| compare::render(&compare::compare(&before, &report), layout));
     if arguments.json.as_deref() == Some(Path::new("-")) {
-        // Standard output is the report's: what else was asked for is said beside it.
+        // Standard output carries the report; anything else goes to standard error.
         compared.iter().for_each(|text| complain(text.trim_end()));
         return Ok(());
     }
@@ -123,7 +123,7 @@ pub fn run(arguments: &Measure) -> Result {
     }
 }
 
-/// The report of an earlier run.
+/// Reads the report of an earlier run.
 fn earlier(path: &Path) -> Result<Report> {
     let name = path.display().to_string();
     let text = std::fs::read(path).map_err(|error| Failure::io(&name, &error))?;
@@ -134,20 +134,20 @@ fn earlier(path: &Path) -> Result<Report> {
     })
 }
 
-/// The interpreters that the user named.
+/// Returns the interpreters that the user named.
 fn interpreters(arguments: &Measure) -> BTreeMap<String, PathBuf> {
     let short = [("python", &arguments.python), ("ruby", &arguments.ruby)];
     let short = short.into_iter().filter_map(|(id, path)| Some((id.to_owned(), path.clone()?)));
     short.chain(arguments.interpreter.iter().cloned()).collect()
 }
 
-/// What is measured on, in files without compression.
+/// What to measure, in uncompressed files.
 #[derive(Default)]
 struct Inputs {
     name: String,
     files: Vec<InputFile>,
     notes: Vec<String>,
-    /// What is there only as long as this is.
+    /// Temporary files, removed on drop.
     _copies: Vec<tempfile::NamedTempFile>,
 }
 
@@ -163,7 +163,7 @@ impl Inputs {
         Ok(Inputs { name, files, notes: Vec::new(), _copies: copy.into_iter().collect() })
     }
 
-    /// Every file of a folder that is of some format, each without its compression.
+    /// Decompresses every file of a folder that has a known format.
     fn of_folder(folder: &Path, from: Option<Format>) -> Result<Inputs> {
         let (mut files, mut copies, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
         for path in files_in(folder).map_err(failure)? {
@@ -176,7 +176,7 @@ impl Inputs {
                     files.push(input_file(&source, &path, name, copy.as_ref()));
                     copies.extend(copy);
                 }
-                // It could be opened: then its format is what cannot be told.
+                // It opened, so it is the format that could not be determined.
                 Err(Failure::Usage(_)) => unknown.push(name),
                 Err(other) => return Err(other),
             }
@@ -184,7 +184,7 @@ impl Inputs {
         let name = folder.display().to_string();
         if files.is_empty() {
             return Err(Failure::usage(format!(
-                "{name}: found no file in this folder whose format can be told; name it with --from"
+                "{name}: found no file with a recognisable format in this folder; pass --from"
             )));
         }
         Ok(Inputs { name, files, notes: note_of_unknown(&unknown), _copies: copies })
@@ -206,14 +206,14 @@ fn input_file(
     InputFile { path, name, format: source.format }
 }
 
-/// The bytes of an input that is compressed or no file, in a temporary file: contenders are given
-/// a path.
+/// Copies a compressed input, or one that is not a file, to a temporary file: contenders take a
+/// path.
 fn plain_copy(source: &Source, path: &Path) -> Result<Option<tempfile::NamedTempFile>> {
     if source.can_repeat() && source.compression.is_none() && path.as_os_str() != "-" {
         return Ok(None);
     }
     let failed = |error: io::Error| Failure::data(&source.name, error.into());
-    // The suffix tells the format to those that look for one.
+    // The suffix tells the format to programs that look for one.
     let suffix = format!(".{}", source.format.suffixes()[0]);
     let mut file = tempfile::Builder::new().suffix(&suffix).tempfile().map_err(failed)?;
     crate::interrupt::remove_when_interrupted(file.path()).map_err(failed)?;
@@ -225,7 +225,7 @@ fn plain_copy(source: &Source, path: &Path) -> Result<Option<tempfile::NamedTemp
     Ok(Some(file))
 }
 
-/// The command that serves a native contender: this binary.
+/// Returns the command that serves a native contender: this binary.
 fn native() -> Result<Vec<OsString>> {
     let own = std::env::current_exe().map_err(|error| Failure::io("this program", &error))?;
     Ok(vec![own.into(), "contender".into()])
@@ -240,7 +240,7 @@ fn failure(error: Error) -> Failure {
     }
 }
 
-/// Says what it will do, asks, and does it.
+/// Shows what it will do, asks, and does it.
 fn set_up(arguments: &Measure, wanted: &[setup::Wanted]) -> Result {
     let mut options = setup::Options::default();
     options.folder.clone_from(&arguments.dir);
@@ -258,7 +258,7 @@ fn set_up(arguments: &Measure, wanted: &[setup::Wanted]) -> Result {
     }
     let done = setup::execute(&plan, &mut |step| complain(&step.purpose)).map_err(failure)?;
     for (line, reason) in &done.failed {
-        complain(format_args!("{line}: {reason}; measuring goes on without it"));
+        complain(format_args!("{line}: {reason}; continuing without it"));
     }
     Ok(())
 }
@@ -266,7 +266,9 @@ fn set_up(arguments: &Measure, wanted: &[setup::Wanted]) -> Result {
 fn agreed() -> Result<bool> {
     let stdin = io::stdin();
     if !stdin.is_terminal() {
-        return Err(Failure::usage("nobody is there to be asked; pass --yes to go ahead"));
+        return Err(Failure::usage(
+            "standard input is not a terminal, so nobody can be asked; pass --yes to go ahead",
+        ));
     }
     let failed = |error: io::Error| Failure::io("standard input", &error);
     let mut stdout = io::stdout().lock();
@@ -286,7 +288,7 @@ pub fn serve(arguments: &Contender) -> Result {
         .map_err(|error| Failure::usage(format!("contender {}: {error}", arguments.name)))
 }
 
-/// The contenders there are, for those who choose with `--only`.
+/// Lists the contenders, for use with `--only`.
 fn list() -> Result {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);

@@ -1,4 +1,4 @@
-//! What `regauge inspect` says about a pickle: all that loading it would import and call.
+//! What `regauge inspect` shows of a pickle: everything that loading it would import and call.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -14,7 +14,7 @@ pub fn take(read: impl Read, limits: &Limits) -> std::io::Result<Survey> {
     survey_stream(read, limits)
 }
 
-/// The survey as lines for people.
+/// Renders the survey as text.
 pub fn text(survey: &Survey, top: usize) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "\nverdict    {}", survey.verdict().words());
@@ -31,8 +31,8 @@ pub fn text(survey: &Survey, top: usize) -> String {
     );
     for (count, what) in [
         (survey.persistent_ids, "persistent ids, which the loading program has to resolve"),
-        (survey.extensions.len() as u64, "extension codes, which its registry has to know"),
-        (survey.buffers, "buffers, which have to be given along"),
+        (survey.extensions.len() as u64, "extension codes, which its registry must know"),
+        (survey.buffers, "out-of-band buffers, which have to be passed along"),
     ] {
         if count > 0 {
             let _ = writeln!(text, "needs      {count} {what}");
@@ -46,7 +46,7 @@ pub fn text(survey: &Survey, top: usize) -> String {
     text
 }
 
-/// The worst first, and then as they come.
+/// Sorts the worst first, otherwise in order of appearance.
 fn worst<T>(all: &[T], risk: impl Fn(&T) -> Risk) -> Vec<&T> {
     let mut sorted: Vec<_> = all.iter().collect();
     sorted.sort_by_key(|one| std::cmp::Reverse(risk(one)));
@@ -90,7 +90,7 @@ fn shown(module: &str, name: &str) -> String {
     printable(&format!("{module}.{name}"))
 }
 
-/// Text from a file that somebody else wrote: nothing in it moves the cursor.
+/// Escapes text from an untrusted file, so that nothing in it moves the cursor.
 fn printable(text: &str) -> String {
     text.chars()
         .flat_map(|c| match c.is_control() {
@@ -100,7 +100,7 @@ fn printable(text: &str) -> String {
         .collect()
 }
 
-/// The survey as a map.
+/// Writes the survey as a map.
 pub fn json(survey: &Survey, json: &mut dyn Sink) -> regauge::Result {
     json.begin_map(None)?;
     json.key("verdict")?;

@@ -1,4 +1,4 @@
-//! `regauge report`: a measurement that was kept, as page, tables and charts.
+//! `regauge report`: a saved measurement as page, tables and charts.
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Read as _};
@@ -13,7 +13,7 @@ use crate::args::Report;
 use crate::failure::{Failure, Result};
 use crate::report::print;
 
-/// Reads what was measured, and shows it or writes the report.
+/// Reads a measurement, and shows it or writes the report.
 pub fn run(arguments: &Report) -> Result {
     let name = arguments.input.display().to_string();
     let out = arguments.out.as_deref().map(|out| open(out, arguments.force)).transpose()?;
@@ -24,7 +24,7 @@ pub fn run(arguments: &Report) -> Result {
         fs::read_to_string(&arguments.input)
     };
     let text = text.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Failure::usage(format!("{name}: there is no such file")),
+        io::ErrorKind::NotFound => Failure::usage(format!("{name}: no such file")),
         _ => Failure::io(&name, &error),
     })?;
     let report = read(&text).map_err(|reason| Failure::Io(format!("{name}: {reason}")))?;
@@ -34,7 +34,7 @@ pub fn run(arguments: &Report) -> Result {
     }
 }
 
-/// The first screen of a report, and with `full` all tables below it.
+/// Returns the first screen of a report, and with `full` all tables below it.
 pub fn told(report: &regauge_measure::Report, full: bool) -> String {
     let layout = layout();
     // <https://no-color.org>
@@ -49,7 +49,7 @@ pub fn told(report: &regauge_measure::Report, full: bool) -> String {
     text
 }
 
-/// What standard output has room for.
+/// Returns what fits on standard output.
 pub fn layout() -> Layout {
     let is_terminal = io::stdout().is_terminal();
     let columns = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| size.ws_col);
@@ -57,12 +57,12 @@ pub fn layout() -> Layout {
     Layout { width, lines: is_terminal }
 }
 
-/// A folder that a report may go to.
+/// Opens a folder for a report.
 pub fn open(folder: &Path, force: bool) -> Result<Destination> {
     Destination::open(folder, force).map_err(failure)
 }
 
-/// Writes the report; gives the path of its page.
+/// Writes the report and returns the path of its page.
 pub fn put(out: &Destination, report: &regauge_measure::Report) -> Result<PathBuf> {
     let files = regauge_report::files(report).map_err(failure)?;
     out.put(&files).map_err(failure)?;
@@ -76,7 +76,7 @@ fn failure(error: Error) -> Failure {
     }
 }
 
-/// Results of this version, or of another whose shape is the same as far as we look.
+/// Parses results of this version, or of another with the same shape as far as we read it.
 fn read(text: &str) -> std::result::Result<regauge_measure::Report, String> {
     let wrong = match serde_json::from_str(text) {
         Ok(report) => return Ok(report),
@@ -88,12 +88,12 @@ fn read(text: &str) -> std::result::Result<regauge_measure::Report, String> {
         Ok(value) => value.get("schema").and_then(Value::as_str).map(str::to_owned),
     };
     match schema.as_deref() {
-        Some(SCHEMA) => Err(format!("{wrong}; it was changed since it was written")),
+        Some(SCHEMA) => Err(format!("{wrong}; the file was changed after it was written")),
         Some(other) if other.starts_with("regauge-measure/") => Err(format!(
             "found schema {other}, expected {SCHEMA} ({wrong}); measure again, or use the version \
              of regauge that wrote it"
         )),
-        _ => Err(format!("found JSON that is no measurement; {what_to_do}")),
+        _ => Err(format!("found JSON that is not a measurement; {what_to_do}")),
     }
 }
 
@@ -108,8 +108,8 @@ mod tests {
             assert!(message.contains(expected), "{message}");
         };
         check("{\"a\": 1", "found no JSON");
-        check("[1]", "found JSON that is no measurement; name what");
-        check("{\"schema\": 1}", "found JSON that is no measurement");
+        check("[1]", "found JSON that is not a measurement; name what");
+        check("{\"schema\": 1}", "found JSON that is not a measurement");
         check("{\"schema\": \"regauge-measure/1\"}", "found schema regauge-measure/1, expected");
         check(&format!("{{\"schema\": \"{SCHEMA}\"}}"), "missing field");
     }

@@ -1,4 +1,4 @@
-//! `regauge sample`: made-up documents, in any format.
+//! `regauge sample`: generated documents, in any format.
 
 use std::io::{self, BufWriter, Write};
 use std::thread;
@@ -13,7 +13,7 @@ use crate::commands::convert::{check_level, check_terminal, is_stream, output_fo
 use crate::failure::{Failure, Result};
 use crate::output::{Destination, Outlet};
 
-/// Documents are small; they go on in pieces of this size.
+/// Documents are small; they are passed on in pieces of this size.
 const PIECE_BYTES: usize = 256 << 10;
 
 /// Writes a sample.
@@ -44,7 +44,7 @@ pub fn run(arguments: &Sample) -> Result {
     destination.commit()
 }
 
-/// Makes the sample on a thread of its own, and converts it as it comes.
+/// Generates the sample on a separate thread, and converts it on the fly.
 fn convert_sample(
     kind: Kind,
     how: &sample::Options,
@@ -57,15 +57,17 @@ fn convert_sample(
             sample::generate(kind, how, &mut BufWriter::with_capacity(PIECE_BYTES, write))
         });
         let ran = convert(Input::Once(Box::new(read)), outlet, options, &mut |_| Ok(()));
-        let made = maker.join().unwrap_or_else(|_| Err(io::Error::other("the sample broke off")));
-        // When the conversion ends early, the maker finds a broken pipe.
+        let made = maker
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("the sample generator stopped early")));
+        // If the conversion ends early, the generator gets a broken pipe.
         ran?;
         made?;
         Ok(())
     })
 }
 
-/// An outlet as the generator wants it.
+/// Adapts an outlet to [`Write`], which the generator takes.
 struct Pieces<'a>(&'a mut Outlet);
 
 impl Write for Pieces<'_> {

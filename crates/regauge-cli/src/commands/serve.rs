@@ -13,20 +13,20 @@ Examples:
   regauge serve --config gateway.toml
 
 Without a configuration it listens on 127.0.0.1:8750 and keeps its data in gateway-data. SIGTERM
-lets requests come to their end, SIGHUP reads the certificate again.
+lets running requests finish, SIGHUP reloads the certificate.
 
-Exit status: 0 stopped, 1 a failure of the system, 2 a configuration that cannot be.";
+Exit status: 0 stopped, 1 a system error, 2 an invalid configuration.";
 
 /// Serve the stores of many tenants over HTTP
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Serve {
-    /// The configuration, a file of TOML [default: none, every setting has a default]
+    /// Configuration file in TOML [default: none; every setting has a default]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 }
 
-/// Runs until it is asked to stop.
+/// Runs until asked to stop.
 #[cfg(feature = "gateway")]
 pub fn run(arguments: &Serve) -> Result {
     use regauge_gateway::server::{Config, serve, start_log};
@@ -41,7 +41,7 @@ pub fn run(arguments: &Serve) -> Result {
     serve(config).map_err(failure)
 }
 
-/// Says what is missing.
+/// Reports that the gateway is missing.
 #[cfg(not(feature = "gateway"))]
 pub fn run(_: &Serve) -> Result {
     Err(crate::failure::Failure::usage(

@@ -1,4 +1,4 @@
-//! How far a measurement is: a bar for each stage on a terminal, a line for each elsewhere.
+//! Progress of a measurement: a bar per stage on a terminal, otherwise a line per stage.
 
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
@@ -9,25 +9,25 @@ use regauge_measure::{Gives, Progress, Runtime, Stage, time};
 use crate::args::When;
 use crate::failure::complain;
 
-/// The stages, as a person sees them pass.
+/// The stages as the user sees them.
 pub struct Stages {
     shown: Shown,
-    /// When the run will be over, as the engine last said.
+    /// When the run will end, according to the engine.
     end: Option<Instant>,
     stage: Option<Stage>,
-    /// Who was last heard of as ahead: "Python: orjson leads, 89.1 µs".
+    /// The latest leader: "Python: orjson leads, 89.1 µs".
     leader: String,
 }
 
 enum Shown {
     Nothing,
     Bar(ProgressBar),
-    /// Where no bar can move.
+    /// For output that cannot show a moving bar.
     Lines,
 }
 
 impl Stages {
-    /// Shows what is wanted: a bar on a terminal, lines where standard error is something else.
+    /// Creates the display: a bar on a terminal, lines if standard error is anything else.
     pub fn new(when: When) -> Stages {
         let is_terminal = io::stderr().is_terminal();
         let shown = match when {
@@ -42,7 +42,7 @@ impl Stages {
         Stages { shown, end: None, stage: None, leader: String::new() }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Shown::Bar(bar) = &self.shown {
             bar.finish_and_clear();
@@ -54,7 +54,7 @@ impl Stages {
         Some(left).filter(|left| *left > 0)
     }
 
-    /// The stage, and how long the run will take from here.
+    /// Returns the stage, and the time left in the run.
     fn title(&self) -> String {
         let stage = match self.stage {
             Some(stage @ Stage::Lap(lap)) => format!("{} ({lap})", stage.name()),
@@ -89,7 +89,7 @@ impl Progress for Stages {
         self.stage = Some(stage);
         match &self.shown {
             Shown::Nothing => {}
-            // Laps are many: the first stands for all.
+            // There are many laps: only the first is shown.
             Shown::Lines if is_new => complain(self.title()),
             Shown::Lines => {}
             Shown::Bar(bar) => {

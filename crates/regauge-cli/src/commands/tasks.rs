@@ -8,12 +8,12 @@ use crate::args::Measure;
 use crate::failure::{Failure, Result};
 use crate::report::print;
 
-/// Whether there is a task of this name.
+/// Returns whether there is a task of this name.
 pub fn is_one(name: &str) -> bool {
     task::list().iter().any(|one| one.name == name)
 }
 
-/// Lists the tasks; a name that is not among them is wrong usage.
+/// Lists the tasks; an unknown name is wrong usage.
 pub fn list(name: &str) -> Result {
     let tasks = task::list();
     let width = tasks.iter().map(|one| one.name.len()).max().unwrap_or(0);

@@ -1,7 +1,7 @@
 //! The programs of tasks that work on databases: `regauge measure --task object-store --db URL`.
 //!
-//! The measuring engine knows no database, so the command brings these programs: the engine starts
-//! it again in the place of a native contender and speaks to it as to any program of a task.
+//! The measuring engine has no database drivers, so the command provides these programs: the engine
+//! restarts it as a native contender and speaks to it as to any program of a task.
 
 mod objects;
 mod part;
@@ -17,22 +17,22 @@ use regauge_store::engine;
 use crate::args::Contender;
 use crate::failure::{Failure, Result};
 
-/// The environment variable that stands in for `--db`.
+/// The environment variable that replaces `--db`.
 pub const GIVEN: &str = "REGAUGE_TASK_DB";
-/// What a native contender of this name would be called, if it is a program.
+/// Maps the name of a native contender to a program's name, if it is one.
 const PREFIX: &str = "program/";
 
-/// What a program does, or why it cannot, in words.
+/// What a program does, or a message saying why it cannot.
 type Told<T> = std::result::Result<T, String>;
 
-/// An engine that has rows in the tables of tasks.
+/// An engine with rows in the tables of tasks.
 struct Kind {
-    /// The start of its cases' names. What speaks the protocol of another is in that one's row,
-    /// which shows its own name.
+    /// The prefix of its cases' names. A server that speaks another's protocol appears in that
+    /// one's row, under its own name.
     name: &'static str,
-    /// How its URLs begin.
+    /// The prefix of its URLs.
     schemes: &'static [&'static str],
-    /// How to get one.
+    /// How to install one.
     install: &'static str,
 }
 
@@ -60,7 +60,7 @@ static KINDS: [Kind; 5] = [
     },
 ];
 
-/// Whether the contender of this name is one of these programs.
+/// Returns whether the contender of this name is one of these programs.
 pub fn is_program(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
@@ -80,16 +80,16 @@ pub fn serve(arguments: &Contender) -> Result {
         .map_err(|error| Failure::usage(format!("contender {}: {error}", arguments.name)))
 }
 
-/// Looks whether these URLs are of servers that tasks know, and no two of one kind.
+/// Checks that these URLs are of servers that tasks know, no two of one kind.
 pub fn check(urls: &[String]) -> Result {
     let mut seen = Vec::new();
     for url in urls {
-        // A URL may hold a password: it is not shown.
+        // A URL may hold a password, so it is not shown.
         let scheme = url.split(':').next().unwrap_or_default();
         if scheme == "sqlite" {
             return Err(Failure::usage(
-                "--db: found a file of SQLite, which is measured in any case, in the folder for \
-                 temporary files (TMPDIR); expected the URL of a server",
+                "--db: found an SQLite file, expected a server URL; SQLite is always measured, \
+                 in the folder for temporary files (TMPDIR)",
             ));
         }
         let Some(kind) = KINDS.iter().find(|kind| kind.takes(url)) else {
@@ -110,7 +110,7 @@ pub fn check(urls: &[String]) -> Result {
     Ok(())
 }
 
-/// The words of a command line without these URLs: a report shows it, and a URL may hold a password.
+/// Removes these URLs from a command line: a report shows it, and a URL may hold a password.
 pub fn hide(command: &mut [String], urls: &[String]) {
     for url in urls {
         let scheme = url.split(':').next().unwrap_or_default();
@@ -126,17 +126,17 @@ impl Kind {
     }
 }
 
-/// An engine that is there: what it is and where.
+/// An engine that is available: its kind and location.
 struct Place<'p> {
     kind: &'static Kind,
-    /// Its URL; of SQLite that of a folder.
+    /// Its URL; for SQLite, that of a folder.
     url: &'p str,
-    /// Its own name, with its version: a server that speaks the protocol of another says so here.
+    /// Its own name and version: a server that speaks another's protocol says so here.
     version: String,
 }
 
-/// Makes the cases of each engine that is there; of one that is not, those of `names` are told as
-/// absent.
+/// Creates the cases of each available engine; those of `names` whose engine is not available are
+/// reported as absent.
 fn on_each<'c>(
     told: &Ready,
     urls: &[&str],
@@ -171,7 +171,7 @@ fn on_each<'c>(
     all
 }
 
-/// The names of all engines.
+/// Returns the names of all engines.
 fn every_kind() -> Vec<&'static str> {
     KINDS.iter().map(|kind| kind.name).collect()
 }

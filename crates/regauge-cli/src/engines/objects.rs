@@ -1,5 +1,5 @@
-//! The task object-store on databases: small objects as Marshal, in a binary column as they are and
-//! in a column of text in Base64, written and read through the store.
+//! The task object-store on databases: small objects as Marshal, in a binary column verbatim and in
+//! a text column in Base64, written and read through the store.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,13 +13,13 @@ use regauge_store::{Settings, Store};
 use super::part::Part;
 use super::{Place, Told, every_kind, in_words, on_each};
 
-/// Objects of a batch: one call, and so one round trip or a few.
+/// Objects per batch: one call, and so one round trip or a few.
 const BATCH: u64 = 500;
 
-/// How a row's cases end.
+/// The suffixes of a row's cases.
 const NAMES: [&str; 4] = ["binary write", "binary read", "text write", "text read"];
 
-/// Every case that there can be.
+/// Returns every possible case.
 pub(super) fn cases<'c>(ready: &Ready, urls: &[&str]) -> Told<Cases<'c>> {
     let objects: Rc<Vec<Object>> =
         Rc::new((0..ready.documents.min(BATCH)).map(Object::new).collect::<Told<_>>()?);
@@ -35,7 +35,7 @@ pub(super) fn cases<'c>(ready: &Ready, urls: &[&str]) -> Told<Cases<'c>> {
     }))
 }
 
-/// An object as the task's other programs make it.
+/// Builds an object exactly as the task's other programs do.
 struct Object {
     key: Vec<u8>,
     document: Vec<u8>,
@@ -60,16 +60,16 @@ impl Object {
 /// A table with one column of objects.
 struct Column {
     store: Store,
-    /// Whether that is a column of text.
+    /// Whether that is a text column.
     text: bool,
-    /// Dropped behind the store.
+    /// Dropped after the store.
     _part: Rc<Part>,
 }
 
 impl Column {
-    /// Makes it as a program would that knows nothing of regauge, and adopts it.
+    /// Creates it as a program unaware of regauge would, and adopts it.
     fn make(part: &Rc<Part>, how: &str, text: bool) -> Told<Column> {
-        // Read again and again, SQLite's values would come from memory, and there is none in a row.
+        // On repeated reads, SQLite's values would come from memory, which the other rows do not have.
         let engine: Box<dyn Engine> = match part.url.strip_prefix("sqlite:") {
             Some(path) => Box::new(Sqlite::open(path).map_err(in_words)?.without_memory()),
             None => engine::open(&part.url).map_err(in_words)?,
@@ -96,26 +96,26 @@ impl Column {
         self.store.get_many(&keys, Format::Marshal).map_err(in_words)
     }
 
-    /// Writes and reads, and gives the bytes of an object as the database holds it.
+    /// Writes and reads, and returns the size of an object as stored in the database.
     fn check(&mut self, objects: &[Object]) -> Told<f64> {
         self.write(objects)?;
         let found = self.read(objects)?;
         let same =
             |(one, found): (&Object, &Option<Vec<u8>>)| found.as_deref() == Some(&one.document[..]);
         if found.len() != objects.len() || !objects.iter().zip(&found).all(same) {
-            return Err("an object came back otherwise".to_owned());
+            return Err("an object came back changed".to_owned());
         }
         let mut bytes = 0;
         for one in objects {
             let value = self.store.stored(&one.key).map_err(in_words)?;
-            let length = value.ok_or("an object is not there")?.len();
+            let length = value.ok_or("an object is missing")?.len();
             bytes += if self.text { length.div_ceil(3) * 4 } else { length };
         }
         Ok(bytes as f64 / objects.len() as f64)
     }
 }
 
-/// Writing and reading of a column.
+/// Writes and reads a column.
 fn two<'c>(
     place: &Place<'_>,
     how: &str,

@@ -1,4 +1,4 @@
-//! A database to measure in, which nobody else uses.
+//! A private database to measure in.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -6,22 +6,22 @@ use regauge_store::engine;
 
 use super::{Kind, Place, Told, in_words};
 
-/// A database of its own: a file of SQLite, a schema of PostgreSQL, a keyspace of Cassandra. It is
-/// gone when this is dropped.
+/// A private database: an SQLite file, a PostgreSQL schema, a Cassandra keyspace. Dropping this
+/// removes it.
 pub(super) struct Part {
     pub url: String,
     gone: Option<Box<dyn FnOnce()>>,
 }
 
 impl Part {
-    /// Makes it; what makes itself when it is first used is only named.
+    /// Creates it; what is created on first use is only named.
     pub(super) fn make(place: &Place<'_>) -> Told<Part> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        // Not that of another measurement, which may be running.
+        // Must differ from that of another measurement, which may be running.
         let name = format!("regauge_task_{}_{number}", std::process::id());
         match place.kind.name {
-            // Its folder goes with all that is in it.
+            // Its folder is removed with everything in it.
             "SQLite" => Ok(Part { url: format!("{}/{name}.db", place.url), gone: None }),
             _ => on_server(place.kind, place.url, name),
         }
@@ -38,7 +38,7 @@ impl Drop for Part {
 
 #[cfg(feature = "servers")]
 fn on_server(kind: &Kind, base: &str, name: String) -> Told<Part> {
-    // A server that is gone by the end keeps what it has; nobody is left to be told.
+    // If the server is gone by then, the data stays; there is nobody left to report it to.
     let base = base.to_owned();
     let (url, gone): (String, Box<dyn FnOnce()>) = match kind.name {
         "PostgreSQL" => {
@@ -84,21 +84,21 @@ fn on_server(kind: &Kind, base: &str, name: String) -> Told<Part> {
     Ok(Part { url, gone: Some(gone) })
 }
 
-/// A build without drivers says what it lacks.
+/// Explains what a build without drivers lacks.
 #[cfg(not(feature = "servers"))]
 fn on_server(kind: &Kind, base: &str, _: String) -> Told<Part> {
     let opened = engine::open(base).map_err(in_words);
-    opened.and(Err(format!("this build has no driver of {}", kind.name)))
+    opened.and(Err(format!("this build has no driver for {}", kind.name)))
 }
 
-/// A URL with another database in it.
+/// Replaces the database in a URL.
 #[cfg(feature = "servers")]
 fn renamed(base: &str, name: &str) -> String {
     let (place, parameters) = match base.split_once('?') {
         Some((place, parameters)) => (place, format!("?{parameters}")),
         None => (base, String::new()),
     };
-    // A user and a password may hold any sign, if they should not.
+    // User names and passwords may contain any character, even if they should not.
     let hosts = place.rfind('@').or(place.find("//").map(|at| at + 1)).map_or(0, |at| at + 1);
     let server = place[hosts..].find('/').map_or(place, |at| &place[..hosts + at]);
     format!("{server}/{name}{parameters}")

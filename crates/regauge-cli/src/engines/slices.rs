@@ -14,16 +14,17 @@ use regauge_store::{Order, Store};
 use super::part::Part;
 use super::{Place, Told, in_words, on_each};
 
-/// The databases that keep slices: the one of the post's service, and the one that is always there.
+/// The databases that hold slices: the one that the post's service uses, and the one that is always
+/// available.
 const KINDS: [&str; 2] = ["SQLite", "Cassandra"];
-/// How a row's cases end.
+/// The suffixes of a row's cases.
 const NAMES: [&str; 4] = ["JSON write", "JSON read", "MessagePack write", "MessagePack read"];
-/// A slice holds so many points, a minute apart: the next one begins where it ends.
+/// Points per slice, a minute apart: the next slice begins where this one ends.
 const SLICE_NS: TimeNs = 155 * 60 * 1_000_000_000;
-/// A partition of Cassandra should have less than 100 MB.
+/// A Cassandra partition should stay below 100 MB.
 const BUCKET_BYTES: u64 = 50 << 20;
 
-/// Every case that there can be.
+/// Returns every possible case.
 pub(super) fn cases<'c>(ready: &Ready, urls: &[&str]) -> Told<Cases<'c>> {
     let path = ready.path.as_deref().ok_or("expected a file of slices")?;
     let lines = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -36,7 +37,7 @@ pub(super) fn cases<'c>(ready: &Ready, urls: &[&str]) -> Told<Cases<'c>> {
         for (how, format) in [("JSON", Format::Json), ("MessagePack", Format::Msgpack)] {
             match Kept::make(&part, format, Rc::clone(&slices)) {
                 Ok(kept) => all.cases.extend(two(place, how, &Rc::new(RefCell::new(kept)))),
-                // JSON does not hold everything that a file of the user's may have.
+                // JSON cannot hold everything that the user's file may contain.
                 Err(why) => all.absent.extend(["write", "read"].map(|what| {
                     Absent::because(format!("{} {how} {what}", place.kind.name), &why)
                 })),
@@ -52,12 +53,12 @@ struct Kept {
     series: Series,
     format: Format,
     slices: Rc<Vec<Value>>,
-    /// Dropped behind the store.
+    /// Dropped after the store.
     _part: Rc<Part>,
 }
 
 impl Kept {
-    /// Makes the series and puts all slices.
+    /// Creates the series and stores all slices.
     fn make(part: &Rc<Part>, format: Format, slices: Rc<Vec<Value>>) -> Told<Kept> {
         let codec = format.name().parse().map_err(in_words)?;
         let name = format!("slices_{}", format.name());
@@ -70,7 +71,7 @@ impl Kept {
         Ok(Kept { store, series, format, slices, _part: Rc::clone(part) })
     }
 
-    /// Encodes all slices and puts them in one call, as the bindings do with objects.
+    /// Encodes all slices and stores them in one call, as the bindings do with objects.
     fn write(&mut self) -> Told<()> {
         let documents = encoded(&self.slices, self.format)?;
         let keys: Vec<Vec<u8>> = (0..documents.len()).map(|at| self.series.key(time(at))).collect();
@@ -89,7 +90,7 @@ impl Kept {
         self.store.slice_values(&span).map_err(in_words)
     }
 
-    /// Writes and reads, and gives the bytes of a slice as the database holds it.
+    /// Writes and reads, and returns the size of a slice as stored in the database.
     fn check(&mut self) -> Told<f64> {
         self.write()?;
         let found = self.read()?;
@@ -98,16 +99,16 @@ impl Kept {
             found.0 == time(at) && found.1 == *slice
         };
         if found.len() != self.slices.len() || !found.iter().zip(wanted).all(same) {
-            return Err("a slice came back otherwise".to_owned());
+            return Err("a slice came back changed".to_owned());
         }
         let (count, bytes) = self.store.count().map_err(in_words)?;
         Ok(bytes as f64 / count.max(1) as f64)
     }
 }
 
-/// When a slice begins.
+/// Returns the time at which a slice begins.
 fn time(at: usize) -> TimeNs {
-    // 1 January 2012, as the sample's.
+    // 1 January 2012, as in the sample.
     1_325_376_000_000_000_000 + at as TimeNs * SLICE_NS
 }
 
@@ -116,7 +117,7 @@ fn encoded(slices: &[Value], format: Format) -> Told<Vec<Vec<u8>>> {
     let one = |slice: &Value| {
         let written = values::write_values(std::slice::from_ref(slice), &options);
         let (mut document, _) = written.map_err(in_words)?;
-        // The line feed at the end of a file of JSON is no part of the document.
+        // The newline at the end of a JSON file is not part of the document.
         if format.is_json() && document.last() == Some(&b'\n') {
             document.pop();
         }
@@ -125,7 +126,7 @@ fn encoded(slices: &[Value], format: Format) -> Told<Vec<Vec<u8>>> {
     slices.iter().map(one).collect()
 }
 
-/// Writing and reading of a series.
+/// Writes and reads a series.
 fn two<'c>(place: &Place<'_>, how: &str, kept: &Rc<RefCell<Kept>>) -> [Case<'c>; 2] {
     let case = |what: &str, once: fn(&mut Kept) -> Told<()>| {
         let (checked, worked) = (Rc::clone(kept), Rc::clone(kept));

@@ -1,11 +1,12 @@
-//! The task tenancy on databases: all tenants in one, or one for each.
+//! The task tenancy on databases: one database for all tenants, or one each.
 //!
-//! A gateway is given a tenant and a key; it finds the tenant's database and asks it. In one, keys
-//! begin with the tenant; of many, the database says whose they are. Both hold the same records.
-//! On servers a database of its own is what `part` makes: a schema, a database, a keyspace.
+//! A gateway gets a tenant and a key; it finds the tenant's database and queries it. In a shared
+//! database, keys start with the tenant; with separate ones, the database identifies the tenant.
+//! Both hold the same records. On servers, a separate database is what `part` creates: a schema, a
+//! database, a keyspace.
 //!
-//! Databases are made when the first case is checked that needs them, so that each command of the
-//! measurement is answered in time.
+//! Databases are created when the first case that needs them is checked, so that every command of
+//! the measurement is answered in time.
 
 use std::cell::{LazyCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -20,40 +21,40 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::part::Part;
 use super::{Place, Told, every_kind, in_words, on_each};
 
-/// Numbers of tenants, on files of SQLite and on servers: there a database for each is a connection
-/// for each, and PostgreSQL allows a hundred.
+/// Numbers of tenants, on SQLite files and on servers: on a server a separate database needs a
+/// connection of its own, and PostgreSQL allows a hundred.
 const ON_FILES: [u64; 4] = [10, 100, 1_000, 10_000];
 const ON_SERVERS: [u64; 2] = [10, 30];
-/// Of the task's records, servers get a part: each takes a millisecond or so to put.
+/// Servers get only a part of the task's records: each takes about a millisecond to store.
 const SERVER_PART: u64 = 10;
-/// Records of a query: a page of a list.
+/// Records per query: a page of a list.
 const PAGE: usize = 20;
-/// Requests of an iteration, each to a tenant drawn anew.
+/// Requests per iteration, each to a randomly drawn tenant.
 const REQUESTS: u64 = 100;
-/// Records that are put at once.
+/// Records per batch when storing.
 const BATCH: usize = 1_000;
-/// How long making the databases of so many tenants may take.
+/// Time limit for creating the databases of this many tenants.
 const MAKING: Duration = Duration::from_secs(60);
-/// Tenants whose files `regauge serve` keeps open, unless it is told otherwise.
+/// Tenants whose files `regauge serve` keeps open by default.
 const GATEWAY_OPEN: usize = 256;
 /// The file itself, its journal and its shared index.
 const FILES_OF_ONE: u64 = 3;
 
-/// How a gateway holds databases.
+/// How a gateway manages databases.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// One for all.
+    /// One for all tenants.
     One,
-    /// One for each, all kept open.
+    /// One each, all kept open.
     Kept,
-    /// One for each, the last ones used kept open.
+    /// One each, the most recently used kept open.
     Some,
-    /// One for each, opened for each request.
+    /// One each, opened per request.
     Opened,
 }
 
 impl Way {
-    /// The middle of its cases' names.
+    /// Returns the infix of its cases' names.
     fn name(self) -> &'static str {
         match self {
             Way::One => "one",
@@ -63,7 +64,7 @@ impl Way {
         }
     }
 
-    /// How many databases stay open.
+    /// Returns how many databases stay open.
     fn limit(self) -> usize {
         match self {
             Way::One | Way::Kept => usize::MAX,
@@ -73,7 +74,7 @@ impl Way {
     }
 }
 
-/// Every case that there can be.
+/// Returns every possible case.
 pub(super) fn cases<'c>(ready: &Ready, urls: &[&str]) -> Told<Cases<'c>> {
     let records = ready.documents;
     let mut files = may_open();
@@ -110,7 +111,7 @@ pub(super) fn cases<'c>(ready: &Ready, urls: &[&str]) -> Told<Cases<'c>> {
                     Some(left) => files = left,
                     None => {
                         let why = format!(
-                            "{wanted} files would be open, and {files} more may be (ulimit -n)"
+                            "needs {wanted} open files, but only {files} more are allowed (ulimit -n)"
                         );
                         made.absent.extend(leave_out(&[Way::Kept], &why));
                         here.retain(|way| *way != Way::Kept);
@@ -123,20 +124,21 @@ pub(super) fn cases<'c>(ready: &Ready, urls: &[&str]) -> Told<Cases<'c>> {
     }))
 }
 
-/// How many files may be open for tenants, after the system was asked for as many as it gives.
+/// Returns the number of files available for tenants, after raising the limit as far as the system
+/// allows.
 fn may_open() -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     let limit = if raised.is_ok() { maximum } else { current };
-    // For the others: what is kept open as the gateway does, and what a process has anyway.
+    // Reserve files for the other cases: the gateway's open files, and a process's usual ones.
     let others = FILES_OF_ONE * (GATEWAY_OPEN as u64 * ON_FILES.len() as u64 + 50);
     limit.unwrap_or(u64::MAX).saturating_sub(others)
 }
 
-/// Databases that are made when they are first asked for.
+/// Databases that are created on first use.
 type Lazy<'c> = LazyCell<Told<Databases>, Box<dyn FnOnce() -> Told<Databases> + 'c>>;
 
-/// The cases of so many tenants with so many records each.
+/// Returns the cases for a number of tenants and records per tenant.
 fn of_number<'c>(place: &Place<'_>, ways: &[Way], tenants: u64, each: u64) -> Vec<Case<'c>> {
     let lazy = |shared: bool| -> Rc<Lazy<'c>> {
         let (kind, url, version) = (place.kind, place.url.to_owned(), place.version.clone());
@@ -154,7 +156,7 @@ fn of_number<'c>(place: &Place<'_>, ways: &[Way], tenants: u64, each: u64) -> Ve
             limit: way.limit(),
             uses: 0,
             draw: Draw(tenants),
-            // Above those that exist, and other ones for each way: no two writes clash.
+            // Above the existing ones, and different for each mode: no two writes collide.
             next: each + (*way as u64) * 1_000_000_000,
         };
         let gateway = Rc::new(RefCell::new(gateway));
@@ -181,10 +183,10 @@ fn of_number<'c>(place: &Place<'_>, ways: &[Way], tenants: u64, each: u64) -> Ve
     cases
 }
 
-/// One database for all tenants, or one for each.
+/// One database for all tenants, or one each.
 struct Databases {
     parts: Vec<Part>,
-    /// Whether it is one for all.
+    /// Whether one database is shared by all.
     shared: bool,
     layout: Layout,
     tenants: u64,
@@ -201,13 +203,13 @@ impl Databases {
             return Ok(made);
         }
         let began = Instant::now();
-        // Of a file of SQLite the others are copies, in which another tenant stands: to make ten
-        // thousand of them in any other way takes minutes.
+        // With SQLite, the others are copies with the tenant replaced: creating ten thousand of
+        // them in any other way takes minutes.
         let mut image: Option<Vec<u8>> = None;
         for tenant in 0..tenants {
             if began.elapsed() > MAKING {
                 return Err(format!(
-                    "of {tenants} databases, {tenant} were made in {} s; that is too slow here",
+                    "created {tenant} of {tenants} databases in {} s, which is too slow",
                     MAKING.as_secs()
                 ));
             }
@@ -220,7 +222,7 @@ impl Databases {
                 None => {
                     made.add(place, tenant..tenant + 1)?;
                     if place.kind.name == "SQLite" {
-                        // It was closed, and so is whole without its journal.
+                        // It was closed, so it is complete without its journal.
                         let first = std::fs::read(path_of(&made.parts[0])?);
                         image = Some(first.map_err(in_words)?);
                     }
@@ -230,7 +232,7 @@ impl Databases {
         Ok(made)
     }
 
-    /// Makes a database with the records of these tenants.
+    /// Creates a database with the records of these tenants.
     fn add(&mut self, place: &Place<'_>, tenants: std::ops::Range<u64>) -> Told<()> {
         let part = Part::make(place)?;
         let engine = opened(&part.url)?;
@@ -248,8 +250,8 @@ impl Databases {
         Ok(())
     }
 
-    /// What the keys of a tenant begin with. A zero byte ends it: in Cassandra such keys are one
-    /// partition.
+    /// Returns the prefix of a tenant's keys. A zero byte ends it: in Cassandra, keys with the same
+    /// prefix form one partition.
     fn prefix(&self, tenant: u64) -> Vec<u8> {
         match self.shared {
             true => format!("tenant {tenant:06}\0").into_bytes(),
@@ -263,13 +265,13 @@ impl Databases {
         key
     }
 
-    /// Where a tenant's records are.
+    /// Returns the index of the database that holds a tenant's records.
     fn part(&self, tenant: u64) -> usize {
         if self.shared { 0 } else { tenant as usize }
     }
 }
 
-/// A record, in which the tenant's number always has as many digits.
+/// Builds a record; the tenant's number always has the same number of digits.
 fn record(tenant: u64, id: u64) -> Vec<u8> {
     let amount = id as f64 * 1.25;
     let whose = whose(tenant);
@@ -280,7 +282,7 @@ fn whose(tenant: u64) -> String {
     format!("of tenant {tenant:06}")
 }
 
-/// The file of the first tenant as that of another one.
+/// Rewrites the first tenant's file for another tenant.
 fn of_tenant(image: &[u8], tenant: u64) -> Vec<u8> {
     let (first, other) = (whose(0).into_bytes(), whose(tenant).into_bytes());
     let mut copy = image.to_vec();
@@ -298,21 +300,21 @@ fn of_tenant(image: &[u8], tenant: u64) -> Vec<u8> {
 }
 
 fn path_of(part: &Part) -> Told<&str> {
-    part.url.strip_prefix("sqlite:").ok_or_else(|| format!("{} is no file", part.url))
+    part.url.strip_prefix("sqlite:").ok_or_else(|| format!("{} is not a file", part.url))
 }
 
 fn opened(url: &str) -> Told<Box<dyn Engine>> {
     let engine = engine::open(url).map_err(in_words)?;
-    // The question is the gateway's price, not the disk's: a commit does not wait for it.
+    // The question is the gateway's cost, not the disk's: a commit does not wait for the disk.
     if url.starts_with("sqlite:") {
         engine.sync_each_change(false).map_err(in_words)?;
     }
     Ok(engine)
 }
 
-/// Whoever asks the databases of tenants.
+/// Runs queries against the tenants' databases.
 struct Gateway<'c> {
-    /// By the number of the database: when it was used last, and it. Closed before it is dropped.
+    /// By database number: when it was last used, and the database. Closed before it is dropped.
     open: HashMap<usize, (u64, Box<dyn Engine>)>,
     databases: Rc<Lazy<'c>>,
     limit: usize,
@@ -322,7 +324,7 @@ struct Gateway<'c> {
 }
 
 impl Gateway<'_> {
-    /// Does something with the database of a tenant, opening it where it is not.
+    /// Calls a function with a tenant's database, opening it if necessary.
     fn with<T>(
         &mut self,
         tenant: u64,
@@ -363,7 +365,7 @@ impl Gateway<'_> {
         })
     }
 
-    /// The number of tenants and of the records of each.
+    /// Returns the number of tenants, and of records per tenant.
     fn size(&self) -> Told<(u64, u64)> {
         let databases = LazyCell::force(&self.databases).as_ref().map_err(Clone::clone)?;
         Ok((databases.tenants, databases.each))
@@ -382,10 +384,10 @@ impl Gateway<'_> {
         self.write(tenant, self.next)
     }
 
-    /// The answer holds the tenant's own records and nobody else's.
+    /// Checks that the answer holds the tenant's own records and nobody else's.
     fn check_queries(&mut self) -> Told<()> {
         let (tenants, each) = self.size()?;
-        // What is kept open is open before anything is timed.
+        // Databases to keep open are opened before anything is timed.
         let kept = tenants.min(u64::try_from(self.limit).unwrap_or(u64::MAX));
         (0..kept).try_for_each(|tenant| self.with(tenant, |_, _| Ok(())))?;
         let first = each / 2;
@@ -393,11 +395,11 @@ impl Gateway<'_> {
             let found = self.query(tenant, first)?;
             let wanted: Vec<Vec<u8>> =
                 (first..each.min(first + PAGE as u64)).map(|id| record(tenant, id)).collect();
-            // What others have written by now stands behind.
+            // Records written by others in the meantime come after it.
             let found: Vec<Vec<u8>> =
                 found.into_iter().take(wanted.len()).map(|(_, value)| value).collect();
             if found != wanted {
-                return Err(format!("tenant {tenant} was given other records"));
+                return Err(format!("tenant {tenant} got the wrong records"));
             }
         }
         Ok(())
@@ -409,12 +411,12 @@ impl Gateway<'_> {
         let found = self.query(0, self.next)?;
         match found.first() {
             Some((_, value)) if *value == record(0, self.next) => Ok(()),
-            _ => Err("what was written was not read".to_owned()),
+            _ => Err("a written record was not read back".to_owned()),
         }
     }
 }
 
-/// Numbers drawn at random, the same in every run (SplitMix64).
+/// Random numbers, the same in every run (SplitMix64).
 struct Draw(u64);
 
 impl Draw {
@@ -424,7 +426,7 @@ impl Draw {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^= mixed >> 31;
-        // Of numbers this small, the remainder favours none that would be noticed.
+        // For numbers this small, the modulo bias is negligible.
         mixed % limit.max(1)
     }
 }

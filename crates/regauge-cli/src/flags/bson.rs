@@ -4,15 +4,15 @@ use clap::{Args, ValueEnum};
 use regauge::Options;
 use regauge::bson::ExtendedJson;
 
-/// What `convert` and `inspect` take for BSON.
+/// BSON flags of `convert` and `inspect`.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Flags {
-    /// Read and write JSON as MongoDB's Extended JSON v2, in this form.
+    /// Read and write JSON as MongoDB's Extended JSON v2, in this form
     #[arg(long, value_name = "FORM", help_heading = "BSON")]
     extended_json: Option<Form>,
 
-    /// Refuse to write a document of more bytes: MongoDB takes 16777216.
+    /// Refuse to write a document larger than N bytes; MongoDB accepts 16777216
     #[arg(long, value_name = "BYTES", help_heading = "BSON")]
     bson_document_bytes: Option<u64>,
 }
@@ -22,12 +22,12 @@ pub struct Flags {
 enum Form {
     /// Every number with its type.
     Canonical,
-    /// Numbers as JSON has them, dates as text.
+    /// Plain JSON numbers, dates as text.
     Relaxed,
 }
 
 impl Flags {
-    /// Takes over what was said.
+    /// Applies the flags.
     pub fn apply(&self, options: &mut Options) {
         options.bson.document_bytes = self.bson_document_bytes;
         options.bson.extended_json = self.extended_json.map(|form| match form {

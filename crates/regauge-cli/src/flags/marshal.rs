@@ -3,12 +3,12 @@
 use clap::{Args, ValueEnum};
 use regauge::{Options, marshal};
 
-/// What `convert` and `inspect` take for Ruby Marshal.
+/// Ruby Marshal flags of `convert` and `inspect`.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Flags {
-    /// What a string without an encoding is: bytes as Ruby says, or text where its bytes are UTF-8
-    /// (for files of Ruby 1.8)
+    /// How to read a string without an encoding: as bytes, as Ruby does, or as text if it is valid
+    /// UTF-8 (for files of Ruby 1.8)
     #[arg(long, value_name = "AS", value_enum, default_value_t, help_heading = "Ruby Marshal")]
     ruby_binary: Binary,
 }
@@ -21,7 +21,7 @@ enum Binary {
 }
 
 impl Flags {
-    /// Takes over what was said.
+    /// Applies the flags.
     pub fn apply(&self, options: &mut Options) {
         options.marshal.binary = match self.ruby_binary {
             Binary::Bytes => marshal::Binary::Bytes,

@@ -1,4 +1,4 @@
-//! The options that belong to one format each, and groups of those of `measure`.
+//! Flags that belong to one format each, and groups of flags of `measure`.
 
 pub mod bson;
 pub mod cbor;
@@ -11,7 +11,7 @@ pub mod yaml_write;
 use clap::Args;
 use regauge::Options;
 
-/// The options of all formats that have a file here.
+/// The flags of all formats that have a file here.
 #[derive(Debug, Args)]
 pub struct FormatFlags {
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub struct FormatFlags {
 }
 
 impl FormatFlags {
-    /// Takes over what was said.
+    /// Applies the flags.
     pub fn apply(&self, options: &mut Options) {
         self.yaml.apply(options);
         self.bson.apply(options);

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use regauge::Options;
 use regauge::pickle::Strings;
 
-/// What `convert` and `inspect` take for pickle.
+/// Pickle flags of `convert` and `inspect`.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Flags {
@@ -13,7 +13,7 @@ pub struct Flags {
           value_parser = clap::value_parser!(u8).range(0..=5))]
     pickle_protocol: Option<u8>,
 
-    /// Read the 8-bit strings of Python 2 as this
+    /// How to read the 8-bit strings of Python 2
     #[arg(
         long,
         value_name = "CODING",
@@ -37,7 +37,7 @@ enum StringsFlag {
 }
 
 impl Flags {
-    /// Takes over what was said.
+    /// Applies the flags.
     pub fn apply(&self, options: &mut Options) {
         options.pickle.protocol = self.pickle_protocol;
         options.pickle.strings = match self.pickle_strings {

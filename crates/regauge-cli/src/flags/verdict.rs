@@ -1,5 +1,4 @@
-//! Flags of `measure` for what is tried with hostile documents, what use costs, and what may be
-//! recommended.
+//! Flags of `measure` for hostile documents, the cost of use, and what may be recommended.
 
 use std::path::Path;
 
@@ -8,45 +7,44 @@ use regauge_measure::cost::parse_bandwidth;
 use regauge_measure::report::Assumptions;
 use regauge_measure::{Allow, Options, safety};
 
-/// How far hostile documents are tried.
+/// How thoroughly hostile documents are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SafetyArg {
     /// Not at all
     Off,
-    /// As far as a quarter of the time allows; what was found is kept for the next run
+    /// Within a quarter of the time budget; results are kept for the next run
     Auto,
-    /// With all libraries, anew
+    /// With all libraries, discarding earlier results
     All,
-    /// The same, and nothing is timed
+    /// Like all, without timing anything
     Only,
 }
 
-/// What may be recommended although it is refused otherwise.
+/// What may be recommended although it is normally refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AllowArg {
-    /// What runs code of a document's choice, or is stopped by a small document
+    /// Libraries that run code chosen by a document, or that a small document can stop
     Unsafe,
-    /// What loses some of the data
+    /// Libraries that lose some of the data
     Lossy,
 }
 
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct VerdictFlags {
-    /// Give each library hostile documents, harmless ones, in a process with bounds
+    /// Test each library with hostile (but harmless) documents, in a process with limits
     #[arg(help_heading = "Safety", long, value_enum, default_value_t = SafetyArg::Auto, value_name = "WHEN")]
     pub safety: SafetyArg,
-    /// Recommend these, too; may be repeated
+    /// Also recommend these; repeatable
     #[arg(help_heading = "Cost and recommendation", long, value_enum, value_name = "unsafe|lossy")]
     pub allow: Vec<AllowArg>,
-    /// The bandwidth between who writes and who reads, such as 10MB/s or 100Mbit/s [default:
-    /// 1Gbit/s]
+    /// Bandwidth between writer and reader, such as 10MB/s or 100Mbit/s [default: 1Gbit/s]
     #[arg(help_heading = "Cost and recommendation", long, value_name = "RATE", value_parser = parse_bandwidth)]
     pub bandwidth: Option<f64>,
-    /// How often a document is read for each time it is written [default: 10]
+    /// Number of reads per write of a document [default: 10]
     #[arg(help_heading = "Cost and recommendation", long, value_name = "N", value_parser = not_negative)]
     pub reads_per_write: Option<f64>,
-    /// How many months a document is stored [default: 12]
+    /// Number of months a document is stored [default: 12]
     #[arg(help_heading = "Cost and recommendation", long, value_name = "N", value_parser = not_negative)]
     pub store_months: Option<f64>,
 }
@@ -55,12 +53,12 @@ fn not_negative(text: &str) -> Result<f64, String> {
     text.parse::<f64>()
         .ok()
         .filter(|value| value.is_finite() && *value >= 0.0)
-        .ok_or_else(|| format!("found \"{text}\", expected a number from 0 on"))
+        .ok_or_else(|| format!("found \"{text}\", expected a number of at least 0"))
 }
 
 impl VerdictFlags {
-    /// Puts the flags into the engine's options. `folder` is the one of the set-up, if it was
-    /// named: what the trials found is kept there then.
+    /// Applies the flags to the engine's options. `folder` is the one given for the set-up, if any:
+    /// results of the trials are then kept there.
     pub fn apply(&self, options: &mut Options, folder: Option<&Path>) {
         options.safety = match self.safety {
             SafetyArg::Off => safety::When::Off,
@@ -89,7 +87,7 @@ mod tests {
     use super::*;
     use regauge_measure::cost::bandwidth_text;
 
-    /// The help says the defaults in words; they live in the engine.
+    /// The help states the defaults; they are defined in the engine.
     #[test]
     fn the_help_tells_the_defaults() {
         let usual = Assumptions::default();

@@ -4,11 +4,11 @@ use clap::{Args, ValueEnum};
 use regauge::Options;
 use regauge::yaml::Schema;
 
-/// What `convert` and `inspect` take for YAML.
+/// YAML flags of `convert` and `inspect`.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Flags {
-    /// What words and numbers without quotes mean in YAML: `1.1` reads `yes`, `0777` and dates as
+    /// How to read unquoted words and numbers in YAML: `1.1` reads `yes`, `0777` and dates as
     /// PyYAML does
     #[arg(help_heading = "YAML", long, value_name = "SCHEMA", default_value = "core")]
     yaml_schema: YamlSchema,
@@ -19,7 +19,7 @@ pub struct Flags {
 enum YamlSchema {
     /// YAML 1.2's own: true, 1, 0x1F, 1.5, .inf, null
     Core,
-    /// Only what JSON has; all text is in quotes
+    /// Only JSON's types; all text is quoted
     Json,
     /// Everything is text
     Failsafe,
@@ -29,7 +29,7 @@ enum YamlSchema {
 }
 
 impl Flags {
-    /// Takes over what was said.
+    /// Applies the flags.
     pub fn apply(&self, options: &mut Options) {
         options.yaml.schema = match self.yaml_schema {
             YamlSchema::Core => Schema::Core,

@@ -7,19 +7,19 @@ use regauge::Options;
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct YamlWriteFlags {
-    /// Indent maps in YAML by so many spaces a level
+    /// Indent YAML maps by N spaces per level
     #[arg(help_heading = "YAML", long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
     yaml_indent: u8,
-    /// Indent sequences below their keys in YAML too
+    /// Also indent YAML sequences below their keys
     #[arg(help_heading = "YAML", long)]
     yaml_indent_sequences: bool,
-    /// Write `---` before the first YAML document too
+    /// Also write `---` before the first YAML document
     #[arg(help_heading = "YAML", long)]
     yaml_document_start: bool,
 }
 
 impl YamlWriteFlags {
-    /// Takes over what was said.
+    /// Applies the flags.
     pub fn apply(&self, options: &mut Options) {
         options.yaml_write.indent = self.yaml_indent;
         options.yaml_write.indent_sequences = self.yaml_indent_sequences;

@@ -1,4 +1,4 @@
-//! A folder of its own for each test, and the command run in it.
+//! A separate folder for each test, and the command run in it.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::{fs, io::Write as _};
 
-/// A temporary folder that the command runs in, so that messages hold bare file names.
+/// A temporary folder that the command runs in, so that messages contain bare file names.
 pub struct Folder(tempfile::TempDir);
 
-/// What a run gave.
+/// The result of a run.
 pub struct Ran {
     pub status: Option<i32>,
     pub stdout: Vec<u8>,
@@ -22,14 +22,14 @@ impl Ran {
         Ran { status: output.status.code(), stdout: output.stdout, stderr }
     }
 
-    /// The run, which must have ended well and in silence.
+    /// Asserts that the run succeeded silently.
     #[track_caller]
     pub fn silent(self) -> Ran {
         assert_eq!((self.status, self.stderr.as_str()), (Some(0), ""));
         self
     }
 
-    /// The run, which must have ended with this status.
+    /// Asserts that the run ended with this status.
     #[track_caller]
     pub fn status(self, status: i32) -> Ran {
         assert_eq!(self.status, Some(status), "{}", self.stderr);
@@ -62,7 +62,7 @@ impl Folder {
         String::from_utf8(self.read(name)).unwrap()
     }
 
-    /// The names of all files in the folder, in order.
+    /// Returns the names of all files in the folder, in order.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(self.0.path())
             .unwrap()
@@ -72,12 +72,12 @@ impl Folder {
         names
     }
 
-    /// The command with these arguments, separated by blanks.
+    /// Builds the command with these arguments, separated by blanks.
     pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_regauge"));
         command.args(arguments.split(' ').filter(|one| !one.is_empty()));
         command.current_dir(self.0.path()).stdin(Stdio::null());
-        // Not the cache of whoever runs the tests.
+        // Keeps the developer's own cache out of it.
         let cache = std::env::temp_dir().join("regauge-tests-cache");
         command.env("XDG_CACHE_HOME", cache);
         command
@@ -87,7 +87,7 @@ impl Folder {
         Ran::new(self.command(arguments).output().unwrap())
     }
 
-    /// As [`Folder::run`], with standard input.
+    /// Like [`Folder::run`], with standard input.
     pub fn feed(&self, arguments: &str, stdin: &[u8]) -> Ran {
         let mut child = self
             .command(arguments)
@@ -99,7 +99,7 @@ impl Folder {
         let mut pipe = child.stdin.take().unwrap();
         let bytes = stdin.to_vec();
         let feeder = std::thread::spawn(move || {
-            // A command that stops reading is no fault of the test.
+            // If the command stops reading, that is not the test's problem.
             let _ = pipe.write_all(&bytes);
         });
         let output = child.wait_with_output().unwrap();
@@ -108,14 +108,14 @@ impl Folder {
     }
 }
 
-/// Lines of NDJSON that differ from each other.
+/// Returns lines of NDJSON, all different.
 pub fn lines(count: usize) -> String {
     (0..count)
         .map(|n| format!("{{\"id\":{n},\"name\":\"name {n}\",\"list\":[{n},null,0.5]}}\n"))
         .collect()
 }
 
-/// A MARC 21 record with a 001 and a 245.
+/// Returns a MARC 21 record with a 001 and a 245.
 pub fn marc(id: &str, title: &str) -> Vec<u8> {
     let fields = [("001", format!("{id}\x1E")), ("245", format!("10\x1Fa{title}\x1E"))];
     let mut directory = String::new();

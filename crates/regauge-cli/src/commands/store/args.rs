@@ -27,9 +27,9 @@ Examples:
 A codec is a format and a compression: msgpack, json+gzip, cbor+zstd, marshal+lz4.
 
 Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage, 3 refused because
-something would be lost, 4 no such key, or a value that is damaged.";
+something would be lost, 4 no such key, or a damaged value.";
 
-/// Keep documents in a database: a codec per value, checksums, re-encoding
+/// Keep documents in a database, with a codec per value, checksums, and re-encoding
 #[derive(Debug, Args)]
 #[command(after_help = STORE_EXAMPLES)]
 pub struct StoreArguments {
@@ -40,10 +40,10 @@ pub struct StoreArguments {
 /// Where the collection is.
 #[derive(Debug, Args)]
 pub struct Place {
-    /// The database: sqlite:PATH, postgres://…, mysql://…, mongodb://…, cassandra://…
+    /// Database: sqlite:PATH, postgres://…, mysql://…, mongodb://…, cassandra://…
     #[arg(long, value_name = "URL", env = "REGAUGE_DB")]
     pub db: String,
-    /// The collection in it
+    /// Collection in the database
     #[arg(long, short, value_name = "NAME", default_value = regauge_store::DEFAULT_COLLECTION)]
     pub collection: String,
 }
@@ -51,132 +51,132 @@ pub struct Place {
 /// Which keys.
 #[derive(Debug, Args)]
 pub struct Keys {
-    /// Only keys that begin so
+    /// Only keys with this prefix
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["from_key", "to_key"])]
     pub prefix: Option<String>,
-    /// From this key on
+    /// First key to include
     #[arg(long, value_name = "KEY")]
     pub from_key: Option<String>,
-    /// Up to before this key
+    /// First key to exclude
     #[arg(long, value_name = "KEY")]
     pub to_key: Option<String>,
-    /// The largest key first
+    /// Largest key first
     #[arg(long)]
     pub descending: bool,
-    /// At most so many
+    /// Maximum number of keys
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
 }
 
-/// Which part of a time series.
+/// A span of a time series.
 #[derive(Debug, Args)]
 pub struct SpanArguments {
-    /// The series
+    /// Name of the series
     #[arg(long, value_name = "NAME")]
     pub series: String,
-    /// From this time on: 2026-11-21T12:00:00Z, a day, or seconds since 1970
+    /// Start time, inclusive: 2026-11-21T12:00:00Z, a day, or seconds since 1970
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<String>,
-    /// Up to before this time
+    /// End time, exclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
-    /// The newest first
+    /// Newest first
     #[arg(long)]
     pub newest: bool,
-    /// At most so many
+    /// Maximum number of values
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
-    /// Put a document under a key
+    /// Store a document under a key
     Put {
         #[command(flatten)]
         place: Place,
-        /// The key
+        /// Key
         key: String,
-        /// The file that holds the document; - is standard input
+        /// File that holds the document; - is standard input
         file: PathBuf,
-        /// Its format [default: as its name or its first bytes tell]
+        /// Input format [default: from the file name or the first bytes]
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         from: Option<Format>,
-        /// How a new collection stores its values [default: msgpack]
+        /// Codec of a new collection's values [default: msgpack]
         #[arg(long, value_name = "CODEC")]
         codec: Option<Codec>,
         /// What to do with a value that the codec cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
-        /// The file is in the notation that --on-loss wrap writes: read it as what it stands for
+        /// Read the notation that --on-loss wrap writes, and restore the original values
         #[arg(long)]
         unwrap: bool,
-        /// Keep a document that is there already
+        /// Keep an existing document instead of replacing it
         #[arg(long)]
         new: bool,
-        /// Put it into this time series; the key is its time
+        /// Store it in this time series; the key is its time
         #[arg(long, value_name = "NAME", conflicts_with = "new")]
         series: Option<String>,
-        /// How long the buckets of a new series are: day, 6h, 90s, or size for what stays below
-        /// 50 MB [default: day]
+        /// Bucket length of a new series: day, 6h, 90s, or size for buckets below 50 MB [default:
+        /// day]
         #[arg(long, value_name = "LENGTH", requires = "series")]
         buckets: Option<Buckets>,
     },
-    /// Get the document of a key
+    /// Fetch the document stored under a key
     Get {
         #[command(flatten)]
         place: Place,
-        /// The key
+        /// Key
         key: String,
-        /// The file to write; - is standard output
+        /// File to write; - is standard output
         #[arg(default_value = "-")]
         output: PathBuf,
-        /// The format to write [default: as the file's name tells, else JSON]
+        /// Output format [default: from the file name, else JSON]
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         to: Option<Format>,
         /// What to do with a value that the format cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
-        /// The stored documents are in the notation that --on-loss wrap writes: read them as what
-        /// they stand for
+        /// Read stored documents in the notation that --on-loss wrap writes, and restore the
+        /// original values
         #[arg(long)]
         unwrap: bool,
         /// Replace the file if it exists
         #[arg(long, short)]
         force: bool,
-        /// Get it from this time series; the key is its time
+        /// Fetch it from this time series; the key is its time
         #[arg(long, value_name = "NAME")]
         series: Option<String>,
     },
-    /// Delete the document of a key
+    /// Delete the document stored under a key
     Delete {
         #[command(flatten)]
         place: Place,
-        /// The key
+        /// Key
         key: String,
         /// Delete it from this time series; the key is its time
         #[arg(long, value_name = "NAME")]
         series: Option<String>,
     },
-    /// Write a part of a time series as a stream of {"time": …, "value": …}
+    /// Write a span of a time series as a stream of {"time": …, "value": …}
     Scan {
         #[command(flatten)]
         place: Place,
         #[command(flatten)]
         span: SpanArguments,
-        /// The file to write; - is standard output
+        /// File to write; - is standard output
         #[arg(default_value = "-")]
         output: PathBuf,
-        /// The format to write [default: as the file's name tells, else NDJSON]
+        /// Output format [default: from the file name, else NDJSON]
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         format: Option<Format>,
-        /// Write the documents alone
+        /// Write only the documents
         #[arg(long)]
         values: bool,
         /// What to do with a value that the format cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
-        /// The stored documents are in the notation that --on-loss wrap writes: read them as what
-        /// they stand for
+        /// Read stored documents in the notation that --on-loss wrap writes, and restore the
+        /// original values
         #[arg(long)]
         unwrap: bool,
         /// Replace the file if it exists
@@ -189,45 +189,45 @@ pub enum StoreCommand {
         place: Place,
         #[command(flatten)]
         keys: Keys,
-        /// With codec, sizes and time
+        /// Include codec, sizes and time
         #[arg(long, short)]
         long: bool,
         /// List the collections instead
         #[arg(long, conflicts_with_all = ["prefix", "from_key", "to_key", "limit"])]
         collections: bool,
     },
-    /// Put every document of a file, all in one go or, in a large file, batch by batch
+    /// Store every document of a file, in one transaction or, for a large file, in batches
     Import {
         #[command(flatten)]
         place: Place,
-        /// The file; - is standard input
+        /// File to read; - is standard input
         file: PathBuf,
-        /// Its format [default: as its name or its first bytes tell]
+        /// Input format [default: from the file name or the first bytes]
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         from: Option<Format>,
-        /// The member that holds the key, which is taken as text; `id.bioguide` is the member
-        /// bioguide of the member id, and `\.` a dot in a name [default: documents of the form
-        /// {"key": …, "value": …}, as `export` writes them]
+        /// Member that holds the key, which is taken as text; `id.bioguide` is the member bioguide
+        /// of the member id, and `\.` is a dot in a name [default: documents of the form {"key": …,
+        /// "value": …}, as written by `export`]
         #[arg(long, value_name = "PATH", value_parser = KeyPath::parse)]
         key: Option<KeyPath>,
-        /// How a new collection stores its values [default: msgpack]
+        /// Codec of a new collection's values [default: msgpack]
         #[arg(long, value_name = "CODEC")]
         codec: Option<Codec>,
         /// What to do with a value that the codec cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
-        /// The file is in the notation that --on-loss wrap writes: read it as what it stands for
+        /// Read the notation that --on-loss wrap writes, and restore the original values
         #[arg(long)]
         unwrap: bool,
         /// Show a progress bar
         #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
         progress: When,
-        /// Put them into this time series; --key names the member that holds the time [default:
-        /// documents of the form {"time": …, "value": …}, as `scan` writes them]
+        /// Store them in this time series; --key names the member that holds the time [default:
+        /// documents of the form {"time": …, "value": …}, as written by `scan`]
         #[arg(long, value_name = "NAME")]
         series: Option<String>,
-        /// How long the buckets of a new series are: day, 6h, 90s, or size for what stays below
-        /// 50 MB [default: day]
+        /// Bucket length of a new series: day, 6h, 90s, or size for buckets below 50 MB [default:
+        /// day]
         #[arg(long, value_name = "LENGTH", requires = "series")]
         buckets: Option<Buckets>,
     },
@@ -237,27 +237,27 @@ pub enum StoreCommand {
         place: Place,
         #[command(flatten)]
         keys: Keys,
-        /// The file to write; - is standard output
+        /// File to write; - is standard output
         #[arg(default_value = "-")]
         output: PathBuf,
-        /// The format to write [default: as the file's name tells, else NDJSON]
+        /// Output format [default: from the file name, else NDJSON]
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         to: Option<Format>,
-        /// Write the documents alone
+        /// Write only the documents
         #[arg(long)]
         values: bool,
         /// What to do with a value that the format cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
-        /// The stored documents are in the notation that --on-loss wrap writes: read them as what
-        /// they stand for
+        /// Read stored documents in the notation that --on-loss wrap writes, and restore the
+        /// original values
         #[arg(long)]
         unwrap: bool,
         /// Replace the file if it exists
         #[arg(long, short)]
         force: bool,
     },
-    /// Say how many values there are, in which codecs, and how large
+    /// Show the number of values, their codecs, and their sizes
     Stat {
         #[command(flatten)]
         place: Place,
@@ -269,62 +269,63 @@ pub enum StoreCommand {
         #[command(flatten)]
         keys: Keys,
     },
-    /// Store every value in another codec, while others read and write
+    /// Re-encode every value with another codec, while other processes read and write
     Reencode {
         #[command(flatten)]
         place: Place,
-        /// The new codec
+        /// New codec
         #[arg(long, value_name = "CODEC")]
         to: Codec,
         /// Change nothing: measure the saving, and list what would be lost
         #[arg(long)]
         dry_run: bool,
-        /// At most so many values a second
+        /// Maximum number of values per second
         #[arg(long, value_name = "N", value_parser = rate)]
         rate: Option<f64>,
         /// What to do with a value that the codec cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
-        /// The stored documents are in the notation that --on-loss wrap writes: read them as what
-        /// they stand for
+        /// Read stored documents in the notation that --on-loss wrap writes, and restore the
+        /// original values
         #[arg(long)]
         unwrap: bool,
     },
-    /// Take a table of another program for a collection, as it stands
+    /// Use another program's existing table as a collection
     Adopt {
         #[command(flatten)]
         place: Place,
-        /// The table
+        /// Table name
         #[arg(long, value_name = "TABLE")]
         table: String,
-        /// The column that holds the key
+        /// Column that holds the key
         #[arg(long, value_name = "COLUMN", default_value = "id")]
         key_column: String,
-        /// What that column holds: bytes, text or integer
+        /// Type of the key column: bytes, text or integer
         #[arg(long, value_name = "KIND", default_value = "integer", value_parser = key_kind)]
         key_kind: regauge_store::KeyKind,
-        /// The column that holds the value
+        /// Column that holds the value
         #[arg(long, value_name = "COLUMN", default_value = "value")]
         value_column: String,
-        /// What the values are: a format, or base64:FORMAT
+        /// Format of the existing values: a format, or base64:FORMAT
         #[arg(long, value_name = "FORMAT")]
         assume: Assume,
-        /// The column takes text only: what is put is in Base64, which costs a third more
+        /// Store new values in Base64, for a column that takes only text; adds a third to their
+        /// size
         #[arg(long)]
         text: bool,
-        /// How values are stored from now on [default: as they are, behind an envelope]
+        /// Codec for new values [default: the existing format, with an envelope]
         #[arg(long, value_name = "CODEC")]
         codec: Option<Codec>,
     },
     Tenants(super::tenants::TenantsArguments),
-    /// Train a dictionary for zstd from the values that are there; for many small ones
+    /// Train a zstd dictionary on stored values; useful for many small ones
     Train {
         #[command(flatten)]
         place: Place,
-        /// Values to train from
+        /// Number of values to train on
         #[arg(long, value_name = "N", default_value_t = 10_000)]
         samples: usize,
-        /// The largest size of the dictionary, in bytes
+        /// Maximum size of the dictionary, in bytes
         #[arg(long, value_name = "BYTES", default_value_t = 64 << 10)]
         size: usize,
     },

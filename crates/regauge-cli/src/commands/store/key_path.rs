@@ -1,9 +1,9 @@
-//! Where in each document its key stands: `--key id.bioguide`.
+//! The place of the key within each document: `--key id.bioguide`.
 
 use regauge::Value;
 use regauge::path::{Path, Step};
 
-/// The names of nested members, the outermost first.
+/// The names of nested members, outermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPath(Vec<String>);
 
@@ -11,7 +11,7 @@ impl KeyPath {
     /// Parses names with dots between them. A backslash escapes a dot or a backslash in a name.
     ///
     /// # Errors
-    /// An empty name, and a backslash before anything else.
+    /// An empty name, or a backslash before any other character.
     pub fn parse(text: &str) -> Result<KeyPath, String> {
         let mut names = vec![String::new()];
         let mut chars = text.chars();
@@ -38,7 +38,7 @@ impl KeyPath {
         }
     }
 
-    /// Returns the path of one member of the document itself, whatever its name.
+    /// Returns the path of one top-level member, whatever its name.
     pub fn of_member(name: &str) -> KeyPath {
         KeyPath(vec![name.to_owned()])
     }
@@ -46,7 +46,7 @@ impl KeyPath {
     /// Returns the key of a document.
     ///
     /// # Errors
-    /// What was found in place of a member or of the key, and where.
+    /// What was found instead of a member or of the key, and where.
     pub fn find(&self, document: &Value) -> Result<Vec<u8>, String> {
         let mut value = document;
         for (depth, name) in self.0.iter().enumerate() {
@@ -80,12 +80,12 @@ impl KeyPath {
         }
     }
 
-    /// The place of the first so many names.
+    /// Returns the path of the first N names.
     fn place(&self, depth: usize) -> Path {
         Path(self.0[..depth].iter().map(|name| Step::Key(name.as_str().into())).collect())
     }
 
-    /// For a path that is the name of one member, dots included.
+    /// Returns a hint for a path that is the name of one member, dots included.
     fn hint(&self, document: &Value) -> String {
         let whole = self.0.join(".");
         match self.0.len() > 1 && member(document, &whole).is_some() {

@@ -27,7 +27,7 @@ use crate::output::Destination;
 use crate::progress::Meter;
 use crate::report::print;
 
-/// Losses and damages that are named one by one before they are only counted.
+/// Losses and damaged values that are named one by one; more are only counted.
 const NAMED_MAX: u64 = 20;
 
 /// Runs one of the subcommands.
@@ -61,7 +61,7 @@ pub fn run(arguments: &StoreArguments) -> Result {
                 true => match store.put_if(key, None, &document, format) {
                     Err(Error::Conflict { .. }) => {
                         return Err(Failure::Refused(format!(
-                            "key {} is there already and was kept; leave --new out to replace it",
+                            "key {} already exists and was kept; drop --new to replace it",
                             regauge_store::shown(key)
                         )));
                     }
@@ -135,15 +135,15 @@ pub fn run(arguments: &StoreArguments) -> Result {
             let mut store = existing(place)?;
             if store.settings().codec.compression != Compression::Zstd {
                 return Err(Failure::usage(format!(
-                    "the collection stores {}; a dictionary serves zstd alone: reencode it first",
+                    "the collection stores {}; a dictionary works only with zstd: run `reencode` first",
                     store.settings().codec
                 )));
             }
             let bytes = store.train(*samples, *size).map_err(failure)?;
             print(
                 format!(
-                    "a dictionary of {bytes} bytes serves what is put from now on; \
-                     `regauge store reencode` does not touch values that have the codec already\n"
+                    "trained a dictionary of {bytes} bytes for new values; \
+                     `regauge store reencode` skips values that already have the codec\n"
                 )
                 .as_bytes(),
             )
@@ -165,12 +165,12 @@ fn open(place: &Place, codec: Option<Codec>) -> Result<Store> {
     Ok(store)
 }
 
-/// A collection that must be there.
+/// Opens a collection that must exist.
 fn existing(place: &Place) -> Result<Store> {
     Store::open_existing(&place.db, &place.collection).map_err(failure)
 }
 
-/// The same for a command about one key, which is not there either then.
+/// The same for a command about one key: without the collection, the key does not exist either.
 fn one_of(place: &Place) -> Result<Store> {
     match Store::open_existing(&place.db, &place.collection) {
         Err(Error::Absent(message)) => Err(Failure::Value(message)),
@@ -178,7 +178,7 @@ fn one_of(place: &Place) -> Result<Store> {
     }
 }
 
-/// A store's error as the command says it.
+/// Turns a store's error into the command's.
 pub(in crate::commands) fn failure(error: Error) -> Failure {
     match error {
         Error::Usage(message) | Error::Absent(message) => Failure::Usage(message),
@@ -192,7 +192,7 @@ pub(in crate::commands) fn failure(error: Error) -> Failure {
 }
 
 fn absent(key: &str) -> Failure {
-    Failure::Value(format!("there is no key \"{key}\""))
+    Failure::Value(format!("no such key \"{key}\""))
 }
 
 fn source(path: &Path, from: Option<Format>, meter: Meter) -> Result<Source> {
@@ -200,7 +200,7 @@ fn source(path: &Path, from: Option<Format>, meter: Meter) -> Result<Source> {
     Source::open(path, &wanted, meter)
 }
 
-/// The bytes of a file that holds one document.
+/// Reads a file that holds one document.
 fn read(path: &Path, from: Option<Format>) -> Result<(Vec<u8>, Format)> {
     let source = source(path, from, Meter::new(When::Never, true))?;
     let mut document = Vec::new();
@@ -213,16 +213,16 @@ fn read(path: &Path, from: Option<Format>) -> Result<(Vec<u8>, Format)> {
     take.read_to_end(&mut document).map_err(|error| Failure::io(&source.name, &error))?;
     if document.len() as u64 > limit {
         return Err(Failure::usage(format!(
-            "{}: a stored document is held whole, and this one has more than {limit} bytes",
+            "{}: a stored document must fit in memory, and this one exceeds {limit} bytes",
             source.name
         )));
     }
-    // A line of NDJSON is a document of JSON, and a value is one.
+    // A line of NDJSON is a JSON document, and so is a value.
     let format = if source.format == Format::Ndjson { Format::Json } else { source.format };
     Ok((document, format))
 }
 
-/// The stored key that an argument names: itself, or that of its time in a series.
+/// Returns the stored key for an argument: itself, or that of its time in a series.
 fn key_of(store: &Store, key: &str, series: Option<&str>) -> Result<Vec<u8>> {
     match series {
         Some(name) => series::key(store, name, key),
@@ -230,8 +230,8 @@ fn key_of(store: &Store, key: &str, series: Option<&str>) -> Result<Vec<u8>> {
     }
 }
 
-/// A document that is in the wrapped notation, in the store's format. The policy has been followed
-/// then, and the store has no more to do.
+/// Encodes a document in the wrapped notation in the store's format. The policy has been applied by
+/// then, so the store has nothing left to do.
 fn unwrapped(
     store: &mut Store,
     file: &Path,
@@ -278,7 +278,7 @@ fn get(
     destination.commit()
 }
 
-/// The range and the order that the options say.
+/// Returns the range and the order that the options specify.
 pub(super) fn range(store: &Store, keys: &Keys) -> Result<(Range, Order)> {
     let bytes = |key: &Option<String>| key.as_ref().map(|key| key.clone().into_bytes());
     let range = match &keys.prefix {
@@ -288,7 +288,7 @@ pub(super) fn range(store: &Store, keys: &Keys) -> Result<(Range, Order)> {
     Ok((range, if keys.descending { Order::Descending } else { Order::Ascending }))
 }
 
-/// A key on a line of its own: as it is where it is plain text, else in hexadecimal.
+/// Prints a key on a line of its own: verbatim if it is plain text, else in hexadecimal.
 fn line(key: &[u8]) -> String {
     match std::str::from_utf8(key) {
         Ok(text) if !text.chars().any(char::is_control) => text.to_owned(),
@@ -340,7 +340,7 @@ fn list(place: &Place, keys: &Keys, long: bool) -> Result {
     }
 }
 
-/// The end of a walk that has named so many bad values.
+/// Ends a walk that has named this many bad values.
 pub(super) fn all_good(bad: u64) -> Result {
     match bad {
         0 => Ok(()),
@@ -349,7 +349,7 @@ pub(super) fn all_good(bad: u64) -> Result {
     }
 }
 
-/// Seconds since 1970 as RFC 3339 has them.
+/// Formats seconds since 1970 as in RFC 3339.
 fn time(seconds: i64) -> String {
     let time = regauge::ext::Timestamp { seconds, nanoseconds: 0 };
     time.to_rfc3339().unwrap_or_else(|| "-".to_owned())
@@ -398,7 +398,7 @@ fn stat(place: &Place) -> Result {
     if let Some(assume) = assume {
         let coded = if assume.base64 { " in Base64" } else { "" };
         text += &format!(
-            "{} values without an envelope, taken for {}{coded}\n",
+            "{} values without an envelope, assumed to be {}{coded}\n",
             found.bare,
             assume.format.title()
         );
@@ -422,12 +422,12 @@ fn stat(place: &Place) -> Result {
     print(text.as_bytes())
 }
 
-/// Names a value that is not right; the first of them.
+/// Names a bad value; only the first few are named.
 pub(super) fn name(error: &Error, named: &mut u64) -> regauge_store::Result {
     *named += 1;
     match *named {
         1..=NAMED_MAX => complain(error),
-        n if n == NAMED_MAX + 1 => complain("more of them are counted and not named"),
+        n if n == NAMED_MAX + 1 => complain("further ones are only counted"),
         _ => {}
     }
     Ok(())
@@ -444,7 +444,7 @@ fn verify_all(place: &Place, keys: &Keys) -> Result {
     print(format!("{} values, {} bad\n", found.values, found.bad).as_bytes())?;
     if found.swept > 0 {
         complain(format_args!(
-            "removed what died writers had left of {} large values",
+            "removed the leftovers of crashed writers from {} large values",
             found.swept
         ));
     }
@@ -469,7 +469,7 @@ fn reencode_all(store: &mut Store, plan: &Plan) -> Result {
     }
     let outcome = outcome.map_err(failure)?;
     if let Some(key) = &outcome.resumed_after {
-        complain(format_args!("went on behind key {}", regauge_store::shown(key)));
+        complain(format_args!("continued after key {}", regauge_store::shown(key)));
     }
     let (before, after) = (outcome.bytes_before, outcome.bytes_after);
     let saved = if before == 0 { 0.0 } else { 100.0 - after as f64 * 100.0 / before as f64 };
@@ -479,15 +479,17 @@ fn reencode_all(store: &mut Store, plan: &Plan) -> Result {
         outcome.changed, outcome.values, outcome.already, plan.to
     );
     if outcome.overtaken > 0 {
-        text +=
-            &format!("{} were changed by others meanwhile, and are theirs\n", outcome.overtaken);
+        text += &format!(
+            "{} were changed by other writers meanwhile, and were left alone\n",
+            outcome.overtaken
+        );
     }
     print(text.as_bytes())?;
     match outcome.refused {
         0 => Ok(()),
         refused => Err(Failure::Refused(format!(
-            "{refused} values stay as they are: {} cannot hold them exactly, or they are damaged; \
-             --on-loss says what else to do",
+            "{refused} values were left unchanged: {} cannot hold them exactly, or they are damaged; \
+             --on-loss offers alternatives",
             plan.to
         ))),
     }

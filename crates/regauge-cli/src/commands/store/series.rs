@@ -1,4 +1,4 @@
-//! Time series of a collection: values by their times, newest or oldest first.
+//! Time series of a collection: values by time, newest or oldest first.
 
 use regauge::documents::Documents;
 use regauge::output::Output as _;
@@ -15,12 +15,12 @@ use crate::compress::Compression;
 use crate::failure::{Failure, Result};
 use crate::output::Destination;
 
-/// Values that are read and decoded in one go.
+/// Values that are read and decoded at once.
 const BATCH: usize = 1_000;
-/// Their stored bytes, about.
+/// Their approximate stored size.
 const BATCH_BYTES: usize = 32 << 20;
 
-/// The key of the value of a time, as the arguments give it.
+/// Parses a time argument into the key of its value.
 pub fn key(store: &Store, name: &str, time: &str) -> Result<Vec<u8>> {
     let time = parse_time(time).map_err(failure)?;
     Ok(store.series(name).map_err(failure)?.key(time))

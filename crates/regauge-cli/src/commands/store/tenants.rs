@@ -24,22 +24,22 @@ Examples:
   regauge store tenants create acme globex
   regauge store tenants token create acme --scope read --expires 90d
   regauge store tenants token create --scope admin
-      a token of the whole gateway, for /v1/admin
+      creates a gateway token, for /v1/admin
   regauge store tenants suspend acme
   regauge store tenants move acme --to shared
   regauge store tenants export acme acme.ndjson
 
-While the gateway runs, it takes over what is changed here within a second. `move` and `drop` are
-the gateway's alone while it runs: ask it under /v1/admin.";
+A running gateway picks up changes made here within a second. While it runs, `move` and `drop` are
+available only through the gateway, under /v1/admin.";
 
-/// Values of one page of an export.
+/// Values per page of an export.
 const PAGE: usize = 256;
 
-/// The gateway's tenants and their tokens
+/// Manage the gateway's tenants and their tokens
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct TenantsArguments {
-    /// The data folder of the gateway
+    /// Data folder of the gateway
     #[arg(
         long,
         global = true,
@@ -54,58 +54,57 @@ pub struct TenantsArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum TenantsCommand {
-    /// Make tenants
+    /// Create tenants
     Create {
-        /// Their names: a to z, 0 to 9 and -
+        /// Names of the tenants: a to z, 0 to 9 and -
         #[arg(required = true, value_name = "TENANT")]
         ids: Vec<TenantId>,
-        /// Where their values lie: own, a file for each, or shared, one for all
+        /// Where their values are stored: own, one file per tenant, or shared, one file for all
         #[arg(long, default_value = "own", value_name = "PLACE")]
         place: Place,
-        /// How their values are stored
+        /// Codec of their values
         #[arg(long, default_value = "msgpack", value_name = "CODEC")]
         codec: Codec,
-        /// The largest body of a request, in bytes [default: as the configuration says]
+        /// Maximum size of a request body, in bytes [default: from the configuration]
         #[arg(long, value_name = "BYTES")]
         body_bytes: Option<u64>,
-        /// The deepest nesting of a document [default: as the configuration says]
+        /// Maximum nesting depth of a document [default: from the configuration]
         #[arg(long, value_name = "N")]
         depth: Option<u32>,
-        /// Requests a second [default: as the configuration says]
+        /// Requests per second [default: from the configuration]
         #[arg(long, value_name = "N")]
         rate: Option<u32>,
-        /// Requests at the same time [default: as the configuration says]
+        /// Concurrent requests [default: from the configuration]
         #[arg(long, value_name = "N")]
         concurrency: Option<u32>,
     },
     /// List the tenants
     List {
-        /// Only those behind this name
+        /// List only names after this one
         #[arg(long, value_name = "TENANT")]
         after: Option<TenantId>,
-        /// At most so many
+        /// Maximum number of tenants
         #[arg(long, value_name = "N", default_value_t = usize::MAX, hide_default_value = true)]
         limit: usize,
     },
-    /// Refuse a tenant's tokens; its values are kept
+    /// Suspend a tenant: refuse its tokens, keep its values
     Suspend {
-        /// The tenant
+        /// Tenant
         id: TenantId,
     },
-    /// Let a suspended tenant work again
+    /// Resume a suspended tenant
     Resume {
-        /// The tenant
+        /// Tenant
         id: TenantId,
     },
     /// Write all documents of a tenant as a stream of {"key": …, "value": …}
     Export {
-        /// The tenant
+        /// Tenant
         id: TenantId,
-        /// The file to write; - is standard output
+        /// File to write; - is standard output
         #[arg(default_value = "-")]
         output: PathBuf,
-        /// The format to write: ndjson, msgpack or cbor [default: as the file's name tells, else
-        /// NDJSON]
+        /// Output format: ndjson, msgpack or cbor [default: from the file name, else NDJSON]
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         to: Option<Format>,
         /// What to do with a value that the format cannot hold exactly
@@ -115,66 +114,66 @@ pub enum TenantsCommand {
         #[arg(long, short)]
         force: bool,
     },
-    /// Remove a tenant, its tokens and all its values
+    /// Delete a tenant, its tokens and all its values
     Drop {
-        /// The tenant
+        /// Tenant
         id: TenantId,
-        /// Its name once more: there is no way back
+        /// Repeat the name to confirm; this cannot be undone
         #[arg(long, value_name = "TENANT")]
         really: TenantId,
     },
-    /// Move a tenant's values into a file of its own, or into the shared one
+    /// Move a tenant's values to a file of their own, or to the shared file
     Move {
-        /// The tenant
+        /// Tenant
         id: TenantId,
-        /// Where to: own or shared
+        /// Destination: own or shared
         #[arg(long, value_name = "PLACE")]
         to: Place,
     },
-    /// Make, list, rotate and revoke tokens
+    /// Create, list, rotate and revoke tokens
     #[command(subcommand)]
     Token(TokenCommand),
 }
 
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
-    /// Make a token and print it: it is shown here and never again
+    /// Create a token and print it; it is never shown again
     Create {
-        /// The tenant; nothing for a token of the whole gateway
+        /// Tenant; omit it for a gateway token
         id: Option<TenantId>,
-        /// What it allows: read and write of a tenant [default: both]; admin and metrics of the
+        /// Permissions: read and write for a tenant [default: both]; admin and metrics for the
         /// gateway [default: admin]
         #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
         scopes: Vec<Scopes>,
-        /// When it expires: 90d, 12h, 30m, 60s from now [default: never]
+        /// Time until it expires: 90d, 12h, 30m, 60s [default: never]
         #[arg(long, value_name = "TIME", value_parser = seconds)]
         expires: Option<i64>,
     },
     /// List the tokens, without their secrets
     List {
-        /// The tenant; nothing for those of the whole gateway
+        /// Tenant; omit it for gateway tokens
         id: Option<TenantId>,
     },
-    /// Make a token in the place of one, which works on for a while
+    /// Replace a token; the old one keeps working for a grace period
     Rotate {
-        /// The number of the token: what stands between rgt_ and the dot
+        /// Number of the token: the part between rgt_ and the dot
         number: TokenId,
-        /// Its tenant; nothing for one of the whole gateway
+        /// Tenant of the token; omit it for a gateway token
         id: Option<TenantId>,
-        /// How long the old one works on
+        /// How long the old token keeps working
         #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "1h")]
         overlap: i64,
     },
-    /// Refuse a token from now on
+    /// Revoke a token immediately
     Revoke {
-        /// The number of the token
+        /// Number of the token
         number: TokenId,
-        /// Its tenant; nothing for one of the whole gateway
+        /// Tenant of the token; omit it for a gateway token
         id: Option<TenantId>,
     },
 }
 
-/// Seconds of `90d`, `12h`, `30m`, `60s`.
+/// Parses `90d`, `12h`, `30m`, `60s` into seconds.
 fn seconds(text: &str) -> std::result::Result<i64, String> {
     let wrong = || "expected a number and s, m, h or d, as in 90d".to_owned();
     let unit = text.chars().last().ok_or_else(wrong)?;
@@ -199,7 +198,7 @@ pub fn run(arguments: &TenantsArguments) -> Result {
     );
     if !makes && !data.join("tenants.db").exists() {
         return Err(Failure::usage(format!(
-            "{} is no data folder of a gateway; --data names it, and `create` makes one",
+            "{} is not a gateway data folder; pass --data, or run `create` to make one",
             data.display()
         )));
     }
@@ -232,7 +231,7 @@ pub fn run(arguments: &TenantsArguments) -> Result {
         TenantsCommand::Drop { id, really } => {
             if id != really {
                 return Err(Failure::usage(format!(
-                    "--really names {really}, and not {id}; nothing was dropped"
+                    "--really names {really}, not {id}; nothing was dropped"
                 )));
             }
             let lock = home.lock().map_err(failure)?;
@@ -282,7 +281,7 @@ fn token(home: &Home, command: &TokenCommand) -> Result {
             let mut text = String::new();
             for Token { id, scopes, created, expires, .. } in tokens {
                 let until = expires.map_or("never".to_owned(), time);
-                // Writing into a text does not fail.
+                // Writing to a string does not fail.
                 let _ = writeln!(text, "{id} {:12} {} {until}", scopes.to_string(), time(created));
             }
             print(text.as_bytes())
@@ -295,7 +294,7 @@ fn token(home: &Home, command: &TokenCommand) -> Result {
         TokenCommand::Revoke { number, id } => {
             match registry.revoke_token(whose(id)?.as_ref(), *number).map_err(failure)? {
                 true => Ok(()),
-                false => Err(Failure::usage(format!("there is no such token {number}"))),
+                false => Err(Failure::usage(format!("no such token {number}"))),
             }
         }
     }
@@ -320,8 +319,8 @@ fn export(
     let (to, compression) = output_format(output, implied, None)?;
     if !matches!(to, Format::Ndjson | Format::Msgpack | Format::Cbor) {
         return Err(Failure::usage(format!(
-            "a tenant is exported as a stream of documents in ndjson, msgpack or cbor, found {}; \
-             `regauge convert` makes the rest of it",
+            "found {}, expected ndjson, msgpack or cbor for the export of a tenant; \
+             use `regauge convert` for other formats",
             to.name()
         )));
     }

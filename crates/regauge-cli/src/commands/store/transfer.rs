@@ -1,4 +1,4 @@
-//! Whole files into a collection, and a collection into a file.
+//! Imports whole files into a collection, and exports a collection to a file.
 
 use std::io::{self, Read};
 
@@ -19,13 +19,13 @@ use crate::failure::{Failure, Result, complain};
 use crate::input::Source;
 use crate::output::{Destination, Outlet};
 
-/// Documents that are put in one transaction.
+/// Documents that are stored in one transaction.
 const BATCH: usize = 500;
-/// Bytes of documents after which a batch is put early.
+/// A batch is stored early once it has this many bytes of documents.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// Puts every document of a file, or into a series, by the times that are their keys. What was put
-/// before an error stays, and is told.
+/// Stores every document of a file, or adds them to a series, keyed by time. What was stored before
+/// an error stays, and is reported.
 pub fn import(
     store: &mut Store,
     source: &Source,
@@ -34,7 +34,7 @@ pub fn import(
     unwrap: bool,
 ) -> Result {
     let mut options = Options::new(source.format, source.format);
-    // The documents are written in the store's format here, and are stored as they are then.
+    // The documents are written in the store's format here, and stored unchanged.
     options.on_loss = std::mem::take(&mut store.on_loss);
     options.unwrap = unwrap;
     let format = store.settings().codec.format;
@@ -83,7 +83,7 @@ pub fn import(
         let mut documents = Values::open(input, &options).map_err(bad)?;
         while let Some(value) = documents.next().map_err(bad)? {
             match value {
-                // A file of JSON that is one array is a file of documents.
+                // A JSON file that is one array is a file of documents.
                 Value::Array(items) if source.format == Format::Json => {
                     items.into_iter().try_for_each(&mut one)?;
                 }
@@ -96,12 +96,12 @@ pub fn import(
     source.finish_progress();
     let ran = ran.and_then(|()| put(store, &mut batch));
     if ran.is_err() {
-        complain(format_args!("{count} documents were put before that, and stay"));
+        complain(format_args!("{count} documents were stored before that, and remain"));
     }
     ran
 }
 
-/// Puts documents into a series, by their times.
+/// Stores documents in a series, keyed by time.
 fn put_slices(
     store: &mut Store,
     (name, buckets): (&str, Option<Buckets>),
@@ -118,8 +118,8 @@ fn put_slices(
     }
 }
 
-/// A document as its key and its value: the member that `key` names and the whole of it, or its
-/// member `default` and its member `value`.
+/// Splits a document into its key and its value: the member that `key` names and the whole
+/// document, or its members `default` and `value`.
 fn keyed(
     document: Value,
     key: Option<&KeyPath>,
@@ -144,7 +144,7 @@ fn encoded(value: &Value, format: Format, options: &Options) -> regauge::Result<
     values::write_values(std::slice::from_ref(value), &options).map(|(bytes, _)| bytes)
 }
 
-/// Writes a range of a collection as a stream of documents. A damaged value is named and left out.
+/// Writes a range of a collection as a stream of documents. A damaged value is named and skipped.
 pub fn export(
     store: &mut Store,
     keys: &Keys,
@@ -175,21 +175,21 @@ pub fn export(
 #[derive(Clone, Copy)]
 struct How {
     to: Format,
-    /// Without their keys.
+    /// Omits their keys.
     values_only: bool,
 }
 
-/// A walk over stored documents.
+/// Iterates over stored documents.
 struct Export {
     walk: Walk,
     left: u64,
     page: std::vec::IntoIter<Pair>,
-    /// Values that were left out.
+    /// Values that were skipped.
     bad: u64,
 }
 
 impl Export {
-    /// The next document that is not damaged, with its key around it.
+    /// Returns the next undamaged document, wrapped with its key.
     fn next(&mut self, store: &mut Store, how: How) -> Result<Option<(String, Value)>> {
         loop {
             if self.left == 0 {
@@ -240,7 +240,7 @@ impl Export {
         write(close.as_bytes())
     }
 
-    /// All documents as one.
+    /// Writes all documents as one.
     fn as_one(&mut self, store: &mut Store, outlet: &mut Outlet, how: How) -> Result {
         let options = options(store, how.to, how.to);
         let mut stopped = None;
@@ -272,7 +272,7 @@ fn options(store: &Store, from: Format, to: Format) -> Options {
     options
 }
 
-/// A stored document, with its key around it.
+/// Returns a stored document, wrapped with its key.
 fn document(store: &mut Store, key: &[u8], value: &[u8], how: How) -> regauge_store::Result<Value> {
     let entry = store.unseal(key, value)?;
     let bad = |error| Error::Document { key: shown(key), error };
@@ -297,7 +297,7 @@ fn document(store: &mut Store, key: &[u8], value: &[u8], how: How) -> regauge_st
     Ok(Value::Map(vec![(name("key"), key), (name("value"), value)]))
 }
 
-/// A written document as it stands among others: within an array of JSON no line ends with it.
+/// Trims a written document for its place among others: within a JSON array, no newline follows it.
 pub(super) fn in_array(document: &[u8], to: Format) -> &[u8] {
     match to {
         Format::Json => document.strip_suffix(b"\n").unwrap_or(document),
