@@ -99,7 +99,7 @@ fn what_is_not_there_is_an_error_and_nothing_is_made() {
     for command in ["stat", "verify", "export", "reencode", "ls", "train"] {
         let to = if command == "reencode" { " --to json" } else { "" };
         let ran = folder.run(&format!("store {command} {DB}{to}")).status(2);
-        assert_eq!(ran.stderr, "regauge: there is no file s.db\n", "{command}");
+        assert_eq!(ran.stderr, "regauge: no such file: s.db\n", "{command}");
         assert_eq!(ran.text(), "");
     }
     folder.run(&format!("store ls --collections {DB}")).status(2);

@@ -1,4 +1,4 @@
-//! How a document is stored: its format, and how that is compressed.
+//! How a document is stored: its format and its compression.
 
 use std::fmt;
 use std::io::Read as _;
@@ -24,9 +24,9 @@ pub struct Codec {
 pub enum Compression {
     /// Not at all.
     None,
-    /// Zstandard (RFC 8878), with the collection's dictionary where it has one.
+    /// Zstandard (RFC 8878), with the collection's dictionary if it has one.
     Zstd,
-    /// LZ4 blocks without a frame: the envelope has length and checksum.
+    /// LZ4 blocks without a frame: the envelope has the length and the checksum.
     Lz4,
     /// gzip (RFC 1952).
     Gzip,
@@ -37,7 +37,7 @@ impl Compression {
     pub const ALL: [Compression; 4] =
         [Compression::None, Compression::Zstd, Compression::Lz4, Compression::Gzip];
 
-    /// Its name behind the `+` of a codec.
+    /// Returns its name after the `+` of a codec.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -50,14 +50,14 @@ impl Compression {
 }
 
 impl Codec {
-    /// A format, not compressed.
+    /// Creates an uncompressed codec.
     ///
     /// # Errors
-    /// `Usage` for a format that holds a stream of documents and not one.
+    /// `Usage` for a format that holds a stream of documents rather than one.
     pub fn new(format: Format, compression: Compression) -> Result<Codec> {
         if !envelope::has_number(format) {
             return Err(Error::usage(format!(
-                "a value is one document, and {} is a stream of them; take {}",
+                "a value is one document, but {} is a stream of them; use {}",
                 format.title(),
                 Format::Json.name()
             )));
@@ -102,20 +102,20 @@ impl fmt::Display for Codec {
 /// The compressor of a collection, with its dictionary and its buffers.
 pub(crate) struct Packer {
     level: i32,
-    /// All of the collection; new values get the last one.
+    /// All dictionaries of the collection; new values use the last one.
     dictionaries: Arc<[Vec<u8>]>,
     compressor: Option<zstd::bulk::Compressor<'static>>,
-    /// The one without a dictionary, made when the first value needs it: it takes 100 KB or so.
+    /// The compressor without a dictionary, created on first use: it takes about 100 KB.
     decompressor: Option<zstd::bulk::Decompressor<'static>>,
-    /// Every dictionary that a value may have been compressed with, by its number.
+    /// Every dictionary that a stored value may need, by number.
     decompressors: Vec<(u32, zstd::bulk::Decompressor<'static>)>,
 }
 
-/// zstd's own default: on documents of some kilobytes higher levels gain little.
+/// zstd's own default: on documents of a few kilobytes, higher levels gain little.
 pub(crate) const ZSTD_LEVEL: i32 = 3;
 
 impl Packer {
-    /// `dictionaries` are all of the collection, the newest last.
+    /// Creates a packer. `dictionaries` are all those of the collection, the newest last.
     pub(crate) fn new(level: i32, dictionaries: &[Vec<u8>]) -> Result<Packer> {
         let mut decompressors = Vec::new();
         for one in dictionaries {
@@ -127,12 +127,12 @@ impl Packer {
         Ok(Packer { level, dictionaries, compressor: None, decompressor: None, decompressors })
     }
 
-    /// Another one, for a thread.
+    /// Returns another packer for use on a different thread.
     pub(crate) fn another(&self) -> Result<Packer> {
         Packer::new(self.level, &self.dictionaries)
     }
 
-    /// The payload of these document bytes.
+    /// Compresses a document into its payload.
     pub(crate) fn pack(&mut self, compression: Compression, document: Vec<u8>) -> Result<Vec<u8>> {
         Ok(match compression {
             Compression::None => document,
@@ -158,14 +158,15 @@ impl Packer {
         })
     }
 
-    /// Whether a stored value may need a dictionary that is not here.
+    /// Returns whether a stored value may need a dictionary that is not loaded.
     pub(crate) fn lacks_dictionary(&self, value: &[u8]) -> bool {
         let Some((_, payload)) = value.split_at_checked(envelope::BYTES) else { return false };
         let number = zstd::zstd_safe::get_dict_id_from_frame(payload).map_or(0, u32::from);
         number > 0 && !self.decompressors.iter().any(|(one, _)| *one == number)
     }
 
-    /// The document in a payload, which is `length` bytes long by the word of its envelope.
+    /// Decompresses a payload into its document, which has `length` bytes according to the
+    /// envelope.
     pub(crate) fn unpack(
         &mut self,
         key: &[u8],
@@ -175,11 +176,11 @@ impl Packer {
     ) -> Result<Vec<u8>> {
         let length = length as usize;
         let wrong = |why: String| Error::damaged(key, format!("{}: {why}", compression.name()));
-        // LZ4 gives at most 255 bytes for one.
+        // LZ4 expands a byte to at most 255.
         let is_beyond = compression == Compression::Lz4 && length / 255 > payload.len();
         if length > crate::store::DOCUMENT_BYTES_MAX || is_beyond {
             return Err(wrong(format!(
-                "the envelope says {length} bytes, which {} stored bytes cannot give",
+                "the envelope says {length} bytes, which {} stored bytes cannot produce",
                 payload.len()
             )));
         }
@@ -206,7 +207,7 @@ impl Packer {
                 .map_err(|error| wrong(error.to_string()))?,
             Compression::Gzip => {
                 let decoder = flate2::bufread::GzDecoder::new(payload);
-                // One byte more than promised tells that there is more.
+                // One byte more than promised reveals excess data.
                 let mut limited = decoder.take(length as u64 + 1);
                 let mut out = Vec::with_capacity(length.min(1 << 20));
                 limited.read_to_end(&mut out).map_err(|error| wrong(error.to_string()))?;
@@ -223,20 +224,20 @@ impl Packer {
     }
 }
 
-/// A dictionary from samples of documents, at most `size` bytes.
+/// Trains a dictionary on sample documents, at most `size` bytes long.
 ///
 /// # Errors
-/// `Usage` when the samples are too few or too small.
+/// `Usage` if the samples are too few or too small.
 pub(crate) fn train(samples: &[Vec<u8>], size: usize) -> Result<Vec<u8>> {
     zstd::dict::from_samples(samples, size).map_err(|error| {
         Error::usage(format!(
-            "no dictionary can be trained from {} values: {error}; it takes some hundred of them",
+            "no dictionary can be trained from {} values: {error}; training takes a few hundred",
             samples.len()
         ))
     })
 }
 
-/// The number by which frames name a dictionary (RFC 8878 §5).
+/// Returns the number that identifies a dictionary in frames (RFC 8878 §5).
 pub(crate) fn dictionary_number(dictionary: &[u8]) -> u32 {
     match dictionary.get(4..8) {
         Some(&[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]),

@@ -1,16 +1,18 @@
-//! The 16 bytes before every value: what the bytes behind them are, and whether they still are it.
+//! The 16 bytes before every value: what the following bytes are, and whether they are intact.
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 0–1 | `C1 67`: no UTF-8 text begins so, no MessagePack (C1 is never used), no Marshal, no pickle |
+//! | 0–1 | `C1 67`: no UTF-8 text begins like this, no MessagePack (C1 is never used), no Marshal,
+//! no pickle |
 //! | 2 | version of the envelope in the high half (1), compression in the low half |
 //! | 3 | format of the document |
-//! | 4–7 | seconds since 1970-01-01 UTC when the value was put, little-endian: good till 2106 |
+//! | 4–7 | seconds since 1970-01-01 UTC when the value was put, little-endian: valid until 2106 |
 //! | 8–11 | bytes of the document before compression, little-endian |
-//! | 12–15 | CRC-32C (Castagnoli) of bytes 0–11 and of everything behind the envelope, little-endian |
+//! | 12–15 | CRC-32C (Castagnoli) of bytes 0–11 and of everything after the envelope, little-endian
+//! |
 //!
-//! A dictionary of zstd is named by the frame itself (RFC 8878 §3.1.1.1.3). The length bounds what
-//! decompression may give, so that a damaged or hostile value cannot fill the memory.
+//! The frame itself names a zstd dictionary (RFC 8878 §3.1.1.1.3). The length limits decompression,
+//! so that a damaged or hostile value cannot fill the memory.
 
 use regauge::Format;
 
@@ -21,13 +23,13 @@ use crate::error::{Error, Result};
 pub const BYTES: usize = 16;
 /// The first two bytes.
 pub const MAGIC: [u8; 2] = [0xC1, 0x67];
-/// The first three characters of the Base64 of every envelope: its magic makes two and a half of
-/// them, and the half byte of version 1 the rest.
+/// The first three characters of the Base64 of every envelope: its magic accounts for two and a
+/// half of them, and the half byte of version 1 for the rest.
 pub(crate) const BASE64_OF_MAGIC: &[u8] = b"wWc";
 /// The version that is written.
 pub const VERSION: u8 = 1;
 
-/// What an envelope says.
+/// The fields of an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
     /// Format and compression of what follows.
@@ -43,10 +45,10 @@ const COMPRESSIONS: [(u8, Compression); 4] =
     [(0, Compression::None), (1, Compression::Zstd), (2, Compression::Lz4), (3, Compression::Gzip)];
 
 impl Envelope {
-    /// The bytes of the envelope for this payload (the document, compressed as the codec says).
+    /// Returns the envelope for this payload (the document, compressed with the codec).
     ///
     /// # Panics
-    /// For a format that no value can have (`Codec` does not let one be made).
+    /// For a format that no value can have (`Codec` prevents that).
     #[must_use]
     pub fn seal(&self, payload: &[u8]) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
@@ -61,11 +63,12 @@ impl Envelope {
         bytes
     }
 
-    /// Reads a stored value: its envelope and its payload, or nothing where it has no envelope.
+    /// Splits a stored value into its envelope and its payload, or returns `None` if it has no
+    /// envelope.
     ///
     /// # Errors
-    /// `Damaged`, naming `key`: a checksum that does not fit, a version or a number that is not
-    /// known, or too few bytes.
+    /// `Damaged`, naming `key`: a checksum mismatch, an unknown version or number, or too few
+    /// bytes.
     pub fn open<'v>(key: &[u8], value: &'v [u8]) -> Result<Option<(Envelope, &'v [u8])>> {
         if !value.starts_with(&MAGIC) {
             return Ok(None);
@@ -78,11 +81,11 @@ impl Envelope {
         let word =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let version = head[2] >> 4;
-        // The head of a value in chunks, left in its place because some of them are missing.
+        // The head of a chunked value, left unresolved because some of its chunks are missing.
         if version == 0 && value.len() == 36 {
             return Err(Error::damaged(
                 key,
-                "found the head of a value in chunks, and not all of its chunks",
+                "found the head of a value in chunks, but some of the chunks are missing",
             ));
         }
         if version != VERSION {
@@ -121,11 +124,11 @@ impl Envelope {
     }
 }
 
-/// Whether a value that does not begin with the magic has an envelope all the same: with the magic
-/// set right, its checksum fits. In a column of text (`base64`) the first characters stand for it.
-/// That a value of somebody else's is taken for one takes a chance of one in 2^42.
+/// Returns whether a value without the magic bytes has an envelope after all: with the magic
+/// restored, its checksum matches. In a text column (`base64`) the first characters are restored.
+/// The chance of mistaking a foreign value for one is 1 in 2^42.
 pub(crate) fn lost_its_magic(value: &[u8], base64: bool) -> bool {
-    // Most values are told by what follows the magic, without a look at the rest.
+    // For most values the bytes after the magic decide it, without reading the rest.
     let is_likely = |head: &[u8]| match head {
         [_, _, version, format, ..] => {
             version >> 4 == VERSION
@@ -144,7 +147,7 @@ pub(crate) fn lost_its_magic(value: &[u8], base64: bool) -> bool {
         && decoded(rest).is_ok_and(|bytes| is_good(&bytes))
 }
 
-/// Whether a value of this format can be stored.
+/// Returns whether a value of this format can be stored.
 pub(crate) fn has_number(format: Format) -> bool {
     format.info().store_number.is_some()
 }
@@ -174,7 +177,7 @@ mod tests {
         data_encoding::HEXLOWER.encode(bytes)
     }
 
-    /// The vectors of docs/store.md; the checksums were computed by a bitwise CRC-32C of its own.
+    /// The vectors of docs/store.md; the checksums were computed by a separate bitwise CRC-32C.
     const VECTOR_1: &str = "c1671001000000000200000080183ee0";
     const VECTOR_2: &str = "c167110300d2496b04010000f0298332";
 
@@ -198,7 +201,7 @@ mod tests {
         for bit in 0..value.len() * 8 {
             value[bit / 8] ^= 1 << (bit % 8);
             let opened = Envelope::open(b"k", &value);
-            // In the first two bytes it is no envelope any more, but still known for one.
+            // Corrupted first bytes: no envelope any more, but still recognised as one.
             if bit < 16 {
                 assert!(matches!(opened, Ok(None)), "bit {bit}");
                 assert!(lost_its_magic(&value, false), "bit {bit}");

@@ -9,37 +9,37 @@ pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A URL, a codec, a collection or a key that cannot be: what was found and what was expected.
+    /// An invalid URL, codec, collection or key: what was found and what was expected.
     Usage(String),
-    /// The database failed: what was being done, and its words.
+    /// The database failed: what was being done, and its message.
     Engine {
         /// What was being done.
         doing: String,
         /// The database's own message.
         message: String,
-        /// Whether the same call may work a moment later, because somebody else holds a lock or
-        /// the connection was lost before anything was sent.
+        /// Whether the same call may work a moment later, because a lock is held or the connection
+        /// was lost before anything was sent.
         passing: bool,
     },
-    /// A stored value is not what was put: its checksum or its envelope says so.
+    /// A stored value is not what was put, according to its checksum or its envelope.
     Damaged {
-        /// The key, for people.
+        /// The key, for display.
         key: String,
-        /// What does not fit.
+        /// What is wrong.
         reason: String,
     },
-    /// A value cannot be decoded, or cannot be held in the format that is asked for.
+    /// A value cannot be decoded, or cannot be held in the requested format.
     Document {
-        /// The key, for people.
+        /// The key, for display.
         key: String,
         /// The core's error, with offset and path.
         error: regauge::Error,
     },
-    /// A database or a collection that should be there is not.
+    /// A database or a collection that should exist does not.
     Absent(String),
-    /// Somebody else has changed the value meanwhile.
+    /// Another writer has changed the value meanwhile.
     Conflict {
-        /// The key, for people.
+        /// The key, for display.
         key: String,
     },
     /// The caller asked a walk to stop.
@@ -71,7 +71,7 @@ impl fmt::Display for Error {
             Error::Damaged { key, reason } => write!(out, "key {key}: {reason}"),
             Error::Document { key, error } => write!(out, "key {key}: {error}"),
             Error::Conflict { key } => {
-                write!(out, "key {key}: somebody else has changed it meanwhile; read it again")
+                write!(out, "key {key}: another writer has changed it meanwhile; read it again")
             }
             Error::Stopped => out.write_str("stopped before the end"),
         }
@@ -87,7 +87,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// A key as people read it: text in quotes, other bytes in hexadecimal.
+/// Formats a key for display: text in quotes, other bytes in hexadecimal.
 #[must_use]
 pub fn shown(key: &[u8]) -> String {
     match std::str::from_utf8(key) {

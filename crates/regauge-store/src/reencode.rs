@@ -1,17 +1,17 @@
-//! From one codec to another, while others read and write.
+//! Moves a collection from one codec to another, while others read and write.
 //!
-//! The collection's own codec is changed first, so that new values come in the new one. Then the
-//! old values are walked in the order of their keys, in batches: each is decoded, encoded anew and
-//! put back only if it is still the one that was read. A value that somebody has changed meanwhile
-//! is theirs, and in the new codec already. Readers see the old bytes or the new, and each says by
-//! its envelope what it is. The last key of every batch is noted in the database: a run that was
-//! stopped goes on there.
+//! The collection's own codec is changed first, so that new values use the new one. Then the old
+//! values are walked in key order, in batches: each is decoded, re-encoded and put back only if it
+//! is still the one that was read. A value that another writer has changed meanwhile is left alone;
+//! it is in the new codec already. Readers see either the old or the new bytes, and each envelope
+//! says which. The last key of every batch is noted in the database: an interrupted run resumes
+//! there.
 //!
-//! At the end, what lies behind the walk is looked at again: all that an earlier run had passed,
-//! since it may have refused values that are held now; and what others may have put behind the
-//! walk in the old codec, before they saw the new one. They ask for it every second.
+//! At the end, two parts are walked again: everything an earlier run had passed, because values it
+//! refused may be acceptable now; and everything this run has passed, because others may have put
+//! values there in the old codec before they saw the new one. They check every second.
 //!
-//! A value that the new format cannot hold exactly stays as it is, and is told.
+//! A value that the new format cannot hold exactly stays unchanged, and is reported.
 
 use std::time::{Duration, Instant};
 
@@ -22,49 +22,49 @@ use crate::error::{Error, Result};
 use crate::settings::Settings;
 use crate::store::{SETTINGS_AGE, Store};
 
-/// Values that are put back in one transaction: long enough that syncing does not count, short
-/// enough that no writer waits long.
+/// Values per transaction when putting back: enough to amortise syncing, few enough that no writer
+/// waits long.
 const BATCH: usize = 200;
-/// Bytes of old and new values after which a batch is put back early.
+/// Bytes of old and new values at which a batch is put back early.
 const BATCH_BYTES: usize = 16 << 20;
 
 /// What to do.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The codec that every value shall have.
+    /// The codec for every value.
     pub to: Codec,
-    /// Whether nothing is changed: the saving is measured, and what would be lost is told.
+    /// Dry run: measures the saving, and reports what would be lost.
     pub dry_run: bool,
-    /// At most so many values a second; nothing is no limit.
+    /// Maximum number of values per second; `None` is unlimited.
     pub rate: Option<f64>,
 }
 
 /// What was done, or would be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Values that were looked at.
+    /// Values examined.
     pub values: u64,
-    /// Values that are in the new codec now.
+    /// Values converted to the new codec.
     pub changed: u64,
-    /// Values that had it already.
+    /// Values already in the new codec.
     pub already: u64,
-    /// Values that somebody else changed meanwhile.
+    /// Values that another writer changed meanwhile.
     pub overtaken: u64,
-    /// Values that stay as they are: damaged, or not to be held by the new format.
+    /// Values left unchanged: damaged, or not representable in the new format.
     pub refused: u64,
-    /// Stored bytes of the changed values before.
+    /// Stored size of the changed values before.
     pub bytes_before: u64,
-    /// Stored bytes of the same after.
+    /// Their stored size after.
     pub bytes_after: u64,
-    /// Where a run that was stopped before went on.
+    /// Where an interrupted run resumed.
     pub resumed_after: Option<Vec<u8>>,
 }
 
 /// Re-encodes a collection.
 ///
 /// # Errors
-/// `Engine`, and those of `on_refused`. What was done till then stays done, and the next run goes
-/// on from there.
+/// `Engine`, and those of `on_refused`. What was done by then stays done, and the next run
+/// continues from there.
 pub fn reencode(
     store: &mut Store,
     plan: &Plan,
@@ -110,14 +110,14 @@ pub fn reencode(
     Ok(run.outcome)
 }
 
-/// Which walk over the values it is.
+/// Which pass over the values this is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
-    /// From the beginning, or from where an earlier run was stopped.
+    /// From the beginning, or from where an earlier run was interrupted.
     First,
     /// Over what that run had passed.
     Resumed,
-    /// Over what this run has passed: only what is changed now counts.
+    /// Over what this run has passed: only values changed now count.
     Again,
 }
 
@@ -127,7 +127,7 @@ struct Run<'p> {
     began: Instant,
     batch: Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>,
     bytes: usize,
-    /// The first key that was looked at when others had seen the new codec.
+    /// The first key examined after others had seen the new codec.
     unseen_till: Option<Vec<u8>>,
     outcome: Outcome,
 }
@@ -155,7 +155,7 @@ impl Run<'_> {
                     self.batch.push((key.to_vec(), value.to_vec(), new));
                 }
                 Err(error @ (Error::Damaged { .. } | Error::Document { .. } | Error::Usage(_))) => {
-                    // Those that stay are told once.
+                    // Values that stay unchanged are reported once.
                     self.outcome.refused += counts;
                     if pass != Pass::Again {
                         on_refused(&error)?;
@@ -191,7 +191,7 @@ impl Run<'_> {
         };
         let outcome = &mut self.outcome;
         for ((_, old, new), done) in self.batch.drain(..).zip(done) {
-            // One that was not there when it was passed.
+            // One that was not there on the first pass.
             outcome.values += u64::from(pass == Pass::Again && done);
             if done {
                 outcome.changed += 1;
@@ -205,20 +205,20 @@ impl Run<'_> {
     }
 }
 
-/// The value in the new codec; nothing where it has it already.
+/// Re-encodes a value; `None` if it is in the new codec already.
 fn anew(store: &mut Store, key: &[u8], value: &[u8], to: Codec) -> Result<Option<Vec<u8>>> {
-    // Its checksum is looked at, and no more is done with it.
+    // Its checksum is verified, nothing else.
     if matches!(Envelope::open(key, value), Ok(Some((envelope, _))) if envelope.codec == to) {
         return Ok(None);
     }
     let entry = store.unseal(key, value)?;
-    // When it was put stays what it was.
+    // Its timestamp stays unchanged.
     let created = entry.created.unwrap_or_else(crate::store::now);
     let from = (entry.codec.format, store.unwrap);
     store.seal_as(key, &entry.document, from, to, created).map(Some)
 }
 
-/// The key behind which a stopped run to the same codec goes on.
+/// Returns the key after which an interrupted run to the same codec resumes.
 fn resume(note: Option<Vec<u8>>, to: Codec) -> Option<Vec<u8>> {
     let note = note?;
     let end = note.iter().position(|byte| *byte == b'\n')?;
@@ -226,7 +226,7 @@ fn resume(note: Option<Vec<u8>>, to: Codec) -> Option<Vec<u8>> {
     same.then(|| note[end + 1..].to_vec())
 }
 
-/// Sleeps as long as the rate asks for.
+/// Sleeps to keep to the rate.
 fn wait(rate: Option<f64>, done: u64, began: Instant) {
     let Some(rate) = rate else { return };
     let due = Duration::try_from_secs_f64(done as f64 / rate).unwrap_or(Duration::MAX);

@@ -1,9 +1,9 @@
-//! Keys of time series: `series/bucket/time`, so that a series is a range of keys, and a bucket
-//! (a day by default) is a part of it that an engine can hold together.
+//! Keys of time series: `series/bucket/time`, so that a series is a range of keys, and a bucket (a
+//! day by default) is a part of it that an engine can store contiguously.
 //!
 //! A key is the name of the series, a zero byte, and 8 bytes of the bucket and 8 of the time, both
-//! big-endian with the sign turned, so that keys stand in the order of their times. Cassandra's
-//! guidance is partitions of less than 100 MB: a bucket is a partition there.
+//! big-endian with the sign bit flipped, so that keys sort by time. Cassandra recommends partitions
+//! of less than 100 MB: there, a bucket is a partition.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -16,27 +16,27 @@ use crate::error::{Error, Result};
 /// Nanoseconds since 1970-01-01 UTC: 1677 to 2262.
 pub type TimeNs = i64;
 
-/// Nanoseconds of a second.
+/// Nanoseconds per second.
 const SECOND: i64 = 1_000_000_000;
-/// A bucket where nothing else is said.
+/// The default bucket.
 pub const DAY: Duration = Duration::from_secs(86_400);
-/// Bytes of a bucket by size where no other number is said: half of what a partition of Cassandra
-/// should have, since a series does not always run as it has begun.
+/// The default size of a bucket by size, in bytes: half of what a Cassandra partition should have,
+/// because a series does not always continue the way it started.
 const BUCKET_BYTES: u64 = 50 << 20;
 /// The lengths that a bucket by size may have, in seconds: a second to 30 days.
 const LENGTHS: [u64; 9] = [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800, 2_592_000];
 
-/// How long the buckets of a series are.
+/// The length of a series' buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buckets {
-    /// So long each.
+    /// A fixed length.
     Every(Duration),
-    /// So long that one has at most about so many bytes, by the values that are put first.
+    /// Long enough for about this many bytes, judging by the first values.
     Bytes(u64),
 }
 
 impl Buckets {
-    /// The length, for a series that begins with values of these times and sizes.
+    /// Returns the length for a series that begins with values of these times and sizes.
     #[must_use]
     pub fn length(self, first: &[(TimeNs, usize)]) -> Duration {
         let bytes_max = match self {
@@ -49,7 +49,7 @@ impl Buckets {
             return DAY;
         }
         let bytes: u128 = first.iter().map(|(_, bytes)| *bytes as u128).sum();
-        // As many values as there are, over the time between the first and the last of them.
+        // The number of values over the time between the first and the last of them.
         let fits = |seconds: &&u64| {
             let length = u128::from(**seconds) * SECOND as u128;
             bytes * length <= u128::from(bytes_max) * (end - start).unsigned_abs()
@@ -61,7 +61,7 @@ impl Buckets {
 impl FromStr for Buckets {
     type Err = Error;
 
-    /// `day`, `hour`, `90s`, `10m`, `6h`, `7d`; `size`, or `size:50000000`.
+    /// Parses `day`, `hour`, `90s`, `10m`, `6h`, `7d`; `size`, or `size:50000000`.
     fn from_str(text: &str) -> Result<Buckets> {
         let wrong = || {
             Error::usage(format!(
@@ -83,15 +83,15 @@ impl FromStr for Buckets {
             let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
             number.checked_mul(*seconds)
         });
-        // A bucket is counted in nanoseconds.
+        // A bucket is measured in nanoseconds.
         let most = i64::MAX.unsigned_abs() / SECOND.unsigned_abs();
         let seconds = found.filter(|seconds| (1..=most).contains(seconds));
         seconds.map(|seconds| Buckets::Every(Duration::from_secs(seconds))).ok_or_else(wrong)
     }
 }
 
-/// The time that a text says: `2026-11-21`, `2026-11-21T12:00:00.5Z`, `…+02:00`, or seconds since
-/// 1970-01-01 UTC with or without a fraction.
+/// Parses a time: `2026-11-21`, `2026-11-21T12:00:00.5Z`, `…+02:00`, or seconds since 1970-01-01
+/// UTC with or without a fraction.
 ///
 /// # Errors
 /// `Usage`.
@@ -112,7 +112,7 @@ pub fn parse_time(text: &str) -> Result<TimeNs> {
     found.ok_or_else(wrong)
 }
 
-/// A time as RFC 3339 writes it, in UTC.
+/// Formats a time as in RFC 3339, in UTC.
 #[must_use]
 pub fn time_text(time: TimeNs) -> String {
     let nanoseconds = u32::try_from(time.rem_euclid(SECOND)).expect("less than a second");
@@ -135,7 +135,7 @@ fn of_rfc3339(text: &str) -> Option<TimeNs> {
             }
         }
     };
-    // Zeros at the end of a fraction say nothing.
+    // Trailing zeros of a fraction are redundant.
     let time = match time.split_once('.') {
         Some((whole, digits)) => match digits.trim_end_matches('0') {
             "" => whole.to_owned(),
@@ -145,7 +145,7 @@ fn of_rfc3339(text: &str) -> Option<TimeNs> {
     };
     let at = Timestamp::from_rfc3339(&format!("{time}Z"))?;
     let seconds = at.seconds.checked_sub(offset)?;
-    // The first second that counts begins before the first nanosecond that does.
+    // The first representable second begins before the first representable nanosecond.
     i64::try_from(i128::from(seconds) * i128::from(SECOND) + i128::from(at.nanoseconds)).ok()
 }
 
@@ -172,22 +172,22 @@ pub struct Series {
 }
 
 impl Series {
-    /// A series of this name, whose values are held together bucket by bucket.
+    /// Creates a series of this name, whose values are stored together bucket by bucket.
     ///
     /// # Errors
-    /// `Usage` for a name with a zero byte, and for a bucket of no length.
+    /// `Usage` for a name with a zero byte, or a bucket of zero length.
     pub fn new(name: &str, bucket: Duration) -> Result<Series> {
         if name.is_empty() || name.contains('\0') {
-            return Err(Error::usage("a series has a name, without zero bytes"));
+            return Err(Error::usage("a series needs a name, without zero bytes"));
         }
         let bucket_ns = i64::try_from(bucket.as_nanos()).unwrap_or(i64::MAX);
         if bucket_ns == 0 {
-            return Err(Error::usage("a bucket of a series takes some time"));
+            return Err(Error::usage("a bucket of a series must be longer than zero"));
         }
         Ok(Series { name: name.as_bytes().to_vec(), bucket_ns })
     }
 
-    /// The key of the value of this time.
+    /// Returns the key of the value at this time.
     #[must_use]
     pub fn key(&self, time: TimeNs) -> Vec<u8> {
         let mut key = self.name.clone();
@@ -197,25 +197,25 @@ impl Series {
         key
     }
 
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub fn name(&self) -> &str {
         std::str::from_utf8(&self.name).expect("a series is made of a text")
     }
 
-    /// How long a bucket is, in nanoseconds.
+    /// Returns the length of a bucket, in nanoseconds.
     #[must_use]
     pub fn bucket_ns(&self) -> i64 {
         self.bucket_ns
     }
 
-    /// The keys of all values from one time till before another.
+    /// Returns the range of keys from one time (inclusive) to another (exclusive).
     #[must_use]
     pub fn range(&self, from: TimeNs, till: TimeNs) -> Range {
         Range { from: Some(self.key(from)), to: Some(self.key(till)) }
     }
 
-    /// The keys of all values.
+    /// Returns the range of all its keys.
     #[must_use]
     pub fn whole(&self) -> Range {
         let mut prefix = self.name.clone();
@@ -223,7 +223,7 @@ impl Series {
         Range::prefix(&prefix)
     }
 
-    /// The time in a key of this series; nothing for another key.
+    /// Returns the time in a key of this series; `None` for any other key.
     #[must_use]
     pub fn time(&self, key: &[u8]) -> Option<TimeNs> {
         let rest = key.strip_prefix(self.name.as_slice())?.strip_prefix(&[0])?;
@@ -232,7 +232,7 @@ impl Series {
     }
 }
 
-/// Eight bytes that stand in the order of the numbers.
+/// Returns eight bytes that sort in numeric order.
 fn ordered(number: i64) -> [u8; 8] {
     (number ^ i64::MIN).to_be_bytes()
 }

@@ -1,4 +1,4 @@
-//! What a collection is, as the database keeps it.
+//! The settings of a collection, as stored in the database.
 
 use data_encoding::BASE64;
 use regauge::Format;
@@ -9,31 +9,31 @@ use crate::envelope::{self, Envelope};
 use crate::error::{Error, Result};
 use crate::store::Entry;
 
-/// What a collection is, kept in the database beside it.
+/// The settings of a collection, stored in the database alongside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// How new values are stored.
     pub codec: Codec,
-    /// What a value without an envelope is, in a table that others have written.
+    /// The encoding of values without an envelope, in an adopted table.
     pub assume: Option<Assume>,
-    /// Where it is.
+    /// Its location.
     pub layout: Layout,
 }
 
-/// What a value without an envelope is.
+/// The encoding of values without an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assume {
-    /// Its format and compression; of zstd and lz4 only what tells its own length.
+    /// Its format and compression; for zstd and lz4, only framings that contain their length.
     pub format: Format,
     /// Whether it is in Base64.
     pub base64: bool,
 }
 
 impl Settings {
-    /// A collection of regauge's own, of this name.
+    /// Creates the settings of a new collection of this name.
     ///
     /// # Errors
-    /// `Usage` for a name that is no plain word.
+    /// `Usage` for a name that is not a plain word.
     pub fn new(name: &str, codec: Codec) -> Result<Settings> {
         check_name(name)?;
         let layout = Layout {
@@ -46,7 +46,7 @@ impl Settings {
         Ok(Settings { codec, assume: None, layout })
     }
 
-    /// What a stored value is: its envelope and checksum looked at, its document decompressed.
+    /// Opens a stored value: checks its envelope and checksum, and decompresses its document.
     ///
     /// # Errors
     /// `Damaged`.
@@ -64,31 +64,31 @@ impl Settings {
         if self.layout.text && value.starts_with(envelope::BASE64_OF_MAGIC) {
             return Err(Error::damaged(
                 key,
-                "found text that begins as an envelope does, and is no Base64",
+                "found text that begins like an envelope, but is not Base64",
             ));
         }
         if envelope::lost_its_magic(value, self.layout.text) {
             return Err(Error::damaged(
                 key,
-                "found an envelope whose first bytes have changed since it was put; its checksum \
-                 fits when they are set right",
+                "found an envelope whose first bytes are corrupted; its checksum \
+                 matches once they are restored",
             ));
         }
         let Some(Assume { format, base64 }) = self.assume else {
             return Err(Error::damaged(
                 key,
-                "the value has no envelope; if others wrote it, adopt the table and name the \
+                "the value has no envelope; if another program wrote it, adopt the table and name the \
                  format to assume",
             ));
         };
         let document = match base64 {
             false => value.to_vec(),
-            // Ruby's Base64.encode64 breaks its lines.
+            // Ruby's Base64.encode64 inserts line breaks.
             true => {
                 let dense: Vec<u8> =
                     value.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
                 BASE64.decode(&dense).map_err(|error| {
-                    Error::damaged(key, format!("found a value that is no Base64 ({error})"))
+                    Error::damaged(key, format!("found a value that is not Base64 ({error})"))
                 })?
             }
         };
@@ -96,8 +96,8 @@ impl Settings {
         Ok(Entry { codec, created: None, stored_bytes, document })
     }
 
-    /// Whether this is a document of BSON that others have written, whose length happens to begin
-    /// as an envelope does. An envelope taken for such a length would say 17 MB or more.
+    /// Returns whether this is another program's BSON document, whose length happens to begin like
+    /// an envelope. Read as such a length, an envelope would give 17 MB or more.
     fn is_bare_bson(&self, value: &[u8]) -> bool {
         self.assume == Some(Assume { format: Format::Bson, base64: false })
             && value.first_chunk().is_some_and(|head| {
@@ -152,7 +152,7 @@ impl Settings {
 impl std::str::FromStr for Assume {
     type Err = Error;
 
-    /// `marshal`, or `base64:marshal`.
+    /// Parses `marshal`, or `base64:marshal`.
     fn from_str(text: &str) -> Result<Assume> {
         let (base64, format) = match text.strip_prefix("base64:") {
             Some(rest) => (true, rest),
@@ -166,7 +166,7 @@ impl std::str::FromStr for Assume {
     }
 }
 
-/// The names of collections are those of tables: plain words keep every tool content.
+/// Collection names are table names: plain words work with every tool.
 pub(crate) fn check_name(name: &str) -> Result {
     let plain = |one: char| one.is_ascii_alphanumeric() || one == '_';
     if name.is_empty()

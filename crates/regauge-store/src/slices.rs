@@ -1,7 +1,7 @@
-//! Values of a time series: put with their times, and read back many at a time.
+//! Values of a time series: stored with their times, and read back many at a time.
 //!
-//! A range of a series is read page by page by whoever asks, and decoded by threads meanwhile: one
-//! call gives hundreds of values, decoded by all cores.
+//! The calling thread reads a range of a series page by page while other threads decode: one call
+//! returns hundreds of values, decoded by all cores.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, mpsc};
@@ -18,32 +18,32 @@ use crate::store::{Entry, Store, direct};
 
 /// Values that a thread takes at a time.
 const PIECE: usize = 16;
-/// Values below which no threads are worth their start.
+/// Below this many values, starting threads does not pay off.
 const FEW: usize = 2 * PIECE;
-/// Values that are read in one page.
+/// Values per page.
 const PAGE: usize = 1_000;
-/// Threads that decode, at most.
+/// Maximum number of decoding threads.
 const THREADS: usize = 16;
 
-/// A part of a series.
+/// A span of a series.
 #[derive(Clone, Debug)]
 pub struct Span {
     /// The series.
     pub series: Series,
-    /// The first time that belongs to it; nothing is the very first.
+    /// The first time that belongs to it; `None` starts at the very first.
     pub from: Option<TimeNs>,
-    /// The first time behind it; nothing is no end.
+    /// The first time after it; `None` has no end.
     pub till: Option<TimeNs>,
     /// Oldest first, or newest first.
     pub order: Order,
-    /// At most so many values, the first ones in this order.
+    /// Maximum number of values, the first ones in this order.
     pub limit: usize,
-    /// And no more pages once they have so many stored bytes together.
+    /// Stops reading pages once they reach this many stored bytes in total.
     pub bytes: usize,
 }
 
 impl Span {
-    /// A whole series, oldest first.
+    /// Selects a whole series, oldest first.
     #[must_use]
     pub fn whole(series: Series) -> Span {
         Span {
@@ -65,18 +65,18 @@ impl Span {
     }
 }
 
-/// What a thread makes of a stored value.
+/// The result of a thread for a stored value.
 pub type Decode<'d, T> = dyn Fn(&[u8], Entry) -> Result<T> + Sync + 'd;
 
-/// A key with what it was decoded to, or with its stored value where that failed.
+/// A key with its decoded value, or its stored value if decoding failed.
 type Decoded<T> = (Vec<u8>, std::result::Result<T, Vec<u8>>);
 
 impl Store {
-    /// The series of this name. How long its buckets are was noted when its first value was put; a
-    /// day where there is none yet.
+    /// Returns the series of this name. Its bucket length was recorded with its first value; until
+    /// then it is a day.
     ///
     /// # Errors
-    /// `Usage` for a name that cannot be; `Engine`.
+    /// `Usage` for an invalid name; `Engine`.
     pub fn series(&self, name: &str) -> Result<Series> {
         let day = Series::new(name, DAY)?;
         match self.engine().note(&self.series_note(name))? {
@@ -92,7 +92,7 @@ impl Store {
         }
     }
 
-    /// The names of the series of this collection.
+    /// Returns the names of the series in this collection.
     ///
     /// # Errors
     /// `Engine`.
@@ -102,11 +102,11 @@ impl Store {
         Ok(names.iter().filter_map(|name| Some(name.strip_prefix(&prefix)?.to_owned())).collect())
     }
 
-    /// Puts values that are in `format`, in one batch. The first ones of a series say how long its
-    /// buckets are for ever: as `buckets` says, or a day.
+    /// Puts values that are in `format`, in one batch. The first ones of a series fix its bucket
+    /// length permanently: as `buckets` says, or a day.
     ///
     /// # Errors
-    /// As [`Store::put_many`]; `Usage` where the series has other buckets already.
+    /// Those of [`Store::put_many`]; `Usage` if the series already has other buckets.
     pub fn put_slices(
         &mut self,
         name: &str,
@@ -122,7 +122,7 @@ impl Store {
             let text = format!("bucket_ns = {}\n", Series::new(name, length)?.bucket_ns());
             self.engine().set_note(&note, Some(text.as_bytes()))?;
         }
-        // Another may have noted it in the same moment: what is there now counts.
+        // Another process may have recorded it at the same moment: what is stored now counts.
         let series = self.series(name)?;
         if let Some(Buckets::Every(wanted)) = buckets
             && series != Series::new(name, wanted)?
@@ -142,17 +142,17 @@ impl Store {
         Ok(series)
     }
 
-    /// The values of a span as documents in `format`, with their times.
+    /// Returns the values of a span as documents in `format`, with their times.
     ///
     /// # Errors
-    /// As [`Store::get`].
+    /// Those of [`Store::get`].
     pub fn slices(&mut self, span: &Span, format: Format) -> Result<Vec<(TimeNs, Vec<u8>)>> {
         let converter = self.converter();
         self.slices_with(span, &|key, entry| converter.document(key, entry, format))
     }
 
-    /// The values of a span as trees of their own, with their times. [`Store::slice_tapes`] has
-    /// them sooner.
+    /// Returns the values of a span as owned trees, with their times. [`Store::slice_tapes`] is
+    /// faster.
     ///
     /// # Errors
     /// `Damaged`, `Document`, `Engine`.
@@ -170,8 +170,8 @@ impl Store {
         })
     }
 
-    /// The values of a span as tapes, with their times: all that is in them is decoded, into two
-    /// allocations each, and found through [`Tape::root`].
+    /// Returns the values of a span as tapes, with their times: everything in them is decoded, into
+    /// two allocations each, and accessed through [`Tape::root`].
     ///
     /// # Errors
     /// `Damaged`, `Document`, `Engine`.
@@ -180,8 +180,8 @@ impl Store {
         self.slices_with(span, &|key, entry| entry.tape(key, limits, unwrap))
     }
 
-    /// What `decode` makes of the values of a span, with their times. It is called by several
-    /// threads at once.
+    /// Returns the results of `decode` for the values of a span, with their times. It is called by
+    /// several threads at once.
     ///
     /// # Errors
     /// `Damaged`, `Engine`, and those of `decode`.
@@ -197,11 +197,11 @@ impl Store {
         let mut all = Vec::with_capacity(decoded.len());
         for (key, found) in decoded {
             let time = span.series.time(&key).ok_or_else(|| {
-                Error::damaged(&key, "found a key that is none of a series between its keys")
+                Error::damaged(&key, "found a key that is not part of a series between its keys")
             })?;
             let value = match found {
                 Ok(value) => value,
-                // Here with the dictionaries that others may have trained meanwhile.
+                // Retried here with dictionaries that others may have trained meanwhile.
                 Err(stored) => {
                     let entry = self.unseal(&key, &stored)?;
                     decode(&key, entry)?
@@ -212,7 +212,8 @@ impl Store {
         Ok(all)
     }
 
-    /// The keys of a span, each with what it was decoded to, or its stored value where that failed.
+    /// Returns the keys of a span, each with its decoded value, or its stored value if decoding
+    /// failed.
     fn decoded<T: Send>(&mut self, span: &Span, decode: &Decode<'_, T>) -> Result<Vec<Decoded<T>>> {
         let settings = self.settings().clone();
         let one = |packer: &mut Packer, (key, stored): Pair| {
@@ -247,7 +248,7 @@ impl Store {
                     }
                 });
             }
-            // They end when this end of the channel is gone, whatever comes.
+            // They end when this end of the channel is dropped, whatever happens.
             let give = give;
             let mut page = first;
             let mut place = 0;
@@ -258,7 +259,7 @@ impl Store {
                     if piece.is_empty() {
                         break;
                     }
-                    // Fails only if all threads have panicked, which the scope hands on.
+                    // Fails only if all threads have panicked, which the scope propagates.
                     let _ = give.send((place, piece));
                     place += 1;
                 }
@@ -276,7 +277,7 @@ impl Store {
     }
 }
 
-/// The pages of a span.
+/// Iterates over the pages of a span.
 struct Pages {
     layout: crate::engine::Layout,
     rest: Range,
@@ -296,7 +297,7 @@ impl Pages {
         }
     }
 
-    /// The next one; empty at the end.
+    /// Returns the next page; empty at the end.
     fn next(&mut self, store: &Store) -> Result<Vec<Pair>> {
         if self.left == 0 {
             return Ok(Vec::new());

@@ -17,35 +17,35 @@ use crate::envelope::{self, Envelope};
 use crate::error::{Error, Result};
 use crate::settings::{Settings, check_name};
 
-/// Values that are read at a time when a range is walked: a page that fills memory is cut short by
-/// its bytes.
+/// Values read at a time when a range is walked: a page that would fill memory is cut short by its
+/// size.
 const PAGE: usize = 1_000;
-/// How long a handle puts values in the codec that it knows before it asks the database whether
-/// the collection has another one now: a run of `reencode` counts on it.
+/// How long a handle keeps using the codec it knows before it asks the database whether the
+/// collection has another one now: `reencode` relies on it.
 pub(crate) const SETTINGS_AGE: Duration = Duration::from_secs(1);
-/// The collection that is used where none is named.
+/// The default collection.
 pub const DEFAULT_COLLECTION: &str = "objects";
-/// The largest document: the envelope counts its bytes in 32 bits, and every engine and every
+/// The largest document: the envelope stores its length in 32 bits, and every engine and every
 /// reader has to hold it whole.
 pub const DOCUMENT_BYTES_MAX: usize = 1 << 30;
 
-/// A stored value, its payload still as it is stored.
+/// A stored value, its payload still encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// How it is stored.
+    /// Its codec.
     pub codec: Codec,
-    /// When it was put, in seconds since 1970-01-01 UTC; nothing where it has no envelope.
+    /// When it was put, in seconds since 1970-01-01 UTC; `None` without an envelope.
     pub created: Option<u32>,
-    /// Bytes in the database, envelope included.
+    /// Its size in the database, including the envelope.
     pub stored_bytes: u64,
     /// The document's bytes in the codec's format, decompressed.
     pub document: Vec<u8>,
 }
 
-/// Is given the store, a key and a stored value, and says whether to go on.
+/// Called with the store, a key and a stored value; returns whether to continue.
 pub type Each<'e> = dyn FnMut(&mut Store, &[u8], &[u8]) -> Result<bool> + 'e;
 
-/// How documents are converted on the way in and out.
+/// Converts documents on the way in and out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Converter {
     on_loss: OnLoss,
@@ -54,7 +54,7 @@ pub(crate) struct Converter {
 }
 
 impl Converter {
-    /// The document of an entry, in `format`.
+    /// Returns the document of an entry, in `format`.
     pub(crate) fn document(&self, key: &[u8], entry: Entry, format: Format) -> Result<Vec<u8>> {
         if entry.codec.format == format && self.on_loss != OnLoss::Wrap && !self.unwrap {
             return Ok(entry.document);
@@ -62,7 +62,7 @@ impl Converter {
         self.converted(key, &entry.document, (entry.codec.format, format), self.unwrap)
     }
 
-    /// Converts a document; one that is in the format already is read and written again.
+    /// Converts a document; one that is in the format already is still read and rewritten.
     fn converted(
         &self,
         key: &[u8],
@@ -80,7 +80,7 @@ impl Converter {
         if documents != 1 {
             return Err(Error::damaged(key, format!("found {documents} documents, expected one")));
         }
-        // The line feed at the end of a file of JSON is no part of the document.
+        // The newline at the end of a JSON file is not part of the document.
         if to.is_json() && converted.last() == Some(&b'\n') {
             converted.pop();
         }
@@ -88,7 +88,7 @@ impl Converter {
     }
 }
 
-/// A walk over a range of keys, as far as it has come.
+/// The state of a walk over a range of keys.
 #[derive(Clone, Debug)]
 pub struct Walk {
     rest: Range,
@@ -97,7 +97,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// A walk that has not begun.
+    /// Creates a walk at its start.
     #[must_use]
     pub fn new(range: &Range, order: Order) -> Walk {
         Walk { rest: range.clone(), order, ended: false }
@@ -110,35 +110,35 @@ pub struct Store {
     name: String,
     settings: Settings,
     packer: Packer,
-    /// When the collection was last seen in the database with these settings.
+    /// When these settings were last seen in the database.
     seen: Option<Instant>,
-    /// What conversions on the way in and out do with what a format cannot hold. With
-    /// [`OnLoss::Wrap`], documents are put in the wrapped notation, whatever the codec holds.
+    /// What conversions do with values that a format cannot hold. With [`OnLoss::Wrap`], documents
+    /// are put in the wrapped notation, whatever the codec holds.
     pub on_loss: OnLoss,
-    /// Whether the stored documents are in the wrapped notation, which is undone on the way out. A
-    /// document that is put is never taken for it.
+    /// Whether stored documents are in the wrapped notation, which is undone on the way out. A
+    /// document being put is never assumed to be.
     pub unwrap: bool,
-    /// The bounds of the readers.
+    /// The limits of the readers.
     pub limits: Limits,
-    /// Ends a walk over the collection (`scan`, and so `verify`, `reencode` and `train`) at its
+    /// Ends a walk over the collection (`scan`, and so `verify`, `reencode` and `train`) at the
     /// next value with `Stopped`, once another thread sets it.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Store {
-    /// Opens a collection of the database of this URL. One that is not there is made when its
-    /// first value is put, with `codec`, or MessagePack; one that is there keeps its own.
+    /// Opens a collection of the database at this URL. A missing one is created when its first
+    /// value is put, with `codec`, or MessagePack; an existing one keeps its own codec.
     ///
     /// # Errors
-    /// `Usage` for a URL or a name that cannot be, `Engine` where the database cannot be opened.
+    /// `Usage` for an invalid URL or name, `Engine` if the database cannot be opened.
     pub fn open(url: &str, collection: &str, codec: Option<Codec>) -> Result<Store> {
         Store::with_engine(engine::open(url)?, collection, codec)
     }
 
-    /// Opens a collection that must be there; nothing is made.
+    /// Opens an existing collection; creates nothing.
     ///
     /// # Errors
-    /// `Absent` where it is not, and as `open`.
+    /// `Absent` if it does not exist, and those of `open`.
     pub fn open_existing(url: &str, collection: &str) -> Result<Store> {
         let engine = engine::open_existing(url)?;
         if engine.note(&note_name(collection))?.is_none() {
@@ -153,10 +153,10 @@ impl Store {
         Store::with_engine(engine, collection, None)
     }
 
-    /// The same as `open`, on an engine that is open already.
+    /// Like `open`, on an engine that is already open.
     ///
     /// # Errors
-    /// As `open`.
+    /// Those of `open`.
     pub fn with_engine(
         engine: Box<dyn Engine>,
         collection: &str,
@@ -187,11 +187,11 @@ impl Store {
         })
     }
 
-    /// Changes the settings of the collection in the database, where it is made if it is not
-    /// there. Other handles that are open have them within a second.
+    /// Changes the settings of the collection in the database, creating it if necessary. Other open
+    /// handles notice within a second.
     ///
     /// # Errors
-    /// `Engine`, and as `put`.
+    /// `Engine`, and those of `put`.
     pub fn save(&mut self, settings: Settings) -> Result {
         self.ensure()?;
         self.engine.set_note(&note_name(&self.name), Some(settings.to_note().as_bytes()))?;
@@ -200,31 +200,31 @@ impl Store {
         Ok(())
     }
 
-    /// Takes a table that others have written for a collection, as it stands.
+    /// Adopts another program's table as a collection, unchanged.
     ///
     /// # Errors
-    /// `Usage` where the table or one of its columns is not there.
+    /// `Usage` if the table or one of its columns is missing.
     pub fn adopt(&mut self, settings: Settings) -> Result {
         check_name(&self.name)?;
         if self.is_there()? && self.settings.assume.is_none() {
             return Err(Error::usage(format!(
-                "collection {} is there already, with values of its own; name another",
+                "collection {} already exists, with values of its own; use another name",
                 self.name
             )));
         }
         self.engine.check(&settings.layout)?;
-        // A page of the table shows whether the columns are what they are said to be.
+        // A page of the table shows whether the columns are what they were declared to be.
         self.engine.page(&settings.layout, &Range::all(), Order::Ascending, 1)?;
         self.engine.set_note(&note_name(&self.name), Some(settings.to_note().as_bytes()))?;
-        // What a run on another table noted is of no use here.
+        // Progress noted for another table is useless here.
         self.engine.set_note(&format!("reencode/{}", self.name), None)?;
         self.settings = settings;
         self.seen = Some(Instant::now());
         Ok(())
     }
 
-    /// Removes the collection: its table with all that is in it, also one of others that was
-    /// adopted, and what regauge has noted of it.
+    /// Removes the collection: its table with everything in it, even an adopted one, and everything
+    /// regauge has noted about it.
     ///
     /// # Errors
     /// `Engine`.
@@ -241,25 +241,25 @@ impl Store {
         Ok(())
     }
 
-    /// The settings of the collection.
+    /// Returns the settings of the collection.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The name of the collection.
+    /// Returns the name of the collection.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The database.
+    /// Returns the database engine.
     #[must_use]
     pub fn engine(&self) -> &dyn Engine {
         &*self.engine
     }
 
-    /// The collections of a database.
+    /// Returns the collections of a database.
     ///
     /// # Errors
     /// `Engine`.
@@ -275,7 +275,7 @@ impl Store {
     /// Puts a document that is in `format`.
     ///
     /// # Errors
-    /// `Document` where it is broken, or where the collection's format cannot hold it; `Engine`.
+    /// `Document` if it is broken, or if the collection's format cannot hold it; `Engine`.
     pub fn put(&mut self, key: &[u8], document: &[u8], format: Format) -> Result {
         self.refresh()?;
         let value = self.seal(key, document, format)?;
@@ -283,11 +283,11 @@ impl Store {
         self.engine.put(&self.settings.layout, key, &value)
     }
 
-    /// Puts and deletes (nothing) many documents that are in `format`, all or none where the
-    /// engine can.
+    /// Puts and deletes (`None`) many documents that are in `format`; all or none, if the engine
+    /// supports that.
     ///
     /// # Errors
-    /// As `put`.
+    /// Those of `put`.
     pub fn put_many(&mut self, documents: &[(&[u8], Option<&[u8]>)], format: Format) -> Result {
         self.refresh()?;
         let mut values = Vec::with_capacity(documents.len());
@@ -305,10 +305,10 @@ impl Store {
         self.engine.apply(&self.settings.layout, &changes)
     }
 
-    /// The document of a key, in `format`.
+    /// Returns the document of a key, in `format`.
     ///
     /// # Errors
-    /// `Damaged`; `Document` where `format` cannot hold it; `Engine`.
+    /// `Damaged`; `Document` if `format` cannot hold it; `Engine`.
     pub fn get(&mut self, key: &[u8], format: Format) -> Result<Option<Vec<u8>>> {
         match self.entry(key)? {
             Some(entry) => self.document(key, entry, format).map(Some),
@@ -316,10 +316,10 @@ impl Store {
         }
     }
 
-    /// The documents of many keys, in `format`.
+    /// Returns the documents of many keys, in `format`.
     ///
     /// # Errors
-    /// As `get`.
+    /// Those of `get`.
     pub fn get_many(&mut self, keys: &[&[u8]], format: Format) -> Result<Vec<Option<Vec<u8>>>> {
         if !self.is_there()? {
             return Ok(vec![None; keys.len()]);
@@ -333,7 +333,7 @@ impl Store {
         documents.collect()
     }
 
-    /// A stored value with what is known of it.
+    /// Returns a stored value with its metadata.
     ///
     /// # Errors
     /// `Damaged`, `Engine`.
@@ -347,7 +347,7 @@ impl Store {
         }
     }
 
-    /// Whether there is a document of this key.
+    /// Returns whether this key has a document.
     ///
     /// # Errors
     /// `Engine`.
@@ -355,7 +355,7 @@ impl Store {
         Ok(self.is_there()? && self.engine.exists(&self.settings.layout, key)?)
     }
 
-    /// Deletes a document; tells whether there was one.
+    /// Deletes a document; returns whether there was one.
     ///
     /// # Errors
     /// `Engine`.
@@ -363,11 +363,11 @@ impl Store {
         Ok(self.is_there()? && self.engine.delete(&self.settings.layout, key)?)
     }
 
-    /// Puts a document if the stored value is still the one that [`Store::stored`] gave
-    /// (nothing: if there is none).
+    /// Puts a document if the stored value is still the one that [`Store::stored`] returned
+    /// (`None`: if there is still none).
     ///
     /// # Errors
-    /// `Conflict`, and as `put`.
+    /// `Conflict`, and those of `put`.
     pub fn put_if(
         &mut self,
         key: &[u8],
@@ -384,7 +384,7 @@ impl Store {
         }
     }
 
-    /// The stored bytes of a key as they are: what [`Store::put_if`] takes as seen.
+    /// Returns the raw stored bytes of a key, which [`Store::put_if`] takes as seen.
     ///
     /// # Errors
     /// `Engine`.
@@ -395,26 +395,26 @@ impl Store {
         self.engine.get(&self.settings.layout, key)
     }
 
-    /// The keys that begin with these bytes.
+    /// Returns the range of keys that begin with these bytes.
     ///
     /// # Errors
-    /// `Usage` where keys are numbers, whose order is not that of their digits.
+    /// `Usage` if keys are numbers, which are not ordered by their digits.
     pub fn prefix(&self, prefix: &[u8]) -> Result<Range> {
         if prefix.is_empty() {
             return Ok(Range::all());
         }
         if self.settings.layout.key_kind == KeyKind::Integer {
             return Err(Error::usage(format!(
-                "the keys of collection {} are whole numbers, which have no prefix; say from \
-                 which key to which",
+                "the keys of collection {} are whole numbers, which have no prefix; pass \
+                 a range of keys",
                 self.name
             )));
         }
         Ok(if prefix.is_empty() { Range::all() } else { Range::prefix(prefix) })
     }
 
-    /// Calls `each` with every key and stored value of a range, page by page: what is changed
-    /// meanwhile is seen as it is when its page is read. `each` says whether to go on.
+    /// Calls `each` with every key and stored value of a range, page by page: concurrent changes
+    /// are visible once their page is read. `each` returns whether to continue.
     ///
     /// # Errors
     /// `Engine`, `Stopped`, and those of `each`.
@@ -436,7 +436,7 @@ impl Store {
         }
     }
 
-    /// The next keys and stored values of a walk; none at its end.
+    /// Returns the next keys and stored values of a walk; none at its end.
     ///
     /// # Errors
     /// `Engine`.
@@ -453,15 +453,15 @@ impl Store {
         Ok(page)
     }
 
-    /// Trains a dictionary for zstd from the first values of the collection, and uses it for all
-    /// that are put from now on. Gives its size.
+    /// Trains a zstd dictionary on the first values of the collection, and uses it for all values
+    /// put from now on. Returns its size.
     ///
     /// # Errors
-    /// `Usage` where the values are too few.
+    /// `Usage` if there are too few values.
     pub fn train(&mut self, samples: usize, size: usize) -> Result<usize> {
         let mut documents = Vec::new();
         self.scan(&Range::all(), Order::Ascending, &mut |store, key, value| {
-            // A damaged one teaches nothing; `verify` names it.
+            // A damaged value is not trained on; `verify` reports it.
             if let Ok(entry) = store.unseal(key, value) {
                 documents.push(entry.document);
             }
@@ -469,7 +469,7 @@ impl Store {
         })?;
         let dictionary = codec::train(&documents, size)?;
         let mut all = dictionaries(&*self.engine, &self.name)?;
-        // With its number: two who train at once each keep theirs.
+        // Named by its number: two concurrent trainings each keep theirs.
         let number = codec::dictionary_number(&dictionary);
         let name = format!("{}{:06}-{number:010}", dictionary_note(&self.name), all.len());
         self.engine.set_note(&name, Some(&dictionary))?;
@@ -479,7 +479,7 @@ impl Store {
         Ok(bytes)
     }
 
-    /// The stored bytes of a document: converted, compressed, behind its envelope.
+    /// Encodes a document for storage: converted, compressed, with its envelope.
     ///
     /// # Errors
     /// `Document`.
@@ -487,7 +487,7 @@ impl Store {
         self.seal_as(key, document, (format, false), self.settings.codec, now())
     }
 
-    /// The same of a document that may be in the wrapped notation (`unwrap`), in any codec.
+    /// The same for a document that may be in the wrapped notation (`unwrap`), in any codec.
     pub(crate) fn seal_as(
         &mut self,
         key: &[u8],
@@ -496,8 +496,9 @@ impl Store {
         codec: Codec,
         created: u32,
     ) -> Result<Vec<u8>> {
-        // What is in the format is read all the same, so that nothing broken is ever stored. MessagePack stays
-        // as it came; text is made compact, and other formats are written as we write them.
+        // A document already in the format is still read, so that nothing broken is ever stored.
+        // MessagePack stays unchanged; text is compacted, and other formats are rewritten by our
+        // writers.
         if (format, codec.format) == (Format::Msgpack, Format::Msgpack)
             && self.on_loss != OnLoss::Wrap
             && !unwrap
@@ -510,8 +511,7 @@ impl Store {
         self.sealed(key, converted.into(), codec, created)
     }
 
-    /// The stored bytes of a document that is in the codec's format: compressed, behind its
-    /// envelope.
+    /// Encodes a document that is in the codec's format: compressed, with its envelope.
     fn sealed(
         &mut self,
         key: &[u8],
@@ -532,7 +532,7 @@ impl Store {
             compression => self.packer.pack(compression, document.into_owned())?.into(),
         };
         let envelope = Envelope { codec, created, length }.seal(&payload);
-        // What was made for this value has room for its envelope, mostly.
+        // A buffer created for this value usually has room for its envelope.
         let mut value = match payload {
             Cow::Owned(payload) => payload,
             Cow::Borrowed(payload) => {
@@ -545,13 +545,13 @@ impl Store {
         Ok(value)
     }
 
-    /// What a stored value is: its envelope and checksum looked at, its document decompressed.
+    /// Opens a stored value: checks its envelope and checksum, and decompresses its document.
     ///
     /// # Errors
     /// `Damaged`.
     pub fn unseal(&mut self, key: &[u8], value: &[u8]) -> Result<Entry> {
         match self.settings.unseal(&mut self.packer, key, value) {
-            // Somebody else may have trained one since this handle was opened.
+            // Another process may have trained one since this handle was opened.
             Err(Error::Damaged { .. }) if self.packer.lacks_dictionary(value) => {
                 let all = dictionaries(&*self.engine, &self.name)?;
                 self.packer = Packer::new(ZSTD_LEVEL, &all)?;
@@ -561,8 +561,8 @@ impl Store {
         }
     }
 
-    /// The same of a value that nobody else needs: where nothing has to be decompressed, its bytes
-    /// become the document's.
+    /// The same for an owned value: if nothing has to be decompressed, its bytes become the
+    /// document's.
     fn unseal_owned(&mut self, key: &[u8], mut value: Vec<u8>) -> Result<Entry> {
         if let Ok(Some((Envelope { codec, created, length }, payload))) =
             Envelope::open(key, &value)
@@ -576,12 +576,12 @@ impl Store {
         self.unseal(key, &value)
     }
 
-    /// Another packer like that of this handle, for a thread.
+    /// Returns another packer like this handle's, for another thread.
     pub(crate) fn another_packer(&self) -> Result<Packer> {
         self.packer.another()
     }
 
-    /// The document of an entry, in `format`.
+    /// Returns the document of an entry, in `format`.
     ///
     /// # Errors
     /// `Document`.
@@ -589,12 +589,12 @@ impl Store {
         self.converter().document(key, entry, format)
     }
 
-    /// How this handle converts.
+    /// Returns how this handle converts.
     pub(crate) fn converter(&self) -> Converter {
         Converter { on_loss: self.on_loss, unwrap: self.unwrap, limits: self.limits }
     }
 
-    /// Makes the collection before the first value is put.
+    /// Creates the collection before the first value is put.
     fn ensure(&mut self) -> Result {
         if self.is_there()? {
             return Ok(());
@@ -602,16 +602,16 @@ impl Store {
         check_name(&self.name)?;
         let note = note_name(&self.name);
         let layout = self.settings.layout.clone();
-        // One whose making was cut short is ours.
+        // One whose creation was interrupted is ours.
         if self.engine.has_table(&layout.table)?
             && self.engine.note(&engine::making(&note))?.is_none()
         {
-            // Another may have made the collection in this very moment.
+            // Another process may have created the collection at this very moment.
             if self.is_there()? {
                 return Ok(());
             }
             return Err(Error::usage(format!(
-                "the database has a table {} already, which is no collection; adopt it, or name \
+                "the database has a table {} already, which is not a collection; adopt it, or name \
                  another",
                 layout.table
             )));
@@ -621,7 +621,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the collection is there. Asked of the database once only when it is.
+    /// Returns whether the collection exists. Once it does, the database is not asked again.
     ///
     /// # Errors
     /// `Engine`.
@@ -632,7 +632,7 @@ impl Store {
         Ok(self.seen.is_some())
     }
 
-    /// Takes over what others have changed in the settings, or said first.
+    /// Picks up settings that others have changed or created.
     fn refresh(&mut self) -> Result {
         if self.seen.is_some_and(|seen| seen.elapsed() < SETTINGS_AGE) {
             return Ok(());
@@ -659,7 +659,7 @@ fn dictionaries(engine: &dyn Engine, collection: &str) -> Result<Vec<Vec<u8>>> {
     notes.collect()
 }
 
-/// Seconds since 1970-01-01 UTC, for the envelope.
+/// Returns seconds since 1970-01-01 UTC, for the envelope.
 pub(crate) fn now() -> u32 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u32::try_from(since.as_secs()).unwrap_or(u32::MAX)

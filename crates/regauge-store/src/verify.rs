@@ -1,4 +1,4 @@
-//! Every checksum and every document of a collection, looked at.
+//! Verifies every checksum and every document of a collection.
 
 use regauge::Format;
 use regauge::values;
@@ -11,25 +11,25 @@ use crate::store::Store;
 /// What a walk over a collection found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Values that were looked at.
+    /// Values verified.
     pub values: u64,
-    /// Their bytes in the database.
+    /// Their size in the database.
     pub stored_bytes: u64,
-    /// The bytes of their documents, decompressed.
+    /// The size of their documents, decompressed.
     pub document_bytes: u64,
-    /// How many values each codec has, and their bytes in the database; the most frequent first.
+    /// The number of values per codec, and their size in the database; the most frequent first.
     pub codecs: Vec<(Codec, u64, u64)>,
     /// Values without an envelope: adopted ones.
     pub bare: u64,
     /// Values that are damaged or cannot be decoded.
     pub bad: u64,
-    /// Large values that writers which died had left half-written, and that were removed.
+    /// Large values that crashed writers had left half-written, now removed.
     pub swept: u64,
 }
 
-/// Looks at every value of a range: envelope, checksum, decompression, and the whole document by
-/// its format's reader. `on_bad` is told of each that is not right, which names its key; the walk
-/// goes on.
+/// Verifies every value of a range: envelope, checksum, decompression, and the whole document with
+/// its format's reader. Calls `on_bad` for each bad value, with an error that names its key, and
+/// continues.
 ///
 /// # Errors
 /// `Engine`, and those of `on_bad`.
@@ -42,16 +42,16 @@ pub fn verify(
     let mut found = verify_first(store, (range, Order::Ascending, u64::MAX), on_bad, progress)?;
     if *range == Range::all() && store.is_there()? {
         let layout = store.settings().layout.clone();
-        // A database that may only be read is verified all the same.
+        // A read-only database is still verified.
         found.swept = store.engine().sweep(&layout, ABANDONED).unwrap_or(0);
     }
     Ok(found)
 }
 
-/// The same for the first `limit` values of a range in an order.
+/// Like [`verify`], for the first `limit` values of a range in an order.
 ///
 /// # Errors
-/// As [`verify`].
+/// Those of [`verify`].
 pub fn verify_first(
     store: &mut Store,
     (range, order, limit): (&Range, Order, u64),
@@ -91,7 +91,7 @@ fn look(store: &mut Store, key: &[u8], value: &[u8]) -> Result<(Codec, u64, bool
     Ok((entry.codec, bytes, entry.created.is_none()))
 }
 
-/// Reads a document to its end; it must be one.
+/// Reads a document to its end; there must be exactly one.
 fn read_whole(store: &Store, key: &[u8], format: Format, document: &[u8]) -> Result {
     let mut options = regauge::Options::new(format, format);
     options.limits = store.limits;

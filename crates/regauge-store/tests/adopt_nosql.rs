@@ -1,4 +1,4 @@
-//! Collections of MongoDB and tables of Cassandra that others have made, adopted as they stand.
+//! Adopting MongoDB collections and Cassandra tables created by other programs.
 
 #![cfg(any(feature = "mongodb", feature = "cassandra"))]
 
@@ -16,7 +16,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// What adopting a table says, or the store on it.
+/// The message from adopting a table, or the store on it.
 fn adopt(
     fresh: &Fresh,
     (table, key, value): (&str, &str, &str),
@@ -51,7 +51,7 @@ fn keys(store: &mut Store, range: &Range, order: Order) -> Vec<String> {
     keys
 }
 
-/// Re-encodes all, and finds every value again.
+/// Re-encodes all values, and finds every one again.
 fn reencoded(store: &mut Store, values: u64) {
     let plan = Plan { to: "msgpack".parse().unwrap(), dry_run: false, rate: None };
     let none = &mut |error: &Error| panic!("{error}");
@@ -125,7 +125,7 @@ fn a_collection_of_mongodb() {
 #[test]
 fn a_table_of_cassandra() {
     let Some(fresh) = Fresh::new(Kind::Cassandra) else { return };
-    // Makes the keyspace.
+    // Creates the keyspace.
     drop(fresh.open());
     let (host, rest) = fresh.url.strip_prefix("cassandra://").unwrap().split_once('/').unwrap();
     let keyspace = rest.split('?').next().unwrap();

@@ -1,4 +1,4 @@
-//! Tables of others in a file of SQLite, and files that are none.
+//! Adopting other programs' tables in an SQLite file, and files that are not databases.
 
 use regauge::Format;
 use regauge_store::engine;
@@ -10,8 +10,8 @@ fn a_table_of_others_is_adopted_as_it_stands() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app.db");
     let connection = rusqlite::Connection::open(&path).unwrap();
-    // As ActiveRecord makes it: Marshal in a column of bytes, Marshal in Base64 with broken lines
-    // (Ruby's encode64), YAML in a column of text.
+    // As ActiveRecord writes it: Marshal in a binary column, Marshal in Base64 with line breaks
+    // (Ruby's encode64), YAML in a text column.
     connection
         .execute_batch(
             "CREATE TABLE pending (id INTEGER PRIMARY KEY, object BLOB, coded TEXT, yaml TEXT);
@@ -58,7 +58,7 @@ fn a_table_of_others_is_adopted_as_it_stands() {
         let entry = store.entry(b"2").unwrap().unwrap();
         assert_eq!(entry.document, b"\x92\x01\x02", "{column}");
         assert!(entry.created.is_some());
-        // The broken value stays what it was.
+        // The broken value stays unchanged.
         assert!(store.get(b"10", Format::Json).is_err());
         assert!(
             store.put(b"x", b"1", Format::Json).unwrap_err().to_string().contains("whole numbers")
@@ -80,14 +80,14 @@ fn names_urls_and_damaged_files() {
     assert!(told("sqlite:/no/such/folder/x.db").starts_with("cannot open /no/such/folder/x.db: "));
     let junk = folder.path().join("junk.db");
     std::fs::write(&junk, "this is no database, whatever its name says".repeat(100)).unwrap();
-    assert!(told(&format!("sqlite:{}", junk.display())).contains("no database of SQLite"));
+    assert!(told(&format!("sqlite:{}", junk.display())).contains("not an SQLite database"));
     let url = format!("sqlite:{}", folder.path().join("a.db").display());
     for name in ["", "a b", "x;drop", "regauge_notes", "é"] {
         assert!(Store::open(&url, name, None).is_err(), "{name}");
     }
 }
 
-/// A database of others, and what adopting a part of it says.
+/// Another program's database, and the message from adopting a part of it.
 fn refused_to_adopt(sql: &str, key: &str, kind: KeyKind, value: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app.db");
@@ -152,7 +152,7 @@ fn a_table_of_another_program_is_not_taken_over_by_chance() {
     assert_eq!(mode, "delete", "their journal is theirs");
 }
 
-/// A table `t` of another program with these rows, taken for a collection of values of a format.
+/// Another program's table `t` with these rows, adopted as a collection of values of a format.
 fn adopted(
     folder: &tempfile::TempDir,
     sql: &str,
@@ -273,7 +273,7 @@ fn what_is_not_there_is_told_and_nothing_is_made() {
     let url = format!("sqlite:{}", path.display());
     let told = Store::open_existing(&url, "objects").err().unwrap();
     assert!(matches!(told, Error::Absent(_)), "{told}");
-    assert!(told.to_string().starts_with("there is no file "), "{told}");
+    assert!(told.to_string().starts_with("no such file: "), "{told}");
     assert!(!path.exists());
     Store::open(&url, "one", None).unwrap().put(b"k", b"1", Format::Json).unwrap();
     let told = Store::open_existing(&url, "objects").err().unwrap().to_string();

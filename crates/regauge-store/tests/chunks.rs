@@ -1,5 +1,5 @@
-//! Values in chunks: whole or not there, whoever dies, and for whoever reads meanwhile. The engine
-//! beneath is SQLite, with an artificial limit of some hundred bytes.
+//! Chunked values: whole or absent, even if a writer crashes, and for concurrent readers. The
+//! underlying engine is SQLite, with an artificial limit of a few hundred bytes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use regauge_store::engine::{Change, Chunked, Engine, Pair, Sqlite};
 use regauge_store::reencode::{self, Plan};
 use regauge_store::{Error, Layout, Order, Range, Result, Settings, Store, verify};
 
-/// Bytes that the engine beneath takes.
+/// The underlying engine's limit in bytes.
 const LIMIT: usize = 300;
 
 fn file() -> (tempfile::TempDir, PathBuf) {
@@ -32,7 +32,7 @@ fn store(path: &Path, collection: &str, codec: &str) -> Store {
     Store::with_engine(chunked(path), collection, Some(codec.parse().unwrap())).unwrap()
 }
 
-/// A text of JSON of about so many bytes that no compression makes small.
+/// Returns an incompressible JSON text of about this many bytes.
 fn document(seed: u64, bytes: usize) -> String {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut text = String::from("\"");
@@ -45,7 +45,7 @@ fn document(seed: u64, bytes: usize) -> String {
     text + "\""
 }
 
-/// The rows of the table of chunks.
+/// Returns the rows of the chunk table.
 fn rows(path: &Path, prefix: &str) -> usize {
     let layout = Layout {
         table: "regauge_chunks".into(),
@@ -65,7 +65,7 @@ fn rows(path: &Path, prefix: &str) -> usize {
 fn large_values_come_back_and_leave_nothing_behind() {
     let (_folder, path) = file();
     let mut store = store(&path, "objects", "json");
-    // Around the limit, which the envelope of 16 bytes counts to, and around two chunks.
+    // Around the limit, which includes the envelope of 16 bytes, and around two chunks.
     for bytes in [0, 282, 283, 284, 285, 299, 300, 583, 584, 585, 2_000, 50_000] {
         let text = document(7, bytes);
         store.put(b"k", text.as_bytes(), Format::Json).unwrap();
@@ -112,14 +112,14 @@ fn batches_scans_and_swaps_see_values_and_never_heads() {
         assert!(seen.iter().zip(&texts).all(|(seen, text)| seen == text.as_bytes()));
         assert_eq!(seen.len(), 40);
     }
-    // The last of several changes of a key counts, as without chunks.
+    // The last of several changes to a key counts, as it does without chunks.
     let (large, small) = (document(99, 900), document(98, 20));
     let twice: [(&[u8], Option<&[u8]>); 3] =
         [(b"00", Some(large.as_bytes())), (b"00", None), (b"00", Some(small.as_bytes()))];
     one.put_many(&twice, Format::Json).unwrap();
     assert_eq!(one.get(b"00", Format::Json).unwrap().unwrap(), small.as_bytes());
 
-    // From small to large, large to large, large to small, and to nothing.
+    // From small to large, large to large, large to small, and to absent.
     let mut two = store(&path, "objects", "msgpack+zstd");
     for (from, to) in [(&small, &large), (&large, &texts[7]), (&texts[7], &small)] {
         let seen = two.stored(b"00").unwrap().unwrap();
@@ -183,7 +183,8 @@ fn a_missing_chunk_is_told_with_its_key_and_the_rest_stays_readable() {
         .unwrap()
         .collect::<rusqlite::Result<_>>()
         .unwrap();
-    // The value "b" has the chunks in the middle: one goes, and then one of "c" is cut.
+    // The value "b" has the chunks in the middle: first one is removed, then one of "c" is
+    // truncated.
     connection.execute("DELETE FROM regauge_chunks WHERE key = ?1", [&keys[5]]).unwrap();
     let cut = "UPDATE regauge_chunks SET value = substr(value, 2) WHERE key = ?1";
     connection.execute(cut, [&keys[keys.len() - 1]]).unwrap();
@@ -195,13 +196,13 @@ fn a_missing_chunk_is_told_with_its_key_and_the_rest_stays_readable() {
     assert_eq!(one.get(b"a", Format::Json).unwrap().unwrap(), texts[0].as_bytes());
     let found = verified(&mut one);
     assert_eq!((found.values, found.bad), (3, 2));
-    // It can be put anew, or deleted.
+    // It can be put again, or deleted.
     one.put(b"b", texts[1].as_bytes(), Format::Json).unwrap();
     assert!(one.delete(b"c").unwrap());
     assert_eq!(verified(&mut one).bad, 0);
 }
 
-/// An engine that dies before the call of a number that writes: so does every later one.
+/// An engine that crashes before the Nth writing call and stays dead.
 struct Dying {
     inner: Box<dyn Engine>,
     left: Arc<AtomicUsize>,
@@ -290,12 +291,12 @@ impl Engine for Dying {
     }
 }
 
-/// What is done to a store before it dies.
+/// The operations on a store before it crashes.
 type Deed = fn(&mut Store, &str) -> Result;
 
 #[test]
 fn a_writer_that_dies_between_any_two_writes_leaves_the_old_value_or_the_new() {
-    // Nine chunks of 300 bytes each, in calls of four.
+    // Nine chunks of 300 bytes each, four per call.
     let (old, new) = (document(1, 2_500), document(2, 2_600));
     let deeds: [(&str, Deed, Option<&str>); 5] = [
         ("put", |store, new| store.put(b"k", new.as_bytes(), Format::Json), Some(&new)),
@@ -340,7 +341,7 @@ fn a_writer_that_dies_between_any_two_writes_leaves_the_old_value_or_the_new() {
             let is_new = found == after;
             assert_eq!(survivor.exists(b"l").unwrap(), name == "put many" && is_new);
             assert_eq!(verified(&mut survivor).bad, 0, "{name} after {writes} writes");
-            // What is left belongs to nobody, and goes when it is old enough.
+            // The leftovers belong to nobody, and are removed once they are old enough.
             let layout = survivor.settings().layout.clone();
             let standing = usize::from(found.is_some_and(|found| found.len() > LIMIT));
             survivor.engine().sweep(&layout, Duration::from_secs(3_600)).unwrap();
@@ -352,7 +353,7 @@ fn a_writer_that_dies_between_any_two_writes_leaves_the_old_value_or_the_new() {
             let parts =
                 found.filter(|_| standing > 0).map_or(0, |one| (one.len() + 16).div_ceil(LIMIT));
             assert_eq!(rows(&path, "part/"), parts, "{name} after {writes} writes");
-            // Only the removal of the old chunks may fail without a word: so go on till all live.
+            // Only the removal of the old chunks may fail silently: continue until nothing crashes.
             if done.is_err() {
                 deaths += 1;
             } else if swept == 0 {

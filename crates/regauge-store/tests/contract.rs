@@ -1,5 +1,5 @@
-//! What every engine must do, in one suite. SQLite's always runs; that of a server with its feature
-//! and where its URL is given (`make test-servers`).
+//! What every engine must do, in one suite. It always runs on SQLite, and on a server with its
+//! feature and if its URL is given (`make test-servers`).
 
 mod engines;
 
@@ -10,10 +10,10 @@ use regauge_store::reencode::{self, Plan};
 use regauge_store::verify;
 use regauge_store::{Codec, Error, Order, Range, Settings, Store, series::Series};
 
-/// Opens the database of a test once more.
+/// Reopens a test's database.
 type Open<'o> = &'o dyn Fn() -> Box<dyn Engine>;
 
-/// Runs a test on an engine, where that is here.
+/// Runs a test on an engine, if it is available.
 fn on(kind: Kind, test: fn(Open<'_>)) {
     if let Some(fresh) = Fresh::new(kind) {
         test(&|| fresh.open());
@@ -72,7 +72,7 @@ fn store(open: Open<'_>, collection: &str, codec: &str) -> Store {
     Store::with_engine(open(), collection, Some(codec.parse().unwrap())).unwrap()
 }
 
-/// All keys and documents of a range, as JSON.
+/// Returns all keys and documents of a range, as JSON.
 fn listed(store: &mut Store, range: &Range, order: Order) -> Vec<(Vec<u8>, String)> {
     let mut found = Vec::new();
     store
@@ -98,7 +98,7 @@ fn a_collection_is_removed_with_all_that_is_noted_of_it(open: Open<'_>) {
     assert!(!goes.engine().has_table("goes").unwrap());
     assert_eq!(goes.get(b"k", Format::Json).unwrap(), None);
     assert!(goes.series_names().unwrap().is_empty());
-    // One of the same name begins empty, with a codec of its own.
+    // A new one of the same name starts empty, with its own codec.
     let mut again = store(open, "goes", "msgpack");
     again.put(b"other", b"2", Format::Json).unwrap();
     assert_eq!(again.settings().codec.to_string(), "msgpack");
@@ -125,8 +125,8 @@ fn a_plain_table_holds_values_in_a_binary_column_or_in_base64(open: Open<'_>) {
         sizes.push(store.count().unwrap());
         store.remove().unwrap();
     }
-    // Envelopes of 16 bytes and documents of 3 and 2; of text, what counts values by reading them
-    // counts what they are, and what has a function for it counts characters.
+    // Envelopes of 16 bytes and documents of 3 and 2. In text columns, an engine that counts by
+    // reading values counts decoded bytes, and one with a built-in function counts characters.
     assert_eq!(sizes[0], (2, 16 + 3 + 16 + 2));
     assert!([(2, 37), (2, 28 + 24)].contains(&sizes[1]), "{sizes:?}");
 }
@@ -160,7 +160,7 @@ fn what_the_codec_cannot_hold_is_refused_and_nothing_is_stored(open: Open<'_>) {
     assert!(!store.exists(b"k").unwrap());
     store.on_loss = OnLoss::Wrap;
     store.put(b"k", b"\x81\xA1b\xC4\x02\x00\xFF", Format::Msgpack).unwrap();
-    // The codec's own maps that look like the notation are kept apart from it.
+    // The codec's own maps that look like the notation are distinguished from it.
     let alike = b"\x82\xA2$q\x01\xA1x\x81\xAD$numberDouble\xA3NaN";
     store.put(b"alike", alike, Format::Msgpack).unwrap();
     (store.on_loss, store.unwrap) = (OnLoss::Refuse, true);
@@ -198,7 +198,7 @@ fn keys_are_any_bytes_in_the_order_of_their_bytes(open: Open<'_>) {
 
 fn a_long_range_comes_page_by_page_and_whole(open: Open<'_>) {
     let mut store = store(open, "long", "msgpack");
-    // FerretDB on SQLite reads the whole table for each key: it would take minutes.
+    // FerretDB on SQLite reads the whole table for each key: this would take minutes.
     let count = if store.engine().name().contains("FerretDB") { 1_300 } else { 3_500 };
     let keys: Vec<String> = (0..count).map(|i| format!("{i:05}")).collect();
     let documents: Vec<(&[u8], Option<&[u8]>)> =
@@ -311,7 +311,7 @@ fn reencoding_saves_goes_on_and_leaves_others_changes_alone(open: Open<'_>) {
     assert!(would.bytes_after * 2 < would.bytes_before, "{would:?}");
     assert_eq!(one.settings().codec.to_string(), "json", "a dry run changes nothing");
 
-    // Stopped on the way, as by an error of its caller.
+    // Interrupted midway, as by an error from its callback.
     let plan = Plan { dry_run: false, ..dry };
     let mut other = store(open, "re", "json");
     let mut seen = 0;
@@ -319,7 +319,7 @@ fn reencoding_saves_goes_on_and_leaves_others_changes_alone(open: Open<'_>) {
         let mut stop = |outcome: &reencode::Outcome| {
             seen = outcome.values;
             if outcome.values == 500 {
-                // Somebody else changes a value that is already read, and one that is not.
+                // Another writer changes a value that has been read already, and one that has not.
                 other.put(b"0499", b"\"mine\"", Format::Json).unwrap();
                 other.put(b"0900", b"\"mine\"", Format::Json).unwrap();
                 panic!("stopped");
@@ -335,7 +335,7 @@ fn reencoding_saves_goes_on_and_leaves_others_changes_alone(open: Open<'_>) {
     let outcome = reencode::reencode(&mut one, &plan, quiet, &mut |_| ()).unwrap();
     assert_eq!(outcome.resumed_after.as_deref(), Some(&b"0399"[..]));
     assert_eq!(outcome.values, 1_000, "what the first run had passed is looked at again");
-    // The other handle has seen the new codec already, where its engine takes more than a second.
+    // The other handle has seen the new codec already, if its engine takes more than a second.
     let others = outcome.already - 400;
     assert!(others <= 2 && outcome.changed == 600 - others, "{outcome:?}");
     let found = verify::verify(&mut one, &Range::all(), quiet, &mut |_| ()).unwrap();
@@ -433,7 +433,7 @@ fn a_large_batch_puts_and_deletes_and_the_last_change_of_a_key_counts(open: Open
 
 fn large_values_come_back_whole(open: Open<'_>) {
     let mut one = store(open, "wide", "msgpack");
-    // What no compression makes smaller, and what does not repeat.
+    // Incompressible, non-repeating data.
     let mut state = 1_u64;
     let mut bytes = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -465,7 +465,7 @@ fn batches_at_the_same_time_do_not_undo_each_other(open: Open<'_>) {
     const ROUNDS: u32 = 25;
     store(open, "busy", "json").put(b"k", b"0", Format::Json).unwrap();
     let keys: Vec<String> = (0..20).map(|i| i.to_string()).collect();
-    // Opened here: the test's way to open is its own thread's.
+    // Opened here: the test's opener belongs to its own thread.
     let stores = [store(open, "busy", "json"), store(open, "busy", "json")];
     std::thread::scope(|scope| {
         for (worker, mut store) in stores.into_iter().enumerate() {
@@ -518,7 +518,7 @@ fn a_collection_whose_making_was_cut_short_is_made_again(open: Open<'_>) {
     let mut one = store(open, "half", "json");
     one.put(b"k", b"1", Format::Json).unwrap();
     assert_eq!(store(open, "half", "json").get(b"k", Format::Json).unwrap().unwrap(), b"1");
-    // And a table that nobody was making is somebody's.
+    // And a table that was not being created belongs to somebody.
     let layout = Settings::new("theirs", "json".parse().unwrap()).unwrap().layout;
     engine.create(&layout).unwrap();
     let told = store(open, "theirs", "json").put(b"k", b"1", Format::Json).unwrap_err();
@@ -566,7 +566,7 @@ fn a_later_run_looks_again_at_what_an_earlier_one_had_passed(open: Open<'_>) {
     });
     assert!(std::panic::catch_unwind(stop).is_err());
     assert_eq!(told, 1);
-    // What it holds now, and what a handle that does not know better puts behind the run.
+    // A value that is acceptable now, and one that a stale handle puts where the run has passed.
     one.put(b"005", b"\x07", Format::Msgpack).unwrap();
     let engine = open();
     let layout = one.settings().layout.clone();

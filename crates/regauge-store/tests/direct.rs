@@ -1,4 +1,5 @@
-//! Documents that a writer of regauge has made are stored as they are, and keys come without values.
+//! Documents created by a regauge writer are stored unchanged, and keys are returned without
+//! values.
 
 use regauge::Format;
 use regauge_store::{Order, Range, Store};
@@ -10,7 +11,7 @@ fn store(codec: &str) -> Store {
 #[test]
 fn a_written_document_is_stored_as_it_is() {
     let mut one = store("json");
-    // With a blank, which the writer of JSON would not write.
+    // With a blank, which the JSON writer would not write.
     one.put_written(b"a", b"{\"n\": 1}", Format::Json).unwrap();
     assert_eq!(one.entry(b"a").unwrap().unwrap().document, b"{\"n\": 1}");
     one.put(b"a", b"{\"n\": 1}", Format::Json).unwrap();
@@ -48,7 +49,7 @@ fn many_at_once_and_keys_alone() {
     assert_eq!(documents, [Some(b"2".to_vec()), None, Some(b"1".to_vec())]);
     let keys = one.keys(&Range::all(), Order::Descending, 9).unwrap();
     assert_eq!(keys, [b"b".to_vec(), b"a".to_vec()]);
-    // One that cannot be stored leaves all as they were.
+    // One that cannot be stored leaves all of them unchanged.
     let broken: &[(&[u8], Option<&[u8]>)] = &[(b"a", Some(b"\x01")), (b"d", Some(b"\xC1"))];
     assert!(one.put_many_written(broken, Format::Msgpack).is_err());
     assert_eq!(one.entry(b"a").unwrap().unwrap().document, b"1");

@@ -1,7 +1,8 @@
-//! Injected failures: every write, sync, truncation and removal that SQLite asks of its files fails, each in
-//! a run of its own, alone and with all that come after it. A write that fails has written half.
+//! Injected failures: every write, sync, truncation and removal that SQLite asks of its files
+//! fails, each in a separate run, alone and with all that follow it. A failing write has written
+//! half.
 //!
-//! SQLite's own file layer does the work; this puts itself in front of the four operations.
+//! SQLite's own file layer does the work; this intercepts four of its operations.
 
 #![allow(unsafe_code, reason = "a file layer of SQLite is a table of C functions")]
 
@@ -14,11 +15,11 @@ use regauge::Format;
 use regauge_store::{Error, Range, Store, verify};
 use rusqlite::ffi;
 
-/// How many operations there have been since the failure was planned.
+/// Number of operations since the failure was planned.
 static OPERATIONS: AtomicI64 = AtomicI64::new(0);
-/// Which of them fails; none where it is negative.
+/// Which of them fails; none if negative.
 static FAILS_AT: AtomicI64 = AtomicI64::new(-1);
-/// Whether all fail from there on.
+/// Whether all fail from then on.
 static FOR_GOOD: AtomicBool = AtomicBool::new(false);
 
 fn fails() -> bool {
@@ -33,28 +34,29 @@ fn plan(at: i64, for_good: bool) {
     OPERATIONS.store(0, SeqCst);
 }
 
-/// A pointer that is read by all threads and changed by none.
+/// A pointer that all threads read and none changes.
 struct Shared<T>(*mut T);
-// SAFETY: what they point to is never changed after it was put into its static.
+// SAFETY: the pointee never changes after it was stored in its static.
 unsafe impl<T> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Shared<T> {}
 
 /// SQLite's own layer.
 static OWN: OnceLock<Shared<ffi::sqlite3_vfs>> = OnceLock::new();
-/// Its tables of a file's functions, one for files with locks and one for those without, and ours of each.
+/// Its tables of file functions, one for files with locks and one for those without, and ours for
+/// each.
 static TABLES: Mutex<Vec<(usize, Shared<ffi::sqlite3_io_methods>)>> = Mutex::new(Vec::new());
-/// The functions that ours stand in front of: both tables have the same.
+/// The functions that ours intercept: both tables have the same.
 static FUNCTIONS: OnceLock<ffi::sqlite3_io_methods> = OnceLock::new();
 
 fn own() -> &'static ffi::sqlite3_io_methods {
     FUNCTIONS.get().expect("a file was opened")
 }
 
-/// Our table for one of SQLite's.
+/// Returns our table for one of SQLite's.
 ///
 /// # Safety
-/// It is one of SQLite's, which are there for good.
+/// It is one of SQLite's, which exist for the whole process.
 unsafe fn table(of: *const ffi::sqlite3_io_methods) -> *const ffi::sqlite3_io_methods {
     let mut tables = TABLES.lock().unwrap();
     if let Some((_, ours)) = tables.iter().find(|(known, _)| *known == of.addr()) {
@@ -83,8 +85,8 @@ unsafe extern "C" fn open(
     given: *mut c_int,
 ) -> c_int {
     let layer = OWN.get().expect("registered").0;
-    // SAFETY: SQLite's own function, with what SQLite gave; a file that was opened has a table, and ours is
-    // the same but for three functions.
+    // SAFETY: SQLite's own function, with SQLite's arguments; an open file has a table, and ours is
+    // identical except for three functions.
     unsafe {
         let code = (*layer).xOpen.expect("every layer opens")(layer, name, file, flags, given);
         if code == ffi::SQLITE_OK && !(*file).pMethods.is_null() {
@@ -99,7 +101,7 @@ unsafe extern "C" fn remove(_: *mut ffi::sqlite3_vfs, name: *const c_char, sync:
         return ffi::SQLITE_IOERR_DELETE;
     }
     let layer = OWN.get().expect("registered").0;
-    // SAFETY: SQLite's own function, with what SQLite gave.
+    // SAFETY: SQLite's own function, with SQLite's arguments.
     unsafe { (*layer).xDelete.expect("every layer deletes")(layer, name, sync) }
 }
 
@@ -111,9 +113,9 @@ unsafe extern "C" fn write(
 ) -> c_int {
     let fails = fails();
     let count = if fails { count / 2 } else { count };
-    // SAFETY: SQLite's own function, with no more than what SQLite gave.
+    // SAFETY: SQLite's own function, with no more than SQLite's arguments.
     let code = unsafe { own().xWrite.expect("every file is written")(file, bytes, count, at) };
-    // Now the disk is full, now it is broken.
+    // Alternates between a full disk and a broken one.
     match (fails, OPERATIONS.load(SeqCst) % 2) {
         (true, 0) => ffi::SQLITE_FULL,
         (true, _) => ffi::SQLITE_IOERR_WRITE,
@@ -121,7 +123,7 @@ unsafe extern "C" fn write(
     }
 }
 
-/// Nothing is synced: the machine keeps its power.
+/// Nothing is synced: the machine does not lose power.
 unsafe extern "C" fn sync(_: *mut ffi::sqlite3_file, _: c_int) -> c_int {
     if fails() { ffi::SQLITE_IOERR_FSYNC } else { ffi::SQLITE_OK }
 }
@@ -130,13 +132,13 @@ unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: i64) -> c_int 
     if fails() {
         return ffi::SQLITE_IOERR_TRUNCATE;
     }
-    // SAFETY: SQLite's own function, with what SQLite gave.
+    // SAFETY: SQLite's own function, with SQLite's arguments.
     unsafe { own().xTruncate.expect("every file is cut")(file, size) }
 }
 
-/// Has every database that is opened from now on go through the functions above.
+/// Routes every database opened from now on through the functions above.
 fn register() {
-    // SAFETY: the layer that SQLite has by default is there for good, and so is the copy of it.
+    // SAFETY: SQLite's default layer exists for the whole process, and so does its copy.
     unsafe {
         let layer = ffi::sqlite3_vfs_find(std::ptr::null());
         assert!(!layer.is_null());
@@ -157,19 +159,19 @@ fn key(step: usize, part: usize) -> String {
     format!("{step:02}/{part}")
 }
 
-/// How many values a step puts.
+/// Values put per step.
 fn parts(step: usize) -> usize {
     2 + step % 3
 }
 
-/// The value of a key: some of a few bytes, some of several pages.
+/// Returns the value of a key: some have a few bytes, some several pages.
 fn value(step: usize, part: usize) -> String {
     let filler = "a page is soon full ".repeat([1, 40, 900][(step + part) % 3]);
     format!("{{\"step\":{step},\"part\":{part},\"filler\":\"{filler}\"}}")
 }
 
-/// One step, in one transaction: puts values, says in `last` that it was the last, and deletes the first
-/// value of the step before the last.
+/// Runs one step in one transaction: puts values, records in `last` that it was the last, and
+/// deletes the first value of the step before the last.
 fn step(store: &mut Store, step: usize) -> Result<(), Error> {
     let mut changes: Vec<(String, Option<String>)> =
         (0..parts(step)).map(|part| (key(step, part), Some(value(step, part)))).collect();
@@ -184,14 +186,14 @@ fn step(store: &mut Store, step: usize) -> Result<(), Error> {
     store.put_many(&changes, Format::Json)
 }
 
-/// All steps, with the store closed and opened again after every fourth. Gives which were acknowledged, and
-/// the errors.
+/// Runs all steps, closing and reopening the store after every fourth. Returns which were
+/// acknowledged, and the errors.
 fn run(url: &str) -> (Vec<bool>, Vec<Error>) {
     let (mut done, mut errors) = (vec![false; STEPS], Vec::new());
     let mut store = None;
     for (number, done) in done.iter_mut().enumerate() {
         if number % 4 == 0 {
-            // The last one that closes writes the log back into the file.
+            // The last connection to close writes the log back into the file.
             drop(store.take());
         }
         for _ in 0..2 {
@@ -208,7 +210,7 @@ fn run(url: &str) -> (Vec<bool>, Vec<Error>) {
             Ok(()) => *done = true,
             Err(error) => {
                 errors.push(error);
-                // It can be read all the same.
+                // It can still be read.
                 let last = store.get(b"last", Format::Json);
                 assert!(last.is_ok(), "{last:?}");
             }
@@ -217,7 +219,7 @@ fn run(url: &str) -> (Vec<bool>, Vec<Error>) {
     (done, errors)
 }
 
-/// What is in the file after a run, by SQLite itself and by the store.
+/// Checks the file after a run, with SQLite itself and with the store.
 fn check(path: &Path, url: &str, done: &[bool], at: &str) {
     let connection = rusqlite::Connection::open(path).unwrap();
     let sound: String =

@@ -1,4 +1,4 @@
-//! What SQLite's driver gives from memory is what the file holds: whoever changed it.
+//! What the SQLite driver returns from memory is what the file holds, whoever changed it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -73,7 +73,7 @@ fn a_reader_sees_what_anybody_has_changed() {
                 model.remove(&(false, key.clone()));
             }
             4 => {
-                // Somebody who knows nothing of the store.
+                // Another program, unaware of the store.
                 bare.execute("DELETE FROM objects WHERE key = ?1", [key.as_bytes()]).unwrap();
                 model.remove(&(false, key.clone()));
             }
@@ -84,7 +84,7 @@ fn a_reader_sees_what_anybody_has_changed() {
             }
             _ => {}
         }
-        // So often that they are kept.
+        // Often enough to be cached.
         for _ in 0..random.below(60) {
             let key = random.below(8).to_string();
             assert_eq!(get(&mut reader, &key), model.get(&(false, key.clone())).copied(), "{step}");
@@ -124,7 +124,7 @@ fn no_reader_sees_less_than_what_was_acknowledged() {
         for number in 1.. {
             put(&mut writer, "counter", number);
             acknowledged.store(number, Ordering::SeqCst);
-            // In bursts, with time between them for values to be kept.
+            // In bursts, with enough time between them for values to be cached.
             if number % 10 == 0 {
                 std::thread::sleep(Duration::from_millis(2));
             }

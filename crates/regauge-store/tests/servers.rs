@@ -1,4 +1,4 @@
-//! PostgreSQL and MySQL beyond the contract: tables of others, limits, and what errors say.
+//! PostgreSQL and MySQL beyond the contract: adopted tables, limits, and error messages.
 
 #![cfg(any(feature = "postgres", feature = "mysql"))]
 
@@ -50,7 +50,8 @@ fn keys(store: &mut Store, range: &Range, order: Order) -> Vec<String> {
     found
 }
 
-/// A table as a program would make it, with keys of text, small numbers, and both kinds of values.
+/// A table as a program would create it, with text keys, small-number keys, and both kinds of
+/// values.
 fn table(kind: Kind) -> Vec<&'static str> {
     match kind {
         #[cfg(feature = "postgres")]
@@ -80,7 +81,7 @@ fn a_table_of_others_is_adopted_with_keys_of_text(kind: Kind) {
     run(kind, &fresh.url, &table(kind));
     for (value, text, assume) in [("b", false, "marshal"), ("c", true, "yaml")] {
         let mut store = adopt(&fresh.url, KeyKind::Text, value, text, assume).unwrap();
-        // By their bytes, whatever the collation is; without those that have no value.
+        // By bytes, whatever the collation is; without those that have no value.
         let expected = ["B", "b", "\u{e9}"];
         assert_eq!(keys(&mut store, &Range::all(), Order::Ascending), expected);
         let mut down = keys(&mut store, &Range::all(), Order::Descending);
@@ -88,7 +89,7 @@ fn a_table_of_others_is_adopted_with_keys_of_text(kind: Kind) {
         assert_eq!(down, expected);
         let range = store.prefix(b"b").unwrap();
         assert_eq!(keys(&mut store, &range, Order::Ascending), ["b"]);
-        // The end of this prefix is no UTF-8.
+        // The end of this prefix is not UTF-8.
         let range = store.prefix("\u{e9}".as_bytes()).unwrap();
         assert_eq!(keys(&mut store, &range, Order::Ascending), ["\u{e9}"]);
         assert_eq!(store.get(b"b", Format::Json).unwrap().unwrap(), b"[1,2]", "{value}");
@@ -175,7 +176,7 @@ fn a_table_that_cannot_be_a_collection_is_refused_with_the_reason(kind: Kind) {
     let layout = Layout { table: "absent".into(), ..store.settings().layout.clone() };
     let error = store.adopt(Settings { layout, ..store.settings().clone() }).unwrap_err();
     check(error.to_string(), "no table absent");
-    // Nor is it taken over by chance, however its letters are written.
+    // Nor is it taken over by accident, in any letter case.
     let mut store = Store::open(&fresh.url, "T", None).unwrap();
     check(store.put(b"k", b"1", Format::Json).unwrap_err().to_string(), "has a table T already");
 }
@@ -183,7 +184,7 @@ fn a_table_that_cannot_be_a_collection_is_refused_with_the_reason(kind: Kind) {
 fn keys_that_are_too_long_and_values_of_a_narrow_column_are_refused(kind: Kind) {
     let Some(fresh) = Fresh::new(kind) else { return };
     let mut store = Store::open(&fresh.url, "long", None).unwrap();
-    // What an index cannot compress.
+    // Data that an index cannot compress.
     let key: Vec<u8> =
         (0..2_600_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     store.put(&key, b"1", Format::Json).unwrap();
@@ -221,14 +222,14 @@ fn what_cannot_be_reached_is_told_without_its_secrets(kind: Kind) {
     assert!(text.contains("no_such_thing"), "{text}");
     let text = told(&format!("{scheme}://user:s3cret@127.0.0.1/base?timeout=soon"));
     assert!(text.contains("found timeout=soon, expected seconds"), "{text}");
-    // A user that the server does not know.
+    // A user unknown to the server.
     let (_, place) = fresh.url.rsplit_once('@').unwrap();
     let text = told(&format!("{scheme}://nobody_here:s3cret@{place}"));
     assert!(text.contains("nobody_here"), "{text}");
     assert!(!text.ends_with("try again"), "{text}");
 }
 
-/// A server that takes a connection and says nothing.
+/// A server that accepts a connection and stays silent.
 fn a_server_that_does_not_answer_is_given_up(kind: Kind) {
     let scheme = kind.server().unwrap();
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -255,7 +256,7 @@ fn a_statement_that_takes_too_long_is_given_up_and_the_next_works(kind: Kind) {
         #[cfg(feature = "mysql")]
         Kind::Mysql => {
             let engine = engine::Mysql::open(&url).unwrap();
-            // Rows without end: SLEEP and BENCHMARK may end well when their time is up.
+            // Endless rows: SLEEP and BENCHMARK may end normally when their time is up.
             let rows = "SELECT count(*) FROM information_schema.collations AS a, \
                         information_schema.collations AS b, information_schema.collations AS c, \
                         information_schema.collations AS d";
@@ -290,7 +291,7 @@ fn a_flipped_bit_in_a_column_of_text_is_found(kind: Kind) {
 mod mysql_alone {
     use super::*;
 
-    /// In which `b` and `B` are one.
+    /// In this collation, `b` and `B` are equal.
     #[test]
     fn a_collation_never_mixes_up_keys() {
         let Some(fresh) = Fresh::new(Kind::Mysql) else { return };
@@ -305,7 +306,7 @@ mod mysql_alone {
         assert_eq!(store.get_many(&[b"B", b"b"], Format::Json).unwrap()[0], None);
         assert!(!store.delete(b"B").unwrap());
         let told = store.put(b"B", b"3", Format::Json).unwrap_err().to_string();
-        assert!(told.contains("takes the key for another one's"), "{told}");
+        assert!(told.contains("equates the key with another one"), "{told}");
         assert!(store.put_if(b"B", None, b"3", Format::Json).is_err());
         store.put_many(&[(b"a", None), (b"b", Some(b"4"))], Format::Json).unwrap();
         assert_eq!(keys(&mut store, &Range::all(), Order::Ascending), ["A", "b"]);

@@ -1,4 +1,4 @@
-//! Time series on every engine that is here: put, read newest or oldest first, decoded by threads.
+//! Time series on every available engine: put, read newest or oldest first, decoded by threads.
 
 mod engines;
 
@@ -54,14 +54,14 @@ fn store(fresh: &Fresh, collection: &str, codec: &str) -> Store {
     Store::with_engine(fresh.open(), collection, Some(codec.parse().unwrap())).unwrap()
 }
 
-/// A slice of a step, of some kilobytes.
+/// Returns the slice of a step, a few kilobytes long.
 fn slice(step: i64) -> String {
     let points: Vec<String> =
         (0..200).map(|i| format!("{{\"t\":{i},\"v\":{}.5}}", step * i)).collect();
     format!("{{\"step\":{step},\"points\":[{}]}}", points.join(","))
 }
 
-/// Puts slices of the steps, a minute apart.
+/// Puts the slices of the steps, a minute apart.
 fn put(store: &mut Store, name: &str, buckets: Option<Buckets>, steps: std::ops::Range<i64>) {
     let texts: Vec<String> = steps.clone().map(slice).collect();
     let slices: Vec<(TimeNs, &[u8])> =
@@ -96,7 +96,7 @@ fn spans_come_in_order_and_whole(fresh: &Fresh) {
         let expected = place as i64 - 150;
         assert_eq!((*time, step(value)), (expected * MINUTE, expected));
     }
-    // Newest first, some, from a time on and up to one.
+    // Newest first, a limited number, with a start and an end time.
     let newest = Span { order: Order::Descending, limit: 70, ..whole.clone() };
     let found = store.slice_values(&newest).unwrap();
     assert!(found.iter().map(|(_, value)| step(value)).eq((280..350).rev()));
@@ -113,7 +113,7 @@ fn spans_come_in_order_and_whole(fresh: &Fresh) {
     let few = Span { bytes: 1, ..whole.clone() };
     let few = store.slices(&few, Format::Msgpack).unwrap().len();
     assert!((1..=500).contains(&few), "at least a page");
-    // Those of one series are put anew, and go, by their times.
+    // Values of one series are replaced and deleted by their times.
     let text = slice(7);
     store.put_slices("a", Some(hour), &[(0, text.as_bytes())], Format::Json).unwrap();
     assert!(store.delete(&series.key(MINUTE)).unwrap());
@@ -127,7 +127,7 @@ fn buckets_are_said_once(fresh: &Fresh) {
     let mut one = store(fresh, "rules", "json");
     put(&mut one, "sized", Some("size:1000000".parse().unwrap()), 0..20);
     let series = one.series("sized").unwrap();
-    // Some 4 KB a minute: 1 MB is four hours, so an hour.
+    // About 4 KB a minute: 1 MB is four hours, so an hour.
     assert_eq!(series.bucket_ns(), 3_600_000_000_000);
     let mut other = store(fresh, "rules", "json");
     put(&mut other, "sized", None, 20..40);
@@ -188,7 +188,7 @@ fn slices_of_any_size_stand_side_by_side(fresh: &Fresh) {
         store.slice_values(span).unwrap().iter().map(|(_, value)| step(value)).collect()
     };
     assert!(steps(&mut store, &whole).into_iter().eq(0..300));
-    // One of 200 KB and one of 3 MB, put by another store, and one that is put where it was seen.
+    // One of 200 KB and one of 3 MB, put by another store, and one put conditionally.
     let large =
         |step: i64, bytes: usize| format!("{{\"step\":{step},\"x\":\"{}\"}}", "x".repeat(bytes));
     let mut other = self::store(fresh, "sizes", "json");
@@ -208,7 +208,7 @@ fn slices_of_any_size_stand_side_by_side(fresh: &Fresh) {
     assert_eq!(found[0].1, large(70, 200_000).as_bytes());
     assert_eq!(found[1].1, large(71, 3_000_000).as_bytes());
     assert_eq!(found[130].1, large(200, 500_000).as_bytes());
-    // Whole buckets that are empty, at both ends and between.
+    // Entirely empty buckets, at both ends and in between.
     for step in (0..60).chain(120..180).chain(240..300) {
         assert!(store.delete(&series.key(step * MINUTE)).unwrap());
     }
@@ -219,7 +219,7 @@ fn slices_of_any_size_stand_side_by_side(fresh: &Fresh) {
             steps(&mut store, &first).into_iter().eq((60..120).chain(180..240).rev().take(limit))
         );
     }
-    // A key of the series' name that is no time's stands between them.
+    // A key with the series' name but without a time sorts between them.
     let beside = [b"s\0", &series.key(100 * MINUTE)[2..12]].concat();
     store.put(&beside, b"1", Format::Json).unwrap();
     let keys = store.engine().keys(&layout, &series.whole(), Order::Ascending, 1_000).unwrap();

@@ -1,6 +1,5 @@
-//! What a store must survive: a writer that is killed at any moment, and its server with it, a
-//! server that is stopped and started, a connection that is cut, a file that may only be read, a
-//! file that cannot grow.
+//! What a store must survive: a writer killed at any moment, and its server with it; a server
+//! restart; a dropped connection; a read-only file; a file that cannot grow.
 
 mod engines;
 
@@ -13,13 +12,13 @@ use engines::{Fresh, Kind};
 use regauge::Format;
 use regauge_store::{Error, Range, Store, verify};
 
-/// Rounds of killing: `REGAUGE_KILLS`, where it is given.
+/// Rounds of killing: `REGAUGE_KILLS`, if set.
 fn rounds(few: u32) -> u32 {
     std::env::var("REGAUGE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
 }
 
-/// The process that is killed: this test in a process of its own, which puts values and says which
-/// are acknowledged. Does nothing in an ordinary run.
+/// The process that is killed: this test in a child process, which puts values and prints which are
+/// acknowledged. Does nothing in an ordinary run.
 #[test]
 fn child_that_writes() {
     let Ok(url) = std::env::var("REGAUGE_KILLED_STORE") else { return };
@@ -47,10 +46,10 @@ fn no_acknowledged_write_is_lost_and_none_is_torn() {
     let mut next = 0;
     let rounds = rounds(12);
     for round in 0..rounds {
-        // Another moment in every round, the first ones while the table is made.
+        // At another moment in every round, the first ones while the table is being created.
         let moment = Duration::from_micros(u64::from(round) * 7_919 % 60_000);
         next = killed_round(&fresh.url, round, next, |acknowledged| {
-            // On a busy machine a process may take all of that to start.
+            // On a busy machine, a process may need all of that to start.
             if round % 2 != 0 {
                 acknowledged();
             }
@@ -61,8 +60,9 @@ fn no_acknowledged_write_is_lost_and_none_is_torn() {
     assert!(next > 0, "something was written in some round");
 }
 
-/// Lets a process write, does what ends in its death, and looks at what is there then. Gives the
-/// number of the next batch. `meanwhile` is given what waits till something is acknowledged.
+/// Lets a process write, runs what ends in its death, and checks what is stored then. Returns the
+/// number of the next batch. `meanwhile` gets a function that waits until something is
+/// acknowledged.
 fn killed_round(url: &str, round: u32, next: u64, meanwhile: impl FnOnce(&dyn Fn())) -> u64 {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child_that_writes", "--nocapture"])
@@ -102,7 +102,7 @@ fn killed_round(url: &str, round: u32, next: u64, meanwhile: impl FnOnce(&dyn Fn
             Ok(true)
         })
         .unwrap();
-    // Without transactions a batch that nobody has acknowledged may be half there, and is put again.
+    // Without transactions, an unacknowledged batch may be half-stored, and is put again.
     let mut torn = false;
     if !store.engine().is_atomic() {
         torn = batches.pop_if(|(batch, parts)| *parts != 1 + *batch % 5).is_some();
@@ -131,12 +131,12 @@ fn a_file_that_may_only_be_read_is_read_and_says_so_when_written() {
     let mut store = Store::open(&url, "objects", None).unwrap();
     assert_eq!(store.get(b"k", Format::Json).unwrap().unwrap(), b"1");
     let error = store.put(b"k", b"2", Format::Json).unwrap_err();
-    assert!(error.to_string().contains("may only be read"), "{error}");
+    assert!(error.to_string().contains("read-only"), "{error}");
     assert_eq!(store.get(b"k", Format::Json).unwrap().unwrap(), b"1");
 }
 
-/// A database that may not grow stands for a full disk: SQLite's own limit of pages gives the same
-/// error at the same places.
+/// A database that may not grow simulates a full disk: SQLite's own page limit gives the same error
+/// in the same places.
 #[test]
 fn a_full_disk_is_told_nothing_is_changed_and_the_next_operation_works() {
     let folder = tempfile::tempdir().unwrap();
@@ -170,7 +170,7 @@ mod server {
     use super::*;
     use regauge_store::{Order, Settings, engine};
 
-    /// One test at a time on each server: one that is stopped is stopped for all.
+    /// One test at a time per server: stopping it stops it for all.
     fn alone(kind: Kind) -> MutexGuard<'static, ()> {
         static ALONE: [Mutex<()>; 4] = [const { Mutex::new(()) }; 4];
         let names = ["postgres", "mysql", "mongodb", "cassandra"];
@@ -178,7 +178,7 @@ mod server {
         ALONE[place].lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Has `tools/servers.py` do something with a server that it has started.
+    /// Makes `tools/servers.py` act on a server that it has started.
     fn control(kind: Kind, what: &str, folder: &str) {
         let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/servers.py");
         let name = kind.server().unwrap();
@@ -201,12 +201,12 @@ mod server {
         let _alone = alone(kind);
         let (Some(folder), Some(fresh)) = (folder(), Fresh::new(kind)) else { return };
         let mut next = 0;
-        // Each costs a start of the server.
+        // Each requires restarting the server.
         let rounds = rounds(20).min(20);
         for round in 0..rounds {
             let moment = Duration::from_millis(u64::from(round) * 79 % 400);
             next = killed_round(&fresh.url, round, next, |acknowledged| {
-                // Some die while they connect or make the table.
+                // Some die while they connect or create the table.
                 if round % 4 != 0 {
                     acknowledged();
                 }
@@ -224,11 +224,11 @@ mod server {
         let (Some(folder), Some(fresh)) = (folder(), Fresh::new(kind)) else { return };
         let mut store = Store::open(&fresh.url, "restarted", None).unwrap();
         store.put(b"k", b"1", Format::Json).unwrap();
-        // A read notices nothing of it.
+        // A read is not affected.
         control(kind, "stop", &folder);
         control(kind, "start", &folder);
         assert_eq!(store.get(b"k", Format::Json).unwrap().unwrap(), b"1");
-        // Nor does a change, where the connection was found dead before it was sent.
+        // Nor is a change, if the connection was found dead before it was sent.
         control(kind, "stop", &folder);
         control(kind, "start", &folder);
         std::thread::sleep(Duration::from_millis(1_100));
@@ -238,7 +238,7 @@ mod server {
             for _ in 0..2 {
                 let told = store.get(b"k", Format::Json).unwrap_err().to_string();
                 let unconnected = told.starts_with("cannot read a value: no connection: ");
-                // Drivers with connections of their own say either.
+                // Drivers with their own connections report either.
                 let lost = told.starts_with("cannot read a value: the connection was lost");
                 assert!(unconnected || (lost && !kind.has_line()), "{told}");
                 assert!(told.ends_with("; try again"), "{told}");
@@ -252,8 +252,8 @@ mod server {
         }
     }
 
-    /// Stands between a client and its server, and cuts the line when the client has sent so many
-    /// bytes more.
+    /// Sits between a client and its server, and cuts the connection once the client has sent this
+    /// many more bytes.
     struct Between {
         port: u16,
         left: Arc<AtomicU64>,
@@ -315,18 +315,18 @@ mod server {
         let batch: Vec<(&[u8], Option<&[u8]>)> =
             keys.iter().map(|key| (key.as_bytes(), Some(&filler[..]))).collect();
         for bytes in [0, 10_000, 500_000, 1_900_000] {
-            // A line that was used just now is not asked whether it is sound.
+            // A recently used connection is not checked first.
             assert!(engine.exists(&layout, b"before").unwrap());
             between.left.store(bytes, Ordering::SeqCst);
             let told = engine.apply(&layout, &batch).unwrap_err().to_string();
             assert!(told.contains("the connection was lost before the answer came"), "{told}");
             assert!(told.contains("not known whether this was done"), "{told}");
-            // The next operation works, and nothing of the batch is there.
+            // The next operation works, and nothing of the batch is stored.
             let found = engine.keys(&layout, &Range::all(), Order::Ascending, 100).unwrap();
             if engine.is_atomic() {
                 assert_eq!(found, [b"before".to_vec()], "{bytes}");
             } else {
-                // What is there of it is whole.
+                // What is stored of it is intact.
                 assert!(found.contains(&b"before".to_vec()) && found.len() <= 41, "{bytes}");
                 for key in found.iter().filter(|key| **key != b"before") {
                     let value = engine.get(&layout, key).unwrap().unwrap();
@@ -335,7 +335,7 @@ mod server {
             }
             engine.put(&layout, b"before", b"2").unwrap();
         }
-        // A read is made once more.
+        // A read is repeated once.
         between.left.store(0, Ordering::SeqCst);
         assert_eq!(engine.get(&layout, b"before").unwrap().unwrap(), b"2");
         engine.apply(&layout, &batch).unwrap();

@@ -1,4 +1,4 @@
-//! TLS to servers: with a certificate that is trusted, and with none other.
+//! TLS to servers: with a trusted certificate, and with no other.
 
 #![cfg(any(feature = "postgres", feature = "mysql", feature = "mongodb", feature = "cassandra"))]
 #![cfg_attr(
@@ -20,7 +20,7 @@ fn server(kind: Kind) -> Option<(String, String)> {
         return None;
     };
     if kind == Kind::MongoDb {
-        // FerretDB has another port for it.
+        // FerretDB uses a different port for it.
         match std::env::var("REGAUGE_TEST_MONGODB_TLS") {
             Ok(url) => base = url,
             Err(_) => {
@@ -44,7 +44,8 @@ fn opened(url: &str) -> Result<Store, Error> {
     Ok(store)
 }
 
-/// Opens with the authority, and is refused with a stranger's and with the public ones.
+/// Connects with the test authority, and is refused with an unknown authority and with the public
+/// ones.
 fn is_looked_at(kind: Kind, asks: &str, names: &str) {
     let Some((bare, folder)) = server(kind) else { return };
     let trusted = format!("{bare}?{asks}&{names}={folder}/ca.pem");
@@ -63,7 +64,7 @@ fn is_looked_at(kind: Kind, asks: &str, names: &str) {
     assert!(told.contains("nothing.pem"), "{told}");
 }
 
-/// The certificate is for 127.0.0.1 alone.
+/// The certificate is valid only for 127.0.0.1.
 fn is_for_another_host(kind: Kind, asks: &str, names: &str) {
     let Some((bare, folder)) = server(kind) else { return };
     let url = format!("{bare}?{asks}&{names}={folder}/ca.pem");
@@ -77,7 +78,7 @@ mod postgres {
     use super::*;
     use regauge_store::engine::Postgres;
 
-    /// Fails where this very connection is not encrypted.
+    /// Fails unless this very connection is encrypted.
     const ENCRYPTED: &str = "DO $$ BEGIN IF NOT (SELECT ssl FROM pg_stat_ssl WHERE pid = \
                              pg_backend_pid()) THEN RAISE 'not encrypted'; END IF; END $$";
 
@@ -95,7 +96,7 @@ mod postgres {
         };
         let told = run("sslmode=disable").unwrap_err().to_string();
         assert!(told.contains("not encrypted"), "{told}");
-        // Also where it is not asked for: the server offers it.
+        // Even if it is not requested: the server offers it.
         for asks in ["sslmode=require&", "sslmode=prefer&", ""] {
             run(&format!("{asks}sslrootcert={folder}/ca.pem")).unwrap();
         }
@@ -107,7 +108,7 @@ mod mysql {
     use super::*;
     use regauge_store::engine::Mysql;
 
-    /// Fails where this very connection is not encrypted.
+    /// Fails unless this very connection is encrypted.
     const ENCRYPTED: &str = "BEGIN NOT ATOMIC IF (SELECT variable_value FROM \
                              information_schema.session_status WHERE variable_name = \
                              'Ssl_cipher') = '' THEN SIGNAL SQLSTATE '45000' SET message_text = \
@@ -129,11 +130,11 @@ mod mysql {
     }
 }
 
-/// The port speaks nothing else: who does not ask for TLS finds nobody there.
+/// The port speaks nothing else: without TLS, a client gets no answer.
 #[cfg(feature = "mongodb")]
 #[test]
 fn mongodbs_certificate_is_looked_at() {
-    // The driver tries again till then, also where it is a certificate that it does not like.
+    // The driver retries until then, even for a certificate that it rejects.
     const SOON: &str = "serverSelectionTimeoutMS=2000";
     let asks = format!("tls=true&{SOON}");
     is_looked_at(Kind::MongoDb, &asks, "tlsCAFile");
@@ -142,7 +143,7 @@ fn mongodbs_certificate_is_looked_at() {
     assert!(opened(&format!("{bare}?{SOON}")).is_err());
 }
 
-/// Its driver knows nodes by their addresses, so that a name is not compared.
+/// Its driver knows nodes by their addresses, so names are not compared.
 #[cfg(feature = "cassandra")]
 #[test]
 fn cassandras_certificate_is_looked_at() {

@@ -1,4 +1,4 @@
-//! Keys and values as the columns of a table hold them, the same for every engine.
+//! Keys and values as stored in the columns of a table, the same for every engine.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::{KeyKind, Layout, Range};
 use crate::envelope::{BASE64_OF_MAGIC, MAGIC};
 use crate::error::{Error, Result, shown};
 
-/// A key as its column holds it.
+/// A key as stored in its column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Key<'k> {
     Bytes(Cow<'k, [u8]>),
@@ -27,18 +27,18 @@ impl<'k> Key<'k> {
                 .map_err(|_| wrong(layout, key, "UTF-8 text")),
             KeyKind::Integer => std::str::from_utf8(key)
                 .ok()
-                // One way to write a number: "007" is no other key than 7.
+                // Numbers have one canonical form: "007" is not the key 7.
                 .and_then(|text| text.parse::<i64>().ok().filter(|one| one.to_string() == text))
                 .map(Key::Integer)
                 .ok_or_else(|| wrong(layout, key, "whole numbers")),
         }
     }
 
-    /// The first key that a column can hold at or behind these bytes, for an end of a range;
-    /// nothing where none is so large.
+    /// Returns the first key that a column can hold at or after these bytes, for the end of a
+    /// range; `None` if no key is that large.
     ///
     /// # Errors
-    /// `Usage` for an end that is no number where keys are numbers.
+    /// `Usage` for an end that is not a number in a column of numbers.
     pub(crate) fn end(layout: &Layout, bytes: &'k [u8]) -> Result<Option<Key<'k>>> {
         match layout.key_kind {
             KeyKind::Text => Ok(text_from(bytes).map(Key::Text)),
@@ -46,16 +46,16 @@ impl<'k> Key<'k> {
         }
     }
 
-    /// The same for a column whose texts have no zero bytes.
+    /// The same for a column whose texts contain no zero bytes.
     ///
     /// # Errors
-    /// As `end`.
+    /// Those of `end`.
     #[cfg(feature = "postgres")]
     pub(crate) fn end_without_zero(layout: &Layout, bytes: &'k [u8]) -> Result<Option<Key<'k>>> {
         let found = Key::end(layout, bytes)?;
         let Some(Key::Text(text)) = &found else { return Ok(found) };
         match text.find('\0') {
-            // What stands behind all that goes on with a zero byte.
+            // The first text after everything that continues with a zero byte.
             Some(at) => Ok(Some(Key::Text(format!("{}\u{1}", &text[..at]).into()))),
             None => Ok(found),
         }
@@ -65,10 +65,10 @@ impl<'k> Key<'k> {
 type Ends<'k> = (Option<Key<'k>>, Option<Key<'k>>);
 
 impl<'k> Key<'k> {
-    /// The ends of a range, each found by `end`; nothing at all where no key can be in it.
+    /// Returns the ends of a range, each found by `end`; `None` if no key can be in it.
     ///
     /// # Errors
-    /// As `end`.
+    /// Those of `end`.
     pub(crate) fn ends(
         layout: &Layout,
         range: &'k Range,
@@ -89,12 +89,12 @@ impl<'k> Key<'k> {
     }
 }
 
-/// That a key is none of this table's.
+/// Creates the error for a key that this table cannot hold.
 pub(crate) fn wrong(layout: &Layout, key: &[u8], expected: &str) -> Error {
     Error::usage(format!("key {}: table {} takes {expected}", shown(key), layout.table))
 }
 
-/// The smallest text in UTF-8 that is not before these bytes, in the order of bytes.
+/// Returns the smallest UTF-8 text that does not precede these bytes, in byte order.
 fn text_from(bytes: &[u8]) -> Option<Cow<'_, str>> {
     let good = match std::str::from_utf8(bytes) {
         Ok(text) => return Some(text.into()),
@@ -102,12 +102,12 @@ fn text_from(bytes: &[u8]) -> Option<Cow<'_, str>> {
     };
     let (good, rest) = bytes.split_at(good);
     let mut text = String::from_utf8(good.to_vec()).expect("valid up to there");
-    // The order of characters is the order of their bytes.
+    // Characters sort like their bytes.
     if let Some(next) = first_char(|one| encoded(one).as_bytes() > rest) {
         text.push(next);
         return Some(text.into());
     }
-    // None begins so high: one of the characters before it has to grow.
+    // No character begins this high: one of the preceding characters has to be incremented.
     while let Some(last) = text.pop() {
         if let Some(next) = first_char(|one| one > last) {
             text.push(next);
@@ -121,9 +121,9 @@ fn encoded(one: char) -> String {
     one.to_string()
 }
 
-/// The first character for which this holds, where it holds for all behind it too.
+/// Returns the first character for which this holds; it must hold for all later ones too.
 fn first_char(holds: impl Fn(char) -> bool) -> Option<char> {
-    // Surrogates are no characters: they count as the one behind them.
+    // Surrogates are not characters: they count as the character after them.
     let at = |code: u32| char::from_u32(code).unwrap_or('\u{E000}');
     let (mut low, mut high) = (0, u32::from(char::MAX) + 1);
     while low < high {
@@ -133,7 +133,7 @@ fn first_char(holds: impl Fn(char) -> bool) -> Option<char> {
     (low <= u32::from(char::MAX)).then(|| at(low))
 }
 
-/// A value as its column holds it.
+/// A value as stored in its column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stored<'v> {
     Bytes(&'v [u8]),
@@ -141,8 +141,8 @@ pub(crate) enum Stored<'v> {
 }
 
 impl<'v> Stored<'v> {
-    /// In a column of text, what has an envelope is in Base64; what others have written there is
-    /// text as it stands.
+    /// In a text column, values with an envelope are in Base64; values from other programs are
+    /// stored verbatim.
     pub(crate) fn new(layout: &Layout, value: &'v [u8]) -> Stored<'v> {
         match layout.text {
             true if value.starts_with(&MAGIC) => Stored::Text(BASE64.encode(value).into()),
@@ -155,8 +155,9 @@ impl<'v> Stored<'v> {
     }
 }
 
-/// The bytes of a value that a column of text holds: only what begins as an envelope's Base64 is
-/// decoded; what is no Base64 after all stays as it stands, and `Store::unseal` names it.
+/// Returns the bytes of a value in a text column: only what begins like an envelope's Base64 is
+/// decoded; anything that turns out not to be Base64 stays unchanged, and `Store::unseal` reports
+/// it.
 pub(crate) fn from_text(text: &[u8]) -> Vec<u8> {
     match text.starts_with(BASE64_OF_MAGIC) {
         true => BASE64.decode(text).unwrap_or_else(|_| text.to_vec()),
@@ -175,7 +176,8 @@ mod tests {
         };
         check(b"", Some(""));
         check(b"a\xC3\xA9", Some("a\u{e9}"));
-        // What `Range::prefix` makes of U+007F, of U+00FF, of U+FFFF and of the very last.
+        // The ends that `Range::prefix` builds for U+007F, U+00FF, U+FFFF and the very last
+        // character.
         check(b"\x80", Some("\u{80}"));
         check(b"\xC3\xC0", Some("\u{100}"));
         check(b"x\xEF\xBF\xC0", Some("x\u{10000}"));
@@ -184,7 +186,7 @@ mod tests {
         check(b"\xFF", None);
         check(b"a\xFFb", Some("b"));
         check("\u{10FFFF}\u{D7FF}".as_bytes(), Some("\u{10FFFF}\u{D7FF}"));
-        // Half a character, and the half of a surrogate.
+        // Half a character, and half a surrogate pair.
         check(b"\xC3", Some("\u{c0}"));
         check(b"\xED\xA0\x80", Some("\u{E000}"));
         check("\u{D7FF}\u{ff}".as_bytes().split_last().unwrap().1, Some("\u{D7FF}\u{c0}"));

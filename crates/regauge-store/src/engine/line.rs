@@ -1,11 +1,11 @@
-//! A line to a server: a connection that is made when it is first needed, looked at before it is
-//! used again, and made anew when it was lost.
+//! A line to a server: a connection that is established on first use, checked before reuse, and
+//! re-established when lost.
 //!
-//! **What is repeated.** A call that only reads is made once more when its connection is lost. A
-//! change is repeated where it cannot have been done: when the connection is found dead before
-//! anything of it was sent, and when the server says that it undid the change because of another
-//! one (a deadlock, a failed serialization). When the connection is lost after that, nobody knows
-//! whether the change was done, and the error says so: the caller reads the key, or puts again.
+//! **What is repeated.** A read-only call is repeated once if its connection is lost. A change is
+//! repeated if it cannot have been done: if the connection is found dead before anything was sent,
+//! and if the server says that it rolled the change back because of another one (a deadlock, a
+//! serialization failure). If the connection is lost later, nobody knows whether the change was
+//! done, and the error says so: the caller reads the key, or puts it again.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -14,53 +14,53 @@ use std::time::{Duration, Instant};
 use super::runtime::{CONNECT_TIMEOUT, Runtime};
 use crate::error::{Error, Result};
 
-/// How often a change is made that the server undoes because of others.
+/// Maximum attempts at a change that the server keeps rolling back because of others.
 const ATTEMPTS: u32 = 6;
-/// How long the server may take to say that it is still there.
+/// Timeout for checking that the server is still there.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// A connection that was used less long ago is taken for sound without asking the server.
+/// A connection used more recently than this is assumed alive without asking the server.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// How a driver makes a connection, and what its errors mean.
+/// How a driver connects, and what its errors mean.
 pub(super) trait Dial {
     /// A connection.
     type Link;
     /// The driver's error.
     type Failure;
 
-    /// The server, as errors may show it.
+    /// Returns the server's name for error messages.
     fn place(&self) -> &str;
 
-    /// Makes a connection.
+    /// Opens a connection.
     fn dial(&self) -> impl Future<Output = Result<Self::Link, Self::Failure>>;
 
-    /// Whether the connection is not known to be lost; costs no answer of the server.
+    /// Returns whether the connection is not known to be lost; needs no round trip.
     fn is_open(&self, link: &mut Self::Link) -> impl Future<Output = bool>;
 
-    /// Asks the server for an answer that means nothing.
+    /// Pings the server.
     fn ping(&self, link: &mut Self::Link) -> impl Future<Output = bool>;
 
-    /// What an error means.
+    /// Classifies an error.
     fn verdict(&self, failure: &Self::Failure) -> Verdict;
 
-    /// What an error says, with what to do about it where that is known.
+    /// Returns an error's message, with what to do about it if known.
     fn words(&self, failure: &Self::Failure) -> String;
 }
 
 /// What a driver's error means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The connection is of no more use.
+    /// The connection is unusable.
     Lost,
-    /// The server undid the change because of another one.
+    /// The server rolled the change back because of another one.
     Undone,
-    /// The server is busy: the same may work a moment later.
+    /// The server is busy: the same call may work a moment later.
     Busy,
-    /// The server says no.
+    /// The server refused.
     Refused,
 }
 
-/// Whether a call may be made twice.
+/// Whether a call may be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     /// It changes nothing.
@@ -78,7 +78,7 @@ pub(super) struct Line<D: Dial> {
     timeout: Duration,
 }
 
-/// How a call ended, beside its link.
+/// How a call ended, apart from its link.
 enum Ended<T, F> {
     Done(T),
     Failed(F),
@@ -86,18 +86,18 @@ enum Ended<T, F> {
 }
 
 impl<D: Dial> Line<D> {
-    /// A line that gives up a call after `timeout`.
+    /// Creates a line that abandons a call after `timeout`.
     ///
     /// # Errors
-    /// As `Runtime::new`.
+    /// Those of `Runtime::new`.
     pub(super) fn new(dial: D, timeout: Duration) -> Result<Line<D>> {
         Ok(Line { held: RefCell::new(None), runtime: Runtime::new()?, dial, timeout })
     }
 
-    /// Does some work on the connection.
+    /// Runs an operation on the connection.
     ///
     /// # Errors
-    /// `Engine`; see the module for what is repeated before.
+    /// `Engine`; the module describes what is repeated first.
     pub(super) fn call<T>(
         &self,
         doing: &str,
@@ -107,7 +107,7 @@ impl<D: Dial> Line<D> {
         let failed =
             |message: String, passing| Error::Engine { doing: doing.to_owned(), message, passing };
         for attempt in 1.. {
-            // A link that is not put back, because time ran out or the thread unwinds, is closed.
+            // A link that is not put back, because of a timeout or a panic, is closed.
             let held = self.held.borrow_mut().take();
             let limit = self.timeout + CONNECT_TIMEOUT;
             let (link, ended) =
@@ -194,7 +194,7 @@ impl<D: Dial> Line<D> {
     }
 }
 
-/// Longer each time, and not the same for two who undid each other.
+/// Returns a delay: longer each time, and different for two calls that keep aborting each other.
 fn pause(attempt: u32) -> Duration {
     let odd = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

@@ -1,9 +1,9 @@
-//! What a database must be able to do to hold a store, and the databases that can.
+//! The operations a database needs to hold a store, and the databases that provide them.
 //!
-//! The trait is blocking: SQLite is, a command line is, and a server asks from a thread of its
-//! pool. Drivers that are asynchronous bring a small runtime of their own.
+//! The trait is blocking: SQLite is, a command line is, and a server calls it from a thread pool.
+//! Asynchronous drivers bring a small runtime of their own.
 //!
-//! Each server's driver is behind a feature of its own, since it takes minutes to build.
+//! Each server's driver is behind its own feature, because it takes minutes to build.
 
 #[cfg(feature = "cassandra")]
 mod cassandra;
@@ -41,24 +41,25 @@ pub use sqlite::Sqlite;
 /// A range of keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Range {
-    /// The first key that belongs to it; nothing is the very first.
+    /// The first key that belongs to it; `None` starts at the very first.
     pub from: Option<Vec<u8>>,
-    /// The first key behind it; nothing is no end.
+    /// The first key after it; `None` has no end.
     pub to: Option<Vec<u8>>,
 }
 
 impl Range {
-    /// All keys.
+    /// Returns the range of all keys.
     #[must_use]
     pub fn all() -> Range {
         Range::default()
     }
 
-    /// The keys that begin with these bytes.
+    /// Creates the range of keys that begin with these bytes.
     #[must_use]
     pub fn prefix(prefix: &[u8]) -> Range {
         let mut to = prefix.to_vec();
-        // The first key behind all with this prefix: the last byte that can grow, grown.
+        // The first key after all with this prefix: the last byte that can be incremented,
+        // incremented.
         while let Some(last) = to.pop() {
             if last < u8::MAX {
                 to.push(last + 1);
@@ -79,34 +80,34 @@ pub enum Order {
     Descending,
 }
 
-/// Where in the database a collection is.
+/// The location of a collection in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The table (the collection of documents, the column family).
     pub table: String,
-    /// The column of the key.
+    /// The key column.
     pub key: String,
-    /// The column of the value.
+    /// The value column.
     pub value: String,
-    /// What the database holds in the column of the key.
+    /// The type of the key column.
     pub key_kind: KeyKind,
-    /// Whether the column of the value takes text only: then values are in Base64.
+    /// Whether the value column accepts only text: values are then in Base64.
     pub text: bool,
 }
 
-/// What a column of keys holds. Keys are bytes everywhere else: the text, or the decimal digits.
+/// The type of a key column. Everywhere else keys are bytes: the text, or the decimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
     /// Any bytes.
     Bytes,
     /// UTF-8 text.
     Text,
-    /// Whole numbers; a scan is in the order of the numbers.
+    /// Whole numbers; a scan is in numeric order.
     Integer,
 }
 
 impl KeyKind {
-    /// Its name in the table of collections.
+    /// Returns its name in the table of collections.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -124,35 +125,35 @@ impl KeyKind {
 /// Bytes of values after which a page ends early.
 pub(crate) const PAGE_BYTES: usize = 4 << 20;
 
-/// Keys of a deletion, where a table is emptied.
+/// Keys per deletion when a table is emptied.
 const DELETED_AT_ONCE: usize = 1_000;
 
 /// A key and its stored value.
 pub type Pair = (Vec<u8>, Vec<u8>);
 
-/// A change of many values at once: a value to put, or nothing to delete.
+/// A change to many values at once: a value to put, or `None` to delete.
 pub type Change<'b> = (&'b [u8], Option<&'b [u8]>);
 
-/// A database that holds collections of keys and values. Values are bytes to it.
+/// A database that holds collections of keys and values. To it, values are opaque bytes.
 pub trait Engine: Send {
-    /// The name of the engine for people: "SQLite 3.50".
+    /// Returns the name of the engine for display: "SQLite 3.50".
     fn name(&self) -> String;
 
-    /// Whether a batch is put as a whole or not at all.
+    /// Returns whether a batch is stored as a whole or not at all.
     fn is_atomic(&self) -> bool;
 
-    /// The most bytes that one stored value may have; nothing is no limit that matters beside
-    /// that of documents.
+    /// Returns the maximum size of a stored value; `None` if the limit is irrelevant next to that
+    /// of documents.
     fn value_limit(&self) -> Option<usize> {
         None
     }
 
-    /// Whether each change is synced to the disk before it is acknowledged, as it is at first.
-    /// Without, the last changes may be missing after the machine has lost its power; never after
-    /// a program was killed, and what is there is whole.
+    /// Sets whether each change is synced to the disk before it is acknowledged, which is the
+    /// default. Otherwise the last changes may be missing after a power failure, but never after a
+    /// killed program, and the remaining data is intact.
     ///
     /// # Errors
-    /// `Usage` for an engine that leaves no choice; `Engine`.
+    /// `Usage` for an engine without a choice; `Engine`.
     fn sync_each_change(&self, each: bool) -> Result {
         if each {
             return Ok(());
@@ -160,32 +161,32 @@ pub trait Engine: Send {
         Err(Error::usage(format!("{} syncs as its server is configured", self.name())))
     }
 
-    /// The column of the keys in collections of regauge's own.
+    /// Returns the key column of regauge's own collections.
     fn key_column(&self) -> &'static str {
         "key"
     }
 
-    /// Whether the database has a table of this name, however its letters are written.
+    /// Returns whether the database has a table of this name, ignoring case.
     ///
     /// # Errors
     /// `Engine`.
     fn has_table(&self, name: &str) -> Result<bool>;
 
-    /// Looks whether a table that others have made can be a collection: it is there, has these
-    /// columns, and no two rows of one key.
+    /// Checks whether another program's table can be used as a collection: it exists, has these
+    /// columns, and no key occurs in two rows.
     ///
     /// # Errors
-    /// `Usage`, saying what it lacks; `Engine`.
+    /// `Usage`, saying what is missing; `Engine`.
     fn check(&self, layout: &Layout) -> Result;
 
-    /// Makes the table of a collection, if it is not there.
+    /// Creates the table of a collection, unless it exists.
     ///
     /// # Errors
     /// `Engine`.
     fn create(&self, layout: &Layout) -> Result;
 
-    /// Makes a table as a program would that knows nothing of regauge: a column of keys, which is
-    /// the whole primary key, and one of values, binary or text as the layout says.
+    /// Creates a table as a program unaware of regauge would: a key column, which is the whole
+    /// primary key, and a value column, binary or text as the layout says.
     ///
     /// # Errors
     /// `Engine`.
@@ -193,7 +194,8 @@ pub trait Engine: Send {
         self.create(layout)
     }
 
-    /// Removes a table with all that is in it. What holds a part of a table removes that part.
+    /// Removes a table with everything in it. If the collection is part of a table, removes that
+    /// part.
     ///
     /// # Errors
     /// `Engine`.
@@ -208,10 +210,10 @@ pub trait Engine: Send {
         }
     }
 
-    /// Makes the table of a collection and keeps the note that describes it, both or none; what is
-    /// there already stays as it is. Where the engine has no transactions for this, a second note
-    /// says meanwhile that the table is being made ([`making`]), so that a run that was
-    /// killed in between can be done again.
+    /// Creates the table of a collection and stores the note that describes it, both or neither;
+    /// anything that exists already stays unchanged. If the engine has no transactions for this, a
+    /// second note says meanwhile that the table is being created ([`making`]), so that a run
+    /// killed in between can be repeated.
     ///
     /// # Errors
     /// `Engine`.
@@ -224,47 +226,47 @@ pub trait Engine: Send {
         self.set_note(&making(name), None)
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
     /// `Engine`; `Usage` for a key that the column cannot hold.
     fn get(&self, layout: &Layout, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// The values of many keys, in their order.
+    /// Returns the values of many keys, in their order.
     ///
     /// # Errors
-    /// As `get`.
+    /// Those of `get`.
     fn get_many(&self, layout: &Layout, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
         keys.iter().map(|key| self.get(layout, key)).collect()
     }
 
-    /// Whether there is a value of this key.
+    /// Returns whether this key has a value.
     ///
     /// # Errors
-    /// As `get`.
+    /// Those of `get`.
     fn exists(&self, layout: &Layout, key: &[u8]) -> Result<bool> {
         Ok(self.get(layout, key)?.is_some())
     }
 
-    /// Puts one value, in the place of an older one if there is one.
+    /// Stores one value, replacing an existing one.
     ///
     /// # Errors
-    /// As `get`.
+    /// Those of `get`.
     fn put(&self, layout: &Layout, key: &[u8], value: &[u8]) -> Result {
         self.apply(layout, &[(key, Some(value))])
     }
 
-    /// Puts and deletes many values: all of them or, where `is_atomic`, none.
+    /// Puts and deletes many values: all of them or, if `is_atomic`, none.
     ///
     /// # Errors
-    /// As `get`.
+    /// Those of `get`.
     fn apply(&self, layout: &Layout, changes: &[Change<'_>]) -> Result;
 
-    /// Puts a value (or deletes it: nothing) if the present one is still what the caller has seen
-    /// (or is still not there: nothing). Tells whether it did.
+    /// Puts a value (or deletes it: `None`) if the present one is still what the caller has seen
+    /// (or still absent: `None`). Returns whether it did.
     ///
     /// # Errors
-    /// As `get`.
+    /// Those of `get`.
     fn swap(
         &self,
         layout: &Layout,
@@ -273,33 +275,34 @@ pub trait Engine: Send {
         new: Option<&[u8]>,
     ) -> Result<bool>;
 
-    /// Many such swaps in one transaction where there are transactions; tells which were done.
+    /// Performs many such swaps, in one transaction if the engine has transactions; returns which
+    /// were done.
     ///
     /// # Errors
-    /// As `get`.
+    /// Those of `get`.
     fn swap_many(&self, layout: &Layout, swaps: &[(&[u8], &[u8], &[u8])]) -> Result<Vec<bool>> {
         let one = |&(key, seen, new): &_| self.swap(layout, key, Some(seen), Some(new));
         swaps.iter().map(one).collect()
     }
 
-    /// Deletes a value; tells whether there was one.
+    /// Deletes a value; returns whether there was one.
     ///
     /// # Errors
-    /// As `get`.
+    /// Those of `get`.
     fn delete(&self, layout: &Layout, key: &[u8]) -> Result<bool>;
 
-    /// The first keys and values of a range, at most `limit` of them and, after the first, at most
-    /// some megabytes.
+    /// Returns the first keys and values of a range, at most `limit` of them and, after the first,
+    /// at most a few megabytes.
     ///
     /// # Errors
-    /// As `get`.
+    /// Those of `get`.
     fn page(&self, layout: &Layout, range: &Range, order: Order, limit: usize)
     -> Result<Vec<Pair>>;
 
-    /// The first keys of a range.
+    /// Returns the first keys of a range.
     ///
     /// # Errors
-    /// As `get`.
+    /// Those of `get`.
     fn keys(
         &self,
         layout: &Layout,
@@ -308,14 +311,14 @@ pub trait Engine: Send {
         limit: usize,
     ) -> Result<Vec<Vec<u8>>>;
 
-    /// Values and their bytes, all together.
+    /// Returns the number of values and their total size.
     ///
     /// # Errors
     /// `Engine`.
     fn count(&self, layout: &Layout) -> Result<(u64, u64)>;
 
-    /// Removes what a writer that died has left of large values ([`Chunked`]), where it is older
-    /// than this. Gives the number of these values.
+    /// Removes what crashed writers left of large values ([`Chunked`]), if it is older than this.
+    /// Returns the number of these values.
     ///
     /// # Errors
     /// `Engine`.
@@ -323,32 +326,32 @@ pub trait Engine: Send {
         Ok(0)
     }
 
-    /// A note that regauge keeps beside the collections, by its name.
+    /// Returns a note that regauge keeps alongside the collections, by its name.
     ///
     /// # Errors
     /// `Engine`.
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>>;
 
-    /// Keeps a note, or removes it: nothing.
+    /// Stores a note, or removes it: `None`.
     ///
     /// # Errors
     /// `Engine`.
     fn set_note(&self, name: &str, note: Option<&[u8]>) -> Result;
 
-    /// The names of all notes that begin so, in their order.
+    /// Returns the names of all notes with this prefix, sorted.
     ///
     /// # Errors
     /// `Engine`.
     fn notes(&self, prefix: &str) -> Result<Vec<String>>;
 }
 
-/// The name of the note that says that a collection is being made.
+/// Returns the name of the note that marks a collection being created.
 #[must_use]
 pub fn making(name: &str) -> String {
     format!("making/{name}")
 }
 
-/// The error for a URL whose driver this build has left out.
+/// The error for a URL whose driver is not in this build.
 #[cfg(not(all(
     feature = "postgres",
     feature = "mysql",
@@ -367,7 +370,7 @@ fn missing(url: &str, feature: &str) -> Result<Box<dyn Engine>> {
 /// `cassandra://…`.
 ///
 /// # Errors
-/// `Usage` for a URL of no known kind or of a kind that is not compiled in, and the engine's own.
+/// `Usage` for a URL of an unknown kind or one that is not compiled in, and the engine's own.
 /// No error shows a password.
 pub fn open(url: &str) -> Result<Box<dyn Engine>> {
     let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
@@ -396,19 +399,19 @@ pub fn open(url: &str) -> Result<Box<dyn Engine>> {
     }
 }
 
-/// Opens a database that must be there: as [`open`], but a file of SQLite is not made.
+/// Opens an existing database: like [`open`], but without creating an SQLite file.
 ///
 /// # Errors
-/// `Absent` where the file is not there, and as `open`.
+/// `Absent` if the file is missing, and those of `open`.
 pub fn open_existing(url: &str) -> Result<Box<dyn Engine>> {
     match url.split_once(':') {
         Some(("sqlite", path)) => Ok(Box::new(Sqlite::open_existing(path)?)),
-        // A server has a database or says that it has none.
+        // A server either has the database or reports that it does not.
         _ => open(url),
     }
 }
 
-/// The engine, with large values in chunks where it has a limit.
+/// Wraps an engine with a size limit, so that large values are stored in chunks.
 #[cfg_attr(not(feature = "runtime"), allow(dead_code, reason = "SQLite has no limit that matters"))]
 fn in_chunks(engine: impl Engine + 'static) -> Box<dyn Engine> {
     match engine.value_limit() {
@@ -417,7 +420,7 @@ fn in_chunks(engine: impl Engine + 'static) -> Box<dyn Engine> {
     }
 }
 
-/// The first key behind this one; nothing behind the last that there can be.
+/// Returns the first key after this one; `None` if this is the last possible one.
 pub(crate) fn successor(layout: &Layout, key: &[u8]) -> Option<Vec<u8>> {
     if layout.key_kind == KeyKind::Integer
         && let Some(number) =
@@ -430,7 +433,7 @@ pub(crate) fn successor(layout: &Layout, key: &[u8]) -> Option<Vec<u8>> {
     Some(next)
 }
 
-/// Leaves of a range what is behind this key, in an order; tells whether there can be something.
+/// Narrows a range to what follows this key, in an order; returns whether anything can be left.
 pub(crate) fn behind(rest: &mut Range, layout: &Layout, key: &[u8], order: Order) -> bool {
     match order {
         Order::Ascending => match successor(layout, key) {
@@ -442,18 +445,18 @@ pub(crate) fn behind(rest: &mut Range, layout: &Layout, key: &[u8], order: Order
     true
 }
 
-/// A URL as an error may show it: without user, password and parameters.
+/// Returns a URL for error messages: without user, password and parameters.
 pub(crate) fn shown_url(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
-        // A path, or something that is no URL at all and had better not be repeated.
+        // A path, or something that is not a URL and should not be repeated.
         return match url.split_once(':') {
             Some((scheme, path)) if !path.contains('@') => format!("{scheme}:{path}"),
             Some((scheme, _)) => format!("{scheme}:…"),
             None => url.to_owned(),
         };
     };
-    // A password may hold any sign, if it should not: what stands before the last @ is never
-    // shown, and nothing at all where that @ may be a part of a parameter.
+    // A password may contain any character, even if it should not: what precedes the last @ is
+    // never shown, and nothing at all if that @ may be part of a parameter.
     let (hidden, place) = match rest.rsplit_once('@') {
         Some((before, _)) if before.contains('?') => ("…", ""),
         Some((_, place)) => ("…@", place),

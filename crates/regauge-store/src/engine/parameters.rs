@@ -1,4 +1,4 @@
-//! The parameters of a server's URL that are regauge's own, apart from those of its driver.
+//! Parameters of a server's URL that are regauge's own rather than the driver's.
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ use super::runtime::CALL_TIMEOUT;
 use super::shown_url;
 use crate::error::{Error, Result};
 
-/// A URL without regauge's own parameters, and those.
+/// A URL without regauge's own parameters, and their values.
 pub(super) struct Parameters {
-    /// What the driver gets.
+    /// The URL for the driver.
     pub(super) url: String,
-    /// `timeout=SECONDS`: how long a call may take.
+    /// `timeout=SECONDS`: the timeout of a call.
     pub(super) timeout: Duration,
-    /// `sslrootcert=PATH`: certificates to trust in place of the system's, in PEM.
+    /// `sslrootcert=PATH`: certificates to trust instead of the system's, in PEM.
     pub(super) root_certificates: Option<String>,
 }
 
 impl Parameters {
     /// # Errors
-    /// `Usage` for a parameter that cannot be.
+    /// `Usage` for an invalid parameter.
     pub(super) fn new(url: &str) -> Result<Parameters> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let mut found =
@@ -41,7 +41,7 @@ impl Parameters {
                     found.timeout = Duration::from_secs(seconds);
                 }
                 "sslrootcert" => found.root_certificates = Some(text.into_owned()),
-                // Certificates are always looked at, so that these ask for no more than TLS.
+                // Certificates are always checked, so these modes ask for no more than TLS.
                 "sslmode" if ["verify-ca", "verify-full"].contains(&&*text) => {
                     others.push("sslmode=require");
                 }

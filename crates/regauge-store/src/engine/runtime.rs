@@ -1,32 +1,32 @@
-//! The runtime of the drivers that are asynchronous: one thread, the caller's.
+//! The runtime of the asynchronous drivers: one thread, the caller's.
 //!
-//! Nothing runs between two calls, so a driver must not need its tasks to run in the background:
-//! a connection that the server has closed meanwhile is found out by the next call.
+//! Nothing runs between two calls, so a driver must not rely on background tasks: a connection that
+//! the server has closed meanwhile is discovered by the next call.
 
 use std::future::Future;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
 
-/// How long a connection may take to be made.
+/// Timeout for establishing a connection.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long one call may take till its answer is there.
+/// Default timeout of a call.
 pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A runtime on the thread of whoever calls.
+/// A runtime on the caller's thread.
 pub(super) struct Runtime {
-    /// There till it is dropped.
+    /// `Some` until it is dropped.
     tokio: Option<tokio::runtime::Runtime>,
 }
 
 impl Runtime {
-    /// A runtime of its own for one engine.
+    /// Creates a runtime for one engine.
     ///
     /// # Errors
-    /// `Engine`: the system has no more descriptors.
+    /// `Engine`: the system has no descriptors left.
     pub(super) fn new() -> Result<Runtime> {
-        // Drivers that ask rustls for cryptography take what the process has. Only the first who
-        // says it counts; others have chosen then, which is as good.
+        // Drivers that use rustls for cryptography take the process's default provider. Only the
+        // first to install one counts; if another has been chosen by then, that is just as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let tokio = tokio.map_err(|error| Error::Engine {
@@ -37,14 +37,14 @@ impl Runtime {
         Ok(Runtime { tokio: Some(tokio) })
     }
 
-    /// Waits for some work of a driver, at most so long.
+    /// Waits for an operation of a driver, up to a timeout.
     ///
     /// # Errors
-    /// Those of the work; `Engine` when it took too long. Whether the server has done what it was
-    /// told is not known then, and a connection in that state is of no more use.
+    /// Those of the operation; `Engine` if it took too long. It is then unknown whether the server
+    /// did what it was told, and the connection is unusable.
     ///
     /// # Panics
-    /// On a thread that runs asynchronous tasks, which must not wait: use one that may block.
+    /// On a thread that runs asynchronous tasks, which must not block: use one that may.
     pub(super) fn wait<T>(
         &self,
         doing: &str,
@@ -74,7 +74,7 @@ impl Drop for Runtime {
     }
 }
 
-/// What is said of a change whose answer never came.
+/// Returns the message for a change whose answer never came.
 #[cfg(any(feature = "mongodb", feature = "cassandra"))]
 pub(super) fn lost(words: &str) -> String {
     format!(

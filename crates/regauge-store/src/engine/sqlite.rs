@@ -1,9 +1,9 @@
-//! SQLite: one file, any tool reads it, and the default.
+//! SQLite, the default: a single file that any tool can read.
 //!
 //! A collection is a table of `key BLOB UNIQUE, value BLOB` with SQLite's own row numbers, which
-//! keeps large values out of the index, and a view `NAME_text` that shows keys as text. The file
-//! is in WAL mode: readers and one writer do not wait for each other. Every change is synced
-//! before it is acknowledged (`synchronous = FULL`).
+//! keeps large values out of the index, and a view `NAME_text` that shows keys as text. The file is
+//! in WAL mode: readers and one writer do not block each other. Every change is synced before it is
+//! acknowledged (`synchronous = FULL`).
 
 mod recent;
 #[allow(unsafe_code, reason = "memory that processes share")]
@@ -29,23 +29,23 @@ use recent::Recent;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of values after which a page ends early.
 const PAGE_BYTES: usize = 4 << 20;
-/// Statements that stay prepared: some ten for each collection in use.
+/// Statements kept prepared: about ten for each collection in use.
 const STATEMENTS: usize = 64;
 
-/// What makes the table of notes.
+/// Statement that creates the table of notes.
 const NOTES: &str = "CREATE TABLE IF NOT EXISTS regauge_notes (\
                      name TEXT NOT NULL PRIMARY KEY, note BLOB NOT NULL)";
 
-/// A file of SQLite.
+/// An SQLite file.
 pub struct Sqlite {
-    /// Goes before the connection, whose memory it looks at.
+    /// Dropped before the connection, whose memory it reads.
     recent: RefCell<Recent>,
     connection: Connection,
-    /// The statements of the collection that was used last.
+    /// The statements of the most recently used collection.
     texts: RefCell<Option<Arc<Texts>>>,
 }
 
-/// The statements of single values, which are too quick for their texts to be made each time.
+/// The statements for single values, which are too fast to build their texts each time.
 struct Texts {
     layout: Layout,
     get: String,
@@ -69,7 +69,7 @@ impl Texts {
 }
 
 impl Sqlite {
-    /// Opens a file, and makes it if it is not there. `:memory:` is gone when it is closed.
+    /// Opens a file, creating it if missing. `:memory:` is discarded on close.
     ///
     /// # Errors
     /// `Engine`: no such folder, no permission, no database.
@@ -77,39 +77,39 @@ impl Sqlite {
         Sqlite::open_with(path, OpenFlags::SQLITE_OPEN_CREATE)
     }
 
-    /// Opens a file that must be there.
+    /// Opens an existing file.
     ///
     /// # Errors
-    /// `Absent`, and as `open`.
+    /// `Absent`, and those of `open`.
     pub fn open_existing(path: &str) -> Result<Sqlite> {
         let is_plain = !path.starts_with("file:") && path != ":memory:";
         if is_plain && !path.is_empty() && !Path::new(path).exists() {
-            return Err(Error::Absent(format!("there is no file {path}")));
+            return Err(Error::Absent(format!("no such file: {path}")));
         }
         Sqlite::open_with(path, OpenFlags::empty())
     }
 
-    /// Keeps no values that were read in memory: every read goes to the file.
+    /// Turns off the cache of recently read values: every read goes to the file.
     #[must_use]
     pub fn without_memory(self) -> Sqlite {
         self.recent.borrow_mut().stop();
         self
     }
 
-    /// Bounds the pages that the connection keeps in memory; SQLite's own bound is 2 MB.
+    /// Limits the pages that the connection keeps in memory; SQLite's own limit is 2 MB.
     ///
     /// # Errors
     /// `Engine`.
     pub fn with_page_cache(self, bytes: u32) -> Result<Sqlite> {
         let kib = -i64::from(bytes >> 10);
         let set = self.connection.pragma_update(None, "cache_size", kib);
-        set.map_err(failed("bound the page cache"))?;
+        set.map_err(failed("limit the page cache"))?;
         Ok(self)
     }
 
     fn open_with(path: &str, more: OpenFlags) -> Result<Sqlite> {
         if path.is_empty() {
-            return Err(Error::usage("found \"sqlite:\", expected a path behind it"));
+            return Err(Error::usage("found \"sqlite:\", expected a path after it"));
         }
         let doing = format!("open {path}");
         let flags = more
@@ -120,11 +120,11 @@ impl Sqlite {
             Connection::open_with_flags(Path::new(path), flags).map_err(failed(&doing))?;
         connection.busy_timeout(PATIENCE).map_err(failed(&doing))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        // Else a misspelt column in double quotes would be taken for a text.
+        // Otherwise a misspelt column in double quotes would be read as a string.
         for one in [DbConfig::SQLITE_DBCONFIG_DQS_DML, DbConfig::SQLITE_DBCONFIG_DQS_DDL] {
             connection.set_db_config(one, false).map_err(failed(&doing))?;
         }
-        // A file that another program has made keeps its journal.
+        // A file created by another program keeps its journal mode.
         let tables: i64 = connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .map_err(failed(&doing))?;
@@ -134,7 +134,7 @@ impl Sqlite {
         };
         match connection.execute_batch(set_up) {
             Ok(()) => {}
-            // A file that may only be read is read as it is.
+            // A read-only file is opened as it is.
             Err(error) if code(&error) == Some(ErrorCode::ReadOnly) => {}
             Err(error) => return Err(failed(&doing)(error)),
         }
@@ -142,7 +142,7 @@ impl Sqlite {
         Ok(Sqlite { recent, connection, texts: RefCell::new(None) })
     }
 
-    /// Lets the file have no more than so many pages of 4 KiB: a bound for whoever shares a disk.
+    /// Limits the file to this many pages of 4 KiB, for hosts that share a disk.
     ///
     /// # Errors
     /// `Engine`.
@@ -151,8 +151,7 @@ impl Sqlite {
         limit.map_err(failed("limit the file"))
     }
 
-    /// The notes' table is made by whoever keeps the first one: a file that is only read stays
-    /// as it is.
+    /// The table of notes is created with the first note: a file that is only read stays unchanged.
     fn has_notes(&self) -> Result<bool> {
         self.has_table("regauge_notes")
     }
@@ -213,7 +212,7 @@ impl Sqlite {
     }
 
     fn writing(&self, doing: &str) -> Result<Transaction<'_>> {
-        // At once, so that two writers wait for each other instead of failing half-way.
+        // Immediate, so that two writers wait for each other instead of failing halfway.
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(failed(doing))
     }
@@ -249,7 +248,7 @@ impl Sqlite {
         let doing = format!("change {}", shown(key));
         let bound = Key::new(layout, key)?;
         let (table, key_name, value_name) = quoted(layout);
-        // An adopted column may hold text where bytes are compared with it.
+        // An adopted column may hold text where it is compared with bytes.
         let same = format!("CAST({value_name} AS BLOB) = CAST(?2 AS BLOB)");
         let done = match (seen, new) {
             (Some(seen), Some(new)) => {
@@ -289,7 +288,7 @@ impl Sqlite {
         const DOING: &str = "read a range";
         let (table, key_name, value_name) = quoted(layout);
         let Some((from, to)) = Key::ends(layout, range, Key::end)? else { return Ok(()) };
-        // Conditions that are always true would keep SQLite from its index.
+        // Conditions that are always true would keep SQLite from using its index.
         let mut conditions = String::new();
         if from.is_some() {
             conditions += &format!(" AND {key_name} >= ?1");
@@ -339,7 +338,7 @@ impl Engine for Sqlite {
             .connection
             .query_row("PRAGMA journal_mode", [], |row| row.get(0))
             .map_err(failed(doing))?;
-        // Only in WAL mode the file stays whole without.
+        // Without syncing, the file stays intact only in WAL mode.
         let level = if each || journal != "wal" { "FULL" } else { "NORMAL" };
         self.connection.pragma_update(None, "synchronous", level).map_err(failed(doing))
     }
@@ -548,8 +547,8 @@ impl ToSql for Key<'_> {
     }
 }
 
-/// The bytes of a key. One of another type than the column is said to hold would stand elsewhere in
-/// the order: a walk would miss rows.
+/// Returns the bytes of a key. A key of another type than the column's declared one would sort
+/// elsewhere: a walk would miss rows.
 fn key_bytes(layout: &Layout, key: ValueRef<'_>) -> Result<Vec<u8>> {
     match (layout.key_kind, key) {
         (KeyKind::Integer, ValueRef::Integer(number)) => Ok(number.to_string().into_bytes()),
@@ -586,7 +585,7 @@ fn stored_bytes(layout: &Layout, value: ValueRef<'_>) -> Vec<u8> {
     }
 }
 
-/// What makes the table of a collection, and its view for people.
+/// Builds the statements that create the table of a collection, and its view for humans.
 fn table_of(layout: &Layout) -> String {
     let (table, key, value) = quoted(layout);
     let view = identifier(&text_view(layout));
@@ -604,7 +603,7 @@ fn table_of(layout: &Layout) -> String {
     )
 }
 
-/// The view that shows keys as text.
+/// Builds the view that shows keys as text.
 fn text_view(layout: &Layout) -> String {
     format!("{}_text", layout.table)
 }
@@ -613,12 +612,12 @@ fn quoted(layout: &Layout) -> (String, String, String) {
     (identifier(&layout.table), identifier(&layout.key), identifier(&layout.value))
 }
 
-/// A name as SQL takes it, whatever it holds.
+/// Quotes a name for SQL, whatever it contains.
 fn identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A text as SQL takes it.
+/// Quotes a text for SQL.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
@@ -627,15 +626,15 @@ fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
     error.sqlite_error_code()
 }
 
-/// The database's words, with what to do where that is known.
+/// Returns the database's message, with what to do if known.
 fn failed(doing: &str) -> impl Fn(rusqlite::Error) -> Error + '_ {
     move |error| {
         let passing =
             matches!(code(&error), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked));
         let message = match code(&error) {
             Some(ErrorCode::DiskFull) => "the disk is full; nothing was changed".to_owned(),
-            Some(ErrorCode::NotADatabase) => "the file is no database of SQLite".to_owned(),
-            Some(ErrorCode::ReadOnly) => "the file may only be read".to_owned(),
+            Some(ErrorCode::NotADatabase) => "the file is not an SQLite database".to_owned(),
+            Some(ErrorCode::ReadOnly) => "the file is read-only".to_owned(),
             Some(ErrorCode::DatabaseBusy) => {
                 format!("another writer held the file for {} s", PATIENCE.as_secs())
             }

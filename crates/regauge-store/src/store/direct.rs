@@ -1,5 +1,5 @@
-//! For callers that make their documents by regauge's own writers, as the bindings do, for those
-//! that look into them here, and for those that want keys alone.
+//! For callers that create documents with regauge's own writers, such as the bindings, for those
+//! that inspect them in place, and for those that need only keys.
 
 use regauge::tape::Tape;
 use regauge::{Format, Limits, OnLoss, Options, values};
@@ -8,11 +8,11 @@ use super::{Change, Entry, Store, now};
 use crate::engine::{Order, Range};
 use crate::error::{Error, Result};
 
-/// What is wrong with a stored value that holds several documents, or none.
+/// The error for a stored value that holds several documents, or none.
 pub(crate) const NOT_ONE: &str = "found no single document, expected one";
 
 impl Entry {
-    /// The document as a tape.
+    /// Reads the document as a tape.
     pub(crate) fn tape(&self, key: &[u8], limits: Limits, unwrap: bool) -> Result<Tape> {
         let mut options = Options::new(self.codec.format, self.codec.format);
         options.unwrap = unwrap;
@@ -24,7 +24,7 @@ impl Entry {
 }
 
 impl Store {
-    /// The document of a key as a tape, to look things up in: see [`Tape::root`].
+    /// Returns the document of a key as a tape, for lookups: see [`Tape::root`].
     ///
     /// # Errors
     /// `Damaged`, `Document`, `Engine`.
@@ -33,11 +33,11 @@ impl Store {
         self.entry(key)?.map(|entry| entry.tape(key, limits, unwrap)).transpose()
     }
 
-    /// As [`Store::put`], of one whole document that a writer of regauge has just made: if it is
-    /// in the collection's format it is not read again before it is stored.
+    /// Like [`Store::put`], for one whole document just created by a regauge writer: if it is in
+    /// the collection's format, it is not read again before it is stored.
     ///
     /// # Errors
-    /// As [`Store::put`].
+    /// Those of [`Store::put`].
     pub fn put_written(&mut self, key: &[u8], document: &[u8], format: Format) -> Result {
         self.refresh()?;
         let value = self.seal_written(key, document, format)?;
@@ -45,10 +45,10 @@ impl Store {
         self.engine.put(&self.settings.layout, key, &value)
     }
 
-    /// As [`Store::put_many`], of documents as in [`Store::put_written`].
+    /// Like [`Store::put_many`], for documents as in [`Store::put_written`].
     ///
     /// # Errors
-    /// As [`Store::put_many`].
+    /// Those of [`Store::put_many`].
     pub fn put_many_written(
         &mut self,
         documents: &[(&[u8], Option<&[u8]>)],
@@ -68,11 +68,12 @@ impl Store {
         self.engine.apply(&self.settings.layout, &changes)
     }
 
-    /// Puts a document as in [`Store::put_written`], or deletes (nothing), if the stored value is
-    /// still the one that [`Store::stored`] gave (nothing: if there is none). Tells whether it did.
+    /// Puts a document as in [`Store::put_written`], or deletes it (`None`), if the stored value is
+    /// still the one that [`Store::stored`] returned (`None`: if there is still none). Returns
+    /// whether it did.
     ///
     /// # Errors
-    /// As [`Store::put`].
+    /// Those of [`Store::put`].
     pub fn swap_written(
         &mut self,
         key: &[u8],
@@ -86,7 +87,7 @@ impl Store {
         self.engine.swap(&self.settings.layout, key, seen, value.as_deref())
     }
 
-    /// The stored values of many keys with what is known of them, in the order of the keys.
+    /// Returns the stored values of many keys with their metadata, in the order of the keys.
     ///
     /// # Errors
     /// `Damaged`, `Engine`.
@@ -102,7 +103,7 @@ impl Store {
         entries.collect()
     }
 
-    /// The first keys of a range, without their values.
+    /// Returns the first keys of a range, without their values.
     ///
     /// # Errors
     /// `Engine`.
@@ -113,7 +114,7 @@ impl Store {
         self.engine.keys(&self.settings.layout, range, order, limit)
     }
 
-    /// How many values the collection has, and their bytes in the database.
+    /// Returns the number of values in the collection, and their size in the database.
     ///
     /// # Errors
     /// `Engine`.
@@ -124,15 +125,15 @@ impl Store {
         self.engine.count(&self.settings.layout)
     }
 
-    /// As [`Store::seal`], of a document as in [`Store::put_written`].
+    /// Like [`Store::seal`], for a document as in [`Store::put_written`].
     ///
     /// # Errors
-    /// As [`Store::seal`].
+    /// Those of [`Store::seal`].
     pub fn seal_written(&mut self, key: &[u8], document: &[u8], format: Format) -> Result<Vec<u8>> {
         let codec = self.settings.codec;
         match codec.format == format {
             true => self.sealed(key, document.into(), codec, now()),
-            // What was written under this handle's policy is in the notation where that says so.
+            // Documents written under this handle's policy are in the notation if it says so.
             false => {
                 let unwrap = self.on_loss == OnLoss::Wrap;
                 self.seal_as(key, document, (format, unwrap), codec, now())

@@ -5,7 +5,8 @@ use crate::engine::{self, Order, Range};
 use crate::error::Result;
 
 impl Store {
-    /// The first keys and stored values of a range, at most `limit` of them or some megabytes.
+    /// Returns the first keys and stored values of a range, at most `limit` of them or a few
+    /// megabytes.
     ///
     /// # Errors
     /// `Engine`.
@@ -16,7 +17,7 @@ impl Store {
         self.engine.page(&self.settings.layout, range, order, limit)
     }
 
-    /// What is left of a range behind a key; nothing where no key can follow.
+    /// Returns the rest of a range after a key; `None` if no key can follow.
     #[must_use]
     pub fn behind(&self, range: &Range, order: Order, key: &[u8]) -> Option<Range> {
         let mut rest = range.clone();

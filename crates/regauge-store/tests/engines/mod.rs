@@ -1,5 +1,5 @@
-//! Databases to test with: a new file of SQLite always, and a new part of every server whose URL
-//! is given in the environment (`make test-servers` starts servers and gives them).
+//! Databases to test with: always a new SQLite file, and a new part of every server whose URL is
+//! given in the environment (`make test-servers` starts servers and sets them).
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What `tools/servers.py` calls it.
+    /// Its name in `tools/servers.py`.
     pub fn server(self) -> Option<&'static str> {
         match self {
             Kind::Sqlite => None,
@@ -35,12 +35,13 @@ impl Kind {
         }
     }
 
-    /// Whether its connection is our own to keep, not the driver's.
+    /// Whether we manage its connection, rather than the driver.
     pub fn has_line(self) -> bool {
         !matches!(self.server(), Some("mongodb" | "cassandra"))
     }
 
-    /// The server's URL, if it is given. Panics where `REGAUGE_TEST_REQUIRED` names the server.
+    /// Returns the server's URL, if given. Panics if it is missing and `REGAUGE_TEST_REQUIRED`
+    /// names the server.
     pub fn base(self) -> Option<String> {
         let server = self.server()?;
         let name = format!("REGAUGE_TEST_{}", server.to_uppercase());
@@ -56,7 +57,7 @@ impl Kind {
     }
 }
 
-/// A database of its own, gone when it is dropped.
+/// A private database, removed on drop.
 pub struct Fresh {
     pub url: String,
     folder: Option<tempfile::TempDir>,
@@ -64,7 +65,7 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// Nothing where the server is not there; that is printed.
+    /// `None` if the server is not available; that is printed.
     pub fn new(kind: Kind) -> Option<Fresh> {
         match kind {
             Kind::Sqlite => {
@@ -122,14 +123,14 @@ impl Fresh {
 
 impl Drop for Fresh {
     fn drop(&mut self) {
-        // A test that has failed leaves what it has for whoever wants to look at it.
+        // A failed test leaves its data for inspection.
         if let (Some(gone), false) = (self.gone.take(), std::thread::panicking()) {
             gone();
         }
     }
 }
 
-/// A URL with another database, which is made when it is first used.
+/// Replaces the database in a URL; the new one is created on first use.
 #[cfg(any(feature = "mongodb", feature = "cassandra"))]
 fn renamed(base: &str) -> String {
     let (server, rest) = base.rsplit_once('/').unwrap();
@@ -137,7 +138,7 @@ fn renamed(base: &str) -> String {
     format!("{server}/{}?{parameters}", unique())
 }
 
-/// A name that no other test has.
+/// Returns a name that no other test uses.
 fn unique() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -1,8 +1,8 @@
-//! Tables that others have made: one column is the whole primary key.
+//! Tables created by other programs, with one column as the whole primary key.
 //!
-//! Such rows are spread by the hash of their keys, so that no range of them stands together. A walk
-//! therefore reads all keys first, puts them in order in memory, and keeps them till it is at its
-//! end or something is changed here. That is bounded: a larger table is refused.
+//! Such rows are distributed by the hash of their keys, so a range of keys is never contiguous. A
+//! walk therefore reads all keys first, sorts them in memory, and keeps them until it ends or
+//! something is changed through this connection. That is bounded: a larger table is refused.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use crate::engine::column::{Key, Stored, from_text, wrong};
 use crate::engine::{Change, KeyKind, Layout, Order, PAGE_BYTES, Pair, Range, behind};
 use crate::error::{Error, Result, shown};
 
-/// Keys that a walk may hold: with 16 bytes each, some 200 MB.
+/// Maximum number of keys in a walk: at 16 bytes each, about 200 MB.
 const KEYS_MAX: usize = 5_000_000;
-/// How long a walk may rest between two pages till its keys are read again.
+/// How long a walk may pause between two pages before its keys are read again.
 const REST: Duration = Duration::from_secs(60);
 
-/// The types of columns that can hold keys.
+/// The column types that can hold keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
     Blob,
@@ -38,14 +38,14 @@ enum Type {
     Timeuuid,
 }
 
-/// What such a table's columns are.
+/// The columns of such a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Adopted {
     key: Type,
     value_is_text: bool,
 }
 
-/// The keys of a walk that is under way.
+/// The keys of a walk in progress.
 pub(super) struct Walked {
     columns: (String, String, String),
     keys: Arc<Vec<Vec<u8>>>,
@@ -76,7 +76,7 @@ impl Type {
         }
     }
 
-    /// A key as the column holds it.
+    /// Returns a key as its column holds it.
     fn value(self, layout: &Layout, key: &[u8]) -> Result<CqlValue> {
         let found = match (Key::new(layout, key)?, self) {
             (Key::Bytes(bytes), _) => Some(CqlValue::Blob(bytes.into_owned())),
@@ -104,7 +104,7 @@ impl Type {
     }
 }
 
-/// One way to write an identifier: in lower case, with hyphens.
+/// Parses an identifier in its canonical form: lower case, with hyphens.
 fn uuid(text: &str) -> Option<Uuid> {
     Uuid::parse_str(text).ok().filter(|id| id.hyphenated().to_string() == text)
 }
@@ -123,7 +123,7 @@ fn key_bytes(value: CqlValue) -> Option<Vec<u8>> {
     })
 }
 
-/// The order of keys: that of the numbers, or of the bytes.
+/// Compares keys: as numbers, or by bytes.
 fn compare(kind: KeyKind, one: &[u8], other: &[u8]) -> Ordering {
     let number = |key: &[u8]| std::str::from_utf8(key).ok()?.parse::<i64>().ok();
     match (kind, number(one), number(other)) {
@@ -133,7 +133,7 @@ fn compare(kind: KeyKind, one: &[u8], other: &[u8]) -> Ordering {
 }
 
 impl Cassandra {
-    /// Looks whether a table of others can be a collection.
+    /// Checks whether another program's table can be used as a collection.
     pub(super) async fn look_at(&self, layout: &Layout) -> Result<Adopted> {
         let doing = "look at a table";
         let table = &layout.table;
@@ -310,10 +310,10 @@ impl Cassandra {
         self.cql.write_if(&doing, &sql, &[adopted.key.value(layout, key)?]).await
     }
 
-    /// All keys that have values, in order.
+    /// Returns all keys that have values, in order.
     async fn all_keys(&self, layout: &Layout) -> Result<Vec<Vec<u8>>> {
         let doing = "read the keys";
-        // The time of writing says that there is a value, without moving it.
+        // The write time shows that there is a value, without transferring it.
         let sql = format!(
             "SELECT {}, writetime({}) FROM {}",
             quoted(&layout.key),
@@ -345,7 +345,7 @@ impl Cassandra {
         Ok(keys)
     }
 
-    /// The keys of a range in order, from those of the walk that goes on here, or anew.
+    /// Returns the keys of a range in order, from the walk that continues here, or freshly read.
     pub(super) async fn keys_adopted(
         &self,
         layout: &Layout,
@@ -421,7 +421,7 @@ impl Cassandra {
                 let values: Vec<Option<Vec<u8>>> =
                     stream::iter(work).buffered(AT_ONCE).try_collect().await?;
                 for (key, value) in some.iter().zip(values) {
-                    // One that was deleted meanwhile is none.
+                    // One deleted in the meantime does not count.
                     let Some(value) = value else { continue };
                     if bytes < PAGE_BYTES {
                         bytes += value.len();

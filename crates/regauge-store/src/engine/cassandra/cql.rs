@@ -1,9 +1,9 @@
-//! A session with a cluster: statements prepared once, and errors in our words.
+//! A session with a cluster: prepared statements, and errors in our wording.
 //!
-//! *Retries.* Reads are marked as harmless: the driver's policy may send one again, and so do we for
-//! some seconds while the connection is made anew. Of writes only what no node has begun is repeated
-//! (no connection, too few nodes alive, a node that is starting); one that was idle for a second is
-//! preceded by a read that means nothing, so that it does not go into a dead connection.
+//! *Retries.* Reads are marked idempotent: the driver's policy may resend them, and we retry for a
+//! few seconds while the connection is re-established. A write is repeated only if no node has
+//! started it (no connection, too few nodes alive, a node starting up); after a second of idle
+//! time, a write is preceded by a no-op read, so that it does not go to a dead connection.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -26,23 +26,23 @@ use super::url::Place;
 use crate::engine::runtime::{CONNECT_TIMEOUT, lost};
 use crate::error::{Error, Result};
 
-/// How long one request may take; a call may be several.
+/// Timeout of one request; a call may take several.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a call waits for a lost connection to be made anew.
+/// How long a call waits for a lost connection to be re-established.
 const RECONNECT: Duration = Duration::from_secs(5);
-/// How long it waits between two looks.
+/// The interval between two attempts.
 const LOOK: Duration = Duration::from_millis(100);
-/// After how long a connection is looked at before something is written.
+/// Idle time after which the connection is checked before a write.
 const IDLE: Duration = Duration::from_secs(1);
-/// What is asked then.
+/// The query for that check.
 const LOOK_AT: &str = "SELECT key FROM system.local WHERE key = 'local'";
 
-/// A session, and what it has prepared.
+/// A session and its prepared statements.
 pub(super) struct Cql {
     session: Session,
     statements: Mutex<HashMap<String, PreparedStatement>>,
-    /// When a node has answered last.
+    /// When a node last answered.
     answered: Mutex<Instant>,
 }
 
@@ -50,14 +50,14 @@ impl Cql {
     /// Connects.
     ///
     /// # Errors
-    /// `Engine`; `Usage` for a file of certificates that is none.
+    /// `Engine`; `Usage` for an invalid certificate file.
     pub(super) async fn open(place: &Place, doing: &str) -> Result<Cql> {
         let profile = ExecutionProfile::builder()
             .consistency(Consistency::LocalQuorum)
             .serial_consistency(Some(SerialConsistency::LocalSerial))
             .request_timeout(Some(REQUEST_TIMEOUT))
             .build();
-        // One connection carries thousands of requests at once.
+        // One connection carries thousands of requests concurrently.
         let one = std::num::NonZeroUsize::MIN;
         let mut builder = SessionBuilder::new()
             .known_nodes(&place.hosts)
@@ -82,9 +82,9 @@ impl Cql {
         Ok(Cql { session, statements: Mutex::default(), answered: Mutex::new(Instant::now()) })
     }
 
-    /// Makes a call again while there is no connection, or `harmless` ones whose connection was lost;
-    /// and one whose statement the server has forgotten meanwhile, as it does where a table is removed:
-    /// the driver prepares it anew once, which may come in between.
+    /// Repeats a call while there is no connection, or a `harmless` one whose connection was lost;
+    /// and one whose statement the server has meanwhile forgotten, as it does when a table is
+    /// removed: the driver prepares it again once, which may race with that.
     async fn again<T>(
         &self,
         harmless: bool,
@@ -122,7 +122,7 @@ impl Cql {
         }
     }
 
-    /// Runs a statement that changes something.
+    /// Runs a statement that changes data.
     async fn change(&self, doing: &str, text: &str, values: &[CqlValue]) -> Result<QueryResult> {
         let statement = self.prepared(doing, text).await?;
         self.look(doing).await?;
@@ -130,7 +130,7 @@ impl Cql {
         self.again(false, call).await.map_err(failed(doing, false))
     }
 
-    /// Looks whether the connection is there still, where it was idle.
+    /// Checks that an idle connection is still alive.
     async fn look(&self, doing: &str) -> Result {
         if locked(&self.answered).elapsed() < IDLE {
             return Ok(());
@@ -145,23 +145,23 @@ impl Cql {
             return Ok(statement.clone());
         }
         let call = async || {
-            // A connection that is lost meanwhile is told in several ways: none of them has done
-            // anything.
+            // A connection lost in the meantime is reported in several ways; in none of them was
+            // anything done.
             let prepared = self.session.prepare(text).await;
             prepared.map_err(ExecutionError::PrepareError)
         };
         let prepared = self.again(true, call).await;
         let mut statement = prepared.map_err(failed(doing, true))?;
         statement.set_is_idempotent(text.starts_with("SELECT"));
-        // A table that was made anew may have other columns than the driver remembers.
+        // A recreated table may have other columns than the driver remembers.
         statement.set_use_cached_result_metadata(false);
         locked(&self.statements).insert(text.to_owned(), statement.clone());
         Ok(statement)
     }
 
-    /// Whether the server takes a statement on this table. A server that was killed while it made
-    /// one lists it afterwards, since its log is replayed after the schema was read, and does not
-    /// know it; it can be made again then.
+    /// Returns whether the server accepts a statement on this table. A server killed while creating
+    /// a table lists it afterwards, because its log is replayed after the schema was read, but does
+    /// not know it; the table can then be created again.
     pub(super) async fn knows(&self, doing: &str, table: &str) -> Result<bool> {
         let text = format!("SELECT * FROM {table} LIMIT 1");
         let call = async || {
@@ -178,7 +178,7 @@ impl Cql {
         }
     }
 
-    /// The rows of a SELECT, all at once: it has a limit, or few.
+    /// Returns the rows of a SELECT, all at once: it has a limit, or few rows.
     pub(super) async fn read(
         &self,
         doing: &str,
@@ -190,7 +190,7 @@ impl Cql {
         rows(doing, self.again(true, call).await.map_err(failed(doing, true))?)
     }
 
-    /// Some rows of a SELECT, and where the next ones begin.
+    /// Returns some rows of a SELECT, and where the next ones begin.
     pub(super) async fn read_some(
         &self,
         doing: &str,
@@ -212,7 +212,7 @@ impl Cql {
         self.change(doing, text, values).await.map(drop)
     }
 
-    /// Runs a change with a condition; tells whether it was done.
+    /// Runs a conditional change; returns whether it was applied.
     pub(super) async fn write_if(
         &self,
         doing: &str,
@@ -227,7 +227,7 @@ impl Cql {
         }
     }
 
-    /// Runs several changes as one.
+    /// Runs several changes as one batch.
     pub(super) async fn write_all(
         &self,
         doing: &str,
@@ -244,7 +244,7 @@ impl Cql {
         self.again(false, call).await.map(drop).map_err(failed(doing, false))
     }
 
-    /// Runs a change of the schema, and waits till all nodes know it.
+    /// Runs a schema change, and waits until all nodes know it.
     pub(super) async fn define(&self, doing: &str, text: &str) -> Result {
         self.look(doing).await?;
         let call = async || self.session.query_unpaged(text, &[]).await;
@@ -264,7 +264,7 @@ pub(super) fn unreadable(doing: &str, error: &dyn std::fmt::Display) -> Error {
     }
 }
 
-/// Whether nothing was sent, because no node could be reached.
+/// Returns whether nothing was sent, because no node could be reached.
 fn is_unconnected(error: &ExecutionError) -> bool {
     use ExecutionError::{ConnectionPoolError, EmptyPlan, PrepareError as Prepare};
     matches!(
@@ -273,13 +273,13 @@ fn is_unconnected(error: &ExecutionError) -> bool {
     )
 }
 
-/// The driver's words. `harmless`: the call may be made again whatever has become of this one.
+/// Converts the driver's error. `harmless`: the call may be repeated, whatever became of this one.
 fn failed(doing: &str, harmless: bool) -> impl Fn(ExecutionError) -> Error + '_ {
     move |error| {
         use ExecutionError::{LastAttemptError, RequestTimeout};
         use RequestAttemptError::{BrokenConnectionError, DbError as Answer};
         let words = match &error {
-            // The server's own words say it best.
+            // The server's own message is the clearest.
             LastAttemptError(Answer(_, words)) if !words.is_empty() => words.clone(),
             other => other.to_string(),
         };
@@ -310,7 +310,7 @@ fn failed(doing: &str, harmless: bool) -> impl Fn(ExecutionError) -> Error + '_ 
     }
 }
 
-/// Certificates of the system, or those of a file.
+/// Loads the system's certificates, or those of a file.
 fn tls(ca: Option<&str>) -> Result<Arc<rustls::ClientConfig>> {
     use rustls::pki_types::CertificateDer;
     use rustls::pki_types::pem::PemObject as _;

@@ -1,20 +1,19 @@
 //! Cassandra and ScyllaDB.
 //!
-//! A collection is a table whose rows are spread over partitions and stand in the order of their
-//! keys inside one:
+//! A collection is a table whose rows are spread over partitions, and sorted by key within each:
 //!
 //! ```cql
 //! CREATE TABLE objects (bucket blob, key blob, bytes bigint, value blob,
 //!                       PRIMARY KEY ((bucket), key))
 //! ```
 //!
-//! `partitions` says which key is where, `walk` reads ranges over them in order, `adopted` serves
-//! tables that others have made.
+//! `partitions` determines which key is where, `walk` reads ranges across partitions in order,
+//! `adopted` serves tables created by other programs.
 //!
-//! Every change is acknowledged by a quorum of the local data centre, and read by one. A change
-//! with a condition is a lightweight transaction. There are no other transactions: a batch of up to
-//! 40 KiB is a logged one, which is done as a whole in the end, if not at one moment; a larger one
-//! is many changes.
+//! Every change is acknowledged by a quorum of the local data centre, and every read comes from
+//! one. A conditional change is a lightweight transaction. There are no other transactions: a batch
+//! of up to 40 KiB is a logged one, which is eventually applied as a whole, though not at one
+//! instant; a larger one is many separate changes.
 
 mod adopted;
 mod cql;
@@ -37,44 +36,44 @@ use super::runtime::{CONNECT_TIMEOUT, Runtime};
 use super::{Change, Engine, KeyKind, Layout, Order, Pair, Range, shown_url};
 use crate::error::{Error, Result, shown};
 
-/// A value in a row of its own. A server refuses a change of more than half a segment of its
-/// commit log (16 MiB, 4 where memory is small), and its makers advise 1 MB.
+/// The maximum size of a value in a row of its own. A server refuses a change larger than half a
+/// segment of its commit log (16 MiB, or 4 if memory is small), and its documentation advises 1 MB.
 const VALUE_LIMIT: usize = 1 << 20;
-/// The longest key: its length has 16 bits.
+/// The longest key: its length is a 16-bit number.
 const KEY_BYTES_MAX: usize = u16::MAX as usize;
-/// Requests that are on their way at once.
+/// Maximum number of requests in flight.
 const AT_ONCE: usize = 32;
 
-/// How a table is made.
+/// How a table was created.
 #[derive(Clone, Debug)]
 enum Shape {
-    /// By regauge, with so many numbered partitions.
+    /// By regauge, with this many numbered partitions.
     Own(u16),
-    /// By others.
+    /// By another program.
     Adopted(Adopted),
 }
 
-/// A keyspace of Cassandra or ScyllaDB.
+/// A Cassandra or ScyllaDB keyspace.
 pub struct Cassandra {
     runtime: Runtime,
     cql: Cql,
     place: Place,
     name: String,
     shapes: Mutex<HashMap<String, Shape>>,
-    /// Series' partitions that are in the table of them, each with the largest size class it has there;
-    /// regauge's own tables that are there.
+    /// Partitions of series that are listed in the partition table, each with the largest size
+    /// class recorded there; and regauge's own tables known to exist.
     known: Mutex<HashMap<(String, Vec<u8>), u8>>,
-    /// The keys of an adopted table that is being walked.
+    /// The keys of an adopted table during a walk.
     walked: Mutex<Option<adopted::Walked>>,
 }
 
 impl Cassandra {
-    /// Connects to the keyspace of a URL: `cassandra://[user:password@]host[:port][,host…]/keyspace`,
-    /// and makes the keyspace where `?replication=N` says how often its data is kept.
+    /// Connects to the keyspace of a URL:
+    /// `cassandra://[user:password@]host[:port][,host…]/keyspace`, and creates the keyspace if
+    /// `?replication=N` gives its replication factor.
     ///
     /// # Errors
-    /// `Usage` for a URL that cannot be, or a keyspace that is not there; `Engine` where no server
-    /// answers.
+    /// `Usage` for an invalid URL, or a missing keyspace; `Engine` if no server answers.
     pub fn open(url: &str) -> Result<Cassandra> {
         let place = Place::parse(url)?;
         let doing = format!("open {}", shown_url(url));
@@ -84,14 +83,14 @@ impl Cassandra {
             let name = server_name(&cql, &doing).await?;
             let sql = "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?";
             let found = cql.read(&doing, sql, &[text(&place.keyspace)]).await?;
-            // One that is listed and not known is half made, as a table may be.
+            // One that is listed but unknown is half-created, as a table may be.
             let notes = format!("{}.regauge_notes", quoted(&place.keyspace));
             let known = found.rows_num() > 0
                 && (place.replication.is_none() || cql.knows(&doing, &notes).await?);
             match (known, place.replication) {
                 (false, None) => {
                     return Err(Error::usage(format!(
-                        "there is no keyspace {}; add ?replication=N to the URL to make it, N being \
+                        "there is no keyspace {}; add ?replication=N to the URL to create it, N being \
                          how many nodes keep each value",
                         place.keyspace
                     )));
@@ -119,7 +118,7 @@ impl Cassandra {
         })
     }
 
-    /// Removes the keyspace with all that is in it.
+    /// Removes the keyspace with everything in it.
     ///
     /// # Errors
     /// `Engine`.
@@ -133,7 +132,7 @@ impl Cassandra {
         self.runtime.wait(doing, self.place.timeout, work)
     }
 
-    /// The table of a name, as CQL takes it.
+    /// Returns the name of a table in CQL.
     fn table(&self, name: &str) -> String {
         format!("{}.{}", quoted(&self.place.keyspace), quoted(name))
     }
@@ -154,7 +153,7 @@ impl Cassandra {
         Ok(false)
     }
 
-    /// How a table is made: regauge notes the number of the partitions of its own.
+    /// Returns how a table was created: regauge notes the number of partitions of its own tables.
     async fn shape(&self, layout: &Layout) -> Result<Shape> {
         let name = format!("{}/{}/{}", layout.table, layout.key, layout.value);
         if let Some(shape) = locked(&self.shapes).get(&name) {
@@ -187,12 +186,12 @@ impl Cassandra {
         Ok(row.map_err(|error| unreadable(doing, &error))?.map(|(note,)| note))
     }
 
-    /// The notes' table is made by whoever keeps the first one.
+    /// The table of notes is created with the first note.
     async fn has_notes(&self) -> Result<bool> {
         self.has_own("regauge_notes").await
     }
 
-    /// Whether one of regauge's own tables is there; asked once only when it is.
+    /// Returns whether one of regauge's own tables exists; once it does, this is not asked again.
     async fn has_own(&self, name: &str) -> Result<bool> {
         let mark = (name.to_owned(), Vec::new());
         if locked(&self.known).contains_key(&mark) {
@@ -307,7 +306,7 @@ impl Engine for Cassandra {
             match self.shape(layout).await? {
                 Shape::Own(numbered) => {
                     let found = self.get_many_own(layout, numbered, keys).await?;
-                    // A key may be asked for twice.
+                    // A key may be requested twice.
                     Ok(keys.iter().map(|key| found.get(*key).cloned()).collect())
                 }
                 Shape::Adopted(adopted) => {
@@ -462,7 +461,7 @@ impl Engine for Cassandra {
     }
 }
 
-/// "Cassandra 5.0.6"; ScyllaDB says that it is an old Cassandra, and elsewhere what it is.
+/// "Cassandra 5.0.6"; ScyllaDB reports an old Cassandra version here, and its own elsewhere.
 async fn server_name(cql: &Cql, doing: &str) -> Result<String> {
     let scylla = "SELECT version FROM system.versions WHERE key = 'local'";
     let cassandra = "SELECT release_version FROM system.local WHERE key = 'local'";
@@ -475,7 +474,7 @@ async fn server_name(cql: &Cql, doing: &str) -> Result<String> {
     Ok("Cassandra".to_owned())
 }
 
-/// Runs all of these, some at once.
+/// Runs all of these, several at a time.
 async fn run(work: impl Iterator<Item = impl Future<Output = Result>>) -> Result {
     let work: Vec<_> = work.collect();
     stream::iter(work).buffer_unordered(AT_ONCE).try_collect().await
@@ -502,7 +501,7 @@ fn text(text: &str) -> CqlValue {
     CqlValue::Text(text.to_owned())
 }
 
-/// A name as CQL takes it, whatever it holds.
+/// Quotes a name for CQL, whatever it contains.
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

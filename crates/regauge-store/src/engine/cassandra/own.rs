@@ -1,4 +1,4 @@
-//! Tables of regauge's own: keys and values in partitions that `partitions` chooses.
+//! Tables created by regauge: keys and values in partitions that `partitions` chooses.
 
 use std::collections::HashMap;
 
@@ -13,23 +13,23 @@ use super::{AT_ONCE, Cassandra, buckets_note, check_key, locked, quoted, run, te
 use crate::engine::{Change, Layout, Order, Range};
 use crate::error::{Error, Result, shown};
 
-/// Bytes of a logged batch: a server refuses 50 KiB.
+/// Maximum size of a logged batch in bytes: a server refuses 50 KiB.
 const LOGGED_BYTES: usize = 40 << 10;
-/// What the server counts for a row beside its key and its value, and a little more.
+/// The server's overhead for a row in addition to its key and its value, rounded up.
 const ROW_BYTES: usize = 128;
-/// Bytes of changes of one partition that are sent as one.
+/// Bytes of changes to one partition that are sent together.
 const TOGETHER_BYTES: usize = 512 << 10;
-/// Changes in one batch; a server takes 65,535.
+/// Changes per batch; a server accepts 65,535.
 const TOGETHER: usize = 1_000;
-/// Keys of one partition that are asked for in one request.
+/// Keys of one partition per request.
 const ASKED: usize = 32;
-/// Partitions of series that are remembered as known to the table of them.
+/// Number of series partitions remembered as listed in the partition table.
 const REMEMBERED: usize = 100_000;
 
 impl Cassandra {
-    /// Notes the partitions of series before anything is put there, each with the size class of the
-    /// largest value that will be, where that is not known yet: what is in them is found by these
-    /// notes alone.
+    /// Lists the partitions of series before anything is stored there, each with the size class of
+    /// the largest value to come, unless known already: their content is found only through this
+    /// list.
     async fn note_partitions(
         &self,
         table: &str,
@@ -49,7 +49,7 @@ impl Cassandra {
         if new.is_empty() {
             return Ok(());
         }
-        // Of two that note at once both classes stay.
+        // If two processes list one at the same time, both classes stay.
         let sql = format!(
             "UPDATE {} SET sizes = sizes + ? WHERE collection = ? AND partition = ?",
             self.table("regauge_partitions")
@@ -69,7 +69,7 @@ impl Cassandra {
         Ok(())
     }
 
-    /// A change as CQL: its text and its values.
+    /// Returns a change in CQL: its text and its values.
     fn change(
         &self,
         layout: &Layout,
@@ -101,8 +101,8 @@ impl Cassandra {
         changes: &[Change<'_>],
     ) -> Result {
         let doing = "change values";
-        // In one batch all have one time, and of two of one time a deletion wins: only the last
-        // change of a key is sent.
+        // All changes of a batch have the same timestamp, and at equal timestamps a deletion wins:
+        // only the last change of a key is sent.
         let last: HashMap<&[u8], usize> =
             changes.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
         let mut parts: HashMap<Partition, Vec<&Change<'_>>> = HashMap::new();
@@ -148,7 +148,7 @@ impl Cassandra {
         let work = together.iter().map(|some| async move {
             match &some[..] {
                 [(text, values)] => self.cql.write(doing, text, values).await,
-                // Of one partition it is one change to the server.
+                // For a single partition, it is one change to the server.
                 some => self.cql.write_all(doing, BatchType::Unlogged, some).await,
             }
         });
@@ -306,7 +306,7 @@ impl Cassandra {
         if !self.has_own("regauge_partitions").await? {
             self.cql.define(doing, &sql).await?;
         }
-        // The first note counts: rows are put by it from then on.
+        // The first note counts: rows are stored according to it from then on.
         let sql = format!(
             "INSERT INTO {} (name, note) VALUES (?, ?) IF NOT EXISTS",
             self.table("regauge_notes")
@@ -323,7 +323,7 @@ impl Cassandra {
     }
 }
 
-/// The least power of two that is larger than a value's bytes.
+/// Returns the smallest power of two larger than a value's size.
 fn size_class(value: &[u8]) -> u8 {
     u8::try_from(usize::BITS - value.len().leading_zeros()).expect("64 at most")
 }

@@ -1,13 +1,13 @@
-//! Which partition a key is in: a rule of the key's bytes alone, so that whoever has a key finds
-//! it, and never to be changed, since rows stay where it put them.
+//! Assigns keys to partitions by a rule on the key's bytes alone, so that anyone who has a key can
+//! find it. The rule must never change, because rows stay where it put them.
 //!
 //! - The key of a series (a name, a zero byte, 8 bytes of the bucket, 8 of the time: `series`) is
-//!   in the partition of its bucket, whose name is the key up to there. A series over some time is
-//!   a few partitions, each read in order. Which there are is kept in a table of its own.
+//!   in the partition of its bucket, whose name is the key up to that point. A time span of a
+//!   series is a few partitions, each read in order. A separate table lists which ones exist.
 //! - Every other key is in one of a number of partitions, by the CRC-32C of its bytes. A range of
-//!   them is read from all of these at once and merged.
-//! - A key with a zero byte behind a name that is none of a series is put there by its name only:
-//!   a range within a name then needs one of these partitions and not all.
+//!   such keys is read from all of these at once and merged.
+//! - A key with a zero byte after a name that is not a series key is placed by its name only: a
+//!   range within a name then needs one of these partitions instead of all.
 
 use crate::engine::Range;
 
@@ -22,11 +22,11 @@ pub(super) enum Partition {
 
 /// Bytes of the bucket in a key of a series.
 const BUCKET: usize = 8;
-/// Bytes behind the zero byte in a key of a series.
+/// Bytes after the zero byte in a key of a series.
 const TAIL: usize = 16;
 
 impl Partition {
-    /// The partition of a key in a table with so many numbered ones.
+    /// Returns the partition of a key in a table with this many numbered ones.
     pub(super) fn of(key: &[u8], numbered: u16) -> Partition {
         match named(key) {
             Some(zero) if key.len() == zero + 1 + TAIL => {
@@ -42,7 +42,7 @@ impl Partition {
         Partition::Numbered(u16::try_from(number).expect("less than a u16"))
     }
 
-    /// What the column `bucket` holds. A series has a name, so that nothing of it begins with 0.
+    /// Returns the value of the column `bucket`. A series name is not empty, so none begins with 0.
     pub(super) fn bytes(&self) -> Vec<u8> {
         match self {
             Partition::Series(bytes) => bytes.clone(),
@@ -54,16 +54,16 @@ impl Partition {
     }
 }
 
-/// The place of the zero byte behind a name; nothing where no name or no zero byte is there.
+/// Returns the position of the zero byte after a name; `None` without a name or a zero byte.
 fn named(key: &[u8]) -> Option<usize> {
     key.iter().position(|byte| *byte == 0).filter(|zero| *zero > 0)
 }
 
-/// The numbered partitions that may hold keys of a range.
+/// Returns the numbered partitions that may hold keys of a range.
 pub(super) fn numbered_in(range: &Range, numbered: u16) -> Vec<Partition> {
     let from = range.from.as_deref().unwrap_or_default();
     if let (Some(zero), Some(to)) = (named(from), &range.to) {
-        // The first key behind all of this name: its zero byte, grown.
+        // The first key after this whole name: its zero byte, incremented.
         let behind = [&from[..zero], &[1]].concat();
         if *to <= behind {
             return vec![Partition::numbered(&from[..=zero], numbered)];
@@ -72,10 +72,10 @@ pub(super) fn numbered_in(range: &Range, numbered: u16) -> Vec<Partition> {
     (0..numbered).map(Partition::Numbered).collect()
 }
 
-/// The names of series' partitions that may hold keys of a range, as a range of their own.
+/// Returns the names of series partitions that may hold keys of a range, themselves as a range.
 pub(super) fn series_in(range: &Range) -> Range {
     let from = range.from.as_ref().map(|from| match named(from) {
-        // The only partition that begins before `from` and reaches behind it.
+        // The only partition that begins before `from` and extends past it.
         Some(zero) if from.len() > zero + BUCKET => from[..=zero + BUCKET].to_vec(),
         _ => from.clone(),
     });
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(of(&series.key(5)), of(&series.key(day - 1)));
         assert_ne!(of(&series.key(5)), of(&series.key(day)));
         assert!(matches!(of(&series.key(5)), Partition::Series(name) if name.len() == 17));
-        // What is written stays where it is: these numbers are for ever.
+        // Stored data stays where it is: these numbers are permanent.
         assert_eq!(of(b"user/17"), Partition::Numbered(20));
         assert_eq!(of(b""), Partition::Numbered(0));
         assert_eq!(of(b"a\0b"), of(b"a\0"));

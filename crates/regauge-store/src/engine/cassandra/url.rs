@@ -1,4 +1,4 @@
-//! What a URL says: `cassandra://[user:password@]host[:port][,host…]/keyspace[?…]`.
+//! Parses `cassandra://[user:password@]host[:port][,host…]/keyspace[?…]`.
 
 use std::time::Duration;
 
@@ -8,32 +8,32 @@ use crate::engine::runtime::CALL_TIMEOUT;
 use crate::engine::shown_url;
 use crate::error::{Error, Result};
 
-/// The port where none is named.
+/// The default port.
 const PORT: u16 = 9042;
-/// Numbered partitions of a new collection: with 100 MB in each, some 3 GB of plain keys.
+/// Numbered partitions of a new collection: at 100 MB each, about 3 GB of plain keys.
 const BUCKETS: u16 = 32;
-/// The most of them: a range is read from all.
+/// Their maximum number: a range is read from all of them.
 const BUCKETS_MAX: u16 = 1_024;
 /// The longest name of a keyspace or a table.
 const NAME_MAX: usize = 48;
 
-/// A URL taken apart.
+/// A parsed URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub hosts: Vec<String>,
     pub user: Option<(String, String)>,
     pub keyspace: String,
-    /// How often the data of a keyspace that is not there yet is kept; nothing: it is not made.
+    /// Replication factor for creating a missing keyspace; with `None` it is not created.
     pub replication: Option<u8>,
     /// Numbered partitions of new collections.
     pub buckets: u16,
     /// Whether connections are encrypted.
     pub tls: bool,
-    /// A file of certificates to trust, in the place of the system's.
+    /// A file of trusted certificates, instead of the system's.
     pub ca: Option<String>,
-    /// The data centre whose nodes are asked first.
+    /// The preferred data centre.
     pub datacenter: Option<String>,
-    /// How long a call may take.
+    /// Timeout of a call.
     pub timeout: Duration,
 }
 
@@ -47,13 +47,14 @@ impl Place {
                 shown_url(url)
             ))
         };
-        let rest = url.strip_prefix("cassandra://").ok_or_else(|| wrong("it begins otherwise"))?;
+        let rest =
+            url.strip_prefix("cassandra://").ok_or_else(|| wrong("it has another scheme"))?;
         let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, keyspace) =
             rest.split_once('/').ok_or_else(|| wrong("it names no keyspace"))?;
         let decoded = |text: &str| {
             let text = percent_decode_str(text).decode_utf8();
-            text.map(String::from).map_err(|_| wrong("a part of it is no UTF-8"))
+            text.map(String::from).map_err(|_| wrong("a part of it is not UTF-8"))
         };
         let (user, hosts) = match authority.rsplit_once('@') {
             Some((user, hosts)) => {
@@ -121,7 +122,7 @@ impl Place {
 }
 
 fn with_port(host: &str) -> String {
-    // In brackets an address of IPv6 has colons of its own.
+    // An IPv6 address in brackets contains colons of its own.
     let behind = host.rsplit_once(']').map_or(host, |(_, behind)| behind);
     match behind.contains(':') {
         true => host.to_owned(),
@@ -129,7 +130,7 @@ fn with_port(host: &str) -> String {
     }
 }
 
-/// Whether a keyspace or a table can be called so.
+/// Returns whether this is a valid name for a keyspace or a table.
 pub(super) fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     (1..=NAME_MAX).contains(&name.len()) && name.bytes().all(plain)
@@ -152,7 +153,7 @@ mod tests {
         assert_eq!(place.timeout, Duration::from_secs(9));
         assert_eq!((place.ca.as_deref(), place.datacenter.as_deref()), (Some("/x.pem"), Some("d")));
         for (wrong, why) in [
-            ("cassandra:h/k", "it begins otherwise"),
+            ("cassandra:h/k", "it has another scheme"),
             ("cassandra://h", "it names no keyspace"),
             ("cassandra:///k", "a host has no name"),
             ("cassandra://h/", "48 letters"),

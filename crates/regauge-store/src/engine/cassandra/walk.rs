@@ -1,11 +1,11 @@
-//! Ranges of keys in order, over all partitions that may hold some.
+//! Ranges of keys in order, over all partitions that may contain some.
 //!
-//! First the keys and the sizes of the values are read from every partition, as far as they are
-//! needed, and merged: so a page ends where it is large enough, before any value was moved. Then
-//! the values, from each partition the part between its first and its last key of the page.
+//! First, keys and value sizes are read from every partition, as far as needed, and merged: so a
+//! page ends when it is large enough, before any value is transferred. Then the values are read,
+//! from each partition the part between its first and its last key of the page.
 //!
-//! Of a series it is noted how large its values are at most. Where many of that size make a page they
-//! are read at once, without a look at their sizes.
+//! The maximum size of the values of a series is recorded. If many of that size fit in a page, they
+//! are read at once, without checking their sizes first.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,18 +19,18 @@ use super::{AT_ONCE, Cassandra, KEY_BYTES_MAX, quoted};
 use crate::engine::{Layout, Order, PAGE_BYTES, Pair, Range, behind};
 use crate::error::Result;
 
-/// Partitions of series that are looked up at a time.
+/// Series partitions per lookup.
 const PARTITIONS: i32 = 64;
-/// Partitions of series that are read at once.
+/// Series partitions that are read concurrently.
 const SERIES_AT_ONCE: usize = 4;
-/// Values that are read in one request.
+/// Values per request.
 const RUN: usize = 64;
-/// Values of the largest size in a page, below which their sizes are looked at first.
+/// If a page holds fewer values of the largest size than this, their sizes are checked first.
 const MANY: usize = 64;
 
 const DOING: &str = "read a range";
 
-/// A key that is in the range, and where it is.
+/// A key in the range, and its location.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub key: Vec<u8>,
@@ -41,22 +41,22 @@ pub(super) struct Found {
 /// A partition of a series.
 pub(super) struct Part {
     pub name: Vec<u8>,
-    /// Values that make no more than a page, however large they are.
+    /// A number of values that fits in a page, however large they are.
     page: usize,
 }
 
-/// A partition that is being read.
+/// A partition being read.
 struct Source {
     partition: Vec<u8>,
     rest: Range,
-    /// The next ones of it, in order.
+    /// Its next keys, in order.
     ready: VecDeque<Found>,
-    /// Whether there are no more behind those.
+    /// Whether there are no more after those.
     ended: bool,
 }
 
 impl Cassandra {
-    /// The series' partitions in a range, some of them.
+    /// Returns some of the series partitions in a range.
     pub(super) async fn series_partitions(
         &self,
         layout: &Layout,
@@ -82,7 +82,7 @@ impl Cassandra {
         .collect()
     }
 
-    /// Some keys of a partition.
+    /// Returns some keys of a partition.
     async fn some_keys(
         &self,
         layout: &Layout,
@@ -108,7 +108,7 @@ impl Cassandra {
         .collect()
     }
 
-    /// The first keys of a range that are in series' partitions, in order.
+    /// Returns the first keys of a range in series partitions, in order.
     async fn series_keys(
         &self,
         layout: &Layout,
@@ -124,7 +124,7 @@ impl Cassandra {
                 Order::Ascending => rest.from = Some([&last.name[..], &[0]].concat()),
                 Order::Descending => rest.to = Some(last.name.clone()),
             }
-            // The keys of a partition all stand before those of the next one.
+            // All keys of a partition sort before those of the next one.
             let work = partitions
                 .iter()
                 .map(|one| self.some_keys(layout, &one.name, range, (order, limit)));
@@ -140,7 +140,7 @@ impl Cassandra {
         }
     }
 
-    /// Reads on in a partition.
+    /// Reads more of a partition.
     async fn fill(
         &self,
         layout: &Layout,
@@ -159,7 +159,8 @@ impl Cassandra {
         Ok(())
     }
 
-    /// The first keys of a range, as many as asked for or till their values have so many bytes.
+    /// Returns the first keys of a range, up to a number of keys or until their values reach a
+    /// size.
     pub(super) async fn find_own(
         &self,
         layout: &Layout,
@@ -169,7 +170,7 @@ impl Cassandra {
         bytes_max: u64,
     ) -> Result<Vec<Found>> {
         let numbered = numbered_in(range, numbered);
-        // A little more than the share of each, since they are not filled alike.
+        // Slightly more than an equal share, because they are not equally full.
         let share = limit.div_ceil(numbered.len());
         let share = (share + share / 4 + 4).min(limit).max(1);
         let mut sources: Vec<Source> = numbered
@@ -185,7 +186,7 @@ impl Cassandra {
         let numbered =
             try_join_all(sources.iter_mut().map(|one| self.fill(layout, one, (order, share))));
         let (series, _) = futures_util::future::try_join(series, numbered).await?;
-        // All that are wanted of them are there.
+        // Everything wanted from them has been read.
         let rest = Range::all();
         sources.push(Source { partition: Vec::new(), rest, ready: series, ended: true });
         let mut found: Vec<Found> = Vec::new();
@@ -206,7 +207,7 @@ impl Cassandra {
         Ok(found)
     }
 
-    /// The first keys and values of a range.
+    /// Returns the first keys and values of a range.
     pub(super) async fn page_own(
         &self,
         layout: &Layout,
@@ -228,15 +229,16 @@ impl Cassandra {
                 .into_iter()
                 .filter_map(|one| values.remove(&one.key).map(|value| (one.key, value)))
                 .collect();
-            // None is the end of the range: where all have been deleted meanwhile, it is not.
+            // An empty page means the end of the range; if all values were deleted meanwhile, it is
+            // not the end.
             if !pairs.is_empty() {
                 return Ok(pairs);
             }
         }
     }
 
-    /// A page of a range within one series, read at once; nothing where that cannot be, or must not,
-    /// because its values are large.
+    /// Reads a page of a range within one series at once; `None` if that is impossible, or
+    /// undesirable because its values are large.
     async fn page_of_series(
         &self,
         layout: &Layout,
@@ -250,14 +252,14 @@ impl Cassandra {
         let within = series_in(range);
         let parts = self.series_partitions(layout, &within, order);
         let (others, parts) = futures_util::future::try_join(others, parts).await?;
-        // Keys of this name that are no times would have to be put between.
+        // Other keys with this name would have to be merged in.
         if !others.is_empty() || parts.iter().any(|one| one.page < MANY) {
             return Ok(None);
         }
         let asked = |one: &Part| one.page.min(limit);
         let mut page = Vec::new();
         let mut bytes = 0;
-        // Several at once only where the first one does not fill the page.
+        // Several at once only if the first one does not fill the page.
         let mut rest = &parts[..];
         while let [first, behind @ ..] = rest {
             let (some, left) = match page.is_empty() && rest.len() == parts.len() {
@@ -277,7 +279,7 @@ impl Cassandra {
                 }
                 if full || bytes >= PAGE_BYTES || page.len() >= limit {
                     page.truncate(limit);
-                    // None is the end of the range: where there may be more, it is not.
+                    // An empty page means the end of the range; here there may be more.
                     return Ok((!page.is_empty()).then_some(page));
                 }
             }
@@ -286,7 +288,7 @@ impl Cassandra {
         Ok((!page.is_empty() || !more).then_some(page))
     }
 
-    /// Some keys of a partition, with their values.
+    /// Reads some keys of a partition, with their values.
     async fn some_values(
         &self,
         layout: &Layout,
@@ -309,7 +311,7 @@ impl Cassandra {
         rows.map(|row| row.map_err(|error| unreadable(DOING, &error))).collect()
     }
 
-    /// The values of keys that were found.
+    /// Reads the values of keys that were found.
     async fn values(
         &self,
         layout: &Layout,
@@ -362,11 +364,11 @@ fn direction(order: Order) -> &'static str {
     }
 }
 
-/// The conditions of a range on a column.
+/// Builds the conditions of a range on a column.
 fn ends(sql: &mut String, values: &mut Vec<CqlValue>, column: &str, range: &Range) {
     let mut end = |end: &Option<Vec<u8>>, sign: &str, longer: &str| {
         let Some(end) = end else { return };
-        // No key is so long: what is behind the longest part of it is behind it.
+        // No key is this long: whatever follows its longest possible prefix follows it.
         let (sign, end) = match end.get(..KEY_BYTES_MAX) {
             Some(most) if end.len() > KEY_BYTES_MAX => (longer, most),
             _ => (sign, &end[..]),

@@ -1,4 +1,4 @@
-//! Heads: what stands in the place of a large value, and the names of its rows.
+//! Heads, which replace large values, and the names of their rows.
 
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -11,7 +11,7 @@ use crate::envelope::MAGIC;
 /// Bytes of a head.
 pub(super) const HEAD: usize = 36;
 
-/// What a head says.
+/// The fields of a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) chunk: u32,
@@ -31,7 +31,7 @@ impl Head {
         bytes
     }
 
-    /// The head that a stored value is; nothing for a value that stands there itself.
+    /// Parses a stored value as a head; `None` if it is an ordinary value.
     pub(super) fn parse(value: &[u8]) -> Option<Head> {
         let bytes: &[u8; HEAD] = value.try_into().ok()?;
         let (said, checksum) = bytes.split_at(32);
@@ -51,14 +51,14 @@ impl Head {
         self.length.div_ceil(u64::from(self.chunk))
     }
 
-    /// When its writer began.
+    /// Returns when its writer started.
     pub(super) fn began(&self) -> Duration {
         let time: [u8; 8] = self.generation[..8].try_into().expect("8 of 16 bytes");
         Duration::from_nanos(u64::from_be_bytes(time))
     }
 }
 
-/// A column of values as the names of rows have it; a table of others may be called anything.
+/// Returns the name of a value column for row names; an adopted table may have any name.
 pub(super) fn column(layout: &Layout) -> String {
     let escaped = |name: &str| name.replace('%', "%25").replace('/', "%2f");
     format!("{}/{}", escaped(&layout.table), escaped(&layout.value))
@@ -73,7 +73,7 @@ pub(super) fn part_key(layout: &Layout, head: &Head, number: u64) -> Vec<u8> {
     format!("part/{}/{generation}/{number:08}", column(layout)).into_bytes()
 }
 
-/// The head and the key that a row `head/…` tells of.
+/// Parses a row `head/…` into the head and the key it describes.
 pub(super) fn noted(prefix: &[u8], name: &[u8], said: &[u8]) -> Option<(Head, Vec<u8>)> {
     let generation = HEXLOWER.decode(name.strip_prefix(prefix)?).ok()?;
     let (length, rest) = said.split_first_chunk::<8>()?;
@@ -86,12 +86,12 @@ pub(super) fn noted(prefix: &[u8], name: &[u8], said: &[u8]) -> Option<(Head, Ve
     (head.chunk > 0).then(|| (head, key.to_vec()))
 }
 
-/// A generation that no other writer has.
+/// Creates a generation unique to this writer.
 pub(super) fn generation() -> [u8; 16] {
     let mut bytes = [0; 16];
     let time = u64::try_from(since_1970().as_nanos()).unwrap_or(u64::MAX);
     bytes[..8].copy_from_slice(&time.to_be_bytes());
-    // The keys of a new hash map's hasher come from the system's own randomness.
+    // The keys of a new hash map's hasher come from the system's random source.
     let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
     hasher.write_u64(time);
     hasher.write_u32(std::process::id());
@@ -120,7 +120,7 @@ mod tests {
             assert_eq!(Head::parse(&other), None, "bit {bit}");
         }
         assert_eq!(Head::parse(&bytes[..35]), None);
-        // In a column of text it is found by the same Base64 as an envelope.
+        // In a text column, it is recognised by the same Base64 prefix as an envelope.
         assert!(data_encoding::BASE64.encode(&bytes).starts_with("wWc"));
     }
 

@@ -1,33 +1,33 @@
-//! Values that are larger than an engine takes, in chunks that nobody sees.
+//! Values larger than an engine accepts, in chunks that stay invisible to callers.
 //!
-//! In the place of such a value stands a *head*, and its bytes are rows of the table
-//! `regauge_chunks`, under a generation of their own that is never used again:
+//! Such a value is replaced by a *head*, and its bytes are rows of the table `regauge_chunks`,
+//! under a generation that is never reused:
 //!
 //! | row | holds |
 //! |---|---|
 //! | `head/TABLE/COLUMN/GENERATION` | bytes of the value (8, little-endian), of a chunk (4), the key |
 //! | `part/TABLE/COLUMN/GENERATION/NUMBER` | a chunk |
 //!
-//! Putting writes these rows first and the head last, as the engine puts any value: a value is
-//! there whole or not at all, whenever the writer dies. Replacing and deleting change the head
-//! first and remove the old chunks then. A reader that finds chunks missing looks at the head
-//! again: it has changed, or the value is damaged.
+//! A put writes these rows first and the head last, the way the engine stores any value: a value is
+//! present whole or not at all, whenever the writer crashes. Replacing and deleting change the head
+//! first and then remove the old chunks. A reader that finds chunks missing reads the head again:
+//! either it has changed, or the value is damaged.
 //!
-//! What a writer that died has left is found by the rows `head/…` whose generation stands in no
-//! collection: [`Engine::sweep`] removes them when they are old enough to belong to no writer that
-//! is still at work. A writer gives up when its chunks took it longer than half that time.
+//! Leftovers of a crashed writer are found by the rows `head/…` whose generation is in no
+//! collection: [`Engine::sweep`] removes them once they are too old to belong to an active writer.
+//! A writer gives up if its chunks took longer than half that time.
 //!
 //! A head is 36 bytes:
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 0–3 | `C1 67 00 00`: as an envelope of version 0, which there is not |
+//! | 0–3 | `C1 67 00 00`: like an envelope of version 0, which does not exist |
 //! | 4–7 | bytes of a chunk, little-endian; the last one may have fewer |
 //! | 8–15 | bytes of the value |
 //! | 16–31 | generation: 8 bytes of the time in nanoseconds, big-endian, and 8 random ones |
 //! | 32–35 | CRC-32C of bytes 0–31 |
 //!
-//! That the chunks are those of the value is proved by the checksum of the envelope inside.
+//! The checksum of the envelope inside proves that the chunks belong to the value.
 
 mod head;
 
@@ -40,33 +40,33 @@ use self::head::{HEAD, Head, column, generation, head_key, noted, part_key, sinc
 use super::{Change, Engine, KeyKind, Layout, Order, PAGE_BYTES, Pair, Range, behind};
 use crate::error::{Error, Result, shown};
 
-/// Chunks that are written or read in one call.
+/// Chunks written or read per call.
 const TOGETHER: usize = 4;
-/// Values that are looked at for their heads in one call: each may be as large as a chunk.
+/// Values checked for heads per call: each may be as large as a chunk.
 const LOOKED_AT: usize = 32;
-/// Rows that are removed in one call.
+/// Rows removed per call.
 const REMOVED: usize = 1_000;
-/// How long it is believed that a collection has no value in chunks.
+/// How long to assume that a collection has no chunked values.
 const BELIEVED: Duration = Duration::from_secs(1);
-/// After how long chunks that no head names are nobody's.
+/// Age at which chunks without a head count as abandoned.
 pub const ABANDONED: Duration = Duration::from_secs(3_600);
 
-/// An engine that takes values of any size, over one that does not.
+/// An engine that accepts values of any size, on top of one that does not.
 pub struct Chunked {
     inner: Box<dyn Engine>,
     limit: usize,
-    /// Which columns have values in chunks, or had none when it was asked last.
+    /// Which columns have chunked values, or had none when last checked.
     used: Mutex<HashMap<String, Option<Instant>>>,
 }
 
-/// Is given heads, each with its key.
+/// Called with each head and its key.
 type EachHead<'e> = dyn FnMut(&[(Head, Vec<u8>)]) -> Result + 'e;
 
 impl Chunked {
-    /// Stores values of more than `limit` bytes in chunks of that many.
+    /// Stores values larger than `limit` bytes in chunks of that size.
     ///
     /// # Panics
-    /// For a limit that has no place for a head.
+    /// For a limit smaller than a head.
     #[must_use]
     pub fn new(inner: Box<dyn Engine>, limit: usize) -> Chunked {
         assert!(limit > HEAD, "a value may have more bytes than a head");
@@ -74,7 +74,7 @@ impl Chunked {
         Chunked { inner, limit, used: Mutex::default() }
     }
 
-    /// Where the chunks are.
+    /// Returns the layout of the chunk table.
     fn chunks(&self) -> Layout {
         Layout {
             table: "regauge_chunks".to_owned(),
@@ -85,7 +85,7 @@ impl Chunked {
         }
     }
 
-    /// Whether a column has, or had, values in chunks.
+    /// Returns whether a column has, or had, chunked values.
     fn is_used(&self, layout: &Layout) -> Result<bool> {
         let column = column(layout);
         let known = || self.used.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -99,7 +99,7 @@ impl Chunked {
         Ok(used)
     }
 
-    /// Notes that a column has values in chunks, before the first one is written.
+    /// Records that a column has chunked values, before the first one is written.
     fn use_chunks(&self, layout: &Layout) -> Result {
         if self.is_used(layout)? {
             return Ok(());
@@ -112,7 +112,7 @@ impl Chunked {
         Ok(())
     }
 
-    /// Writes the chunks of a value, and gives its head, which is written nowhere yet.
+    /// Writes the chunks of a value, and returns its head, which is not stored yet.
     fn write(&self, layout: &Layout, key: &[u8], value: &[u8]) -> Result<Head> {
         self.use_chunks(layout)?;
         let chunks = self.chunks();
@@ -149,7 +149,7 @@ impl Chunked {
         Ok(head)
     }
 
-    /// The value of a head; nothing where not all of its chunks are there.
+    /// Returns the value of a head; `None` if some of its chunks are missing.
     fn read(&self, layout: &Layout, head: &Head) -> Result<Option<Vec<u8>>> {
         let chunks = self.chunks();
         let mut value = Vec::new();
@@ -173,8 +173,8 @@ impl Chunked {
         Ok(Some(value))
     }
 
-    /// The value that a stored one stands for. Nothing where it was deleted meanwhile; the head
-    /// itself where chunks are missing, which no envelope is: its reader says that it is damaged.
+    /// Resolves a stored value. `None` if it was deleted meanwhile; the head itself if chunks are
+    /// missing: it is not a valid envelope, so the reader reports damage.
     fn resolve(&self, layout: &Layout, key: &[u8], stored: Vec<u8>) -> Result<Option<Vec<u8>>> {
         let mut stored = stored;
         loop {
@@ -184,14 +184,14 @@ impl Chunked {
             }
             match self.inner.get(layout, key)? {
                 None => return Ok(None),
-                // Chunks are removed after their head: it was there all the time.
+                // Chunks are removed after their head, which was there throughout.
                 Some(same) if same == stored => return Ok(Some(stored)),
                 Some(other) => stored = other,
             }
         }
     }
 
-    /// The heads that stand under these keys, each with its place among them.
+    /// Returns the heads stored under these keys, each with the index of its key.
     fn heads(&self, layout: &Layout, keys: &[&[u8]]) -> Result<Vec<(usize, Head)>> {
         let mut heads = Vec::new();
         for (group, some) in keys.chunks(LOOKED_AT).enumerate() {
@@ -203,7 +203,7 @@ impl Chunked {
         Ok(heads)
     }
 
-    /// Removes the chunks of a head that stands nowhere any more, its own row last.
+    /// Removes the chunks of a head that is stored nowhere any more, its own row last.
     fn remove(&self, layout: &Layout, head: &Head) -> Result {
         let chunks = self.chunks();
         let mut next = 0;
@@ -218,11 +218,11 @@ impl Chunked {
         self.inner.apply(&chunks, &[(&head_key(layout, head), None)])
     }
 
-    /// Removes the chunks of heads that were there before a change that is done. Where that fails
-    /// the change is done all the same: a sweep finds them.
+    /// Removes the chunks of heads that a completed change replaced. A failure does not undo the
+    /// change: a sweep finds the rest.
     fn remove_old(&self, layout: &Layout, keys: &[&[u8]], old: &[(usize, Head)]) {
         for (place, head) in old {
-            // Servers whose clocks differ may have let the older of two changes win.
+            // With clock skew between servers, the older of two changes may have won.
             match self.inner.get(layout, keys[*place]) {
                 Ok(now) if now.as_deref().and_then(Head::parse) != Some(*head) => {
                     let _ = self.remove(layout, head);
@@ -232,8 +232,7 @@ impl Chunked {
         }
     }
 
-    /// Calls `each` with every head that was ever written for a column and not removed, and its
-    /// key.
+    /// Calls `each` with every head ever written for a column and not yet removed, and its key.
     fn each_head(&self, layout: &Layout, each: &mut EachHead<'_>) -> Result {
         let chunks = self.chunks();
         let prefix = format!("head/{}/", column(layout)).into_bytes();
@@ -251,7 +250,7 @@ impl Chunked {
         }
     }
 
-    /// Which of these heads stand in the collection.
+    /// Returns which of these heads are in the collection.
     fn standing(&self, layout: &Layout, heads: &[(Head, Vec<u8>)]) -> Result<Vec<bool>> {
         let keys: Vec<&[u8]> = heads.iter().map(|(_, key)| &key[..]).collect();
         let now = self.inner.get_many(layout, &keys)?;
@@ -290,7 +289,7 @@ impl Chunked {
         let done = self.inner.swap(layout, key, present.as_deref(), new)?;
         match (done, old, written) {
             (true, Some(old), _) => self.remove_old(layout, &[key], &[(0, old)]),
-            // It was told that this head was not written, so nobody will ever see it.
+            // The engine reported that this head was not written, so nobody will ever see it.
             (false, _, Some(written)) => drop(self.remove(layout, &written)),
             _ => {}
         }
@@ -374,7 +373,7 @@ impl Engine for Chunked {
         for (place, (key, _)) in changes.iter().enumerate() {
             last.insert(key, place);
         }
-        // Of two changes of a key only the last one is ever seen.
+        // Of two changes to a key, only the last one is ever visible.
         let changes: Vec<&Change<'_>> = changes
             .iter()
             .enumerate()
@@ -393,7 +392,7 @@ impl Engine for Chunked {
         }
         let heads: Vec<Change<'_>> =
             keys.iter().zip(&stored).map(|(key, value)| (*key, value.as_deref())).collect();
-        // Whether an error leaves the heads unwritten is not always known: their chunks stay.
+        // After an error it is not always known whether the heads were written: their chunks stay.
         self.inner.apply(layout, &heads)?;
         self.remove_old(layout, &keys, &old);
         Ok(())
@@ -422,7 +421,7 @@ impl Engine for Chunked {
         let mut all = Vec::with_capacity(swaps.len());
         for one in swaps {
             let did = is_small(one) && done.next().unwrap_or(false);
-            // A small value may have been put in chunks when the limit was another.
+            // A small value may have been chunked when the limit was different.
             let try_chunks = !did && (used || !is_small(one));
             let (key, seen, new) = *one;
             all.push(did || try_chunks && self.swap_in_chunks(layout, key, Some(seen), Some(new))?);
@@ -458,14 +457,15 @@ impl Engine for Chunked {
                 if bytes >= PAGE_BYTES {
                     break;
                 }
-                // What the engine gave is a page; chunks may make it much more.
+                // The engine returned a page; with chunks it may be much larger.
                 let given = stored.len();
                 if let Some(value) = self.resolve(layout, &key, stored)? {
                     bytes += value.len().saturating_sub(given);
                     pairs.push((key, value));
                 }
             }
-            // None is the end of the range: where all have been deleted meanwhile, it is not.
+            // An empty page means the end of the range; if all values were deleted meanwhile, it is
+            // not the end.
             if !pairs.is_empty() || !more {
                 return Ok(pairs);
             }
@@ -485,7 +485,7 @@ impl Engine for Chunked {
     fn count(&self, layout: &Layout) -> Result<(u64, u64)> {
         let (values, mut bytes) = self.inner.count(layout)?;
         if self.is_used(layout)? {
-            // A column of text holds the Base64 of a head.
+            // A text column holds the Base64 of a head.
             let head = if layout.text { HEAD.div_ceil(3) * 4 } else { HEAD } as u64;
             self.each_head(layout, &mut |heads| {
                 let standing = self.standing(layout, heads)?;

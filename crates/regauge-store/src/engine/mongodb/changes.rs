@@ -1,4 +1,4 @@
-//! What changes documents: commands with many changes, transactions, and one change on a condition.
+//! Changes to documents: commands with many changes, transactions, and conditional changes.
 
 use mongodb::ClientSession;
 use mongodb::bson::{Bson, Document, RawDocumentBuf, doc};
@@ -14,7 +14,7 @@ use crate::error::{Error, Result, shown};
 
 const DOING: &str = "change values";
 
-/// A command with its changes, done one after the other up to the first that fails.
+/// Builds a command with its changes, which run in sequence up to the first failure.
 fn with_changes(head: &Document, name: &str, changes: &[Document]) -> Document {
     let mut command = head.clone();
     command.insert(name, changes.to_vec());
@@ -22,7 +22,7 @@ fn with_changes(head: &Document, name: &str, changes: &[Document]) -> Document {
     command
 }
 
-/// How many changes were done before the one whose key is there already.
+/// Returns the number of changes done before the one whose key already exists.
 fn duplicate_at(error: &Document) -> Option<usize> {
     let duplicate = error.get_i32("code").is_ok_and(|code| code == DUPLICATE_KEY);
     let at = error.get_i32("index").ok().filter(|_| duplicate)?;
@@ -38,7 +38,7 @@ fn refused(layout: &Layout, error: &Document) -> Error {
 }
 
 impl MongoDb {
-    /// Runs the changes as commands, outside a transaction or in one.
+    /// Runs the changes as commands, in a transaction or without one.
     pub(super) async fn change(
         &self,
         layout: &Layout,
@@ -47,7 +47,8 @@ impl MongoDb {
     ) -> Result {
         for (head, name, all) in commands {
             let mut rest = &all[..];
-            // A key that somebody else put in the same moment: what is told once more was not done.
+            // Another client inserted the key at the same moment: what is reported again was not
+            // done.
             let mut again = 3;
             loop {
                 let command = with_changes(&head, name, rest);
@@ -65,8 +66,8 @@ impl MongoDb {
         Ok(())
     }
 
-    /// Inserts the first of the changes, as far as they are values of new keys, and gives how many
-    /// were done. The order is kept: what stands behind a key that is there is not touched.
+    /// Inserts the leading changes that are values of new keys, and returns how many were done. The
+    /// order is kept: nothing after an existing key is touched.
     pub(super) async fn insert_new(
         &self,
         layout: &Layout,
@@ -90,7 +91,7 @@ impl MongoDb {
         Ok(done)
     }
 
-    /// The answer to a command that changes documents.
+    /// Runs a command that changes documents, and returns the answer.
     async fn run(
         &self,
         mut command: Document,
@@ -106,13 +107,13 @@ impl MongoDb {
         run.map_err(failed(DOING, false))
     }
 
-    /// The changes in a transaction.
+    /// Runs the changes in a transaction.
     pub(super) async fn change_at_once(&self, layout: &Layout, commands: Vec<Command>) -> Result {
         let mut session =
             self.database.client().start_session().await.map_err(failed(DOING, true))?;
         session.start_transaction().await.map_err(failed(DOING, true))?;
         if let Err(error) = self.change(layout, commands, Some(&mut session)).await {
-            // One that is not ended so ends by itself a little later.
+            // If it is not ended this way, it times out a little later.
             let _ = session.abort_transaction().await;
             return Err(error);
         }
@@ -120,7 +121,7 @@ impl MongoDb {
         loop {
             match session.commit_transaction().await {
                 Ok(()) => return Ok(()),
-                // To commit again what was committed changes nothing.
+                // Repeating a commit changes nothing.
                 Err(error)
                     if again > 0 && error.contains_label("UnknownTransactionCommitResult") =>
                 {
@@ -131,7 +132,7 @@ impl MongoDb {
         }
     }
 
-    /// Puts, deletes or replaces a value where it is still what was seen.
+    /// Puts, deletes or replaces a value if it is still the one seen.
     pub(super) async fn swap_one(
         &self,
         layout: &Layout,
@@ -160,7 +161,7 @@ impl MongoDb {
                 Err(error) => Err(failed(&doing, false)(error)),
             };
         };
-        // An adopted field may hold a text, or another kind of binary, where bytes are compared.
+        // An adopted field may hold text, or another binary subtype, for which bytes are compared.
         let found = collection.find_one(filter.clone()).await.map_err(failed(&doing, true))?;
         let Some(found) = found else { return Ok(false) };
         let present = field(&found, &layout.value)?;

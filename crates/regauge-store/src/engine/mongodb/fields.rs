@@ -12,43 +12,44 @@ use crate::engine::runtime::lost;
 use crate::engine::{Change, Layout, PAGE_BYTES};
 use crate::error::{Error, Result};
 
-/// Bytes of changes in one command: a message may have 48 MB.
+/// Bytes of changes per command: a message may have 48 MB.
 const COMMAND_BYTES: usize = 24 << 20;
-/// Changes in one command; a server takes 100,000.
+/// Changes per command; a server accepts 100,000.
 const COMMAND_CHANGES: usize = 10_000;
-/// Those of FerretDB 1 on SQLite: it leaves the query of every change open till its command ends,
-/// each on one of its 100 connections to the file, and then waits for one more without an end.
+/// The limit for FerretDB 1 on SQLite: it leaves the query of every change open until its command
+/// ends, each on one of its 100 connections to the file, and then waits forever for another one.
 const FERRET_CHANGES: usize = 8;
-/// New documents in one command of FerretDB's, which it writes by the hundred.
+/// New documents per command for FerretDB, which writes them by the hundred.
 const FERRET_INSERTS: usize = 1_000;
-/// What a page of FerretDB's holds: it reads its whole collection for any range, so few large pages.
+/// The page size for FerretDB: it reads its whole collection for any range, so few large pages are
+/// best.
 const FERRET_PAGE_BYTES: usize = 32 << 20;
 
-/// The codes of the server that are no failures here.
+/// Server error codes that do not count as failures here.
 pub(super) const NAMESPACE_EXISTS: i32 = 48;
 pub(super) const DUPLICATE_KEY: i32 = 11_000;
 
-/// A command without its changes, the name of their list, and they.
+/// A command without its changes, the name of their list, and the changes.
 pub(super) type Command = (Document, &'static str, Vec<Document>);
 
-/// What answers, and what it bears.
+/// The server, and its limits.
 pub(super) struct Server {
-    /// "MongoDB 8.0.4"; FerretDB tells what it is.
+    /// "MongoDB 8.0.4"; FerretDB reports its own name.
     pub(super) name: String,
-    /// Changes in one command.
+    /// Changes per command.
     pub(super) changes: usize,
-    /// New documents in one command, where to try that first is worth it: FerretDB takes 5 to 8 ms
-    /// for an update that makes a document.
+    /// New documents per command, if trying an insert first is worth it: FerretDB takes 5 to 8 ms
+    /// for an update that creates a document.
     pub(super) inserts: Option<usize>,
-    /// Whether it locks what a command changes up to its end, so that two commands must not have the
-    /// same keys in different orders.
+    /// Whether the server locks what a command changes until it ends, so that two commands must not
+    /// have the same keys in different orders.
     pub(super) locks: bool,
-    /// Bytes of values in a page.
+    /// Bytes of values per page.
     pub(super) page_bytes: usize,
 }
 
 impl Server {
-    /// From the answer to `buildInfo`.
+    /// Parses the answer to `buildInfo`.
     pub(super) fn new(built: &Document) -> Server {
         let version = |of: &Document, name: &str| of.get_str(name).map(str::to_owned).ok();
         let nested = built.get_document("ferretdb").ok().and_then(|one| version(one, "version"));
@@ -63,11 +64,11 @@ impl Server {
         let ferret = ferret.trim_start_matches('v');
         let major = ferret.split('.').next().and_then(|major| major.parse().ok());
         if major.is_some_and(|major: u32| major >= 2) {
-            // PostgreSQL with DocumentDB does the work, and sorts whole ranges, too.
+            // PostgreSQL with DocumentDB does the work, and also sorts whole ranges.
             return server(format!("FerretDB {ferret}"), true, FERRET_PAGE_BYTES);
         }
         Server {
-            // The first one does not know its version where it was built as a library.
+            // Version 1 does not know its own version if it was built as a library.
             name: if major.is_some() {
                 format!("FerretDB {ferret}")
             } else {
@@ -81,8 +82,8 @@ impl Server {
     }
 }
 
-/// The first of the changes as a command that inserts them, and how many those are: values of keys
-/// that are not there yet. Nothing where the first change is another.
+/// Builds a command that inserts the leading changes, as far as they are values of new keys, and
+/// returns how many those are. `None` if the first change is of another kind.
 pub(super) fn insertion(
     layout: &Layout,
     form: Form,
@@ -106,7 +107,8 @@ pub(super) fn insertion(
     Ok((count > 0).then(|| ((doc! { "insert": &layout.table }, "documents", all), count)))
 }
 
-/// The changes as commands of the server, the last one of a key alone; `at_most` in one command.
+/// Builds the server's commands for the changes, keeping only the last change of a key; `at_most`
+/// per command.
 pub(super) fn commands(
     layout: &Layout,
     form: Form,
@@ -149,14 +151,16 @@ pub(super) fn commands(
     Ok(commands)
 }
 
-/// The first change of a command that the server has not done, or its failure to keep it safely.
+/// Returns the first change of a command that the server has not done, or its failure to make it
+/// durable.
 pub(super) fn first_error(answer: &Document) -> Option<&Document> {
     let errors = answer.get_array("writeErrors").ok();
     let first = errors.and_then(|all| all.first()).and_then(Bson::as_document);
     first.or_else(|| answer.get_document("writeConcernError").ok())
 }
 
-/// The condition that a document has a value; collections of regauge's own have no other ones.
+/// Returns the condition that a document has a value; regauge's own collections have no other
+/// documents.
 pub(super) fn with_value(layout: &Layout) -> Document {
     let mut filter = Document::new();
     if layout.key != "_id" || layout.value != "value" || layout.text {
@@ -165,7 +169,7 @@ pub(super) fn with_value(layout: &Layout) -> Document {
     filter
 }
 
-/// The projection on one field; `_id` comes only when it is asked for.
+/// Returns the projection on one field; `_id` is included only on request.
 pub(super) fn only(name: &str) -> Document {
     let mut fields = Document::new();
     if name != "_id" {
@@ -190,7 +194,8 @@ pub(super) fn field<'d>(document: &'d RawDocument, name: &str) -> Result<Option<
     document.get(name).map_err(|error| unreadable(&error))
 }
 
-/// The bytes of a stored value; nothing where there is none. An embedded document is its BSON.
+/// Returns the bytes of a stored value; `None` if there is none. An embedded document is returned
+/// as BSON.
 pub(super) fn bytes_of(layout: &Layout, value: Option<RawBsonRef<'_>>) -> Result<Option<Vec<u8>>> {
     Ok(Some(match value {
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => return Ok(None),
@@ -213,7 +218,7 @@ pub(super) fn bytes_of(layout: &Layout, value: Option<RawBsonRef<'_>>) -> Result
     }))
 }
 
-/// The two sums of a counting; nothing where they are no numbers.
+/// Returns the two sums of a count; `None` if they are not numbers.
 pub(super) fn numbers(sums: &RawDocument) -> Option<(u64, u64)> {
     let number = |name: &str| match sums.get(name).ok().flatten()? {
         RawBsonRef::Int32(number) => u64::try_from(number).ok(),
@@ -244,7 +249,7 @@ pub(super) fn is_duplicate(error: &DriverError) -> bool {
         ErrorKind::Write(WriteFailure::WriteError(error)) if error.code == DUPLICATE_KEY)
 }
 
-/// The driver's words. `harmless`: the call may be made again whatever has become of this one.
+/// Converts the driver's error. `harmless`: the call may be repeated, whatever became of this one.
 pub(super) fn failed(doing: &str, harmless: bool) -> impl Fn(DriverError) -> Error + '_ {
     move |error| {
         let words = error.kind.to_string();
@@ -256,7 +261,7 @@ pub(super) fn failed(doing: &str, harmless: bool) -> impl Fn(DriverError) -> Err
                 (doing.to_owned(), format!("the connection was lost ({words})"), true)
             }
             ErrorKind::Io(_) => (doing.to_owned(), lost(&words), false),
-            // Of what was begun in a transaction that failed so, nothing stays.
+            // A transaction that failed this way leaves nothing behind.
             _ => (doing.to_owned(), words, error.contains_label("TransientTransactionError")),
         };
         Error::Engine { doing, message, passing }

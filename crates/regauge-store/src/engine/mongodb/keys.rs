@@ -1,9 +1,9 @@
-//! Keys as fields of a document hold them.
+//! Keys as stored in document fields.
 //!
-//! MongoDB orders binary values by their length first, so that a walk in the order of bytes would
-//! be none. Keys of regauge's own collections are therefore texts in which the character U+00XX
-//! stands for the byte XX: MongoDB compares texts by the bytes of their UTF-8, which is the order
-//! of the characters, which is the order of the bytes. A key in ASCII looks as it is.
+//! MongoDB sorts binary values by length first, so they cannot be walked in byte order. Keys of
+//! regauge's own collections are therefore texts in which the character U+00XX stands for the byte
+//! XX: MongoDB compares texts by the bytes of their UTF-8, which is the order of the characters,
+//! which is the order of the bytes. An ASCII key looks the same.
 
 use mongodb::bson::{Bson, RawBsonRef, oid::ObjectId};
 
@@ -11,12 +11,12 @@ use crate::engine::column::{Key, wrong};
 use crate::engine::{KeyKind, Layout};
 use crate::error::{Error, Result};
 
-/// How the field of the keys holds them.
+/// The representation of keys in their field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Any bytes, a character each.
+    /// Any bytes, one character each.
     Bytes,
-    /// Text as it is.
+    /// Text, unchanged.
     Text,
     /// Whole numbers.
     Integer,
@@ -25,7 +25,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The form of a collection whose first key, if there is one, is this.
+    /// Determines the form from the first key of a collection, if there is one.
     pub(super) fn of(kind: KeyKind, first: Option<RawBsonRef<'_>>) -> Form {
         match (kind, first) {
             (KeyKind::Bytes, _) => Form::Bytes,
@@ -35,7 +35,7 @@ impl Form {
         }
     }
 
-    /// A key as the field holds it.
+    /// Returns a key as stored in the field.
     pub(super) fn field(self, layout: &Layout, key: &[u8]) -> Result<Bson> {
         if self == Form::Bytes {
             return Ok(Bson::String(to_characters(key)));
@@ -50,7 +50,7 @@ impl Form {
         Key::new(layout, key).map(plain)
     }
 
-    /// The first field at or behind these bytes; nothing where none can be.
+    /// Returns the first field value at or after these bytes; `None` if there cannot be one.
     pub(super) fn end(self, layout: &Layout, bytes: &[u8]) -> Result<Option<Bson>> {
         match self {
             Form::Bytes => Ok(Some(Bson::String(to_characters(bytes)))),
@@ -59,7 +59,7 @@ impl Form {
         }
     }
 
-    /// The key that a field holds.
+    /// Returns the key that a field holds.
     pub(super) fn key(self, layout: &Layout, field: Option<RawBsonRef<'_>>) -> Result<Vec<u8>> {
         let found = match (self, field) {
             (Form::Bytes, Some(RawBsonRef::String(text))) => from_characters(text),
@@ -100,7 +100,7 @@ fn plain(key: Key<'_>) -> Bson {
     }
 }
 
-/// A character for each byte.
+/// Maps each byte to a character.
 fn to_characters(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }
@@ -109,14 +109,15 @@ fn from_characters(text: &str) -> Option<Vec<u8>> {
     text.chars().map(|one| u8::try_from(u32::from(one)).ok()).collect()
 }
 
-/// The smallest identifier whose digits, as text, are not before these bytes.
+/// Returns the smallest identifier whose digits, as text, do not precede these bytes.
 fn object_id_from(bytes: &[u8]) -> Option<ObjectId> {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut id = [0_u8; 12];
     let mut put = |place: usize, digit: u8| id[place / 2] |= digit << (4 * (1 - place % 2));
     for place in 0..24 {
         let Some(byte) = bytes.get(place) else { return Some(ObjectId::from_bytes(id)) };
-        // The first digit at or behind this byte; behind all of them, what stands before grows.
+        // The first digit at or after this byte; if there is none, the preceding digits are
+        // incremented.
         match DIGITS.iter().position(|digit| digit >= byte) {
             Some(digit) => {
                 put(place, digit as u8);
@@ -130,7 +131,7 @@ fn object_id_from(bytes: &[u8]) -> Option<ObjectId> {
     if bytes.len() > 24 { after(id, 24) } else { Some(ObjectId::from_bytes(id)) }
 }
 
-/// The first identifier behind all that begin with these digits.
+/// Returns the first identifier after all that begin with these digits.
 fn after(id: [u8; 12], digits: usize) -> Option<ObjectId> {
     let mut wide = [0; 16];
     wide[4..].copy_from_slice(&id);

@@ -1,15 +1,16 @@
-//! MongoDB, and what speaks its protocol (FerretDB).
+//! MongoDB, and servers that speak its protocol (FerretDB).
 //!
-//! A collection is a collection of documents `{_id: key, value: Binary}`: keys as `keys` tells,
-//! values in BSON's own binary type. The driver is the official one.
+//! A collection is a collection of documents `{_id: key, value: Binary}`: keys as described in
+//! `keys`, values in BSON's own binary type. The driver is the official one.
 //!
-//! Writes are acknowledged by the majority of a replica set, with their journals, unless the URL
-//! says otherwise. Batches are transactions where the server is a replica set or a cluster; one
-//! that stands alone has none, and neither has FerretDB.
+//! Writes are acknowledged by the majority of a replica set, including their journals, unless the
+//! URL says otherwise. Batches are transactions if the server is a replica set or a cluster; a
+//! standalone server has none, and neither has FerretDB.
 //!
-//! *Retries.* The driver repeats a read once, and on a replica set a write that it has numbered, so
-//! that the server does it once only. Commands that hold a whole batch are never repeated. After a
-//! second without one a ping goes before a write, so that it does not go into a dead connection.
+//! *Retries.* The driver repeats a read once, and on a replica set also a write, which it numbers
+//! so that the server applies it only once. Commands that hold a whole batch are never repeated.
+//! After a second of idle time a ping precedes a write, so that it does not go to a dead
+//! connection.
 
 mod changes;
 mod fields;
@@ -38,42 +39,42 @@ use super::runtime::{CONNECT_TIMEOUT, Runtime};
 use super::{Change, Engine, Layout, Order, Pair, Range, shown_url};
 use crate::error::{Error, Result, shown};
 
-/// A value in a document of its own: a fourth of the 16 MB that a document may have, so that a page
-/// or a message of several stays small.
+/// The maximum size of a value in a document of its own: a quarter of the 16 MB limit for
+/// documents, so that a page or a message of several stays small.
 const VALUE_LIMIT: usize = 4 << 20;
-/// Keys that are asked for in one request.
+/// Keys per request.
 const ASKED: usize = 1_000;
-/// Documents that tell what fields a collection has.
+/// Documents that are examined to find the fields of a collection.
 const LOOKED_AT: i64 = 20;
-/// Conditional changes that are on their way at once.
+/// Maximum number of conditional changes in flight.
 const AT_ONCE: usize = 16;
 
-/// After how long a connection is looked at before something is written.
+/// Idle time after which the connection is checked before a write.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// A database of MongoDB.
+/// A MongoDB database.
 pub struct MongoDb {
     runtime: Runtime,
     database: Database,
     server: Server,
     /// Whether the server has transactions.
     transactions: bool,
-    /// What a command says of its acknowledgement.
+    /// The write concern of a command.
     write_concern: Document,
-    /// When the server has answered last.
+    /// When the server last answered.
     answered: Mutex<Instant>,
-    /// How collections hold their keys, as far as their first document has told.
+    /// How collections represent their keys, as far as their first document has shown.
     forms: Mutex<HashMap<String, Form>>,
-    /// How long a call may take.
+    /// Timeout of a call.
     timeout: Duration,
 }
 
 impl MongoDb {
     /// Connects to the database of a URL: `mongodb://[user:password@]host[:port]/database`, with
-    /// the parameters of MongoDB's own URLs, and `timeout=SECONDS`, which bounds a call.
+    /// the parameters of MongoDB's own URLs, and `timeout=SECONDS`, which limits a call.
     ///
     /// # Errors
-    /// `Usage` for a URL that names no database; `Engine` where no server answers.
+    /// `Usage` for a URL that names no database; `Engine` if no server answers.
     pub fn open(url: &str) -> Result<MongoDb> {
         let doing = format!("open {}", shown_url(url));
         let own = Parameters::new(url)?;
@@ -87,7 +88,7 @@ impl MongoDb {
         let limit = CONNECT_TIMEOUT + CONNECT_TIMEOUT / 2;
         let connected = runtime.wait(&doing, limit, async {
             let mut options = ClientOptions::parse(&own.url).await.map_err(|error| {
-                // The driver's words may repeat the URL, and with it a password.
+                // The driver's message may repeat the URL, and with it a password.
                 match *error.kind {
                     ErrorKind::DnsResolve { .. } => failed(&doing, true)(error),
                     _ => Error::usage(format!(
@@ -140,7 +141,7 @@ impl MongoDb {
         })
     }
 
-    /// Removes the database with all that is in it.
+    /// Removes the database with everything in it.
     ///
     /// # Errors
     /// `Engine`.
@@ -165,12 +166,12 @@ impl MongoDb {
         result
     }
 
-    /// Waits for a write that says itself what its errors mean.
+    /// Waits for a write whose caller interprets the errors itself.
     fn written<T>(&self, doing: &str, work: impl Future<Output = Result<T>>) -> Result<T> {
         let answered = *self.answered.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.waited(doing, async {
             if answered.elapsed() > IDLE {
-                // The first ping finds a dead connection, and the second makes a new one.
+                // The first ping detects a dead connection, and the second opens a new one.
                 let ping = || self.database.run_command(doc! { "ping": 1 });
                 if ping().await.is_err() {
                     ping().await.map_err(failed(doing, true))?;
@@ -197,7 +198,7 @@ impl MongoDb {
         self.database.collection("regauge_notes")
     }
 
-    /// How the collection holds its keys: where that is not said, its first document tells.
+    /// Returns how the collection represents its keys: if unknown, its first document shows it.
     fn form(&self, layout: &Layout) -> Result<Form> {
         let known = || self.forms.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(form) = known().get(&layout.table) {
@@ -216,14 +217,14 @@ impl MongoDb {
         Ok(form)
     }
 
-    /// The document of a key, where it has a value.
+    /// Returns the document of a key, if it has a value.
     fn of_key(&self, layout: &Layout, key: &[u8]) -> Result<Document> {
         let mut filter = with_value(layout);
         filter.insert(&layout.key, self.form(layout)?.field(layout, key)?);
         Ok(filter)
     }
 
-    /// The documents of a range, each given to `each`, which says whether to go on.
+    /// Passes the documents of a range to `each`, which returns whether to continue.
     fn walk(
         &self,
         layout: &Layout,
@@ -258,7 +259,7 @@ impl MongoDb {
         self.waited(DOING, async {
             let collection = self.collection(layout);
             let mut find = collection.find(filter).sort(sort).limit(limit);
-            // Documents of a collection of our own have these two fields and no others.
+            // Documents of regauge's own collections have exactly these two fields.
             if !(values && (&*layout.key, &*layout.value) == ("_id", "value")) {
                 find = find.projection(fields);
             }
@@ -274,7 +275,7 @@ impl MongoDb {
         })
     }
 
-    /// Values and bytes, counted here where the server cannot.
+    /// Counts values and bytes here, if the server cannot.
     fn count_here(&self, layout: &Layout) -> Result<(u64, u64)> {
         let (mut values, mut bytes) = (0, 0);
         let all = (Order::Ascending, usize::MAX);
@@ -318,7 +319,8 @@ impl Engine for MongoDb {
         if !names.contains(table) {
             return Err(Error::usage(format!("the database has no collection {table}")));
         }
-        // Documents have the fields they have: one with both is enough, and none at all too.
+        // Documents have no fixed schema: one with both fields is enough, and so is an empty
+        // collection.
         let fields = self.ask(doing, async {
             let mut fields = BTreeSet::new();
             let mut cursor = self.collection(layout).find(doc! {}).limit(LOOKED_AT).await?;
@@ -426,7 +428,7 @@ impl Engine for MongoDb {
                 Ok(())
             })?;
         }
-        // A key may be asked for twice.
+        // A key may be requested twice.
         Ok(keys.iter().map(|key| found.get(*key).cloned()).collect())
     }
 
@@ -442,7 +444,7 @@ impl Engine for MongoDb {
         let form = self.form(layout)?;
         let sorted;
         let changes = if self.server.locks {
-            // Of two changes of a key the last one stays the last.
+            // Of two changes to a key, the last one stays the last.
             let mut all = changes.to_vec();
             all.sort_by_key(|(key, _)| *key);
             sorted = all;
@@ -450,11 +452,11 @@ impl Engine for MongoDb {
         } else {
             changes
         };
-        // A document alone is changed at once in any case.
+        // A single document is changed atomically in any case.
         let together = self.transactions && changes.len() > 1;
         self.written("change values", async {
             let inserted = match self.server.inserts {
-                // Another field than this one may hold a key twice.
+                // Any other field may hold a key twice.
                 Some(at_most) if layout.key == "_id" && !together => {
                     self.insert_new(layout, form, changes, at_most).await?
                 }
@@ -546,13 +548,13 @@ impl Engine for MongoDb {
                     true => Ok(Some(numbers(cursor.current()))),
                     false => Ok(Some(Some((0, 0)))),
                 },
-                // A server that cannot measure binaries, or a field that holds other things.
+                // A server that cannot measure binaries, or a field that holds other types.
                 Err(error) if code(&error).is_some() => Ok(None),
                 Err(error) => Err(error),
             }
         })?;
         match counted.flatten() {
-            // Of a Base64 the server counts the characters.
+            // For Base64, the server counts characters.
             Some(numbers) if !layout.text => Ok(numbers),
             _ => self.count_here(layout),
         }

@@ -11,30 +11,30 @@ use super::super::parameters::Parameters;
 use super::super::shown_url;
 use crate::error::{Error, Result};
 
-/// Statements that stay prepared: some ten for each collection in use.
+/// Statements kept prepared: about ten for each collection in use.
 const STATEMENTS: usize = 64;
 /// How long a change waits for another writer, in seconds.
 const LOCK_SECONDS: u32 = 10;
 
-/// What it takes to connect.
+/// Everything needed to connect.
 pub(super) struct Server {
     opts: Opts,
     place: String,
     timeout: Duration,
 }
 
-/// A connection and what the server said of itself.
+/// A connection and the server's self-description.
 pub(super) struct Link {
     pub(super) conn: Conn,
     /// "MariaDB 10.11.19".
     pub(super) name: String,
-    /// The longest statement that the server takes, in bytes.
+    /// The longest statement that the server accepts, in bytes.
     pub(super) packet_bytes: usize,
 }
 
 impl Server {
     /// # Errors
-    /// `Usage` for a URL that cannot be.
+    /// `Usage` for an invalid URL.
     pub(super) fn new(url: &str) -> Result<(Server, Duration)> {
         let own = Parameters::new(url)?;
         let place = shown_url(url);
@@ -59,7 +59,7 @@ impl Server {
         }
         let opts = OptsBuilder::from_opts(opts)
             .ssl_opts(ssl)
-            // One that is matched counts, changed or not.
+            // Count matched rows, changed or not.
             .client_found_rows(true)
             .prefer_socket(false)
             .stmt_cache_size(STATEMENTS);
@@ -81,13 +81,14 @@ impl Dial for Server {
         let facts: Option<(String, usize)> =
             conn.query_first("SELECT VERSION(), @@max_allowed_packet").await?;
         let (version, packet_bytes) = facts.unwrap_or_default();
-        // What is too long is an error and not cut off, whatever the server's own settings are.
+        // Oversized data is an error instead of being truncated, whatever the server's settings
+        // are.
         conn.query_drop(format!(
             "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1, \
              innodb_lock_wait_timeout = {LOCK_SECONDS}"
         ))
         .await?;
-        // The server gives up what nobody waits for any more.
+        // The server abandons what nobody waits for any more.
         let (name, limit) = match version.contains("MariaDB") {
             true => ("MariaDB", format!("max_statement_time = {}", self.timeout.as_secs())),
             false => ("MySQL", format!("max_execution_time = {}", self.timeout.as_millis())),
@@ -114,7 +115,7 @@ impl Dial for Server {
                 Verdict::Lost
             }
             Failure::Server(error) => match error.code {
-                // ER_LOCK_DEADLOCK, ER_CHECKREAD of MariaDB's snapshots.
+                // ER_LOCK_DEADLOCK, and ER_CHECKREAD for MariaDB's snapshots.
                 1213 | 1020 => Verdict::Undone,
                 // ER_CON_COUNT_ERROR, ER_LOCK_WAIT_TIMEOUT, ER_USER_LIMIT_REACHED.
                 1040 | 1205 | 1226 => Verdict::Busy,
@@ -128,7 +129,7 @@ impl Dial for Server {
 
     fn words(&self, failure: &Failure) -> String {
         let Failure::Server(error) = failure else {
-            // The driver puts its words into quotes, some into two pairs of them.
+            // The driver quotes its messages, some of them twice.
             return match failure {
                 Failure::Io(IoError::Io(error)) => error.to_string(),
                 Failure::Io(IoError::Tls(error)) => format!("TLS: {error}"),
@@ -145,24 +146,24 @@ impl Dial for Server {
                 format!("the server's disk is full, nothing was changed: {}", error.message)
             }
             // ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE.
-            1290 | 1792 | 1836 => format!("the database may only be read: {}", error.message),
+            1290 | 1792 | 1836 => format!("the database is read-only: {}", error.message),
             // ER_NET_PACKET_TOO_LARGE, ER_DATA_TOO_LONG.
             1153 => "it is larger than the server's max_allowed_packet".to_owned(),
             1062 => {
-                format!("the column's index takes the key for another one's: {}", error.message)
+                format!("the column's index equates the key with another one: {}", error.message)
             }
-            1406 => format!("it is longer than the column takes: {}", error.message),
+            1406 => format!("it is too long for the column: {}", error.message),
             _ => error.message.clone(),
         }
     }
 }
 
-/// Whether a table that a statement names is not there (ER_NO_SUCH_TABLE).
+/// Returns whether a statement names a missing table (ER_NO_SUCH_TABLE).
 pub(super) fn is_absent(failure: &Failure) -> bool {
     matches!(failure, Failure::Server(error) if error.code == 1146)
 }
 
-/// Whether a row of that key is there already (ER_DUP_ENTRY).
+/// Returns whether a row with that key exists already (ER_DUP_ENTRY).
 pub(super) fn is_duplicate(failure: &Failure) -> bool {
     matches!(failure, Failure::Server(error) if error.code == 1062)
 }

@@ -1,12 +1,12 @@
 //! MySQL 8 or newer and MariaDB 10.6 or newer, with InnoDB.
 //!
 //! A collection is a table of `key VARBINARY(3072) PRIMARY KEY, value LONGBLOB`: binary, so that
-//! keys stand in the order of their bytes, whatever the database's collation is. A batch is one
-//! transaction; many keys are asked for in one round trip.
+//! keys sort by their bytes, whatever the database's collation is. A batch is one transaction; many
+//! keys are fetched in one round trip.
 //!
-//! An adopted column of text may have a collation for which `A` and `a` are one, and so is its
-//! index. A key is found exactly or not at all all the same, and one that the index takes for
-//! another cannot be put. A walk over such a table has to sort it.
+//! An adopted text column may have a collation in which `A` equals `a`, and its index then follows
+//! it. Keys are still matched exactly, and a key that the index considers equal to another cannot
+//! be put. A walk over such a table has to sort it.
 
 mod link;
 mod sql;
@@ -29,29 +29,29 @@ use sql::{
 
 /// Bytes of values after which a page ends early.
 const PAGE_BYTES: usize = 4 << 20;
-/// Values that a page begins with, as long as nobody knows how large they are.
+/// Values in the first page, while their size is unknown.
 const PAGE_FIRST: usize = 64;
-/// The longest key: the most that an index of InnoDB takes.
+/// The longest key: the InnoDB index limit.
 const KEY_BYTES_MAX: usize = 3_072;
-/// Rows that one statement puts. Few numbers, since each is a statement that stays prepared.
+/// Rows per statement. Few different numbers, because each is a statement that stays prepared.
 const ROWS: [usize; 3] = [128, 16, 1];
 
-/// A database of MySQL or MariaDB.
+/// A MySQL or MariaDB database.
 pub struct Mysql {
     line: Line<Server>,
     name: String,
     packet_bytes: usize,
-    /// Bytes of a value as the last page had them, for the length of the next.
+    /// Size of a value in the last page, used to choose the length of the next.
     value_bytes: Cell<usize>,
 }
 
 impl Mysql {
-    /// Connects to `mysql://USER:PASSWORD@HOST:PORT/DATABASE`. Beside the driver's own parameters
-    /// (`require_ssl=true`), `timeout=SECONDS` bounds a call and `sslrootcert=PATH` names the
-    /// certificates to trust.
+    /// Connects to `mysql://USER:PASSWORD@HOST:PORT/DATABASE`. In addition to the driver's own
+    /// parameters (`require_ssl=true`), `timeout=SECONDS` limits a call and `sslrootcert=PATH`
+    /// names the certificates to trust.
     ///
     /// # Errors
-    /// `Usage` for a URL that cannot be; `Engine` where the server cannot be reached.
+    /// `Usage` for an invalid URL; `Engine` if the server cannot be reached.
     pub fn open(url: &str) -> Result<Mysql> {
         let (server, timeout) = Server::new(url)?;
         let line = Line::new(server, timeout)?;
@@ -61,7 +61,7 @@ impl Mysql {
         Ok(Mysql { line, name, packet_bytes, value_bytes: Cell::new(PAGE_BYTES / PAGE_FIRST) })
     }
 
-    /// Runs a statement as it stands, for whoever makes and drops databases.
+    /// Runs a statement verbatim, for callers that create and drop databases.
     ///
     /// # Errors
     /// `Engine`.
@@ -75,14 +75,14 @@ impl Mysql {
         })
     }
 
-    /// Rows that a change has matched.
+    /// Returns the number of rows that a change matched.
     fn change(&self, doing: &str, sql: &str, values: &[Value]) -> Result<u64> {
         self.line.call(doing, Call::Change, async |link: &mut Link| {
             executed(link, sql, positional(values)).await
         })
     }
 
-    /// Steps that are done all or none.
+    /// Runs all steps or none.
     fn transaction(&self, doing: &str, steps: &[Step]) -> Result<Vec<u64>> {
         self.line.call(doing, Call::Change, async |link: &mut Link| {
             if let [Step { sql, values, or_insert: None }] = steps {
@@ -95,8 +95,8 @@ impl Mysql {
                     Ok(done)
                 }
                 Err(failure) => {
-                    // Some errors undo the last statement only. A connection on which this fails
-                    // is lost, and the server undoes what it began.
+                    // Some errors roll back only the last statement. If this fails, the connection
+                    // is lost, and the server rolls back what it started.
                     if link.conn.query_drop("ROLLBACK").await.is_err() {
                         return Err(mysql_async::DriverError::ConnectionClosed.into());
                     }
@@ -106,7 +106,7 @@ impl Mysql {
         })
     }
 
-    /// Bytes of keys and values that one statement may carry.
+    /// Bytes of keys and values per statement.
     fn statement_bytes(&self) -> usize {
         (self.packet_bytes / 2).clamp(64 << 10, 32 << 20)
     }
@@ -123,7 +123,7 @@ impl Mysql {
         }
     }
 
-    /// The values that a condition of `Names::same` takes.
+    /// Returns the parameters for a condition of `Names::same`.
     fn bound(&self, layout: &Layout, key: &[u8]) -> Result<Vec<Value>> {
         let value = value_of_key(self.checked(layout, key)?);
         Ok(match layout.key_kind {
@@ -132,7 +132,7 @@ impl Mysql {
         })
     }
 
-    /// What puts these values, in as few statements as they fit in.
+    /// Builds the steps that put these values, in as few statements as possible.
     fn puts(&self, layout: &Layout, pairs: &[(&[u8], &[u8])]) -> Result<Vec<Step>> {
         let names = Names::new(layout);
         let mut steps = Vec::new();
@@ -183,7 +183,7 @@ impl Mysql {
         Ok(steps)
     }
 
-    /// Keys as SQL has them.
+    /// Formats keys in SQL.
     fn listed(&self, layout: &Layout, keys: &[&[u8]]) -> Result<String> {
         let literals = keys.iter().map(|key| {
             Ok(match self.checked(layout, key)? {
@@ -200,7 +200,7 @@ async fn all_of(link: &mut Link, steps: &[Step]) -> Result<Vec<u64>, Failure> {
     let mut done = Vec::with_capacity(steps.len());
     for Step { sql, values, or_insert } in steps {
         let mut matched = match values.is_empty() {
-            // Not one that will be seen again: no use in preparing it.
+            // Not a statement that will recur: preparing it is pointless.
             true => {
                 let result = link.conn.query_iter(sql.as_str()).await?;
                 let matched = result.affected_rows();
@@ -242,7 +242,7 @@ impl Engine for Mysql {
         true
     }
 
-    /// Two values fit in one statement, which a swap needs, in Base64 even.
+    /// Two values fit in one statement, as a swap requires, even in Base64.
     fn value_limit(&self) -> Option<usize> {
         Some((self.packet_bytes.saturating_sub(16 << 10) / 8 * 3).max(16 << 10))
     }
@@ -333,7 +333,7 @@ impl Engine for Mysql {
         let Names { table, key, value, .. } = Names::new(layout);
         let key_type = match layout.key_kind {
             KeyKind::Bytes => format!("VARBINARY({KEY_BYTES_MAX})"),
-            // Four bytes for a character.
+            // Four bytes per character.
             KeyKind::Text => format!("VARCHAR({})", KEY_BYTES_MAX / 4),
             KeyKind::Integer => "BIGINT".to_owned(),
         };
@@ -386,8 +386,8 @@ impl Engine for Mysql {
     }
 
     fn apply(&self, layout: &Layout, changes: &[Change<'_>]) -> Result {
-        // The last change of a key counts; in the order of the keys, so that two batches seldom
-        // wait for each other.
+        // The last change to a key counts; sorted by key, so that two batches rarely wait for each
+        // other.
         let last: BTreeMap<&[u8], Option<&[u8]>> = changes.iter().copied().collect();
         let puts: Vec<(&[u8], &[u8])> =
             last.iter().filter_map(|(key, value)| Some((*key, (*value)?))).collect();
@@ -473,8 +473,8 @@ impl Engine for Mysql {
         limit: usize,
     ) -> Result<Vec<Pair>> {
         let Names { key, value, .. } = Names::new(layout);
-        // As many as will fill a page; the server sends what it was asked for, wanted or not.
-        // A power of two: each number is a statement of its own that stays prepared.
+        // As many as will fill a page: the server sends everything it was asked for, wanted or not.
+        // A power of two, because each number is a separate statement that stays prepared.
         let filling = (PAGE_BYTES / self.value_bytes.get().max(1)).max(1);
         let limit = limit.min(1 << filling.ilog2());
         let Some((sql, values)) = select(layout, &format!("{key}, {value}"), range, order, limit)?
@@ -556,7 +556,7 @@ impl Engine for Mysql {
                 }
             })
         };
-        // Whoever keeps the first note makes the table.
+        // The table is created with the first note.
         if put()? || note.is_none() {
             return Ok(());
         }
@@ -576,7 +576,7 @@ impl Engine for Mysql {
 }
 
 impl Mysql {
-    /// Rows of the table of notes; none where that is not there yet.
+    /// Returns rows of the table of notes; none if the table does not exist yet.
     fn notes_rows(&self, doing: &str, sql: &str, values: &[Value]) -> Result<Vec<Row>> {
         self.line.call(doing, Call::Read, async |link: &mut Link| {
             match link.conn.exec(sql, positional(values)).await {

@@ -1,4 +1,4 @@
-//! Statements for MySQL and MariaDB, and keys and values as what they take.
+//! Statements for MySQL and MariaDB, and the conversion of keys and values for them.
 
 use mysql_async::{Row, Value};
 
@@ -6,14 +6,14 @@ use super::super::column::{self, Key, Stored};
 use super::super::{KeyKind, Layout, Order, Range};
 use crate::error::{Error, Result, shown};
 
-/// Bytes of keys that one statement asks for.
+/// Bytes of keys requested per statement.
 const KEYS_BYTES: usize = 256 << 10;
 
-/// A statement, and what it takes.
+/// A statement and its parameters.
 pub(super) struct Step {
     pub(super) sql: String,
     pub(super) values: Vec<Value>,
-    /// What is done where it matched nothing.
+    /// Runs if it matched nothing.
     pub(super) or_insert: Option<(String, Vec<Value>)>,
 }
 
@@ -27,16 +27,16 @@ pub(super) const NOTES: &str = "CREATE TABLE IF NOT EXISTS regauge_notes (\
                      name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin \
                      NOT NULL PRIMARY KEY, note LONGBLOB NOT NULL) ENGINE=InnoDB";
 
-/// The names of a layout, and what is made of them.
+/// The quoted names of a layout, and expressions built from them.
 pub(super) struct Names {
     pub(super) table: String,
     pub(super) key: String,
     pub(super) value: String,
-    /// The bytes of a key, whatever its column's character set and collation are.
+    /// The bytes of a key, whatever its column's character set and collation.
     pub(super) exact: String,
-    /// That a row is of a key, which an index finds; takes what `Mysql::bound` gives.
+    /// Matches the row of a key through an index; takes the parameters from `Mysql::bound`.
     pub(super) same: String,
-    /// That the value is this one, byte by byte.
+    /// Matches this exact value, byte by byte.
     pub(super) is: String,
 }
 
@@ -69,8 +69,7 @@ impl Names {
         )
     }
 
-    /// Puts one value without ever changing the row of a key that only its collation takes for the
-    /// same.
+    /// Builds a put that never changes the row of a different key that is only equal by collation.
     pub(super) fn put_exactly(&self, pair: Vec<Value>, bound: Vec<Value>) -> Step {
         let Names { table, key, value, same, .. } = self;
         let mut values = vec![pair[1].clone()];
@@ -89,8 +88,8 @@ impl Names {
     }
 }
 
-/// What selects a part of a table in an order, and what it takes; nothing where no key can be in
-/// the range.
+/// Builds the selection of part of a table in an order, and its parameters; `None` if no key can be
+/// in the range.
 pub(super) fn select(
     layout: &Layout,
     columns: &str,
@@ -111,12 +110,12 @@ pub(super) fn select(
         }
     }
     let direction = if order == Order::Ascending { "ASC" } else { "DESC" };
-    // As a number in the text: a parameter here is not taken by all servers.
+    // As a literal: not all servers accept a parameter here.
     sql += &format!(" ORDER BY {exact} {direction} LIMIT {limit}");
     Ok(Some((sql, values)))
 }
 
-/// Keys in parts that fit in a statement each.
+/// Splits keys into chunks that fit in one statement each.
 pub(super) fn by_bytes<'k, 'a>(keys: &'a [&'k [u8]]) -> Vec<&'a [&'k [u8]]> {
     let mut parts = Vec::new();
     let mut rest = keys;
@@ -142,7 +141,7 @@ pub(super) fn value_of_key(key: Key<'_>) -> Value {
     }
 }
 
-/// A value as its column holds it.
+/// Returns a value as stored in its column.
 pub(super) fn stored(layout: &Layout, key: &[u8], value: &[u8]) -> Result<Value> {
     match Stored::new(layout, value) {
         Stored::Bytes(_) if layout.text => Err(Error::usage(format!(
@@ -180,7 +179,7 @@ pub(super) fn read_value(layout: &Layout, value: Value) -> Vec<u8> {
     }
 }
 
-/// A name as SQL takes it, whatever it holds.
+/// Quotes a name for SQL, whatever it contains.
 pub(super) fn identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }

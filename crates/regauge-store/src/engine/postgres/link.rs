@@ -18,10 +18,10 @@ use super::super::runtime::CONNECT_TIMEOUT;
 use super::super::shown_url;
 use crate::error::{Error, Result};
 
-/// Statements that stay prepared: some ten for each collection in use.
+/// Statements kept prepared: about ten for each collection in use.
 const STATEMENTS: usize = 64;
 
-/// What it takes to connect.
+/// Everything needed to connect.
 pub(super) struct Server {
     config: Config,
     tls: Option<MakeRustlsConnect>,
@@ -29,16 +29,16 @@ pub(super) struct Server {
     timeout: Duration,
 }
 
-/// A connection and what is prepared on it.
+/// A connection and its prepared statements.
 pub(super) struct Link {
     pub(super) client: Client,
-    /// As the server says it: "15.20".
+    /// As reported by the server: "15.20".
     pub(super) version: String,
     statements: HashMap<String, Statement>,
 }
 
 impl Link {
-    /// The statement of this text, prepared once.
+    /// Returns the statement for this text, prepared once.
     pub(super) async fn statement(
         &mut self,
         sql: &str,
@@ -57,7 +57,7 @@ impl Link {
 
 impl Server {
     /// # Errors
-    /// `Usage` for a URL that cannot be, or certificates that cannot be read.
+    /// `Usage` for an invalid URL, or unreadable certificates.
     pub(super) fn new(url: &str) -> Result<(Server, Duration)> {
         let own = Parameters::new(url)?;
         let place = shown_url(url);
@@ -80,8 +80,8 @@ impl Server {
     }
 }
 
-/// TLS that trusts these certificates, or the system's. Those are read once; nothing where there
-/// are none and TLS is not asked for.
+/// Builds a TLS configuration that trusts these certificates, or the system's. The latter are read
+/// once; `None` if there are none and TLS is optional.
 fn tls(path: Option<&str>, required: bool) -> Result<Option<MakeRustlsConnect>, String> {
     static SYSTEM: OnceLock<Option<MakeRustlsConnect>> = OnceLock::new();
     if let Some(path) = path {
@@ -138,7 +138,7 @@ impl Dial for Server {
                 (client, version)
             }
         };
-        // The server gives up what nobody waits for any more. Its own notices are no news.
+        // The server abandons what nobody waits for any more. Its notices are suppressed.
         let set = format!(
             "SET statement_timeout = {}; SET client_min_messages = error",
             self.timeout.as_millis()
@@ -151,7 +151,7 @@ impl Dial for Server {
     }
 
     async fn is_open(&self, link: &mut Link) -> bool {
-        // Lets the driver's task see what has come since: the end of the connection perhaps.
+        // Lets the driver's task process what has arrived since, perhaps the end of the connection.
         for _ in 0..2 {
             tokio::task::yield_now().await;
         }
@@ -164,7 +164,7 @@ impl Dial for Server {
 
     fn verdict(&self, failure: &tokio_postgres::Error) -> Verdict {
         let Some(error) = failure.as_db_error() else {
-            // The driver keeps the kind of an error to itself, but not its words.
+            // The driver hides the kind of an error, but not its message.
             let words = failure.to_string();
             let lost = ["error communicating", "error connecting", "connection closed"];
             let lost = failure.is_closed() || lost.iter().any(|one| words.starts_with(one));
@@ -199,7 +199,7 @@ impl Dial for Server {
             return format!("the server's disk is full, nothing was changed: {}", error.message());
         }
         if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
-            return "the database may only be read".to_owned();
+            return "the database is read-only".to_owned();
         }
         if *code == SqlState::PROGRAM_LIMIT_EXCEEDED && error.message().starts_with("index row") {
             return format!("the key is too long for the index: {}", error.message());
@@ -211,12 +211,12 @@ impl Dial for Server {
     }
 }
 
-/// Whether a table that a statement names is not there.
+/// Returns whether a statement names a missing table.
 pub(super) fn is_absent(failure: &tokio_postgres::Error) -> bool {
     failure.code() == Some(&SqlState::UNDEFINED_TABLE)
 }
 
-/// An error of the driver with what lies behind it.
+/// Formats a driver error with its causes.
 fn chain(error: &tokio_postgres::Error) -> String {
     match error.source() {
         Some(source) => format!("{error}: {source}"),

@@ -1,9 +1,9 @@
 //! PostgreSQL, 12 or newer.
 //!
 //! A collection is a table of `key bytea PRIMARY KEY, value bytea`, whose values are not compressed
-//! a second time. A batch is one statement, and so a transaction of its own; many keys are asked
-//! for in one round trip. The keys of an adopted column of text stand in the order of their bytes:
-//! where the column has another collation, an index on `(key COLLATE "C")` makes walks quick.
+//! a second time. A batch is one statement, and so a transaction of its own; many keys are fetched
+//! in one round trip. The keys of an adopted text column sort by their bytes: if the column has
+//! another collation, an index on `(key COLLATE "C")` makes walks fast.
 
 mod link;
 mod sql;
@@ -23,22 +23,22 @@ use sql::{
 
 /// Bytes of values after which a page ends early.
 const PAGE_BYTES: i64 = 4 << 20;
-/// The largest value: a field is at most 1 GiB, and a statement that carries it too.
+/// The largest value: a field is limited to 1 GiB, and so is the statement that carries it.
 const VALUE_BYTES_MAX: usize = 256 << 20;
 
-/// A database of PostgreSQL.
+/// A PostgreSQL database.
 pub struct Postgres {
     line: Line<Server>,
     name: String,
 }
 
 impl Postgres {
-    /// Connects to `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Beside the parameters of libpq
-    /// that the driver knows, `timeout=SECONDS` bounds a call and `sslrootcert=PATH` names the
-    /// certificates to trust.
+    /// Connects to `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. In addition to the parameters of
+    /// libpq that the driver knows, `timeout=SECONDS` limits a call and `sslrootcert=PATH` names
+    /// the certificates to trust.
     ///
     /// # Errors
-    /// `Usage` for a URL that cannot be; `Engine` where the server cannot be reached.
+    /// `Usage` for an invalid URL; `Engine` if the server cannot be reached.
     pub fn open(url: &str) -> Result<Postgres> {
         let (server, timeout) = Server::new(url)?;
         let line = Line::new(server, timeout)?;
@@ -47,7 +47,7 @@ impl Postgres {
         Ok(Postgres { line, name: format!("PostgreSQL {version}") })
     }
 
-    /// Runs statements as they stand, for whoever makes and drops schemas and databases.
+    /// Runs statements verbatim, for callers that create and drop schemas and databases.
     ///
     /// # Errors
     /// `Engine`.
@@ -74,7 +74,7 @@ impl Postgres {
             .call(doing, Call::Change, async |link: &mut Link| link.client.batch_execute(sql).await)
     }
 
-    /// Names of columns with their types, and whether equal is the same there.
+    /// Returns the columns with their types, and whether equality there means identity.
     fn columns(&self, table: &str) -> Result<Vec<(String, String, bool)>> {
         let sql = "SELECT a.attname::text, t.typname::text, coalesce(c.collisdeterministic, true) \
                    FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid \
@@ -178,7 +178,7 @@ impl Engine for Postgres {
     }
 
     fn create(&self, layout: &Layout) -> Result {
-        // Statements that are sent together are one transaction.
+        // Statements sent together are one transaction.
         self.run(&format!("make table {}", layout.table), &table_of(layout))
     }
 
@@ -247,7 +247,7 @@ impl Engine for Postgres {
         let groups = groups(layout, changes)?;
         let puts = put_sql(layout, &format!("SELECT * FROM {}", unnest(layout, 2)));
         let Names { table, key: name, k, .. } = Names::new(layout);
-        // One statement has one order of its own, so that it may delete and put.
+        // A statement is atomic by itself, so it may both delete and put.
         let sql =
             format!("WITH gone AS (DELETE FROM {table} WHERE {name} = ANY($3::{k}[])) {puts}");
         let doing = "change values";
@@ -257,7 +257,7 @@ impl Engine for Postgres {
         }
         self.line.call(doing, Call::Change, async |link: &mut Link| {
             let statement = link.statement(&sql).await?;
-            // Undone when it is dropped before its end.
+            // Rolled back if it is dropped early.
             let transaction = link.client.transaction().await?;
             for one in &groups {
                 transaction.execute(&statement, &borrowed(one)).await?;
@@ -304,7 +304,7 @@ impl Engine for Postgres {
 
     fn swap_many(&self, layout: &Layout, swaps: &[(&[u8], &[u8], &[u8])]) -> Result<Vec<bool>> {
         let Names { table, key: name, value, .. } = Names::new(layout);
-        // No collection has a name that begins so.
+        // No collection has a name with this prefix.
         let sql = format!(
             "UPDATE {table} SET {value} = regauge_new.c FROM {} AS regauge_new (a, b, c) \
              WHERE {table}.{name} = regauge_new.a AND {table}.{value} = regauge_new.b RETURNING {table}.{name}",
@@ -342,8 +342,8 @@ impl Engine for Postgres {
         };
         let Names { key, value, .. } = Names::new(layout);
         let inner = select.sql(&format!("{key} AS k, {value} AS v, {} AS o", select.by));
-        // The server adds up the lengths, which it knows without reading the values, and sends no
-        // more than a page of them.
+        // The server sums the lengths, which it knows without reading the values, and sends no more
+        // than a page.
         let direction = select.direction;
         let sql = format!(
             "SELECT k, v FROM (SELECT k, v, o, sum(octet_length(v)) OVER (ORDER BY o {direction} \
@@ -404,7 +404,7 @@ impl Engine for Postgres {
                 link.client.execute(&statement, &[&name, &note]).await.map(|_| true)
             })
         };
-        // Whoever keeps the first note makes the table.
+        // The table is created with the first note.
         if put()? || note.is_none() {
             return Ok(());
         }
@@ -420,7 +420,7 @@ impl Engine for Postgres {
 }
 
 impl Postgres {
-    /// Rows of the table of notes; none where that is not there yet.
+    /// Returns rows of the table of notes; none if the table does not exist yet.
     fn notes_rows(&self, doing: &str, sql: &str, name: &str) -> Result<Vec<Row>> {
         self.line.call(doing, Call::Read, async |link: &mut Link| match link.statement(sql).await {
             Ok(statement) => link.client.query(&statement, &[&name]).await,

@@ -1,4 +1,4 @@
-//! Statements for PostgreSQL, and keys and values as their parameters.
+//! Statements for PostgreSQL, and the conversion of keys and values into their parameters.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,20 +10,20 @@ use super::super::column::{self, Key, Stored};
 use super::super::{Change, KeyKind, Layout, Order, Range};
 use crate::error::{Error, Result, shown};
 
-/// Bytes of changes that one statement carries; more of them are several in one transaction.
+/// Bytes of changes per statement; larger batches are several statements in one transaction.
 const STATEMENT_BYTES: usize = 64 << 20;
-/// The longest key of a collection of regauge's own: an entry of a B-tree is at most 2,704 bytes,
-/// its header included.
+/// The longest key of a collection created by regauge: a B-tree entry has at most 2,704 bytes,
+/// including its header.
 const KEY_BYTES_MAX: usize = 2_600;
 
 pub(super) type Parameter<'p> = Box<dyn ToSql + Sync + 'p>;
 
-/// Whoever makes tables waits for others who do.
+/// Serializes concurrent creation of tables.
 pub(super) const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtext('regauge'))";
 pub(super) const NOTES: &str = "CREATE TABLE IF NOT EXISTS regauge_notes (\
                      name text COLLATE \"C\" NOT NULL PRIMARY KEY, note bytea NOT NULL)";
 
-/// What makes the table of a collection.
+/// Builds the statement that creates the table of a collection.
 pub(super) fn table_of(layout: &Layout) -> String {
     let Names { table, key, value, k, v, .. } = Names::new(layout);
     let order = if layout.key_kind == KeyKind::Text { "COLLATE \"C\"" } else { "" };
@@ -34,16 +34,16 @@ pub(super) fn table_of(layout: &Layout) -> String {
     )
 }
 
-/// The names of a layout as SQL takes them.
+/// The names of a layout, quoted for SQL.
 pub(super) struct Names {
     pub(super) table: String,
     pub(super) key: String,
     pub(super) value: String,
-    /// What orders keys by their bytes.
+    /// The expression that sorts keys by their bytes.
     pub(super) by: String,
-    /// The type of parameters that are keys; an adopted column may have a narrower one.
+    /// The type of key parameters; an adopted column may have a narrower one.
     pub(super) k: &'static str,
-    /// The type of parameters that are values.
+    /// The type of value parameters.
     pub(super) v: &'static str,
 }
 
@@ -65,7 +65,7 @@ impl Names {
     }
 }
 
-/// A part of a table in an order.
+/// The selection of part of a table in an order.
 pub(super) struct Select<'p> {
     from_where: String,
     pub(super) by: String,
@@ -74,7 +74,7 @@ pub(super) struct Select<'p> {
 }
 
 impl<'p> Select<'p> {
-    /// Nothing where no key can be in the range.
+    /// Returns `None` if no key can be in the range.
     pub(super) fn new(
         layout: &Layout,
         range: &'p Range,
@@ -114,15 +114,15 @@ pub(super) fn put_sql(layout: &Layout, rows: &str) -> String {
     )
 }
 
-/// Arrays as a table of a key and values.
+/// Unnests arrays into a table of keys and values.
 pub(super) fn unnest(layout: &Layout, columns: usize) -> String {
     let Names { k, v, .. } = Names::new(layout);
     let values: Vec<String> = (2..=columns).map(|at| format!("${at}::{v}[]")).collect();
     format!("unnest($1::{k}[], {})", values.join(", "))
 }
 
-/// Changes as the parameters of statements: keys and values to put, and keys to delete. The last
-/// change of a key counts, since a statement changes a row once.
+/// Changes as statement parameters: keys and values to put, and keys to delete. The last change to
+/// a key counts, because a statement changes a row only once.
 pub(super) fn groups<'c>(
     layout: &Layout,
     changes: &[Change<'c>],
@@ -142,7 +142,7 @@ pub(super) fn groups<'c>(
         group.clear();
         Ok(())
     };
-    // In the order of their keys, so that two batches seldom wait for each other.
+    // Sorted by key, so that two batches rarely wait for each other.
     for (key, value) in last {
         let more = key.len() + value.map_or(0, <[u8]>::len);
         if bytes + more > STATEMENT_BYTES && !group.is_empty() {
@@ -170,7 +170,7 @@ pub(super) fn parameter(key: Key<'_>) -> Parameter<'_> {
     }
 }
 
-/// A key that a row may have.
+/// Checks that a key can occur in a row.
 pub(super) fn checked<'k>(layout: &Layout, key: &'k [u8]) -> Result<Key<'k>> {
     let found = Key::new(layout, key)?;
     match &found {
@@ -187,7 +187,7 @@ pub(super) fn checked<'k>(layout: &Layout, key: &'k [u8]) -> Result<Key<'k>> {
     }
 }
 
-/// A key as a parameter, of the type that its column is compared with.
+/// Returns a key as a parameter, of the type its column is compared with.
 pub(super) fn bound<'k>(layout: &Layout, key: &'k [u8]) -> Result<Parameter<'k>> {
     checked(layout, key).map(parameter)
 }
@@ -216,7 +216,7 @@ pub(super) fn array<'k>(
     })
 }
 
-/// A value as its column holds it.
+/// Returns a value as stored in its column.
 pub(super) fn stored<'v>(layout: &Layout, key: &[u8], value: &'v [u8]) -> Result<Parameter<'v>> {
     match Stored::new(layout, value) {
         Stored::Bytes(_) if layout.text => Err(not_text(layout, key)),
@@ -279,12 +279,12 @@ pub(super) fn value_of(layout: &Layout, row: &Row, at: usize) -> Result<Vec<u8>>
     }
 }
 
-/// A name as SQL takes it, whatever it holds.
+/// Quotes a name for SQL, whatever it contains.
 pub(super) fn identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A text as SQL takes it.
+/// Quotes a text for SQL.
 pub(super) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

@@ -1,8 +1,8 @@
-//! Values that were read lately, for as long as nobody has committed anything.
+//! A cache of recently read values, valid as long as nobody has committed anything.
 //!
-//! A read of one row costs SQLite some 4 µs, most of it for locks of the file. The header of the
-//! WAL index tells for 20 ns that nothing has changed since: then a value that was read twice is
-//! given from memory, and is what SQLite would give. Any commit, of whichever process, ends it.
+//! Reading one row costs SQLite about 4 µs, most of it for file locks. The header of the WAL index
+//! shows in 20 ns that nothing has changed since: a value that was read twice is then returned from
+//! memory, and is what SQLite would return. Any commit, from any process, invalidates it.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -13,17 +13,17 @@ use rusqlite::Connection;
 use super::wal_index::{Moment, WalIndex};
 use crate::engine::Layout;
 
-/// Bytes that are kept, keys included.
+/// Maximum size of the cache in bytes, including keys.
 const BYTES: u64 = 8 << 20;
-/// A value of more bytes is not kept: what its locks cost is little beside it.
+/// A larger value is not cached: the locks cost little in comparison.
 const VALUE_BYTES: usize = 256 << 10;
-/// Reads with no commit between them, after which values are kept: where somebody writes all the
-/// time, keeping them would be for nothing.
+/// Number of reads without an intervening commit before values are cached: under constant writes,
+/// caching them would be pointless.
 const CALM: u32 = 16;
-/// Keys whose last read is remembered: only who is read twice is kept.
+/// Keys whose last read is remembered: only values read twice are cached.
 const SEEN: usize = 4_096;
-/// Keys that share a place there by their hashes, the last ones read. With one alone, two keys that
-/// are read in turn would drive each other out, and neither would ever be kept.
+/// Keys that share a slot there by their hashes, the most recent ones. With only one per slot, two
+/// keys read alternately would evict each other, and neither would ever be cached.
 const SHARING: usize = 4;
 
 #[derive(Clone)]
@@ -35,17 +35,17 @@ impl Weighter<Vec<u8>, Vec<u8>> for Size {
     }
 }
 
-/// The values of one collection, and since when they hold.
+/// The cached values of one collection, and the state they are valid for.
 pub(super) struct Recent {
-    /// Nothing where the file has no log: then nothing is kept.
+    /// `None` if the file has no log: nothing is cached then.
     index: Option<WalIndex>,
     looked: bool,
     since: Option<Moment>,
     calm: u32,
     layout: Option<Layout>,
-    /// Made when the first value is kept.
+    /// Created when the first value is cached.
     values: Option<Cache<Vec<u8>, Vec<u8>, Size>>,
-    /// By the lower bits of the hashes of keys, the hashes, the newest first.
+    /// Indexed by the lower bits of the keys' hashes; the hashes, newest first.
     seen: Vec<[u64; SHARING]>,
     hashing: RandomState,
 }
@@ -64,8 +64,8 @@ impl Recent {
         }
     }
 
-    /// What is committed now; what was kept of another moment, or of another collection, is gone.
-    /// Nothing where that cannot be known.
+    /// Returns the current commit state, and discards what was cached for another state or another
+    /// collection. `None` if it cannot be determined.
     pub(super) fn now(&mut self, layout: &Layout) -> Option<Moment> {
         let now = self.index.as_ref()?.now();
         if now.is_none() || now != self.since || self.layout.as_ref() != Some(layout) {
@@ -78,13 +78,13 @@ impl Recent {
         now
     }
 
-    /// The value of a key, if it is kept. `now` was asked a moment ago.
+    /// Returns the cached value of a key, if any. `now` was obtained just before.
     pub(super) fn get(&mut self, key: &[u8]) -> Option<Vec<u8>> {
         self.values.as_ref()?.get(key).cloned()
     }
 
-    /// Keeps a value that was read after `before`, if nothing was committed meanwhile and the key
-    /// is read for the second time.
+    /// Caches a value that was read after `before`, if nothing was committed meanwhile and this is
+    /// the second read of the key.
     pub(super) fn keep(&mut self, before: Moment, key: &[u8], value: &[u8]) {
         if self.index.as_ref().and_then(WalIndex::now) != Some(before) {
             return;
@@ -102,7 +102,7 @@ impl Recent {
         values.insert(key.to_vec(), value.to_vec());
     }
 
-    /// Whether a key was read before, and lately; it is from now on.
+    /// Returns whether a key was read recently, and records this read.
     fn is_seen(&mut self, key: &[u8]) -> bool {
         const PLACES: usize = SEEN / SHARING;
         self.seen.resize(PLACES, [0; SHARING]);
@@ -116,19 +116,19 @@ impl Recent {
         false
     }
 
-    /// Keeps nothing from now on.
+    /// Disables the cache.
     pub(super) fn stop(&mut self) {
         self.forget();
         (self.index, self.looked) = (None, true);
     }
 
-    /// Looks for the index, once, when the connection has read something.
+    /// Looks for the index, once, after the connection has read something.
     #[allow(unsafe_code, reason = "the index goes with the connection")]
     pub(super) fn look(&mut self, connection: &Connection) {
         if !self.looked {
             self.looked = true;
-            // SAFETY: `Sqlite` has both, drops this before the connection, and never changes the
-            // mode of a file again once it is open.
+            // SAFETY: `Sqlite` owns both, drops this before the connection, and never changes the
+            // mode of a file once it is open.
             self.index = unsafe { WalIndex::of(connection) };
         }
     }
@@ -175,10 +175,10 @@ mod tests {
         for key in &keys {
             assert!(!recent.is_seen(key));
         }
-        // A place that more than four of 500 share is rare, but there is one at times.
+        // A slot shared by more than four of 500 keys is rare, but it happens.
         let seen = keys.iter().filter(|key| recent.is_seen(*key)).count();
         assert!(seen >= 490, "{seen}");
-        // More than are remembered: those of long ago are gone.
+        // More than are remembered: the oldest are gone.
         for number in 0..100_000u32 {
             recent.is_seen(&number.to_be_bytes());
         }

@@ -1,9 +1,9 @@
-//! The header of SQLite's WAL index: whether anything was committed since it was last looked at.
+//! The header of SQLite's WAL index: whether anything was committed since the last check.
 //!
 //! A file in WAL mode has an index in memory that all its connections share. It begins with two
 //! copies of a header that every commit changes: a counter, the last frame, a checksum over all
-//! frames (<https://www.sqlite.org/walformat.html>, section 2.1). SQLite looks at it without a lock
-//! when a read begins, and believes its own memory of the database while it is the same; so do we.
+//! frames (<https://www.sqlite.org/walformat.html>, section 2.1). SQLite reads it without a lock
+//! when a read begins, and trusts its own cache of the database while it is unchanged; so do we.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{Ordering, fence};
@@ -14,10 +14,10 @@ use rusqlite::{Connection, ffi};
 const HEADER: usize = 48;
 /// Bytes of the index that are mapped at a time.
 const REGION: c_int = 32_768;
-/// Where the header says that it was filled in.
+/// Where the header says that it is initialised.
 const IS_INIT: usize = 12;
 
-/// What the header was at a moment. Equal ones have no commit between them.
+/// A snapshot of the header. Between two equal ones there was no commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moment([u8; HEADER]);
 
@@ -26,16 +26,16 @@ pub(super) struct WalIndex {
     header: *const u8,
 }
 
-// SAFETY: the memory is shared by processes and threads as it is, and `now` is prepared for any
-// change of it. The pointer goes with the connection that it came from, which may be sent.
+// SAFETY: the memory is shared by processes and threads anyway, and `now` is prepared for any
+// change to it. The pointer belongs to the connection it came from, which may be sent.
 unsafe impl Send for WalIndex {}
 
 impl WalIndex {
-    /// That of a file which is in WAL mode and was read through this connection; nothing for any
-    /// other.
+    /// Returns the header of a file that is in WAL mode and was read through this connection;
+    /// `None` for any other.
     ///
     /// # Safety
-    /// It must not be used when the connection is closed, or has left WAL mode.
+    /// It must not be used after the connection is closed, or has left WAL mode.
     pub(super) unsafe fn of(connection: &Connection) -> Option<WalIndex> {
         let mode: String =
             connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).ok()?;
@@ -60,8 +60,8 @@ impl WalIndex {
         }
         let mut header: *mut c_void = std::ptr::null_mut();
         // SAFETY: the file is the connection's, and open. Methods of version 2 and above have
-        // `xShmMap`; without the wish to extend it gives the memory that the connection has mapped
-        // already, which stays where it is while the connection is in WAL mode.
+        // `xShmMap`; if it is not asked to extend, it returns the memory that the connection has
+        // mapped already, which stays where it is while the connection is in WAL mode.
         let code = unsafe {
             let methods = (*file).pMethods.as_ref()?;
             if methods.iVersion < 2 {
@@ -73,7 +73,7 @@ impl WalIndex {
         found.then(|| WalIndex { header: header.cast::<u8>().cast_const() })
     }
 
-    /// The header now; nothing while somebody is changing it.
+    /// Returns the header now; `None` while it is being changed.
     pub(super) fn now(&self) -> Option<Moment> {
         // As SQLite's `walIndexTryHdr`: a writer changes the second copy first.
         let first = self.copy(0);
@@ -85,8 +85,8 @@ impl WalIndex {
     fn copy(&self, from: usize) -> [u8; HEADER] {
         let mut copy = [0; HEADER];
         for (place, part) in copy.chunks_exact_mut(8).enumerate() {
-            // SAFETY: the two copies are at the beginning of a region that is mapped; it is aligned
-            // to a page, and every pattern of bits is a number. Others may write meanwhile: a mixed
+            // SAFETY: the two copies are at the beginning of a mapped region, which is
+            // page-aligned, and every bit pattern is a number. Others may write meanwhile: a torn
             // copy differs from the other one.
             let word = unsafe { self.header.add(from + 8 * place).cast::<u64>().read_volatile() };
             part.copy_from_slice(&word.to_ne_bytes());
@@ -123,12 +123,12 @@ mod tests {
             assert_ne!(now, last);
             last = now;
         }
-        // What is not committed is nothing; what is given up has never been.
+        // Uncommitted changes do not count, and rolled-back ones never happened.
         other.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (2)").unwrap();
         assert_eq!(index.now(), Some(last));
         other.execute_batch("ROLLBACK").unwrap();
         assert_eq!(index.now(), Some(last));
-        // The file takes over what is in the log: nothing is another for that.
+        // A checkpoint moves the log into the file: no value changes.
         let (): () = other.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(())).unwrap();
         assert_eq!(index.now(), Some(last));
         other.execute("DELETE FROM t", []).unwrap();
