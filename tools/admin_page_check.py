@@ -135,7 +135,7 @@ def buttons(checks, gateway, page, token):
     checks.that(gateway.ask("GET", "/v1/objects/k1", made)[0] == 200, "the new token does not read")
     page.locator("#id").fill("from-the-page")
     page.locator("#id").press("Enter")
-    said(page, "Made tenant from-the-page")
+    said(page, "Created tenant from-the-page")
     checks.that(gateway.ask("GET", "/v1/admin/tenants/from-the-page")[0] == 200, "the page made no tenant")
     page.locator("#id").fill(name)
     page.locator("#id").press("Enter")

@@ -1,5 +1,5 @@
 "use strict";
-// The token lives in this variable and nowhere else: no storage, no cookie, no address.
+// The token is kept only in this variable: no storage, no cookie, no address.
 let token = "";
 let next = null;
 
@@ -26,7 +26,7 @@ async function ask(method, path, body) {
 
 function cell(row, text, name) {
   const made = row.insertCell();
-  // textContent: whatever a name holds, it is never read as HTML.
+  // textContent: whatever a name contains, it is never parsed as HTML.
   made.textContent = text;
   if (name) made.className = name;
   return made;
@@ -146,6 +146,6 @@ element("create").addEventListener("submit", (event) => {
     await ask("POST", "/v1/admin/tenants", { id });
     element("id").value = "";
     await load();
-    say("Made tenant " + id + ".");
+    say("Created tenant " + id + ".");
   });
 });

@@ -1,12 +1,12 @@
-//! Loads a gateway and says what it bears: ratios in one run, and a soak.
+//! Puts a gateway under load and reports what it can take: ratios in one run, and a soak.
 //!
 //!     cargo run --release -p regauge-gateway --example load -- ratio|half|tenants|soak [SECONDS]
 //!
-//! The gateway is a process of its own (this program again), so that its memory is its own. The
-//! client is as plain as can be, because both share the machine. The gateway has the configuration
-//! that `regauge serve` has by default, except for the rate limit, which would cap a single tenant
-//! at 20,000 requests a second, and for what the name of a row says. Samples are appended to the
-//! file that `REGAUGE_BENCH_JSON` names, for `tools/figures.py`.
+//! The gateway runs in a separate process (this program again), so that its memory can be measured.
+//! The client is as simple as possible, because both share the machine. The gateway has the default
+//! configuration of `regauge serve`, except for the rate limit, which would cap a single tenant at
+//! 20,000 requests a second, and for what a row's name says. Samples are appended to the file named
+//! by `REGAUGE_BENCH_JSON`, for `tools/figures.py`.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
@@ -23,11 +23,11 @@ use regauge_gateway::tenants::{Home, Limits, Place, Scope, Scopes, TenantId};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// Bytes of a value, as of a slice of measurements.
+/// Bytes per value, as in a slice of measurements.
 const VALUE_BYTES: usize = 14_336;
-/// Values of one tenant.
+/// Values per tenant.
 const VALUES: usize = 64;
-/// Tenants of the comparison with one.
+/// Tenants in the comparison with a single one.
 const TENANTS: usize = 1_000;
 const CONNECTIONS: usize = 16;
 const OK: &[u16] = &[200];
@@ -49,7 +49,8 @@ fn main() -> Outcome {
     }
 }
 
-/// The gateway, with an address of static bytes beside it. `settings` are lines of a configuration.
+/// Runs the gateway, plus an address that serves static bytes. `settings` are lines of
+/// configuration.
 async fn server(folder: &Path, settings: &str) -> Outcome {
     let mut config = Config { data: folder.to_owned(), ..Config::parse(settings)? };
     config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -66,13 +67,13 @@ async fn server(folder: &Path, settings: &str) -> Outcome {
     .await?;
     println!("{}", running.address);
     std::io::stdout().flush()?;
-    // Until the other process goes.
+    // Until the other process exits.
     tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new())).await??;
     running.stop().await?;
     Ok(())
 }
 
-/// Numbers that do not compress to nothing, as JSON.
+/// Returns numbers that do not compress to nothing, as JSON.
 fn value() -> Vec<u8> {
     let mut number = 88_172_645_463_325_252_u64;
     let mut text = b"[1".to_vec();
@@ -86,7 +87,7 @@ fn value() -> Vec<u8> {
     text
 }
 
-/// A gateway in a process of its own.
+/// A gateway in a separate process.
 struct World {
     child: Child,
     address: SocketAddr,
@@ -113,7 +114,7 @@ impl World {
         let scopes = Scopes::of(&[Scope::Read, Scope::Write]);
         let tokens = home.registry.add_tokens(&all, scopes, None)?;
         let document = value();
-        // As many values in all, whether one tenant has them or many.
+        // The same total number of values, for one tenant or many.
         let each = (TENANTS * 4 / tenants).clamp(4, VALUES * 100);
         for tenant in &made {
             let mut store = home.store(tenant)?;
@@ -138,7 +139,7 @@ impl World {
         request("GET", &format!("/v1/objects/k{key}"), &self.tokens[tenant], b"")
     }
 
-    /// Files that the gateway has open.
+    /// Returns the number of files that the gateway has open.
     fn files(&self) -> u64 {
         let open = std::fs::read_dir(format!("/proc/{}/fd", self.child.id()));
         open.map_or(0, |files| files.count() as u64)
@@ -161,7 +162,7 @@ fn request(method: &str, path: &str, token: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// A connection that is kept.
+/// A keep-alive connection.
 struct Client {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -174,7 +175,7 @@ impl Client {
         Ok(Client { stream, buffer: Vec::with_capacity(64 << 10) })
     }
 
-    /// Sends a request, reads the answer whole, and gives its status.
+    /// Sends a request, reads the whole answer, and returns its status.
     async fn send(&mut self, request: &[u8]) -> Outcome<u16> {
         self.stream.write_all(request).await?;
         self.buffer.clear();
@@ -197,7 +198,7 @@ impl Client {
     }
 }
 
-/// Sends requests as fast as they are answered; gives how many a second, and how long each took.
+/// Sends requests as fast as they are answered; returns the rate per second, and the latencies.
 async fn run(
     address: SocketAddr,
     duration: Duration,
@@ -219,7 +220,8 @@ async fn run(
                 let (request, expected) = make(number);
                 let mut start = Instant::now();
                 if let Some(rate) = rate {
-                    // From when it was due: a gateway that is late is late for all that follow.
+                    // Measured from when it was due: a slow gateway delays all the following
+                    // requests.
                     start = begun + Duration::from_secs_f64(number as f64 / rate);
                     tokio::time::sleep_until(start.into()).await;
                 }
@@ -247,7 +249,7 @@ fn median(numbers: &[f64]) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// Keeps samples for `tools/figures.py`, in the shape that all benchmarks share.
+/// Saves samples for `tools/figures.py`, in the format that all benchmarks share.
 fn record(table: &str, case: &str, route: &str, unit: &str, samples: &[f64]) -> Outcome {
     if let Some(path) = std::env::var_os("REGAUGE_BENCH_JSON") {
         let line = serde_json::json!({
@@ -260,12 +262,13 @@ fn record(table: &str, case: &str, route: &str, unit: &str, samples: &[f64]) -> 
 }
 
 const ROUNDS: usize = 7;
-/// Settings with which every document comes from the database.
+/// Settings that make every document come from the database.
 const DATABASE: &str = "recent_bytes = 0";
-/// What answers are made from by default, where documents were read lately, and else.
+/// The sources of answers: recently read documents, which is the default, and otherwise the
+/// database.
 const SOURCES: [(&str, &str); 2] = [("memory", ""), ("database", DATABASE)];
 
-/// GET of static bytes, of documents in memory, and of documents in the database.
+/// Measures GET of static bytes, of documents in memory, and of documents in the database.
 async fn ratio(seconds: u64) -> Outcome {
     let fixed = Arc::new(request("GET", "/bench/static", "", b""));
     let mut worlds = Vec::new();
@@ -326,7 +329,8 @@ async fn half(seconds: u64) -> Outcome {
     Ok(())
 }
 
-/// Many tenants against one with the same number of values, of requests and of different requests.
+/// Compares many tenants with one that has the same number of values, requests and distinct
+/// requests.
 async fn tenants(seconds: u64) -> Outcome {
     let few = format!("{DATABASE}\nopen_tenants = {}", TENANTS / 4);
     let rows = [("memory", ""), ("database", DATABASE), ("database, a quarter open", &few)];
@@ -371,7 +375,7 @@ async fn against_one(name: &str, settings: &str, duration: Duration) -> Outcome 
 async fn soak(seconds: u64) -> Outcome {
     let world = Arc::new(World::start(100, "")?);
     let document = value();
-    // Seven reads, two writes and a miss of each tenant.
+    // Seven reads, two writes and a miss for each tenant.
     let mut requests: Vec<(Arc<Vec<u8>>, &'static [u16])> = Vec::new();
     for tenant in 0..100 {
         for key in 0..7 {

@@ -1,5 +1,5 @@
-//! Members of JSON objects, read as JSON Schema understands them: a number without a fraction is an
-//! integer however it is written (`418.0`), and a member that may be missing may not be null.
+//! Members of JSON objects, read the way JSON Schema defines them: a number without a fraction is
+//! an integer however it is written (`418.0`), and an optional member may not be null.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::{Deserializer, de};
 
-/// A whole number, or nothing where null stands.
+/// Reads a whole number; `None` for null.
 pub(crate) fn whole<'d, D, T>(input: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'d>,
@@ -17,7 +17,7 @@ where
     input.deserialize_any(Whole(PhantomData))
 }
 
-/// A value that is not null.
+/// Reads a value that is not null.
 #[cfg(any(test, feature = "server"))]
 pub(crate) fn present<'d, D, T>(input: D) -> Result<Option<T>, D::Error>
 where
@@ -27,7 +27,7 @@ where
     T::deserialize(input).map(Some)
 }
 
-/// An object. What derive makes would take an array of its members, too.
+/// Reads an object. The derived implementation would also accept an array of its members.
 #[cfg(any(test, feature = "server"))]
 pub(crate) fn object<'d, D, T>(input: D) -> Result<T, D::Error>
 where
@@ -37,7 +37,7 @@ where
     input.deserialize_map(Object(PhantomData))
 }
 
-/// An object that may be missing.
+/// Reads an optional object.
 #[cfg(any(test, feature = "server"))]
 pub(crate) fn present_object<'d, D, T>(input: D) -> Result<Option<T>, D::Error>
 where
@@ -78,7 +78,7 @@ impl<T: TryFrom<u64>> de::Visitor<'_> for Whole<T> {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Option<T>, E> {
-        // 2^64 is the first that is too large.
+        // 2^64 is the first number that is too large.
         let whole = number.fract() == 0.0 && (0.0..18_446_744_073_709_551_616.0).contains(&number);
         if !whole {
             return Err(E::invalid_value(de::Unexpected::Float(number), &self));

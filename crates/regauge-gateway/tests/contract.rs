@@ -1,4 +1,4 @@
-//! What the gateway promises to its clients, over HTTP.
+//! The gateway's guarantees to its clients, over HTTP.
 
 mod common;
 
@@ -38,10 +38,10 @@ async fn a_document_is_put_in_one_format_and_got_in_another() {
                 msgpack.body,
                 b"\x82\xA1n\x93\x01\xCB\x40\x04\0\0\0\0\0\0\xC0\xA1t\xA2\xC3\xA9"
             );
-            // One value, one tag, but for the format in it.
+            // One value, one tag, apart from the format in it.
             assert_eq!(json.header("etag").unwrap()[..33], tag[..33]);
             assert_ne!(json.header("etag"), msgpack.header("etag"));
-            // As it is stored, where nothing is asked for.
+            // The stored format, by default.
             let stored = server.send(&Request::new("GET", path, &token)).await.status(200);
             assert_eq!(stored.header("etag"), Some(&*tag));
             let again = Request::new("PUT", path, &token).body(MSGPACK, &msgpack.body);
@@ -77,7 +77,7 @@ async fn what_is_not_spoken_is_told_with_what_is() {
     let refused = server.send(&get).await.status(406);
     assert_eq!(refused.json()["expected"].as_array().unwrap().len(), 10);
 
-    // Bytes are nothing that JSON has, and nothing is lost in silence.
+    // JSON has no bytes, and nothing is lost silently.
     server.send(&put(MSGPACK, b"\x81\xA1b\xC4\x02\x00\xFF")).await.status(204);
     let json =
         |path: &'static str| Request::new("GET", path, &token).with("accept", "application/json");
@@ -98,14 +98,14 @@ async fn the_notation_is_read_only_where_it_is_asked_for() {
         Request::new("GET", path, &token).with("accept", media)
     };
     const BYTES: &str = r#"{"b":{"$binary":{"base64":"AP8=","subType":"00"}}}"#;
-    // Without a word it is data like other data, and stays so on every way.
+    // By default it is ordinary data, and stays so on every route.
     server.send(&put("/v1/objects/plain", BYTES)).await.status(201);
     let plain = server.send(&get("/v1/objects/plain", "application/json")).await.status(200);
     assert_eq!(plain.text().trim_end(), BYTES);
     let wrapped = "/v1/objects/plain?on_loss=wrap";
     let wrapped = server.send(&get(wrapped, "application/json")).await.status(200).text();
     assert!(wrapped.contains(r#"{"$literal":{"$binary""#), "{wrapped}");
-    // With it, the bytes are stored, and come back in the notation.
+    // With unwrap, the bytes are stored, and come back in the notation.
     server.send(&put("/v1/objects/bytes?unwrap=true", BYTES)).await.status(201);
     let stored = server.send(&get("/v1/objects/bytes", MSGPACK)).await.status(200);
     assert_eq!(stored.body, b"\x81\xA1b\xC4\x02\x00\xFF");
@@ -113,7 +113,7 @@ async fn the_notation_is_read_only_where_it_is_asked_for() {
     let wrapped = "/v1/objects/bytes?on_loss=wrap";
     let wrapped = server.send(&get(wrapped, "application/json")).await.status(200);
     assert_eq!(wrapped.text().trim_end(), BYTES);
-    // On GET it is the stored document that is read so.
+    // On GET, unwrap applies to the stored document.
     let read = server.send(&get("/v1/objects/plain?unwrap=true", MSGPACK)).await.status(200);
     assert_eq!(read.body, b"\x81\xA1b\xC4\x02\x00\xFF");
     let batch = |path: &'static str| {
@@ -146,7 +146,7 @@ async fn a_broken_document_is_named_with_its_place_and_nothing_is_stored() {
     let yaml =
         Request::new("PUT", "/v1/objects/k", &token).body("application/yaml", b"a: 1\n---\nb: 2\n");
     server.send(&yaml).await.status(422);
-    // NaN is data that JSON, the tenant's codec, has no place for.
+    // NaN is data that JSON, the tenant's codec, cannot hold.
     let nan = b"\xCB\x7F\xF8\0\0\0\0\0\0";
     let nan = Request::new("PUT", "/v1/objects/k", &token).body(MSGPACK, nan);
     assert_eq!(server.send(&nan).await.status(422).json()["error"], "refused");
@@ -178,7 +178,7 @@ async fn conditions_keep_two_writers_from_overwriting_each_other() {
         server.send(&delete.clone().with("if-match", one)).await.status(412);
         server.send(&delete.clone().with("if-match", two)).await.status(204);
     }
-    // Many at once, each adding one to what it has read.
+    // Many concurrent clients, each adding one to what it has read.
     let (_, token) = server.both("counter", Place::Own, "json");
     let (server, token) = (std::sync::Arc::new(server), std::sync::Arc::new(token));
     server.send(&Request::new("PUT", "/v1/objects/n", &token).json("0")).await.status(201);
@@ -243,7 +243,7 @@ async fn keys_are_bytes_and_a_listing_goes_through_them_page_by_page() {
         assert_eq!((&all[0]["value"], &all[4]["value"]), (&0.into(), &3.into()));
         assert_eq!(list("/v1/objects?prefix=a".to_owned()).await.len(), 3);
         assert_eq!(list("/v1/objects?prefix=%FF".to_owned()).await.len(), 1);
-        // Two at a time, forth and back.
+        // Two at a time, back and forth.
         for order in ["ascending", "descending"] {
             let mut found = Vec::new();
             let mut next = Some(format!("/v1/objects?limit=2&order={order}"));
@@ -336,7 +336,7 @@ async fn a_batch_is_carried_out_whole_or_not_at_all() {
             answer["results"].as_array().unwrap().iter().map(|one| &one["status"]).collect();
         assert_eq!(statuses, [200, 404, 200, 404], "gets see what was there before");
         assert_eq!(answer["results"][2]["key_base64"], "//4=");
-        // An answer that cannot be written stops the batch before it has changed anything.
+        // An answer that cannot be written stops the batch before anything is changed.
         let bytes = b"\x82\xA1b\xC4\x01\xFF\xA1c\x01";
         let put = Request::new("PUT", "/v1/objects/bytes", &token).body(MSGPACK, bytes);
         server.send(&put).await.status(201);
@@ -360,7 +360,7 @@ async fn a_batch_is_carried_out_whole_or_not_at_all() {
         ] {
             server.send(&batch(wrong)).await.status(400);
         }
-        // What the codec cannot hold stops the whole batch.
+        // A value that the codec cannot hold stops the whole batch.
         let big = batch(
             r#"{"operations":[{"op":"put","key":"b","value":1},{"op":"put","key":"c","value":123456789012345678901234567890}]}"#,
         );
@@ -439,13 +439,13 @@ async fn a_change_with_an_idempotency_key_is_made_once() {
     server.send(&put("one", "2")).await.status(422);
     server.send(&put("", "2")).await.status(400);
     server.send(&put("a b", "2")).await.status(400);
-    // Another tenant's keys are its own.
+    // Another tenant's keys are separate.
     let (_, other) = server.both("u", Place::Own, "json");
     let theirs =
         Request::new("PUT", "/v1/objects/k", &other).json("1").with("idempotency-key", "one");
     let theirs = server.send(&theirs.with("if-none-match", "*")).await.status(201);
     assert_eq!(theirs.header("idempotent-replayed"), None);
-    // A restart forgets nothing.
+    // Everything survives a restart.
     server.stop().await;
     let server = self::server(&folder).await;
     let again = server.send(&new("one", "1")).await.status(201);
@@ -493,7 +493,7 @@ async fn tokens_and_scopes_are_kept_over_a_restart() {
     let put = |token| Request::new("PUT", "/v1/objects/k", token).json("1");
     server.send(&put(&both)).await.status(201);
     server.stop().await;
-    // What is on the disk holds no token, nor a part of one that would do.
+    // Nothing on the disk contains a token, or a usable part of one.
     for (name, bytes) in files(folder.path()) {
         for token in [&both, &read] {
             let secret = &token.as_bytes()[21..];
@@ -543,7 +543,7 @@ async fn everybody_sees_that_it_lives_and_nothing_else() {
     server.stop().await;
 }
 
-/// So that a change of the client in these tests does not go unseen.
+/// A change to the client in these tests must not go unnoticed.
 #[test]
 fn an_answer_in_chunks_is_put_together() {
     let bytes =

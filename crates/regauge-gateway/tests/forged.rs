@@ -1,4 +1,4 @@
-//! More than ten thousand requests that prove nothing: none may read or change a byte of a tenant.
+//! More than ten thousand unauthorized requests: none may read or change a byte of a tenant.
 
 mod common;
 
@@ -8,14 +8,14 @@ use common::{Request, Response, Server, files, raw};
 use regauge_gateway::tenants::{Place, Scope, State};
 
 const CANARY: &str = "CANARY-6f1d0c";
-/// Requests that carry no token that works.
+/// Requests without a working token.
 const UNPROVED: usize = 12_000;
-/// Requests with a token that works, for somebody else's values.
+/// Requests with a working token, for somebody else's values.
 const STRANGERS: usize = 4_000;
-/// Requests at the same time.
+/// Concurrent requests.
 const AT_ONCE: usize = 8;
 
-/// Numbers that are the same in every run.
+/// Random numbers that are the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -38,7 +38,7 @@ impl Numbers {
 const METHODS: [&str; 9] =
     ["GET", "HEAD", "PUT", "DELETE", "POST", "PATCH", "OPTIONS", "TRACE", "get"];
 
-/// Where somebody would look for the values of alice, or for a way around the tokens.
+/// Where an attacker would look for the values of alice, or for a way around the tokens.
 const PATHS: [&str; 52] = [
     "/v1/objects/secret/1",
     "/v1/objects/secret%2F1",
@@ -94,7 +94,7 @@ const PATHS: [&str; 52] = [
     "gateway:443",
 ];
 
-/// What clients really ask for: a forged token comes as far as anybody's with these.
+/// Real client requests: a forged token gets no further with these.
 const REAL: [(&str, &str); 10] = [
     ("GET", "/v1/objects/secret/1"),
     ("HEAD", "/v1/objects/secret/2"),
@@ -110,7 +110,7 @@ const REAL: [(&str, &str); 10] = [
 
 const BATCH: &str = r#"{"operations":[{"op":"get","key":"secret/1"},{"op":"delete","key":"secret/1"},{"op":"put","key":"secret/1","value":"forged"}]}"#;
 
-/// Headers that somebody before us might believe in.
+/// Headers that a proxy in front of us might trust.
 const HEADERS: [&str; 20] = [
     "",
     "x-tenant: alice\r\n",
@@ -135,15 +135,15 @@ const HEADERS: [&str; 20] = [
 ];
 
 struct World {
-    /// Tokens of alice and carol, which work; nobody forges them whole.
+    /// Working tokens of alice and carol; the forger never has a whole one.
     victims: Vec<String>,
     /// Tokens that worked once, or work for something else.
     dead: Vec<String>,
-    /// Tokens of other tenants, and of the gateway without admin, which work.
+    /// Working tokens of other tenants, and of the gateway without admin.
     strangers: Vec<String>,
 }
 
-/// A token that is nearly a good one, or was one.
+/// Returns a token that is almost valid, or used to be.
 fn broken_token(numbers: &mut Numbers, world: &World) -> Vec<u8> {
     let good = numbers.one(&world.victims).clone().into_bytes();
     let other = numbers.one(&world.strangers).clone().into_bytes();
@@ -157,7 +157,7 @@ fn broken_token(numbers: &mut Numbers, world: &World) -> Vec<u8> {
             flipped
         }
         4 => {
-            // The number of one and the secret of another.
+            // The number of one token and the secret of another.
             let (at, from) = (position(&good), position(&other));
             [&good[..at], &other[from..]].concat()
         }
@@ -180,11 +180,11 @@ fn position(token: &[u8]) -> usize {
     token.iter().position(|byte| *byte == b'.').unwrap()
 }
 
-/// The lines that should prove something, and do not.
+/// Returns header lines that should authenticate, but do not.
 fn unproved(numbers: &mut Numbers, world: &World) -> Vec<u8> {
     let mut broken = broken_token(numbers, world);
     if world.victims.iter().any(|good| good.as_bytes() == broken) {
-        // A swap of equal characters.
+        // A swap of identical characters.
         broken.push(b'x');
     }
     let good = numbers.one(&world.victims).as_bytes();
@@ -215,7 +215,7 @@ fn request(numbers: &mut Numbers, proof: &[u8]) -> Vec<u8> {
     let body = if path == "/v1/batch" { BATCH } else { "{\"forged\":true}" };
     let mut all = format!("{method} {path} HTTP/1.1\r\nhost: gateway\r\n").into_bytes();
     if numbers.below(40) == 0 {
-        // A byte that does not belong there, anywhere in the first line.
+        // A stray byte, anywhere in the first line.
         let at = numbers.below(all.len());
         all[at] = *numbers.one(&[0, b'\r', b'\n', b' ', 0x80, 0xFF]);
     }
@@ -227,7 +227,7 @@ fn request(numbers: &mut Numbers, proof: &[u8]) -> Vec<u8> {
     }
     all.extend_from_slice(b"connection: close\r\n\r\n");
     if headers.contains("chunked") {
-        // What stands behind the end is another request to whoever counts otherwise.
+        // What follows the end is another request to a server that counts differently.
         let smuggled = "0\r\n\r\nGET /v1/objects/secret/1 HTTP/1.1\r\nhost: gateway\r\n\r\n";
         all.extend_from_slice(format!("{:x}\r\n{body}\r\n{smuggled}", body.len()).as_bytes());
     } else {
@@ -240,7 +240,7 @@ fn holds(answer: &[u8], text: &str) -> bool {
     answer.windows(text.len()).any(|part| part == text.as_bytes())
 }
 
-/// Sends all requests, and gives them back with their answers.
+/// Sends all requests, and returns them with their answers.
 async fn send_all(server: &Server, requests: Vec<Vec<u8>>) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut done = Vec::with_capacity(requests.len());
     for part in requests.chunks(AT_ONCE) {
@@ -262,11 +262,11 @@ async fn send_all(server: &Server, requests: Vec<Vec<u8>>) -> Vec<(Vec<u8>, Vec<
     done
 }
 
-/// The files that hold values: of all tenants, or of one.
+/// Returns the files that hold values: of all tenants, or of one.
 fn values(folder: &Path, of: &str) -> Vec<(String, Vec<u8>)> {
     let wanted = |name: &str| {
         name.contains(of) && (name.contains("/tenants/") || name.contains("shared.db"))
-            // Who reads notes in the -shm file where he reads: it holds no values.
+            // Readers leave marks in the -shm file: it holds no values.
             && !name.ends_with("-shm")
     };
     files(&folder.join("data")).into_iter().filter(|(name, _)| wanted(name)).collect()
@@ -276,7 +276,7 @@ fn values(folder: &Path, of: &str) -> Vec<(String, Vec<u8>)> {
 async fn forged_requests_read_nothing_and_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), |config| {
-        // Nobody is stopped by a limit: what stops them is that they prove nothing.
+        // No request is stopped by a limit: only by its lack of authorization.
         config.limits.rate = 1_000_000;
         config.limits.burst = 1_000_000;
         config.connections.header_seconds = 2;
@@ -306,7 +306,7 @@ async fn forged_requests_read_nothing_and_change_nothing() {
     assert!(registry.revoke_token(Some(&alice), number(&revoked)).unwrap());
     let now = regauge_gateway::tenants::now();
     registry.rotate_token(Some(&alice), number(&rotated), now).unwrap();
-    // Written with the key of another server.
+    // Made with the key of another server.
     let elsewhere = {
         let other = tempfile::tempdir().unwrap();
         let server = Server::start(other.path(), |_| ()).await;
@@ -344,7 +344,7 @@ async fn forged_requests_read_nothing_and_change_nothing() {
     assert!(statuses[&401] > UNPROVED / 3, "most come as far as the token");
     assert!(values(folder.path(), "") == before, "a byte of a tenant has changed");
 
-    // Tokens that work, and other people's values.
+    // Working tokens, and other tenants' values.
     let alices = values(folder.path(), "alice");
     let carols = dump(&server, &carol_token).await;
     let requests: Vec<Vec<u8>> = (0..STRANGERS)
@@ -370,7 +370,7 @@ async fn forged_requests_read_nothing_and_change_nothing() {
     );
     server.send(&Request::new("GET", "/v1/objects/secret/1", &bob_token)).await;
 
-    // The way that works, so that all this could have failed.
+    // The legitimate request, to show that the test could have failed.
     let put = Request::new("PUT", "/v1/objects/secret/1", &alice_token).json("{\"forged\":true}");
     server.send(&put).await.status(204);
     assert!(values(folder.path(), "alice") != alices, "a change would have been seen");

@@ -1,4 +1,4 @@
-//! Clients that send too much, too slowly, too many at once, or something that swells.
+//! Clients that send too much, too slowly, too many requests at once, or something that expands.
 
 mod common;
 
@@ -11,7 +11,7 @@ use regauge_gateway::tenants::{Place, Scope};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// Resident memory of this process, in MB.
+/// Returns the resident memory of this process, in MB.
 fn resident_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
@@ -32,7 +32,7 @@ async fn what_is_too_large_is_refused_before_it_is_read() {
     let server = Server::start(folder.path(), |config| config.limits.body_bytes = 1 << 20).await;
     let (_, token) = server.both("t", Place::Own, "json");
     let before = resident_mb();
-    // Announced.
+    // Announced in Content-Length.
     let request = head("PUT", "/v1/objects/k", &token, "content-length: 99999999999\r\n");
     let answer = Response::parse(&raw(server.address, &request).await).unwrap();
     answer.status(413);
@@ -45,7 +45,7 @@ async fn what_is_too_large_is_refused_before_it_is_read() {
     }
     request.extend_from_slice(b"0\r\n\r\n");
     let answer = raw(server.address, &request).await;
-    // The server closes while the client still sends, so the answer may be lost on the way.
+    // The server closes while the client is still sending, so the answer may be lost.
     if let Some(answer) = Response::parse(&answer) {
         answer.status(413);
     }
@@ -80,7 +80,7 @@ async fn who_is_too_slow_is_given_up() {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
         stream.write_all(&start).await.unwrap();
         let mut answer = Vec::new();
-        // A byte now and then, for ever.
+        // A byte now and then, forever.
         loop {
             let read =
                 tokio::time::timeout(Duration::from_millis(100), stream.read_buf(&mut answer));
@@ -120,7 +120,7 @@ async fn a_thousand_idle_connections_are_no_trouble() {
     let mut idle = Vec::new();
     for number in 0..1_000 {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
-        // Half of them say something first.
+        // Half of them send something first.
         if number % 2 == 0 {
             stream.write_all(b"GET /he").await.unwrap();
         }
@@ -135,7 +135,7 @@ async fn a_thousand_idle_connections_are_no_trouble() {
     println!("beside 1,000 idle connections a request takes {each:?}");
     assert!(each < Duration::from_millis(100), "{each:?}");
     assert!(resident_mb() < before + 100, "{before} MB became {}", resident_mb());
-    // One beyond the limit is closed, and the next finds room when others go.
+    // One beyond the limit is closed, and the next finds room once others have gone.
     for _ in 0..100 {
         idle.push(TcpStream::connect(server.address).await.unwrap());
     }
@@ -168,15 +168,15 @@ async fn what_swells_is_refused_in_bounded_memory() {
         let inner = format!("*a{}", level - 1);
         laughs += &format!("a{level}: &a{level} [{}]\n", [&*inner; 10].join(","));
     }
-    // One long text, a thousand times.
+    // One long text, referenced a thousand times.
     let long = format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(1 << 20), vec!["*a"; 1_000].join(","));
-    // The same as Ruby's Marshal writes it: an array of links to its first element.
+    // The same in Ruby's Marshal: an array of links to its first element.
     let mut marshal = b"\x04\x08[\x02\xE8\x03\"\x03\x00\x00\x10".to_vec();
     marshal.extend_from_slice(&[b'x'; 1 << 20]);
     for _ in 0..999 {
         marshal.extend_from_slice(b"@\x06");
     }
-    // And pickle: a text that is put into the memo, and taken from it again and again.
+    // And in pickle: a text that is memoized, and fetched from the memo again and again.
     let mut pickle = b"\x80\x04](X\x00\x00\x10\x00".to_vec();
     pickle.extend_from_slice(&[b'x'; 1 << 20]);
     pickle.extend_from_slice(b"\x94");
@@ -198,14 +198,15 @@ async fn what_swells_is_refused_in_bounded_memory() {
         );
         assert!(refused.body.len() < 10_000);
     }
-    // Where the tenant's codec has references it is kept, and refused to who wants it written out.
+    // If the tenant's codec has references it is stored, but refused to clients that want it
+    // written out.
     let put =
         Request::new("PUT", "/v1/objects/k", &yaml_token).body("application/yaml", long.as_bytes());
     if server.send(&put).await.status == 201 {
         let get = Request::new("GET", "/v1/objects/k", &yaml_token);
         server.send(&get.with("accept", "application/json")).await.status(406);
     }
-    // A body that is compressed is not looked into.
+    // A compressed body is not inspected.
     let bomb = {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         for _ in 0..64 {
@@ -255,7 +256,7 @@ async fn a_request_under_way_comes_to_its_end_when_the_gateway_stops() {
     server.stop().await;
 }
 
-/// A GET over TLS by a client that trusts this certificate alone.
+/// Sends a GET over TLS, trusting only this certificate.
 fn over_tls(address: std::net::SocketAddr, certificate: &str) -> Result<String, String> {
     use rustls::pki_types::pem::PemObject as _;
     let mut roots = rustls::RootCertStore::empty();
@@ -308,11 +309,11 @@ async fn tls_is_spoken_and_its_certificate_can_be_changed() {
     server.reload().unwrap();
     assert!(ask(&second).await.unwrap().starts_with("HTTP/1.1 200"));
     assert!(ask(&first).await.is_err());
-    // A broken one changes nothing.
+    // A broken certificate changes nothing.
     std::fs::write(&certificate, "nothing").unwrap();
     assert!(server.reload().unwrap_err().to_string().contains("found no certificate"));
     assert!(ask(&second).await.unwrap().starts_with("HTTP/1.1 200"));
-    // Who speaks no TLS gets nothing.
+    // A client without TLS gets nothing.
     let plain = raw(address, b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n").await;
     assert!(!plain.starts_with(b"HTTP/1.1 200"));
     server.stop().await;

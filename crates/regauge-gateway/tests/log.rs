@@ -1,4 +1,4 @@
-//! What the log says, and that it says nothing that must not be told.
+//! The log's contents, and that it leaks no secrets.
 
 mod common;
 

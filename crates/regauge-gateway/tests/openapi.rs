@@ -1,5 +1,4 @@
-//! The OpenAPI document says what the gateway does: no address more, none less, and no status that
-//! it does not tell.
+//! The OpenAPI document matches the gateway: the same addresses, and no undocumented status.
 
 mod common;
 

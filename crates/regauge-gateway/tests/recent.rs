@@ -1,4 +1,4 @@
-//! What is kept in memory is never older than the last change that was acknowledged.
+//! A cached document is never older than the last acknowledged change.
 
 mod common;
 
@@ -10,7 +10,7 @@ use common::{Request, Server};
 use regauge::Format;
 use regauge_gateway::tenants::{Place, Scope};
 
-/// How often documents were sent from memory.
+/// Returns how often documents were sent from memory.
 async fn from_memory(server: &Server) -> u64 {
     let token = server.token(None, &[Scope::Metrics], None);
     let metrics = server.send(&Request::new("GET", "/metrics", &token)).await.status(200).text();

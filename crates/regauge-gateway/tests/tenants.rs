@@ -1,4 +1,4 @@
-//! Tenants: made, suspended, moved, exported and dropped, and ten thousand of them.
+//! Tenants: created, suspended, moved, exported and dropped, and ten thousand of them.
 
 mod common;
 
@@ -72,7 +72,7 @@ async fn an_administrator_makes_suspends_and_drops_tenants() {
         server.send(&call("DELETE", one)).await.status(204);
         server.send(&call("DELETE", one)).await.status(404);
         server.send(&call("GET", one)).await.status(404);
-        // Whoever gets the name next finds nothing.
+        // The next owner of the name finds nothing.
         let (tenant, token) = server.both("acme", Place::Own, "json");
         let get = Request::new("GET", "/v1/objects/k", &token);
         server.send(&get).await.status(404);
@@ -128,7 +128,7 @@ async fn a_tenant_moves_while_its_clients_read_and_write() {
     assert_eq!(text.lines().count(), 400, "no write is lost");
     let list = Request::new("GET", "/v1/objects?values=true", &neighbour);
     assert_eq!(server.send(&list).await.status(200).text().lines().count(), 1);
-    // Of a tenant that has left, nothing stays in the shared file.
+    // Nothing of a tenant that has moved out remains in the shared file.
     let shared = rusqlite::Connection::open(folder.path().join("data/shared.db")).unwrap();
     let count = |sql: &str| shared.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(count("SELECT count(*) FROM objects"), 1);
@@ -166,7 +166,7 @@ fn a_move_that_was_cut_off_leaves_the_values_where_they_count() {
     };
     let lock = home.lock().unwrap();
     assert!(home.lock().is_err(), "one at a time");
-    // Killed while it copied: half of it is at the new place.
+    // Killed during the copying: half of it is in the new place.
     let target = home.engine(&tenant, Place::Shared).unwrap();
     let mut half =
         regauge_store::Store::with_engine(target, "objects", Some(tenant.codec)).unwrap();
@@ -176,7 +176,7 @@ fn a_move_that_was_cut_off_leaves_the_values_where_they_count() {
     assert_eq!(home.recover(&lock).unwrap(), std::slice::from_ref(&id));
     assert_eq!((count(Place::Own), count(Place::Shared)), (1_200, 0));
     assert!(home.recover(&lock).unwrap().is_empty());
-    // Killed while it cleaned up: both places hold all, and the new one counts.
+    // Killed during the cleanup: both places hold everything, and the new one is authoritative.
     let moved = home.move_tenant(&lock, &id, Place::Shared).unwrap();
     assert_eq!(moved.values, 1_200);
     assert!(!home.file(&id).exists());
@@ -203,7 +203,7 @@ async fn what_another_process_changes_is_taken_over() {
     let (tenant, token) = server.both("t", Place::Own, "json");
     let get = Request::new("GET", "/v1/objects/k", &token);
     server.send(&get).await.status(404);
-    // As the command line does it.
+    // The way the command line does it.
     let home = Home::open(&folder.path().join("data")).unwrap();
     let error = home.lock().err().unwrap().to_string();
     assert!(error.contains("ask it over HTTP (/v1/admin), or stop it first"), "{error}");
@@ -221,7 +221,7 @@ async fn what_another_process_changes_is_taken_over() {
     server.stop().await;
 }
 
-/// The number of files that this process has open.
+/// Returns the number of files that this process has open.
 fn open_files(under: &str) -> usize {
     let links = std::fs::read_dir("/proc/self/fd").unwrap();
     let targets = links.filter_map(|link| std::fs::read_link(link.ok()?.path()).ok());
@@ -256,7 +256,7 @@ async fn ten_thousand_tenants_need_no_ten_thousand_files() {
     let made = files(&folder.path().join("data/tenants"));
     let databases = made.iter().filter(|(name, _)| name.ends_with(".db")).count();
     assert_eq!(databases, 51, "a file is made for who uses it");
-    // The same in one file.
+    // The same in a single file.
     let shared: Vec<TenantId> =
         (0..1_000).map(|number| format!("s{number:05}").parse().unwrap()).collect();
     let shared = registry.create_many(&shared, Place::Shared, codec, Limits::default()).unwrap();

@@ -1,4 +1,4 @@
-//! `/v1/admin`: tenants and tokens, for a token of scope admin.
+//! `/v1/admin`: tenants and tokens, for a token with scope admin.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use crate::tenants::{
     ID_MAX, Limits, Place, Scope, Scopes, State, Tenant, TenantId, Token, TokenId, TokenText, now,
 };
 
-/// Bytes of the longest body of an administrator.
+/// Maximum size of an administrator's body in bytes.
 const BODY_MAX: u64 = 64 << 10;
-/// Tenants of one page.
+/// Tenants per page.
 const PAGE: usize = 1_000;
-/// Seconds for which a token works on after it was rotated, where nothing else is asked for.
+/// Seconds for which a token keeps working after it was rotated, by default.
 const OVERLAP_SECONDS: u32 = 3_600;
 
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ struct Rotate {
     overlap_seconds: Option<u32>,
 }
 
-/// An answer in JSON that nobody keeps.
+/// Builds an uncacheable answer in JSON.
 pub(super) fn answer(status: StatusCode, value: &Value) -> Response {
     let mut response = Response::new(Body::from(value.to_string()));
     *response.status_mut() = status;
@@ -91,10 +91,10 @@ async fn body<T: DeserializeOwned>(call: Call) -> Answer<T> {
 }
 
 impl Gateway {
-    /// A tenant by its name.
+    /// Returns a tenant by its name.
     pub(super) fn known(&self, id: &TenantId) -> Answer<Arc<Tenant>> {
         let found = self.home.registry.find(id).map_err(reading)?;
-        found.map(Arc::new).ok_or_else(|| Problem::not_found(format!("there is no tenant {id}")))
+        found.map(Arc::new).ok_or_else(|| Problem::not_found(format!("no such tenant {id}")))
     }
 
     fn shown(&self, tenant: &Tenant) -> Value {
@@ -110,7 +110,7 @@ impl Gateway {
         })
     }
 
-    /// Waits until nobody uses a tenant's files, and keeps it so.
+    /// Waits until nobody uses a tenant's files, and keeps others out.
     async fn alone(&self, tenant: &Tenant) -> OwnedRwLockWriteGuard<()> {
         Arc::clone(&self.runtime(tenant.number).gate).write_owned().await
     }
@@ -176,7 +176,7 @@ pub(super) async fn create(call: Call) -> Answer {
 }
 
 fn exists(id: &TenantId) -> Problem {
-    Problem::new(StatusCode::CONFLICT, "exists", format!("there is a tenant {id} already"))
+    Problem::new(StatusCode::CONFLICT, "exists", format!("tenant {id} already exists"))
 }
 
 fn parsed<T: std::str::FromStr<Err = Error>>(text: Option<&str>, default: T) -> Answer<T> {
@@ -222,7 +222,7 @@ pub(super) async fn change(call: Call) -> Answer {
     };
     let place: Option<Place> =
         wanted.place.as_deref().map(str::parse).transpose().map_err(reading)?;
-    // Who changes a place has to wait; who suspends a tenant does not.
+    // A change of place has to wait; suspending a tenant does not.
     let alone = match place {
         Some(_) => Some(gateway.alone(&tenant).await),
         None => None,
@@ -289,7 +289,7 @@ fn token_shown(token: &Token) -> Value {
     })
 }
 
-/// A token that was just made, with its text.
+/// Builds the answer for a new token, including its text.
 fn made((token, text): &(Token, TokenText)) -> Response {
     let mut shown = token_shown(token);
     shown["token"] = json!(text.reveal());

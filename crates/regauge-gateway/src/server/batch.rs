@@ -39,11 +39,11 @@ impl Operation {
 }
 
 pub(super) async fn post(call: Call) -> Answer {
-    // No record of MARC is a list of operations.
+    // A MARC record is not a list of operations.
     let mut formats = call.gateway.config.formats.clone();
     formats.retain(|format| !format.is_marc());
     let from = media::of_body(call.headers(), &formats)?;
-    // The answer comes in the format of the question, where nothing else is asked for.
+    // By default, the answer uses the format of the request.
     let mut order = formats;
     if let Some(place) = order.iter().position(|one| *one == from) {
         order[..=place].rotate_right(1);
@@ -77,7 +77,7 @@ pub(super) async fn post(call: Call) -> Answer {
             }
             Ok(bytes)
         };
-        // Who only reads takes his turn as well: nobody writes between two values of a batch.
+        // Read-only batches take their turn as well: nobody writes between two values of a batch.
         let bytes = gateway.with_store(&grant, Access::Write(written), carry_out).await?;
         let mut response = Response::new(Body::from(bytes));
         let media = HeaderValue::from_static(media::sent(to));
@@ -108,7 +108,7 @@ fn parse(bytes: &[u8], from: Format, limits: Limits, unwrap: bool) -> Answer<Vec
     if let Some((name, _)) =
         body.iter().find(|(name, _)| !matches!(name, Value::Text(name) if name == "operations"))
     {
-        return Err(Problem::request(format!("found member {name:?}, expected operations alone")));
+        return Err(Problem::request(format!("found member {name:?}, expected only operations")));
     }
     let Some(Value::Array(list)) = member(body, "operations") else {
         return Err(Problem::request("expected a member operations, an array"));
@@ -156,10 +156,10 @@ fn operation(index: usize, value: &Value) -> Answer<Operation> {
     }
 }
 
-/// Changes in the tenant's format: a document to put, or nothing to delete.
+/// Changes in the tenant's format: a document to put, or `None` to delete.
 type Changes = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
-/// A key as an answer names it: JSON cannot hold one that is not text.
+/// Returns a key for an answer: JSON cannot hold one that is not text.
 fn named(key: &[u8]) -> (Value, Value) {
     match std::str::from_utf8(key) {
         Ok(key) => (text("key"), text(key)),
@@ -167,8 +167,8 @@ fn named(key: &[u8]) -> (Value, Value) {
     }
 }
 
-/// The results, and the changes that are to be made for them to be true. Gets see what was there
-/// before the batch.
+/// Returns the results, and the changes to be made for them to hold. Gets see the state before the
+/// batch.
 fn plan(
     store: &mut Store,
     operations: Vec<Operation>,
@@ -218,10 +218,7 @@ fn plan(
             return Err(Problem::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "too-large",
-                format!(
-                    "the documents of the batch have more than {} bytes",
-                    limits.converted_bytes
-                ),
+                format!("the documents of the batch exceed {} bytes", limits.converted_bytes),
             )
             .with("limit", limits.converted_bytes));
         }

@@ -1,4 +1,4 @@
-//! Bodies: read within bounds, and converted within bounds.
+//! Request bodies: read within limits, and converted within limits.
 
 use std::borrow::Cow;
 use std::io;
@@ -18,7 +18,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::problem::{Answer, Doing, Problem};
 use super::{Gateway, MEMORY_UNIT};
 
-/// A body, and the memory that it is allowed to take while this lives.
+/// A body, and the memory reserved for it as long as this lives.
 pub(super) struct Taken {
     pub bytes: Bytes,
     _memory: Option<OwnedSemaphorePermit>,
@@ -34,9 +34,9 @@ fn too_large(limit: u64) -> Problem {
 }
 
 impl Gateway {
-    /// Reads a body of at most so many bytes, in the time that the configuration gives it.
+    /// Reads a body within a size limit, and within the configured time.
     pub(super) async fn take(&self, headers: &HeaderMap, body: Body, limit: u64) -> Answer<Taken> {
-        // hyper has looked at the header: it is a number, and stands once.
+        // hyper has checked the header: it is a number, and occurs once.
         let length = headers.get(header::CONTENT_LENGTH).and_then(|one| one.to_str().ok());
         if length.and_then(|one| one.parse::<u64>().ok()).is_some_and(|length| length > limit) {
             return Err(too_large(limit));
@@ -47,7 +47,7 @@ impl Gateway {
             Err(Problem::new(
                 StatusCode::REQUEST_TIMEOUT,
                 "slow",
-                format!("the body did not come whole within {seconds} s"),
+                format!("the body did not arrive in full within {seconds} s"),
             )
             .header(header::CONNECTION, "close"))
         })
@@ -71,14 +71,14 @@ impl Gateway {
                 let wanted = u32::try_from(units).unwrap_or(u32::MAX);
                 let more = Arc::clone(&self.memory)
                     .try_acquire_many_owned(wanted)
-                    .map_err(|_| Problem::busy("too many large bodies come at once; try again"))?;
+                    .map_err(|_| Problem::busy("too many large bodies at once; try again"))?;
                 allowed += units * MEMORY_UNIT;
                 match &mut held {
                     Some(held) => held.merge(more),
                     None => held = Some(more),
                 }
             }
-            // A small body comes in one piece, which is not copied.
+            // A small body arrives in one piece, which is not copied.
             match first.take() {
                 None if all.is_empty() => first = Some(chunk),
                 None => all.extend_from_slice(&chunk),
@@ -92,7 +92,7 @@ impl Gateway {
     }
 }
 
-/// The reader's limits for what a tenant sends.
+/// Returns the reader's limits for a tenant's data.
 pub(super) fn limits(limits: super::config::Limits) -> Limits {
     let mut reader = Limits::default();
     reader.set("depth", Some(limits.depth.into()));

@@ -1,4 +1,4 @@
-//! The configuration: a file of TOML, of which every line may be left out.
+//! The configuration: a TOML file in which every line is optional.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,62 +11,61 @@ use serde::{Deserialize, Deserializer, de};
 use super::room;
 use crate::tenants::Place;
 
-/// What the gateway does, and how much of it.
+/// The gateway's behaviour and limits.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// The address and port to listen on.
     pub listen: SocketAddr,
-    /// The data folder; a relative one is relative to the configuration.
+    /// The data folder; relative paths are relative to the configuration file.
     pub data: PathBuf,
-    /// The formats that bodies may have.
+    /// The formats that bodies may use.
     #[serde(deserialize_with = "formats")]
     pub formats: Vec<Format>,
-    /// Whether /metrics asks for no token.
+    /// Whether /metrics needs no token.
     pub metrics_open: bool,
-    /// How much is logged: error, warn, info, debug.
+    /// Log level: error, warn, info, debug.
     pub log: String,
-    /// Threads of connections; 0 is one for each core.
+    /// Connection threads; 0 means one per core.
     pub threads: usize,
-    /// Calls to databases at the same time; 0 is four for each core.
+    /// Concurrent database calls; 0 means four per core.
     pub blocking: usize,
-    /// Whether one value of an open file is read on the thread of its connection, which saves the
-    /// way to another thread and back. Not for disks that make a reader wait.
+    /// Whether a single value of an open file is read on its connection's thread, which saves a
+    /// round trip to another thread. Not for slow disks.
     pub read_inline: bool,
-    /// Tenants whose files stay open, at most; 0 is as many as the limit on open files and a
-    /// quarter of the memory have room for.
+    /// Maximum number of tenants whose files stay open; 0 means as many as the limit on open files
+    /// and a quarter of the memory allow.
     pub open_tenants: usize,
-    /// Bytes of documents that were read lately and are kept in memory as they are sent; 0 keeps
-    /// none.
+    /// Bytes of recently read documents that are kept in memory as they are sent; 0 disables this.
     pub recent_bytes: u64,
-    /// Certificate and key; without, the gateway speaks HTTP, for a proxy beside it.
+    /// Certificate and key; without them, the gateway speaks HTTP, for use behind a proxy.
     pub tls: Option<Tls>,
-    /// What new tenants get.
+    /// Defaults for new tenants.
     pub tenants: NewTenants,
-    /// What each tenant may ask for, where it has no limit of its own.
+    /// Limits of each tenant without limits of its own.
     pub limits: Limits,
-    /// What all connections together may take.
+    /// Limits of all connections together.
     pub connections: Connections,
 }
 
-/// Files of PEM.
+/// PEM files.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tls {
-    /// The certificate, and those that lead to it.
+    /// The certificate and its chain.
     pub certificate: PathBuf,
-    /// Its key.
+    /// The private key.
     pub key: PathBuf,
 }
 
-/// What a new tenant gets where nothing else is asked for.
+/// Defaults for new tenants.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NewTenants {
-    /// Where its values lie.
+    /// Where its values are stored.
     #[serde(deserialize_with = "parsed")]
     pub place: Place,
-    /// How its values are stored.
+    /// The codec of its values.
     #[serde(deserialize_with = "parsed")]
     pub codec: Codec,
 }
@@ -75,21 +74,21 @@ pub struct NewTenants {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// The largest body of a request, in bytes.
+    /// The maximum size of a request body, in bytes.
     pub body_bytes: u64,
-    /// The deepest nesting of a document.
+    /// The maximum nesting depth of a document.
     pub depth: u32,
-    /// What a document may become when it is converted, in bytes: shared values are written out.
+    /// The maximum size of a converted document, in bytes: shared values are written out.
     pub converted_bytes: u64,
-    /// Requests a second, over time.
+    /// Requests per second, on average.
     pub rate: u32,
-    /// Requests that may come at once beyond that.
+    /// Burst size: requests beyond that rate that may arrive at once.
     pub burst: u32,
-    /// Requests at the same time.
+    /// Concurrent requests.
     pub concurrency: u32,
-    /// Operations in one batch.
+    /// Operations per batch.
     pub batch: usize,
-    /// Values of one page of a listing.
+    /// Values per page of a listing.
     pub page: usize,
 }
 
@@ -97,21 +96,21 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Connections {
-    /// Connections at the same time; another is closed at once.
+    /// Maximum number of connections; further ones are closed at once.
     pub max: usize,
-    /// Headers of one request.
+    /// Headers per request.
     pub headers: usize,
     /// Bytes of the request line and all headers.
     pub header_bytes: usize,
-    /// Seconds for the headers, and for which an idle connection is kept.
+    /// Seconds to receive the headers, and to keep an idle connection.
     pub header_seconds: u64,
-    /// Seconds for the whole body.
+    /// Seconds to receive the whole body.
     pub body_seconds: u64,
-    /// Seconds after which a client that takes no more bytes is given up.
+    /// Seconds after which stalled clients are dropped.
     pub write_seconds: u64,
-    /// Seconds for which a request waits for its turn.
+    /// Seconds that a request waits for its turn.
     pub queue_seconds: u64,
-    /// Seconds for which requests may still run when the gateway is asked to stop.
+    /// Seconds that running requests get to finish when the gateway is asked to stop.
     pub stop_seconds: u64,
 }
 
@@ -174,10 +173,10 @@ impl Default for Connections {
 }
 
 impl Config {
-    /// Reads a configuration.
+    /// Reads a configuration file.
     ///
     /// # Errors
-    /// `Usage`, with the line, for what is unknown or cannot be.
+    /// `Usage`, with the line, for an unknown or invalid setting.
     pub fn load(path: &Path) -> Result<Config> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Error::Usage(format!("{}: {error}", path.display())))?;
@@ -196,10 +195,10 @@ impl Config {
         Ok(config)
     }
 
-    /// Reads the text of a configuration.
+    /// Parses the text of a configuration.
     ///
     /// # Errors
-    /// As `load`.
+    /// Those of `load`.
     pub fn parse(text: &str) -> Result<Config> {
         let config: Config =
             toml::from_str(text).map_err(|error| Error::Usage(error.to_string()))?;
@@ -230,7 +229,7 @@ impl Config {
         if let Some((name, _)) = some.iter().find(|(_, value)| *value == 0) {
             return wrong(&format!("{name}: found 0, expected at least 1"));
         }
-        // hyper takes no smaller buffer.
+        // hyper does not accept a smaller buffer.
         if self.connections.header_bytes < 8 << 10 {
             return wrong("connections.header_bytes: expected at least 8192");
         }
@@ -243,7 +242,7 @@ impl Config {
         Ok(())
     }
 
-    /// Threads of connections.
+    /// Returns the number of connection threads.
     #[must_use]
     pub fn threads(&self) -> usize {
         match self.threads {
@@ -252,7 +251,7 @@ impl Config {
         }
     }
 
-    /// Calls to databases at the same time.
+    /// Returns the number of concurrent database calls.
     #[must_use]
     pub fn blocking(&self) -> usize {
         match self.blocking {
@@ -261,7 +260,7 @@ impl Config {
         }
     }
 
-    /// Tenants whose files stay open.
+    /// Returns the number of tenants whose files stay open.
     #[must_use]
     pub fn open_tenants(&self) -> usize {
         match self.open_tenants {

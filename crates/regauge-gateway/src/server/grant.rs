@@ -11,40 +11,40 @@ use super::recent::Changes;
 use super::{Gateway, config};
 use crate::tenants::{Presented, Scope, Scopes, State, Tenant, Token, now};
 
-/// Characters of the longest Authorization that is looked at.
+/// Maximum length of an Authorization header that is examined.
 const AUTHORIZATION_MAX: usize = 256;
 
-/// A request's right to the values of one tenant.
+/// A request's right to access the values of one tenant.
 pub(super) struct Grant {
     pub tenant: Arc<Tenant>,
     pub runtime: Arc<Runtime>,
     pub quota: Arc<Quota>,
     pub scopes: Scopes,
-    /// One of the tenant's requests at the same time.
+    /// One of the tenant's concurrent requests.
     _permit: OwnedSemaphorePermit,
 }
 
-/// What the gateway keeps of a tenant that has sent requests.
+/// State kept for a tenant that has sent requests.
 #[derive(Default)]
 pub(super) struct Runtime {
-    /// Held by everybody who uses the tenant's files; alone by whoever moves or drops them.
+    /// Held shared while the tenant's files are in use; exclusively to move or drop them.
     pub gate: Arc<tokio::sync::RwLock<()>>,
-    /// Held by whoever writes.
+    /// Held by the tenant's writer.
     pub writing: Arc<tokio::sync::Mutex<()>>,
-    /// What was written, for what is kept in memory.
+    /// Write counts, for the cache of recent documents.
     pub changes: Arc<Changes>,
     quota: Mutex<Option<Arc<Quota>>>,
     rate: Mutex<Minute>,
 }
 
-/// A tenant's limits, and how much of them is used.
+/// A tenant's limits, and their current use.
 pub(super) struct Quota {
     pub limits: config::Limits,
     limiter: DefaultDirectRateLimiter,
     concurrency: Arc<Semaphore>,
 }
 
-/// Requests in the last minute, by sixths of it.
+/// Requests in the last minute, in six slots.
 #[derive(Default)]
 struct Minute {
     slots: [u32; 6],
@@ -74,12 +74,12 @@ impl Minute {
 }
 
 impl Runtime {
-    /// Requests in the last minute.
+    /// Returns the number of requests in the last minute.
     pub fn minute(&self) -> u32 {
         self.rate.lock().unwrap_or_else(PoisonError::into_inner).sum()
     }
 
-    /// The limits that hold now, with what is used of them.
+    /// Returns the limits in effect, with their current use.
     fn quota(&self, limits: config::Limits) -> Arc<Quota> {
         let mut quota = self.quota.lock().unwrap_or_else(PoisonError::into_inner);
         match &*quota {
@@ -115,12 +115,12 @@ impl Quota {
         }
         Arc::clone(&self.concurrency).try_acquire_owned().map_err(|_| {
             let limit = self.limits.concurrency;
-            many(&format!("this tenant may have {limit} requests at the same time"), 1)
+            many(&format!("this tenant may have {limit} concurrent requests"), 1)
         })
     }
 }
 
-/// 403: the tenant may do nothing at the moment.
+/// 403: the tenant is currently suspended.
 pub(super) fn suspended() -> Problem {
     Problem::new(StatusCode::FORBIDDEN, "suspended", "this tenant is suspended")
 }
@@ -132,8 +132,8 @@ pub(super) fn forbidden(scope: Scope) -> Problem {
 }
 
 impl Gateway {
-    /// The tenant that a request's token is for, if it is one, may do this, and has not asked for
-    /// too much.
+    /// Returns the tenant that a request's token is for, if it is a tenant's token, allows this,
+    /// and is within the limits.
     pub(super) fn admit(&self, headers: &HeaderMap, scope: Scope) -> Answer<Grant> {
         let token = self.token(headers)?;
         let Some(number) = token.tenant else { return Err(forbidden(scope)) };
@@ -154,7 +154,7 @@ impl Gateway {
         Ok(Grant { tenant, runtime, quota, scopes: token.scopes, _permit: permit })
     }
 
-    /// Lets a request of the whole gateway's go on, if its token may do this.
+    /// Admits a gateway-wide request, if its token allows this.
     pub(super) fn admit_gateway(&self, headers: &HeaderMap, scope: Scope) -> Answer<()> {
         let token = self.token(headers)?;
         match token.tenant.is_none() && token.scopes.has(scope) {
@@ -163,12 +163,12 @@ impl Gateway {
         }
     }
 
-    /// The token of a request, proved.
+    /// Returns the verified token of a request.
     fn token(&self, headers: &HeaderMap) -> Answer<Token> {
         let shown = bearer(headers).ok_or_else(Problem::unauthorized)?;
         let snapshot = self.snapshot();
         let known = snapshot.tokens.get(&shown.id);
-        // First the proof, which takes the same time for all, then what the token says.
+        // First the verification, which takes constant time, then what the token allows.
         if !self.home.registry.proves(&shown, known) {
             return Err(Problem::unauthorized());
         }
@@ -178,13 +178,13 @@ impl Gateway {
         }
     }
 
-    /// What the gateway keeps of the tenant of a number.
+    /// Returns the state kept for a tenant, by number.
     pub(super) fn runtime(&self, number: i64) -> Arc<Runtime> {
         let mut runtimes = self.runtimes.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(runtimes.entry(number).or_default())
     }
 
-    /// The limits of a tenant: its own, else those of the configuration.
+    /// Returns the limits of a tenant: its own, else the configured ones.
     pub(super) fn limits_of(&self, tenant: &Tenant) -> config::Limits {
         let default = self.config.limits;
         let own = &tenant.limits;
@@ -192,7 +192,7 @@ impl Gateway {
             body_bytes: own.body_bytes.unwrap_or(default.body_bytes),
             depth: own.depth.unwrap_or(default.depth).min(regauge::Limits::DEPTH_CEILING),
             rate: own.rate.unwrap_or(default.rate),
-            // Who may send less a second may not send as much at once either.
+            // A lower rate also means a smaller burst.
             burst: own.rate.unwrap_or(default.burst),
             concurrency: own.concurrency.unwrap_or(default.concurrency),
             ..default
@@ -200,10 +200,10 @@ impl Gateway {
     }
 }
 
-/// The one token that a request shows.
+/// Returns the only token of a request.
 fn bearer(headers: &HeaderMap) -> Option<Presented<'_>> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
-    // Two of them could be read differently by whoever stands before us.
+    // A proxy in front of us could read two of them differently.
     let (Some(value), None) = (all.next(), all.next()) else { return None };
     if value.len() > AUTHORIZATION_MAX {
         return None;

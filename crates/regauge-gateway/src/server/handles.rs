@@ -1,4 +1,4 @@
-//! Open stores: the most recently used tenants', and no more than a limit.
+//! Open stores of the most recently used tenants, up to a limit.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::problem::Answer;
 use super::reading;
 use crate::tenants::{Home, Place, Tenant};
 
-/// Stores of one tenant that stay open: several may read at the same time.
+/// Maximum number of open stores per tenant: several requests may read at once.
 pub(super) const IDLE_MAX: usize = 4;
 
 /// The open tenants.
@@ -36,8 +36,8 @@ impl Handles {
         Handles { home, open: Mutex::new(LruCache::new(limit)) }
     }
 
-    /// The stores of a tenant; the least recently used tenant's are closed where there are too
-    /// many. May wait for a disk.
+    /// Returns the stores of a tenant; if too many tenants are open, closes those of the least
+    /// recently used. May wait for a disk.
     pub fn get(&self, tenant: &Arc<Tenant>) -> Arc<Handle> {
         let mut open = locked(&self.open);
         if let Some(handle) = open.get(&tenant.number)
@@ -47,13 +47,13 @@ impl Handles {
         }
         let handle = Arc::new(Handle { tenant: Arc::clone(tenant), idle: Mutex::new(Vec::new()) });
         let pushed_out = open.push(tenant.number, Arc::clone(&handle));
-        // Files are closed when nobody waits for the list.
+        // Files are closed after the lock on the list is released.
         drop(open);
         drop(pushed_out);
         handle
     }
 
-    /// The stores of a tenant if one is open and waits.
+    /// Returns the stores of a tenant, if one is open and idle.
     pub fn warm(&self, tenant: &Tenant) -> Option<Arc<Handle>> {
         let mut open = locked(&self.open);
         let handle = open.get(&tenant.number)?;
@@ -69,14 +69,14 @@ impl Handles {
         drop(closed);
     }
 
-    /// How many tenants are open.
+    /// Returns how many tenants are open.
     pub fn count(&self) -> usize {
         locked(&self.open).len()
     }
 }
 
 impl Handle {
-    /// Does something with a store of this tenant, opening one where none waits.
+    /// Runs a function with a store of this tenant, opening one if none is idle.
     pub fn with<T>(
         &self,
         home: &Home,
@@ -88,7 +88,7 @@ impl Handle {
             Some(store) => store,
             None => home.store(&self.tenant).map_err(reading)?,
         };
-        // What is stored already is read whatever the limits are now.
+        // Stored values are readable whatever the current limits are.
         store.limits = regauge::Limits::default();
         store.limits.set("depth", Some(regauge::Limits::DEPTH_CEILING.into()));
         store.limits.set("record_bytes", Some(limits.converted_bytes));

@@ -1,8 +1,8 @@
-//! `Idempotency-Key`: a change that is sent again is made once, and answered the same.
+//! `Idempotency-Key`: a change that is resent is made once, and gets the same answer.
 //!
-//! Kept for a day in `idempotency.db`. What was begun and has no answer there, because the process
-//! ended in between, is done again if doing it twice is the same as once (it had no condition);
-//! else the client is told to read.
+//! Answers are kept for a day in `idempotency.db`. A change without an answer, because the process
+//! ended midway, is repeated if repeating it is harmless (it had no condition); otherwise the
+//! client is told to read the document.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -20,13 +20,13 @@ use crate::tenants::now;
 
 /// Seconds for which an answer is kept.
 const KEPT_SECONDS: i64 = 86_400;
-/// Answers of one tenant that are kept.
+/// Answers kept per tenant.
 const KEPT_MAX: i64 = 10_000;
 /// The longest answer that is kept.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
-/// Characters of the longest key.
+/// The longest key, in characters.
 const KEY_MAX: usize = 255;
-/// Headers that are answered again.
+/// Headers that are part of a kept answer.
 const HEADERS: [&str; 2] = ["content-type", "etag"];
 
 const SCHEMA: &str = "
@@ -45,23 +45,23 @@ const SCHEMA: &str = "
     CREATE INDEX IF NOT EXISTS answers_by_age ON answers (begun);
 ";
 
-/// The answers that were given.
+/// The kept answers.
 #[derive(Clone)]
 pub(super) struct Idempotency {
     connection: Arc<Mutex<Connection>>,
-    /// What is being done at the moment.
+    /// Requests in progress.
     running: Arc<Mutex<HashSet<(i64, String)>>>,
 }
 
-/// What is to be done with a request that has a key.
+/// What to do with a request that has a key.
 pub(super) enum Next {
     /// It is new.
     Do(Turn),
-    /// It was answered.
+    /// It was answered before.
     Again(Response),
 }
 
-/// A request with a key that is being done.
+/// A request with a key, in progress.
 pub(super) struct Turn {
     idempotency: Idempotency,
     name: (i64, String),
@@ -81,7 +81,7 @@ fn failed(error: rusqlite::Error) -> Problem {
     Problem::internal(format!("idempotency.db: {error}"))
 }
 
-/// The key of a request, if it has one.
+/// Returns the key of a request, if it has one.
 pub(super) fn key(headers: &HeaderMap) -> Answer<Option<String>> {
     let mut all = headers.get_all("idempotency-key").iter();
     let Some(value) = all.next() else { return Ok(None) };
@@ -113,7 +113,7 @@ impl Idempotency {
         Ok(Idempotency { connection: Arc::new(Mutex::new(connection)), running })
     }
 
-    /// Looks what is to be done with a request. Waits for the disk.
+    /// Determines what to do with a request. Waits for the disk.
     pub fn begin(
         &self,
         tenant: i64,
@@ -123,7 +123,9 @@ impl Idempotency {
     ) -> Answer<Next> {
         let name = (tenant, key);
         if !locked(&self.running).insert(name.clone()) {
-            return Err(conflict("a request with this Idempotency-Key is being done; wait for it"));
+            return Err(conflict(
+                "a request with this Idempotency-Key is in progress; wait for it",
+            ));
         }
         let turn = Turn { idempotency: self.clone(), name };
         let key = &turn.name.1;
@@ -145,15 +147,15 @@ impl Idempotency {
                 return Err(Problem::new(
                     StatusCode::UNPROCESSABLE_ENTITY,
                     "idempotency-key",
-                    "this Idempotency-Key was used for another request; take a new one",
+                    "this Idempotency-Key was used for another request; use a new one",
                 ));
             }
             return match status {
                 Some(status) => Ok(Next::Again(answer(status, headers, body))),
                 None if is_repeatable => Ok(Next::Do(turn)),
                 None => Err(conflict(
-                    "a request with this Idempotency-Key was begun, and its end is not known; read \
-                     the document, and take a new key",
+                    "a request with this Idempotency-Key was started, and its outcome is unknown; read \
+                     the document, and use a new key",
                 )),
             };
         }
@@ -186,7 +188,7 @@ impl Idempotency {
 }
 
 impl Turn {
-    /// Keeps the answer; or nothing, where the request may be sent again. Waits for the disk.
+    /// Stores the answer, or `None` if the request may be sent again. Waits for the disk.
     pub fn end(self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Answer<()> {
         let (tenant, key) = &self.name;
         let connection = locked(&self.idempotency.connection);

@@ -1,7 +1,7 @@
 //! Streams of many documents: listings of keys, ranges of time series, exports of tenants.
 //!
-//! Pages are read one after the other, when the client has taken the one before: a slow client
-//! holds no file and no thread, and no more than a page of memory.
+//! Each page is read once the client has taken the previous one: a slow client holds no file and no
+//! thread, and at most one page of memory.
 
 use std::borrow::Cow;
 use std::io;
@@ -24,10 +24,10 @@ use super::routes::Call;
 use super::tag::Tag;
 use super::{Access, Gateway, body, media, reading, series};
 
-/// Values of one page.
+/// Values per page.
 const PAGE: usize = 256;
 
-/// What of a value stands in its line.
+/// What the line of a value contains.
 #[derive(Clone)]
 enum Line {
     /// Key, codec and size of a document, and the document itself if it is wanted.
@@ -36,7 +36,7 @@ enum Line {
     Point(Series),
 }
 
-/// A listing that is under way.
+/// A listing in progress.
 struct Pages {
     gateway: Arc<Gateway>,
     grant: Arc<Grant>,
@@ -45,7 +45,7 @@ struct Pages {
     left: usize,
     line: Line,
     on_loss: OnLoss,
-    /// The address of this listing without what says where it goes on.
+    /// The address of this listing without the parameter that says where to continue.
     address: String,
 }
 
@@ -58,7 +58,7 @@ pub(super) async fn objects(call: Call) -> Answer {
     let prefix = query.key_bytes("prefix")?.unwrap_or_default();
     let mut range = Range::prefix(prefix);
     if let Some(after) = query.key_bytes("after")? {
-        // It may be any key: what has the prefix and comes behind it is listed.
+        // It may be any key: the listing continues with what has the prefix and sorts after it.
         match order {
             Order::Ascending => {
                 range.from = range.from.max(Some([after, &[0]].concat()));
@@ -99,7 +99,7 @@ fn order(query: &super::routes::Query) -> Answer<Order> {
     Ok(query.word("order", &known)?.unwrap_or_default())
 }
 
-/// The address with its parameters, but for one, and ready for another value of that.
+/// Returns the address without one parameter, ready for a new value of it.
 fn address(path: &str, call: &Call, without: &str) -> String {
     let query = call.request.uri().query().unwrap_or_default();
     let mut address = format!("{path}?");
@@ -125,7 +125,7 @@ async fn respond(
     let grant = call.grant.expect("the table asks for a tenant's scope");
     let gateway = call.gateway;
     let pages = Pages { gateway, grant, range, order, left, line, on_loss, address };
-    // The first page tells whether there is an answer at all.
+    // The first page decides whether there is an answer at all.
     let (first, rest) = pages.next().await?;
     let ahead = stream::iter([Ok(first)]);
     let behind = stream::try_unfold(rest, |pages| async move {
@@ -133,7 +133,7 @@ async fn respond(
             None => Ok(None),
             Some(pages) => match pages.next().await {
                 Ok(found) => Ok(Some(found)),
-                // The status is sent already: the client sees that the answer is cut off.
+                // The status has been sent already: the client sees a truncated answer.
                 Err(problem) => Err(io::Error::other(problem.to_json().to_string())),
             },
         }
@@ -150,7 +150,7 @@ fn streamed(body: Body, format: Format) -> Response {
 }
 
 impl Pages {
-    /// The lines of the next page, and what comes behind it.
+    /// Returns the lines of the next page, and where to continue.
     async fn next(mut self) -> Answer<(Bytes, Option<Pages>)> {
         let (range, order, left) = (self.range.clone(), self.order, self.left);
         let (line, on_loss) = (self.line.clone(), self.on_loss);
@@ -172,7 +172,7 @@ impl Pages {
         }
         let value = match (&self.line, self.order) {
             (Line::Object { .. }, _) => percent_encode(&last, NON_ALPHANUMERIC).to_string(),
-            // `till` is not part of its range, so the last one is where it goes on.
+            // `till` is exclusive, so the last key can serve as the end.
             (Line::Point(series), Order::Descending) => {
                 time_text(series.time(&last).unwrap_or_default())
             }
@@ -191,7 +191,7 @@ struct Page {
     lines: Vec<u8>,
     count: usize,
     last: Option<Vec<u8>>,
-    /// Whether there are values behind it.
+    /// Whether there are values after it.
     more: bool,
 }
 
@@ -226,7 +226,8 @@ fn page(
     Ok(page)
 }
 
-/// One line: a value that is damaged, or cannot be JSON, is told in it, and the listing goes on.
+/// Formats one line; a value that is damaged, or cannot be JSON, is reported in it, and the listing
+/// continues.
 fn write_line(
     out: &mut Vec<u8>,
     store: &mut Store,
@@ -301,17 +302,17 @@ fn as_json(
         Cow::Owned(converted) => converted,
         Cow::Borrowed(_) => store.document(key, entry, Format::Json).map_err(reading)?,
     };
-    // Line breaks of JSON stand between its tokens only, and this is one line.
+    // JSON has line breaks only between tokens, and this is a single line.
     for byte in json.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
         *byte = b' ';
     }
     Ok(json)
 }
 
-/// All documents of a tenant, for an administrator.
+/// Streams all documents of a tenant, for an administrator.
 pub(super) async fn export(call: Call) -> Answer {
     let query = call.query(&["on_loss"])?;
-    // What JSON cannot hold is written so that it can be read back.
+    // Values that JSON cannot hold are wrapped so that they can be read back.
     let on_loss = match query.bytes("on_loss") {
         None => OnLoss::Wrap,
         Some(_) => query.on_loss()?,

@@ -1,4 +1,4 @@
-//! What is written about every request, and what is not: no token, no key, no body.
+//! The request log. It contains no token, no key, no body.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,15 +17,15 @@ use super::Gateway;
 use super::problem::{Problem, Told};
 use crate::tenants::{TenantId, now};
 
-/// Errors that are kept for the admin page.
+/// Errors kept for the admin page.
 const KEPT: usize = 200;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Kept beside a response: whose it is.
+/// Attached to a response: the tenant it is for.
 #[derive(Clone)]
 pub(super) struct Whose(pub TenantId);
 
-/// The last errors.
+/// The latest errors.
 #[derive(Default)]
 pub(super) struct Errors(Mutex<VecDeque<Value>>);
 
@@ -38,21 +38,21 @@ impl Errors {
         kept.push_back(error);
     }
 
-    /// The last first.
+    /// Returns the latest errors, newest first.
     pub fn list(&self) -> Vec<Value> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().rev().cloned().collect()
     }
 }
 
-/// Writes lines of JSON to standard error, from this level on.
+/// Logs JSON lines to standard error, at this level and above.
 pub fn start(level: &str) {
     let level = level.parse::<LevelFilter>().unwrap_or(LevelFilter::INFO);
     let log = tracing_subscriber::fmt().json().with_max_level(level).with_writer(std::io::stderr);
-    // A program that has a log already keeps it.
+    // If the program has a logger already, that one stays.
     let _ = log.try_init();
 }
 
-/// The request's own name if it is a plain word, else a new one.
+/// Returns the request's own ID if it is a plain word, else a new one.
 fn name(headers: &HeaderMap) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     static RANDOM: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
@@ -63,7 +63,7 @@ fn name(headers: &HeaderMap) -> String {
         _ => {
             let random = *RANDOM.get_or_init(|| {
                 let mut bytes = [0; 8];
-                // A name that is not random is still one; it guards nothing.
+                // An ID that is not random still works; it protects nothing.
                 let _ = getrandom::fill(&mut bytes);
                 u64::from_le_bytes(bytes)
             });
@@ -72,8 +72,8 @@ fn name(headers: &HeaderMap) -> String {
     }
 }
 
-/// Around every request: its name, what is wrong with all requests alike, a line in the log, and
-/// the metrics.
+/// Wraps every request: assigns its ID, rejects what is wrong in any request, logs it, and counts
+/// it in the metrics.
 pub(super) async fn watch(
     State(gateway): State<Arc<Gateway>>,
     request: Request,
@@ -112,7 +112,7 @@ pub(super) async fn watch(
     } else {
         tracing::info!(id, %method, route, tenant, status = status.as_u16(), micros, kind, "done");
     }
-    // What a client gets wrong is shown, but for what everybody can send without a token.
+    // Shows client errors, except those that anybody can cause without a token.
     if status.is_server_error() || (status.is_client_error() && !tenant.is_empty()) {
         gateway.errors.add(json!({
             "time": now(),
@@ -127,7 +127,7 @@ pub(super) async fn watch(
     response
 }
 
-/// What two servers in a row could understand differently.
+/// Rejects what two servers in a chain could interpret differently.
 fn refuse(request: &Request) -> Option<Problem> {
     let headers = request.headers();
     if headers.get_all(header::HOST).iter().count() > 1 {
@@ -144,7 +144,7 @@ fn refuse(request: &Request) -> Option<Problem> {
         ));
     }
     if request.method() == axum::http::Method::CONNECT {
-        return Some(Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", "this is no proxy"));
+        return Some(Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", "this is not a proxy"));
     }
     None
 }

@@ -1,4 +1,4 @@
-//! Media types, and which format a client gets (RFC 9110 §12).
+//! Media types, and content negotiation (RFC 9110 §12).
 
 use axum::http::{HeaderMap, StatusCode, header};
 use regauge::Format;
@@ -14,18 +14,18 @@ fn listed(formats: &[Format]) -> Vec<&'static str> {
     formats.iter().map(|one| sent(*one)).collect()
 }
 
-/// 406, with what is spoken.
+/// 406, with the supported types.
 pub fn not_acceptable(formats: &[Format]) -> Problem {
     let listed = listed(formats);
     Problem::new(
         StatusCode::NOT_ACCEPTABLE,
         "not-acceptable",
-        format!("found nothing in Accept that is spoken here; expected {}", listed.join(", ")),
+        format!("found no supported type in Accept; expected {}", listed.join(", ")),
     )
     .with("expected", listed)
 }
 
-/// 415, with what is spoken.
+/// 415, with the supported types.
 fn unsupported(found: &str, formats: &[Format]) -> Problem {
     let listed = listed(formats);
     let text = listed.join(", ");
@@ -38,9 +38,9 @@ fn unsupported(found: &str, formats: &[Format]) -> Problem {
     .header(header::ACCEPT, &text)
 }
 
-/// The format of a request's body.
+/// Returns the format of a request's body.
 pub fn of_body(headers: &HeaderMap, formats: &[Format]) -> Answer<Format> {
-    // Bodies are taken as they are: nothing is decompressed, so nothing can swell.
+    // Bodies are taken literally: nothing is decompressed, so nothing can expand.
     if let Some(encoding) = headers.get(header::CONTENT_ENCODING)
         && !encoding.as_bytes().eq_ignore_ascii_case(b"identity")
     {
@@ -75,7 +75,7 @@ pub fn of_body(headers: &HeaderMap, formats: &[Format]) -> Answer<Format> {
     Ok(format)
 }
 
-/// The format that a client likes best of `formats`, which stand in our order of liking.
+/// Returns the client's preferred format out of `formats`, which are in our order of preference.
 pub fn wanted(headers: &HeaderMap, formats: &[Format]) -> Answer<Format> {
     let mut ranges = Vec::new();
     for value in headers.get_all(header::ACCEPT) {
@@ -95,7 +95,7 @@ pub fn wanted(headers: &HeaderMap, formats: &[Format]) -> Answer<Format> {
     best.map(|(_, format)| format).ok_or_else(|| not_acceptable(formats))
 }
 
-/// A media range in lower case, and its quality in thousandths; nothing for what is none.
+/// Parses a media range, in lower case, and its quality in thousandths; `None` if it is malformed.
 fn range(text: &str) -> Option<(String, u16)> {
     let mut parts = text.split(';');
     let name = parts.next()?.trim().to_ascii_lowercase();
@@ -111,7 +111,8 @@ fn range(text: &str) -> Option<(String, u16)> {
     Some((name, (quality * 1000.0) as u16))
 }
 
-/// The quality of a format by the most exact range that one of its media types is in.
+/// Returns the quality of a format, from the most specific range that matches one of its media
+/// types.
 fn quality(ranges: &[(String, u16)], types: &[&str]) -> u16 {
     let best = |fits: &dyn Fn(&str) -> bool| {
         ranges.iter().filter(|(name, _)| fits(name)).map(|(_, quality)| *quality).max()

@@ -1,4 +1,4 @@
-//! Numbers for Prometheus. No label names a tenant: ten thousand of them would be ten thousand
+//! Metrics for Prometheus. No label names a tenant: ten thousand of them would make ten thousand
 //! series. The admin page shows a tenant's numbers.
 
 use std::sync::Mutex;
@@ -27,7 +27,7 @@ struct RouteLabels {
     route: String,
 }
 
-/// The numbers.
+/// The metrics.
 pub(super) struct Metrics {
     registry: Mutex<Registry>,
     requests: Family<Labels, Counter>,
@@ -38,7 +38,7 @@ pub(super) struct Metrics {
     connections: Gauge,
 }
 
-/// Methods that get a label; whatever else a client writes there does not.
+/// Returns the label of a method; unknown methods from clients get none.
 fn label(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
@@ -66,7 +66,7 @@ impl Metrics {
         let (open_tenants, tenants, connections) =
             (Gauge::default(), Gauge::default(), Gauge::default());
         registry.register("requests", "Requests answered", requests.clone());
-        registry.register("request_seconds", "Time to an answer", seconds.clone());
+        registry.register("request_seconds", "Response time", seconds.clone());
         registry.register("recent", "Documents sent from memory", recent.clone());
         registry.register("open_tenants", "Tenants whose files are open", open_tenants.clone());
         registry.register("tenants", "Tenants", tenants.clone());
@@ -84,30 +84,30 @@ impl Metrics {
         self.seconds.get_or_create(&RouteLabels { method, route }).observe(took.as_secs_f64());
     }
 
-    /// A document was sent from memory.
+    /// Counts a document sent from memory.
     pub fn recent(&self) {
         self.recent.inc();
     }
 
-    /// A connection more; the gauge goes down when the guard is dropped.
+    /// Counts a connection; the gauge goes down when the guard is dropped.
     pub fn connection(&self) -> Connected {
         self.connections.inc();
         Connected(self.connections.clone())
     }
 
-    /// The numbers as text.
+    /// Returns the metrics as text.
     pub fn text(&self, tenants: usize, open: usize) -> String {
         self.tenants.set(i64::try_from(tenants).unwrap_or(i64::MAX));
         self.open_tenants.set(i64::try_from(open).unwrap_or(i64::MAX));
         let mut text = String::new();
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        // Writing into a text does not fail.
+        // Writing to a string does not fail.
         let _ = encode(&mut text, &registry);
         text
     }
 }
 
-/// A connection that is counted.
+/// A counted connection.
 pub(super) struct Connected(Gauge);
 
 impl Drop for Connected {

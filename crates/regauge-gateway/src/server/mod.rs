@@ -1,8 +1,8 @@
-//! The gateway: requests in, tokens looked at, one tenant's values and no other's.
+//! The gateway: checks tokens, and gives each request access to one tenant's values and no other's.
 //!
-//! Advice for those who change this file: a handler never sees a request before
-//! [`routes`] has looked at its token, and never names a tenant: it gets a `Grant`, and
-//! `Gateway::with_store` is the only way from there to values.
+//! If you change this file: a handler never sees a request before [`routes`] has checked its token,
+//! and never names a tenant: it gets a `Grant`, and `Gateway::with_store` is the only way from
+//! there to values.
 
 mod admin;
 mod batch;
@@ -53,7 +53,7 @@ pub const OPENAPI: &str = include_str!("../../assets/openapi.json");
 
 /// Bytes of one permit of [`Gateway::memory`].
 const MEMORY_UNIT: usize = 1 << 10;
-/// Bytes that the bodies of all requests may have together, in such units: 512 MiB.
+/// Total size of all request bodies in memory, in such units: 512 MiB.
 const MEMORY_UNITS: usize = 512 << 10;
 
 /// A gateway over a data folder.
@@ -76,18 +76,18 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Opens the data folder, which no other gateway may have.
+    /// Opens the data folder, which no other gateway may be using.
     ///
     /// # Errors
-    /// `Usage` where another process has the folder, or its key can be read by others; `Engine`.
+    /// `Usage` if another process has the folder, or others can read its key; `Engine`.
     pub fn open(config: Config) -> Result<Arc<Gateway>> {
         let home = Arc::new(Home::open(&config.data)?);
         let lock = home.lock()?;
         for tenant in home.recover(&lock)? {
-            tracing::warn!(%tenant, "a move that was cut off is undone or ended");
+            tracing::warn!(%tenant, "an interrupted move was undone or completed");
         }
         let open_tenants = config.open_tenants();
-        tracing::info!(open_tenants, "so many tenants stay open at most");
+        tracing::info!(open_tenants, "this many tenants stay open at most");
         let version = home.registry.version()?;
         let snapshot = home.registry.snapshot()?;
         Ok(Arc::new(Gateway {
@@ -108,12 +108,12 @@ impl Gateway {
         }))
     }
 
-    /// The tenants and their tokens.
+    /// Returns the tenants and their tokens.
     pub fn home(&self) -> &Home {
         &self.home
     }
 
-    /// Looks whether another process has changed the registry, and takes that over.
+    /// Checks whether another process has changed the registry, and reloads it if so.
     ///
     /// # Errors
     /// `Engine`.
@@ -125,13 +125,13 @@ impl Gateway {
         Ok(())
     }
 
-    /// Takes over what is in the registry now.
+    /// Reloads the registry.
     ///
     /// # Errors
     /// `Engine`.
     pub fn refresh(&self) -> Result {
         let snapshot = Arc::new(self.home.registry.snapshot()?);
-        // Who is dropped by another process keeps no file open here.
+        // A tenant dropped by another process keeps no file open here.
         let mut runtimes = self.runtimes.lock().unwrap_or_else(PoisonError::into_inner);
         runtimes.retain(|number, _| snapshot.tenants.contains_key(number));
         drop(runtimes);
@@ -143,13 +143,13 @@ impl Gateway {
         Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether the gateway is about to stop.
+    /// Returns whether the gateway is about to stop.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Does something that waits for a database, on a thread that may wait. It is carried on to
-    /// its end also when the client goes away.
+    /// Runs a function that waits for a database, on a thread that may block. It runs to completion
+    /// even if the client goes away.
     async fn blocking<T: Send + 'static>(
         &self,
         act: impl FnOnce() -> Answer<T> + Send + 'static,
@@ -170,7 +170,7 @@ impl Gateway {
         }
     }
 
-    /// Does something with the values of the tenant that a request was admitted for.
+    /// Runs a function with the values of the tenant that a request was admitted for.
     async fn with_store<T: Send + 'static>(
         self: &Arc<Gateway>,
         grant: &Grant,
@@ -181,7 +181,7 @@ impl Gateway {
         let wait = self.config.queue();
         let gate = Arc::clone(&grant.runtime.gate).read_owned();
         let gate = tokio::time::timeout(wait, gate).await.map_err(|_| late())?;
-        // One writer of a tenant after the other, in the order in which they came.
+        // Writers of a tenant run one at a time, in order of arrival.
         let turn = match &access {
             Access::Read | Access::ReadOne => None,
             Access::Write(_) => {
@@ -189,7 +189,7 @@ impl Gateway {
                 Some(tokio::time::timeout(wait, turn).await.map_err(|_| late())?)
             }
         };
-        // Only behind the gate is it certain where the values are.
+        // The location of the values is certain only once the gate is held.
         let tenant = self.active(grant.tenant.number)?;
         let limits = grant.quota.limits;
         if matches!(access, Access::ReadOne)
@@ -212,7 +212,7 @@ impl Gateway {
         .await
     }
 
-    /// The tenant of a number, if it may work.
+    /// Returns the tenant with this number, if it is active.
     fn active(&self, number: i64) -> Answer<Arc<Tenant>> {
         match self.snapshot().tenants.get(&number) {
             Some(tenant) if tenant.state == State::Active => Ok(Arc::clone(tenant)),
@@ -222,23 +222,23 @@ impl Gateway {
     }
 }
 
-/// How a tenant's values are used.
+/// How a request uses a tenant's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Access {
     /// They are read.
     Read,
-    /// One of them is read, which takes some microseconds where the file is open.
+    /// One of them is read, which takes a few microseconds if the file is open.
     ReadOne,
-    /// Those of these keys are changed, and no others.
+    /// Only those with these keys are changed.
     Write(Vec<Vec<u8>>),
 }
 
-/// A store's error while something was read.
+/// Converts a store's error from reading.
 fn reading(error: regauge_store::Error) -> Problem {
     Problem::store(error, Doing::Reading)
 }
 
-/// A store's error while something was written.
+/// Converts a store's error from writing.
 fn writing(error: regauge_store::Error) -> Problem {
     Problem::store(error, Doing::Writing)
 }

@@ -19,7 +19,7 @@ use super::routes::Call;
 use super::tag::{Conditions, Tag};
 use super::{Access, media, reading, writing};
 
-/// A document as a client gets it.
+/// A document as sent to a client.
 struct Found {
     /// The format in which it is stored.
     stored: Format,
@@ -27,11 +27,11 @@ struct Found {
     format: Format,
     codec: HeaderValue,
     tag: Tag,
-    /// Nothing where the client has it already.
+    /// `None` if the client has it already.
     body: Option<Bytes>,
 }
 
-/// What a client wants to read.
+/// What a client asks to read.
 struct Wanted {
     headers: HeaderMap,
     formats: Vec<Format>,
@@ -54,7 +54,7 @@ pub(super) async fn get_key(call: Call, key: Vec<u8>) -> Answer {
     let most = grant.quota.limits.converted_bytes;
     let number = grant.tenant.number;
     let formats = &call.gateway.config.formats;
-    // What another way to meet losses makes of a document is not kept.
+    // Documents read under another loss policy are not cached.
     let is_usual = on_loss == OnLoss::Refuse && !unwrap;
     if is_usual && let Some(kept) = call.gateway.recent.get(number, &key) {
         let to = chosen(call.headers(), formats, kept.stored)?;
@@ -109,8 +109,8 @@ impl Found {
     }
 }
 
-/// The format that the client likes best. As it is stored is how a document is sent soonest, and
-/// never refused.
+/// Returns the client's preferred format. The stored format is the fastest to send, and never
+/// refused.
 fn chosen(headers: &HeaderMap, formats: &[Format], stored: Format) -> Answer<Format> {
     match formats.iter().position(|one| *one == stored) {
         Some(_) if !headers.contains_key(header::ACCEPT) => Ok(stored),
@@ -123,13 +123,13 @@ fn chosen(headers: &HeaderMap, formats: &[Format], stored: Format) -> Answer<For
     }
 }
 
-/// The document of a key, in the format that the client likes best.
+/// Returns the document of a key, in the client's preferred format.
 fn fetch(store: &mut Store, key: &[u8], wanted: &Wanted) -> Answer<Found> {
     let Some(stored) = store.stored(key).map_err(reading)? else {
         return Err(absent(key));
     };
     let tag = Tag::of(&stored);
-    // The checksum is looked at here.
+    // The checksum is verified here.
     let (codec, is_plain) = match Envelope::open(key, &stored).map_err(reading)? {
         Some((Envelope { codec, .. }, _)) => (codec, codec.compression == Compression::None),
         None => (store.unseal(key, &stored).map_err(reading)?.codec, false),
@@ -165,7 +165,7 @@ fn fetch(store: &mut Store, key: &[u8], wanted: &Wanted) -> Answer<Found> {
 
 pub(super) fn absent(key: &[u8]) -> Problem {
     let key = regauge_store::shown(key);
-    Problem::not_found(format!("there is no document of key {key}")).with("key", key)
+    Problem::not_found(format!("there is no document with key {key}")).with("key", key)
 }
 
 pub(super) async fn put(call: Call) -> Answer {
@@ -219,7 +219,7 @@ fn write(
     let most = limits.converted_bytes;
     let (document, format) = bounded(key, body, (format, to), how, most, Doing::Writing)?;
     if matches!(document, Cow::Owned(_)) {
-        // What the tenant's limits and the policy are for has been looked at on the way.
+        // The conversion has already applied the tenant's limits and the policy.
         (store.limits, store.on_loss) = (usual, OnLoss::Refuse);
     }
     let is_new;
@@ -234,7 +234,7 @@ fn write(
         is_new = seen.is_none();
         store.put_if(key, seen.as_deref(), &document, format).map_err(writing)?;
     }
-    // It is this tenant's writer's turn, so what is there now is what was put.
+    // This tenant's other writers are waiting, so what is stored now is what was put.
     let stored = store.stored(key).map_err(writing)?.unwrap_or_default();
     Ok(Written { is_new, tag: Tag::of(&stored), format: to })
 }

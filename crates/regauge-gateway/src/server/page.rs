@@ -1,5 +1,5 @@
-//! What everybody may see: whether the gateway works, what it speaks, and the admin page, which
-//! holds nothing until somebody types a token into it.
+//! Everything that is public: health, the OpenAPI document, and the admin page, which is empty
+//! until a token is typed into it.
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -11,7 +11,7 @@ use super::problem::{Answer, Problem};
 use super::routes::Call;
 use super::{OPENAPI, reading};
 
-/// The page loads its own script and style, asks its own server, and nothing else.
+/// The page loads its own script and style, calls its own server, and nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
@@ -45,12 +45,12 @@ pub(super) async fn openapi(_: Call) -> Answer {
     fixed("application/json", OPENAPI)
 }
 
-/// The process lives.
+/// The process is alive.
 pub(super) async fn health(_: Call) -> Answer {
     Ok(answer(StatusCode::OK, &json!({"status": "ok"})))
 }
 
-/// It may be sent requests: the registry answers, and nobody has asked it to stop.
+/// It accepts requests: the registry responds, and nobody has asked it to stop.
 pub(super) async fn ready(call: Call) -> Answer {
     if call.gateway.is_stopping() {
         return Err(Problem::busy("the gateway is stopping"));

@@ -1,4 +1,4 @@
-//! What goes wrong, as RFC 9457 has it: `application/problem+json`, in the core's words.
+//! Errors as in RFC 9457: `application/problem+json`, in the core's wording.
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -14,7 +14,7 @@ pub const MEDIA: &str = "application/problem+json";
 #[derive(Debug)]
 pub struct Problem(Box<Parts>);
 
-/// In a box: nearly every function may give a problem, and hardly ever does.
+/// Boxed: nearly every function may return a problem, and hardly ever does.
 #[derive(Debug)]
 struct Parts {
     status: StatusCode,
@@ -22,45 +22,45 @@ struct Parts {
     detail: String,
     members: Map<String, Value>,
     headers: Vec<(HeaderName, HeaderValue)>,
-    /// What only the log is told.
+    /// Details for the log only.
     private: Option<String>,
 }
 
 /// The result of a handler.
 pub type Answer<T = Response> = Result<T, Problem>;
 
-/// Kept beside a response, for the log and the last errors.
+/// Attached to a response, for the log and the latest errors.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
     pub kind: &'static str,
     pub private: Option<String>,
 }
 
-/// What was being done when a store's error came.
+/// What was being done when a store's error occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     /// A document was read from the store and converted for the client.
     Reading,
-    /// A document of the client's was converted for the store.
+    /// A client's document was converted for the store.
     Writing,
 }
 
 impl Problem {
-    /// A problem of a kind: a word that programs can tell it by.
+    /// Creates a problem of a kind: a word that programs can match on.
     pub fn new(status: StatusCode, kind: &'static str, detail: impl Into<String>) -> Problem {
         let (members, headers) = (Map::new(), Vec::new());
         let detail = detail.into();
         Problem(Box::new(Parts { status, kind, detail, members, headers, private: None }))
     }
 
-    /// The same with a member more.
+    /// Adds a member.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Problem {
         self.0.members.insert(name.to_owned(), value.into());
         self
     }
 
-    /// The same with a header.
+    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: &str) -> Problem {
         if let Ok(value) = HeaderValue::from_str(value) {
@@ -69,7 +69,7 @@ impl Problem {
         self
     }
 
-    /// 400: the request cannot be understood.
+    /// 400: the request is malformed.
     pub fn request(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, "request", detail)
     }
@@ -79,7 +79,7 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, "not-found", detail)
     }
 
-    /// 401: the same words whatever is wrong with the token.
+    /// 401: the same message, whatever is wrong with the token.
     pub fn unauthorized() -> Problem {
         Problem::new(
             StatusCode::UNAUTHORIZED,
@@ -90,13 +90,13 @@ impl Problem {
         .header(header::WWW_AUTHENTICATE, "Bearer realm=\"regauge\"")
     }
 
-    /// 503: not now.
+    /// 503: temporarily unavailable.
     pub fn busy(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
             .header(header::RETRY_AFTER, "1")
     }
 
-    /// 500: the reason is for the log alone.
+    /// 500: the reason goes only to the log.
     pub fn internal(reason: impl Into<String>) -> Problem {
         let detail = "the gateway failed; its log has the reason, under the X-Request-Id of this \
                       response";
@@ -105,7 +105,7 @@ impl Problem {
         problem
     }
 
-    /// A store's error. What it says of files and databases is for the log alone.
+    /// Converts a store's error. Details about files and databases go only to the log.
     pub fn store(error: Error, doing: Doing) -> Problem {
         let text = error.to_string();
         match error {
@@ -145,7 +145,7 @@ impl Problem {
         )
     }
 
-    /// The core's error, with its place.
+    /// Converts the core's error, with its position.
     pub fn document(error: &regauge::Error, doing: Doing) -> Problem {
         let kind = error.kind();
         let status = match (kind, doing) {
@@ -171,7 +171,7 @@ impl Problem {
         problem
     }
 
-    /// The problem as JSON.
+    /// Returns the problem as JSON.
     pub fn to_json(&self) -> Value {
         let title = self.0.status.canonical_reason().unwrap_or("Error");
         let mut all = Map::new();

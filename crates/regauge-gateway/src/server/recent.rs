@@ -1,9 +1,9 @@
-//! Documents that were read lately, kept in memory as they are sent.
+//! A cache of recently read documents, as they are sent.
 //!
-//! An answer from here is the one that the database would give. Every change of a value goes
-//! through the gateway, which has the data folder alone, and takes the value out of here before it
-//! is changed; what was read beside a change is not kept. Should another process write into a
-//! tenant's file all the same, what is kept is believed for [`BELIEVED`] and no longer.
+//! An answer from here is the one that the database would give. Every change to a value goes
+//! through the gateway, which has the data folder to itself, and removes the value from here before
+//! it is changed; a document read during a change is not cached. Should another process write to a
+//! tenant's file anyway, cached documents are trusted for [`BELIEVED`] and no longer.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,11 +17,11 @@ use regauge::Format;
 
 use super::tag::Tag;
 
-/// How long a kept document stands for the database's without a look there.
+/// How long a cached document is trusted without checking the database.
 const BELIEVED: Duration = Duration::from_secs(5);
-/// What a kept document takes beside its bytes, about.
+/// Approximate overhead of a cached document.
 const OVERHEAD: u64 = 512;
-/// Bytes of a usual document: how many entries the table is made for.
+/// Bytes of a typical document: determines the capacity of the table.
 const USUAL: u64 = 4 << 10;
 
 #[derive(PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ struct Key {
     key: Box<[u8]>,
 }
 
-/// A key that is looked for. It has the members of [`Key`], in their order: so it has its hash.
+/// A key to look up. It has the members of [`Key`], in the same order, so it has the same hash.
 #[derive(Hash)]
 struct Sought<'k> {
     tenant: i64,
@@ -43,14 +43,14 @@ impl Equivalent<Key> for Sought<'_> {
     }
 }
 
-/// A document, with what its answers say of it.
+/// A document, with the metadata its answers contain.
 #[derive(Clone)]
 pub(super) struct Kept {
     /// The format in which it is stored.
     pub stored: Format,
     pub codec: HeaderValue,
     pub tag: Tag,
-    /// It in the formats that were asked for.
+    /// Its bytes in the formats requested so far.
     pub sent: Vec<(Format, Bytes)>,
 }
 
@@ -69,18 +69,18 @@ impl Weighter<Key, Arc<Entry>> for Weight {
     }
 }
 
-/// The documents of all tenants that were read lately, up to a number of bytes.
+/// The recently read documents of all tenants, up to a number of bytes.
 pub(super) struct Recent(Option<Cache<Key, Arc<Entry>, Weight>>);
 
-/// The changes of one tenant's values: how many have begun and how many have ended, together. It is
-/// odd while one is under way: a tenant has one writer at a time.
+/// The number of changes to one tenant's values that have started, plus those that have ended. It
+/// is odd while one is in progress: a tenant has one writer at a time.
 #[derive(Default)]
 pub(super) struct Changes(Mutex<u64>);
 
-/// That nobody was writing, and how much had been written until then.
+/// Proof that no write was in progress, and the count at that time.
 pub(super) struct Calm(u64);
 
-/// A change that is under way, until this is dropped.
+/// A change in progress, until this is dropped.
 pub(super) struct Changing(Arc<Changes>);
 
 impl Changes {
@@ -88,7 +88,7 @@ impl Changes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Before a value is read that is to be kept; nothing where one is being changed.
+    /// Called before reading a value to be cached; returns `None` if one is being changed.
     pub fn calm(&self) -> Option<Calm> {
         let count = *self.locked();
         count.is_multiple_of(2).then_some(Calm(count))
@@ -102,28 +102,28 @@ impl Drop for Changing {
 }
 
 impl Recent {
-    /// Keeps so many bytes; none at all where that is 0.
+    /// Creates a cache of this many bytes; 0 disables it.
     pub fn new(bytes: u64) -> Recent {
         let usual = usize::try_from(bytes / USUAL).unwrap_or(usize::MAX);
         Recent((bytes > 0).then(|| Cache::with_weighter(usual.max(16), bytes, Weight)))
     }
 
-    /// The document of a key, if it was read lately and not changed since.
+    /// Returns the document of a key, if it was read recently and not changed since.
     pub fn get(&self, tenant: i64, key: &[u8]) -> Option<Kept> {
         let entry = self.0.as_ref()?.get(&Sought { tenant, key })?;
         (entry.read.elapsed() < BELIEVED).then(|| entry.kept.clone())
     }
 
-    /// Keeps a document that was read while all was calm and still is.
+    /// Caches a document, if there was no write when it was read and there has been none since.
     pub fn keep(&self, changes: &Changes, calm: Calm, tenant: i64, key: &[u8], kept: Kept) {
         let Some(cache) = &self.0 else { return };
         let mut kept = kept;
-        // No change begins before it is in, so that the change takes it out again.
+        // No change can start before it is in the cache, so a change will remove it again.
         let count = changes.locked();
         if *count != calm.0 {
             return;
         }
-        // Formats that others asked for stay beside it.
+        // Formats requested by others stay alongside it.
         if let Some(before) = cache.peek(&Sought { tenant, key })
             && before.kept.tag == kept.tag
         {
@@ -135,7 +135,7 @@ impl Recent {
         cache.insert(key, Arc::new(Entry { kept, read: Instant::now() }));
     }
 
-    /// Takes out the values that are about to change. Nothing is kept until the change has ended.
+    /// Removes the values that are about to change. Nothing is cached until the change has ended.
     pub fn change(&self, changes: &Arc<Changes>, tenant: i64, keys: &[Vec<u8>]) -> Changing {
         let mut count = changes.locked();
         *count += 1;
@@ -198,7 +198,7 @@ mod tests {
         other.sent = vec![(Format::Cbor, Bytes::from_static(b"\x01"))];
         recent.keep(&changes, changes.calm().unwrap(), 1, b"a", other);
         assert_eq!(recent.get(1, b"a").unwrap().sent.len(), 2);
-        // Another value takes the place of all of them.
+        // Another value displaces all of them.
         recent.keep(&changes, changes.calm().unwrap(), 1, b"a", kept(b"2"));
         assert_eq!(recent.get(1, b"a").unwrap().sent.len(), 1);
     }

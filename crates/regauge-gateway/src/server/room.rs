@@ -1,8 +1,8 @@
-//! How many tenants may stay open: as many as the limit on open files and the memory have room for.
+//! How many tenants may stay open: as many as the limit on open files and the memory allow.
 //!
-//! Opening a tenant's file again costs many times a read from an open one (docs/gateway.md,
-//! "Speed"), so the bound is where the machine's is. It is computed for tenants that all have the
-//! most connections and full page caches; usually an open tenant has one connection.
+//! Reopening a tenant's file costs many times a read from an open one (docs/gateway.md, "Speed"),
+//! so the limit is the machine's own. It assumes that every tenant has the maximum number of
+//! connections and full page caches; usually an open tenant has one connection.
 
 use std::fs::read_to_string;
 
@@ -11,38 +11,39 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::handles::IDLE_MAX;
 use crate::tenants::PAGE_CACHE;
 
-/// Files of a tenant: each connection has the database and its log open, and all share one index.
+/// Files per tenant: each connection has the database and its log open, and all share one index.
 const FILES: u64 = 2 * IDLE_MAX as u64 + 1;
-/// Bytes of a connection besides its pages: SQLite's own, the prepared statements, the codec.
+/// Bytes per connection besides its pages: SQLite's own, the prepared statements, the codec.
 const CONNECTION: u64 = 160 << 10;
-/// Bytes of a tenant.
+/// Bytes per tenant.
 const BYTES: u64 = IDLE_MAX as u64 * (PAGE_CACHE as u64 + CONNECTION);
-/// Files of the gateway's own: the registry, the shared file, the log.
+/// The gateway's own files: the registry, the shared file, the log.
 const OWN_FILES: u64 = 128;
 /// Tenants that stay open in any case.
 const LEAST: u64 = 16;
-/// The memory of a machine that does not tell.
+/// The assumed memory of a machine that does not report it.
 const USUAL_MEMORY: u64 = 4 << 30;
 
-/// The number of tenants for so many open files and bytes of memory, next to so many connections of
-/// clients.
+/// Returns the number of tenants for this many open files and bytes of memory, given a number of
+/// client connections.
 pub(super) fn tenants(files: u64, memory: u64, connections: u64) -> usize {
-    // Where the clients could take all files, the tenants get half.
+    // If the clients could use all files, the tenants get half.
     let left = files.saturating_sub(connections.saturating_add(OWN_FILES)).max(files / 2);
     let most = (left / FILES).min(memory / 4 / BYTES).max(LEAST);
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
-/// Files that the process may have open, after the limit was raised as far as it may be.
+/// Returns the number of files that the process may have open, after raising the limit as far as
+/// possible.
 pub(super) fn files() -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     let now = if raised.is_ok() { maximum } else { current };
-    // No limit at all: more are not needed for any memory.
+    // No limit at all: no amount of memory needs more.
     now.unwrap_or(u64::from(u32::MAX))
 }
 
-/// Bytes of memory: the machine's, or what the control group may have if that is less.
+/// Returns the bytes of memory: the machine's, or the control group's limit if that is lower.
 pub(super) fn memory() -> u64 {
     let machine = read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
@@ -60,11 +61,11 @@ mod tests {
     #[test]
     fn the_scarcer_of_files_and_memory_bounds_the_tenants() {
         let gib = 1 << 30;
-        // A small server: 256 MB are a quarter of its memory.
+        // A small server: 256 MB is a quarter of its memory.
         assert_eq!(tenants(1 << 20, gib, 4_096), 157);
         assert_eq!(tenants(20_000, 24 * gib, 4_096), 1_752);
         assert_eq!(tenants(1 << 20, 24 * gib, 4_096), 3_780);
-        // The usual limit of a shell leaves less than the clients may take.
+        // A shell's usual limit is less than the clients may use.
         assert_eq!(tenants(1_024, 24 * gib, 4_096), 56);
         assert_eq!(tenants(64, 64 << 20, 4_096), 16);
         assert!(tenants(u64::MAX, u64::MAX, u64::MAX) > 1_000_000);

@@ -1,4 +1,4 @@
-//! Every address, what it asks of a token, and who answers. A request passes here before any
+//! Every address, the scope it requires, and its handler. A request passes through here before any
 //! handler sees it.
 
 use std::collections::HashMap;
@@ -24,26 +24,26 @@ use super::problem::{Answer, Problem};
 use super::{Gateway, admin, batch, listing, log, objects, page, series};
 use crate::tenants::{Scope, TenantId};
 
-/// Bytes of the longest key.
+/// The longest key, in bytes.
 pub(super) const KEY_MAX: usize = 1_024;
 
 /// A request that may be carried out.
 pub(super) struct Call {
     pub gateway: Arc<Gateway>,
-    /// The tenant; nothing where the token is of the whole gateway, or none is needed.
+    /// The tenant; `None` if the token is a gateway token, or none is needed.
     pub grant: Option<Arc<Grant>>,
     pub request: Request,
 }
 
 type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-/// What an address does with a request.
+/// An address and what it does with a request.
 pub struct Route {
     /// The method.
     pub method: Method,
-    /// The address, as OpenAPI and axum write it, but for the last part of an object's.
+    /// The address, as written in OpenAPI and axum, except for the last part of an object's.
     pub path: &'static str,
-    /// What a token has to allow; nothing for what everybody may.
+    /// The scope it requires; `None` if it is public.
     pub scope: Option<Scope>,
     handler: fn(Call) -> Answering,
 }
@@ -59,7 +59,7 @@ macro_rules! table {
     };
 }
 
-/// Every address.
+/// Returns every address.
 #[must_use]
 pub fn routes() -> Vec<Route> {
     use Scope::{Admin, Metrics, Read, Write};
@@ -96,11 +96,11 @@ pub fn routes() -> Vec<Route> {
 }
 
 impl Gateway {
-    /// The service: every address, with tokens, logs and metrics.
+    /// Builds the service: every address, with tokens, logs and metrics.
     pub fn router(self: &Arc<Gateway>) -> Router {
         let mut paths: HashMap<&'static str, MethodRouter<()>> = HashMap::new();
         for route in routes() {
-            // Keys may hold slashes.
+            // Keys may contain slashes.
             let path = match route.path {
                 "/v1/objects/{key}" => "/v1/objects/{*key}",
                 other => other,
@@ -135,7 +135,7 @@ fn not_allowed() -> Response {
     Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "method",
-        "this address does not take this method; Allow says which it takes",
+        "this address does not support this method; Allow lists those it does",
     )
     .into_response()
 }
@@ -174,39 +174,38 @@ async fn admitted(
 }
 
 impl Call {
-    /// The tenant.
+    /// Returns the tenant.
     pub fn grant(&self) -> &Grant {
         self.grant.as_ref().expect("the table asks for a tenant's scope")
     }
 
-    /// The headers.
+    /// Returns the headers.
     pub fn headers(&self) -> &HeaderMap {
         self.request.headers()
     }
 
-    /// The key in the address: its bytes, exactly. `..` and `//` are part of a key as any others:
-    /// it names no file.
+    /// Returns the exact bytes of the key in the address. `..` and `//` are part of a key like any
+    /// other bytes: it does not name a file.
     pub fn key(&self) -> Answer<Vec<u8>> {
         let raw = self.request.uri().path().strip_prefix("/v1/objects/").unwrap_or_default();
         checked_key(decoded(raw)?)
     }
 
-    /// A part of the address, decoded.
+    /// Returns a part of the address, decoded.
     pub fn part(&self, index: usize) -> Answer<String> {
         let raw = self.request.uri().path().split('/').nth(index + 1).unwrap_or_default();
         String::from_utf8(decoded(raw)?)
             .map_err(|_| Problem::request("found a part of the address that is not UTF-8"))
     }
 
-    /// The tenant in the address of an administrator.
+    /// Returns the tenant in an administrator's address.
     pub fn tenant(&self) -> Answer<TenantId> {
         let name = self.part(3)?;
-        name.parse().map_err(|_| {
-            Problem::not_found(format!("there is no tenant \"{}\"", name.escape_debug()))
-        })
+        name.parse()
+            .map_err(|_| Problem::not_found(format!("no such tenant \"{}\"", name.escape_debug())))
     }
 
-    /// The parameters behind the `?`, of which only these are known.
+    /// Parses the parameters after the `?`, of which only these are known.
     pub fn query(&self, known: &[&str]) -> Answer<Query> {
         let mut values = HashMap::new();
         for pair in self.request.uri().query().unwrap_or_default().split('&') {
@@ -229,8 +228,8 @@ impl Call {
         Ok(Query(values))
     }
 
-    /// Reads the body and carries out a change; one with an Idempotency-Key once, and to its end
-    /// also when the client goes away.
+    /// Reads the body and makes a change; with an Idempotency-Key only once, and to completion even
+    /// if the client goes away.
     pub async fn once<F>(
         self,
         is_repeatable: bool,
@@ -288,18 +287,18 @@ impl Call {
 pub(super) struct Query(HashMap<String, Vec<u8>>);
 
 impl Query {
-    /// A parameter's bytes.
+    /// Returns a parameter's bytes.
     pub fn bytes(&self, name: &str) -> Option<&[u8]> {
         self.0.get(name).map(Vec::as_slice)
     }
 
-    /// A parameter's text.
+    /// Returns a parameter's text.
     pub fn text(&self, name: &str) -> Answer<Option<&str>> {
         let text = self.bytes(name).map(std::str::from_utf8).transpose();
         text.map_err(|_| Problem::request(format!("parameter {name} is not UTF-8")))
     }
 
-    /// The bytes of a key, or of its beginning.
+    /// Returns the bytes of a key, or of a key prefix.
     pub fn key_bytes(&self, name: &str) -> Answer<Option<&[u8]>> {
         let bytes = self.bytes(name);
         match bytes {
@@ -311,7 +310,7 @@ impl Query {
         }
     }
 
-    /// A whole number between 1 and `most`.
+    /// Returns a whole number between 1 and `most`.
     pub fn number(&self, name: &str, most: usize) -> Answer<Option<usize>> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let digits = !text.is_empty() && text.bytes().all(|one| one.is_ascii_digit());
@@ -324,7 +323,7 @@ impl Query {
         })
     }
 
-    /// One of a few words; nothing where the parameter is not there.
+    /// Returns one of a few words; `None` if the parameter is missing.
     pub fn word<T: Copy>(&self, name: &str, known: &[(&str, T)]) -> Answer<Option<T>> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let found = known.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
@@ -338,7 +337,7 @@ impl Query {
         })
     }
 
-    /// What a conversion does with what a format cannot hold.
+    /// Returns the policy for values that a format cannot hold.
     pub fn on_loss(&self) -> Answer<OnLoss> {
         let known = [
             ("refuse", OnLoss::Refuse),
@@ -348,21 +347,21 @@ impl Query {
         Ok(self.word("on_loss", &known)?.unwrap_or_default())
     }
 
-    /// Whether what is read, a body or a stored document, is in the wrapped notation.
+    /// Returns whether the input, a body or a stored document, is in the wrapped notation.
     pub fn unwrap(&self) -> Answer<bool> {
         let known = [("true", true), ("false", false)];
         Ok(self.word("unwrap", &known)?.unwrap_or_default())
     }
 }
 
-/// The bytes of percent-encoded text; every % has two digits behind it.
+/// Decodes percent-encoded text; every % must be followed by two digits.
 pub(super) fn decoded(raw: &str) -> Answer<Vec<u8>> {
     let bytes = raw.as_bytes();
     for (place, _) in raw.match_indices('%') {
         let digits = bytes.get(place + 1..place + 3);
         if !digits.is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit)) {
             return Err(Problem::request(format!(
-                "found % without two hexadecimal digits behind it, in \"{}\"",
+                "found % without two hexadecimal digits after it, in \"{}\"",
                 raw.escape_debug()
             )));
         }
@@ -370,7 +369,7 @@ pub(super) fn decoded(raw: &str) -> Answer<Vec<u8>> {
     Ok(percent_decode_str(raw).collect())
 }
 
-/// A key that can be.
+/// Validates a key.
 pub(super) fn checked_key(key: Vec<u8>) -> Answer<Vec<u8>> {
     match key.len() {
         1..=KEY_MAX => Ok(key),

@@ -24,13 +24,13 @@ use tokio_io_timeout::TimeoutStream;
 use super::metrics::Connected;
 use super::{Config, Gateway, tls};
 
-/// How often changes by other processes are looked for: a tenant that the command line suspends is
-/// refused no later.
+/// The interval for detecting changes by other processes: a tenant suspended on the command line is
+/// refused no later than this.
 const FOLLOW: Duration = Duration::from_millis(500);
 
-/// A gateway that listens.
+/// A listening gateway.
 pub struct Running {
-    /// Where it listens.
+    /// The address it listens on.
     pub address: SocketAddr,
     gateway: Arc<Gateway>,
     handle: Handle<SocketAddr>,
@@ -43,10 +43,10 @@ fn failed(doing: String, error: &io::Error) -> Error {
     Error::Engine { doing, message: error.to_string(), passing: false }
 }
 
-/// Listens, on the runtime of the caller. `more` may add addresses of its own, for measurements.
+/// Listens, on the caller's runtime. `more` may add extra addresses, for measurements.
 ///
 /// # Errors
-/// `Usage` for a certificate that cannot be read; `Engine` where the address is taken.
+/// `Usage` for an unreadable certificate; `Engine` if the address is in use.
 pub async fn start(
     gateway: Arc<Gateway>,
     more: impl FnOnce(axum::Router) -> axum::Router,
@@ -101,7 +101,7 @@ pub async fn start(
 }
 
 impl Running {
-    /// Reads certificate and key again. New connections get them; if they are broken, the old ones
+    /// Reloads certificate and key. New connections use them; if they are broken, the old ones
     /// stay.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl Running {
         Ok(())
     }
 
-    /// Takes no more connections, lets requests that are under way come to their end, and closes.
+    /// Stops accepting connections, lets running requests finish, and closes.
     ///
     /// # Errors
     /// `Engine`.
@@ -133,12 +133,12 @@ impl Running {
     }
 }
 
-/// Runs a gateway until SIGTERM or SIGINT. SIGHUP makes it read its certificate again.
+/// Runs a gateway until SIGTERM or SIGINT. SIGHUP reloads its certificate.
 ///
 /// # Errors
-/// `Usage` for a configuration that cannot be carried out; `Engine`.
+/// `Usage` for an invalid configuration; `Engine`.
 pub fn serve(config: Config) -> Result {
-    // As many files as the system lets us have: connections and tenants both take them.
+    // As many files as the system allows: both connections and tenants need them.
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut files = getrlimit(Resource::Nofile);
     files.current = files.maximum;
@@ -146,7 +146,7 @@ pub fn serve(config: Config) -> Result {
 
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(config.threads())
-        // The registry is looked at beside what tenants ask for.
+        // The registry is checked alongside the tenants' requests.
         .max_blocking_threads(config.blocking() + 4)
         .enable_all()
         .build()
@@ -164,8 +164,8 @@ pub fn serve(config: Config) -> Result {
                 _ = end.recv() => break,
                 _ = interrupt.recv() => break,
                 _ = hangup.recv() => match running.reload() {
-                    Ok(()) => tracing::info!("read the certificate again"),
-                    Err(error) => tracing::error!(%error, "the certificate stays as it was"),
+                    Ok(()) => tracing::info!("reloaded the certificate"),
+                    Err(error) => tracing::error!(%error, "the old certificate stays in use"),
                 },
             }
         }
@@ -176,7 +176,7 @@ pub fn serve(config: Config) -> Result {
     })
 }
 
-/// Lets in so many connections, and gives up who takes no bytes.
+/// Limits the number of connections, and drops stalled clients.
 #[derive(Clone)]
 struct Guarding {
     gateway: Arc<Gateway>,
@@ -193,7 +193,7 @@ impl<S> Accept<TcpStream, S> for Guarding {
         let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else {
             return ready(Err(io::Error::other("too many connections")));
         };
-        // A failure here shows itself with the first byte.
+        // A failure here shows up with the first byte.
         let _ = stream.set_nodelay(true);
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(self.write));

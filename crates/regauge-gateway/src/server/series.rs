@@ -1,4 +1,4 @@
-//! `/v1/series/{name}/{time}`: values over time, which are documents whose keys hold the time.
+//! `/v1/series/{name}/{time}`: values over time, stored as documents whose keys contain the time.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use super::objects;
 use super::problem::{Answer, Problem};
 use super::routes::{Call, KEY_MAX, checked_key};
 
-/// Values of a day are held together.
+/// One bucket per day.
 const BUCKET: Duration = Duration::from_secs(86_400);
-/// Bytes of a key behind the name of its series.
+/// Bytes of a key after the name of its series.
 const KEY_BYTES: usize = 17;
 
-/// The series of a name.
+/// Returns the series of a name.
 pub(super) fn open(name: &str) -> Answer<Series> {
     if name.len() > KEY_MAX - KEY_BYTES {
         let most = KEY_MAX - KEY_BYTES;
@@ -25,7 +25,7 @@ pub(super) fn open(name: &str) -> Answer<Series> {
     Series::new(name, BUCKET).map_err(super::reading)
 }
 
-/// A time as RFC 3339 writes it, a day, or seconds since 1970-01-01 UTC: as the store reads it.
+/// Parses a time like the store: RFC 3339, a day, or seconds since 1970-01-01 UTC.
 pub(super) fn time(text: &str) -> Answer<TimeNs> {
     regauge_store::series::parse_time(text).map_err(|error| Problem::request(error.to_string()))
 }

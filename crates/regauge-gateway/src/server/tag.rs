@@ -1,4 +1,4 @@
-//! Entity tags, and the conditions that requests make with them (RFC 9110 §13).
+//! Entity tags, and conditional requests (RFC 9110 §13).
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use regauge::Format;
@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::problem::{Answer, Problem};
 
-/// The tag of a stored value: a hash of its stored bytes, envelope and time included.
+/// The tag of a stored value: a hash of its stored bytes, including the envelope and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tag(u128);
 
@@ -15,7 +15,8 @@ impl Tag {
         Tag(xxh3_128(stored))
     }
 
-    /// The tag of its representation in a format. A strong tag: other bytes, other tag.
+    /// Returns the tag of its representation in a format. A strong tag: different bytes, different
+    /// tag.
     pub fn text(self, format: Format) -> String {
         format!("\"{:032x}-{}\"", self.0, format.name())
     }
@@ -25,10 +26,10 @@ impl Tag {
     }
 }
 
-/// What may stand around an element of a list.
+/// Characters allowed around an element of a list.
 const BLANK: [char; 2] = [' ', '\t'];
 
-/// What a request expects of the stored value.
+/// The state of the stored value that a request expects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Conditions {
     if_match: Option<Tags>,
@@ -38,7 +39,7 @@ pub(super) struct Conditions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Tags {
     Any,
-    /// The format behind the hash does not count: whoever has read the value in one format has
+    /// The format after the hash does not count: a client that has read the value in one format has
     /// seen it.
     These(Vec<u128>),
 }
@@ -73,7 +74,7 @@ impl Tags {
                 if !rest.is_empty() && !rest.starts_with(',') {
                     return Err(wrong());
                 }
-                // A tag of another form was never ours, so it fits nothing.
+                // A tag of another form was never ours, so it cannot match.
                 if let Some((hash, _)) = bare.split_once('-')
                     && hash.len() == 32
                     && let Ok(hash) = u128::from_str_radix(hash, 16)
@@ -106,18 +107,18 @@ impl Conditions {
         *self == Conditions::default()
     }
 
-    /// Whether a change may be made where this is the value, or none.
+    /// Returns whether a change may be made, given this value or none.
     pub fn allow(&self, tag: Option<Tag>) -> bool {
         self.if_match.as_ref().is_none_or(|tags| tags.fit(tag))
             && !self.if_none_match.as_ref().is_some_and(|tags| tags.fit(tag))
     }
 
-    /// Whether If-Match is there and does not fit.
+    /// Returns whether If-Match is present and fails.
     pub fn refuse_read(&self, tag: Tag) -> bool {
         self.if_match.as_ref().is_some_and(|tags| !tags.fit(Some(tag)))
     }
 
-    /// Whether a reader has the value already.
+    /// Returns whether a reader has the value already.
     pub fn is_fresh(&self, tag: Tag) -> bool {
         self.if_none_match.as_ref().is_some_and(|tags| tags.fit(Some(tag)))
     }

@@ -1,4 +1,4 @@
-//! Certificate and key, read when the gateway starts and again when it gets SIGHUP.
+//! Certificate and key, loaded at startup and again on SIGHUP.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::config::Tls;
 
-/// What rustls needs: TLS 1.2 and 1.3 with its own safe choices, HTTP/1.1.
+/// Builds the rustls configuration: TLS 1.2 and 1.3 with its safe defaults, HTTP/1.1.
 pub(super) fn load(tls: &Tls) -> Result<Arc<ServerConfig>> {
     let (certificate, key) = (&tls.certificate, &tls.key);
     let wrong = |path: &std::path::Path, error: &dyn std::fmt::Display| {

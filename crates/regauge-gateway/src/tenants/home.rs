@@ -1,4 +1,4 @@
-//! The data folder: the registry, the key, and the files of values.
+//! The data folder: the registry, the key, and the value files.
 //!
 //! ```text
 //! server.key      32 random bytes, mode 0600
@@ -18,14 +18,14 @@ use regauge_store::{Order, Range, Store};
 
 use super::{Error, Lanes, Place, Prefixed, Registry, Result, State, Tenant, TenantId, failed};
 
-/// The collection in which a tenant's values are.
+/// The collection that holds a tenant's values.
 pub const COLLECTION: &str = "objects";
-/// Bytes of pages that a connection to a tenant's own file keeps. The system has the file in memory
-/// as well, and what is read often is in the gateway's memory of recent documents.
+/// Page cache of a connection to a tenant's own file, in bytes. The system caches the file as well,
+/// and frequently read documents are in the gateway's own cache.
 pub(crate) const PAGE_CACHE: u32 = 256 << 10;
 /// Connections to the shared file that stay open.
 const SHARED_LANES: usize = 16;
-/// Keys that are deleted in one transaction.
+/// Keys deleted per transaction.
 const BATCH: usize = 1_000;
 
 /// A data folder.
@@ -36,14 +36,14 @@ pub struct Home {
     shared: Arc<Lanes>,
 }
 
-/// Held by the gateway while it runs, and by the command line while it moves or drops a tenant:
-/// two who keep files open would write into one that is gone.
+/// Held by the gateway while it runs, and by the command line while it moves or drops a tenant: two
+/// processes with open files could write to one that is gone.
 pub struct Lock {
     _file: File,
 }
 
 impl Home {
-    /// Opens a data folder, and makes what is not there, for its owner alone.
+    /// Opens a data folder, creating what is missing, readable only by its owner.
     ///
     /// # Errors
     /// `Engine`; `Usage` for a key that others can read.
@@ -53,7 +53,7 @@ impl Home {
         builder.recursive(true).mode(0o700);
         let made = builder.create(folder).and_then(|()| builder.create(folder.join("tenants")));
         made.map_err(|error| failed(&doing, error))?;
-        // A path that is whole: nothing in it is taken for an option of SQLite's.
+        // An absolute path: nothing in it is taken as an SQLite option.
         let folder = folder.canonicalize().map_err(|error| failed(&doing, error))?;
         let registry = Registry::open(&folder.join("tenants.db"), &folder.join("server.key"))?;
         let path = text(&folder.join("shared.db"))?;
@@ -64,10 +64,10 @@ impl Home {
         Ok(Home { folder, registry, shared })
     }
 
-    /// Takes the folder for this process.
+    /// Locks the folder for this process.
     ///
     /// # Errors
-    /// `Usage` where another process has it.
+    /// `Usage` if another process has locked it.
     pub fn lock(&self) -> Result<Lock> {
         let path = self.folder.join("lock");
         let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
@@ -75,7 +75,7 @@ impl Home {
         match file.try_lock() {
             Ok(()) => Ok(Lock { _file: file }),
             Err(std::fs::TryLockError::WouldBlock) => Err(Error::Usage(format!(
-                "another process works on {}; while the gateway runs, ask it over HTTP \
+                "another process is using {}; while the gateway runs, use its HTTP API \
                  (/v1/admin), or stop it first",
                 self.folder.display()
             ))),
@@ -85,26 +85,26 @@ impl Home {
         }
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The file of a tenant that has one of its own. The name of a tenant is a plain word.
+    /// Returns the file of a tenant that has one of its own. A tenant's name is a plain word.
     #[must_use]
     pub fn file(&self, id: &TenantId) -> PathBuf {
         self.folder.join("tenants").join(format!("{id}.db"))
     }
 
-    /// Whether the shared file is open already.
+    /// Returns whether the shared file is already open.
     #[must_use]
     pub fn shared_is_warm(&self) -> bool {
         self.shared.is_warm()
     }
 
-    /// The database of a tenant, at one of the two places. Neither keeps values in memory of its
-    /// own: every open tenant would have some, and the gateway has one bounded memory for all.
+    /// Opens the database of a tenant, in one of the two places. Neither caches values itself:
+    /// every open tenant would have such a cache, and the gateway has one bounded cache for all.
     ///
     /// # Errors
     /// `Engine`.
@@ -118,7 +118,7 @@ impl Home {
         }
     }
 
-    /// The values of a tenant.
+    /// Opens the store with a tenant's values.
     ///
     /// # Errors
     /// `Engine`.
@@ -126,7 +126,8 @@ impl Home {
         Store::with_engine(self.engine(tenant, tenant.place)?, COLLECTION, Some(tenant.codec))
     }
 
-    /// Bytes of a tenant's own file on the disk, the journal included; nothing where it shares one.
+    /// Returns the size of a tenant's own file on disk, including the journal; `None` if it uses
+    /// the shared one.
     #[must_use]
     pub fn file_bytes(&self, tenant: &Tenant) -> Option<u64> {
         if tenant.place == Place::Shared {
@@ -146,8 +147,8 @@ impl Home {
         [file.clone(), beside("-wal"), beside("-shm")]
     }
 
-    /// Drops a tenant, its tokens and its values. Cut off, it goes on when it is called again;
-    /// its tokens are refused from the first step on.
+    /// Drops a tenant, its tokens and its values. If interrupted, it resumes when called again; its
+    /// tokens are refused from the first step on.
     ///
     /// # Errors
     /// `Engine`.
@@ -158,7 +159,7 @@ impl Home {
         self.registry.remove(&tenant)
     }
 
-    /// Removes what a tenant has at a place.
+    /// Removes what a tenant has in a place.
     pub(super) fn clear(&self, tenant: &Tenant, place: Place) -> Result {
         match place {
             Place::Own => {
@@ -199,16 +200,15 @@ impl Home {
         Ok(())
     }
 
-    /// Ends what a process that was killed had begun: the moves that were under way. Gives the
-    /// tenants concerned.
+    /// Completes or undoes moves interrupted by a crash. Returns the tenants concerned.
     ///
     /// # Errors
     /// `Engine`.
     pub fn recover(&self, _lock: &Lock) -> Result<Vec<TenantId>> {
         let mut ended = Vec::new();
         for tenant in self.registry.moving()? {
-            // While values are copied, the registry still names the old place; once it names the
-            // new one, the old place is empty but for what was not cleaned.
+            // During the copying, the registry still names the old place; once it names the new
+            // one, the old place is empty except for leftovers.
             let other = match tenant.place {
                 Place::Own => Place::Shared,
                 Place::Shared => Place::Own,

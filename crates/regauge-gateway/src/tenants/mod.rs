@@ -1,4 +1,4 @@
-//! Tenants, their tokens, and where their values lie.
+//! Tenants, their tokens, and where their values are stored.
 
 mod home;
 mod prefix;
@@ -19,15 +19,15 @@ pub use registry::{Registry, Snapshot};
 pub use token::{Presented, Scope, Scopes, Token, TokenId, TokenText};
 pub use transfer::{Moved, export};
 
-/// A tenant's name: it names a file and stands in addresses.
+/// A tenant's name: it is part of file names and addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TenantId(String);
 
-/// Characters of the longest name.
+/// The longest name, in characters.
 pub(crate) const ID_MAX: usize = 63;
 
 impl TenantId {
-    /// The name as text.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -61,17 +61,17 @@ impl fmt::Display for TenantId {
     }
 }
 
-/// Where a tenant's values lie.
+/// Where a tenant's values are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In a file of SQLite of its own.
+    /// In an SQLite file of its own.
     Own,
-    /// In the file that tenants share, behind a prefix.
+    /// In the shared file, under a prefix.
     Shared,
 }
 
 impl Place {
-    /// Its name in the registry and on the command line.
+    /// Returns its name in the registry and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -94,19 +94,19 @@ impl FromStr for Place {
     }
 }
 
-/// What a tenant may do at the moment.
+/// The state of a tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Its tokens work.
     Active,
     /// Its tokens are refused, and its values are kept.
     Suspended,
-    /// It is being dropped: its values go, then it does.
+    /// It is being dropped: first its values, then the tenant.
     Dropping,
 }
 
 impl State {
-    /// Its name in the registry and in listings.
+    /// Returns its name in the registry and in listings.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -124,51 +124,51 @@ impl State {
     }
 }
 
-/// A tenant as the registry has it.
+/// A tenant in the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tenant {
-    /// Its number, which no other tenant ever had or gets.
+    /// Its number, which is never reused.
     pub number: i64,
     /// Its name.
     pub id: TenantId,
-    /// Where its values lie.
+    /// Where its values are stored.
     pub place: Place,
-    /// What it may do.
+    /// Its state.
     pub state: State,
-    /// How its values are stored.
+    /// The codec of its values.
     pub codec: regauge_store::Codec,
-    /// When it was made: seconds since 1970-01-01 UTC.
+    /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
-    /// Its own limits; nothing is what the gateway's configuration says.
+    /// Its own limits; `None` means the configured ones.
     pub limits: Limits,
 }
 
-/// A tenant's own limits, in the place of the configuration's.
+/// A tenant's own limits, which override the configuration's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// The largest body of a request, in bytes.
+    /// The maximum size of a request body, in bytes.
     #[serde(
         default,
         deserialize_with = "crate::member::whole",
         skip_serializing_if = "Option::is_none"
     )]
     pub body_bytes: Option<u64>,
-    /// The deepest nesting of a document.
+    /// The maximum nesting depth of a document.
     #[serde(
         default,
         deserialize_with = "crate::member::whole",
         skip_serializing_if = "Option::is_none"
     )]
     pub depth: Option<u32>,
-    /// Requests a second, over time.
+    /// Requests per second, on average.
     #[serde(
         default,
         deserialize_with = "crate::member::whole",
         skip_serializing_if = "Option::is_none"
     )]
     pub rate: Option<u32>,
-    /// Requests at the same time.
+    /// Concurrent requests.
     #[serde(
         default,
         deserialize_with = "crate::member::whole",
@@ -177,14 +177,14 @@ pub struct Limits {
     pub concurrency: Option<u32>,
 }
 
-/// Seconds since 1970-01-01 UTC.
+/// Returns seconds since 1970-01-01 UTC.
 #[must_use]
 pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
 
-/// An error of a file or of the registry, in the store's terms.
+/// Converts a file or registry error into the store's type.
 fn failed(doing: impl Into<String>, error: impl fmt::Display) -> Error {
     Error::Engine { doing: doing.into(), message: error.to_string(), passing: false }
 }

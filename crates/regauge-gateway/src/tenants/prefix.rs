@@ -1,9 +1,9 @@
-//! One file for many tenants: every key and every note behind the tenant's prefix.
+//! One file for many tenants: every key and every note has the tenant's prefix.
 //!
-//! The prefix is the tenant's number in 8 bytes, big-endian. All prefixes are of one length, so
-//! none is the beginning of another, and whatever key follows stays inside: a key is only ever put
-//! behind the prefix, a range never reaches beyond it, and a key that comes back without it is an
-//! error and not an answer.
+//! The prefix is the tenant's number in 8 bytes, big-endian. All prefixes have the same length, so
+//! none is the beginning of another, and whatever key follows stays inside: a key is only ever
+//! appended to the prefix, a range never extends beyond it, and a key returned without it is an
+//! error, not an answer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use regauge_store::{Engine, Error, Layout, Order, Range, Result};
 
 /// Bytes of every prefix.
 pub const PREFIX_BYTES: usize = 8;
-/// Pages of a count.
+/// Pages per count.
 const PAGE: usize = 1_000;
 
 type Open = dyn Fn() -> Result<Box<dyn Engine>> + Send + Sync;
@@ -25,7 +25,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Connections that `open` makes, of which so many are kept for the next use.
+    /// Creates a pool of connections opened by `open`, of which this many are kept for reuse.
     pub fn new(
         open: impl Fn() -> Result<Box<dyn Engine>> + Send + Sync + 'static,
         keep: usize,
@@ -33,10 +33,10 @@ impl Lanes {
         Lanes { open: Box::new(open), idle: Mutex::new(Vec::new()), keep }
     }
 
-    /// Does something with a connection.
+    /// Runs a function with a connection.
     ///
     /// # Errors
-    /// Those of opening one, and of what is done.
+    /// Those of opening one, and of the function.
     pub fn with<T>(&self, act: impl FnOnce(&dyn Engine) -> Result<T>) -> Result<T> {
         let lent = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let engine = match lent {
@@ -51,14 +51,14 @@ impl Lanes {
         done
     }
 
-    /// Whether a connection is open and waits.
+    /// Returns whether a connection is open and idle.
     #[must_use]
     pub fn is_warm(&self) -> bool {
         !self.idle.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 }
 
-/// The part of a shared database that is one tenant's.
+/// One tenant's part of a shared database.
 pub struct Prefixed {
     lanes: Arc<Lanes>,
     prefix: [u8; PREFIX_BYTES],
@@ -66,10 +66,10 @@ pub struct Prefixed {
 }
 
 impl Prefixed {
-    /// The part of the tenant of this number.
+    /// Returns the part of the tenant with this number.
     #[must_use]
     pub fn new(lanes: Arc<Lanes>, number: i64) -> Prefixed {
-        // Numbers of tenants begin at 1; as unsigned, their bytes stand in their order.
+        // Tenant numbers begin at 1; as unsigned, their bytes sort in numeric order.
         let prefix = number.cast_unsigned().to_be_bytes();
         Prefixed { lanes, prefix, notes: format!("tenant/{number:016x}/") }
     }
@@ -91,7 +91,7 @@ impl Prefixed {
         if !key.starts_with(&self.prefix) {
             return Err(Error::Engine {
                 doing: "read a range".to_owned(),
-                message: "the database gave a key of somebody else".to_owned(),
+                message: "the database returned another tenant's key".to_owned(),
                 passing: false,
             });
         }
@@ -109,7 +109,7 @@ impl Engine for Prefixed {
         self.lanes.with(|engine| Ok(engine.is_atomic())).unwrap_or(false)
     }
 
-    /// The tables of the file are everybody's: a tenant has those of its own collections.
+    /// The file's tables are shared: a tenant sees those of its own collections.
     fn has_table(&self, name: &str) -> Result<bool> {
         Ok(self.note(&format!("collection/{}", name.to_ascii_lowercase()))?.is_some())
     }

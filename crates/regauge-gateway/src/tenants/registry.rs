@@ -1,4 +1,4 @@
-//! The registry: `tenants.db`, a file of SQLite that any tool reads.
+//! The registry: `tenants.db`, an SQLite file that any tool can read.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,8 +13,8 @@ use super::{
     TokenId, TokenText, failed, now,
 };
 
-/// AUTOINCREMENT: a number is never given twice, so that what a dropped tenant may have left
-/// behind in a shared file belongs to nobody.
+/// AUTOINCREMENT: a number is never reused, so that anything a dropped tenant left behind in a
+/// shared file belongs to nobody.
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS tenants (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -40,12 +40,12 @@ const SCHEMA: &str = "
 const TENANT: &str = "number, id, place, state, codec, created, limits";
 const TOKEN: &str = "id, tenant, scopes, hash, created, expires";
 
-/// How far a move has come, if one was under way when the process ended.
+/// The progress of a move, if one was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moving {
-    /// The values are being copied: the old place is the one that counts.
+    /// The values are being copied: the old place is authoritative.
     Copying,
-    /// The new place counts, and the old one is being emptied.
+    /// The new place is authoritative, and the old one is being emptied.
     Cleaning,
 }
 
@@ -56,7 +56,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Opens the registry and the key beside it, and makes what is not there.
+    /// Opens the registry and its key, creating what is missing.
     ///
     /// # Errors
     /// `Engine`; `Usage` for a key that others can read.
@@ -79,10 +79,10 @@ impl Registry {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a tenant.
+    /// Creates a tenant.
     ///
     /// # Errors
-    /// `Usage` where there is one of this name already; `Engine`.
+    /// `Usage` if the name is taken; `Engine`.
     pub fn create(
         &self,
         id: &TenantId,
@@ -94,10 +94,10 @@ impl Registry {
         Ok(made.remove(0))
     }
 
-    /// Makes many tenants at once, all or none.
+    /// Creates many tenants, all or none.
     ///
     /// # Errors
-    /// As `create`.
+    /// Those of `create`.
     pub fn create_many(
         &self,
         ids: &[TenantId],
@@ -118,7 +118,7 @@ impl Registry {
                 params![id.as_str(), place.name(), codec.to_string(), created, text],
             );
             if made.map_err(|error| failed(doing, error))? == 0 {
-                return Err(Error::Usage(format!("there is a tenant {id} already")));
+                return Err(Error::Usage(format!("tenant {id} already exists")));
             }
             let number = transaction.last_insert_rowid();
             let state = State::Active;
@@ -128,7 +128,7 @@ impl Registry {
         Ok(tenants)
     }
 
-    /// A tenant by its name.
+    /// Returns a tenant by its name.
     ///
     /// # Errors
     /// `Engine`.
@@ -140,15 +140,15 @@ impl Registry {
         row.transpose()
     }
 
-    /// A tenant that has to be there.
+    /// Returns a tenant that has to exist.
     ///
     /// # Errors
-    /// `Usage` where it is not; `Engine`.
+    /// `Usage` if it does not exist; `Engine`.
     pub fn get(&self, id: &TenantId) -> Result<Tenant> {
-        self.find(id)?.ok_or_else(|| Error::Usage(format!("there is no tenant {id}")))
+        self.find(id)?.ok_or_else(|| Error::Usage(format!("no such tenant {id}")))
     }
 
-    /// The tenants behind a name, in the order of names.
+    /// Returns the tenants after a name, sorted by name.
     ///
     /// # Errors
     /// `Engine`.
@@ -158,10 +158,10 @@ impl Registry {
         self.rows(&sql, params![after.unwrap_or(""), limit], tenant)
     }
 
-    /// Lets a tenant work, or suspends it.
+    /// Activates or suspends a tenant.
     ///
     /// # Errors
-    /// `Usage` where it is not there, or is being dropped; `Engine`.
+    /// `Usage` if it does not exist, or is being dropped; `Engine`.
     pub fn set_state(&self, id: &TenantId, state: State) -> Result<Tenant> {
         let tenant = self.get(id)?;
         if tenant.state == State::Dropping && state != State::Dropping {
@@ -174,10 +174,10 @@ impl Registry {
         Ok(Tenant { state, ..tenant })
     }
 
-    /// Gives a tenant other limits.
+    /// Changes a tenant's limits.
     ///
     /// # Errors
-    /// As `set_state`.
+    /// Those of `set_state`.
     pub fn set_limits(&self, id: &TenantId, limits: Limits) -> Result<Tenant> {
         let tenant = self.get(id)?;
         let text = serde_json::to_string(&limits).map_err(|error| failed("keep limits", error))?;
@@ -188,12 +188,12 @@ impl Registry {
         Ok(Tenant { limits, ..tenant })
     }
 
-    /// Forgets a tenant and its tokens.
+    /// Deletes a tenant and its tokens.
     pub(super) fn remove(&self, tenant: &Tenant) -> Result {
         self.change("DELETE FROM tenants WHERE number = ?1", params![tenant.number])
     }
 
-    /// Notes how far a move is, and where the values that count are.
+    /// Records the progress of a move, and which place is authoritative.
     pub(super) fn set_place(&self, number: i64, place: Place, moving: Option<Moving>) -> Result {
         let moving = moving.map(|one| match one {
             Moving::Copying => "copying",
@@ -205,16 +205,16 @@ impl Registry {
         )
     }
 
-    /// The tenants whose move was cut off.
+    /// Returns the tenants whose move was interrupted.
     pub(super) fn moving(&self) -> Result<Vec<Tenant>> {
         let sql = format!("SELECT {TENANT} FROM tenants WHERE moving IS NOT NULL");
         self.rows(&sql, params![], tenant)
     }
 
-    /// Makes a token. It is shown here, and never again.
+    /// Creates a token. Its text is returned only here.
     ///
     /// # Errors
-    /// `Usage` for scopes that do not go together; `Engine`.
+    /// `Usage` for scopes that cannot be combined; `Engine`.
     pub fn add_token(
         &self,
         tenant: Option<&Tenant>,
@@ -225,10 +225,10 @@ impl Registry {
         Ok(made.remove(0))
     }
 
-    /// Makes a token for each of many tenants.
+    /// Creates a token for each of many tenants.
     ///
     /// # Errors
-    /// As `add_token`.
+    /// Those of `add_token`.
     pub fn add_tokens(
         &self,
         tenants: &[Option<&Tenant>],
@@ -243,8 +243,8 @@ impl Registry {
             if let Some(wrong) = scopes.iter().find(|one| one.is_of_tenant() != tenant.is_some()) {
                 let whose = if tenant.is_some() { "a tenant" } else { "the gateway" };
                 return Err(Error::Usage(format!(
-                    "a token of {whose} cannot have scope {}; read and write are of a tenant, \
-                     admin and metrics of the gateway",
+                    "a token of {whose} cannot have scope {}; read and write are for tenants, \
+                     admin and metrics for the gateway",
                     wrong.name()
                 )));
             }
@@ -258,7 +258,7 @@ impl Registry {
         Ok(made)
     }
 
-    /// The tokens of a tenant, or of the whole gateway.
+    /// Returns the tokens of a tenant, or of the gateway.
     ///
     /// # Errors
     /// `Engine`.
@@ -267,10 +267,10 @@ impl Registry {
         self.rows(&sql, params![tenant.map(|one| one.number)], token)
     }
 
-    /// Makes a new token in the place of one, which is refused from `until` on.
+    /// Creates a replacement for a token, which is refused from `until` on.
     ///
     /// # Errors
-    /// `Usage` where the tenant has no such token; `Engine`.
+    /// `Usage` if the tenant has no such token; `Engine`.
     pub fn rotate_token(
         &self,
         tenant: Option<&Tenant>,
@@ -278,10 +278,10 @@ impl Registry {
         until: i64,
     ) -> Result<(Token, TokenText)> {
         let old = self.tokens(tenant)?.into_iter().find(|one| one.id == id);
-        let old = old.ok_or_else(|| Error::Usage(format!("there is no token {id}")))?;
+        let old = old.ok_or_else(|| Error::Usage(format!("no such token {id}")))?;
         let doing = "rotate a token";
         let (id, text, hash) = self.key.make()?;
-        // Rotating does not make a token live longer than it was given.
+        // Rotation does not extend a token's original lifetime.
         let token = Token { id, hash, created: now(), ..old.clone() };
         let until = old.expires.map_or(until, |expires| expires.min(until));
         let mut connection = self.connection();
@@ -298,7 +298,7 @@ impl Registry {
         Ok((token, text))
     }
 
-    /// Removes a token; tells whether the tenant had it.
+    /// Removes a token; returns whether the tenant had it.
     ///
     /// # Errors
     /// `Engine`.
@@ -310,13 +310,13 @@ impl Registry {
         Ok(removed.map_err(|error| failed("remove a token", error))? > 0)
     }
 
-    /// Whether a token proves itself.
+    /// Returns whether a token is authentic.
     #[must_use]
     pub fn proves(&self, presented: &Presented<'_>, known: Option<&Token>) -> bool {
         self.key.proves(presented, known)
     }
 
-    /// A number that changes when another process has changed the registry.
+    /// Returns a number that changes whenever another process has changed the registry.
     ///
     /// # Errors
     /// `Engine`.
@@ -326,7 +326,7 @@ impl Registry {
         version.map_err(|error| failed("look at the registry", error))
     }
 
-    /// Everything that is in the registry.
+    /// Returns everything in the registry.
     ///
     /// # Errors
     /// `Engine`.
@@ -362,7 +362,7 @@ impl Registry {
     }
 }
 
-/// Tenants and tokens as they were at a moment: what requests are checked against.
+/// A snapshot of tenants and tokens, against which requests are checked.
 #[derive(Default)]
 pub struct Snapshot {
     /// Tenants by number.
@@ -372,7 +372,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Whether there is a token that may do this.
+    /// Returns whether any token allows this.
     #[must_use]
     pub fn has_scope(&self, scope: Scope) -> bool {
         self.tokens.values().any(|one| one.scopes.has(scope))

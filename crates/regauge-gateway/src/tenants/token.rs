@@ -1,9 +1,8 @@
 //! Tokens: `rgt_` and a public number, a dot, and a secret.
 //!
-//! The number finds the token, the secret proves it. Kept is only HMAC-SHA-256 of both under the
-//! server's key: whoever reads the registry learns no token, and whoever has a token of 256 random
-//! bits cannot be guessed, so that a slow hash would guard nothing more. Two hashes are compared in
-//! constant time.
+//! The number finds the token, the secret proves it. Only the HMAC-SHA-256 of both under the
+//! server's key is stored: reading the registry reveals no token, and 256 random bits cannot be
+//! guessed, so a slow hash would add nothing. Hashes are compared in constant time.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -26,7 +25,7 @@ const NUMBER_BYTES: usize = 8;
 const SECRET_BYTES: usize = 32;
 /// Characters of them in base64url.
 const SECRET_CHARACTERS: usize = 43;
-/// Says what the hash is for, so that the key serves nothing else.
+/// Domain separation: the key serves no other purpose.
 const PURPOSE: &[u8] = b"regauge gateway token 1\0";
 
 /// What a token allows.
@@ -36,17 +35,17 @@ pub enum Scope {
     Read,
     /// Changing them.
     Write,
-    /// Making, suspending, moving and dropping tenants, and giving tokens.
+    /// Creating, suspending, moving and dropping tenants, and issuing tokens.
     Admin,
     /// Reading the metrics.
     Metrics,
 }
 
 impl Scope {
-    /// All of them.
+    /// All scopes.
     pub const ALL: [Scope; 4] = [Scope::Read, Scope::Write, Scope::Admin, Scope::Metrics];
 
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -57,7 +56,7 @@ impl Scope {
         }
     }
 
-    /// Whether a token of a tenant has it, and not one of the whole gateway.
+    /// Returns whether it belongs to a tenant's tokens rather than the gateway's.
     #[must_use]
     pub fn is_of_tenant(self) -> bool {
         matches!(self, Scope::Read | Scope::Write)
@@ -69,19 +68,19 @@ impl Scope {
 pub struct Scopes(u8);
 
 impl Scopes {
-    /// A set of these.
+    /// Creates a set of these.
     #[must_use]
     pub fn of(scopes: &[Scope]) -> Scopes {
         Scopes(scopes.iter().fold(0, |set, one| set | 1 << *one as u8))
     }
 
-    /// Whether it is in the set.
+    /// Returns whether it is in the set.
     #[must_use]
     pub fn has(self, scope: Scope) -> bool {
         self.0 & 1 << scope as u8 != 0
     }
 
-    /// Those in the set.
+    /// Returns the scopes in the set.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |one| self.has(*one))
     }
@@ -118,7 +117,7 @@ pub struct TokenId([u8; NUMBER_BYTES]);
 
 impl TokenId {
     fn parse(digits: &str) -> Option<TokenId> {
-        // Capital digits are no other way to write the same token.
+        // Uppercase digits are not an alternative spelling of the same token.
         Some(TokenId(HEXLOWER.decode(digits.as_bytes()).ok()?.try_into().ok()?))
     }
 }
@@ -148,12 +147,12 @@ impl FromStr for TokenId {
     }
 }
 
-/// A whole token, which is shown once: to whoever it is made for.
+/// A whole token, which is shown once, to its future owner.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TokenText(String);
 
 impl TokenText {
-    /// The token itself. Not for logs.
+    /// Returns the token itself. Not for logs.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -166,7 +165,7 @@ impl fmt::Debug for TokenText {
     }
 }
 
-/// A token as a request shows it: well formed, and no more than that.
+/// A token as found in a request: well-formed, but not verified.
 pub struct Presented<'t> {
     /// Its public part.
     pub id: TokenId,
@@ -174,7 +173,7 @@ pub struct Presented<'t> {
 }
 
 impl<'t> Presented<'t> {
-    /// Reads a token; nothing where it is not formed as one.
+    /// Parses a token; `None` if it is malformed.
     #[must_use]
     pub fn parse(text: &'t str) -> Option<Presented<'t>> {
         let (number, secret) = text.strip_prefix(PREFIX)?.split_once('.')?;
@@ -186,18 +185,18 @@ impl<'t> Presented<'t> {
     }
 }
 
-/// A token as the registry has it.
+/// A token as stored in the registry.
 #[derive(Clone)]
 pub struct Token {
     /// Its public part.
     pub id: TokenId,
-    /// The number of its tenant; nothing for a token of the whole gateway.
+    /// The number of its tenant; `None` for a gateway token.
     pub tenant: Option<i64>,
     /// What it allows.
     pub scopes: Scopes,
-    /// When it was made: seconds since 1970-01-01 UTC.
+    /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
-    /// From when on it is refused; nothing is never.
+    /// When it expires; `None` is never.
     pub expires: Option<i64>,
     pub(super) hash: [u8; 32],
 }
@@ -206,7 +205,7 @@ pub struct Token {
 pub(super) struct ServerKey([u8; 32]);
 
 impl ServerKey {
-    /// Reads the key, or makes one where there is none.
+    /// Reads the key, or creates one if there is none.
     pub(super) fn load_or_make(path: &Path) -> Result<ServerKey> {
         let doing = || format!("read the key {}", path.display());
         let mut key = [0; 32];
@@ -227,7 +226,7 @@ impl ServerKey {
         let mode = data.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
             return Err(Error::Usage(format!(
-                "the key {} has mode {mode:03o}, so that others can read it; chmod 600 it",
+                "the key {} has mode {mode:03o}, so others can read it; run chmod 600 on it",
                 path.display()
             )));
         }
@@ -250,7 +249,7 @@ impl ServerKey {
         mac.finalize().into_bytes().into()
     }
 
-    /// A new token and its hash.
+    /// Creates a token and its hash.
     pub(super) fn make(&self) -> Result<(TokenId, TokenText, [u8; 32])> {
         let (mut number, mut secret) = ([0; NUMBER_BYTES], [0; SECRET_BYTES]);
         for bytes in [&mut number[..], &mut secret[..]] {
@@ -262,7 +261,7 @@ impl ServerKey {
         Ok((id, TokenText(format!("{PREFIX}{id}.{secret}")), hash))
     }
 
-    /// Whether a token is the one of this hash. Takes the same time for each, also for none.
+    /// Returns whether a token has this hash. Takes constant time, even without a hash.
     pub(super) fn proves(&self, presented: &Presented<'_>, known: Option<&Token>) -> bool {
         let expected = known.map_or([0; 32], |token| token.hash);
         let found = self.hash(presented.id, presented.secret);
@@ -291,8 +290,8 @@ mod tests {
             None => false,
         };
         assert!(proves(text.reveal()));
-        // Every other character at every place: base64url has spare bits at the end, and text is
-        // what counts.
+        // Every other character at every place: base64url has spare bits at the end, and the text
+        // is what is compared.
         let whole = text.reveal().as_bytes();
         for place in 0..whole.len() {
             for other in 0x20..0x7F_u8 {

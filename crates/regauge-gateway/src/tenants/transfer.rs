@@ -1,4 +1,4 @@
-//! Whole tenants: from one place to the other, and out.
+//! Whole tenants: moves between places, and exports.
 
 use regauge::convert::Options;
 use regauge::documents::Documents;
@@ -9,27 +9,27 @@ use regauge_store::{Engine, KeyKind, Order, Range, Store, shown};
 use super::registry::Moving;
 use super::{Error, Home, Lock, Place, Result, State, TenantId};
 
-/// Values that are copied in one transaction.
+/// Values copied per transaction.
 const BATCH: usize = 500;
 
-/// What a move did.
+/// The outcome of a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
     /// Values, each compared with its copy.
     pub values: u64,
-    /// Their stored bytes.
+    /// Their stored size.
     pub bytes: u64,
 }
 
 impl Home {
-    /// Moves a tenant's values to the other place: copies them, compares every one with its copy,
-    /// and only then lets the new place count and empties the old one. Cut off, the tenant is
-    /// where it was or where it should be, and [`Home::recover`] removes the rest.
+    /// Moves a tenant's values to the other place: copies them, compares each one with its copy,
+    /// and only then switches to the new place and empties the old one. If interrupted, the tenant
+    /// is in the old place or in the new one, and [`Home::recover`] removes the rest.
     ///
-    /// The caller sees to it that nobody writes meanwhile.
+    /// The caller must ensure that nobody writes meanwhile.
     ///
     /// # Errors
-    /// `Usage` where it is there already, or holds a table that was adopted; `Engine`.
+    /// `Usage` if it is there already, or has an adopted table; `Engine`.
     pub fn move_tenant(&self, lock: &Lock, id: &TenantId, to: Place) -> Result<Moved> {
         self.recover(lock)?;
         let tenant = self.registry.get(id)?;
@@ -43,7 +43,8 @@ impl Home {
         self.registry.set_place(tenant.number, tenant.place, Some(Moving::Copying))?;
         let moved = self.copy(&tenant, to);
         if moved.is_err() {
-            // Back to how it was; the reason counts, not whether tidying up worked.
+            // Restores the previous state; what matters is the reason, not whether the cleanup
+            // worked.
             let _ = self.clear(&tenant, to);
             let _ = self.registry.set_place(tenant.number, tenant.place, None);
             return moved;
@@ -123,13 +124,13 @@ fn walk(
     }
 }
 
-/// The first key behind this one.
+/// Returns the first key after this one.
 fn behind(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
-/// The next documents of a tenant, as a stream of `{"key": …, "value": …}` in `format`, and from
-/// which key on there are more.
+/// Returns the next documents of a tenant, as a stream of `{"key": …, "value": …}` in `format`, and
+/// the key at which more follow.
 ///
 /// # Errors
 /// `Damaged` and `Document`, naming the key; `Engine`.
@@ -166,7 +167,7 @@ pub fn export(
     Ok((written, next))
 }
 
-/// A key as a value: text where it is text, else bytes.
+/// Converts a key into a value: text if it is valid text, else bytes.
 fn key_value(key: &[u8]) -> Value {
     match std::str::from_utf8(key) {
         Ok(text) => Value::Text(text.to_owned()),

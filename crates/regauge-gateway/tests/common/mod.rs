@@ -1,4 +1,4 @@
-//! A gateway on a port of its own, and a client that sends exactly what it is told.
+//! A gateway on its own port, and a client that sends exactly what it is told.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -12,7 +12,7 @@ use regauge_gateway::tenants::{Limits, Place, Scope, Scopes, Tenant, now};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// A gateway that listens.
+/// A listening gateway.
 pub struct Server {
     pub gateway: Arc<Gateway>,
     pub address: SocketAddr,
@@ -20,12 +20,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one over a folder, with a configuration that `change` has the last word on.
+    /// Starts one for a folder, with a configuration that `change` can adjust.
     pub async fn start(folder: &Path, change: impl FnOnce(&mut Config)) -> Server {
         let mut config = Config { data: folder.join("data"), ..Config::default() };
         config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
         change(&mut config);
-        // The last connection of one that has stopped may take a moment to let the folder go.
+        // A stopped gateway's last connection may need a moment to release the folder.
         let begun = Instant::now();
         let gateway = loop {
             match Gateway::open(config.clone()) {
@@ -49,7 +49,7 @@ impl Server {
         self.running.as_ref().unwrap().reload()
     }
 
-    /// Makes a tenant.
+    /// Creates a tenant.
     pub fn tenant(&self, id: &str, place: Place, codec: &str) -> Tenant {
         self.tenant_with(id, place, codec, Limits::default())
     }
@@ -62,7 +62,7 @@ impl Server {
         made
     }
 
-    /// Makes a token that expires in so many seconds.
+    /// Creates a token that expires in this many seconds.
     pub fn token(&self, tenant: Option<&Tenant>, scopes: &[Scope], seconds: Option<i64>) -> String {
         let registry = &self.gateway.home().registry;
         let expires = seconds.map(|seconds| now() + seconds);
@@ -71,7 +71,7 @@ impl Server {
         text.reveal().to_owned()
     }
 
-    /// A tenant with a token that may read and write.
+    /// Creates a tenant with a token that may read and write.
     pub fn both(&self, id: &str, place: Place, codec: &str) -> (Tenant, String) {
         let tenant = self.tenant(id, place, codec);
         let token = self.token(Some(&tenant), &[Scope::Read, Scope::Write], None);
@@ -136,7 +136,7 @@ impl<'r> Request<'r> {
     }
 }
 
-/// Checks that the OpenAPI document tells of an answer like this, for every request of every test.
+/// Checks that the OpenAPI document describes every answer in every test.
 fn check_told(request: &Request<'_>, answer: &Response) {
     static DOCUMENT: LazyLock<serde_json::Value> =
         LazyLock::new(|| serde_json::from_str(OPENAPI).unwrap());
@@ -161,7 +161,7 @@ fn check_told(request: &Request<'_>, answer: &Response) {
         assert!(matches!(answer.status, 405 | 200), "{request:?} {}", answer.status);
         return;
     };
-    // What may always happen is told by no operation.
+    // Answers that are always possible are not listed per operation.
     if answer.status == 500 {
         return;
     }
@@ -179,7 +179,7 @@ fn check_told(request: &Request<'_>, answer: &Response) {
     }
 }
 
-/// Sends bytes over a connection of their own, and gives all that comes back.
+/// Sends bytes over a new connection, and returns everything that comes back.
 pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).await.unwrap();
     // The server may close before it has read everything.
@@ -228,7 +228,7 @@ impl Response {
             .unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
-    /// Checks the status, and shows the answer where it is another.
+    /// Checks the status, and shows the answer if it differs.
     #[track_caller]
     pub fn status(self, expected: u16) -> Response {
         assert_eq!(self.status, expected, "{:?}\n{}", self.headers, self.text());
@@ -255,7 +255,7 @@ fn unchunked(mut bytes: &[u8]) -> Vec<u8> {
     body
 }
 
-/// All files of a folder and its folders, by name.
+/// Returns all files of a folder and its subfolders, by name.
 pub fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
