@@ -1,4 +1,4 @@
-//! Says which interpreter is built for: `Py_LIMITED_API`, `Py_GIL_DISABLED`.
+//! Sets the configuration flags of the target interpreter: `Py_LIMITED_API`, `Py_GIL_DISABLED`.
 
 use pyo3_build_config::{PythonImplementation, get};
 

@@ -17,8 +17,8 @@ Gem::Specification.new do |spec|
   extension = Dir.chdir(__dir__) { Dir["lib/regauge/native.{so,bundle}"] }
   spec.files = Dir.chdir(__dir__) { Dir["lib/**/*.rb", "sig/**/*.rbs", "README.md"] } + extension
   spec.require_paths = ["lib"]
-  # With the crates beside it (`rake source_gem`) the extension is compiled where the gem is
-  # installed; without both the gem is the front of the executable, for JRuby.
+  # With the crates next to it (`rake source_gem`) the extension is compiled when the gem is
+  # installed; without either, the gem drives the executable, for JRuby.
   if Dir.exist?(File.join(__dir__, "ext/crates"))
     spec.files += Dir.chdir(__dir__) { Dir["LICENSE-*", "ext/**/*"].select { |file| File.file?(file) } }
     spec.extensions = ["ext/regauge_native/extconf.rb"]

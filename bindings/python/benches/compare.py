@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""regauge beside its peers, on real documents, in one run.
+"""Compares regauge with its peers on real documents, in one run.
 
     python3 bindings/python/benches/compare.py [--rounds 15] [--only json,msgpack,…]
 
-Every peer's answer is compared before it is timed. A round takes each contender three times in turn;
-a row has the ratio of the medians of thread CPU time, peer to regauge: above 1 regauge is faster.
-Peers that are not installed are left out. The documents are those that `make data` gets.
+Every peer's answer is compared before it is timed. A round runs each contender three times in turn;
+a row has the ratio of the medians of thread CPU time, peer to regauge: above 1, regauge is faster.
+Peers that are not installed are skipped. The documents are those that `make data` fetches.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from record import record, versions  # noqa: E402
 
 DATA = ROOT / "build" / "data"
 DOCUMENTS = ["twitter", "canada", "citm_catalog", "github_events", "senators-48k"]
-# What the ratio has to be at least.
+# The minimum ratio.
 GOALS = {
     "json loads": 1.1, "json dumps": 1.0, "msgpack loads": 1.15, "msgpack dumps": 1.1,
     "cbor loads": 2.5, "cbor dumps": 8, "bson loads": 1.8, "bson dumps": 3,
@@ -43,7 +43,7 @@ used = {}
 
 
 def peer(module, distribution=None):
-    """A peer's module, or None."""
+    """Returns a peer's module, or None."""
     try:
         found = importlib.import_module(module)
     except ImportError:
@@ -53,7 +53,7 @@ def peer(module, distribution=None):
 
 
 def time_once(function):
-    """Nanoseconds of CPU of this thread; what comes back is dropped behind the clock."""
+    """Returns nanoseconds of this thread's CPU time; the result is dropped outside the timing."""
     before = time.thread_time_ns()
     result = function()
     after = time.thread_time_ns()
@@ -86,7 +86,7 @@ def race(row, document, ours, peers, rounds, goal=None):
 
 
 def same(one, other, what):
-    """The answers agree."""
+    """Asserts that the answers agree."""
     if one != other:
         sys.exit(f"{what}: regauge and its peer disagree")
 
@@ -94,7 +94,7 @@ def same(one, other, what):
 def formats(wanted, rounds):
     orjson, ormsgpack, msgspec = peer("orjson"), peer("ormsgpack"), peer("msgspec")
     cbor2, bson, yaml = peer("cbor2"), peer("bson", "pymongo"), peer("yaml", "PyYAML")
-    # From Python 3.12 on.
+    # Python 3.12 and later.
     ruby, rocks = peer("rubymarshal"), peer("yamlrocks")
     for name in DOCUMENTS:
         raw = (DATA / "json" / f"{name}.json").read_bytes()
@@ -139,7 +139,7 @@ def formats(wanted, rounds):
             race("pickle loads", name, lambda: regauge.pickle.loads(packed),
                  {"pickle": lambda: pickle.loads(packed)}, rounds)
         if "yaml" in wanted and rocks:
-            # Each on the text that the other wrote.
+            # Each reads the text written by the other.
             text = rocks.dumps(value)
             if regauge.yaml.loads(text) == value:
                 race("yaml loads", f"{name} of rocks", lambda: regauge.yaml.loads(text),
@@ -173,7 +173,7 @@ def formats(wanted, rounds):
 
 
 def records():
-    """Distinct records of the data, with their bytes, in UTF-8."""
+    """Returns distinct records of the data, with their bytes, in UTF-8."""
     seen, chunks = set(), []
     for path in sorted((DATA / "marc" / "binary").rglob("*")):
         if not path.is_file():
@@ -248,8 +248,8 @@ def marc(rounds):
          {"mrrc": lambda: touch(mrrc.xml_to_records(text), True)}, few)
 
 
-# Loads a file and prints the most memory that it was resident in. The high-water mark of the
-# process itself: that of getrusage begins with the memory of the process that started it.
+# Loads a file and prints its peak resident memory. Uses the process's own high-water mark: that of
+# getrusage starts from the memory of the parent process.
 LOAD = """
 import re, sys
 {imports}
@@ -261,7 +261,7 @@ print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 
 
 def memory():
-    """The peak of a process that loads 100 copies of twitter.json in one array."""
+    """Measures the peak memory of a process that loads 100 copies of twitter.json in one array."""
     if not os.path.exists("/proc/self/status"):
         return
     one = (DATA / "json" / "twitter.json").read_bytes()

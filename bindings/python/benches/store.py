@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""regauge.Store beside diskcache and sqlitedict, in one run.
+"""Compares regauge.Store with diskcache and sqlitedict, in one run.
 
     python3 bindings/python/benches/store.py [--rounds 7] [--values 400] [--folder /tmp]
 
-A value is put, and got, as each library does it: one call, one transaction. A round takes each
-contender in turn; a row has the medians of the time on the clock (--cpu: of the process, all threads,
-for a machine that others use too), and the ratio of the peer's to regauge's: above 1 regauge is
+Each library stores and fetches a value in its usual way: one call, one transaction. A round runs
+each contender in turn; a row has the medians of wall-clock time (--cpu: CPU time of the process,
+all threads, for a busy machine), and the ratio of the peer's to regauge's: above 1, regauge is
 faster. Every value is compared before anything is timed.
 
-diskcache syncs at checkpoints only (WAL, synchronous = NORMAL), as regauge does with sync=False;
-sqlitedict (journal, synchronous = FULL) syncs at each commit, as regauge does by default. So each
-is measured against the same promise, and the rows say which.
+diskcache syncs only at checkpoints (WAL, synchronous = NORMAL), like regauge with sync=False;
+sqlitedict (journal, synchronous = FULL) syncs at each commit, like regauge by default. So each is
+compared at the same durability, and the rows say which.
 
-A get is timed twice: after a change, when each value comes from the file, and again, when nobody has
-changed anything since it was read, which regauge notices and diskcache and sqlitedict do not.
+A get is timed twice: after a change, when each value comes from the file, and again, when nothing
+has changed since it was read, which regauge notices and diskcache and sqlitedict do not.
 """
 
 import argparse
@@ -41,7 +41,7 @@ GOAL = 3.0
 
 
 def documents():
-    """A document of 1 KB and one of 14 KB, as JSON counts: orders, and a slice of readings."""
+    """Returns documents of 1 KB and of 14 KB, measured as JSON: orders, and a slice of readings."""
     order = {
         "id": 70017, "state": "paid", "customer": {"name": "Ada Lovelace", "mail": "ada@example.org"},
         "lines": [{"sku": f"SKU-{number:05}", "count": number + 1, "price": 12.5 + number,
@@ -59,7 +59,7 @@ def documents():
 
 
 class Regauge:
-    """A store with the promise that its peer gives."""
+    """Opens a store with the same durability as its peer."""
 
     def __init__(self, folder, sync, codec="msgpack"):
         self.store = regauge.Store(f"sqlite:{folder}/r.db", codec=codec, sync=sync)
@@ -112,7 +112,7 @@ class Sqlitedict:
 
 
 class Face:
-    """regauge's own cache with diskcache's face."""
+    """regauge's cache with diskcache's interface."""
 
     def __init__(self, folder):
         from regauge.compat.diskcache import Cache
@@ -131,15 +131,15 @@ class Face:
 
 
 def change(contender, number):
-    """Commits something new: what a store keeps in memory of what it has read no longer counts.
+    """Commits something new, which invalidates what a store has cached in memory.
 
-    SQLite writes nothing where the same bytes are there already.
+    SQLite writes nothing if the bytes are the same.
     """
     contender.put("changed", number)
 
 
 def once(function, keys, clock):
-    """Microseconds a call."""
+    """Returns microseconds per call."""
     before = clock()
     for key in keys:
         function(key)
@@ -147,9 +147,9 @@ def once(function, keys, clock):
 
 
 def race(row, contenders, keys, rounds, act, clock, before=lambda contender: None):
-    """Prints a row: the first contender is regauge.
+    """Prints a row; the first contender is regauge.
 
-    `before` does something with a contender before each of its turns, which is not timed.
+    `before` is called with a contender before each of its turns, outside the timing.
     """
     times = {name: [] for name in contenders}
     for _ in range(rounds):

@@ -4,12 +4,12 @@
     pip install atheris
     python3 bindings/python/fuzz/fuzz_loads.py -max_total_time=300
 
-The extension is not built with coverage, so that inputs are not chosen by it: each is made of a file of
-the repository's corpus, or of the one before.
+The extension is built without coverage, which therefore cannot guide the inputs: each is derived
+from a file of the repository's corpus, or from the previous input.
 
-What it asserts that the fuzz targets of the core do not: no input makes the builder or the walker raise
-anything but an exception of regauge's, crash the interpreter, or leave the collector off; what loads
-gives, dumps writes, and that reads back as the same; references are neither lost nor kept.
+It asserts what the core's fuzz targets do not: no input makes the builder or the walker raise
+anything but a regauge exception, crash the interpreter, or leave the collector off; dumps writes
+what loads returns, and reading it back gives the same; references are neither lost nor leaked.
 """
 
 import gc
@@ -23,7 +23,7 @@ import regauge
 
 FORMATS = ["json", "ndjson", "yaml", "msgpack", "bson", "cbor", "marshal", "pickle", "marc", "marcxml",
            "marc-json"]
-# What a value of one format may become in another is a matter of other tests: here it stays.
+# Conversion between formats is tested elsewhere: here a value stays in its format.
 OPTIONS = [
     {}, {"unwrap": True}, {"duplicate_keys": "refuse"}, {"object_hook": lambda map: map},
     {"limits": {"depth": 20, "nodes": 1000}},
@@ -31,13 +31,13 @@ OPTIONS = [
 
 
 def same(one, other):
-    """Whether two values are equal: NaN is what it is, and what stands twice is compared once."""
+    """Returns whether two values are equal, NaN included; shared values are compared once."""
     seen, left = set(), [(one, other)]
     while left:
         one, other = left.pop()
         if (id(one), id(other)) in seen:
             continue
-        # A subclass of dict is written as a dict.
+        # A dict subclass is written as a dict.
         if type(one) is not type(other) and not (isinstance(one, dict) and isinstance(other, dict)):
             return False
         if isinstance(one, (list, tuple, dict)):
@@ -79,8 +79,8 @@ def test(data):
         assert str(error)
         return
     again = regauge.loads(written, format, **writes)
-    # Dates and decimals are text where the format has none (docs/python.md), and sets have no order:
-    # so either the value is the same, or what is written of it.
+    # Dates and decimals become text if the format has no type for them (docs/python.md), and sets
+    # are unordered: so either the value is the same, or its encoding is.
     try:
         assert same(value, again) or regauge.dumps(again, format, **writes) == written, (format, value, again)
     except regauge.Error as error:
@@ -89,7 +89,7 @@ def test(data):
 
 
 def seeds():
-    """The small files of the corpus, each behind the two bytes that say how it is read."""
+    """Yields the small files of the corpus, each after the two bytes that select how it is read."""
     root = pathlib.Path(__file__).resolve().parents[3] / "corpus"
     found = []
     for path in sorted(root.glob("*/**/*")):
@@ -100,7 +100,7 @@ def seeds():
 
 
 def mutate(data, max_size, seed):
-    """Something new of a seed, or of what there was."""
+    """Derives a new input from a seed, or from the previous input."""
     choice = random.Random(seed)
     base = data if choice.random() < 0.3 else choice.choice(SEEDS)
     if len(base) > 1 and choice.random() < 0.5:

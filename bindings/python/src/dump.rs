@@ -20,17 +20,17 @@ use crate::options::{For, Given};
 use crate::walk::Walker;
 
 thread_local! {
-    /// The buffer of the last `dumps` of this thread.
+    /// The buffer of this thread's last `dumps`.
     static IDLE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// A buffer larger than this is not kept: 4 MiB.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// The bytes of `object`; for a stream of records those of the list's elements.
+/// Returns the bytes of `object`; for a stream of records those of the list's elements.
 ///
 /// # Errors
-/// `EncodeError` and `LimitError`; what `default` raises.
+/// `EncodeError` and `LimitError`; whatever `default` raises.
 pub fn dumps<'py>(
     format: Format,
     object: &Bound<'py, PyAny>,
@@ -44,11 +44,11 @@ pub fn dumps<'py>(
     })
 }
 
-/// Writes `object` as the options ask for, and gives its bytes to `take`, which may let other
+/// Writes `object` according to the options, and passes its bytes to `take`, which may let other
 /// threads run.
 ///
 /// # Errors
-/// As [`dumps`].
+/// Those of [`dumps`].
 pub fn written<'py, T>(
     object: &Bound<'py, PyAny>,
     given: &Given<'py>,
@@ -56,7 +56,7 @@ pub fn written<'py, T>(
 ) -> PyResult<T> {
     let py = object.py();
     let mut walker = walker(py, given);
-    // Every way out of here but a panic leaves the buffer for the next.
+    // Every exit except a panic keeps the buffer for the next call.
     let mut buffer = IDLE.take();
     buffer.clear();
     let bytes = match write(object, &given.options, &mut walker, buffer) {
@@ -67,7 +67,7 @@ pub fn written<'py, T>(
                 .unwrap_or_else(|| errors::exception(py, &error, Way::Encode, given.keywords)));
         }
     };
-    // The line feed at the end of a file of JSON is no part of the document.
+    // The newline at the end of a JSON file is not part of the document.
     let held = match given.options.to {
         Format::Json => bytes.strip_suffix(b"\n").unwrap_or(&bytes),
         _ => &bytes,
@@ -79,7 +79,7 @@ pub fn written<'py, T>(
     Ok(taken)
 }
 
-/// A walker that does what was asked for.
+/// Creates a walker with the caller's options.
 pub fn walker<'py>(py: Python<'py>, given: &Given<'py>) -> Walker<'py> {
     let mut walker = Walker::new(py, given.options.to, given.options.limits);
     walker.sort_keys = given.sort_keys;
@@ -87,7 +87,7 @@ pub fn walker<'py>(py: Python<'py>, given: &Given<'py>) -> Walker<'py> {
     walker
 }
 
-/// Makes the writer that the options ask for, and does something with it.
+/// Creates the writer for the options, and runs something with it.
 macro_rules! with_writer {
     ($options:expr, $out:expr, |$writer:ident| $act:expr) => {{
         let options: &Options = $options;
@@ -105,7 +105,7 @@ macro_rules! with_writer {
                 let $writer = yaml::Writer::new(out, options.yaml_write.clone(), fidelity);
                 $act
             }
-            // The escapes of the notation change how many pairs there are in a map.
+            // The notation's escapes change the number of pairs in a map.
             Format::Msgpack if options.wraps() => {
                 let $writer = msgpack::Writer::new(out, fidelity);
                 $act
@@ -171,7 +171,7 @@ fn write<'py>(
     with_writer!(options, Out::reusing(buffer), |writer| finish(writer, object, options, walker))
 }
 
-/// Whether values that stand twice are written once.
+/// Returns whether shared values are written once.
 pub fn holds_references(options: &Options) -> bool {
     match options.to {
         Format::Yaml | Format::Marshal | Format::Pickle => true,
@@ -180,9 +180,9 @@ pub fn holds_references(options: &Options) -> bool {
     }
 }
 
-/// A writer that gives its bytes back.
+/// A writer that returns its bytes.
 pub trait IntoBytes<'o>: Writer {
-    /// The bytes.
+    /// Returns the bytes.
     fn into_bytes(self) -> Vec<u8>;
 }
 
@@ -219,7 +219,7 @@ fn finish<'o, 'py, W: IntoBytes<'o>>(
     Ok(writer.into_bytes())
 }
 
-/// Whether a list is a stream of its elements.
+/// Returns whether a list is a stream of its elements.
 fn is_stream(format: Format) -> bool {
     format == Format::Ndjson || format.is_marc()
 }
@@ -241,11 +241,11 @@ pub fn document<'py, W: Writer>(
     writer.end_document()
 }
 
-/// A sink for a walk whose events nobody needs.
+/// A sink for a walk whose events are not needed.
 pub struct Nothing(Fidelity);
 
 impl Nothing {
-    /// It.
+    /// Returns it.
     pub fn new(format: Format) -> Nothing {
         Nothing(Fidelity::new(regauge::OnLoss::Approximate, format))
     }

@@ -1,4 +1,4 @@
-//! The core's errors as Python's exceptions.
+//! Converts the core's errors to Python exceptions.
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use regauge::{Error, ErrorKind, Format};
 use crate::options::{For, Keywords};
 use crate::python;
 
-/// Which way the data went.
+/// The direction of the conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// Bytes to objects.
@@ -18,15 +18,15 @@ pub enum Way {
     Encode,
 }
 
-/// The text of an error, whose hint advises what a function with these keyword arguments takes.
+/// Returns the text of an error, with a hint for a function with these keyword arguments.
 pub fn text(error: &Error, keywords: Keywords) -> String {
     let takes = |opt| keywords.takes(opt);
     error.display(&Surface { language: Language::Python, takes: &takes }).to_string()
 }
 
-/// The exception for an error of a function with these keyword arguments: `DecodeError`,
+/// Returns the exception for an error of a function with these keyword arguments: `DecodeError`,
 /// `EncodeError` or `LimitError` with the attributes `kind`, `offset`, `path`, `record`, `line`,
-/// `column`, `hint` and `excerpt`; what the system or Python itself raised as it is.
+/// `column`, `hint` and `excerpt`; system errors and Python's own exceptions are passed on.
 #[cold]
 pub fn exception(py: Python<'_>, error: &Error, way: Way, keywords: Keywords) -> PyErr {
     if error.kind() == ErrorKind::Io {
@@ -57,8 +57,8 @@ pub fn exception(py: Python<'_>, error: &Error, way: Way, keywords: Keywords) ->
     make().unwrap_or_else(|raised| raised)
 }
 
-/// The exception for an error of the store: `StoreError` with `kind`, `passing` and `key`, or that of
-/// the document, which then names its key.
+/// Returns the exception for a store error: `StoreError` with `kind`, `passing` and `key`, or that
+/// of the document, with its key added.
 #[cold]
 pub fn stored(py: Python<'_>, error: &regauge_store::Error, way: Way) -> PyErr {
     use regauge_store::Error as Store;
@@ -86,7 +86,7 @@ pub fn stored(py: Python<'_>, error: &regauge_store::Error, way: Way) -> PyErr {
     make().unwrap_or_else(|raised| raised)
 }
 
-/// The text of an error of the store.
+/// Returns the text of a store error.
 pub fn stored_text(error: &regauge_store::Error) -> String {
     match error {
         regauge_store::Error::Document { key, error } => {
@@ -100,7 +100,7 @@ fn stored_keywords(error: &Error) -> Keywords {
     Keywords::new(For::Storing, error.format().unwrap_or(Format::Json))
 }
 
-/// An exception of ours with the key of the document that it is about in front.
+/// Prefixes one of our exceptions with the key of its document.
 #[cold]
 pub fn keyed(py: Python<'_>, raised: PyErr, key: &str) -> PyErr {
     let value = raised.value(py);
@@ -118,7 +118,7 @@ pub fn keyed(py: Python<'_>, raised: PyErr, key: &str) -> PyErr {
     raised
 }
 
-/// What the system said, or an exception that had to pass through a reader or a writer.
+/// Extracts a system error, or an exception that passed through a reader or a writer.
 fn io(py: Python<'_>, error: &Error) -> PyErr {
     let source =
         std::error::Error::source(error).and_then(|it| it.downcast_ref::<std::io::Error>());

@@ -1,4 +1,4 @@
-//! `loads` and `dumps` of each format, in a module of its own.
+//! `loads` and `dumps` of each format, each in its own module.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -6,7 +6,7 @@ use regauge::Format;
 
 use crate::{dump, load};
 
-/// A module with the two functions: its name, the format, what they take beside the data, and the
+/// Defines a module with the two functions: its name, the format, their signatures, and the
 /// documentation that `help` shows.
 macro_rules! formats {
     ($($module:ident $format:ident
@@ -50,19 +50,19 @@ macro_rules! formats {
     };
 }
 
-/// What all `loads` take.
+/// Appends the options that all `loads` take.
 macro_rules! loading {
     ($text:expr) => {
         concat!(
             $text,
             "
 
-limits -- bounds of the reader by name, None for no bound: depth, token_bytes, record_bytes,
+limits -- limits of the reader by name, None for no limit: depth, token_bytes, record_bytes,
     integer_digits, nodes, aliases
-unwrap -- the data is in the reversible notation ({'$binary': ...}) that dumps(..., on_loss='wrap')
-    wrote: gives what it stands for, and refuses what is not the notation
-duplicate_keys -- 'last' (the default) takes the last of equal keys, 'refuse' raises
-object_hook -- called with each dict; its result stands in the dict's place
+unwrap -- reads the reversible notation ({'$binary': ...}) that dumps(..., on_loss='wrap') writes:
+    returns the original values, and refuses anything that is not the notation
+duplicate_keys -- 'last' (the default) keeps the last of equal keys, 'refuse' raises
+object_hook -- called with each dict; its result replaces the dict
 object_pairs_hook -- called with the pairs of each map instead
 
 Raises DecodeError, with .kind, .offset, .path and .record, and LimitError."
@@ -70,19 +70,19 @@ Raises DecodeError, with .kind, .offset, .path and .record, and LimitError."
     };
 }
 
-/// What all `dumps` take.
+/// Appends the options that all `dumps` take.
 macro_rules! dumping {
     ($text:expr) => {
         concat!(
             $text,
             "
 
-limits -- {'depth': n} bounds the nesting
+limits -- {'depth': n} limits the nesting
 on_loss -- what happens to a value that the format cannot hold: 'refuse' (the default) raises,
     'wrap' writes a notation that loads(..., unwrap=True) undoes, 'approximate' writes the nearest
     value
 objects -- the same for classes, tags and symbols: 'refuse', 'wrap', 'data'
-default -- called for an object of a type that nothing is known of; gives another in its place
+default -- called with an object of an unknown type; returns a replacement
 sort_keys -- writes the keys of every map in order
 
 Raises EncodeError, with .kind and .path, and LimitError."
@@ -93,7 +93,7 @@ Raises EncodeError, with .kind and .path, and LimitError."
 formats! {
     json Json
         ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', comments=False, trailing_commas=False, non_finite=False)",
-        loading!("The value of a JSON document, given as bytes, str or any buffer.
+        loading!("Returns the value of a JSON document, given as bytes, str or any buffer.
 
 >>> import regauge
 >>> regauge.json.loads(b'{\"a\": [1, 2.5, null]}')
@@ -101,26 +101,26 @@ formats! {
 
 Integers are exact at any size. A number with a fraction or an exponent is a float; with
 numbers='exact' a decimal.Decimal with its digits. comments, trailing_commas and non_finite
-accept what RFC 8259 does not have."))
+accept what RFC 8259 forbids."))
         ("(value, /, *, limits=None, on_loss='refuse', objects=None, default=None, sort_keys=False, indent=None, ascii=False, float_style='shortest', text=False)",
-        dumping!("The value as JSON, compact, in bytes; with text=True as str.
+        dumping!("Returns the value as compact JSON, as bytes; with text=True as str.
 
 >>> import regauge, datetime
 >>> regauge.json.dumps({'a': [1, 2.5, None], 'on': datetime.date(2026, 11, 21)})
 b'{\"a\":[1,2.5,null],\"on\":\"2026-11-21\"}'
 
-NaN, infinities, bytes and keys that are not text have no form in JSON: see on_loss. indent is
-a number of spaces, ascii escapes what is not ASCII."))
+JSON cannot represent NaN, infinities, bytes and keys that are not text: see on_loss. indent is
+a number of spaces, ascii escapes non-ASCII characters."))
     ndjson Ndjson
         ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', comments=False, trailing_commas=False, non_finite=False)",
-        loading!("The list of the documents of NDJSON, one a line.
+        loading!("Returns the documents of NDJSON, one per line, as a list.
 
 >>> import regauge
 >>> regauge.ndjson.loads(b'{\"a\": 1}\\n[2]\\n')
 [{'a': 1}, [2]]
 "))
         ("(value, /, *, limits=None, on_loss='refuse', objects=None, default=None, sort_keys=False, ascii=False, float_style='shortest', text=False)",
-        dumping!("The elements of a list as NDJSON, one a line.
+        dumping!("Returns the elements of a list as NDJSON, one per line.
 
 >>> import regauge
 >>> regauge.ndjson.dumps([{'a': 1}, [2]])
@@ -128,16 +128,16 @@ b'{\"a\":1}\\n[2]\\n'
 "))
     msgpack Msgpack
         ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, ext_hook=None)",
-        loading!("The value of a MessagePack document.
+        loading!("Returns the value of a MessagePack document.
 
 >>> import regauge
 >>> regauge.msgpack.loads(b'\\x81\\xa1a\\x92\\x01\\x02')
 {'a': [1, 2]}
 
-Points in time are datetime in UTC, other extensions regauge.ExtType, or what
-ext_hook(code, data) makes of them. An array that is a key is a tuple."))
+Points in time are datetime in UTC, other extensions regauge.ExtType, or the result of
+ext_hook(code, data). An array used as a key is a tuple."))
         ("(value, /, *, limits=None, on_loss='refuse', objects=None, default=None, sort_keys=False)",
-        dumping!("The value as MessagePack, every part in its shortest form.
+        dumping!("Returns the value as MessagePack, every part in its shortest form.
 
 >>> import regauge
 >>> regauge.msgpack.dumps({'a': [1, 2]})
@@ -145,7 +145,7 @@ b'\\x81\\xa1a\\x92\\x01\\x02'
 "))
     bson Bson
         ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None)",
-        loading!("The dict of a BSON document.
+        loading!("Returns the dict of a BSON document.
 
 >>> import regauge
 >>> regauge.bson.loads(b'\\x0c\\x00\\x00\\x00\\x10a\\x00\\x01\\x00\\x00\\x00\\x00')
@@ -154,36 +154,36 @@ b'\\x81\\xa1a\\x92\\x01\\x02'
 Points in time are datetime in UTC, decimals decimal.Decimal; ObjectId, Regex, Code and the like
 are regauge's own classes."))
         ("(value, /, *, limits=None, on_loss='refuse', objects=None, default=None, sort_keys=False, document_bytes=None)",
-        dumping!("A dict as BSON.
+        dumping!("Returns a dict as BSON.
 
 >>> import regauge
 >>> regauge.bson.dumps({'a': 1})
 b'\\x0c\\x00\\x00\\x00\\x10a\\x00\\x01\\x00\\x00\\x00\\x00'
 
-A datetime without zone is taken for UTC, as pymongo takes it. document_bytes refuses a larger
-document."))
+A datetime without a time zone is assumed to be UTC, as in pymongo. document_bytes refuses larger
+documents."))
     cbor Cbor
         ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, tag_hook=None)",
-        loading!("The value of a CBOR document.
+        loading!("Returns the value of a CBOR document.
 
 >>> import regauge
 >>> regauge.cbor.loads(b'\\xa1\\x61a\\x82\\x01\\x02')
 {'a': [1, 2]}
 
-Tags that Python has a type for come as that: dates, decimals, UUIDs, sets. Others are
-regauge.Object, or what tag_hook(tag, value) makes of them."))
+Tags with a matching Python type are returned as that: dates, decimals, UUIDs, sets. Others are
+regauge.Object, or the result of tag_hook(tag, value)."))
         ("(value, /, *, limits=None, on_loss='refuse', objects=None, default=None, sort_keys=False, deterministic=False, indefinite=False)",
-        dumping!("The value as CBOR.
+        dumping!("Returns the value as CBOR.
 
 >>> import regauge
 >>> regauge.cbor.dumps({'a': [1, 2]})
 b'\\xa1aa\\x82\\x01\\x02'
 
-deterministic writes the encoding of RFC 8949, 4.2.1. A list or dict that stands in several places
-is written once, and shared (tags 28 and 29)."))
+deterministic writes the encoding of RFC 8949, 4.2.1. A list or dict that occurs several times is
+written once, and shared (tags 28 and 29)."))
     yaml Yaml
         ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', tag_hook=None, schema='core', types=None)",
-        loading!("The value of a YAML document, given as bytes, str or any buffer.
+        loading!("Returns the value of a YAML document, given as bytes, str or any buffer.
 
 >>> import regauge
 >>> regauge.yaml.loads('a: [1, yes]\\nb: {c: 2026-11-21}')
@@ -191,11 +191,11 @@ is written once, and shared (tags 28 and 29)."))
 >>> regauge.yaml.loads('a: [1, yes]\\nb: {c: 2026-11-21}', schema='1.1')
 {'a': [1, True], 'b': {'c': datetime.date(2026, 11, 21)}}
 
-schema says what plain text means: 'core' is YAML 1.2, '1.1' what PyYAML's safe_load reads,
-'json' and 'failsafe' those of the specification. Nothing is ever constructed by a tag: an unknown
-one gives a regauge.Object, or what tag_hook(tag, value) makes of it."))
+schema sets how plain text is interpreted: 'core' is YAML 1.2, '1.1' matches PyYAML's safe_load,
+'json' and 'failsafe' are those of the specification. A tag never constructs anything: an unknown
+one becomes a regauge.Object, or the result of tag_hook(tag, value)."))
         ("(value, /, *, limits=None, on_loss='refuse', objects=None, default=None, sort_keys=False, indent=2, indent_sequences=False, document_start=False, text=False)",
-        dumping!("The value as YAML in block style, in bytes; with text=True as str.
+        dumping!("Returns the value as YAML in block style, as bytes; with text=True as str.
 
 >>> import regauge
 >>> print(regauge.yaml.dumps({'a': [1, 'yes']}, text=True), end='')
@@ -203,21 +203,21 @@ a:
 - 1
 - 'yes'
 
-Text that any reader of YAML 1.1 or 1.2 would take for something else is quoted. A list or dict
-that stands in several places gets an anchor."))
+Text that any reader of YAML 1.1 or 1.2 would read as something else is quoted. A list or dict
+that occurs several times gets an anchor."))
     marshal Marshal
         ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, types=None, binary='bytes', exact=False)",
-        loading!("The value of a document of Ruby's Marshal.
+        loading!("Returns the value of a document of Ruby's Marshal.
 
 >>> import regauge
 >>> regauge.marshal.loads(b'\\x04\\x08[\\x07i\\x06i\\x07')
 [1, 2]
 
-Symbols are regauge.Symbol, a kind of str. An object is an inert regauge.Object; types gives
-constructors of your own by the name of the class, which are called with what is inside. Nothing
-else is ever built. binary='text' takes strings without an encoding for text."))
+Symbols are regauge.Symbol, a kind of str. An object is an inert regauge.Object; types maps class
+names to constructors of your own, which are called with the content. Nothing else is ever built.
+binary='text' reads strings without an encoding as text."))
         ("(value, /, *, limits=None, on_loss='refuse', objects=None, default=None, sort_keys=False)",
-        dumping!("The value as Ruby's Marshal 4.8.
+        dumping!("Returns the value as Ruby's Marshal 4.8.
 
 >>> import regauge
 >>> regauge.marshal.dumps([1, 2])
@@ -225,7 +225,7 @@ b'\\x04\\x08[\\x07i\\x06i\\x07'
 "))
     pickle Pickle
         ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, types=None, strings='ascii')",
-        loading!("The value of a pickle, without running it: nothing is imported or called.
+        loading!("Returns the value of a pickle, without running it: nothing is imported or called.
 
 >>> import pickle, regauge
 >>> regauge.pickle.loads(pickle.dumps({'a': (1, 2)}))
@@ -233,12 +233,12 @@ b'\\x04\\x08[\\x07i\\x06i\\x07'
 >>> regauge.pickle.loads(b'cos\\nsystem\\n(S\\'true\\'\\ntR.')
 Object('python', 'call', 'os.system', {'args': ['true']})
 
-Dates, decimals, sets, paths and the like are what they were; any other object is an inert
-regauge.Object. types gives constructors of your own by the name of the class ('shop.Order'),
-which are called with what is inside: the dict of the fields. strings says what the 8-bit strings
-of Python 2 are: 'ascii', 'utf8', 'latin1', 'bytes'."))
+Dates, decimals, sets, paths and the like keep their types; any other object is an inert
+regauge.Object. types maps class names ('shop.Order') to constructors of your own, which are
+called with the content: the dict of the fields. strings sets how the 8-bit strings of Python 2
+are read: 'ascii', 'utf8', 'latin1', 'bytes'."))
         ("(value, /, *, limits=None, on_loss='refuse', objects=None, default=None, sort_keys=False, protocol=4)",
-        dumping!("The value as a pickle that pickle.loads reads, protocol 0 to 5.
+        dumping!("Returns the value as a pickle that pickle.loads reads, protocol 0 to 5.
 
 >>> import pickle, regauge
 >>> pickle.loads(regauge.pickle.dumps({'a': (1, {2, 3})}))
@@ -247,20 +247,20 @@ of Python 2 are: 'ascii', 'utf8', 'latin1', 'bytes'."))
 A dataclass, an attrs class and an enum are written as their data."))
     marc Marc
         ("(data, /, *, limits=None, charset='auto', repair=False, references=False)",
-        "The records of MARC 21 (ISO 2709) as a list of dicts, in the shape of MARC-in-JSON.
-references=True reads references such as &#x4E2D; in MARC-8 as the characters they stand for.
+        "Returns the records of MARC 21 (ISO 2709) as a list of dicts, in the shape of MARC-in-JSON.
+references=True decodes references such as &#x4E2D; in MARC-8.
 
 For records with methods see regauge.marc.MARCReader.")
         ("(value, /, *, limits=None, on_loss='refuse', write_charset='auto', oversize=False)",
-        "Records, dicts in the shape of MARC-in-JSON, as MARC 21 (ISO 2709).")
+        "Returns records, given as dicts in the shape of MARC-in-JSON, as MARC 21 (ISO 2709).")
     marcxml MarcXml
         ("(data, /, *, limits=None)",
-        "The records of MARCXML as a list of dicts, in the shape of MARC-in-JSON.")
+        "Returns the records of MARCXML as a list of dicts, in the shape of MARC-in-JSON.")
         ("(value, /, *, limits=None, on_loss='refuse', compact=False)",
-        "Records, dicts in the shape of MARC-in-JSON, as MARCXML.")
+        "Returns records, given as dicts in the shape of MARC-in-JSON, as MARCXML.")
     marcjson MarcJson
         ("(data, /, *, limits=None)",
-        "The records of MARC-in-JSON, one a line or in one array, as a list of dicts.")
+        "Returns the records of MARC-in-JSON, one per line or in one array, as a list of dicts.")
         ("(value, /, *, limits=None, on_loss='refuse')",
-        "Records, dicts in the shape of MARC-in-JSON, as lines of MARC-in-JSON.")
+        "Returns records, given as dicts in the shape of MARC-in-JSON, as lines of MARC-in-JSON.")
 }

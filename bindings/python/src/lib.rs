@@ -1,7 +1,7 @@
 //! The Python package's native part: Python objects from events, and events from Python objects.
 //!
 //! [`build`] is the sink of `loads`, [`walk`] the source of `dumps`; both are generic over the
-//! core's readers and writers. `unsafe` stands in [`raw`] and nowhere else.
+//! core's readers and writers. `unsafe` is confined to [`raw`].
 
 #![deny(unsafe_code)]
 
@@ -25,7 +25,7 @@ mod walk;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The value of bytes in a format of this name.
+/// Decodes bytes in a format of this name.
 #[pyfunction]
 #[pyo3(signature = (format, data, options = None))]
 fn loads_as<'py>(
@@ -36,7 +36,7 @@ fn loads_as<'py>(
     load::loads(stream::format(format)?, data, options)
 }
 
-/// The bytes of a value in a format of this name.
+/// Encodes a value in a format of this name.
 #[pyfunction]
 #[pyo3(signature = (format, value, options = None))]
 fn dumps_as<'py>(
@@ -47,7 +47,7 @@ fn dumps_as<'py>(
     dump::dumps(stream::format(format)?, value, options)
 }
 
-/// The format that a file's name tells, or `None`.
+/// Returns the format that a file's name implies, or `None`.
 #[pyfunction]
 fn format_of_name(name: &str) -> Option<&'static str> {
     regauge::Format::from_name(name).map(regauge::Format::name)

@@ -20,13 +20,13 @@ use crate::options::{For, Given};
 use crate::raw::bytes::Input;
 use crate::raw::collector::Pause;
 
-/// Below this many bytes a document makes too few objects to set the collector off.
+/// A document smaller than this creates too few objects to trigger the collector.
 const PAUSE_BYTES: usize = 256;
 
-/// The object in `data`; for a stream of records the list of them.
+/// Returns the object in `data`; for a stream of records the list of them.
 ///
 /// # Errors
-/// `DecodeError` and `LimitError`; what a hook raises.
+/// `DecodeError` and `LimitError`; whatever a hook raises.
 pub fn loads<'py>(
     format: Format,
     data: &Bound<'py, PyAny>,
@@ -38,7 +38,7 @@ pub fn loads<'py>(
     loads_with(py, input.as_slice(), given)
 }
 
-/// The same with options that are known.
+/// The same with parsed options.
 pub fn loads_with<'py>(
     py: Python<'py>,
     bytes: &[u8],
@@ -75,7 +75,7 @@ impl From<Error> for Failed {
     }
 }
 
-/// Makes the parser that the options ask for, and does something with it.
+/// Creates the parser for the options, and runs something with it.
 macro_rules! with_parser {
     ($options:expr, |$parser:ident| $act:expr) => {{
         let options: &Options = $options;
@@ -129,7 +129,7 @@ macro_rules! with_parser {
 }
 pub(crate) use with_parser;
 
-/// A format that the core knows and this package does not.
+/// Creates the error for a format that the core knows and this package does not.
 #[cold]
 pub fn unknown(format: Format) -> Error {
     let message = format!("{} is not in this version of the package", format.title());
@@ -165,28 +165,29 @@ fn parse<'py>(
 }
 
 thread_local! {
-    /// The parsers of the last pickle and of the last document of Marshal of this thread, with the
-    /// memory that they grew to.
+    /// This thread's parsers of the last pickle and of the last Marshal document, which keep the
+    /// memory they have allocated.
     static PICKLE: Cell<Option<pickle::Parser>> = const { Cell::new(None) };
     static MARSHAL: Cell<Option<marshal::Parser>> = const { Cell::new(None) };
 }
 
 thread_local! {
-    /// How many documents of Marshal are parsed without a try whether they are plain data.
+    /// Number of Marshal documents for which the fast path is skipped.
     static PLAIN_REST: Cell<u8> = const { Cell::new(0) };
 }
 
-/// So many documents are parsed at once after one that was no plain data: the next are likely none either.
+/// Skips the fast path for this many documents after one that was not plain data: the next are
+/// probably not either.
 const PLAIN_REST_AFTER: u8 = 7;
 
-/// The value of a document of Marshal that is plain data, and shares nothing that can change: in one pass
-/// instead of two, which takes a sixth less. `None` for any other.
+/// Decodes a Marshal document that is plain data without shared mutable values: in one pass instead
+/// of two, which takes a sixth less time. `None` for any other.
 fn plain_marshal<'py>(
     bytes: &[u8],
     options: &Options,
     builder: &mut Builder<'py>,
 ) -> Option<Bound<'py, PyAny>> {
-    // What a hook is called with comes once.
+    // The arguments of a hook occur once.
     if builder.runs_python() || options.unwraps() {
         return None;
     }
@@ -210,11 +211,11 @@ fn plain_marshal<'py>(
     None
 }
 
-/// A parser of a larger document is not kept: it has up to eight times the memory.
+/// A parser of a larger document is not kept: it uses up to eight times the memory.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// A document, with the parser that was left by the one before, which had the same options. To get
-/// its memory anew takes a tenth of the time of a small one.
+/// Reads a document with the parser of the previous one, which had the same options. Reallocating
+/// its memory takes a tenth of the time of a small document.
 fn kept<'py, P: Parse>(
     idle: &'static LocalKey<Cell<Option<P>>>,
     bytes: &[u8],
@@ -231,7 +232,7 @@ fn kept<'py, P: Parse>(
     Ok(value)
 }
 
-/// The next document: `Ok(false)` at the end of the stream.
+/// Reads the next document: `Ok(false)` at the end of the stream.
 pub fn next<P: Parse>(
     reader: &mut Reader<'_, P>,
     options: &Options,
@@ -258,7 +259,7 @@ fn one<'py, P: Parse>(
     }
     if !more {
         if format == Format::Yaml {
-            // An empty stream has no document; loaders of YAML give None for it.
+            // An empty stream has no document; YAML loaders return None for it.
             return Ok(builder.take_or_none());
         }
         let error = Error::truncated("found no bytes, expected a value").at(0).in_format(format);
@@ -273,7 +274,7 @@ fn one<'py, P: Parse>(
                 "found {left} trailing bytes after the value, expected the end of the input"
             );
             let error = Error::syntax(message).at(at).in_format(format);
-            error.hint("take iter_load for a stream of documents")
+            error.hint("use iter_load for a stream of documents")
         };
         if !format.is_text() {
             return Err(one_document(end).into());
@@ -286,7 +287,7 @@ fn one<'py, P: Parse>(
     Ok(value)
 }
 
-/// All records as a list.
+/// Returns all records as a list.
 fn all<'py, P: Parse>(
     reader: &mut Reader<'_, P>,
     mut more: bool,

@@ -1,4 +1,4 @@
-//! Keyword arguments to the core's options: the same names in all functions.
+//! Converts keyword arguments to the core's options: the same names in all functions.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -10,25 +10,25 @@ use regauge::{Format, Objects, OnLoss, Options, bson, marc, marshal, pickle, yam
 
 use crate::build::Hooks;
 
-/// What a caller asked for.
+/// The caller's options.
 pub struct Given<'py> {
-    /// What the core does.
+    /// The core's options.
     pub options: Options,
     /// Functions to call while loading.
     pub hooks: Hooks<'py>,
-    /// A function to call for what cannot be written.
+    /// A function to call for unsupported objects.
     pub default: Option<Bound<'py, PyAny>>,
-    /// Keys in order.
+    /// Whether keys are sorted.
     pub sort_keys: bool,
-    /// Text instead of bytes.
+    /// Whether to return text instead of bytes.
     pub text: bool,
-    /// A function that is told of each record that is passed over.
+    /// A function to call for each skipped record.
     pub on_bad: Option<Bound<'py, PyAny>>,
-    /// What the function takes that was called.
+    /// The options that the called function takes.
     pub keywords: Keywords,
 }
 
-/// Which keyword arguments a function takes.
+/// The set of keyword arguments that a function takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum For {
     /// `loads`, `load`, `iter_load`.
@@ -39,12 +39,12 @@ pub enum For {
     Converting,
     /// `Store`, whose values may be in any format.
     Storing,
-    /// A function without keyword arguments of ours.
+    /// A function without options.
     Nothing,
 }
 
-/// The keyword arguments of a function: those of its options, as the core's table has them, and of
-/// what only Python knows.
+/// The keyword arguments of a function: those of its options, from the core's table, and those that
+/// exist only in Python.
 #[derive(Clone, Copy, Debug)]
 pub struct Keywords {
     purpose: For,
@@ -52,15 +52,15 @@ pub struct Keywords {
 }
 
 impl Keywords {
-    /// Of a function that takes none.
+    /// For a function that takes none.
     pub const NONE: Keywords = Keywords { purpose: For::Nothing, format: Format::Json };
 
-    /// Of a function for this format.
+    /// For a function of this format.
     pub fn new(purpose: For, format: Format) -> Keywords {
         Keywords { purpose, format }
     }
 
-    /// Whether the function takes an option.
+    /// Returns whether the function takes an option.
     pub fn takes(self, opt: Opt) -> bool {
         opt.name(Language::Python).is_some() && self.takes_row(opt.row())
     }
@@ -75,7 +75,7 @@ impl Keywords {
         }
     }
 
-    /// What the function takes beside options: hooks, and the like.
+    /// Returns what the function takes besides options: hooks, and the like.
     fn own(self) -> &'static [&'static str] {
         match (self.purpose, self.format) {
             (For::Nothing | For::Converting, _) => &[],
@@ -106,7 +106,7 @@ impl Keywords {
         }
     }
 
-    /// The names of the options.
+    /// Returns the names of the options.
     fn names(self) -> impl Iterator<Item = &'static str> {
         let rows = OPTIONS.iter().filter(move |row| self.takes_row(row));
         rows.filter_map(|row| row.name(Language::Python))
@@ -130,10 +130,10 @@ impl Keywords {
 }
 
 impl<'py> Given<'py> {
-    /// Nothing but the formats, as a store reads and writes its values.
+    /// Creates options that only set the formats, for a store's values.
     pub fn new(from: Format, to: Format) -> Given<'py> {
         let mut options = Options::new(from, to);
-        // Tuples and the like are wanted; and a number is what Python writes it as.
+        // Tuples and the like are wanted; and a number is whatever Python writes.
         options.pickle.exact = true;
         options.json_read.exact_numbers = false;
         options.json_write.exact_numbers = true;
@@ -149,11 +149,10 @@ impl<'py> Given<'py> {
         }
     }
 
-    /// What the keyword arguments say.
+    /// Parses the keyword arguments.
     ///
     /// # Errors
-    /// `TypeError` for one that the function does not take, `ValueError` for a value that it does
-    /// not know.
+    /// `TypeError` for one that the function does not take, `ValueError` for an unknown value.
     pub fn parse(
         from: Format,
         to: Format,
@@ -184,8 +183,8 @@ impl<'py> Given<'py> {
         Ok(given)
     }
 
-    /// A decimal is a number of JSON and YAML, but in the notation it is a decimal: else it would come
-    /// back as a float.
+    /// In JSON and YAML a decimal is a plain number, but in the notation it stays a decimal:
+    /// otherwise it would be read as a float.
     pub fn settle_decimals(&mut self) {
         let as_numbers = self.options.on_loss != OnLoss::Wrap;
         self.options.json_write.exact_numbers = as_numbers;
@@ -380,13 +379,13 @@ impl<'py> Given<'py> {
         Ok(())
     }
 
-    /// Whether a key that stands twice is refused.
+    /// Returns whether duplicate keys are refused.
     pub fn unique(&self) -> bool {
         self.options.duplicate_keys == DuplicateKeys::Refuse
     }
 }
 
-/// The choice of this name.
+/// Returns the choice of this name.
 fn choose<T: Copy>(name: &str, value: &Bound<'_, PyAny>, choices: &[(&str, T)]) -> PyResult<T> {
     let found: String = value.extract()?;
     let choice = choices.iter().find(|(choice, _)| *choice == found);

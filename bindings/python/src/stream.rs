@@ -1,4 +1,4 @@
-//! Streams: documents out of a file one by one, and documents into a file.
+//! Streams: reads documents from a file one by one, and writes documents to a file.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Write};
@@ -25,12 +25,12 @@ use crate::raw::bytes::Input;
 use crate::raw::collector::Pause;
 use crate::turn::Turn;
 
-/// The format of a name that Python passes.
+/// Returns the format of a name that Python passes.
 pub fn format(name: &str) -> PyResult<Format> {
     name.parse().map_err(PyValueError::new_err)
 }
 
-/// A path, if that is what the object is.
+/// Returns a path, if the object is one.
 pub fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     if object.is_instance_of::<PyString>() || object.hasattr("__fspath__")? {
         return object.extract().map(Some);
@@ -38,7 +38,7 @@ pub fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     Ok(None)
 }
 
-/// A file object of Python's, read by its `read`.
+/// A Python file object, read through its `read`.
 struct PyRead(Py<PyAny>);
 
 impl Read for PyRead {
@@ -53,9 +53,9 @@ impl Read for PyRead {
                 }
                 let part = Input::new(&part)?;
                 let part = part.as_slice();
-                // A `read` that gives more than it was asked for is broken.
+                // A `read` that returns more than requested is broken.
                 let Some(room) = buffer.get_mut(..part.len()) else {
-                    return Err(PyValueError::new_err("read() gave more than it was asked for"));
+                    return Err(PyValueError::new_err("read() returned more than requested"));
                 };
                 room.copy_from_slice(part);
                 Ok(part.len())
@@ -65,7 +65,7 @@ impl Read for PyRead {
     }
 }
 
-/// A file object of Python's, written by its `write`.
+/// A Python file object, written through its `write`.
 struct PyWrite(Py<PyAny>);
 
 impl Write for PyWrite {
@@ -73,7 +73,7 @@ impl Write for PyWrite {
         Python::attach(|py| {
             let written = self.0.bind(py).call_method1("write", (PyBytes::new(py, bytes),));
             let written = written.map_err(io::Error::other)?;
-            // None is what files give that write all of it.
+            // Files that write everything return None.
             match written.extract::<Option<usize>>() {
                 Ok(Some(count)) => Ok(count.min(bytes.len())),
                 _ => Ok(bytes.len()),
@@ -86,18 +86,18 @@ impl Write for PyWrite {
     }
 }
 
-/// Where bytes come from: a path, the bytes themselves, or a file object.
+/// The source of the bytes: a path, the bytes themselves, or a file object.
 pub enum From {
     /// A file by its name.
     Path(PathBuf),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// Anything with a `read`.
+    /// Any object with a `read`.
     File(Py<PyAny>),
 }
 
 impl From {
-    /// What the caller passed.
+    /// Interprets the caller's source.
     ///
     /// # Errors
     /// `TypeError` for anything else.
@@ -117,7 +117,7 @@ impl From {
         }
     }
 
-    /// The stream.
+    /// Opens the stream.
     ///
     /// # Errors
     /// Those of opening the file.
@@ -155,22 +155,22 @@ struct Stream {
     hooks: [Option<Py<PyAny>>; 5],
     on_bad: Option<Py<PyAny>>,
     unique: bool,
-    /// The file, to read it again for the path of a fault.
+    /// The file, to read it again for the path of an error.
     path: Option<PathBuf>,
 }
 
-/// The documents of a stream, one by one: what `iter_load` gives. Threads that share one get different
-/// documents.
+/// Iterates over the documents of a stream: the result of `iter_load`. Threads that share one get
+/// different documents.
 #[pyclass(module = "regauge", name = "Documents", frozen)]
 pub struct PyDocuments {
     stream: Turn<Stream>,
-    /// What can be asked while the stream is in use.
+    /// State that can be queried while the stream is in use.
     bad: AtomicU64,
     offset: AtomicU64,
     ended: AtomicBool,
 }
 
-/// `iter_load` of every format.
+/// Implements `iter_load` of every format.
 #[pyfunction]
 #[pyo3(signature = (format, source, arguments = None))]
 pub fn iter_load<'py>(
@@ -206,7 +206,7 @@ pub fn iter_load<'py>(
 }
 
 impl Stream {
-    /// The next document; `bad_records` counts those that are passed over.
+    /// Returns the next document; `bad_records` counts skipped ones.
     fn next<'py>(
         &mut self,
         py: Python<'py>,
@@ -223,7 +223,7 @@ impl Stream {
         let mut builder = Builder::new(py, self.options.from, hooks.some());
         builder.unique_keys(self.unique);
         loop {
-            // Reading may run Python code: a file object's. Only its own objects are made there.
+            // Reading may run Python code: that of a file object. It creates only its own objects.
             let pause = Pause::new(py, !builder.runs_python() && self.path.is_some());
             let done = self.documents.next(&self.options, &mut builder);
             drop(pause);
@@ -284,7 +284,7 @@ impl PyDocuments {
         let Some(mut stream) = self.stream.take(py)? else { return Ok(None) };
         let next = stream.next(py, &self.bad);
         self.offset.store(stream.documents.offset(), Ordering::Relaxed);
-        // Behind a fault, or the end, there is no more.
+        // After an error, or the end, there is nothing more.
         if !matches!(next, Ok(Some(_))) {
             self.ended.store(true, Ordering::Relaxed);
             stream.end();
@@ -292,20 +292,21 @@ impl PyDocuments {
         next
     }
 
-    /// Bytes of input that are behind us; `None` after the end.
+    /// Returns the number of bytes read so far; `None` after the end.
     #[getter]
     fn offset(&self) -> Option<u64> {
         let ended = self.ended.load(Ordering::Relaxed);
         (!ended).then(|| self.offset.load(Ordering::Relaxed))
     }
 
-    /// How many records were passed over so far (with `bad="skip"`).
+    /// Returns how many records were skipped so far (with `bad="skip"`).
     #[getter]
     fn bad_records(&self) -> u64 {
         self.bad.load(Ordering::Relaxed)
     }
 
-    /// Ends the stream and closes what was opened. A hook's call ends it behind the document at hand.
+    /// Ends the stream and closes what was opened. If a hook calls it, the stream ends after the
+    /// current document.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.ended.store(true, Ordering::Relaxed);
         if !self.stream.end_behind() {
@@ -324,7 +325,7 @@ impl PyDocuments {
     }
 }
 
-/// A writer of any format that is written to from Python.
+/// A writer of any format, for Python.
 trait Target: Send {
     fn write<'py>(
         &mut self,
@@ -342,8 +343,8 @@ impl<W: CoreWriter + Send> Target for W {
         options: &Options,
         walker: &mut crate::walk::Walker<'py>,
     ) -> regauge::Result {
-        // A document that turns out to have shared values is written again from its beginning; and
-        // one that fails leaves no trace.
+        // A document that turns out to have shared values is rewritten from its beginning; and one
+        // that fails leaves no trace.
         self.checkpoint();
         let references = dump::holds_references(options);
         if references {
@@ -377,15 +378,15 @@ struct Sending {
     sort_keys: bool,
 }
 
-/// Writes documents to a file, one by one. Threads may share one: a document is written whole.
+/// Writes documents to a file, one by one. Threads may share one: documents are never interleaved.
 #[pyclass(module = "regauge", name = "Writer", frozen)]
 pub struct PyWriter {
     sending: Turn<Sending>,
-    /// A file object that is ours to flush, not to close.
+    /// A file object that we flush but do not close.
     file: Option<Py<PyAny>>,
 }
 
-/// `Writer` of every format.
+/// Implements `Writer` of every format.
 #[pyfunction]
 #[pyo3(signature = (format, target, arguments = None))]
 pub fn writer<'py>(
@@ -418,7 +419,7 @@ pub fn writer<'py>(
     Ok(PyWriter { sending: Turn::new(sending, "a writer"), file })
 }
 
-/// An output behind a pointer.
+/// A boxed output.
 struct Boxed(Box<dyn Output + Send>);
 
 impl Output for Boxed {
@@ -482,7 +483,7 @@ impl PyWriter {
     fn __exit__(&self, py: Python<'_>, args: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<()> {
         let failed = args.get_item(0).is_ok_and(|raised| !raised.is_none());
         match self.close(py) {
-            // What went wrong first is what the caller should see.
+            // The first error is the one the caller should see.
             Err(_) if failed => Ok(()),
             done => done,
         }

@@ -1,5 +1,5 @@
-//! What goes without Python objects: conversion, the shape of a file, detection. The global lock is
-//! given up meanwhile.
+//! Operations without Python objects: conversion, inspection, detection. The GIL is released
+//! meanwhile.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,8 +21,9 @@ use crate::options::{For, Given, Keywords};
 use crate::raw::bytes::Input;
 use crate::stream;
 
-/// The core's table of options as the tests read it: for each keyword argument the values it takes as
-/// Python writes them, the side ("Read", "Write", "Both", "Convert"), and the formats, none for all.
+/// Returns the core's table of options for the tests: for each keyword argument the values it takes
+/// in Python notation, the side ("Read", "Write", "Both", "Convert"), and the formats (none means
+/// all).
 #[pyfunction]
 #[allow(clippy::type_complexity)]
 pub fn option_table() -> Vec<(&'static str, Vec<String>, String, Vec<&'static str>)> {
@@ -35,7 +36,7 @@ pub fn option_table() -> Vec<(&'static str, Vec<String>, String, Vec<&'static st
     .collect()
 }
 
-/// The name of the format that these bytes are in, or `None`.
+/// Detects the format of these bytes: its name, or `None`.
 #[pyfunction]
 pub fn detect(data: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     let input = Input::new(data)?;
@@ -44,8 +45,8 @@ pub fn detect(data: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     Ok(Format::from_magic(head).map(Format::name))
 }
 
-/// The name of the format that a file's name or its first bytes tell, or `None`. Raises
-/// `DecodeError` where the two contradict.
+/// Detects the format from a file's name or its first bytes: its name, or `None`. Raises
+/// `DecodeError` if the two contradict each other.
 #[pyfunction]
 pub fn detect_path(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Option<&'static str>> {
     Ok(of_path(py, &path, Keywords::NONE)?.map(Format::name))
@@ -59,7 +60,7 @@ fn of_path(py: Python<'_>, path: &Path, keywords: Keywords) -> PyResult<Option<F
         .map_err(|error| errors::exception(py, &error, Way::Decode, keywords))
 }
 
-/// The format of this name, or the one that the file tells.
+/// Returns the format of this name, or the one detected from the file.
 fn chosen(
     py: Python<'_>,
     name: Option<&str>,
@@ -85,7 +86,7 @@ fn chosen(
     })
 }
 
-/// Converts a file, and says what happened: a dict with `documents`, `bad_records` and `losses`.
+/// Converts a file, and returns a summary: a dict with `documents`, `bad_records` and `losses`.
 #[pyfunction]
 #[pyo3(signature = (source, target, from_, to, arguments = None))]
 pub fn convert_file<'py>(
@@ -106,7 +107,7 @@ pub fn convert_file<'py>(
     }
     let done = py.detach(|| {
         let open = || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(&source)?)) };
-        // Seen before the target is made.
+        // Checked before the target is created.
         open()?;
         let output = FileOutput::new(File::create(&target)?)?;
         convert::convert(CoreInput::Again(&open), output, &options, &mut |_| Ok(()))
@@ -114,14 +115,14 @@ pub fn convert_file<'py>(
     match done {
         Ok(summary) => report(py, &summary),
         Err(error) => {
-            // A part of a file is of no use to anybody.
+            // A partial file is of no use to anybody.
             let _ = std::fs::remove_file(&target);
             Err(errors::exception(py, &error, way(&error), Keywords::new(For::Converting, from)))
         }
     }
 }
 
-/// What a conversion does is what the command does, not what Python objects ask for.
+/// A conversion behaves like the command, not like functions that build Python objects.
 fn as_converted(mut options: Options) -> Options {
     options.pickle.exact = false;
     options.json_write.exact_numbers = options.json_read.exact_numbers;
@@ -148,7 +149,7 @@ pub fn convert_bytes<'py>(
     let py = data.py();
     let (from, to) = (stream::format(from_)?, stream::format(to)?);
     let options = as_converted(Given::parse(from, to, For::Converting, arguments)?.options);
-    // A copy, as nobody may hold on to Python's memory while others run.
+    // A copy, because Python's memory must not be referenced while other threads run.
     let bytes = Input::new(data)?.as_slice().to_vec();
     let done = py.detach(|| convert::convert_bytes(&bytes, &options));
     match done {
@@ -172,7 +173,7 @@ fn report<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict
     Ok(report)
 }
 
-/// What is in a file: its types, paths, sizes and depth, as a dict.
+/// Describes a file: its types, paths, sizes and depth, as a dict.
 #[pyfunction]
 #[pyo3(signature = (path, format = None, arguments = None))]
 pub fn inspect_file<'py>(
@@ -185,7 +186,7 @@ pub fn inspect_file<'py>(
     let given = Given::parse(format, format, For::Loading, arguments)?;
     let keywords = given.keywords;
     let mut options = as_converted(given.options);
-    // A look at a file goes on where it can: one broken record is what one wants to know.
+    // Continue if possible: a broken record is exactly what the user wants to see.
     options.skip_bad =
         matches!(format, Format::Ndjson | Format::Marc | Format::MarcXml | Format::MarcJson);
     options.report = true;
@@ -233,7 +234,7 @@ pub fn inspect_file<'py>(
     Ok(found)
 }
 
-/// Errors of broken records that are shown; the others are counted.
+/// Errors of broken records that are listed; the rest are counted.
 const BAD_SHOWN: usize = 20;
 
 fn kinds<'py>(py: Python<'py>, kinds: &shape::Kinds) -> PyResult<Bound<'py, PyDict>> {

@@ -1,9 +1,9 @@
-//! What one thread at a time may use, while others wait for their turn.
+//! A value that one thread at a time may use, while others wait their turn.
 //!
-//! A lock would not do: whoever uses a stream may run Python code, a hook or a file object's `read`,
-//! which gives up the global lock, or asks for the next document of the very same stream. So the value
-//! is taken out while it is used. Another thread waits without the global lock; the same thread, which
-//! would wait for itself, gets an error.
+//! A lock would not do: the user of a stream may run Python code, a hook or a file object's `read`,
+//! which releases the GIL, or asks for the next document of the very same stream. So the value is
+//! taken out while it is in use. Another thread waits without the GIL; the same thread, which would
+//! wait for itself, gets an error.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,26 +13,26 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// How long is waited at a time: then Python's signals are seen to, so that Ctrl-C ends the waiting.
+/// Length of one wait: Python's signals are checked in between, so that Ctrl-C ends the waiting.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// A value that threads use by turns, until it is ended.
+/// A value that threads use in turn, until it is ended.
 pub struct Turn<T> {
     state: Mutex<State<T>>,
     freed: Condvar,
-    /// What the value is, for an error: "a stream".
+    /// A description of the value, for errors: "a stream".
     what: &'static str,
 }
 
 struct State<T> {
     place: Place<T>,
-    /// How many threads wait.
+    /// Number of waiting threads.
     waiting: usize,
 }
 
 enum Place<T> {
     Free(T),
-    /// In use, and to be ended then if `ends`.
+    /// In use, and to be ended afterwards if `ends`.
     Used {
         by: ThreadId,
         ends: bool,
@@ -41,21 +41,21 @@ enum Place<T> {
 }
 
 impl<T: Send> Turn<T> {
-    /// Of a value, which errors call `what`.
+    /// Wraps a value, which errors call `what`.
     pub fn new(value: T, what: &'static str) -> Turn<T> {
         let state = State { place: Place::Free(value), waiting: 0 };
         Turn { state: Mutex::new(state), freed: Condvar::new(), what }
     }
 
-    /// Nothing but this module's code runs while it is held.
+    /// Only this module's code runs while it is held.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The value, until what comes back is dropped; `None` where it has ended.
+    /// Returns the value, until the guard is dropped; `None` if it has ended.
     ///
     /// # Errors
-    /// `ValueError` where this thread uses it already; what a signal's handler raised.
+    /// `ValueError` if this thread is using it already; whatever a signal handler raised.
     pub fn take(&self, py: Python<'_>) -> PyResult<Option<Taken<'_, T>>> {
         let me = thread::current().id();
         loop {
@@ -78,10 +78,10 @@ impl<T: Send> Turn<T> {
         }
     }
 
-    /// Ends it, and gives the value; `None` where it has ended before.
+    /// Ends it, and returns the value; `None` if it had ended before.
     ///
     /// # Errors
-    /// As [`take`](Turn::take).
+    /// Those of [`take`](Turn::take).
     pub fn end(&self, py: Python<'_>) -> PyResult<Option<T>> {
         let me = thread::current().id();
         loop {
@@ -100,7 +100,7 @@ impl<T: Send> Turn<T> {
         }
     }
 
-    /// Where this thread uses it, it ends as soon as that is done: `true`.
+    /// If this thread is using it, marks it to end after that: `true`.
     pub fn end_behind(&self) -> bool {
         let me = thread::current().id();
         match &mut self.lock().place {
@@ -136,7 +136,7 @@ impl<T: Send> Turn<T> {
     }
 }
 
-/// A value while it is used. It goes back when this is dropped, on every way out.
+/// A value in use. It is returned when this is dropped, on every exit.
 pub struct Taken<'a, T> {
     turn: &'a Turn<T>,
     value: Option<T>,
@@ -145,7 +145,8 @@ pub struct Taken<'a, T> {
 impl<T> Taken<'_, T> {
     /// Ends it: nobody else gets it any more.
     pub fn end(mut self) {
-        // Dropped before the next is let in, and without the lock, as Python code may run for that.
+        // Dropped before the next is admitted, and without the lock, because that may run Python
+        // code.
         self.value = None;
     }
 }

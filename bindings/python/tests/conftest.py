@@ -1,4 +1,4 @@
-"""What the tests share: the real data, where it is present."""
+"""Shared fixtures: the real data, if it is present."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 @pytest.fixture(scope="session")
 def data() -> pathlib.Path:
-    """The folder of real documents, which `make data` fills. Without it the test is skipped, and
-    fails with CI=true."""
+    """Returns the folder of real documents, which `make data` fills. Without it the test is
+    skipped, or fails with CI=true."""
     folder = ROOT / "build" / "data"
     if not folder.is_dir():
         missing = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
@@ -23,5 +23,5 @@ def data() -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def corpus() -> pathlib.Path:
-    """The corpus of the repository."""
+    """Returns the corpus of the repository."""
     return ROOT / "corpus"

@@ -1,4 +1,4 @@
-"""Record batches, as the libraries that take them see them."""
+"""Record batches, as seen by the libraries that consume them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UTC = datetime.timezone.utc
 
 
 def table(source, format=None, **options):
-    """The whole stream as pyarrow's table."""
+    """Returns the whole stream as a pyarrow table."""
     stream = regauge.to_arrow(source, format, **options)
     return pa.RecordBatchReader.from_stream(stream).read_all()
 

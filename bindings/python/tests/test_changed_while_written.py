@@ -1,4 +1,4 @@
-"""What is written changes meanwhile, by code that runs for a part of it: nothing freed is looked at."""
+"""Data changes while it is written, through code that it runs: no freed memory is accessed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Odd:
 
 
 def big(text: str) -> str:
-    """A text that nobody else has."""
+    """Returns a text that nobody else references."""
     return "".join([text] * 50)
 
 
@@ -78,7 +78,7 @@ def test_values_that_stay_are_written():
 
 
 class Key(enum.Enum):
-    """A key whose value says what it is."""
+    """A key whose repr runs code."""
 
     ONE = 1
 
@@ -130,7 +130,7 @@ def test_dicts_of_any_make():
 
 @pytest.mark.parametrize("kind", [dict, list])
 def test_the_file_changes_what_is_written(kind):
-    """The file's `write` is called in the midst of a document, for what stands before it."""
+    """The file's `write` is called in the middle of a document, for the part before it."""
     held = {}
 
     class File(io.BytesIO):

@@ -1,4 +1,4 @@
-"""The cache with the face of diskcache's, beside diskcache itself where it is installed."""
+"""The cache with diskcache's interface, compared with diskcache itself if it is installed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _caches(tmp_path):
 
 
 def test_both_do_the_same(tmp_path):
-    """What is said here is said by diskcache, too."""
+    """These statements hold for diskcache, too."""
     seen = []
     for cache in _caches(tmp_path):
         with cache:

@@ -1,4 +1,4 @@
-"""The examples of the documentation run, and `help` shows them; the types hold."""
+"""The examples of the documentation run, and `help` shows them; the types check."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def test_mypy_and_pyright(tmp_path):
     package = pathlib.Path(regauge.__file__).parent
     assert (package / "py.typed").exists()
     pytest.importorskip("mypy")
-    # The data source can be checked only beside what it is for.
+    # The data source can only be checked if pyspark is installed.
     spark = importlib.util.find_spec("pyspark") is not None
     files = [str(path) for path in sorted(package.rglob("*.py*"))
              if path.suffix in (".py", ".pyi") and (spark or path.name != "spark.py")]
     assert len(files) > 30
-    # By their names, as mypy takes a file beside other packages for one that shadows them.
+    # By module name, because mypy thinks that a file next to other packages shadows them.
     names = {str(pathlib.Path(path).relative_to(package.parent).with_suffix("")) for path in files}
     modules = [name.replace(os.sep, ".").removesuffix(".__init__") for name in sorted(names)]
     command = [sys.executable, "-m", "mypy", "--strict"]

@@ -48,7 +48,7 @@ def test_cut_anywhere(name):
             assert error.offset is not None
             assert error.kind in ("truncated", "syntax", "unsupported")
         else:
-            # Only text can be whole when it is cut.
+            # Only text can be valid when it is truncated.
             assert name == "yaml" or back == value
 
 
@@ -214,7 +214,7 @@ def test_a_record_that_fails_leaves_no_trace(tmp_path):
 
 
 def test_keys_without_a_hash():
-    """A fault of the document, also where hooks are called; what a hook raises is its own."""
+    """The document's fault, even if hooks are called; an exception from a hook is its own."""
     for options in ({}, {"object_hook": lambda map: map}):
         with pytest.raises(regauge.DecodeError, match="a key that no dict can have") as caught:
             regauge.msgpack.loads(b"\x81\x81\x01\x02\x03", **options)

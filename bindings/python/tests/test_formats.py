@@ -1,4 +1,4 @@
-"""Every format: there and back, the values that it holds, and what it refuses."""
+"""Every format: round trips, the values that it holds, and what it refuses."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_json_is_what_json_reads():
 
 
 def test_text_of_every_length_wherever_it_lies():
-    # Enough of it for some to lie at the end of a page of memory.
+    # Enough of them for some to end at a page boundary.
     texts = [chr(33 + n % 90) * length for n in range(300) for length in range(36)]
     texts += [f"{text[1:]}\x01\"" for text in texts]
     keyed = {f"{text}{n}": text for n, text in enumerate(texts)}
@@ -218,7 +218,7 @@ def test_ruby_reads_decimals_as_they_are():
     done = subprocess.run([ruby, "-rbigdecimal", "-e", script], input=regauge.marshal.dumps(pairs),
                           capture_output=True)
     assert not done.returncode, done.stderr.decode()
-    # And what Ruby writes of them is read.
+    # And what Ruby writes for them is readable.
     for (text, value), (back_text, back) in zip(pairs, regauge.marshal.loads(done.stdout), strict=True):
         assert back_text == text
         assert back == value or back.is_nan() and value.is_nan()
@@ -363,16 +363,16 @@ def test_broken_lines_can_be_passed_over(tmp_path):
 def test_marshal_of_plain_data_and_of_what_is_shared():
     loads = regauge.marshal.loads
     text = b'I"\x06a\x06:\x06ET'
-    # In one pass: text that comes again is a link.
+    # In one pass: repeated text is a link.
     assert loads(b"\x04\x08[\x07" + text + b"@\x06") == ["a", "a"]
     for _ in range(20):
-        # In two: the list is one, and a list may hold itself.
+        # In two: the list is shared, and a list may contain itself.
         shared = loads(b"\x04\x08[\x08[\x06i\x06@\x06" + text)
         assert shared == [[1], [1], "a"] and shared[0] is shared[1]
         cycle = loads(b"\x04\x08[\x07" + text + b"@\x00")
         assert cycle[0] == "a" and cycle[1] is cycle
         assert loads(b"\x04\x08[\x07" + text + b":\x06b") == ["a", regauge.Symbol("b")]
-        # What is broken has its place, whichever way it is found.
+        # An error has its position, whichever way it is found.
         with pytest.raises(regauge.DecodeError) as raised:
             loads(b"\x04\x08[\x07" + text + b"x")
         assert raised.value.offset == 13

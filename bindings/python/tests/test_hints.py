@@ -1,4 +1,4 @@
-"""What a hint advises, the function that raised takes; and it helps."""
+"""The function that raised accepts what a hint suggests; and it helps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEYWORD = re.compile(
 
 
 def advised(hint):
-    """The keyword arguments that a hint names, one by one with each value."""
+    """Yields the keyword arguments that a hint names, one by one with each value."""
     for found in KEYWORD.finditer(hint):
         name = found[1]
         if found["limit"]:
@@ -37,7 +37,7 @@ def advised(hint):
 
 
 def follow(call, *arguments, **options):
-    """Calls again as the hint of what was raised says; gives the hint."""
+    """Calls again as the hint suggests; returns the hint."""
     with pytest.raises(regauge.Error) as caught:
         call(*arguments, **options)
     error = caught.value
@@ -52,7 +52,7 @@ def follow(call, *arguments, **options):
         try:
             call(*arguments, **{**options, name: value})
         except regauge.Error as second:
-            # What follows it may be wrong, too, but the same hint must not come again.
+            # The next error may be different, but the same hint must not recur.
             assert str(second) != str(error), error.hint
     return error.hint
 
@@ -73,7 +73,7 @@ def test_the_table_of_options_is_what_functions_take(row):
     name, values, side, formats = row
 
     def take(call, *arguments, **options):
-        # A document may be refused, a keyword or its value may not.
+        # A document may be refused, but a keyword or its value may not.
         with contextlib.suppress(regauge.Error):
             call(*arguments, **options)
 

@@ -1,4 +1,4 @@
-"""Keys that came before are found again, whatever came between."""
+"""Cached keys are found again, whatever came in between."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def there_and_back(module, value):
 
 @pytest.mark.parametrize("module", FORMATS)
 def test_keys_of_every_length(module):
-    # Of each length three that differ in the first, a middle and the last character.
+    # For each length, three that differ in the first, a middle and the last character.
     keys = {""}
     for length in range(1, 70):
         plain = "k" * length

@@ -97,7 +97,7 @@ def test_writers():
 
 
 def test_byte_identical_round_trips_of_real_records(data):
-    """Every record that is read comes back with its bytes, touched or not."""
+    """Every record that is read keeps its bytes, accessed or not."""
     read = kept = touched = 0
     for path in sorted((data / "marc" / "binary").rglob("*")):
         if not path.is_file():
@@ -119,7 +119,7 @@ def test_byte_identical_round_trips_of_real_records(data):
 
 
 def test_lazy_and_eager_agree_on_real_records(data):
-    """The native fields are those that the code in Python makes."""
+    """The native fields equal those that the Python code creates."""
     compared = 0
     for path in sorted((data / "marc" / "binary").rglob("*"))[:60]:
         if not path.is_file():

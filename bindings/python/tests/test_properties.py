@@ -1,4 +1,4 @@
-"""Properties: any value comes back, and the peers say the same of it."""
+"""Properties: any value round-trips, and the peers agree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ finite = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, 
 
 
 def trees(leaves, keys=text):
-    """Values of lists and dicts."""
+    """Values in lists and dicts."""
     return st.recursive(
         leaves, lambda inner: st.lists(inner, max_size=5) | st.dictionaries(keys, inner, max_size=5),
         max_leaves=30,
@@ -82,14 +82,14 @@ def test_bson(value):
     peer = pytest.importorskip("bson")
     written = regauge.bson.dumps(value)
     assert same(regauge.bson.loads(written), value)
-    # Its class for integers of 64 bits is one of its own.
+    # It has a separate class for 64-bit integers.
     assert peer.decode(written) == value or "nan" in repr(value)
     assert same(regauge.bson.loads(peer.encode(value)), value)
 
 
 @given(trees(st.integers() | leaves | st.binary(max_size=20), text | st.integers() | st.none()))
 def test_yaml(value):
-    # A NaN's payload is what YAML cannot hold; `same` takes any NaN for any other.
+    # YAML cannot hold a NaN's payload; `same` treats all NaNs as equal.
     written = regauge.yaml.dumps(value, on_loss="approximate" if "nan" in repr(value) else "refuse")
     assert same(regauge.yaml.loads(written), value)
 

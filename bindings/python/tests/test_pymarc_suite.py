@@ -1,7 +1,7 @@
 """pymarc's own test suite over regauge.compat.pymarc.
 
-The suite comes from pymarc's source distribution, which pip fetches when the test runs; the test is
-skipped where it cannot. PYMARC_SDIST names a folder with the unpacked distribution instead.
+The suite comes from pymarc's source distribution, which pip fetches when the test runs; otherwise
+the test is skipped. PYMARC_SDIST names a folder with the unpacked distribution instead.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ import pytest
 
 VERSION = "5.4.0"
 
-# What differs, and why.
+# Differences, and the reasons.
 DIFFERENCES = {
-    # One of 1,515 lines has codes of EACC that the Library of Congress does not know.
+    # One of 1,515 lines has EACC codes unknown to the Library of Congress.
     "test_marc8_to_unicode",
-    # Bytes that are not MARC-8: pymarc gives a blank for each byte, regauge one for each character
-    # that they cannot be.
+    # Bytes that are not MARC-8: pymarc returns a blank for each byte, regauge one for each invalid
+    # character.
     "test_marc8_reader_to_unicode_bad_eacc_sequence",
     "test_reading_utf8_without_flag",
-    # An escape to no character set: pymarc keeps the escape character, regauge a blank for it.
+    # An escape to no character set: pymarc keeps the escape character, regauge replaces it by a
+    # blank.
     "test_marc8_reader_to_unicode_bad_escape",
 }
 
@@ -43,7 +44,7 @@ def suite(tmp_path_factory):
     if named:
         source = pathlib.Path(named)
     else:
-        # Not `:all:`, which would have what it is built with compiled from source, too, for minutes.
+        # Not `:all:`, which would also compile its build dependencies from source, for minutes.
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary",
                    "pymarc", f"pymarc=={VERSION}", "-d", str(folder)]
         done = subprocess.run(command, capture_output=True, text=True)

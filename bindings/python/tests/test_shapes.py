@@ -1,4 +1,4 @@
-"""Maps of one shape after the other: `loads` copies a dict that it keeps for the keys."""
+"""Maps of alternating shapes: `loads` copies a dict that it keeps for the keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMATS = ["json", "yaml", "msgpack", "cbor", "bson", "marshal", "pickle"]
 
 
 def _maps(count: int) -> list[dict[str, object]]:
-    """Maps of a few hundred shapes, up to beyond the largest that is kept, in random order."""
+    """Maps of a few hundred shapes, some larger than the largest that is kept, in random order."""
     rng = random.Random(count)
     shapes = [[f"key {index}" for index in range(start, start + size)]
               for start in range(0, 60, 3) for size in (0, 1, 2, 3, 5, 6, 11, 40, 63, 64, 65, 90)]
@@ -53,7 +53,7 @@ def test_dicts_are_as_those_of_pythons_own_reader() -> None:
             assert found == wanted
             assert sys.getsizeof(found) == sys.getsizeof(wanted)
             assert gc.is_tracked(found) == gc.is_tracked(wanted)
-            # Lookups by equal text that is another object, and by what is not there.
+            # Lookups by equal text in another object, and by missing keys.
             assert found.get("".join(["", "b"])) == wanted["b"]
             assert "d" not in found
 

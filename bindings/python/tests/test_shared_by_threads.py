@@ -1,7 +1,7 @@
-"""Objects that threads share: readers, writers, records, stores, and containers that change meanwhile.
+"""Objects shared by threads: readers, writers, records, stores, and changing containers.
 
-With the global lock these tests say that nothing is lost where a thread gives it up; without it, that
-nothing is freed under a reader's hands either.
+With the GIL, these tests check that nothing is lost when a thread releases it; without it, also
+that nothing is freed while it is being read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import regauge
 from regauge.marc import Field, JSONWriter, MARCReader, MARCWriter, Record, Subfield, XMLReader, XMLWriter
 
 THREADS = 8
-# Longer where threads run at once.
+# Longer if threads run in parallel.
 SECONDS = 2.0 if sysconfig.get_config_var("Py_GIL_DISABLED") else 0.5
 FORMATS = [
     regauge.json, regauge.msgpack, regauge.cbor, regauge.bson, regauge.yaml, regauge.pickle, regauge.marshal
@@ -39,7 +39,7 @@ def turns_change_often():
 
 
 def together(*functions):
-    """Runs functions at once, from the same moment on; raises what one of them has raised."""
+    """Runs functions concurrently, from the same moment on; raises what one of them raised."""
     start = threading.Barrier(len(functions))
     results, raised = [None] * len(functions), []
 
@@ -62,7 +62,7 @@ def together(*functions):
 
 
 def test_the_module_is_declared_safe():
-    # An interpreter without the global lock takes it up again for a module that is not.
+    # An interpreter without the GIL re-enables it for a module that does not support that.
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):
         pytest.skip("an interpreter with the global lock")
     code = "import sys, regauge.marc; regauge.json.loads(b'[]'); print(sys._is_gil_enabled())"
@@ -71,7 +71,7 @@ def test_the_module_is_declared_safe():
     assert (done.stdout, done.stderr) == ("False\n", "")
 
 
-# --- One thread changes what others write.
+# --- One thread changes what others are writing.
 
 
 def change_dict(held, until):
@@ -105,7 +105,7 @@ def test_containers_that_change_while_they_are_written(module, options):
     document = {"rows": rows, "pairs": pairs, "both": [rows, pairs]}
 
     def write():
-        # Once at least, on a machine where others have the processor.
+        # At least once, on a machine where others have the processor.
         more = True
         while more:
             more = time.monotonic() < until
@@ -114,7 +114,7 @@ def test_containers_that_change_while_they_are_written(module, options):
             assert all(isinstance(row, (list, dict)) for row in back["rows"])
 
     together(lambda: change_dict(pairs, until), lambda: change_list(rows, until), *[write] * 4)
-    # Nothing of what was written is held.
+    # No references to what was written are kept.
     assert sys.getrefcount(rows) < 10
     module.dumps({"rows": list(rows), "pairs": dict(pairs)})
 
@@ -171,14 +171,14 @@ def test_bytes_that_change_while_they_are_read():
 
 
 def test_one_text_written_by_all_for_the_first_time():
-    # Its UTF-8 is made and kept with the text by whoever is first.
+    # Its UTF-8 is created and cached with the text by the first user.
     for turn in range(200):
         texts = [f"é{turn}{index}" * 10 for index in range(20)]
         expected = regauge.json.dumps([str(text) for text in [*map("".join, map(list, texts))]])
         assert together(*[lambda: regauge.json.dumps(texts)] * 4) == [expected] * 4
 
 
-# --- The table of keys is each thread's own.
+# --- Each thread has its own table of keys.
 
 
 def test_keys_and_shapes_of_many_threads():
@@ -194,7 +194,7 @@ def test_keys_and_shapes_of_many_threads():
                 found.clear()
 
     for _ in range(3):
-        # Threads end, and leave their tables.
+        # Threads end, and leave their tables behind.
         together(*[work] * THREADS)
     gc.collect()
     assert regauge.json.loads(packed[regauge.json]) == document
@@ -217,11 +217,11 @@ def test_tables_of_threads_that_ended_are_freed():
     assert run(50) - before < 5_000
 
 
-# --- A stream is given out once.
+# --- Each document of a stream is handed out once.
 
 
 class Slow(io.RawIOBase):
-    """A file whose every read lets others run."""
+    """A file whose every read lets other threads run."""
 
     def __init__(self, data):
         self.data = io.BytesIO(data)
@@ -318,7 +318,7 @@ def test_a_default_that_writes_to_its_own_writer_is_told(tmp_path):
 
     writer = regauge.ndjson.Writer(tmp_path / "out", default=default)
     writer.write([object()])
-    # The close that was refused did nothing.
+    # The refused close did nothing.
     writer.write([1])
     writer.close()
     assert (tmp_path / "out").read_bytes() == b'["x"]\n[1]\n'
@@ -342,7 +342,7 @@ def test_a_record_shared_by_threads_has_one_list_of_fields():
         writer.write(a_record(1))
         data = xml.getvalue() + b"</collection>"
     for turn in range(300):
-        # Made when they are asked for first, which all do at once.
+        # Created on first access, by all threads at once.
         record = next(XMLReader(data)) if turn % 3 == 0 else Record(raw)
 
         def work(seed):

@@ -21,7 +21,7 @@ from regauge.spark import RegaugeDataSource, _split  # noqa: E402
 
 @pytest.fixture(scope="module")
 def spark():
-    # Else its workers are the python3 of the path, which may lack the package.
+    # Otherwise its workers are the python3 on the path, which may lack the package.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     session = (SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
                .config("spark.sql.shuffle.partitions", "2").getOrCreate())

@@ -59,7 +59,7 @@ def test_a_mapping(url, codec):
 
 
 def test_documents_are_those_of_the_format(url, tmp_path):
-    """What stands in the table is an envelope and the very bytes of dumps."""
+    """The table contains an envelope and the exact bytes of dumps."""
     store = regauge.Store(url, codec="cbor")
     store["a"] = {"when": datetime.date(2026, 11, 21), "what": decimal.Decimal("1.50")}
     with sqlite3.connect(tmp_path / "objects.db") as raw:
@@ -299,7 +299,7 @@ def test_series(url):
     del series[-1]
     with pytest.raises(KeyError):
         series[-1]
-    with pytest.raises(ValueError, match="without a zone"):
+    with pytest.raises(ValueError, match="without a time zone"):
         series[datetime.datetime(2026, 1, 1)] = 1
     with pytest.raises(TypeError, match="as a time"):
         series["now"] = 1

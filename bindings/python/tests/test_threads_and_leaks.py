@@ -1,4 +1,4 @@
-"""Memory and threads: nothing leaks, on no way out, and threads do not disturb one another."""
+"""Memory and threads: nothing leaks, on any exit, and threads do not disturb one another."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_convert(tmp_path):
 def test_convert_lets_others_run(tmp_path):
     source = tmp_path / "a.ndjson"
     source.write_bytes(b'{"a": [1, 2, 3, "text"]}\n' * 1_000_000)
-    # On a busy machine it may be done before this thread has its turn.
+    # On a busy machine it may finish before this thread has its turn.
     for _ in range(5):
         worker = threading.Thread(target=regauge.convert, args=(source, tmp_path / "a.cbor"))
         worker.start()

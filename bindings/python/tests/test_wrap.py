@@ -11,7 +11,7 @@ import regauge
 
 FORMATS = ["json", "yaml", "msgpack", "bson", "cbor", "marshal", "pickle"]
 
-#: Plain data that looks like the notation, or like what guards it.
+#: Plain data that looks like the notation, or like its escapes.
 ALIKE = {
     "nan": {"$numberDouble": "NaN"},
     "bytes": {"$binary": {"base64": "AQI=", "subType": "00"}},
@@ -29,7 +29,7 @@ def test_plain_data_is_never_taken_for_the_notation(name):
     assert codec.loads(codec.dumps(ALIKE)) == ALIKE
     written = codec.dumps(ALIKE, on_loss="wrap")
     assert codec.loads(written, unwrap=True) == ALIKE
-    # Without unwrap=True, the notation is data like any other.
+    # Without unwrap=True, the notation is ordinary data.
     raw = codec.loads(written)
     assert raw["other"] == {"$literal": {"$q": 1}}
     assert codec.loads(codec.dumps(raw, on_loss="wrap"), unwrap=True) == raw
@@ -42,8 +42,8 @@ def test_conversions_there_and_back(here, there):
     for options, back in (({}, {}), ({"on_loss": "wrap"}, {"unwrap": True})):
         converted = regauge.convert_bytes(source, here, there, documents="keep", **options)
         again = regauge.convert_bytes(converted, there, here, documents="keep", **back)
-        # repr, since the order of keys counts. The bytes may differ: pickle has an opcode of its own
-        # for a dict of one pair, which a converter that does not know the count leaves alone.
+        # repr, because key order matters. The bytes may differ: pickle has a special opcode for a
+        # dict of one pair, which a converter that does not know the count cannot use.
         assert repr(getattr(regauge, here).loads(again)) == repr(ALIKE)
 
 

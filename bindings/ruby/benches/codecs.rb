@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Ratios to the peers, on real documents: for each pair of contenders the rounds take turns, and the
+# Ratios to the peers, on real documents: for each pair of contenders the rounds alternate, and the
 # figure is the median of the ratios of CPU time, peer / regauge: above 1 the gem is faster. Every
 # answer is checked against the peer's before the clock starts.
 #
 #   ruby -Ilib benches/codecs.rb [name of a table …]
 #
-# `make data` gets the data. RUBY_MARC_LIB names the lib of ruby-marc, ROUNDS how many
-# rounds (21), SLICE the seconds of CPU a round takes at least (0.05).
+# `make data` fetches the data. RUBY_MARC_LIB is the path of ruby-marc's lib, ROUNDS the number of
+# rounds (21), SLICE the minimum CPU time of a round in seconds (0.05).
 
 require "regauge"
 require "json"
@@ -35,7 +35,7 @@ module Bench
     Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
   end
 
-  # CPU seconds of one call, over as many as fill a slice.
+  # Returns the CPU seconds of one call, averaged over enough calls to fill a slice.
   def time(times, act)
     start = cpu
     times.times { act.call }

@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
-# The store against Active Record with a column of Marshal, both on SQLite: puts each in a
-# transaction of its own and many in one, gets one by one and many at once. The rounds take turns;
-# the figure is the median of the ratios, Active Record / store: above 1 the store is faster.
+# The store compared with Active Record with a Marshal column, both on SQLite: puts, each in its own
+# transaction and many in one; gets, one by one and many at once. The rounds alternate; the figure
+# is the median of the ratios, Active Record / store: above 1 the store is faster.
 #
 #   ruby -Ilib benches/store.rb
 #
-# Both databases have the same settings (WAL, synchronous FULL: each change is on the disk), and lie
-# in the folder TMPDIR. ROUNDS says how many rounds (11), COUNT how many values a round has (300).
+# Both databases have the same settings (WAL, synchronous FULL: each change is on the disk), and are
+# in the folder TMPDIR. ROUNDS is the number of rounds (11), COUNT the number of values per round
+# (300).
 
 require "regauge"
 require "active_record"
@@ -27,7 +28,7 @@ class OwnMarshal
   def self.load(bytes) = bytes.nil? ? nil : Marshal.load(bytes)
 end
 
-# About a kilobyte, and about fourteen: an order, and a slice of measurements.
+# About a kilobyte, and about 14 KB: an order, and a slice of measurements.
 VALUES = {
   "1 KB" => lambda { |number|
     { "id" => number, "customer" => "Customer #{number}", "state" => "open", "paid" => false,

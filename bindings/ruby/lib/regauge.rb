@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# Fast, safe codecs for eleven formats, a Marshal that runs nothing, and MARC records.
+# Fast, safe codecs for eleven formats, a Marshal that runs no code, and MARC records.
 #
-# Every format is a module with `load`, `dump`, `load_file`, `each` and `Writer`, so each of them is
-# a coder where Ruby expects one:
+# Every format is a module with `load`, `dump`, `load_file`, `each` and `Writer`, so each can be
+# used wherever Ruby expects a coder:
 #
 #   Regauge::JSON.load('{"a":1}')              # => {"a"=>1}
 #   Regauge::MessagePack.dump({ "a" => 1 })    # => "\x81\xA1a\x01"
@@ -11,9 +11,9 @@
 #   Regauge::NDJSON.each("events.ndjson") { |event| … }
 #   Regauge.convert(bytes, from: :bson, to: :json)
 #
-# See docs/ruby.md for the options, the types and what is refused.
+# See docs/ruby.md for the options, the types, and what is refused.
 module Regauge
-  # The interpreter decides how the work is done: by the extension, or by the executable.
+  # The interpreter determines the backend: the extension, or the executable.
   BACKEND = RUBY_ENGINE == "jruby" || ENV["REGAUGE_BACKEND"] == "command" ? :command : :extension
 end
 

@@ -2,7 +2,7 @@
 
 require "helper"
 
-# The store where Rails expects a cache, and its envelope in a column of Active Record.
+# The store as a Rails cache, and its envelope in an Active Record column.
 class CacheStoreTest < Minitest::Test
   include Helper
 
@@ -130,7 +130,7 @@ class CacheStoreTest < Minitest::Test
       ActiveRecord::Schema.verbose = false
       ActiveRecord::Schema.define { create_table(:pending) { |table| table.binary :object } }
       coder = R::Store::Coder.new("msgpack+zstd", fallback: R::Marshal.permitting(Time))
-      # Rails 7.1 wants the coder by its name.
+      # Rails 7.1 requires the coder by name.
       by_name = ActiveRecord.version >= Gem::Version.new("7.1")
       model = Class.new(ActiveRecord::Base) do
         self.table_name = "pending"
@@ -141,7 +141,7 @@ class CacheStoreTest < Minitest::Test
       id = model.create!(object: { "list" => [1, "é"] * 50, "at" => Time.at(9) }).id
       assert_equal({ "old" => Time.at(1) }, model.first.object)
       assert_equal({ "list" => [1, "é"] * 50, "at" => Time.at(9) }, model.find(id).object)
-      # And the store takes the column as it stands, and re-encodes it under the application.
+      # And the store adopts the column unchanged, and re-encodes it while the application uses it.
       R::Store.open("sqlite:#{path}", collection: "objects", permit: [Time]) do |store|
         store.adopt(table: "pending", key: "id", value: "object", key_kind: :integer, assume: :marshal)
         found = store.verify

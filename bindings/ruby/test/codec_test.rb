@@ -2,7 +2,7 @@
 
 require "helper"
 
-# What all formats have in common.
+# Behaviour shared by all formats.
 class CodecTest < Minitest::Test
   include Helper
 
@@ -292,7 +292,8 @@ class CodecTest < Minitest::Test
     end
   end
 
-  # Hashes whose keys came before are made as copies of one another: nothing of one may be in the other.
+  # Hashes with recurring keys are built as copies of a template: nothing of one may leak into
+  # another.
   def test_hashes_with_the_same_keys_are_hashes_of_their_own
     [0, 1, 2, 7, 8, 9, 30, 48, 49, 200].each do |size|
       rows = Array.new(6) { |row| (0...size).to_h { |key| ["key #{key}", [row, "value #{row} #{key}", key.odd? ? row : row.to_s]] } }
@@ -316,7 +317,7 @@ class CodecTest < Minitest::Test
     end
   end
 
-  # Pairs are read from where Ruby keeps them, which deleting changes.
+  # Pairs are read directly from Ruby's memory, which deletion changes.
   def test_hashes_that_pairs_were_deleted_from
     [1, 2, 7, 8, 9, 30, 200].each do |size|
       [0, size / 2, size - 1].uniq.each do |gone|
@@ -338,7 +339,7 @@ class CodecTest < Minitest::Test
     end
   end
 
-  # What `to_regauge` does to the hash that it stands in: an error, and never another hash.
+  # If `to_regauge` changes the hash that contains the object: an error, and never a different hash.
   def test_hashes_that_change_while_they_are_written
     acts = { "grows" => ->(hash) { hash["another"] = 1 }, "shrinks" => ->(hash) { hash.delete("key 0") },
              "is as large as before" => lambda { |hash|
@@ -357,7 +358,8 @@ class CodecTest < Minitest::Test
           hash["key 1"] = changing
           before = hash.merge("key 1" => "changed")
           begin
-            # A Ruby that is asked for each pair raises an error of its own, or has given the pair before it went.
+            # A Ruby that iterates pair by pair raises its own error, or has returned the pair
+            # before it was deleted.
             assert_equal before, R::FORMATS[format].load(R::FORMATS[format].dump(hash)), "#{format} #{size} #{name}"
             assert ENV["REGAUGE_PUBLIC_API"], "#{format} #{size} #{name}"
           rescue R::EncodeError, RuntimeError => error
@@ -375,7 +377,7 @@ class CodecTest < Minitest::Test
       (R::FORMATS.keys - %i[ndjson]).each do |format|
         codec = R::FORMATS[format]
         assert_equal value, codec.load(codec.dump(value)), format
-        # Copies, which lie where other objects were.
+        # Copies, in memory where other objects were.
         assert_equal value, codec.load(codec.dump(codec.load(codec.dump(value)))), format
       end
     end

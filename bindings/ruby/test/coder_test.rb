@@ -2,7 +2,7 @@
 
 require "helper"
 
-# The gem where Ruby expects a coder.
+# The gem as a coder in Ruby's interfaces.
 class CoderTest < Minitest::Test
   include Helper
 
@@ -113,7 +113,7 @@ class CoderTest < Minitest::Test
     assert_nil coder.load("neither".b)
   end
 
-  # The bytes as Rails 7.1 and later write them, and by its own hand where it is here.
+  # Entries as Rails 7.1 and later write them, by Rails itself if it is installed.
   def test_entries_of_rails_7_1
     begin
       require "active_support"
@@ -167,7 +167,7 @@ class CoderTest < Minitest::Test
   end
 
   def test_arguments_of_jobs
-    # What Sidekiq does: arguments have to be the same after JSON.
+    # Sidekiq's check: arguments must survive a JSON round trip.
     arguments = [1, "a", { "b" => [nil, true, 1.5] }]
     assert_equal arguments, R::JSON.load(R::JSON.dump(arguments))
     assert_raises(R::EncodeError) { R::JSON.dump([Object.new]) }

@@ -2,8 +2,8 @@
 
 require "helper"
 
-# The collector: it may run at any call of Ruby's, move what is not marked, and everything that is
-# dropped has to go.
+# The garbage collector: it may run during any call into Ruby, move what is not marked, and
+# everything unreferenced must be freed.
 class CollectorTest < Minitest::Test
   include Helper
 
@@ -47,7 +47,7 @@ class CollectorTest < Minitest::Test
     bytes = Marshal.dump(objects)
     found = stressed { 3.times.map { R::Marshal.load(bytes, permit: [Plain]) } }
     found.each { |copy| assert_equal bytes, Marshal.dump(copy) }
-    # Through collections of all kinds, with objects that grow old meanwhile.
+    # Through collections of all kinds, with objects that age meanwhile.
     many = Marshal.dump(Array.new(40_000) { |index| Plain.new(["a#{index}", index.to_s]) })
     kept = 4.times.map do
       copy = R::Marshal.load(many, permit: [Plain])
@@ -57,7 +57,7 @@ class CollectorTest < Minitest::Test
     kept.each { |copy| assert_equal many, Marshal.dump(copy) }
   end
 
-  # Hashes that are copies of a template, whose values are younger than they may be.
+  # Hashes that are copies of a template, with values younger than themselves.
   def test_rows_under_stress
     rows = lambda do |count|
       Array.new(count) do |row|
@@ -70,7 +70,7 @@ class CollectorTest < Minitest::Test
       few = rows[4]
       bytes = codec.dump(few)
       assert_equal few, stressed { codec.load(bytes) }, name
-      # Enough for collections that run in steps, and for objects that grow old meanwhile.
+      # Enough for incremental collections, and for objects that age meanwhile.
       many = rows[3000]
       bytes = codec.dump(many)
       held = Array.new(4) { codec.load(bytes) }
@@ -133,7 +133,7 @@ class CollectorTest < Minitest::Test
     held.each { |records| assert_equal bytes, R::MARC.dump(records) }
   end
 
-  # Each record has the memory of the one before it, and objects move while fields are made.
+  # Each record reuses the memory of the previous one, and objects move while fields are created.
   def test_records_that_are_read_one_by_one_under_stress
     fields = Array.new(3) { |index| { "10#{index}" => { "ind1" => index.to_s, "ind2" => "é", "subfields" => [{ "a" => "x" * index * 20 }, { "é" => "ü" }] } } }
     sizes = [3, 1, 2, 0, 3]
@@ -179,7 +179,7 @@ class CollectorTest < Minitest::Test
     GC.stress = false
   end
 
-  # Of 400 KB, so that the collector rests while it is built.
+  # 400 KB, so that the collector is paused while it is built.
   LARGE = R::MessagePack.dump(Array.new(20_000) { |n| [n * 0.5, -n * 0.25] })
 
   def asleep?
@@ -265,8 +265,8 @@ class CollectorTest < Minitest::Test
     File.read("/proc/self/statm").split[1].to_i * 4
   end
 
-  # Both good and bad input: 100,000 loads, and the memory stays where it was. What leaks, leaks
-  # every time; what the tests before have left in pieces is taken once.
+  # Good and bad input: 100,000 loads, and memory use does not grow. A leak would grow every time;
+  # fragmentation left by earlier tests is filled once.
   def test_nothing_leaks
     skip "no /proc" unless File.exist?("/proc/self/statm")
 
@@ -304,7 +304,7 @@ class CollectorTest < Minitest::Test
     def broken.to_regauge = raise("mine")
     round = lambda do |times|
       times.times do |index|
-        # Each of these is a fiber, and Ruby keeps the stacks of those that ended.
+        # Each of these is a fiber, and Ruby keeps the stacks of finished ones.
         R::MessagePack.each(bytes).next if (index % 30).zero?
         R::MessagePack.each(StringIO.new(bytes)) { break }
         begin

@@ -3,7 +3,7 @@
 require "helper"
 require "regauge/marc/compat"
 
-# What `regauge/marc/compat` does as ruby-marc does; test/ruby_marc_suite.rb runs ruby-marc's own tests.
+# `regauge/marc/compat` behaves like ruby-marc; test/ruby_marc_suite.rb runs ruby-marc's own tests.
 class CompatTest < Minitest::Test
   include Helper
 
@@ -19,17 +19,17 @@ class CompatTest < Minitest::Test
   end
 
   def test_bytes_that_mean_nothing_are_an_error_or_replaced
-    # The last six of these characters are no code of EACC.
+    # The last six of these characters are not EACC codes.
     bytes = "\e$1!PVK7oi$N!Q1!G4i$N!0p!Q+{6924f6}\e(B"
     error = assert_raises(Encoding::InvalidByteSequenceError) { transcode(bytes) }
     assert_equal "MARC8, input byte offset 30, code set: 0x31, code point: 0x7b3639, value: 米国の統治の仕組\uFFFD", error.message
     assert_equal "米国の統治の仕組\uFFFD", transcode(bytes, invalid: :replace)
     assert_equal "米国の統治の仕組", transcode(bytes, invalid: :replace, replace: "")
     assert_equal "米国の統治の仕組[?]", transcode(bytes, invalid: :replace, replace: "[?]")
-    # Behind a code that is none there are marks and other sets.
+    # An invalid code is followed by marks and other sets.
     assert_equal "a?caf\u00E9 \u041C", transcode("a\xFF!caf\xE2e \e(Nm\e(B", invalid: :replace, replace: "?")
     assert_equal "La Soci\u00E9t\e,", transcode("La Soci\xE2et\e,")
-    # Wherever it is cut, there is text or this error.
+    # Wherever it is truncated, the result is text or this error.
     whole = "\e$1!PVK{69\e(B\e)4\xA1\xE2e\e(Nm\eg a\es\e)!E\xFF".b
     (0..whole.bytesize).each do |length|
       text = transcode(whole.byteslice(0, length), invalid: :replace)

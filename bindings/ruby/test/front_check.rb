@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The front that drives the executable, on JRuby or, with REGAUGE_BACKEND=command, on any Ruby:
+# Checks the backend that drives the executable, on JRuby or, with REGAUGE_BACKEND=command, on any
+# Ruby:
 #
 #   REGAUGE_COMMAND=target/release/regauge java -jar jruby-complete.jar -Ilib test/front_check.rb
 

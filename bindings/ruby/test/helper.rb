@@ -7,14 +7,15 @@ require "tmpdir"
 require "bigdecimal"
 require "regauge"
 
-# What the tests share.
+# Shared by the tests.
 module Helper
   ROOT = File.expand_path("../../..", __dir__)
 
-  # The real data, which `make data` gets.
+  # The real data, which `make data` fetches.
   DATA = File.join(ROOT, "build", "data")
 
-  # @return [String] the path of a file of the real data; without the data the test is skipped, and fails with CI=true
+  # @return [String] the path of a real data file; without the data the test is skipped, or fails
+  #   with CI=true
   def data(path)
     unless File.directory?(DATA)
       message = "#{DATA} does not exist: `make data` gets it"
@@ -23,7 +24,7 @@ module Helper
     File.join(DATA, path)
   end
 
-  # Values that every format but MARC holds.
+  # Values that every format except MARC can hold.
   PLAIN = {
     "nothing" => nil, "truths" => [true, false], "small" => 1, "below" => -1,
     "widths" => [0, 23, 24, 127, 128, 255, 256, 65_535, 65_536, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**53 + 1, 2**63 - 1],
@@ -34,7 +35,7 @@ module Helper
     "many" => (0..20).to_h { |index| ["key #{index}", index] }
   }.freeze
 
-  # Whether two values are the same, -0.0 and the types of numbers told apart.
+  # Whether two values are identical, distinguishing -0.0 and number types.
   def assert_same_value(expected, found)
     assert_equal expected.inspect, found.inspect
   end

@@ -2,7 +2,7 @@
 
 require "helper"
 
-# What a hint advises, the method that raised takes; and it helps.
+# The method that raised accepts what a hint suggests; and it helps.
 class HintsTest < Minitest::Test
   KEYWORD = /
     (?<![\w.:"])(?<name>[a-z_0-9]+):\s
@@ -14,7 +14,7 @@ class HintsTest < Minitest::Test
     marshal: "\x04\x08{\0".b, pickle: "}.", marc: "", marcxml: "<collection/>", marc_json: ""
   }.freeze
 
-  # The keywords that a hint names, one by one with each value.
+  # Yields the keywords that a hint names, one by one with each value.
   def advised(hint)
     hint.to_enum(:scan, KEYWORD).flat_map do
       found = Regexp.last_match
@@ -28,7 +28,7 @@ class HintsTest < Minitest::Test
     end
   end
 
-  # Calls again as the hint of what was raised says; gives the hint.
+  # Calls again as the hint suggests; returns the hint.
   def follow(options = {}, &call)
     error = assert_raises(Regauge::Error) { call.call(**options) }
     if error.hint.nil?
@@ -43,7 +43,7 @@ class HintsTest < Minitest::Test
       begin
         call.call(**options, name => value)
       rescue Regauge::Error => second
-        # What follows it may be wrong, too, but the same hint must not come again.
+        # The next error may be different, but the same hint must not recur.
         refute_equal error.message, second.message
       end
     end
@@ -53,7 +53,7 @@ class HintsTest < Minitest::Test
   def take
     yield
   rescue Regauge::Error
-    # A document may be refused, a keyword or its value may not.
+    # A document may be refused, but a keyword or its value may not.
   end
 
   def test_the_table_of_options_is_what_methods_take

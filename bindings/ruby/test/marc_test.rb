@@ -41,7 +41,7 @@ class MARCTest < Minitest::Test
     assert_equal "T", r["245"]["a"]
   end
 
-  # Objects whose variables are not where those of others are.
+  # Objects whose variables are laid out differently.
   def test_odd_objects_are_written_as_they_are
     expected = MARC.load_all(MARC.dump([record, record]))
     bytes = MARC.dump(expected)
@@ -253,7 +253,7 @@ class MARCTest < Minitest::Test
       copied["245"].indicator1 = "7" unless copied.frozen?
       assert_equal "1", one["245"].indicator1
     end
-    # One that has what another was read from, before and after the other's fields were made.
+    # One that has another's source, before and after the other's fields were created.
     one, two = MARC.load_all(bytes)
     other = MARC::Record.allocate
     other.leader = one.leader
@@ -273,7 +273,7 @@ class MARCTest < Minitest::Test
       long.to_marc
     end
     whole = MARC.load_all(bytes.join)
-    # Some are read at once, some later, so that memory goes to and fro.
+    # Some are read immediately, some later, so that memory is reused back and forth.
     [[0, 2, 4], [1, 5], (0..6).to_a].each do |early|
       found = []
       MARC.each(bytes.join) { |r| r.fields if early.include?(found.push(r).length - 1) }

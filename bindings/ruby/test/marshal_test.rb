@@ -32,7 +32,7 @@ class MarshalTest < Minitest::Test
   class MyHash < Hash; end
   class MyArray < Array; end
 
-  # What a class would do if anybody built it.
+  # The side effects of a class if anybody instantiated it.
   class Trap
     @sprung = []
     class << self
@@ -119,7 +119,7 @@ class MarshalTest < Minitest::Test
     strings = Array.new(20_000) { |at| "s#{at}" }
     floats = Array.new(5_000) { |at| at / 8.0 }
     many = Array.new(30_000) { |at| random.rand(3).zero? ? floats[random.rand(5_000)] : [strings[random.rand(20_000)], { at => strings[at % 7] }] }
-    # A large document, small ones after it, and it again.
+    # A large document, then small ones, and the large one again.
     [many, ["a", "a"], many.first(10), many.reverse, many].each { |value| assert_equal Marshal.dump(value), M.dump(value) }
     GC.compact if GC.respond_to?(:compact)
     assert_equal Marshal.dump(many), M.dump(many)
@@ -160,7 +160,7 @@ class MarshalTest < Minitest::Test
     assert_predicate M.load(Marshal.dump({}.compare_by_identity.merge!("a" => 1))), :compare_by_identity?
   end
 
-  # With other limits than the usual ones a document is read in two passes.
+  # With non-default limits, a document is read in two passes.
   def in_two_passes(bytes)
     M.load(bytes, limits: { depth: 512 })
   end
@@ -243,7 +243,7 @@ class MarshalTest < Minitest::Test
     assert_equal Marshal.dump(cyclic), Marshal.dump(found)
   end
 
-  # Objects of a kind get their variables at once, once it is known where they go.
+  # Objects of a class get their variables in one go, once their layout is known.
   class Loose
     def initialize(variables) = variables.each { |name, value| instance_variable_set(name, value) }
     def to_a = instance_variables.map { |name| [name, instance_variable_get(name)] }
@@ -288,7 +288,7 @@ class MarshalTest < Minitest::Test
       assert_equal [M::Object, M::Object], M.load(bytes).map(&:class)
       assert_equal [M::Object, M::Object], M.load(bytes, permit: [Point]).map(&:class)
     end
-    # The same name, and another class.
+    # The same name, but a different class.
     40.times do |round|
       self.class.const_set(:Passing, Class.new { attr_accessor :a, :b })
       one = Passing.new
@@ -302,7 +302,7 @@ class MarshalTest < Minitest::Test
       GC.start if (round % 10).zero?
       assert_equal [M::Object] * 3, M.load(bytes, permit: [Plain]).map(&:class)
     end
-    # Two of one name: the first in the list is meant.
+    # Two with the same name: the first in the list is used.
     twins = Array.new(2) do
       self.class.const_set(:Passing, Class.new { attr_accessor :a })
       self.class.send(:remove_const, :Passing)
@@ -315,7 +315,7 @@ class MarshalTest < Minitest::Test
         end
       end
     end
-    # More classes than are remembered, inside of one another.
+    # More classes than are cached, nested.
     many = Array.new(40) { |index| self.class.const_set(:"Many#{index}", Class.new(Loose)) }
     nest = many.reduce(1) { |inner, type| [type.new(:@inner => inner, :@again => [type.new(:@a => 1)] * 2), type.new({})] }
     2.times { assert_equal nest, M.load(Marshal.dump(nest), permit: many) }
@@ -326,7 +326,7 @@ class MarshalTest < Minitest::Test
 
   def test_an_object_counts_two_levels
     nested = ->(levels) { levels.times.reduce(nil) { |inner, _| Plain.new(inner, 1) } }
-    # By default, and by a limit that is the same, which takes another way.
+    # With the default limit, and with an equal explicit one, which takes a different path.
     [{}, { limits: { depth: 512 } }].each do |options|
       assert_equal nested[256], M.load(Marshal.dump(nested[256]), permit: [Plain], **options)
       assert_raises(Regauge::LimitError) { M.load(Marshal.dump(nested[257]), permit: [Plain], **options) }
@@ -344,7 +344,7 @@ class MarshalTest < Minitest::Test
     assert_instance_of M::Object, M.load(Marshal.dump(Plain.new(1, 2)), permit: [liar])
   end
 
-  # Every way in which Marshal runs code of a class: none of them is taken.
+  # Every way in which Marshal runs code of a class: none is used.
   def test_nothing_of_a_class_that_is_not_listed_runs
     name = "MarshalTest::Trap"
     symbol = ":#{(name.length + 5).chr}#{name}"
@@ -366,9 +366,9 @@ class MarshalTest < Minitest::Test
     end
   end
 
-  # Published chains of gadgets: what an attacker sends to whoever calls Marshal.load. Harmless here:
-  # the commands are `true`, and nothing is called. Each is a list of the classes that the chain
-  # needs, outermost first, written as the documents write them.
+  # Published gadget chains: what an attacker sends to a program that calls Marshal.load. Harmless
+  # here: the commands are `true`, and nothing is called. Each is a list of the classes that the
+  # chain needs, outermost first, written as in the documents.
   CHAINS = {
     "ActionView/ActiveSupport deprecation proxy to ERB#result (Rails 3 and 4, CVE-2013-0156 and later)" =>
       ["ActiveSupport::Deprecation::DeprecatedInstanceVariableProxy", "ERB"],
@@ -398,7 +398,7 @@ class MarshalTest < Minitest::Test
     "Ripper, RubyVM::InstructionSequence and Binding" => ["RubyVM::InstructionSequence", "Binding"]
   }.freeze
 
-  # Writes a document as an attacker does: by hand, without the classes.
+  # Writes a document by hand, as an attacker does, without the classes.
   def chain(classes, how)
     inner = "I\"\x09true\x06:\x06ET"
     classes.reverse.inject(inner) do |value, name|
@@ -473,7 +473,7 @@ class MarshalTest < Minitest::Test
   end
 end
 
-# Documents that nobody's Marshal wrote.
+# Documents that no Marshal ever wrote.
 class HostileMarshalTest < Minitest::Test
   R = Regauge
 
@@ -499,7 +499,7 @@ class HostileMarshalTest < Minitest::Test
         R::JSON.load(text, unwrap: true)
         R::JSON.load(text, unwrap: true, permit: R::Marshal::CORE + [String])
       rescue R::Error, TypeError, ArgumentError, ZeroDivisionError => error
-        refute_match(/fault of its own/, error.message, text)
+        refute_match(/an internal error/, error.message, text)
       end
     end
   end

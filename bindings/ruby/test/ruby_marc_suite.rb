@@ -4,14 +4,14 @@
 #
 #   RUBY_MARC=folder/of/ruby-marc ruby -Ilib test/ruby_marc_suite.rb
 #
-# Prints how many passed, and the names of those that did not.
+# Prints how many passed, and the names of the failures.
 
 folder = ENV["RUBY_MARC"] or abort "skipped: RUBY_MARC names no copy of ruby-marc"
 library = File.expand_path("../lib", __dir__)
 $LOAD_PATH.unshift(library) unless ENV["REGAUGE_INSTALLED"]
 require "regauge/marc/compat"
 $LOADED_FEATURES.concat(%w[marc marc/marc8/to_unicode marc/xml_parsers].map { |name| "#{name}.rb" })
-# Its tests require files of the library by their paths too, and a gem that silences warnings.
+# Its tests also require library files by path, and a gem that silences warnings.
 module Warning
   def self.ignore(*) = nil
 end
@@ -29,7 +29,7 @@ end
 begin
   require_of_ruby_marc "test/unit"
 rescue LoadError
-  # Debian's Ruby has minitest; the few assertions that are named otherwise are here.
+  # Debian's Ruby has minitest; the few assertions with different names are here.
   require "minitest/autorun"
   module Test
     module Unit

@@ -94,7 +94,7 @@ class StoreTest < Minitest::Test
       assert_equal keys.first(3), store.scan(prefix: "key/").first(3).map(&:first)
       assert_equal keys.first(2), store.keys(prefix: "key/", limit: 2)
       assert_equal [], store.keys(prefix: "none")
-      # What is deleted while it is walked is no matter.
+      # Deleting during a walk does no harm.
       store.scan(prefix: "key/") { |key, _| store.delete(key) }
       assert_equal %w[a z], store.keys
       found = store.restore_many("z", "none", "a")
@@ -122,7 +122,7 @@ class StoreTest < Minitest::Test
       assert_equal %w[b], store.keys
       assert_raises(RuntimeError) { store.transaction { |batch| batch["c"] = 3; raise "no" } }
       assert_nil store.transaction { |batch| batch["c"] = 3; raise R::Store::Rollback }
-      # One object that cannot be held, and none of them is put.
+      # If one object cannot be held, none is put.
       assert_raises(R::EncodeError) { store.transaction { |batch| batch["c"] = 3; batch["d"] = Object.new } }
       assert_raises(R::EncodeError) { store.store_many("c" => 3, "d" => Object.new) }
       assert_equal %w[b], store.keys
@@ -191,7 +191,7 @@ class StoreTest < Minitest::Test
     end
   end
 
-  # Bits that are turned in the file are found, named, and the rest stays readable.
+  # Bit flips in the file are detected and named, and the rest stays readable.
   def test_damage
     require "sqlite3"
     in_file do |store, url|
@@ -208,7 +208,7 @@ class StoreTest < Minitest::Test
       assert_equal [3, 1], [found[:values], found[:bad]]
       assert_match(/key "b"/, found[:errors].fetch(0))
       assert_equal({ "msgpack" => [2, 2 * (16 + 102)] }, found[:codecs])
-      # A walk stops at it, and one that is held goes on behind it.
+      # A walk stops there, and resumes after it.
       assert_raises(R::DamagedError) { store.each { nil } }
       walk = store.native.cursor(nil, nil, nil, false, false)
       assert_equal "a", walk.advance[0]
@@ -256,12 +256,12 @@ class StoreTest < Minitest::Test
       assert_equal "msgpack+zstd", store.info[:codec]
       store["new"] = 1
       assert_equal "msgpack+zstd", store.entry("new")[:codec]
-      # Who had it open before still reads, and writes what can be read.
+      # A store opened before that can still read, and writes what can be read.
       assert_equal 699, other["k699"]["number"]
       other["late"] = { "a" => 1 }
       assert_equal({ "a" => 1 }, store["late"])
       assert_equal 0, store.verify[:bad]
-      # What the new format cannot hold stays as it is, and is named.
+      # What the new format cannot hold stays unchanged, and is named.
       refused = store.reencode(to: "bson")
       assert_equal 2, refused[:refused]
       assert_match(/key "float"/, refused[:errors].join("\n"))
@@ -273,7 +273,7 @@ class StoreTest < Minitest::Test
     end
   end
 
-  # A walk that is slow by its rate ends when its thread is killed, and what waits for it goes on.
+  # A slow, rate-limited walk ends when its thread is killed, and waiting threads continue.
   def test_a_long_walk_can_be_interrupted
     in_file(codec: "json") do |store|
       store.store_many((0...5000).to_h { |number| ["k#{number}", number] })
@@ -358,8 +358,8 @@ class StoreTest < Minitest::Test
     end
   end
 
-  # While a database makes one thread wait, the others go on. Who holds the file is another process:
-  # two libraries of SQLite in one do not see each other's locks.
+  # While the database blocks one thread, the others continue. Another process holds the file: two
+  # SQLite libraries in one process do not see each other's locks.
   def test_the_lock_is_let_go
     holder = <<~RUBY
       require "sqlite3"
@@ -403,7 +403,7 @@ class StoreTest < Minitest::Test
           exit!(ok ? 0 : 1)
         end
       end
-      # And one that ends without ever touching it.
+      # And one that ends without ever using it.
       children << fork { exit(0) }
       statuses = children.map { |child| Process.wait2(child)[1].exitstatus }
       busy.kill.join
@@ -464,7 +464,7 @@ class StoreTest < Minitest::Test
       assert_equal :out, catch(:out) { store.update("x") { throw :out, :out } }
       closing = Object.new
       closing.define_singleton_method(:to_regauge) { store.close }
-      # The call goes on with the connection that it began with.
+      # The call continues on the connection that it started with.
       store["last"] = [closing]
       assert_raises(R::StoreError) { store["last"] }
     end

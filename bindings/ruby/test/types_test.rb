@@ -2,7 +2,7 @@
 
 require "helper"
 
-# Values beyond plain data: what becomes of them in each format.
+# Values beyond plain data: what happens to them in each format.
 class TypesTest < Minitest::Test
   include Helper
 

@@ -12,7 +12,7 @@ class WrapTest < Minitest::Test
   R = Regauge
   FORMATS = (R::FORMATS.keys - [:ndjson]).freeze
 
-  # Plain data that looks like the notation, or like what guards it.
+  # Plain data that looks like the notation, or like its escapes.
   ALIKE = {
     "nan" => { "$numberDouble" => "NaN" },
     "bytes" => { "$binary" => { "base64" => "AQI=", "subType" => "00" } },
@@ -28,7 +28,7 @@ class WrapTest < Minitest::Test
 
     define_method("test_plain_#{name}_is_never_taken_for_the_notation") do
       assert_equal ALIKE, codec.load(codec.dump(ALIKE))
-      # Marshal has a writer of its own, which holds every object, and writes no notation.
+      # Marshal has a separate writer, which holds every object, and does not write the notation.
       next if name == :marshal
 
       written = codec.dump(ALIKE, on_loss: :wrap)
@@ -44,7 +44,7 @@ class WrapTest < Minitest::Test
         [[{}, {}], [{ on_loss: :wrap }, { unwrap: true }]].each do |wrap, unwrap|
           converted = R.convert(source, from: name, to: there, **wrap)
           back = codec.load(R.convert(converted, from: there, to: name, **unwrap))
-          # A file of BSON holds any number of documents, which are joined in an array.
+          # A BSON file holds any number of documents, which are joined into an array.
           back = back.first if there == :bson && back.is_a?(Array)
           assert_equal ALIKE, back
         end

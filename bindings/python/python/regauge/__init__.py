@@ -7,8 +7,8 @@ Every format is a module with loads, dumps, load, dump, iter_load and Writer:
 >>> regauge.msgpack.dumps(regauge.json.loads('{"a": [1, 2.5]}'))
 b'\\x81\\xa1a\\x92\\x01\\xcb@\\x04\\x00\\x00\\x00\\x00\\x00\\x00'
 
-What a format cannot hold is refused, never lost in silence (on_loss= says otherwise); nothing that
-the data names is imported, constructed or called; every reader has limits.
+What a format cannot hold is refused, never silently lost (unless on_loss= says otherwise); nothing
+that the data names is imported, constructed or called; every reader has limits.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 
 if _sys.implementation.name != "cpython":
     raise ImportError(
-        f"found {_sys.implementation.name}, which lacks the C API that regauge's objects are built by; "
-        "take CPython 3.10 or later, or the command: regauge convert, regauge inspect"
+        f"found {_sys.implementation.name}, which lacks the C API that regauge needs; "
+        "use CPython 3.10 or later, or the command: regauge convert, regauge inspect"
     )
 
 from . import _files, _regauge
@@ -65,7 +65,7 @@ __all__ = [
 
 
 def loads(data: Any, /, format: str | None = None, **options: Any) -> Any:
-    """The value in `data`; without a format, the one that its first bytes tell.
+    """Returns the value in `data`; without a format, detects it from the first bytes.
 
     >>> import regauge
     >>> regauge.loads(b'\\x81\\xa1a\\x01')
@@ -79,7 +79,7 @@ def loads(data: Any, /, format: str | None = None, **options: Any) -> Any:
 
 
 def dumps(value: Any, /, format: str, **options: Any) -> Any:
-    """The value in a format.
+    """Encodes a value in a format.
 
     >>> import regauge
     >>> regauge.dumps([1, 2], 'yaml')
@@ -89,7 +89,7 @@ def dumps(value: Any, /, format: str, **options: Any) -> Any:
 
 
 def _of(source: Any, format: str | None, reads: bool) -> str:
-    """The format of that name, or the one that a path tells."""
+    """Returns the format of that name, or the one that a path implies."""
     if format is not None:
         return format
     if isinstance(source, (str, _os.PathLike)):
@@ -101,7 +101,7 @@ def _of(source: Any, format: str | None, reads: bool) -> str:
 
 
 def load(source: Any, /, format: str | None = None, **options: Any) -> Any:
-    """The value in a file; without a format, the one that its name or its first bytes tell."""
+    """Returns the value in a file; the format defaults to that of its name or first bytes."""
     data = _files.read(source)
     if format is None and isinstance(source, (str, _os.PathLike)):
         format = _regauge.format_of_name(_os.path.basename(_os.fspath(source)))
@@ -109,17 +109,17 @@ def load(source: Any, /, format: str | None = None, **options: Any) -> Any:
 
 
 def dump(value: Any, target: Any, /, format: str | None = None, **options: Any) -> None:
-    """Writes a value to a file; without a format, the one that the file's name tells."""
+    """Writes a value to a file; the format defaults to that of the file's name."""
     _files.write(target, dumps(value, _of(target, format, reads=False), **options))
 
 
 def iter_load(source: Any, /, format: str | None = None, **options: Any) -> Documents:
-    """The documents of a file one by one, in bounded memory."""
+    """Yields the documents of a file one by one, in bounded memory."""
     return _regauge.iter_load(_of(source, format, reads=True), source, options or None)
 
 
 def open_writer(target: Any, /, format: str | None = None, **options: Any) -> Writer:
-    """A writer of documents to a file."""
+    """Returns a writer that writes documents to a file."""
     return _regauge.writer(_of(target, format, reads=False), target, options or None)
 
 
@@ -134,9 +134,9 @@ def convert(
 ) -> dict[str, Any]:
     """Converts a file to another format, in bounded memory and without Python objects.
 
-    Other threads run meanwhile. Gives what happened: documents, bad_records, exact, losses. The
-    options are those of loads and dumps, and documents= ('keep', 'split', 'join'), bad= ('stop',
-    'skip'), extended_json= ('canonical', 'relaxed'), jobs= (threads), report=.
+    Other threads run meanwhile. Returns a summary: documents, bad_records, exact, losses. Takes the
+    options of loads and dumps, and documents= ('keep', 'split', 'join'), bad= ('stop', 'skip'),
+    extended_json= ('canonical', 'relaxed'), jobs= (threads), report=.
     """
     return _regauge.convert_file(source, target, from_, to, options or None)
 
@@ -154,5 +154,5 @@ def convert_bytes(data: Any, /, from_: str, to: str, **options: Any) -> bytes:
 def inspect(
     path: str | _os.PathLike[str], /, format: str | None = None, **options: Any
 ) -> dict[str, Any]:
-    """What is in a file: documents, depth, kinds, types, and every path with its kinds and size."""
+    """Describes a file: documents, depth, kinds, types, and every path with its kinds and size."""
     return _regauge.inspect_file(path, format, options or None)

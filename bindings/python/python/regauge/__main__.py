@@ -1,4 +1,4 @@
-"""`python -m regauge`: the whole command, as it is installed beside the interpreter."""
+"""`python -m regauge`: runs the full command, which is installed next to the interpreter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sysconfig
 
 
 def _command() -> str | None:
-    """The path of the command that came with this package."""
+    """Returns the path of the command installed with this package."""
     name = "regauge.exe" if os.name == "nt" else "regauge"
     schemes = [None, sysconfig.get_preferred_scheme("user")]
     for scheme in schemes:
@@ -22,7 +22,7 @@ def _command() -> str | None:
 
 
 def main() -> int:
-    """Runs the command with the arguments of this process."""
+    """Runs the command with this process's arguments."""
     path = _command()
     if path is None:
         print("regauge: the command is not installed; reinstall the package", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Documents as Arrow's record batches."""
+"""Documents as Arrow record batches."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ def to_arrow(
     on_loss: Literal["refuse", "wrap", "approximate"] = "refuse",
     **options: Any,
 ) -> _regauge.ArrowStream:
-    """The documents of a file as record batches, for everything that speaks Arrow.
+    """Returns the documents of a file as record batches, for any library that speaks Arrow.
 
-    What comes back has the Arrow PyCapsule interface: pyarrow.RecordBatchReader.from_stream,
-    polars.DataFrame and duckdb.from_arrow take it with no copy, and each taking reads the file
-    from its beginning. No Python objects are made, the global lock is not held, and memory is
-    bounded by batch_size rows or 64 MiB.
+    The result implements the Arrow PyCapsule interface: pyarrow.RecordBatchReader.from_stream,
+    polars.DataFrame and duckdb.from_arrow take it without a copy, and each use reads the file from
+    the beginning. No Python objects are created, the GIL is not held, and memory is bounded by
+    batch_size rows or 64 MiB.
 
-    A map is a row; a top-level array gives its elements as rows; anything else is the column
-    "value". MARC records have the columns of regauge.spark: leader, and fields with tag, ind1, ind2,
-    data and subfields.
+    A map becomes a row; the elements of a top-level array become rows; anything else is the column
+    "value". MARC records have the columns of regauge.spark: leader, and fields with tag, ind1,
+    ind2, data and subfields.
 
     source -- a path, or bytes
-    schema -- a pyarrow.Schema, or anything else with __arrow_c_schema__; without, it is that of
-        the first `sample` documents
-    on_loss -- what happens to a value that its column cannot hold: "refuse" (the default) is an
-        error that names path and record, "wrap" makes text columns of what is of several types (text
-        stays what it is, the others become their JSON), "approximate" does that too, and else
-        writes the nearest number, or a null, and counts that in `.losses`
+    schema -- a pyarrow.Schema, or anything else with __arrow_c_schema__; inferred from the first
+        `sample` documents by default
+    on_loss -- what happens to a value that its column cannot hold: "refuse" (the default) raises an
+        error that names path and record, "wrap" turns columns of mixed types into text (text is
+        kept, other values become their JSON), "approximate" also does that, and otherwise writes
+        the nearest number, or a null, and counts it in `.losses`
     limits, numbers, charset, bad … -- as in loads and iter_load
 
     >>> import regauge

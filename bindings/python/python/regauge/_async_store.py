@@ -1,4 +1,4 @@
-"""The object store for asyncio: the database works in a thread of the store's own."""
+"""The object store for asyncio: database calls run in the store's own thread."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 from ._store import Batch, Key, Store
 
 _T = TypeVar("_T")
-# What a walk fetches at a time.
+# Items that a walk fetches at a time.
 _PAGE = 200
 
 
 class AsyncStore:
-    """A store whose methods are awaited.
+    """A store with awaitable methods.
 
-    The arguments are those of regauge.Store.
+    Takes the arguments of regauge.Store.
 
     >>> import asyncio, regauge
     >>> async def main():
@@ -32,9 +32,9 @@ class AsyncStore:
     b text
     c None
 
-    The calls of one store are made one after the other, as one connection does; the event loop and
-    other threads run meanwhile. A value is encoded before the call waits, so that the object may
-    change afterwards.
+    The calls of one store run one after the other, as on a single connection; the event loop and
+    other threads run meanwhile. A value is encoded before the call waits, so the object may change
+    afterwards.
     """
 
     def __init__(self, url: str, collection: str = "objects", codec: str | None = None, **options: Any) -> None:
@@ -56,14 +56,14 @@ class AsyncStore:
         return await self._run(self._open)
 
     def _open(self) -> Store:
-        # In the one thread of the pool, so that tasks that come together open one store.
+        # In the pool's only thread, so that concurrent tasks open a single store.
         if self._store is None:
             self._store = Store(*self._arguments, **self._options)
         return self._store
 
     @property
     def store(self) -> Store | None:
-        """The store behind it, once it is open."""
+        """Returns the underlying store, once it is open."""
         return self._store
 
     async def __aenter__(self) -> AsyncStore:
@@ -85,34 +85,34 @@ class AsyncStore:
         self._pool.shutdown(wait=False)
 
     async def get(self, key: Key, default: Any = None) -> Any:
-        """The value of a key, or `default`."""
+        """Returns the value of a key, or `default`."""
         store = await self._opened()
         return await self._run(store.get, key, default)
 
     async def get_many(self, keys: Iterable[Any]) -> dict[Any, Any]:
-        """The values of many keys: a dict of those that are there."""
+        """Returns the values of many keys: a dict of those that exist."""
         store = await self._opened()
         return await self._run(store.get_many, list(keys))
 
     async def put(self, key: Key, value: Any) -> None:
-        """Puts a value in the place of an older one if there is one."""
+        """Stores a value, replacing an existing one."""
         store = await self._opened()
         format = store._format()
         document = store._encoded(format, key, value)
         await self._run(store._apply, format, [(store._key(key), document)])
 
     async def put_many(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]], /) -> None:
-        """Puts many values in one transaction."""
+        """Stores many values in one transaction."""
         async with self.batch() as batch:
             batch.update(items)
 
     async def add(self, key: Key, value: Any) -> bool:
-        """Puts a value if there is none of this key; tells whether it did."""
+        """Stores a value unless the key exists; returns whether it did."""
         store = await self._opened()
         return await self._run(store.add, key, value)
 
     async def change(self, key: Key, function: Callable[[Any], Any], default: Any = None) -> Any:
-        """Puts what `function` makes of the value, or of `default`, and gives it.
+        """Replaces a value by the result of `function(value or default)`, and returns that.
 
         `function` is called in the store's thread.
         """
@@ -120,17 +120,17 @@ class AsyncStore:
         return await self._run(store.change, key, function, default)
 
     async def delete(self, key: Key) -> bool:
-        """Deletes a value; tells whether there was one."""
+        """Deletes a value; returns whether there was one."""
         store = await self._opened()
         return await self._run(store.delete, key)
 
     async def contains(self, key: Key) -> bool:
-        """Whether there is a value of this key."""
+        """Returns whether this key has a value."""
         store = await self._opened()
         return await self._run(store.__contains__, key)
 
     async def count(self) -> int:
-        """How many values there are."""
+        """Returns the number of values."""
         store = await self._opened()
         return await self._run(store.__len__)
 
@@ -142,7 +142,7 @@ class AsyncStore:
         to: Key | None = None,
         reverse: bool = False,
     ) -> AsyncIterator[tuple[Any, Any]]:
-        """Keys and values of a range."""
+        """Yields the keys and values of a range."""
         store = await self._opened()
         walk = store.scan(prefix=prefix, from_=from_, to=to, reverse=reverse)
 
@@ -154,22 +154,22 @@ class AsyncStore:
                 yield pair
 
     def batch(self) -> AsyncBatch:
-        """Changes that are made together: all of them at the end of the `async with`, or none."""
+        """Groups changes: all are made at the end of the `async with`, or none."""
         return AsyncBatch(self)
 
     async def verify(self, **options: Any) -> dict[str, Any]:
-        """As Store.verify."""
+        """Like Store.verify."""
         store = await self._opened()
         return await self._run(store.verify, **options)
 
     async def reencode(self, to: str, **options: Any) -> dict[str, Any]:
-        """As Store.reencode."""
+        """Like Store.reencode."""
         store = await self._opened()
         return await self._run(store.reencode, to, **options)
 
 
 class AsyncBatch:
-    """As regauge.Batch, for `async with`."""
+    """Like regauge.Batch, for `async with`."""
 
     def __init__(self, store: AsyncStore) -> None:
         self._store = store

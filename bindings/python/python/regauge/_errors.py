@@ -1,22 +1,22 @@
-"""The exceptions. Each says where, what was found, what was expected and what to do about it."""
+"""The exceptions. Each says where, what was found, what was expected, and what to do about it."""
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """What every exception of regauge's own is.
+    """The base class of regauge's exceptions.
 
     kind -- what sort of thing went wrong: "syntax", "truncated", "limit", "refused",
         "unrepresentable", "unsupported"
-    offset -- bytes from the start of the input to the fault, from 0; None if there is no input
-    path -- where in the document: "$.items[2].when"; None if that is not known
-    record -- the number of the document in its stream, from 1; None outside of streams
+    offset -- position of the error in bytes from the start, 0-based; None without input
+    path -- position in the document: "$.items[2].when"; None if unknown
+    record -- number of the document in its stream, 1-based; None outside of streams
     record_id -- field 001 of a MARC record
-    line, column -- from 1, where the format is text
-    hint -- what to do about it, as the message ends with; None if nothing is known. The keyword
-        arguments that it names are those of the function that raised
-    excerpt -- a few lines of the input that show the place
-    key -- the key of the stored value, as text shows it; None outside of a store
+    line, column -- 1-based, for text formats
+    hint -- what to do about it, also at the end of the message; None if nothing is known. The
+        keyword arguments it names are those of the function that raised
+    excerpt -- a few lines of the input around the error
+    key -- key of the stored value, as text; None outside of a store
     """
 
     kind: str = ""
@@ -32,15 +32,15 @@ class Error(Exception):
 
 
 class DecodeError(Error, ValueError):
-    """The input is not what its format says, or asks for what this version does not do."""
+    """The input does not match its format, or uses something that this version does not support."""
 
 
 class EncodeError(Error, TypeError, ValueError):
-    """The value has no form in the format."""
+    """The format cannot represent the value."""
 
 
 class LimitError(DecodeError, EncodeError):
-    """A limit was reached. The message names it and how to raise it."""
+    """A limit was reached. The message names it and says how to raise it."""
 
 
 class StoreError(Error):
@@ -48,9 +48,9 @@ class StoreError(Error):
     otherwise.
 
     kind -- "engine": the database failed; "damaged": a stored value is not what was put;
-        "conflict": somebody else has changed the value meanwhile; "usage": a URL, a codec, a
-        collection or a key that cannot be
-    passing -- whether the same call may work a moment later
+        "conflict": another writer has changed the value meanwhile; "usage": an invalid URL, codec,
+        collection or key
+    passing -- whether the same call may succeed a moment later
     """
 
     passing: bool = False

@@ -1,4 +1,4 @@
-"""Whole files: what load and dump of every format share."""
+"""Whole files: shared by load and dump of every format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def read(source: Any) -> Any:
-    """All bytes of a path or of a file object."""
+    """Returns all bytes of a path or of a file object."""
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as file:
             return file.read()

@@ -1,4 +1,4 @@
-"""What the functions of each format take, for type checkers: nothing imports this at run time."""
+"""The options of each format's functions, for type checkers: not imported at run time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._types import Limits, OnBad, OnLoss, PairsHook, Types
 
 
 class Loading(TypedDict, total=False):
-    """What loading takes in every format."""
+    """Options for loading any format."""
 
     limits: Union[Limits, None]
     unwrap: bool
@@ -18,13 +18,13 @@ class Loading(TypedDict, total=False):
 
 
 class PairsLoading(Loading, total=False):
-    """The same where maps have any keys."""
+    """The same for formats with keys of any type."""
 
     object_pairs_hook: Union[PairsHook, None]
 
 
 class Dumping(TypedDict, total=False):
-    """What dumping takes in every format."""
+    """Options for dumping any format."""
 
     limits: Union[Limits, None]
     on_loss: Union[OnLoss, None]
@@ -34,7 +34,7 @@ class Dumping(TypedDict, total=False):
 
 
 class BadRecords(TypedDict, total=False):
-    """What streams of records take."""
+    """Options for streams of records."""
 
     bad: Union[Literal["stop", "skip"], None]
     on_bad: Union[OnBad, None]

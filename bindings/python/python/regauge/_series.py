@@ -20,10 +20,10 @@ Time = Union[_datetime.datetime, Timestamp, int]
 
 
 def _ns(time: Time) -> int:
-    """Nanoseconds since 1970."""
+    """Returns nanoseconds since 1970."""
     if isinstance(time, _datetime.datetime):
         if time.tzinfo is None:
-            raise ValueError("found a datetime without a zone, expected one with: which hour is meant?")
+            raise ValueError("found a datetime without a time zone, expected one with a time zone")
         return (time - _EPOCH) // _MICROSECOND * 1000
     if isinstance(time, Timestamp):
         return time.seconds * 10**9 + time.nanoseconds
@@ -34,10 +34,10 @@ def _ns(time: Time) -> int:
 
 
 class Series:
-    """The values of a time series in a store, in the order of their times.
+    """The values of a time series in a store, ordered by time.
 
-    A bucket, a day by default, is what an engine holds together; it is a part of the keys, so
-    that a series must always be opened with the same.
+    A bucket, a day by default, is stored contiguously by the engine; it is part of the keys, so a
+    series must always be opened with the same bucket.
 
     >>> import regauge
     >>> from datetime import datetime, timezone
@@ -50,19 +50,19 @@ class Series:
     >>> series.latest()
     (datetime.datetime(2026, 11, 22, 12, 0, tzinfo=datetime.timezone.utc), 8.0)
 
-    A time is a datetime with a zone, or an int: nanoseconds since 1970. It comes back as a datetime
-    in UTC, or as a regauge.Timestamp where it is finer than a microsecond.
+    A time is a datetime with a time zone, or an int: nanoseconds since 1970. It is returned as a
+    datetime in UTC, or as a regauge.Timestamp if it is finer than a microsecond.
     """
 
     def __init__(self, store: Store, name: str, bucket: _datetime.timedelta = _DAY) -> None:
         self._store = store
         self._name = name
         self._bucket = bucket // _MICROSECOND * 1000
-        # Says at once what is wrong with the name or the bucket.
+        # Raises at once if the name or the bucket is wrong.
         self._whole = _regauge.series_range(name, self._bucket)
 
     def key(self, time: Time) -> bytes:
-        """The key of the value of a time."""
+        """Returns the key of the value at a time."""
         return _regauge.series_key(self._name, self._bucket, _ns(time))
 
     def __setitem__(self, time: Time, value: Any) -> None:
@@ -79,14 +79,14 @@ class Series:
             raise KeyError(time)
 
     def put_many(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]], /) -> int:
-        """Puts many values in one transaction; gives how many."""
+        """Stores many values in one transaction; returns how many."""
         pairs: Any = items.items() if isinstance(items, Mapping) else items
         return self._store.put_many([(self.key(time), value) for time, value in pairs])
 
     def scan(
         self, *, from_: Time | None = None, to: Time | None = None, reverse: bool = False
     ) -> Iterator[tuple[Any, Any]]:
-        """Times and values from one time till before another; oldest first, or newest."""
+        """Yields times and values, start inclusive and end exclusive; oldest first, or newest."""
         first, behind = self._whole
         start = first if from_ is None else self.key(from_)
         end = behind if to is None else self.key(to)
@@ -99,12 +99,12 @@ class Series:
             yield self._time(key)
 
     def latest(self) -> tuple[Any, Any] | None:
-        """The newest time and its value; None in an empty series."""
+        """Returns the newest time and its value; None for an empty series."""
         return next(self.scan(reverse=True), None)
 
     def _time(self, key: Any) -> Any:
         name = key.encode() if isinstance(key, str) else key
         ns = _regauge.series_time(self._name, self._bucket, name)
         if ns is None:
-            raise ValueError(f"found the key {key!r}, which is not of the series {self._name}")
+            raise ValueError(f"found the key {key!r}, which is not part of the series {self._name}")
         return timestamp(ns // 10**9, ns % 10**9)

@@ -16,7 +16,7 @@ _NOTHING: Any = object()
 
 
 class Store(_regauge.Store, MutableMapping[Any, Any]):
-    """A collection of a database, as a mapping of keys (str or bytes) to values.
+    """A collection in a database, as a mapping of keys (str or bytes) to values.
 
     >>> import regauge
     >>> store = regauge.Store("sqlite::memory:", codec="json")
@@ -33,52 +33,53 @@ class Store(_regauge.Store, MutableMapping[Any, Any]):
     >>> len(store), "note" in store
     (3, False)
 
-    url -- "sqlite:PATH"; "postgres://…" and others where they are compiled in
-    collection -- its name: a table of the database, made when the first value is put
-    codec -- how new values are stored: "msgpack" (the default), "json+zstd", "pickle" …; a
-        collection that is there keeps its own
-    keys -- what keys come as when the store is walked: "text" (those that are no UTF-8 come as
-        bytes) or "bytes"
-    sync -- whether each change is on the disk before the call comes back; with False the last
-        ones may be missing after the machine has lost its power, as with diskcache
+    url -- "sqlite:PATH"; "postgres://…" and others if they are compiled in
+    collection -- its name: a table of the database, created when the first value is stored
+    codec -- how new values are stored: "msgpack" (the default), "json+zstd", "pickle" …; an
+        existing collection keeps its own
+    keys -- the type of keys when iterating: "text" (keys that are not UTF-8 are returned as bytes)
+        or "bytes"
+    sync -- whether each change is on disk before the call returns; with False the last ones may be
+        lost in a power failure, as with diskcache
     limits, on_loss, objects, default, sort_keys, duplicate_keys, object_hook, object_pairs_hook,
     ext_hook, tag_hook, types -- as in loads and dumps
 
-    A value comes back as the codec's format has it: a tuple that was put in MessagePack is a list.
-    What the format cannot hold raises EncodeError and nothing is stored. Every value has a checksum:
-    one that has changed in the database raises StoreError, which names the key.
+    Values are returned the way the codec's format represents them: a tuple stored in MessagePack
+    becomes a list. A value that the format cannot hold raises EncodeError, and nothing is stored.
+    Every value has a checksum: one that has changed in the database raises StoreError, which names
+    the key.
 
     Threads may share a store. Other threads run while the database works.
     """
 
-    # Comparing would read both databases whole.
+    # Comparing would read both databases in full.
     __eq__ = object.__eq__
     __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
 
     def items(self) -> ItemsView[Any, Any]:
-        """Keys and values; the values are fetched many at a time."""
+        """Returns a view of keys and values; values are fetched many at a time."""
         return _Items(self)
 
     def values(self) -> ValuesView[Any]:
-        """The values, fetched many at a time."""
+        """Returns a view of the values, fetched many at a time."""
         return _Values(self)
 
     def put(self, key: Key, value: Any) -> None:
-        """Puts a value in the place of an older one if there is one: `store[key] = value`."""
+        """Stores a value, replacing an existing one: `store[key] = value`."""
         self[key] = value
 
     def update(self, other: Any = (), /, **more: Any) -> None:
-        """Puts many values in one transaction."""
+        """Stores many values in one transaction."""
         self.put_many(other)
         if more:
             self.put_many(more)
 
     def add(self, key: Key, value: Any) -> bool:
-        """Puts a value if there is none of this key; tells whether it did."""
+        """Stores a value unless the key exists; returns whether it did."""
         return self._swap(key, None, value)
 
     def setdefault(self, key: Key, default: Any = None) -> Any:
-        """The value of a key, which is `default` from now on if there was none."""
+        """Returns the value of a key, storing `default` first if there is none."""
         while True:
             found = self.get(key, _NOTHING)
             if found is not _NOTHING:
@@ -87,7 +88,7 @@ class Store(_regauge.Store, MutableMapping[Any, Any]):
                 return self[key]
 
     def pop(self, key: Key, default: Any = _NOTHING) -> Any:
-        """Takes a value out of the store."""
+        """Removes a value and returns it."""
         while (seen := self._seen(key)) is not None:
             stored, value = seen
             if self._swap(key, stored, None, delete=True):
@@ -97,9 +98,9 @@ class Store(_regauge.Store, MutableMapping[Any, Any]):
         return default
 
     def change(self, key: Key, function: Callable[[Any], Any], default: Any = None) -> Any:
-        """Puts what `function` makes of the value, or of `default`, and gives it.
+        """Replaces a value by the result of `function(value or default)`, and returns that.
 
-        If somebody else changes the value meanwhile, `function` is called again with theirs.
+        If another writer changes the value meanwhile, `function` is called again with the new one.
 
         >>> import regauge
         >>> store = regauge.Store("sqlite::memory:")
@@ -115,7 +116,7 @@ class Store(_regauge.Store, MutableMapping[Any, Any]):
                 return new
             tries += 1
             if tries > 8:
-                # Many at one key: not all at the same moment again.
+                # With many writers on one key, avoid all retrying at the same moment.
                 _time.sleep(random.random() * min(0.05, 0.0001 * 2**tries))
 
     def clear(self) -> None:
@@ -124,11 +125,11 @@ class Store(_regauge.Store, MutableMapping[Any, Any]):
             self.delete_many(keys)
 
     def batch(self) -> Batch:
-        """Changes that are made together: all of them at the end of the `with`, or none."""
+        """Groups changes: all are made at the end of the `with`, or none."""
         return Batch(self)
 
     def series(self, name: str, bucket: Any = None) -> Series:
-        """The values of a time series: see regauge.Series."""
+        """Returns a time series: see regauge.Series."""
         return Series(self, name) if bucket is None else Series(self, name, bucket)
 
     def verify(
@@ -137,11 +138,11 @@ class Store(_regauge.Store, MutableMapping[Any, Any]):
         prefix: str | bytes | None = None,
         on_bad: Callable[[Exception], Any] | None = None,
     ) -> dict[str, Any]:
-        """Looks at every value: its checksum, and the whole document by its format's reader.
+        """Verifies every value: its checksum, and the whole document with its format's reader.
 
-        Gives what was found: values, bad (damaged, or not to be decoded), bare (without an
-        envelope), stored_bytes, document_bytes, codecs (values and bytes of each), and errors, the
-        text of the first hundred. `on_bad` is called with the exception for each bad one instead.
+        Returns a summary: values, bad (damaged or undecodable), bare (without an envelope),
+        stored_bytes, document_bytes, codecs (values and bytes of each), and errors, the text of the
+        first hundred. If given, `on_bad` is called with the exception for each bad value instead.
 
         >>> import regauge
         >>> store = regauge.Store("sqlite::memory:")
@@ -163,9 +164,10 @@ class Store(_regauge.Store, MutableMapping[Any, Any]):
     ) -> dict[str, Any]:
         """Moves every value to another codec, while others read and write.
 
-        With dry_run nothing is changed: the saving is measured, and what would be refused is told.
-        `rate` is the most values in a second. Gives values, changed, already, overtaken, refused,
-        bytes_before, bytes_after, resumed and errors. A run that was stopped goes on where it was.
+        With dry_run nothing is changed: the saving is measured, and what would be refused is
+        reported. `rate` limits the values per second. Returns values, changed, already, overtaken,
+        refused, bytes_before, bytes_after, resumed and errors. An interrupted run resumes where it
+        stopped.
         """
         return self._reencode(to, dry_run, rate, on_refused, progress)
 
@@ -184,10 +186,11 @@ class Store(_regauge.Store, MutableMapping[Any, Any]):
         codec: str | None = None,
         **options: Any,
     ) -> Store:
-        """Takes a table that others have written for a collection, as it stands, and opens it.
+        """Adopts another program's table as a collection, unchanged, and opens it.
 
-        Nothing in the table is changed. Its values have no envelope, and `assume` says what they
-        are: "pickle", "marshal", "base64:marshal", "yaml" … What is put from then on has one.
+        Nothing in the table is changed. Its values have no envelope, and `assume` gives their
+        encoding: "pickle", "marshal", "base64:marshal", "yaml" … Values stored from then on have an
+        envelope.
         """
         _regauge.adopt(
             url, collection, table, key_column, value_column, key_kind, assume, text, codec
@@ -196,7 +199,7 @@ class Store(_regauge.Store, MutableMapping[Any, Any]):
 
     @staticmethod
     def collections(url: str) -> list[str]:
-        """The names of the collections of a database."""
+        """Returns the names of the collections in a database."""
         return _regauge.collections(url)
 
 
@@ -219,15 +222,15 @@ class _Values(ValuesView[Any]):
 
 
 class Batch:
-    """Changes that wait for the end of the `with`, and are then made in one transaction.
+    """Changes collected until the end of the `with`, and then made in one transaction.
 
-    A value is encoded when it is given, so that one that cannot be stored raises there; what
-    happens to the object later does not matter. If the block raises, nothing is changed.
+    A value is encoded when it is added, so a value that cannot be stored raises there, and later
+    changes to the object have no effect. If the block raises, nothing is changed.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        # One for all; the store converts them if it has another at the end.
+        # The same for all; the store converts them if its format differs at the end.
         self._format = store._format()
         self._changes: dict[bytes, bytes | None] = {}
 
@@ -238,21 +241,21 @@ class Batch:
         self._changes[self._store._key(key)] = None
 
     def put(self, key: Key, value: Any) -> None:
-        """Will put a value."""
+        """Adds a value to store."""
         self[key] = value
 
     def delete(self, key: Key) -> None:
-        """Will delete a value, if there is one."""
+        """Adds a key to delete, if it exists."""
         del self[key]
 
     def update(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]], /) -> None:
-        """Will put many values."""
+        """Adds many values to store."""
         pairs: Any = items.items() if isinstance(items, Mapping) else items
         for key, value in pairs:
             self[key] = value
 
     def __len__(self) -> int:
-        """How many changes wait."""
+        """Returns the number of pending changes."""
         return len(self._changes)
 
     def __enter__(self) -> Batch:

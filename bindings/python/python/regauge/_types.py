@@ -1,4 +1,4 @@
-"""Types that the signatures share."""
+"""Types shared by the signatures."""
 
 from __future__ import annotations
 

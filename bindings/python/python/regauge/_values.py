@@ -1,7 +1,7 @@
-"""Values that are no plain data: what they become on the way in, and what they are on the way out.
+"""Values that are not plain data: how they are decoded, and how they are encoded.
 
-The native part calls the functions here. Nothing in this module looks up a class by a name that
-stands in the data: every class that is ever made is named in the source below.
+The native part calls the functions here. Nothing in this module looks up a class by a name from the
+data: every class that is ever instantiated is named in the source below.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _EPOCH = _datetime.datetime(1970, 1, 1, tzinfo=_UTC)
 
 
 class Object:
-    """A value with a type around it that nothing was built for: names and data, and no behaviour.
+    """A value of an unknown type: names and data, without behaviour.
 
-    origin -- whose type: "python", "ruby", "yaml", "cbor", "bson"
-    kind -- what sort of type, as docs/formats has it: "object", "call", "tag"
-    name -- the class or the tag; "" where the kind says everything
-    value -- what is inside
+    origin -- origin of the type: "python", "ruby", "yaml", "cbor", "bson"
+    kind -- kind of type, as in docs/formats: "object", "call", "tag"
+    name -- the class or the tag; "" if the kind says everything
+    value -- the content
     """
 
     __slots__ = ("origin", "kind", "name", "value")
@@ -49,12 +49,12 @@ class Object:
         mine = (self.origin, self.kind, self.name, self.value)
         return mine == (other.origin, other.kind, other.name, other.value)
 
-    # As a list, it can change.
+    # Mutable, like a list.
     __hash__ = None  # type: ignore[assignment]
 
 
 class Symbol(str):
-    """A symbol: Ruby's, BSON's. Equal to the str of the same text."""
+    """A symbol, from Ruby or BSON. Equal to the str with the same text."""
 
     __slots__ = ()
 
@@ -63,7 +63,7 @@ class Symbol(str):
 
 
 class Code(str):
-    """JavaScript code, as BSON stores it."""
+    """JavaScript code, as stored in BSON."""
 
     __slots__ = ()
 
@@ -88,21 +88,21 @@ class ExtType(NamedTuple):
 
 
 class Timestamp(NamedTuple):
-    """A point in time that datetime cannot hold: finer than a microsecond, or far away."""
+    """A point in time that datetime cannot hold: finer than a microsecond, or too far away."""
 
     seconds: int
     nanoseconds: int
 
 
 class Duration(NamedTuple):
-    """A length of time that timedelta cannot hold."""
+    """A duration that timedelta cannot hold."""
 
     seconds: int
     nanoseconds: int
 
 
 class Moment(NamedTuple):
-    """A date or a time that Python's types cannot hold, as its text.
+    """A date or a time that Python's types cannot hold, as text.
 
     kind -- "date", "time", "datetime", "offset_datetime"
     """
@@ -112,7 +112,7 @@ class Moment(NamedTuple):
 
 
 class Binary(bytes):
-    """Binary data with a subtype, as BSON stores it."""
+    """Binary data with a subtype, as stored in BSON."""
 
     subtype: int
 
@@ -136,7 +136,7 @@ class Binary(bytes):
 
 
 class Decimal128(NamedTuple):
-    """A decimal of 128 bits that decimal.Decimal would not give back: a NaN with a payload."""
+    """A 128-bit decimal that decimal.Decimal would not round-trip: a NaN with a payload."""
 
     bid: bytes
 
@@ -154,7 +154,7 @@ class ObjectId:
 
     @property
     def generation_time(self) -> _datetime.datetime:
-        """When it was made, in UTC, to the second."""
+        """Returns its creation time, in UTC, to the second."""
         return _EPOCH + _datetime.timedelta(seconds=int.from_bytes(self.binary[:4], "big"))
 
     def __str__(self) -> str:
@@ -174,14 +174,14 @@ class ObjectId:
 
 
 class Regex(NamedTuple):
-    """A regular expression and its options in letters."""
+    """A regular expression and its options as letters."""
 
     pattern: str
     options: str
 
 
 class BsonTimestamp(NamedTuple):
-    """A BSON timestamp, which MongoDB keeps for itself."""
+    """A BSON timestamp, which MongoDB uses internally."""
 
     seconds: int
     increment: int
@@ -195,13 +195,13 @@ class DbPointer(NamedTuple):
 
 
 class Simple(NamedTuple):
-    """A CBOR simple value without a meaning of its own."""
+    """A CBOR simple value without an assigned meaning."""
 
     value: int
 
 
 class Special(enum.Enum):
-    """Values that BSON and CBOR have one each of."""
+    """Singleton values of BSON and CBOR."""
 
     MIN_KEY = "min_key"
     MAX_KEY = "max_key"
@@ -216,11 +216,11 @@ MAX_KEY = Special.MAX_KEY
 UNDEFINED = Special.UNDEFINED
 
 
-# --- On the way in: what the events become.
+# --- Decoding: what the events become.
 
 
 def timestamp(seconds: int, nanoseconds: int) -> Any:
-    """A point in time: datetime in UTC where that holds it."""
+    """Returns a point in time: a datetime in UTC if that can hold it."""
     if nanoseconds % 1000 == 0:
         try:
             return _EPOCH + _datetime.timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
@@ -230,7 +230,7 @@ def timestamp(seconds: int, nanoseconds: int) -> Any:
 
 
 def duration(seconds: int, nanoseconds: int) -> Any:
-    """A length of time: timedelta where that holds it."""
+    """Returns a duration: a timedelta if that can hold it."""
     if nanoseconds % 1000 == 0:
         try:
             return _datetime.timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
@@ -240,7 +240,7 @@ def duration(seconds: int, nanoseconds: int) -> Any:
 
 
 def _iso(text: str) -> str:
-    """A text of RFC 3339 as Python 3.10 reads it: six digits of a second, or none."""
+    """Rewrites an RFC 3339 text for Python 3.10: six fractional digits, or none."""
     head, point, tail = text.partition(".")
     if not point:
         return text.replace("Z", "+00:00")
@@ -252,7 +252,7 @@ def _iso(text: str) -> str:
 
 
 def date(text: str) -> Any:
-    """A day."""
+    """Returns a date."""
     try:
         return _datetime.date.fromisoformat(text)
     except ValueError:
@@ -260,7 +260,7 @@ def date(text: str) -> Any:
 
 
 def time(text: str) -> Any:
-    """A time of day."""
+    """Returns a time of day."""
     try:
         return _datetime.time.fromisoformat(_iso(text))
     except ValueError:
@@ -268,7 +268,7 @@ def time(text: str) -> Any:
 
 
 def datetime(text: str) -> Any:
-    """A day and a time, with an offset or without."""
+    """Returns a date and a time, with or without an offset."""
     try:
         return _datetime.datetime.fromisoformat(_iso(text).replace(" ", "T"))
     except ValueError:
@@ -278,16 +278,16 @@ def datetime(text: str) -> Any:
 
 
 def decimal(text: str) -> _decimal.Decimal:
-    """A decimal with its digits."""
+    """Returns a decimal with its digits."""
     return _decimal.Decimal(text)
 
 
 def uuid(data: bytes) -> _uuid.UUID:
-    """A UUID."""
+    """Returns a UUID."""
     return _uuid.UUID(bytes=data)
 
 
-# The factories of a defaultdict that are harmless, by their names.
+# Harmless factories of a defaultdict, by name.
 _FACTORIES = {
     f"builtins.{one.__name__}": one for one in (bool, bytes, dict, float, int, list, set, str, tuple)
 }
@@ -306,7 +306,7 @@ _CBOR_SET = "258"
 
 
 def typed(origin: str, kind: str, name: str, value: Any, early: Object | None) -> Any:
-    """What a value with a type around it becomes."""
+    """Converts a typed value."""
     if early is not None:
         early.value = value
         return early
@@ -320,7 +320,7 @@ def typed(origin: str, kind: str, name: str, value: Any, early: Object | None) -
         elif origin == "ruby" and kind == "set" and name == "Set":
             made = set(value)
         elif origin == "ruby" and kind == "dump" and name == "BigDecimal":
-            # NaN and the infinities: all else comes as a decimal.
+            # NaN and the infinities: all others arrive as decimals.
             made = _decimal.Decimal(value.decode().partition(":")[2])
         else:
             made = None
@@ -373,14 +373,15 @@ def _python(kind: str, name: str, value: Any) -> Any:
 
 
 def construct(constructor: Any, kind: str, value: Any) -> Any:
-    """Calls a constructor of the caller's: with the arguments of a call, else with what is inside."""
+    """Calls a constructor of the caller's with the arguments of a call, otherwise with the
+    content."""
     if kind in ("call", "new", "new_ex", "instance_call") and type(value) is dict:
         if set(value) <= {"args", "kwargs"}:
             return constructor(*value.get("args", ()), **value.get("kwargs", {}))
     return constructor(value)
 
 
-# --- On the way out: what an object is, in the words that the native part knows.
+# --- Encoding: what an object is, in the vocabulary of the native part.
 
 # Formats that have a type for each of these.
 _HOLD_DATE = {"yaml", "cbor", "pickle"}
@@ -441,8 +442,8 @@ def _lower_decimal(value: _decimal.Decimal, format: str) -> tuple[Any, ...]:
 
 
 def _big_decimal(value: _decimal.Decimal) -> bytes:
-    """What Ruby's BigDecimal gives to Marshal (`BigDecimal#_dump`): how many digits its words of nine
-    have place for, and the number as 0.123e4. Ruby keeps no zeros at the end of a fraction."""
+    """Returns what Ruby's BigDecimal writes in Marshal (`BigDecimal#_dump`): the digits that its
+    words of nine can hold, and the number as 0.123e4. Ruby drops trailing zeros of a fraction."""
     sign, figures, exponent = value.as_tuple()
     minus = "-" if sign else ""
     if isinstance(exponent, str):
@@ -514,7 +515,7 @@ def _lower_path(value: pathlib.PurePath, format: str) -> tuple[Any, ...]:
     return "text", str(value)
 
 
-# By the type itself: these are what most objects are.
+# By exact type: this covers most objects.
 _EXACT: dict[type, Any] = {
     _datetime.datetime: _lower_datetime,
     _datetime.date: lambda value, format: (
@@ -562,7 +563,7 @@ _EXACT: dict[type, Any] = {
 
 
 def _fields(cls: type) -> tuple[str, ...] | None:
-    """The names of the fields of a dataclass or an attrs class."""
+    """Returns the field names of a dataclass or an attrs class."""
     if dataclasses.is_dataclass(cls):
         return tuple(field.name for field in dataclasses.fields(cls))
     attributes = getattr(cls, "__attrs_attrs__", None)
@@ -583,7 +584,7 @@ def _lower_numpy(value: Any, format: str) -> tuple[Any, ...]:
     if kind == "c" and value.dtype.itemsize <= 16:
         return "value", value.tolist()
     if kind in "mM":
-        # Finer than a microsecond, numpy itself would give a bare integer.
+        # If it is finer than a microsecond, numpy itself would return a bare integer.
         unit = numpy.datetime_data(value.dtype)[0]
         if unit in ("us", "ms", "s", "m", "h", "D", "W") and not numpy.isnat(value).any():
             return "value", value.tolist()
@@ -597,7 +598,7 @@ def _lower_numpy(value: Any, format: str) -> tuple[Any, ...]:
 
 
 def lower(value: Any, format: str) -> tuple[Any, ...]:
-    """What an object is: a word, and what belongs to it. ("unknown",) is left to `default`."""
+    """Describes an object: a word, and what belongs to it. ("unknown",) leaves it to `default`."""
     cls = type(value)
     found = _EXACT.get(cls)
     if found is not None:
@@ -608,7 +609,7 @@ def lower(value: Any, format: str) -> tuple[Any, ...]:
     names = _fields(cls)
     if names is not None:
         return "fields", names
-    # Subclasses: a named tuple is an array, as json writes it.
+    # Subclasses: a named tuple is an array, as in json.
     for base, word in ((str, "str"), (int, "int"), (float, "float"), (dict, "dict")):
         if isinstance(value, base):
             return (word,) if word != "int" or cls is not bool else ()

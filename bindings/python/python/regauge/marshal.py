@@ -13,26 +13,26 @@ dumps = _regauge.marshal.dumps
 
 
 def load(source: Any, /, **options: Any) -> Any:
-    """The value in a file, given by its path or as a file object; options are those of loads."""
+    """Returns the value in a file, given as a path or file object; takes the options of loads."""
     return loads(_files.read(source), **options)
 
 
 def dump(value: Any, target: Any, /, **options: Any) -> None:
-    """Writes a value to a file, given by its path or as a file object; options are those of dumps."""
+    """Writes a value to a file, given as a path or file object; takes the options of dumps."""
     _files.write(target, dumps(value, **options))
 
 
 def iter_load(source: Any, /, **options: Any) -> _regauge.Documents:
-    """The documents of a stream one by one, in bounded memory.
+    """Yields the documents of a stream one by one, in bounded memory.
 
-    The source is a path, a file object opened in binary mode, or bytes; options are those of loads.
+    The source is a path, a file object opened in binary mode, or bytes; takes the options of loads.
     """
     return _regauge.iter_load("marshal", source, options or None)
 
 
 def Writer(target: Any, /, **options: Any) -> _regauge.Writer:  # noqa: N802
-    """A writer of the documents of one stream: `with Writer(path) as writer: writer.write(value)`.
+    """Returns a writer for a stream: `with Writer(path) as writer: writer.write(value)`.
 
-    The target is a path or a file object opened in binary mode; options are those of dumps.
+    The target is a path or a file object opened in binary mode; takes the options of dumps.
     """
     return _regauge.writer("marshal", target, options or None)

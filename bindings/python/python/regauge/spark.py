@@ -6,14 +6,14 @@
     frame = spark.read.format("regauge").option("format", "marc").load("records/*.mrc")
     frame.write.format("regauge").option("format", "ndjson").save("out")
 
-Options of both: format (a name of regauge.FORMATS; by default what the file's name tells). Of reading:
-split_bytes (the bytes of a task, 32 MiB), sample (the documents that the schema is inferred from,
-1,000), bad ("stop", or "skip" to pass over broken records).
+Options for both: format (a name in regauge.FORMATS; by default taken from the file's name). For
+reading: split_bytes (bytes per task, 32 MiB), sample (number of documents from which the schema is
+inferred, 1,000), bad ("stop", or "skip" to skip broken records).
 
-Streams of NDJSON, MARC 21 and BSON are split across tasks at record boundaries, other files are a task
-each. Records of MARC are rows of leader and fields; for other formats the schema is given, or inferred
-from the first documents. A value that the schema has no place for becomes its JSON in a column of
-text, and is an error in any other.
+Streams of NDJSON, MARC 21 and BSON are split across tasks at record boundaries, other files are one
+task each. MARC records are rows of leader and fields; for other formats the schema is given, or
+inferred from the first documents. A value that does not fit the schema becomes its JSON in a text
+column, and is an error in any other.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ MARC_SCHEMA = StructType([
 
 @dataclass
 class Part(InputPartition):
-    """The records of a file that begin within these bytes."""
+    """Yields the records of a file that begin within these bytes."""
 
     path: str
     start: int
@@ -84,7 +84,8 @@ class Part(InputPartition):
 
 
 def _paths(pattern: str) -> list[str]:
-    """The files of a path: itself, those in a folder, those that a pattern fits."""
+    """Returns the files of a path: the file itself, those in a folder, or those matching a
+    pattern."""
     pattern = pattern.removeprefix("file://").removeprefix("file:")
     found = sorted(glob.glob(pattern)) if glob.has_magic(pattern) else [pattern]
     files = []
@@ -100,7 +101,7 @@ def _paths(pattern: str) -> list[str]:
 
 
 def _boundary(file: io.BufferedReader, format: str, at: int) -> int:
-    """Where the first record begins that does so at `at` or behind."""
+    """Returns the position of the first record that begins at or after `at`."""
     if at == 0:
         return 0
     end = b"\n" if format == "ndjson" else b"\x1d"
@@ -111,7 +112,7 @@ def _boundary(file: io.BufferedReader, format: str, at: int) -> int:
         found = window.find(end)
         while found >= 0:
             behind = window[found + 1 : found + 6]
-            # A record of MARC begins with its length; a terminator alone may stand in broken data.
+            # A MARC record begins with its length; broken data may contain a lone terminator.
             if format == "ndjson" or len(behind) < 5 or behind.lstrip(b"\r\n")[:5].isdigit():
                 return place - len(last) + found + 1
             found = window.find(end, found + 1)
@@ -121,7 +122,7 @@ def _boundary(file: io.BufferedReader, format: str, at: int) -> int:
 
 
 def _bson_starts(path: str, split_bytes: int) -> list[int]:
-    """Where parts of a stream of BSON begin: its documents say how long they are."""
+    """Returns the starts of parts of a BSON stream: its documents contain their length."""
     starts, at, size = [0], 0, os.path.getsize(path)
     with open(path, "rb") as file:
         while at + 5 <= size:
@@ -136,7 +137,7 @@ def _bson_starts(path: str, split_bytes: int) -> list[int]:
 
 
 def _split(path: str, format: str, split_bytes: int) -> list[Part]:
-    """The parts of a file, each beginning with a record."""
+    """Returns the parts of a file, each beginning at a record."""
     size = os.path.getsize(path)
     if format not in _SPLIT or size <= split_bytes:
         return [Part(path, 0, size)]
@@ -151,7 +152,7 @@ def _split(path: str, format: str, split_bytes: int) -> list[Part]:
 
 
 class _Slice(io.RawIOBase):
-    """A part of a file as a file."""
+    """A part of a file, as a file."""
 
     def __init__(self, path: str, start: int, end: int) -> None:
         self._file = open(path, "rb")  # noqa: SIM115
@@ -159,7 +160,7 @@ class _Slice(io.RawIOBase):
         self._left = end - start
 
     def read(self, size: int = -1) -> bytes:
-        """Up to so many bytes."""
+        """Reads up to this many bytes."""
         size = self._left if size < 0 else min(size, self._left)
         data = self._file.read(size)
         self._left -= len(data)
@@ -172,7 +173,7 @@ class _Slice(io.RawIOBase):
 
 
 def _infer(value: Any) -> DataType:
-    """The type of a value."""
+    """Returns the type of a value."""
     import datetime
 
     if isinstance(value, bool):
@@ -198,7 +199,7 @@ def _infer(value: Any) -> DataType:
 
 
 def _merge(one: DataType, other: DataType) -> DataType:
-    """The type that has a place for both; text where there is no other."""
+    """Returns the type that can hold both; text if there is no other."""
     if isinstance(one, NullType) or one == other:
         return other
     if isinstance(other, NullType):
@@ -216,7 +217,7 @@ def _merge(one: DataType, other: DataType) -> DataType:
 
 
 def _settle(of: DataType) -> DataType:
-    """Text for what was null everywhere, and for structs without fields."""
+    """Returns text for what was always null, and for structs without fields."""
     if isinstance(of, StructType) and of.fields:
         return StructType([StructField(one.name, _settle(one.dataType)) for one in of.fields])
     if isinstance(of, ArrayType):
@@ -225,7 +226,7 @@ def _settle(of: DataType) -> DataType:
 
 
 def _fit(value: Any, of: DataType) -> Any:
-    """A value as Spark wants it for a type."""
+    """Converts a value to Spark's representation of a type."""
     if value is None:
         return None
     if isinstance(of, StructType) and isinstance(value, dict):
@@ -242,7 +243,7 @@ def _fit(value: Any, of: DataType) -> Any:
 
 
 def _marc_row(record: dict[str, Any]) -> tuple[Any, ...]:
-    """The row of a record in the shape of MARC-in-JSON."""
+    """Returns the row of a record in the shape of MARC-in-JSON."""
     fields: list[tuple[Any, ...]] = []
     for entry in record["fields"]:
         for tag, content in entry.items():
@@ -255,7 +256,7 @@ def _marc_row(record: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _marc_record(row: Any) -> dict[str, Any]:
-    """The record of a row."""
+    """Returns the record of a row."""
     fields: list[dict[str, Any]] = []
     for field in row["fields"]:
         if field["subfields"] is None:
@@ -268,7 +269,7 @@ def _marc_record(row: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of Spark's as plain data."""
+    """Converts a Spark value to plain data."""
     if isinstance(value, Row):
         return {name: _plain(one) for name, one in value.asDict().items()}
     if isinstance(value, (list, tuple)):
@@ -283,7 +284,7 @@ class RegaugeDataSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What stands in format()."""
+        """Returns the name for format()."""
         return "regauge"
 
     def _format(self, path: str) -> str:
@@ -294,7 +295,7 @@ class RegaugeDataSource(DataSource):
         return found
 
     def schema(self) -> StructType:
-        """The schema of MARC, or that of the first documents."""
+        """Returns the schema of MARC, or that of the first documents."""
         path = _paths(self.options["path"])[0]
         format = self._format(path)
         if format in _MARC:
@@ -309,12 +310,12 @@ class RegaugeDataSource(DataSource):
         return StructType([StructField("value", settled)])
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """A reader."""
+        """Returns a reader."""
         paths = _paths(self.options["path"])
         return _Reader(paths, self._format(paths[0]), schema, dict(self.options))
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        """A writer."""
+        """Returns a writer."""
         format = self.options.get("format")
         if format is None:
             raise ValueError("found no format; pass option('format', …)")
@@ -322,7 +323,7 @@ class RegaugeDataSource(DataSource):
 
 
 def _documents(path: str, format: str, start: int, end: int, bad: str) -> Iterator[Any]:
-    """The documents of a part of a file."""
+    """Yields the documents of a part of a file."""
     options = {"bad": "skip"} if bad == "skip" and format in (*_MARC, "ndjson") else {}
     if format == "json":
         value = regauge.load(path, "json")
@@ -341,14 +342,14 @@ class _Reader(DataSourceReader):
         self._split_bytes = int(options.get("split_bytes", str(32 << 20)))
 
     def partitions(self) -> list[InputPartition]:
-        """The parts of all files."""
+        """Returns the parts of all files."""
         parts: list[InputPartition] = []
         for path in self._paths:
             parts += _split(path, self._format, self._split_bytes)
         return parts
 
     def read(self, partition: InputPartition) -> Iterator[tuple[Any, ...]]:
-        """The rows of a part."""
+        """Yields the rows of a part."""
         assert isinstance(partition, Part)
         path, start, end = partition.path, partition.start, partition.end
         for document in _documents(path, self._format, start, end, self._bad):
@@ -381,7 +382,7 @@ class _Writer(DataSourceWriter):
             raise FileExistsError(f"found files in {self._folder}; pass mode('overwrite')")
 
     def write(self, iterator: Iterator[Row]) -> WriterCommitMessage:
-        """Writes the rows of a task to a file of its own."""
+        """Writes the rows of a task to a separate file."""
         os.makedirs(self._folder, exist_ok=True)
         suffix = _SUFFIXES.get(self._format, self._format)
         path = os.path.join(self._folder, f".part-{uuid.uuid4().hex}.{suffix}")
@@ -393,7 +394,7 @@ class _Writer(DataSourceWriter):
         return _Written(path, rows)
 
     def commit(self, messages: list[Any]) -> None:
-        """All tasks have written: their files get their names."""
+        """Called when all tasks have written: renames their files."""
         os.makedirs(self._folder, exist_ok=True)
         if self._overwrite:
             for entry in os.scandir(self._folder):
@@ -406,7 +407,7 @@ class _Writer(DataSourceWriter):
             pass
 
     def abort(self, messages: list[Any]) -> None:
-        """A task has failed: what others have written goes."""
+        """Called when a task has failed: removes what others have written."""
         for message in messages:
             if message is not None and os.path.exists(message.path):
                 os.remove(message.path)

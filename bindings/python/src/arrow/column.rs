@@ -1,4 +1,4 @@
-//! Values into Arrow's columns: exactly, or by the policy.
+//! Appends values to Arrow columns: exactly, or according to the policy.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ use super::exact::{binary, days, double, integer, is_plain_type, text, units};
 use super::nested::{List, Map, Struct};
 use super::{Losses, misfit};
 
-/// How deep columns may nest. Each level is a frame of a few hundred bytes.
+/// Maximum nesting of columns. Each level is a stack frame of a few hundred bytes.
 pub const DEPTH_MAX: usize = 100;
 /// The bytes of values after which a batch ends early.
 pub const BATCH_BYTES: u64 = 64 << 20;
 
-/// The columns of a table, and what is to be put into them.
+/// The columns of a table, and the policy for filling them.
 pub struct Columns {
     schema: SchemaRef,
     root: Struct,
@@ -34,11 +34,11 @@ pub struct Columns {
     rows: usize,
 }
 
-/// What is the same for all columns.
+/// State shared by all columns.
 pub struct State {
     on_loss: OnLoss,
     losses: Losses,
-    /// Where in the row we are.
+    /// The current position in the row.
     pub path: Vec<Step>,
     number: u64,
     bytes: u64,
@@ -74,7 +74,7 @@ pub enum Column {
     Map(Map),
 }
 
-/// The same of every builder, and what is said of the others.
+/// Applies one expression to every builder, and another to the remaining columns.
 macro_rules! leaves {
     ($column:expr, |$builder:ident| $act:expr, { $($rest:tt)* }) => {
         match $column {
@@ -105,10 +105,10 @@ macro_rules! leaves {
 }
 
 impl Columns {
-    /// Empty columns of a schema.
+    /// Creates empty columns for a schema.
     ///
     /// # Errors
-    /// `Unsupported` for a type that no document can give, `Limit` for one that nests too deep.
+    /// `Unsupported` for a type that no document contains, `Limit` for excessive nesting.
     pub fn new(schema: &SchemaRef, on_loss: OnLoss, losses: &Losses) -> Result<Columns> {
         let root = Struct::new(schema.fields(), 0)?;
         let state =
@@ -116,12 +116,12 @@ impl Columns {
         Ok(Columns { schema: Arc::clone(schema), root, state, rows: 0 })
     }
 
-    /// Rows since the last batch.
+    /// Returns the number of rows since the last batch.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// About the bytes of these rows.
+    /// Returns the approximate size of these rows in bytes.
     pub fn bytes(&self) -> u64 {
         self.state.bytes
     }
@@ -129,7 +129,7 @@ impl Columns {
     /// Adds a row.
     ///
     /// # Errors
-    /// `Refused` for what does not fit, with path and record.
+    /// `Refused` for a value that does not fit, with path and record.
     pub fn append(&mut self, row: &Value, number: u64) -> Result {
         self.state.number = number;
         self.state.path.clear();
@@ -141,10 +141,10 @@ impl Columns {
         Ok(())
     }
 
-    /// The rows as a batch; the columns are empty afterwards.
+    /// Returns the rows as a batch; the columns are empty afterwards.
     ///
     /// # Errors
-    /// Those of Arrow, which no row should lead to.
+    /// Those of Arrow, which no row should cause.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
         (self.rows, self.state.bytes) = (0, 0);
@@ -161,7 +161,7 @@ fn failed(error: ArrowError) -> Error {
 }
 
 impl State {
-    /// The error for a value that no column holds.
+    /// Returns the error for a value that no column holds.
     #[cold]
     pub fn misfit(&self, value: &Value, expected: &str) -> Error {
         let message = format!("found {}, expected {expected}", value.type_name());
@@ -171,7 +171,7 @@ impl State {
         )
     }
 
-    /// Notes that something was not kept, if that is allowed.
+    /// Records that something was not kept, if that is allowed.
     #[cold]
     pub fn lose(&mut self, kind: &'static str, value: &Value, expected: &str) -> Result {
         if self.on_loss != OnLoss::Approximate {
@@ -183,7 +183,7 @@ impl State {
     }
 }
 
-/// Appends an exact value; else, by the policy, the nearest or a null.
+/// Appends an exact value, or, depending on the policy, the nearest or a null.
 macro_rules! put {
     ($builder:expr, $value:expr, $state:expr, $expected:expr, $exact:expr, $nearest:expr) => {{
         match $exact {
@@ -242,10 +242,10 @@ macro_rules! put_text {
 }
 
 impl Column {
-    /// An empty column of a type.
+    /// Creates an empty column of a type.
     ///
     /// # Errors
-    /// As [`Columns::new`].
+    /// Those of [`Columns::new`].
     pub fn new(of: &DataType, depth: usize) -> Result<Column> {
         if depth > DEPTH_MAX {
             return Err(Error::limit(format!("found a schema of more than {DEPTH_MAX} levels")));
@@ -295,7 +295,7 @@ impl Column {
             other => {
                 let message = format!("found a column of type {other}, which no document gives");
                 return Err(Error::new(ErrorKind::Unsupported, message).hint(
-                    "take null, bool, int8 to uint64, float32, float64, decimal128, string, \
+                    "use null, bool, int8 to uint64, float32, float64, decimal128, string, \
                      large_string, binary, large_binary, date32, timestamp, list, large_list, \
                      struct or map",
                 ));
@@ -306,7 +306,7 @@ impl Column {
     /// Adds a value.
     ///
     /// # Errors
-    /// `Refused` for what does not fit.
+    /// `Refused` for a value that does not fit.
     pub fn append(&mut self, value: &Value, nullable: bool, state: &mut State) -> Result {
         if let Value::Typed(of, inside) = value
             && is_plain_type(&of.as_type())
@@ -321,7 +321,7 @@ impl Column {
             return Ok(());
         }
         if !nullable && state.on_loss == OnLoss::Approximate {
-            // A null in its place would not do.
+            // A null is not an acceptable substitute.
             let strict = std::mem::replace(&mut state.on_loss, OnLoss::Refuse);
             let done = self.append(value, nullable, state);
             state.on_loss = strict;
@@ -439,10 +439,10 @@ impl Column {
         });
     }
 
-    /// The values as an array; the column is empty afterwards.
+    /// Returns the values as an array; the column is empty afterwards.
     ///
     /// # Errors
-    /// Arrow's, which no value should lead to.
+    /// Arrow's, which no value should cause.
     pub fn finish(&mut self) -> std::result::Result<ArrayRef, ArrowError> {
         let array: ArrayRef = leaves!(self, |builder| Arc::new(builder.finish()), {
             Column::Null(count) => Arc::new(NullArray::new(std::mem::take(count))),

@@ -1,8 +1,8 @@
-//! Decimals as Arrow holds them: an integer of 128 bits and a scale.
+//! Decimals as in Arrow: an integer of 128 bits and a scale.
 
 use regauge::{BigInt, Ext, Value, decimal128, number};
 
-/// The most digits of a `Decimal128`.
+/// The maximum number of digits of a `Decimal128`.
 pub const DIGITS_MAX: u8 = 38;
 
 /// A number with all its digits: `unscaled` × 10^-`scale`.
@@ -10,13 +10,13 @@ pub const DIGITS_MAX: u8 = 38;
 pub struct Decimal {
     /// The digits as an integer.
     pub unscaled: i128,
-    /// How many of them stand behind the point.
+    /// The number of digits after the point.
     pub scale: i32,
 }
 
 impl Decimal {
-    /// The number of a value: an integer, or a decimal. `None` for others, and where the digits are
-    /// too many.
+    /// Returns the number in a value: an integer, or a decimal. `None` for other values, and for
+    /// too many digits.
     pub fn of(value: &Value) -> Option<Decimal> {
         match value {
             Value::Int(v) => Some(Decimal { unscaled: i128::from(*v), scale: 0 }),
@@ -36,7 +36,7 @@ impl Decimal {
         }
     }
 
-    /// The number of a text such as `-12.50e3` (RFC 8259 §6).
+    /// Parses a number such as `-12.50e3` (RFC 8259 §6).
     pub fn parse(text: &str) -> Option<Decimal> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
@@ -58,7 +58,7 @@ impl Decimal {
         }
         let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
         let decimal = Decimal { unscaled, scale };
-        // Zeros behind a number without a fraction: 1e3 is 1000.
+        // Appends zeros to a number without a fraction: 1e3 is 1000.
         if scale < 0 {
             decimal.scaled(0).map(|unscaled| Decimal { unscaled, scale: 0 })
         } else {
@@ -66,7 +66,7 @@ impl Decimal {
         }
     }
 
-    /// The integer that is this number at another scale, if there is one.
+    /// Returns the integer that represents this number at another scale, if there is one.
     pub fn scaled(self, scale: i32) -> Option<i128> {
         let by = scale.checked_sub(self.scale)?;
         let factor = 10i128.checked_pow(by.unsigned_abs())?;
@@ -76,7 +76,7 @@ impl Decimal {
         (self.unscaled % factor == 0).then(|| self.unscaled / factor)
     }
 
-    /// The nearest integer at another scale: half to even.
+    /// Returns the nearest integer at another scale: half to even.
     pub fn rounded(self, scale: i32) -> Option<i128> {
         if let Some(exact) = self.scaled(scale) {
             return Some(exact);

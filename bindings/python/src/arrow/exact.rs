@@ -1,21 +1,21 @@
-//! What a value is to a column that has exactly that.
+//! Exact conversions of values for columns.
 
 use std::borrow::Cow;
 
 use regauge::{Ext, Origin, Type, Value};
 
-/// Types that say nothing that the value in them does not: tuples, sets.
+/// Returns whether a type adds nothing to its value: tuples, sets.
 pub fn is_plain_type(of: &Type<'_>) -> bool {
     of.origin == Origin::Python && matches!(of.kind, "tuple" | "set" | "frozenset")
 }
 
-/// Whether an integer is one that a double holds.
+/// Returns whether a double can hold an integer exactly.
 fn as_double(v: i128) -> Option<f64> {
     let double = v as f64;
     (double as i128 == v).then_some(double)
 }
 
-/// The number of an integer.
+/// Returns an integer as a number.
 pub fn integer(value: &Value) -> Option<i128> {
     match value {
         Value::Int(v) => Some(i128::from(*v)),
@@ -28,7 +28,7 @@ pub fn integer(value: &Value) -> Option<i128> {
     }
 }
 
-/// The number of a double, or of an integer that a double holds.
+/// Returns the number of a double, or of an integer that a double holds.
 pub fn double(value: &Value) -> Option<f64> {
     match value {
         Value::F64(v) => Some(*v),
@@ -37,7 +37,7 @@ pub fn double(value: &Value) -> Option<f64> {
     }
 }
 
-/// Text, or what has one form as text.
+/// Returns text, or a value's canonical form as text.
 pub fn text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Text(v) => Some(v.as_str().into()),
@@ -58,7 +58,7 @@ pub fn text(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The bytes of binary data.
+/// Returns the bytes of binary data.
 pub fn binary(value: &Value) -> Option<&[u8]> {
     match value {
         Value::Bytes(v) => Some(v),
@@ -70,7 +70,7 @@ pub fn binary(value: &Value) -> Option<&[u8]> {
     }
 }
 
-/// Days since 1970 of `2026-11-21`.
+/// Parses `2026-11-21` into days since 1970.
 pub fn days(value: &Value) -> Option<i32> {
     let Value::Ext(ext) = value else { return None };
     let Ext::Date(text) = ext.as_ext() else { return None };
@@ -78,7 +78,7 @@ pub fn days(value: &Value) -> Option<i32> {
     i32::try_from(at.seconds / 86_400).ok()
 }
 
-/// The count of units of a point in time, and whether it is exact.
+/// Returns a point in time in units, and whether that is exact.
 pub fn units(value: &Value, per_second: i64) -> Option<(i64, bool)> {
     let Value::Timestamp(at) = value else { return None };
     let nanoseconds_each = 1_000_000_000 / per_second;

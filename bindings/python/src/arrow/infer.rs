@@ -1,4 +1,4 @@
-//! The schema of a sample of documents.
+//! Infers the schema of a sample of documents.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,10 +13,11 @@ use super::exact::is_plain_type;
 use super::misfit;
 use super::rows::{Shape, stop};
 
-/// Columns that a schema may have, nested ones included: a map whose keys are data is no struct.
+/// Maximum number of columns in a schema, including nested ones: a map whose keys are data is not a
+/// struct.
 const FIELDS_MAX: usize = 10_000;
 
-/// What values at one place were.
+/// The types of values seen at one position.
 #[derive(Clone, Debug, Default)]
 enum Kind {
     #[default]
@@ -39,7 +40,7 @@ enum Kind {
     },
     List(Box<Kind>),
     Struct(Struct),
-    /// More than one, and where that was seen first.
+    /// More than one type, and where that was first seen.
     Mixed(Box<Mixed>),
 }
 
@@ -69,7 +70,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Of a sample of so many documents nothing yet.
+    /// Creates an inference over a sample of this many documents.
     pub fn new(sample: usize) -> Seen {
         Seen {
             left: sample,
@@ -82,15 +83,15 @@ impl Seen {
         }
     }
 
-    /// Whether the sample was large enough, so that the reading was stopped.
+    /// Returns whether the sample was complete, so that reading was stopped.
     pub fn is_full(&self) -> bool {
         self.full
     }
 
-    /// Looks at one document.
+    /// Examines one document.
     ///
     /// # Errors
-    /// `Limit`; and one that stops the reading when the sample is full.
+    /// `Limit`; and one that stops the reading when the sample is complete.
     pub fn look(&mut self, row: &Value, number: u64) -> Result {
         self.number = number;
         self.maps &= matches!(row, Value::Map(_));
@@ -106,10 +107,10 @@ impl Seen {
         Ok(())
     }
 
-    /// The schema.
+    /// Returns the schema.
     ///
     /// # Errors
-    /// `Refused` where values of several types stand at one place, unless the policy says more.
+    /// `Refused` if values of several types occur at one position, unless the policy allows it.
     pub fn schema(self, on_loss: OnLoss) -> Result<(Schema, Shape)> {
         let (fields, shape) = match self.kind {
             Kind::Struct(inside) if self.maps => (fields(inside, on_loss)?, Shape::Plain),
@@ -247,7 +248,7 @@ impl Seen {
     }
 }
 
-/// The kind that has a place for both.
+/// Returns the kind that can hold both.
 fn merge(one: &Kind, other: &Kind) -> Option<Kind> {
     Some(match (one, other) {
         (Kind::Null, kind) => kind.clone(),
@@ -259,7 +260,7 @@ fn merge(one: &Kind, other: &Kind) -> Option<Kind> {
             unsigned: *unsigned || *unsigned2,
             big: *big || *big2,
         },
-        // An integer that no double holds is an error in its row.
+        // An integer that no double holds is an error when its row is read.
         (Kind::Int { .. } | Kind::Float, Kind::Int { .. } | Kind::Float) => Kind::Float,
         (Kind::Int { .. }, Kind::Decimal { scale })
         | (Kind::Decimal { scale }, Kind::Int { .. }) => Kind::Decimal { scale: *scale },
@@ -309,7 +310,7 @@ fn data_type(kind: Kind, on_loss: OnLoss) -> Result<DataType> {
         Kind::List(inside) => {
             DataType::List(Arc::new(Field::new("item", data_type(*inside, on_loss)?, true)))
         }
-        // Its JSON: a struct without fields is nothing that others take.
+        // Its JSON: other libraries reject a struct without fields.
         Kind::Struct(inside) if inside.fields.is_empty() => DataType::Utf8,
         Kind::Struct(inside) => DataType::Struct(fields(inside, on_loss)?),
         Kind::Mixed(mixed) if on_loss == OnLoss::Refuse => {

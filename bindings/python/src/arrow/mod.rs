@@ -1,8 +1,8 @@
-//! Documents as Arrow's record batches, through the Arrow PyCapsule interface: Polars, DuckDB,
-//! pandas and PyArrow take them without a copy and without Python objects in between.
+//! Documents as Arrow record batches, through the Arrow PyCapsule interface: Polars, DuckDB, pandas
+//! and PyArrow take them without a copy and without Python objects in between.
 //!
-//! A thread reads and makes batches, which wait in a queue of two; whoever takes them runs beside
-//! it, and memory is bounded. A top-level array gives its elements as rows, in bounded memory too.
+//! A thread reads and builds batches, which wait in a queue of two; the consumer runs in parallel,
+//! and memory is bounded. The elements of a top-level array become rows, also in bounded memory.
 
 mod column;
 mod decimal;
@@ -35,17 +35,17 @@ use crate::raw::bytes::Input;
 use crate::{raw, stream};
 use rows::{Rows, Shape};
 
-/// Batches that wait to be taken.
+/// Maximum number of batches in the queue.
 const WAITING: usize = 2;
 
-/// Where the bytes come from: each reading begins anew.
+/// The source of the bytes: each pass starts over.
 #[derive(Clone)]
 enum Source {
     Path(PathBuf),
     Bytes(Arc<[u8]>),
 }
 
-/// What is read, and how.
+/// The source and the options.
 #[derive(Clone)]
 struct Job {
     source: Source,
@@ -57,16 +57,16 @@ struct Job {
     losses: Losses,
 }
 
-/// Counts of what was not kept, by its kind.
+/// Counts of what was not kept, by kind.
 pub type Losses = Arc<Mutex<BTreeMap<&'static str, u64>>>;
 
-/// Documents of a file as record batches: what `to_arrow` gives.
+/// Documents of a file as record batches: the result of `to_arrow`.
 #[pyclass(module = "regauge", name = "ArrowStream", frozen)]
 pub struct PyArrowStream {
     job: Job,
 }
 
-/// `regauge.to_arrow`.
+/// Implements `regauge.to_arrow`.
 #[pyfunction]
 #[pyo3(signature = (source, format, batch_size, schema, sample, on_loss, arguments = None))]
 pub fn to_arrow(
@@ -92,13 +92,13 @@ pub fn to_arrow(
         }
     };
     if given.hooks.some().is_some() || given.on_bad.is_some() {
-        return Err(PyTypeError::new_err("found a hook; no Python objects are made on the way"));
+        return Err(PyTypeError::new_err("found a hook, but no Python objects are created here"));
     }
     if batch_size == 0 || sample == 0 {
         return Err(PyValueError::new_err("found 0 as batch_size or sample, expected 1 or more"));
     }
     let mut options = given.options;
-    // A stream of records keeps its documents; a file of one array is a table.
+    // A stream of records keeps its documents; a file with one array is a table.
     options.documents = match format {
         Format::Ndjson | Format::Bson => Documents::Keep,
         format if format.is_marc() => Documents::Auto,
@@ -132,7 +132,8 @@ pub fn to_arrow(
     Ok(PyArrowStream { job })
 }
 
-/// A schema of another library's, by its `__arrow_c_schema__` or as the capsule itself.
+/// Imports a schema from another library, through its `__arrow_c_schema__` or as the capsule
+/// itself.
 fn imported(given: &Bound<'_, PyAny>) -> PyResult<Schema> {
     let capsule = match given.cast::<PyCapsule>() {
         Ok(capsule) => capsule.clone(),
@@ -165,7 +166,7 @@ impl Job {
         ran.map(drop)
     }
 
-    /// The schema of the first documents.
+    /// Returns the schema of the first documents.
     fn infer(&self, sample: usize) -> regauge::Result<(Schema, Shape)> {
         let mut seen = infer::Seen::new(sample);
         let mut look = |row: &regauge::Value, number: u64| seen.look(row, number);
@@ -176,19 +177,19 @@ impl Job {
         }
     }
 
-    /// Empty columns of the schema.
+    /// Creates empty columns for the schema.
     ///
     /// # Errors
-    /// `Unsupported` for a type that no document can give.
+    /// `Unsupported` for a type that no document contains.
     fn columns(&self) -> regauge::Result<column::Columns> {
         column::Columns::new(&self.schema, self.on_loss, &self.losses)
     }
 
-    /// Makes batches until the end, or until nobody takes them any more.
+    /// Builds batches until the end, or until there is no consumer any more.
     fn run(&self, sender: &SyncSender<Result<RecordBatch, ArrowError>>) -> regauge::Result<()> {
         let mut columns = self.columns()?;
         let mut gone = false;
-        // What does not fit ends the run, also where broken records are passed over.
+        // A value that does not fit ends the run, even if broken records are skipped.
         let mut fault = None;
         let mut take = |row: &regauge::Value, number: u64| {
             if gone || fault.is_some() {
@@ -217,7 +218,7 @@ impl Job {
         Ok(())
     }
 
-    /// A reader of the batches; its thread ends when it is dropped.
+    /// Returns a reader of the batches; its thread ends when it is dropped.
     fn reader(&self) -> Batches {
         let (sender, batches) = sync_channel(WAITING);
         let job = self.clone();
@@ -258,7 +259,7 @@ impl RecordBatchReader for Batches {
 
 #[pymethods]
 impl PyArrowStream {
-    /// A stream of batches from the beginning (the Arrow PyCapsule interface).
+    /// Returns a stream of batches from the beginning (the Arrow PyCapsule interface).
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -275,14 +276,14 @@ impl PyArrowStream {
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
-    /// The schema (the Arrow PyCapsule interface).
+    /// Returns the schema (the Arrow PyCapsule interface).
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.job.schema.as_ref())
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// What was not kept in the batches that were made so far, by its kind.
+    /// Counts what was not kept in the batches built so far, by kind.
     #[getter]
     fn losses(&self) -> BTreeMap<&'static str, u64> {
         let losses = self.job.losses.lock();
@@ -296,7 +297,7 @@ impl PyArrowStream {
     }
 }
 
-/// An error that says what it is about in a row.
+/// Adds to an error its position in a row.
 fn misfit(message: String, number: u64, path: &[regauge::path::Step]) -> Error {
     let path = regauge::path::Path(path.to_vec());
     Error::new(regauge::ErrorKind::Refused, message).in_record(number).at_path(path)

@@ -1,4 +1,4 @@
-//! Columns with columns in them.
+//! Nested columns.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use regauge::{Error, ErrorKind, Result, Value};
 
 use super::column::{Column, State};
 
-/// Fields, and which of them are there.
+/// Fields, and which of them are present.
 pub struct Struct {
     fields: Fields,
     columns: Vec<Column>,
@@ -23,7 +23,7 @@ pub struct Struct {
 pub struct List {
     field: FieldRef,
     items: Box<Column>,
-    /// How many items there are in this batch.
+    /// The number of items in this batch.
     count: i64,
     ends: Vec<i64>,
     nulls: NullBufferBuilder,
@@ -32,11 +32,11 @@ pub struct List {
 /// Maps of any keys to values of one type.
 pub struct Map {
     field: FieldRef,
-    /// Those of key and value.
+    /// The key and value fields.
     fields: Fields,
     keys: Box<Column>,
     values: Box<Column>,
-    /// How many pairs there are in this batch.
+    /// The number of pairs in this batch.
     count: i32,
     ends: Vec<i32>,
     nulls: NullBufferBuilder,
@@ -44,10 +44,10 @@ pub struct Map {
 }
 
 impl Struct {
-    /// Empty columns of these fields.
+    /// Creates empty columns for these fields.
     ///
     /// # Errors
-    /// As [`Column::new`], and for two fields of one name.
+    /// Those of [`Column::new`], and for two fields of one name.
     pub fn new(fields: &Fields, depth: usize) -> Result<Struct> {
         let mut columns = Vec::with_capacity(fields.len());
         let mut places = HashMap::new();
@@ -67,12 +67,12 @@ impl Struct {
     /// Adds a map.
     ///
     /// # Errors
-    /// As [`Column::append`].
+    /// Those of [`Column::append`].
     pub fn append(&mut self, pairs: &[(Value, Value)], state: &mut State) -> Result {
         let mut found: Vec<Option<&Value>> = vec![None; self.columns.len()];
         for (index, (key, value)) in pairs.iter().enumerate() {
             let place = match key {
-                // Fields mostly come in their order.
+                // Fields usually arrive in order.
                 Value::Text(name) if self.fields.get(index).is_some_and(|f| f.name() == name) => {
                     Some(index)
                 }
@@ -83,7 +83,7 @@ impl Struct {
                 }
             };
             match place {
-                // The last of equal keys, as everywhere.
+                // The last of equal keys wins, as everywhere.
                 Some(place) => found[place] = Some(value),
                 None => {
                     if let Value::Text(name) = key {
@@ -118,7 +118,7 @@ impl Struct {
         self.nulls.append_null();
     }
 
-    /// The columns by themselves, as a table's.
+    /// Returns the columns as a table's.
     ///
     /// # Errors
     /// Arrow's.
@@ -127,7 +127,7 @@ impl Struct {
         self.columns.iter_mut().map(Column::finish).collect()
     }
 
-    /// The structs as an array.
+    /// Returns the structs as an array.
     ///
     /// # Errors
     /// Arrow's.
@@ -140,17 +140,17 @@ impl Struct {
     }
 }
 
-/// Offsets from where each value ends.
+/// Returns offsets from the end of each value.
 fn offsets<T: ArrowNativeType>(mut ends: Vec<T>) -> OffsetBuffer<T> {
     ends.insert(0, T::default());
     OffsetBuffer::new(ends.into())
 }
 
 impl List {
-    /// Empty lists of these items.
+    /// Creates empty lists of these items.
     ///
     /// # Errors
-    /// As [`Column::new`].
+    /// Those of [`Column::new`].
     pub fn new(field: &FieldRef, depth: usize) -> Result<List> {
         let items = Box::new(Column::new(field.data_type(), depth + 1)?);
         let field = Arc::clone(field);
@@ -160,7 +160,7 @@ impl List {
     /// Adds a list.
     ///
     /// # Errors
-    /// As [`Column::append`].
+    /// Those of [`Column::append`].
     pub fn append(&mut self, items: &[Value], state: &mut State) -> Result {
         let nullable = self.field.is_nullable();
         for (index, item) in items.iter().enumerate() {
@@ -180,7 +180,7 @@ impl List {
         self.nulls.append_null();
     }
 
-    /// The lists as an array of the one kind or the other.
+    /// Returns the lists as an array of either kind.
     ///
     /// # Errors
     /// Arrow's.
@@ -190,7 +190,7 @@ impl List {
         self.count = 0;
         let ends =
             std::mem::take(&mut self.ends).into_iter().map(|end| O::from_usize(end as usize));
-        // A batch of small lists ends long before, by its bytes.
+        // A batch of small lists ends long before, because of its size.
         let ends = ends.collect::<Option<Vec<O>>>();
         let offsets = offsets(ends.ok_or(ArrowError::OffsetOverflowError(usize::MAX))?);
         let nulls = self.nulls.finish();
@@ -199,7 +199,7 @@ impl List {
 }
 
 impl Map {
-    /// The maps as an array.
+    /// Returns the maps as an array.
     ///
     /// # Errors
     /// Arrow's.
@@ -212,10 +212,10 @@ impl Map {
         MapArray::try_new(Arc::clone(&self.field), offsets, entries, nulls, self.ordered)
     }
 
-    /// Empty maps.
+    /// Creates empty maps.
     ///
     /// # Errors
-    /// As [`Column::new`].
+    /// Those of [`Column::new`].
     pub fn new(field: &FieldRef, ordered: bool, depth: usize) -> Result<Map> {
         let DataType::Struct(fields) = field.data_type() else {
             return Err(Error::new(ErrorKind::Unsupported, "found a map without key and value"));
@@ -240,7 +240,7 @@ impl Map {
     /// Adds a map.
     ///
     /// # Errors
-    /// As [`Column::append`].
+    /// Those of [`Column::append`].
     pub fn append(&mut self, pairs: &[(Value, Value)], state: &mut State) -> Result {
         let nullable = self.fields.get(1).is_none_or(|field| field.is_nullable());
         for (key, value) in pairs {

@@ -1,4 +1,4 @@
-//! The documents of a stream as rows: a tree at a time.
+//! Turns the documents of a stream into rows, one tree at a time.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use regauge::{Error, ErrorKind, Fidelity, Format, OnLoss, Options, Result, Value
 use crate::errors;
 use crate::options::{For, Keywords};
 
-/// What a document is to become.
+/// How a document becomes a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A map is a row.
     Plain,
-    /// Every document is the one value of its row, in the column `value`.
+    /// Every document is the single value of its row, in the column `value`.
     Single,
     /// A MARC record: leader and fields.
     Marc,
 }
 
-/// Called with each row and its number, counted from 1.
+/// Called with each row and its 1-based number.
 pub type Take<'t> = dyn FnMut(&Value, u64) -> Result + 't;
 
-/// A sink that builds one document after the other, and hands each on as a row.
+/// A sink that builds one document at a time, and passes each on as a row.
 pub struct Rows<'t> {
     builder: Builder,
     limits: regauge::Limits,
@@ -35,7 +35,7 @@ pub struct Rows<'t> {
 }
 
 impl<'t> Rows<'t> {
-    /// A sink for documents that are read with these options.
+    /// Creates a sink for documents that are read with these options.
     pub fn new(options: &Options, shape: Shape, take: &'t mut Take<'t>) -> Rows<'t> {
         let fidelity = Fidelity::new(OnLoss::Refuse, options.from);
         let limits = options.limits;
@@ -59,7 +59,7 @@ impl Sink for Rows<'_> {
         begin_typed(v: &Type<'_>) end_typed()
     }
 
-    // A column has no place for them: the value comes again instead.
+    // Columns cannot hold references: the value is repeated instead.
     fn holds_references(&mut self) -> bool {
         false
     }
@@ -93,12 +93,12 @@ impl Writer for Rows<'_> {
     }
 }
 
-/// What ends a reading early. Nobody reads the input again for its path.
+/// Returns the error that ends a reading early. The input is not read again for its path.
 pub fn stop() -> Error {
     Error::new(ErrorKind::Io, "enough was read")
 }
 
-/// An error as whoever takes the batches sees it.
+/// Formats an error for the consumer of the batches.
 pub fn arrow(error: Error) -> ArrowError {
     let format = error.format().unwrap_or(Format::Json);
     let text = errors::text(&error, Keywords::new(For::Loading, format));
@@ -108,7 +108,7 @@ pub fn arrow(error: Error) -> ArrowError {
     }
 }
 
-/// The columns of MARC records, those of the data source for Spark.
+/// Returns the columns of MARC records, the same as in the Spark data source.
 pub fn marc_schema() -> Schema {
     let text = |name: &str, nullable| Field::new(name, DataType::Utf8, nullable);
     let list = |name: &str, fields: Vec<Field>, nullable| {
@@ -130,8 +130,8 @@ fn named(name: &str, value: Value) -> (Value, Value) {
     (Value::Text(name.into()), value)
 }
 
-/// A record in the shape of MARC-in-JSON as a row of the schema. Anything else stays as it is, and
-/// the columns say what they miss.
+/// Converts a record in the shape of MARC-in-JSON to a row of the schema. Anything else is returned
+/// unchanged, and the columns report what is missing.
 fn marc_row(record: Value) -> Value {
     let Value::Map(mut pairs) = record else { return record };
     for (key, value) in &mut pairs {

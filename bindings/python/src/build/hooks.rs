@@ -1,11 +1,11 @@
-//! The caller's functions that `loads` calls.
+//! The caller's functions for `loads`.
 
 use pyo3::prelude::*;
 
-/// What the caller wants to be asked about. `None` is: nothing of it.
+/// The caller's hooks; `None` for those not given.
 #[derive(Default)]
 pub struct Hooks<'py> {
-    /// `object_hook`: called with each dict, and its result stands in the dict's place.
+    /// `object_hook`: called with each dict, and replaces it by the result.
     pub object: Option<Bound<'py, PyAny>>,
     /// `object_pairs_hook`: called with the pairs of each map.
     pub pairs: Option<Bound<'py, PyAny>>,
@@ -13,12 +13,12 @@ pub struct Hooks<'py> {
     pub ext: Option<Bound<'py, PyAny>>,
     /// `tag_hook`: called with the tag and the value of a CBOR or YAML tag.
     pub tag: Option<Bound<'py, PyAny>>,
-    /// `types`: constructors by the name of the class, for Marshal and pickle.
+    /// `types`: constructors by class name, for Marshal and pickle.
     pub types: Option<Bound<'py, PyAny>>,
 }
 
 impl<'py> Hooks<'py> {
-    /// The hooks, if there are any.
+    /// Returns the hooks, if there are any.
     pub fn some(self) -> Option<Box<Hooks<'py>>> {
         let any = self.object.is_some()
             || self.pairs.is_some()
@@ -28,7 +28,7 @@ impl<'py> Hooks<'py> {
         any.then(|| Box::new(self))
     }
 
-    /// Whether a map may become something other than a dict.
+    /// Returns whether a map may become something other than a dict.
     pub fn takes_maps(&self) -> bool {
         self.object.is_some() || self.pairs.is_some()
     }

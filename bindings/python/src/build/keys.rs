@@ -1,9 +1,9 @@
-//! Keys that came before: the same keys stand in map after map, and making a `str` costs more than
-//! finding one. Without this, `loads` takes a third more time where keys repeat. The dicts of keys
-//! that came before ([`Shapes`]) are kept with them.
+//! A cache of keys: the same keys recur in map after map, and creating a `str` costs more than
+//! finding one. Without it, `loads` takes a third longer if keys repeat. The dicts for recurring
+//! sets of keys ([`Shapes`]) are kept with it.
 //!
-//! Behind a key mostly comes the one that came behind it last time: so that is looked at first, and
-//! nothing waits for a hash.
+//! A key is usually followed by the same key as last time, so that one is checked first, without
+//! waiting for a hash.
 
 use std::cell::Cell;
 
@@ -12,45 +12,45 @@ use regauge::event::ShortText;
 
 use crate::raw::shape::Shapes;
 
-/// How many keys are remembered. A key may stand in two places: where there was one, two keys of a
-/// document of a hundred often fell on the same, and were made anew each time.
+/// Number of keys in the cache. A key has two possible slots: with one, two keys of a document of a
+/// hundred often collided, and were recreated each time.
 const PLACES: usize = 2048;
-/// The longest key that is remembered, in bytes: so that a place is a line of the cache.
+/// The longest key in the cache, in bytes: so that a slot is one cache line.
 const KEY_BYTES: usize = 48;
 
-/// The table, with keys of ASCII only. The stable ABI cannot see whether a `str` is, and so
+/// The table, with ASCII keys only. The stable ABI cannot tell whether a `str` is ASCII, and so
 /// leaves it empty.
 #[cfg_attr(Py_LIMITED_API, allow(dead_code))]
 pub struct Keys {
     places: Box<[Place; PLACES]>,
-    /// Where the last key is.
+    /// The slot of the last key.
     last: usize,
-    /// Where the next one may be.
+    /// The predicted slot of the next key.
     guess: usize,
-    /// Which of two places was taken last from another key.
+    /// Which of two slots was last taken from another key.
     taken: usize,
     pub shapes: Shapes,
 }
 
-/// A key that came before.
+/// A cached key.
 #[cfg_attr(Py_LIMITED_API, allow(dead_code))]
 #[repr(align(64))]
 struct Place {
-    /// Zeros behind the key.
+    /// Zeros after the key.
     bytes: [u8; KEY_BYTES],
     text: Option<Py<PyAny>>,
     length: u8,
-    /// Where the key is that came behind it last.
+    /// The slot of the key that followed it last time.
     next: u16,
 }
 
 thread_local! {
-    /// The table of this thread, when nobody uses it.
+    /// This thread's table, while nobody uses it.
     static IDLE: Cell<Option<Keys>> = const { Cell::new(None) };
 }
 
 impl Keys {
-    /// This thread's table; a new one if it is in use further down the stack.
+    /// Returns this thread's table; a new one if it is in use further up the stack.
     pub fn take() -> Keys {
         IDLE.take().unwrap_or_else(Keys::new)
     }
@@ -63,19 +63,19 @@ impl Keys {
         Keys { places, last: 0, guess: 0, taken: 0, shapes: Shapes::default() }
     }
 
-    /// Leaves the table for the next who asks.
+    /// Puts the table back for the next user.
     pub fn give_back(self) {
         IDLE.set(Some(self));
     }
 
-    /// The `str` of a key; `None` with Python's error when memory ran out.
+    /// Returns the `str` of a key; `None` with Python's error if memory ran out.
     #[inline(always)]
     pub fn get<'py>(&mut self, py: Python<'py>, key: &str) -> Option<Bound<'py, PyAny>> {
         #[cfg(not(Py_LIMITED_API))]
         {
             let bytes = key.as_bytes();
             if bytes.len().wrapping_sub(1) < KEY_BYTES {
-                // The table has ASCII only, so equal bytes say that the key is ASCII too.
+                // The table has only ASCII keys, so equal bytes imply that the key is ASCII too.
                 let mut at = self.guess;
                 if !self.places[at % PLACES].holds(bytes) {
                     at = place(bytes);
@@ -92,7 +92,7 @@ impl Keys {
         crate::raw::text::new(py, key)
     }
 
-    /// The same of a short key.
+    /// The same for a short key.
     #[inline(always)]
     pub fn get_short<'py>(
         &mut self,
@@ -118,7 +118,7 @@ impl Keys {
         crate::raw::text::new(py, key.as_str())
     }
 
-    /// The text at a place, behind whose key another comes.
+    /// Returns the text in a slot, whose key another one follows.
     #[cfg(not(Py_LIMITED_API))]
     #[inline(always)]
     fn found(&mut self, at: usize) -> Option<&Py<PyAny>> {
@@ -128,7 +128,7 @@ impl Keys {
         place.text.as_ref()
     }
 
-    /// A key that is not at its first place: at its second, or at neither.
+    /// Handles a key that is not in its first slot: it is in the second, or in neither.
     #[cfg(not(Py_LIMITED_API))]
     #[inline(never)]
     fn find<'py>(
@@ -145,7 +145,7 @@ impl Keys {
         }
         let text = crate::raw::text::new(py, key)?;
         if key.is_ascii() {
-            // Python keeps a text's hash with it: this computes it once for all maps.
+            // Python stores a text's hash with it: this computes it once for all maps.
             text.hash().ok()?;
             self.taken ^= 1;
             let both = [second ^ 1, second];
@@ -166,8 +166,8 @@ impl Keys {
 
 #[cfg(not(Py_LIMITED_API))]
 impl Place {
-    /// Whether this is the key of these bytes, of which there is one at least. Without a call for so few
-    /// of them, by loads that overlap.
+    /// Returns whether this is the key with these bytes, of which there is at least one. Compares
+    /// such short keys inline, with overlapping loads.
     #[inline(always)]
     fn holds(&self, bytes: &[u8]) -> bool {
         if usize::from(self.length) != bytes.len() {
@@ -205,10 +205,11 @@ impl Place {
         }
     }
 
-    /// The same of a short key: with no branch on its length, as what is behind it does not count.
+    /// The same for a short key: without a branch on its length, because the bytes after it are
+    /// masked.
     #[inline(always)]
     fn holds_short(&self, key: ShortText<'_>) -> bool {
-        /// From `32 - length` on, what counts of a window.
+        /// The relevant part of a window starts at `32 - length`.
         static COUNTS: [u8; 64] = {
             let mut counts = [0; 64];
             let mut at = 0;
@@ -235,7 +236,7 @@ impl Place {
     }
 }
 
-/// The place of a key of 1 to 48 bytes.
+/// Returns the slot of a key of 1 to 48 bytes.
 #[cfg(not(Py_LIMITED_API))]
 #[inline(always)]
 fn place(bytes: &[u8]) -> usize {
@@ -251,7 +252,7 @@ fn place(bytes: &[u8]) -> usize {
     {
         let mut hash = fold(seed, u64::from_le_bytes(*first));
         let mut rest = &bytes[8..];
-        // All but the last eight, which overlap with what is before them.
+        // All but the last eight, which overlap with the preceding ones.
         while rest.len() > 8
             && let Some((chunk, tail)) = rest.split_first_chunk::<8>()
         {

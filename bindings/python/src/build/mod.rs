@@ -1,8 +1,8 @@
-//! Events to Python objects: the sink of `loads`.
+//! Builds Python objects from events: the sink of `loads`.
 //!
-//! Values gather on one stack, and a container takes what came since it began: so it does not
-//! matter whether its length was known. Nothing but data is built: a type that stands around a
-//! value becomes what `regauge._values` has for it, or an inert `regauge.Object`.
+//! Values gather on one stack, and a container takes what was pushed since it began: so it does not
+//! matter whether its length was known. Only data is built: a typed value becomes whatever
+//! `regauge._values` maps it to, or an inert `regauge.Object`.
 
 mod hooks;
 mod keys;
@@ -27,42 +27,42 @@ type Object<'py> = Bound<'py, PyAny>;
 struct Frame {
     /// Where its values begin on the stack.
     start: usize,
-    /// Whether the container stands on the stack already, just before its values: because an alias
-    /// in it may name it.
+    /// Whether the container is on the stack already, just before its values: because an alias in
+    /// it may refer to it.
     made: bool,
 }
 
 /// An open type.
 struct Open<'py> {
     name: TypeBuf,
-    /// The anchor that it stands in, if that was just begun.
+    /// The anchor that it has, if that was just opened.
     anchor: Option<u64>,
     /// The object that an alias in it asked for.
     early: Option<Object<'py>>,
 }
 
-/// Builds the value of one document after the other.
+/// Builds the values of consecutive documents.
 pub struct Builder<'py> {
     py: Python<'py>,
     stack: Vec<Object<'py>>,
     frames: Vec<Frame>,
     keys: Option<Keys>,
     hooks: Option<Box<Hooks<'py>>>,
-    /// Whether a key that stands twice in a map is refused.
+    /// Whether duplicate keys in a map are refused.
     unique: bool,
     fidelity: Fidelity,
-    /// What Python raised, where a method failed because of that.
+    /// The exception that Python raised, if a method failed because of one.
     raised: Option<PyErr>,
     types: Vec<Open<'py>>,
-    /// Anchors that are open, innermost last.
+    /// Open anchors, innermost last.
     anchors: Vec<u64>,
-    /// The anchor that was begun last, until its value begins.
+    /// The most recently opened anchor, until its value begins.
     fresh: Option<u64>,
     named: HashMap<u64, Object<'py>>,
 }
 
 impl<'py> Builder<'py> {
-    /// A builder of values that come out of `format`.
+    /// Creates a builder of values that are read from `format`.
     pub fn new(py: Python<'py>, format: Format, hooks: Option<Box<Hooks<'py>>>) -> Builder<'py> {
         Builder {
             py,
@@ -80,17 +80,17 @@ impl<'py> Builder<'py> {
         }
     }
 
-    /// Refuses keys that stand twice in a map, instead of taking the last.
+    /// Refuses duplicate keys in a map, instead of keeping the last.
     pub fn unique_keys(&mut self, unique: bool) {
         self.unique = unique;
     }
 
-    /// Whether Python code may run while a document is built.
+    /// Returns whether Python code may run while a document is built.
     pub fn runs_python(&self) -> bool {
         self.hooks.is_some()
     }
 
-    /// The value of the document that has just ended.
+    /// Returns the value of the document that has just ended.
     pub fn take(&mut self) -> Option<Object<'py>> {
         self.frames.clear();
         self.types.clear();
@@ -101,24 +101,24 @@ impl<'py> Builder<'py> {
         value
     }
 
-    /// The value of the document that has just ended, or `None` where there was none.
+    /// Returns the value of the document that has just ended, or `None` if there was none.
     pub fn take_or_none(&mut self) -> Object<'py> {
         self.take().unwrap_or_else(|| number::none(self.py))
     }
 
-    /// The thread's token.
+    /// Returns the thread's token.
     pub fn py(&self) -> Python<'py> {
         self.py
     }
 
-    /// Forgets a document that failed, and gives what Python raised, if that was why.
+    /// Discards a document that failed, and returns Python's exception, if that was the cause.
     pub fn fail(&mut self) -> Option<PyErr> {
         self.take();
         self.fresh = None;
         self.raised.take()
     }
 
-    /// Python has raised something while an object was made.
+    /// Records an exception that Python raised while an object was created.
     #[cold]
     #[inline(never)]
     fn python(&mut self) -> Error {
@@ -130,13 +130,13 @@ impl<'py> Builder<'py> {
         self.unhashable(&raised).unwrap_or_else(|| self.raise(raised))
     }
 
-    /// The error for an object without a hash where a key has to be: a fault of the document.
+    /// Creates the error for an unhashable object used as a key: the document's fault.
     #[cold]
     fn unhashable(&self, raised: &PyErr) -> Option<Error> {
         if !raised.is_instance_of::<pyo3::exceptions::PyTypeError>(self.py) {
             return None;
         }
-        // From 3.14 on: "cannot use 'dict' as a dict key (unhashable type: 'dict')".
+        // Python 3.14 and later: "cannot use 'dict' as a dict key (unhashable type: 'dict')".
         let shown = raised.value(self.py).to_string();
         let why = shown[shown.find("unhashable type")?..].trim_end_matches(')');
         let message =
@@ -147,7 +147,7 @@ impl<'py> Builder<'py> {
 
     #[cold]
     fn raise(&mut self, raised: PyErr) -> Error {
-        // What a hook raises is the caller's; without hooks it comes of what the document has.
+        // An exception from a hook is the caller's; without hooks it is due to the document.
         if self.hooks.is_none()
             && let Some(error) = self.unhashable(&raised)
         {
@@ -177,7 +177,7 @@ impl<'py> Builder<'py> {
         Ok(())
     }
 
-    /// A container that an alias in it may name: it has to be there from the beginning.
+    /// Opens a container that an alias in it may refer to: it has to exist from the beginning.
     #[cold]
     fn begin_named(&mut self, map: bool) -> Result {
         let mut nothing = Vec::new();
@@ -187,7 +187,7 @@ impl<'py> Builder<'py> {
         };
         self.push(made)?;
         if let (Some(id), Some(object)) = (self.fresh.take(), self.stack.last()) {
-            // A hook gives another object in its place, which is named when it is there.
+            // A hook returns another object instead, which is registered once it exists.
             if self.hooks.as_ref().is_none_or(|hooks| !map || !hooks.takes_maps()) {
                 self.named.insert(id, object.clone());
             }
@@ -196,7 +196,7 @@ impl<'py> Builder<'py> {
         Ok(())
     }
 
-    /// The end of a container that is on the stack already.
+    /// Closes a container that is on the stack already.
     #[cold]
     fn end_made(&mut self, map: bool, start: usize) -> Result {
         let Some(object) = start.checked_sub(1).and_then(|at| self.stack.get(at)).cloned() else {
@@ -218,7 +218,7 @@ impl<'py> Builder<'py> {
         Ok(())
     }
 
-    /// The end of a map that a hook or a check wants to see.
+    /// Closes a map that a hook or a check needs to see.
     #[cold]
     #[inline(never)]
     fn end_map_with_care(&mut self, frame: Frame) -> Result {
@@ -254,7 +254,7 @@ impl<'py> Builder<'py> {
         Ok(())
     }
 
-    /// Puts what a hook gave into the place of the container that is on the stack.
+    /// Replaces the container on the stack by a hook's result.
     fn replace(&mut self, made: bool, value: PyResult<Object<'py>>) -> Result {
         if made {
             self.stack.pop();
@@ -272,7 +272,7 @@ impl<'py> Builder<'py> {
         }
     }
 
-    /// The keys and values from `start` on as a list of tuples of two.
+    /// Returns the keys and values from `start` on as a list of pairs.
     fn pairs(&mut self, start: usize) -> PyResult<Object<'py>> {
         let values: Vec<_> = self.stack.drain(start..).collect();
         let pairs = values.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
@@ -401,7 +401,7 @@ impl<'py> Sink for Builder<'py> {
         self.push_called(made)
     }
     fn key_value(&mut self, k: &Value) -> Result {
-        // The values of a key go the same way as others, and it is made of what cannot change.
+        // The values of a key are handled like others, and it is built from immutable objects.
         k.drive(self)?;
         let Some(key) = self.stack.pop() else { return Ok(()) };
         let made = values::as_key(self.py, key);
@@ -436,8 +436,8 @@ impl<'py> Sink for Builder<'py> {
             self.stack.push(value.clone());
             return Ok(());
         }
-        // A value that holds itself, and is not made before what is in it: only an inert object
-        // can be there before.
+        // A value that contains itself, but is created after its content: only an inert object can
+        // exist earlier.
         let Some(open) = self.types.iter().position(|open| open.anchor == Some(id)) else {
             return Err(Error::new(
                 ErrorKind::Unsupported,

@@ -1,6 +1,6 @@
-//! Values that are no plain data in Python: dates, decimals, tags, objects.
+//! Values that are not plain data in Python: dates, decimals, tags, objects.
 //!
-//! The functions that make them stand in `regauge._values`; here they are called.
+//! The functions that create them are in `regauge._values`; this calls them.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyComplex, PyList, PySet, PyTuple};
@@ -11,11 +11,11 @@ use super::{Builder, Object};
 use crate::python;
 use crate::raw::text;
 
-/// An integer of any size.
+/// Creates an integer of any size.
 pub fn big_int<'py>(py: Python<'py>, v: BigInt<'_>) -> PyResult<Object<'py>> {
     match v {
-        // By way of hexadecimal digits, as conversion from decimal ones has a limit of its own in
-        // Python, and ours has been asked already.
+        // Through hexadecimal digits, because Python limits the conversion from decimal ones, and
+        // our own limit has been applied already.
         BigInt::Decimal { negative, digits } => {
             let magnitude = regauge::number::magnitude(digits);
             big_int(py, BigInt::Binary { negative, magnitude: &magnitude })
@@ -29,7 +29,7 @@ pub fn big_int<'py>(py: Python<'py>, v: BigInt<'_>) -> PyResult<Object<'py>> {
     }
 }
 
-/// A key made of what cannot change: lists become tuples.
+/// Makes a key immutable: lists become tuples.
 pub fn as_key<'py>(py: Python<'py>, key: Object<'py>) -> PyResult<Object<'py>> {
     match key.cast::<PyList>() {
         Err(_) => Ok(key),
@@ -40,13 +40,13 @@ pub fn as_key<'py>(py: Python<'py>, key: Object<'py>) -> PyResult<Object<'py>> {
     }
 }
 
-/// An inert object without a value so far.
+/// Creates an inert object without a value so far.
 pub fn object<'py>(py: Python<'py>, t: Type<'_>) -> PyResult<Object<'py>> {
     python::values(py)?.getattr("Object")?.call1((t.origin.name(), t.kind, t.name, py.None()))
 }
 
 impl<'py> Builder<'py> {
-    /// The value that only some formats know.
+    /// Creates a value that only some formats have.
     #[inline(never)]
     pub(super) fn ext_value(&mut self, v: Ext<'_>) -> PyResult<Object<'py>> {
         let py = self.py;
@@ -105,7 +105,7 @@ impl<'py> Builder<'py> {
         }
     }
 
-    /// A value with a type around it. `early` is the object that stands for it already.
+    /// Creates a typed value. `early` is the object that already stands for it.
     #[inline(never)]
     pub(super) fn typed_value(
         &mut self,
@@ -115,7 +115,7 @@ impl<'py> Builder<'py> {
     ) -> PyResult<Object<'py>> {
         let py = self.py;
         if early.is_none() && t.origin == Origin::Python {
-            // The most frequent ones, without a call.
+            // The most frequent types, without a call.
             match (t.kind, value.cast::<PyList>()) {
                 ("tuple", Ok(list)) => return Ok(list.to_tuple().into_any()),
                 ("set", Ok(list)) => return Ok(PySet::new(py, list.iter())?.into_any()),
@@ -143,7 +143,7 @@ impl<'py> Builder<'py> {
     }
 }
 
-/// What the caller's constructor for this class makes of the value, if there is one.
+/// Returns the result of the caller's constructor for this class, if there is one.
 fn registered<'py>(
     types: &Bound<'py, PyAny>,
     t: Type<'_>,

@@ -1,4 +1,4 @@
-//! The bytes of a record (ISO 2709): its directory, and whether it is as the standard says.
+//! The bytes of a record (ISO 2709): its directory, and whether it conforms to the standard.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use regauge::marc::{FIELD_TERMINATOR, RECORD_TERMINATOR, SUBFIELD_DELIMITER, is_
 
 /// Bytes of a leader.
 pub const LEADER_BYTES: usize = 24;
-/// Bytes of an entry of the directory.
+/// Bytes of a directory entry.
 pub const ENTRY_BYTES: usize = 12;
 
-/// The number of ASCII digits.
+/// Parses ASCII digits.
 fn digits(bytes: &[u8]) -> Option<usize> {
     bytes.iter().try_fold(0usize, |sum, byte| {
         byte.is_ascii_digit().then(|| sum * 10 + usize::from(byte - b'0'))
@@ -23,7 +23,7 @@ pub struct Parts<'a> {
     data: &'a [u8],
 }
 
-/// Both, of a record that has them where its leader says.
+/// Returns both, if the record has them where its leader says.
 pub fn parts(record: &[u8]) -> Option<Parts<'_>> {
     let leader = record.get(..LEADER_BYTES)?;
     let base = digits(&leader[12..17])?;
@@ -37,14 +37,15 @@ pub fn parts(record: &[u8]) -> Option<Parts<'_>> {
 }
 
 impl<'a> Parts<'a> {
-    /// The data as text, if that is what it is: looked at in one go, which takes less than field by field.
+    /// Returns the data as text, if it is valid: checked in one go, which is faster than field by
+    /// field.
     pub fn text(&self) -> Option<&'a str> {
         simdutf8::basic::from_utf8(self.data).ok()
     }
 }
 
-/// The tag, and where the content of each field is in the data, without its terminator; `None` at an entry
-/// that is wrong.
+/// Iterates over the tags, and the position of each field's content in the data, without its
+/// terminator; `None` for an invalid entry.
 pub fn entries<'a>(parts: &Parts<'a>) -> impl Iterator<Item = Option<(&'a str, Range<usize>)>> {
     let data = parts.data;
     parts.directory.chunks_exact(ENTRY_BYTES).map(move |entry| {
@@ -55,7 +56,8 @@ pub fn entries<'a>(parts: &Parts<'a>) -> impl Iterator<Item = Option<(&'a str, R
     })
 }
 
-/// Whether a data field is as the standard says: two ASCII indicators, subfields with ASCII codes.
+/// Returns whether a data field conforms to the standard: two ASCII indicators, subfields with
+/// ASCII codes.
 fn is_regular_field(field: &[u8]) -> bool {
     if field.len() < 2 || !field[..2].is_ascii() || field[..2].contains(&SUBFIELD_DELIMITER) {
         return false;
@@ -68,9 +70,9 @@ fn is_regular_field(field: &[u8]) -> bool {
     })
 }
 
-/// Whether a record can be kept as its bytes, and made into fields when somebody asks for them,
-/// without an error then: its directory holds, and its text is UTF-8 (with `utf8`), or ASCII
-/// without escapes, which every charset of MARC agrees on.
+/// Returns whether a record can be kept as its bytes, and turned into fields later without an
+/// error: its directory is valid, and its text is UTF-8 (with `utf8`), or ASCII without escapes,
+/// which all MARC charsets share.
 #[pyfunction]
 pub fn is_regular(record: &[u8], utf8: bool) -> bool {
     let Some(parts) = parts(record) else { return false };
@@ -84,7 +86,7 @@ pub fn is_regular(record: &[u8], utf8: bool) -> bool {
         true => parts.text().is_some(),
         false => parts.data.is_ascii() && !parts.data.contains(&0x1B),
     };
-    // What is written anew has its fields in order, without gaps.
+    // A rewritten record has its fields in order, without gaps.
     let mut next = 0;
     let mut is_regular = |tag: &str, place: Range<usize>| {
         let in_order = place.start == next;

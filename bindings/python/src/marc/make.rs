@@ -1,4 +1,4 @@
-//! Fields out of a record: instances of Python's classes, made without calling them.
+//! Creates the fields of a record: instances of Python classes, without calling them.
 
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::build::Keys;
 use crate::raw::collector::Pause;
 use crate::raw::{container, marc as raw, number, text};
 
-/// Makes fields: what is looked up once for all fields of a record.
+/// Creates fields: everything that is looked up once for all fields of a record.
 pub struct Maker<'py> {
     field: Bound<'py, PyType>,
     subfield: Bound<'py, PyType>,
@@ -24,16 +24,16 @@ pub struct Maker<'py> {
     keys: Option<Keys>,
     pairs: Option<Box<Pairs>>,
     none: Bound<'py, PyAny>,
-    /// Subfields of the field at hand.
+    /// Subfields of the current field.
     parts: Vec<Bound<'py, PyAny>>,
     made: Vec<Bound<'py, PyAny>>,
 }
 
 impl<'py> Maker<'py> {
-    /// For these classes.
+    /// Creates a maker for these classes.
     ///
     /// # Errors
-    /// `TypeError` for any but those of `regauge.marc`.
+    /// `TypeError` for classes other than those of `regauge.marc`.
     pub fn new(
         field: &Bound<'py, PyType>,
         subfield: &Bound<'py, PyType>,
@@ -41,7 +41,7 @@ impl<'py> Maker<'py> {
     ) -> PyResult<Maker<'py>> {
         static TUPLES: PyOnceLock<[Py<PyType>; 2]> = PyOnceLock::new();
         let py = field.py();
-        // Asked once: these are the classes of regauge.marc, and never others.
+        // Checked once: these are the classes of regauge.marc, and never others.
         let checked = TUPLES.get_or_try_init(py, || {
             if !raw::is_tuple(subfield)? || !raw::is_tuple(indicators)? {
                 return Err(PyTypeError::new_err("found a class that is no plain tuple"));
@@ -69,7 +69,7 @@ impl<'py> Maker<'py> {
         PyErr::fetch(self.none.py())
     }
 
-    /// A text that comes again and again.
+    /// Returns a text that recurs often.
     #[inline(always)]
     fn key(&mut self, v: &str) -> PyResult<Bound<'py, PyAny>> {
         let py = self.none.py();
@@ -117,7 +117,7 @@ impl<'py> Maker<'py> {
         Ok(())
     }
 
-    /// The data field of the subfields so far. `head` are both indicators.
+    /// Creates the data field of the subfields so far. `head` is both indicators.
     fn data(&mut self, tag: &str, head: &str, middle: usize) -> PyResult<()> {
         let py = self.none.py();
         let place = match head.as_bytes() {
@@ -150,11 +150,10 @@ impl<'py> Maker<'py> {
     }
 }
 
-/// How many pairs of indicators are remembered: they are the same few in most fields, and cannot
-/// change.
+/// Number of cached indicator pairs: most fields use the same few, and they are immutable.
 const PAIRS_KEPT: usize = 64;
 
-/// Pairs of indicators, each of one byte, by what they are.
+/// Pairs of one-byte indicators, by value.
 struct Pairs([Option<([u8; 2], Py<PyAny>)>; PAIRS_KEPT]);
 
 impl Default for Pairs {
@@ -164,7 +163,7 @@ impl Default for Pairs {
 }
 
 thread_local! {
-    /// Those of this thread, when nobody uses them.
+    /// This thread's pairs, while nobody uses them.
     static PAIRS: Cell<Option<Box<Pairs>>> = const { Cell::new(None) };
 }
 
@@ -177,7 +176,7 @@ impl Drop for Maker<'_> {
     }
 }
 
-/// The slots of `Field`, looked up once. There is one such class, that of `regauge.marc`.
+/// Returns the slots of `Field`, looked up once. There is one such class, that of `regauge.marc`.
 pub fn slots(field: &Bound<'_, PyType>) -> PyResult<&'static [raw::Slot; 5]> {
     static SLOTS: PyOnceLock<(Py<PyType>, [raw::Slot; 5])> = PyOnceLock::new();
     let (class, slots) = SLOTS.get_or_try_init(field.py(), || {
@@ -192,7 +191,7 @@ pub fn slots(field: &Bound<'_, PyType>) -> PyResult<&'static [raw::Slot; 5]> {
     Ok(slots)
 }
 
-/// What instances of `Record` and `Leader` are filled by.
+/// The slots for filling instances of `Record` and `Leader`.
 struct RecordSlots {
     leader_class: Py<PyType>,
     /// Of `Leader`.
@@ -201,9 +200,10 @@ struct RecordSlots {
     record: [raw::Slot; 8],
 }
 
-/// A record of `class` that keeps its bytes, if they are [regular](is_regular); `None` for others.
+/// Creates a record of `class` that keeps its bytes, if they are [regular](is_regular); `None`
+/// otherwise.
 ///
-/// `class` is `regauge.marc.Record`, or one that extends it and has slots and a construction no other; the
+/// `class` is `regauge.marc.Record`, or a subclass without slots or a constructor of its own; the
 /// leader becomes a `leader`.
 #[pyfunction]
 pub fn record<'py>(
@@ -256,13 +256,13 @@ pub fn record<'py>(
     Ok(Some(made))
 }
 
-/// Whether a tag is one of a control field in the eyes of `regauge.marc`: `001` to `009`.
+/// Returns whether `regauge.marc` treats a tag as one of a control field: `001` to `009`.
 fn is_control(tag: &str) -> bool {
     tag.starts_with("00") && tag.len() == 3 && tag.as_bytes()[2].is_ascii_digit()
 }
 
-/// Gives a `record` the fields of its `bytes`, which are regular, as a list of `field`, whose subfields are
-/// `subfield` and whose indicators are `indicators`: see [`settle`].
+/// Gives a `record` the fields of its `bytes`, which are regular, as a list of `field`, with
+/// subfields of type `subfield` and indicators of type `indicators`: see [`settle`].
 #[pyfunction]
 pub fn fields<'py>(
     record: &Bound<'py, PyAny>,
@@ -275,7 +275,7 @@ pub fn fields<'py>(
     settle(record, made)
 }
 
-/// The fields of a record's bytes.
+/// Returns the fields of a record's bytes.
 fn fields_in<'py>(
     bytes: &[u8],
     field: &Bound<'py, PyType>,
@@ -312,14 +312,14 @@ fn fields_in<'py>(
     maker.list()
 }
 
-/// Gives a record the fields that were `made` of it, unless another thread was earlier: then its. So
-/// all who ask have one list, and what one of them adds is there for the others.
+/// Gives a record the fields that were `made` for it, unless another thread was faster: then that
+/// one's. So all callers get the same list, and see what others add to it.
 #[pyfunction]
 pub fn settle<'py>(
     record: &Bound<'py, PyAny>,
     made: Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    /// A record's lock is that of its address.
+    /// Locks for records, chosen by address.
     static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
     let py = record.py();
     let lock = &LOCKS[record.as_ptr() as usize / 64 % LOCKS.len()];
@@ -332,13 +332,14 @@ pub fn settle<'py>(
     Ok(made)
 }
 
-/// What [`fields_in`] gives, of a record that the core has read.
+/// Returns what [`fields_in`] returns, for a record that the core has read.
 pub fn fields_of<'py>(record: &Record, maker: &mut Maker<'py>) -> PyResult<Bound<'py, PyAny>> {
     let _pause = Pause::new(maker.none.py(), true);
     for field in record.fields() {
         match field {
             Field::Text { tag, text } if is_control(tag) => maker.control(tag, text)?,
-            // A field that is text, with a tag that is not: its text is where subfields would be.
+            // A text field whose tag is not a control field's: its text takes the place of
+            // subfields.
             Field::Text { tag, text } => {
                 maker.subfield("", text)?;
                 maker.data(tag, "  ", 1)?;

@@ -1,5 +1,5 @@
-//! What `regauge.marc` does with a record's bytes natively: checks them, makes its fields, writes
-//! them again. Records that are odd in any way are left to the Python code, which says how.
+//! The native parts of `regauge.marc`: checks a record's bytes, creates its fields, writes them
+//! again. Irregular records are left to the Python code, which reports the problem.
 
 mod layout;
 mod make;
@@ -9,7 +9,7 @@ mod take;
 use pyo3::prelude::*;
 use regauge::marc::marc8;
 
-/// Text from MARC-8, and how many of its characters were not MARC-8 (each became U+FFFD).
+/// Converts MARC-8 to text, and counts the characters that were not MARC-8 (each became U+FFFD).
 #[pyfunction]
 pub fn marc8_decode(data: &[u8]) -> (String, usize) {
     let mut out = String::new();
@@ -17,7 +17,7 @@ pub fn marc8_decode(data: &[u8]) -> (String, usize) {
     (marc8::compose(&out).into_owned(), bad)
 }
 
-/// The functions in a module of their own.
+/// Returns the functions in a module of their own.
 pub fn add(parent: &Bound<'_, PyModule>) -> PyResult<()> {
     let module = PyModule::new(parent.py(), "regauge._marc")?;
     module.add_function(wrap_pyfunction!(layout::is_regular, &module)?)?;

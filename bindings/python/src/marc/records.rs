@@ -16,7 +16,7 @@ use crate::raw::text;
 use crate::stream;
 use crate::turn::Turn;
 
-/// Gives records one by one.
+/// A reader of single records.
 trait Records: Send {
     fn next(&mut self, builder: &mut RecordBuilder) -> regauge::Result<bool>;
     fn skip(&mut self, error: Error) -> regauge::Result<BadRecord>;
@@ -31,7 +31,7 @@ impl<P: Parse + Send> Records for Reader<'static, P> {
     }
 }
 
-/// The fields of a record, which are made when somebody asks for them.
+/// The fields of a record, created on first access.
 #[pyclass(module = "regauge._marc", name = "Fields", frozen)]
 pub struct PyFields {
     record: Record,
@@ -39,7 +39,7 @@ pub struct PyFields {
 
 #[pymethods]
 impl PyFields {
-    /// Of a record of MARC-in-JSON.
+    /// Creates them from a MARC-in-JSON record.
     #[new]
     fn new(py: Python<'_>, document: &[u8]) -> PyResult<PyFields> {
         let (limits, options) = (Limits::default(), json::ReadOptions::default());
@@ -51,8 +51,8 @@ impl PyFields {
         }
     }
 
-    /// The fields as a list of `field`, whose subfields are `subfield` and whose indicators are
-    /// `indicators`.
+    /// Returns the fields as a list of `field`, with subfields of type `subfield` and indicators of
+    /// type `indicators`.
     fn make<'py>(
         &self,
         field: &Bound<'py, PyType>,
@@ -62,7 +62,7 @@ impl PyFields {
         fields_of(&self.record, &mut Maker::new(field, subfield, indicators)?)
     }
 
-    /// The record as MARC-in-JSON: what `copy` and `pickle` keep.
+    /// Returns the record as MARC-in-JSON: the state for `copy` and `pickle`.
     fn document<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let fidelity = Fidelity::new(OnLoss::Refuse, Format::MarcJson);
         let mut writer = marc::json::Writer::new(Out::in_memory(), fidelity);
@@ -80,12 +80,12 @@ impl PyFields {
     }
 }
 
-/// A builder for a record that another reader has checked.
+/// Returns a builder for a record that another reader has checked.
 fn builder(limits: &Limits) -> RecordBuilder {
     RecordBuilder::new(limits, Fidelity::new(OnLoss::Refuse, Format::MarcJson))
 }
 
-/// The records of a file as leader and fields.
+/// Iterates over the records of a file as leader and fields.
 #[pyclass(module = "regauge._marc", name = "Records", frozen)]
 pub struct PyRecords {
     reading: Turn<(Box<dyn Records>, RecordBuilder)>,
@@ -93,7 +93,7 @@ pub struct PyRecords {
 
 #[pymethods]
 impl PyRecords {
-    /// Of a path, a file object or bytes, in the format of this name.
+    /// Opens a path, a file object or bytes, in the format of this name.
     #[new]
     fn new(format: &str, source: &Bound<'_, PyAny>) -> PyResult<PyRecords> {
         let read = stream::From::new(source)?.open()?;
@@ -119,7 +119,8 @@ impl PyRecords {
         this
     }
 
-    /// Leader and fields of the next record; a broken one raises, and the one behind it is next.
+    /// Returns leader and fields of the next record; a broken one raises, and the following one is
+    /// next.
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyAny>, PyFields)>> {
         let Some(mut reading) = self.reading.take(py)? else { return Ok(None) };
         let (records, builder) = &mut *reading;

@@ -1,4 +1,4 @@
-//! A record out of fields: as ISO 2709, and as MARCXML.
+//! Encodes fields as a record: in ISO 2709, and as MARCXML.
 
 use std::cell::Cell;
 
@@ -26,7 +26,7 @@ enum Said<'a> {
     Subfield(&'a str, &'a str),
 }
 
-/// Reads fields: what is looked up once for all of them.
+/// Reads fields: everything that is looked up once for all of them.
 struct Taker<'py> {
     field: Bound<'py, PyType>,
     slots: &'static [raw::Slot; 5],
@@ -37,8 +37,8 @@ impl<'py> Taker<'py> {
         Ok(Taker { field: field.clone(), slots: slots(field)? })
     }
 
-    /// Tells `say` the tag and the parts of a field, in their order; `None` where it is no plain
-    /// `Field`, or something in it is no text.
+    /// Passes the tag and the parts of a field to `say`, in order; `None` if it is not a plain
+    /// `Field`, or something in it is not text.
     #[inline(always)]
     fn take(&self, one: &Bound<'py, PyAny>, mut say: impl FnMut(&str, Said<'_>)) -> Option<()> {
         if !one.get_type().is(&self.field) {
@@ -72,7 +72,7 @@ impl<'py> Taker<'py> {
     }
 }
 
-/// The text of a `str`.
+/// Returns the text of a `str`.
 #[inline(always)]
 fn text_of<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
     if view::kind(object) != Kind::Text {
@@ -81,8 +81,8 @@ fn text_of<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
     view::text(object)
 }
 
-/// A record's bytes from its leader and its fields, in UTF-8; `None` where something in it needs
-/// more care: a field that is no plain `Field`, a text that is no str, a length that does not fit.
+/// Encodes a record from its leader and its fields, in UTF-8; `None` if it needs the slow path: a
+/// field that is not a plain `Field`, a value that is not a str, a length that does not fit.
 #[pyfunction]
 pub fn encode<'py>(
     py: Python<'py>,
@@ -94,7 +94,7 @@ pub fn encode<'py>(
         return Ok(None);
     }
     let taker = Taker::new(field)?;
-    // The buffers of the record before: to get them anew took a tenth of the time.
+    // The previous record's buffers: reallocating them took a tenth of the time.
     let (mut record, body) = HALVES.take();
     record.clear();
     record.extend_from_slice(leader.as_bytes());
@@ -164,15 +164,15 @@ fn write(digits: &mut [u8], mut value: usize) {
 }
 
 thread_local! {
-    /// Leader and directory, and the fields, of the last record of this thread in ISO 2709: no more
-    /// than 99,999 bytes.
+    /// Leader and directory, and the fields, of this thread's last ISO 2709 record: at most 99,999
+    /// bytes.
     static HALVES: Cell<(Vec<u8>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
-    /// The buffer of the last record of this thread in MARCXML.
+    /// The buffer of this thread's last MARCXML record.
     static IDLE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// The bytes of one record of MARCXML, with the beginning of the collection if `head` says so;
-/// `None` where something in it is no plain field or no text.
+/// Encodes one record of MARCXML, preceded by the start of the collection if `head` is set; `None`
+/// if it contains anything but plain fields and text.
 #[pyfunction]
 pub fn write_xml<'py>(
     py: Python<'py>,
@@ -212,7 +212,7 @@ pub fn write_xml<'py>(
     let done = record.drive(&mut writer).and_then(|()| writer.end_document());
     done.map_err(|error| errors::exception(py, &error, Way::Encode, Keywords::NONE))?;
     let bytes = writer.into_out().into_vec();
-    // The collection is begun by whoever writes the first record, and ended by whoever closes it.
+    // The writer of the first record starts the collection, and close ends it.
     let start = match head {
         true => 0,
         false => memchr::memmem::find(&bytes, b"<record").unwrap_or(0),
@@ -220,8 +220,9 @@ pub fn write_xml<'py>(
     Ok(Some(PyBytes::new(py, &bytes[start..])))
 }
 
-/// A record in which no text needs a thought, as the core's writer writes it, without collecting
-/// the record first. `None` for any other, and for what is no record.
+/// Writes a record whose text needs no special treatment exactly as the core's writer would,
+/// without collecting the record first. `None` for any other, and for anything that is not a
+/// record.
 fn plain_xml(
     leader: &str,
     fields: &Bound<'_, PyList>,
@@ -253,7 +254,7 @@ fn plain_xml(
                     plain = false;
                     return;
                 };
-                // Tags of control fields make none of data.
+                // Control field tags must not be used for data fields.
                 plain &= is_digits(tag) && !is_control_tag(tag.as_bytes());
                 plain &= is_simple(first) && is_simple(second);
                 data = true;
@@ -278,7 +279,7 @@ fn plain_xml(
                 out.extend_from_slice(b"</subfield>");
             }
         })?;
-        // A field without subfields is the core's to judge.
+        // A field without subfields is left to the core.
         if !plain || (data && subfields == 0) {
             return None;
         }
@@ -290,12 +291,12 @@ fn plain_xml(
     Some(())
 }
 
-/// Whether a tag is three digits.
+/// Returns whether a tag is three digits.
 fn is_digits(tag: &str) -> bool {
     tag.len() == 3 && tag.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether an indicator is a blank, a letter or a digit.
+/// Returns whether an indicator is a blank, a letter or a digit.
 fn is_simple(indicator: u8) -> bool {
     indicator == b' ' || indicator.is_ascii_alphanumeric()
 }

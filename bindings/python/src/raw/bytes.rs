@@ -1,4 +1,4 @@
-//! `bytes` and whatever else has bytes in it.
+//! Access to `bytes` and other objects that contain bytes.
 
 use pyo3::exceptions::PyTypeError;
 #[cfg(not(Py_LIMITED_API))]
@@ -8,10 +8,10 @@ use pyo3::types::PyBytes;
 
 /// The bytes of an object, held for as long as this lives.
 ///
-/// A `str` gives its UTF-8, `bytes` themselves; anything else goes by the buffer protocol. While a
-/// buffer is held its owner cannot resize it. Who changes the bytes of a `bytearray` from another
-/// thread at the same time gets whatever comes of it as a value or an error: readers check every
-/// index.
+/// For `str` these are its UTF-8, for `bytes` the object itself; anything else uses the buffer
+/// protocol. While a buffer is held, its owner cannot resize it. If another thread changes the
+/// bytes of a `bytearray` at the same time, the result is some value or an error: readers check
+/// every index.
 pub struct Input<'py> {
     object: Bound<'py, PyAny>,
     held: Held,
@@ -19,17 +19,17 @@ pub struct Input<'py> {
 
 enum Held {
     Bytes,
-    /// The UTF-8 that Python keeps with the text.
+    /// The UTF-8 that Python caches with the text.
     Text(*const u8, usize),
-    /// A copy of what another thread might change meanwhile.
+    /// A copy of data that another thread might change meanwhile.
     Copy(Vec<u8>),
 }
 
 impl<'py> Input<'py> {
-    /// The bytes of `object`.
+    /// Returns the bytes of `object`.
     ///
     /// # Errors
-    /// `TypeError` for what has none.
+    /// `TypeError` for objects without bytes.
     pub fn new(object: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
         let object = object.clone();
         if object.is_instance_of::<PyBytes>() {
@@ -44,7 +44,7 @@ impl<'py> Input<'py> {
         Ok(Input { object, held: Held::Copy(copy) })
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[inline]
     pub fn as_slice(&self) -> &[u8] {
         match &self.held {
@@ -59,8 +59,8 @@ impl<'py> Input<'py> {
     }
 }
 
-/// A copy of the bytes of a buffer. `bytearray`, `memoryview`, `mmap` and the like can change while
-/// a hook or another thread runs, and a reader must not see that.
+/// Copies the bytes of a buffer. `bytearray`, `memoryview`, `mmap` and the like can change while a
+/// hook or another thread runs, and a reader must not see that.
 pub fn copy(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let wrong = || {
         let _ = PyErr::take(object.py());
@@ -72,15 +72,15 @@ pub fn copy(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
             "found {name}, expected bytes, str, bytearray, memoryview or another contiguous buffer"
         ))
     };
-    // The stable ABI of 3.10 has no buffers, but views of them.
+    // The stable ABI of 3.10 has no buffers, but it has memoryviews.
     #[cfg(Py_LIMITED_API)]
     {
         let view = pyo3::types::PyMemoryView::from(object).map_err(|_| wrong())?;
         view.call_method0("tobytes")?.extract()
     }
     #[cfg(not(Py_LIMITED_API))]
-    // SAFETY: a view that is all zeros is what the function asks for; it is released on every way
-    // out. A contiguous view has `len` bytes at `buf`, which nobody can free until then.
+    // SAFETY: an all-zero view is what the function expects; it is released on every exit. A
+    // contiguous view has `len` bytes at `buf`, which nobody can free until then.
     unsafe {
         let mut view: ffi::Py_buffer = std::mem::zeroed();
         if ffi::PyObject_GetBuffer(object.as_ptr(), &mut view, ffi::PyBUF_SIMPLE) != 0 {

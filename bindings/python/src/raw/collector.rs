@@ -1,25 +1,25 @@
-//! The cyclic garbage collector, held off while objects are built.
+//! Pauses the cyclic garbage collector while objects are built.
 //!
-//! A document's objects are all reachable and none of them is in a cycle, so each collection that
-//! their number sets off is work for nothing: it took up to half of the time of `loads`.
+//! All objects of a document are reachable and none is part of a cycle, so each collection that
+//! their number triggers is wasted: it took up to half of the time of `loads`.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Holds the collector off until it is dropped, which happens on every way out, panics included.
-/// Only for as long as no Python code can run.
+/// Pauses the collector until dropped, which happens on every exit, including panics. Only for
+/// periods in which no Python code can run.
 pub struct Pause<'py> {
     restore: bool,
     _py: Python<'py>,
 }
 
 impl<'py> Pause<'py> {
-    /// Holds the collector off, if `wanted` and if it runs at all.
+    /// Pauses the collector, if `wanted` and if it is enabled.
     pub fn new(py: Python<'py>, wanted: bool) -> Pause<'py> {
-        // Without the global lock other threads allocate beside us, and the collector is theirs
-        // as well.
+        // Without the GIL, other threads allocate concurrently, and the collector is theirs as
+        // well.
         let wanted = wanted && cfg!(not(Py_GIL_DISABLED));
-        // SAFETY: the thread is attached. The function gives the former state.
+        // SAFETY: the thread is attached. The function returns the previous state.
         let restore = wanted && unsafe { ffi::PyGC_Disable() } == 1;
         Pause { restore, _py: py }
     }

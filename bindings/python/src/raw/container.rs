@@ -1,9 +1,10 @@
-//! Lists, tuples, dicts and sets out of values on a stack.
+//! Builds lists, tuples, dicts and sets from values on a stack.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// A list of the values from `start` on, which leave the stack; `None` with Python's error.
+/// Builds a list from the values from `start` on, removing them from the stack; `None` with
+/// Python's error.
 #[inline(always)]
 pub fn list<'py>(
     py: Python<'py>,
@@ -11,8 +12,8 @@ pub fn list<'py>(
     start: usize,
 ) -> Option<Bound<'py, PyAny>> {
     let count = stack.len().checked_sub(start)?;
-    // SAFETY: a new list of `count` has room for as many pointers, all null. `Bound` is a pointer
-    // and nothing else (`repr(transparent)`), and the stack forgets those that it gives away.
+    // SAFETY: a new list of `count` has room for as many pointers, all null. `Bound` is just a
+    // pointer (`repr(transparent)`), and the stack forgets those that it hands over.
     unsafe {
         let object = ffi::PyList_New(count as isize);
         if object.is_null() {
@@ -26,7 +27,7 @@ pub fn list<'py>(
         }
         #[cfg(Py_LIMITED_API)]
         for index in 0..count {
-            // Takes the reference over, and cannot fail for an index that is there.
+            // Takes over the reference, and cannot fail for an existing index.
             ffi::PyList_SetItem(object, index as isize, *from.add(index));
         }
         stack.set_len(start);
@@ -34,23 +35,23 @@ pub fn list<'py>(
     }
 }
 
-/// A dict of the keys and values from `start` on, which leave the stack; a later key wins over one
-/// that is equal. `None` with Python's error, for a key that has no hash.
+/// Builds a dict from the keys and values from `start` on, removing them from the stack; of equal
+/// keys the last wins. `None` with Python's error, for an unhashable key.
 #[inline(always)]
 pub fn dict<'py>(
     py: Python<'py>,
     stack: &mut Vec<Bound<'py, PyAny>>,
     start: usize,
 ) -> Option<Bound<'py, PyAny>> {
-    // Without room for its pairs from the beginning: the function for that makes a table for keys
-    // of any type, in which text is found more slowly.
+    // Without reserving room for its pairs: the function for that creates a table for keys of any
+    // type, in which text lookups are slower.
     // SAFETY: the thread is attached.
     let dict = unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyDict_New()) }?;
     fill(&dict, stack, start)?;
     Some(dict)
 }
 
-/// Puts the keys and values from `start` on into a dict.
+/// Inserts the keys and values from `start` on into a dict.
 #[inline(always)]
 pub fn fill<'py>(
     dict: &Bound<'py, PyAny>,
@@ -68,15 +69,15 @@ pub fn fill<'py>(
     Some(())
 }
 
-/// How many pairs a dict has.
+/// Returns the number of pairs in a dict.
 #[inline(always)]
 pub fn dict_len(dict: &Bound<'_, PyAny>) -> usize {
-    // SAFETY: a live dict, as the caller knows, whose length is at one place in every version.
+    // SAFETY: a live dict, as the caller knows; its length has the same offset in every version.
     #[cfg(all(not(Py_LIMITED_API), not(Py_GIL_DISABLED)))]
     unsafe {
         (*dict.as_ptr().cast::<ffi::PyDictObject>()).ma_used as usize
     }
-    // SAFETY: a live object; anything but a dict gives -1.
+    // SAFETY: a live object; anything but a dict returns -1.
     #[cfg(any(Py_LIMITED_API, Py_GIL_DISABLED))]
     unsafe {
         ffi::PyDict_Size(dict.as_ptr()) as usize

@@ -1,26 +1,26 @@
-//! What is in a dict, a list or a tuple, one after the other, straight from where it lies.
+//! Iterates over a dict, a list or a tuple directly in memory.
 //!
-//! [`Pairs`] and [`Items`] look a table up once and then go along it, which is good until Python code
-//! runs: whoever lets it run holds what it still needs, and says [`renew`](Pairs::renew) before the
-//! next. So nothing is asked again for each value, which took a sixth of the time of `dumps`.
-//! [`HeldPairs`] and [`item`](super::view::item) do ask each time.
+//! [`Pairs`] and [`Items`] look up a table once and then walk along it, which is valid until Python
+//! code runs: a caller that lets it run must hold whatever it still needs, and call
+//! [`renew`](Pairs::renew) before the next item. This avoids a lookup per value, which took a sixth
+//! of the time of `dumps`. [`HeldPairs`] and [`item`](super::view::item) do look up each time.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 
 pub use quick::{Items, Pairs};
 
-/// The pairs of any dict, each held. Whoever changes the dict meanwhile gets fewer or other pairs, and
-/// their count tells.
+/// Iterates over the pairs of any dict, holding each. If the dict is changed meanwhile, the pairs
+/// may differ or be fewer, which their count reveals.
 pub struct HeldPairs<'py> {
     dict: Bound<'py, PyAny>,
     at: isize,
 }
 
 impl<'py> HeldPairs<'py> {
-    /// The pairs of `dict`, and how many there are; `None` with Python's error.
+    /// Returns the pairs of `dict`, and how many there are; `None` with Python's error.
     pub fn new(dict: &Bound<'py, PyAny>) -> Option<(HeldPairs<'py>, usize)> {
-        // Without the global lock another thread may change it, so that one is a copy.
+        // Without the GIL, another thread may change it, so iterate over a copy.
         #[cfg(Py_GIL_DISABLED)]
         // SAFETY: a live dict, as the caller knows; a null pointer becomes `None`.
         let dict =
@@ -29,7 +29,7 @@ impl<'py> HeldPairs<'py> {
         Some((HeldPairs { dict: dict.clone(), at: 0 }, count))
     }
 
-    /// The next pair.
+    /// Returns the next pair.
     #[allow(clippy::should_implement_trait)]
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
@@ -45,7 +45,7 @@ impl<'py> HeldPairs<'py> {
     }
 }
 
-/// Dicts as they lie in memory, from 3.11 to 3.14 with the global lock.
+/// The memory layout of dicts, in 3.11 to 3.14 with the GIL.
 #[cfg(all(
     Py_3_11,
     not(Py_3_15),
@@ -66,11 +66,12 @@ mod quick {
         _used: isize,
         _version: u64,
         keys: *const DictKeys,
-        /// Null but for the attributes of instances.
+        /// Null except for instance attributes.
         values: *const std::ffi::c_void,
     }
 
-    /// The head of a dict's table (`internal/pycore_dict.h`). Behind it stand indexes and the entries.
+    /// The header of a dict's table (`internal/pycore_dict.h`). The indexes and the entries follow
+    /// it.
     #[repr(C)]
     struct DictKeys {
         _references: isize,
@@ -95,7 +96,8 @@ mod quick {
     }
 
     impl<'a, 'py> Pairs<'a, 'py> {
-        /// The pairs of `dict`, which the caller knows to be one; `None` where it is of another make.
+        /// Returns the pairs of `dict`, which the caller knows to be one; `None` if it has another
+        /// layout.
         #[inline(always)]
         pub fn new(dict: &'a Bound<'py, PyAny>) -> Option<Pairs<'a, 'py>> {
             let nowhere = std::ptr::null();
@@ -103,13 +105,13 @@ mod quick {
             pairs.renew().then_some(pairs)
         }
 
-        /// Looks the table up anew, as Python code may have replaced it: `false` where it is of another
-        /// make now.
+        /// Looks up the table again, because Python code may have replaced it: `false` if it has
+        /// another layout now.
         #[inline(always)]
         pub fn renew(&mut self) -> bool {
-            // SAFETY: a live dict of a version that has this layout: behind the head of a table stand
-            // the bytes of the indexes, and then so many entries. The place in it is that of the same
-            // index, or the end.
+            // SAFETY: a live dict of a version with this layout: the header of a table is followed
+            // by the index bytes, and then this many entries. The position in it is that of the
+            // same index, or the end.
             unsafe {
                 let dict = self.dict.as_ptr().cast::<Dict>();
                 let keys = (*dict).keys;
@@ -126,18 +128,18 @@ mod quick {
             true
         }
 
-        /// The next pair, of which the key is a `str`.
+        /// Returns the next pair, whose key is a `str`.
         #[inline(always)]
         pub fn next(&mut self) -> Option<(Borrowed<'a, 'py, PyAny>, Borrowed<'a, 'py, PyAny>)> {
-            // SAFETY: no Python code has run since the table was looked up, as the callers promise: so
-            // all entries up to the end are there. One that was deleted has no value.
+            // SAFETY: no Python code has run since the table was looked up, as the callers
+            // guarantee: so all entries up to the end exist. A deleted one has no value.
             unsafe {
                 while self.next != self.end {
                     let [key, value] = *self.next;
                     self.next = self.next.add(1);
                     #[cfg(target_arch = "x86_64")]
                     if self.next != self.end {
-                        // The value of the next pair is asked for before it is looked at.
+                        // Prefetches the value of the next pair.
                         let [_, next] = *self.next;
                         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
                             next.cast(),
@@ -152,15 +154,15 @@ mod quick {
             None
         }
 
-        /// The pair that [`next`](Pairs::next) gave last, held, although Python code has run since;
-        /// `None` where it is not there any more.
+        /// Returns the pair that [`next`](Pairs::next) returned last, held, although Python code
+        /// has run since; `None` if it does not exist any more.
         #[cold]
         #[inline(never)]
         pub fn again(mut self) -> Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
             if !self.renew() || self.next == self.first {
                 return None;
             }
-            // SAFETY: an entry before the place at hand, in the table that was just looked up.
+            // SAFETY: an entry before the current position, in the table that was just looked up.
             self.next = unsafe { self.next.sub(1) };
             self.next().map(|(key, value)| (key.to_owned(), value.to_owned()))
         }
@@ -176,12 +178,12 @@ mod quick {
         count: usize,
     }
 
-    /// So many values ahead of the one at hand memory is asked for: a list is walked faster than
-    /// memory answers.
+    /// Prefetch distance in values: walking a list is faster than memory.
     const AHEAD: usize = 4;
 
     impl<'a, 'py> Items<'a, 'py> {
-        /// The values of `list`, which the caller knows to be of this kind, and how many there are.
+        /// Returns the values of `list`, which the caller knows to be of this kind, and how many
+        /// there are.
         #[inline(always)]
         pub fn new(list: &'a Bound<'py, PyAny>, kind: Kind) -> Option<(Items<'a, 'py>, usize)> {
             let count = view::count(list, kind);
@@ -205,8 +207,8 @@ mod quick {
             }
         }
 
-        /// Looks up anew where the values are, as Python code may have moved them: `false` where there
-        /// are more or fewer now.
+        /// Looks up the location of the values again, because Python code may have moved them:
+        /// `false` if there are more or fewer now.
         #[inline(always)]
         pub fn renew(&mut self) -> bool {
             if view::count(self.list, self.kind) != self.count {
@@ -217,14 +219,14 @@ mod quick {
             true
         }
 
-        /// The next value.
+        /// Returns the next value.
         #[inline(always)]
         pub fn next(&mut self) -> Option<Borrowed<'a, 'py, PyAny>> {
             if self.next == self.end {
                 return None;
             }
-            // SAFETY: no Python code has run since the place was looked up, as the callers promise: so
-            // all values up to the end are there. An address of any kind may be asked for.
+            // SAFETY: no Python code has run since the location was looked up, as the callers
+            // guarantee: so all values up to the end exist. Any address may be prefetched.
             unsafe {
                 let item = *self.next;
                 self.next = self.next.add(1);
@@ -239,15 +241,15 @@ mod quick {
             }
         }
 
-        /// The index of the value that [`next`](Items::next) gave last.
+        /// Returns the index of the value that [`next`](Items::next) returned last.
         #[inline(always)]
         pub fn index(&self) -> u64 {
             let left = (self.end as usize - self.next as usize) / size_of::<Raw>();
             (self.count - left) as u64 - 1
         }
 
-        /// The value that [`next`](Items::next) gave last, held, although Python code has run since;
-        /// `None` where it is not there any more.
+        /// Returns the value that [`next`](Items::next) returned last, held, although Python code
+        /// has run since; `None` if it does not exist any more.
         #[cold]
         #[inline(never)]
         pub fn again(mut self) -> Option<Bound<'py, PyAny>> {
@@ -260,7 +262,8 @@ mod quick {
     }
 }
 
-/// Where tables cannot be looked into, or others may change them meanwhile: there are none to go along.
+/// For builds in which tables are inaccessible, or others may change them meanwhile: never
+/// available.
 #[cfg(not(all(
     Py_3_11,
     not(Py_3_15),

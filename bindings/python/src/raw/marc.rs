@@ -1,13 +1,13 @@
-//! Fields of a MARC record as instances of Python's classes, made without calling them.
+//! Fields of a MARC record as instances of Python classes, created without calling them.
 //!
-//! `Field` is a class with slots, `Subfield` and `Indicators` are tuples: each is allocated by its
-//! type and filled in place, which is several times faster than a call.
+//! `Field` is a class with slots, `Subfield` and `Indicators` are tuples: each is allocated through
+//! its type and filled in place, which is several times faster than a call.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// A tuple of two in a class of its own.
+/// Creates a pair in a tuple subclass.
 #[inline(always)]
 pub fn pair<'py>(
     class: &Bound<'py, PyType>,
@@ -15,7 +15,7 @@ pub fn pair<'py>(
     second: Bound<'py, PyAny>,
 ) -> Option<Bound<'py, PyAny>> {
     // SAFETY: the class is a subclass of tuple without fields of its own, as the caller has
-    // checked, so that its instances of two hold two pointers, which are null until they are set.
+    // checked, so its instances of two hold two pointers, which are null until they are set.
     unsafe {
         let made = ffi::PyType_GenericAlloc(class.as_ptr().cast(), 2);
         if made.is_null() {
@@ -27,7 +27,7 @@ pub fn pair<'py>(
     }
 }
 
-/// Whether instances of the class are tuples and nothing more.
+/// Returns whether instances of the class are plain tuples.
 pub fn is_tuple(class: &Bound<'_, PyType>) -> PyResult<bool> {
     let tuple = class.py().get_type::<pyo3::types::PyTuple>();
     let same = |name: &str| -> PyResult<bool> {
@@ -37,7 +37,7 @@ pub fn is_tuple(class: &Bound<'_, PyType>) -> PyResult<bool> {
     Ok(class.is_subclass(&tuple)? && same("__basicsize__")? && same("__itemsize__")?)
 }
 
-/// The head of a descriptor of a slot (`descrobject.h`).
+/// The header of a slot descriptor (`descrobject.h`).
 #[cfg(not(Py_LIMITED_API))]
 #[repr(C)]
 struct Member {
@@ -48,7 +48,7 @@ struct Member {
     member: *const ffi::PyMemberDef,
 }
 
-/// A slot of a class: where its value lies in an instance.
+/// A slot of a class: the offset of its value in an instance.
 pub struct Slot {
     #[cfg(not(Py_LIMITED_API))]
     offset: isize,
@@ -57,14 +57,14 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// The slot of this name.
+    /// Returns the slot of this name.
     ///
     /// # Errors
-    /// `TypeError` where the class has no such slot.
+    /// `TypeError` if the class has no such slot.
     pub fn new(class: &Bound<'_, PyType>, name: &str) -> PyResult<Slot> {
         let member = class.getattr(name)?;
         #[cfg(not(Py_LIMITED_API))]
-        // SAFETY: a descriptor of this very type has this head, and a definition that lives as
+        // SAFETY: a descriptor of this exact type has this header, and a definition that lives as
         // long as its class.
         unsafe {
             if ffi::Py_TYPE(member.as_ptr()) != &raw mut ffi::PyMemberDescr_Type {
@@ -86,8 +86,8 @@ impl Slot {
         }
     }
 
-    /// What is in the slot of an instance of the class itself, which the caller has checked; `None`
-    /// where it is empty. It is good until Python code runs.
+    /// Returns the content of a slot, for an instance of the class itself, which the caller has
+    /// checked; `None` if it is empty. It is valid until Python code runs.
     #[cfg(not(any(Py_LIMITED_API, Py_GIL_DISABLED)))]
     #[inline(always)]
     pub fn read<'a, 'py>(&self, object: &'a Bound<'py, PyAny>) -> Option<Borrowed<'a, 'py, PyAny>> {
@@ -98,19 +98,19 @@ impl Slot {
         }
     }
 
-    /// The same by way of the attribute.
+    /// The same through the attribute.
     #[cfg(any(Py_LIMITED_API, Py_GIL_DISABLED))]
     pub fn read<'py>(&self, object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
         let name = self.name.bind(object.py());
         object.getattr(name).ok()
     }
 
-    /// Fills the slot of an instance that [`empty`] has just made.
+    /// Fills a slot of an instance that [`empty`] has just created.
     #[inline(always)]
     pub fn fill<'py>(&self, object: &Bound<'py, PyAny>, v: Bound<'py, PyAny>) {
         #[cfg(not(Py_LIMITED_API))]
         // SAFETY: the instance is one of the class that the offset was read from, as the caller
-        // makes it so; the slot is empty, and takes the reference over.
+        // guarantees; the slot is empty, and takes over the reference.
         unsafe {
             let at = object.as_ptr().cast::<u8>().offset(self.offset);
             at.cast::<*mut ffi::PyObject>().write(v.into_ptr());
@@ -122,11 +122,11 @@ impl Slot {
     }
 }
 
-/// An instance of a class with slots, all of them empty.
+/// Creates an instance of a class with slots, all of them empty.
 #[inline(always)]
 pub fn empty<'py>(class: &Bound<'py, PyType>) -> Option<Bound<'py, PyAny>> {
-    // SAFETY: a class that Python code has defined, whose instances are allocated this way by
-    // `object.__new__`, too. The caller passes no other.
+    // SAFETY: a class defined by Python code, whose instances `object.__new__` also allocates this
+    // way. The caller passes no other.
     unsafe {
         let made = ffi::PyType_GenericAlloc(class.as_ptr().cast(), 0);
         Bound::from_owned_ptr_or_opt(class.py(), made)

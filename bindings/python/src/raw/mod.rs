@@ -1,7 +1,7 @@
-//! The leaf modules that speak to the C API: the only ones with `unsafe`.
+//! The leaf modules that call the C API: the only ones with `unsafe`.
 //!
-//! What is outside of the stable ABI stands beside a plain form of the same function, which the
-//! `abi3` wheel is built with.
+//! Everything outside of the stable ABI has a portable variant of the same function next to it,
+//! which the `abi3` wheel is built with.
 
 pub mod arrow;
 pub mod bytes;

@@ -3,53 +3,53 @@
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// An integer.
+/// Creates an integer.
 #[inline(always)]
 pub fn i64(py: Python<'_>, v: i64) -> Option<Bound<'_, PyAny>> {
     // SAFETY: the thread is attached; a null pointer becomes `None`.
     unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyLong_FromLongLong(v)) }
 }
 
-/// An integer without sign.
+/// Creates an unsigned integer.
 pub fn u64(py: Python<'_>, v: u64) -> Option<Bound<'_, PyAny>> {
     // SAFETY: as above.
     unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyLong_FromUnsignedLongLong(v)) }
 }
 
-/// A double.
+/// Creates a double.
 #[inline(always)]
 pub fn f64(py: Python<'_>, v: f64) -> Option<Bound<'_, PyAny>> {
     // SAFETY: as above.
     unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyFloat_FromDouble(v)) }
 }
 
-/// `None`.
+/// Returns `None`.
 #[inline(always)]
 pub fn none(py: Python<'_>) -> Bound<'_, PyAny> {
-    // SAFETY: `None` is always there.
+    // SAFETY: `None` always exists.
     unsafe { Bound::from_borrowed_ptr(py, ffi::Py_None()) }
 }
 
-/// `True` or `False`.
+/// Returns `True` or `False`.
 #[inline(always)]
 pub fn bool(py: Python<'_>, v: bool) -> Bound<'_, PyAny> {
-    // SAFETY: both are always there.
+    // SAFETY: both always exist.
     unsafe { Bound::from_borrowed_ptr(py, if v { ffi::Py_True() } else { ffi::Py_False() }) }
 }
 
-/// A whole number as it lies in an `int`.
+/// The value of an `int`.
 pub enum Whole {
     /// It fits.
     Int(i64),
-    /// Only without a sign.
+    /// It fits only without a sign.
     UInt(u64),
-    /// Larger than both.
+    /// It exceeds both.
     Big,
-    /// Python has an error.
+    /// Python has raised an error.
     Failed,
 }
 
-/// The head of an `int`: how many digits of 30 bits it has and its sign, and the first two digits.
+/// The header of an `int`: the number of its 30-bit digits and its sign, and the first two digits.
 #[cfg(all(not(Py_LIMITED_API), target_pointer_width = "64"))]
 #[repr(C)]
 struct Head {
@@ -58,15 +58,15 @@ struct Head {
     digits: [u32; 2],
 }
 
-/// The number of an `int` of no more than two digits: below 2^60 on both sides of zero. `None` for a
+/// Returns the value of an `int` of at most two digits: below 2^60 in magnitude. `None` for a
 /// larger one.
 #[inline(always)]
 pub fn small(object: &Bound<'_, PyAny>) -> Option<i64> {
     // SAFETY: the caller knows the object to be an int, which begins like this in every version
-    // that this is built for: up to 3.11 the tag is the count of digits with the number's sign, and
-    // from 3.12 on the count stands above three bits, of which the lowest two are the sign (0 is
-    // plus, 1 zero, 2 minus). Zero has the place of a digit too, but it need not be set. The second
-    // digit is there only if the count says so.
+    // that this is built for: up to 3.11 the tag is the digit count with the number's sign, and
+    // from 3.12 on the count is above three bits, of which the lowest two are the sign (0 is plus,
+    // 1 zero, 2 minus). Zero has room for a digit too, but it need not be set. The second digit
+    // exists only if the count says so.
     #[cfg(all(not(Py_LIMITED_API), target_pointer_width = "64"))]
     unsafe {
         let head = object.as_ptr().cast::<Head>();
@@ -74,11 +74,11 @@ pub fn small(object: &Bound<'_, PyAny>) -> Option<i64> {
         let first = (&raw const (*head).digits).cast::<u32>();
         let (most_one, two, sign) = match cfg!(Py_3_12) {
             true => (tag < 2 << 3, tag >> 3 == 2, 1 - (tag & 3)),
-            // For one digit or none the tag is the sign.
+            // With one digit or none, the tag is the sign.
             false => ((-1..=1).contains(&tag), tag == 2 || tag == -2, tag >> 1),
         };
         if most_one {
-            // Zero times whatever stands there.
+            // Zero times whatever is stored there.
             let sign = if cfg!(Py_3_12) { sign } else { tag };
             return Some(sign as i64 * i64::from(*first));
         }
@@ -91,7 +91,7 @@ pub fn small(object: &Bound<'_, PyAny>) -> Option<i64> {
     None
 }
 
-/// The number of an `int`, or of one of its subclasses.
+/// Returns the value of an `int`, or of one of its subclasses.
 #[inline(never)]
 pub fn whole(object: &Bound<'_, PyAny>) -> Whole {
     let mut overflow = 0;
@@ -122,7 +122,7 @@ fn larger(object: &Bound<'_, PyAny>, overflow: i32) -> Whole {
     }
 }
 
-/// The number of a `float`, or of one of its subclasses.
+/// Returns the value of a `float`, or of one of its subclasses.
 #[inline(always)]
 pub fn double(object: &Bound<'_, PyAny>) -> f64 {
     // SAFETY: a live object that the caller knows to be a float.

@@ -1,15 +1,16 @@
-//! Dicts with the keys of one that came before: its copy, with the values put in place.
+//! Builds dicts with the keys of a previous one: as a copy of it, with the values filled in.
 //!
-//! The maps of a document have few shapes: the same keys in the same order, map after map. To put
-//! in pair after pair takes Python some 25 ns a pair, as each key is looked up and the table grows
-//! on the way; a copy of a dict with five keys takes 40 ns, with forty keys 110. So the keys of a
-//! shape that came twice are kept in a dict of the thread, with `None` for values, and further maps
-//! are copies of that.
+//! The maps of a document have few shapes: the same keys in the same order, map after map.
+//! Inserting pair by pair takes Python about 25 ns per pair, because each key is looked up and the
+//! table grows on the way; copying a dict takes 40 ns with five keys, and 110 ns with forty. So the
+//! keys of a shape that occurred twice are kept in a dict per thread, with `None` for values, and
+//! further maps are copies of that.
 //!
-//! Where the values of a dict lie is not a part of the C API. So nothing is taken for granted: for
-//! each shape, the keys and values of the kept dict are looked for in its table, and in that of a
-//! copy, and unless each pair is where the first two say, the shape is built pair by pair for ever.
-//! The same is done for keys that are no `str`, in the stable ABI, and without the global lock.
+//! The location of a dict's values is not part of the C API. So nothing is taken for granted: for
+//! each shape, the keys and values of the kept dict are located in its table, and in that of a
+//! copy, and unless each pair is where the first two predict, the shape is built pair by pair
+//! forever. The same applies to keys that are not `str`, to the stable ABI, and to builds without
+//! the GIL.
 
 use pyo3::prelude::*;
 
@@ -19,7 +20,7 @@ use super::container;
 #[cfg(not(any(Py_LIMITED_API, Py_GIL_DISABLED)))]
 pub use quick::Shapes;
 
-/// The shapes of a thread, of which nothing is remembered.
+/// The shapes of a thread, for builds that cache none.
 #[cfg(any(Py_LIMITED_API, Py_GIL_DISABLED))]
 #[derive(Default)]
 pub struct Shapes;
@@ -49,42 +50,42 @@ mod quick {
 
     type Raw = *mut ffi::PyObject;
 
-    /// How many shapes are remembered. One that falls on another's place replaces it after a while.
+    /// Number of cached shapes. One that hits another's slot replaces it after a while.
     const PLACES: usize = 256;
-    /// Of a dict with one key, the distance to the next cannot be seen; larger ones are rare.
+    /// With a single key, the distance to the next cannot be determined; larger dicts are rare.
     const PAIRS: RangeInclusive<usize> = 2..=64;
-    /// So many other shapes have to fall on a shape's place before it goes.
+    /// This many other shapes have to hit a shape's slot before it is replaced.
     const PATIENCE: u8 = 16;
 
     pub struct Shapes(Box<[Place]>);
 
     struct Place {
-        /// Of the keys of the shape.
+        /// A hash of the shape's keys.
         mark: u64,
-        /// How many others came since it was seen last.
+        /// Number of other shapes since it was last seen.
         others: u8,
         state: State,
     }
 
     enum State {
-        /// Came once.
+        /// Seen once.
         Seen,
         Known(Shape),
-        /// To be built pair by pair.
+        /// Has to be built pair by pair.
         Odd,
     }
 
     struct Shape {
-        /// Nobody else has it, not even the collector.
+        /// Owned exclusively, not even known to the collector.
         kept: Py<PyDict>,
         /// The addresses of its keys, in order.
         keys: Box<[usize]>,
         layout: Layout,
-        /// Whether the collector has seen its copies from the beginning.
+        /// Whether the collector tracks its copies from the beginning.
         tracked: bool,
     }
 
-    /// Where the values are in the table of a dict, in words.
+    /// The location of the values in the table of a dict, in words.
     #[derive(Clone, Copy, PartialEq)]
     struct Layout {
         first: usize,
@@ -126,7 +127,7 @@ mod quick {
         }
     }
 
-    /// A number of the keys' addresses. The products do not wait for one another.
+    /// Hashes the keys' addresses. The multiplications are independent of one another.
     #[inline(always)]
     fn mark(pairs: &[Bound<'_, PyAny>]) -> u64 {
         let mut odd: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -139,7 +140,7 @@ mod quick {
     }
 
     impl Place {
-        /// A shape came here that is not known.
+        /// Handles an unknown shape.
         #[inline(never)]
         fn see(&mut self, py: Python<'_>, pairs: &[Bound<'_, PyAny>], mark: u64) {
             if self.mark != mark {
@@ -154,7 +155,7 @@ mod quick {
     }
 
     impl Shape {
-        /// The shape of these keys; `None` where it can only be built pair by pair.
+        /// Returns the shape of these keys; `None` if it can only be built pair by pair.
         fn new(py: Python<'_>, pairs: &[Bound<'_, PyAny>]) -> Option<Shape> {
             let kept = PyDict::new(py);
             let none = py.None();
@@ -166,7 +167,7 @@ mod quick {
             }
             let keys: Box<[usize]> =
                 pairs.chunks_exact(2).map(|pair| pair[0].as_ptr() as usize).collect();
-            // Fewer, if a key came twice.
+            // Fewer, if a key occurs twice.
             if kept.len() != keys.len() {
                 return None;
             }
@@ -184,16 +185,16 @@ mod quick {
             Some(Shape { kept: kept.unbind(), keys, layout, tracked })
         }
 
-        /// Whether these are the keys.
+        /// Returns whether these are the keys.
         #[inline(always)]
         fn fits(&self, pairs: &[Bound<'_, PyAny>]) -> bool {
             let (pairs, keys) = (pairs.as_chunks::<2>().0, &self.keys);
-            // No chain of iterators, which a quick build does not see through.
+            // No chain of iterators, which a quick build does not optimise.
             keys.len() == pairs.len()
                 && (0..keys.len()).all(|index| keys[index] == pairs[index][0].as_ptr() as usize)
         }
 
-        /// A dict of the keys and values from `start` on, whose keys are these.
+        /// Builds a dict from the keys and values from `start` on, whose keys are these.
         #[inline(always)]
         fn make<'py>(
             &self,
@@ -203,11 +204,11 @@ mod quick {
         ) -> Option<Bound<'py, PyAny>> {
             let Layout { first, stride } = self.layout;
             // SAFETY: a copy of the kept dict has its values where they were found when the shape
-            // was made, all of them `None`, and nobody else has seen it yet: so they can be replaced
-            // as long as the references are counted. The stack has a key and a value for each, of
-            // which the value's reference goes to the dict; the dict has references to the keys.
-            // `Bound` is a pointer and nothing else (`repr(transparent)`). The collector has to know
-            // a dict that holds something that it knows.
+            // was created, all of them `None`, and nobody else has seen it yet: so they can be
+            // replaced as long as the references are counted. The stack has a key and a value for
+            // each, of which the value's reference goes to the dict; the dict has references to the
+            // keys. `Bound` is just a pointer (`repr(transparent)`). The collector has to track a
+            // dict that contains something it tracks.
             unsafe {
                 let object = ffi::PyDict_Copy(self.kept.as_ptr());
                 if object.is_null() {
@@ -236,12 +237,12 @@ mod quick {
         }
     }
 
-    /// Where the values of the dict are, which has these keys, in this order, and `None` for each.
-    /// `None` where they are not in one row.
+    /// Locates the values of the dict, which has these keys, in this order, and `None` for each.
+    /// `None` if they are not evenly spaced.
     fn layout(dict: &Bound<'_, PyDict>, keys: &[usize]) -> Option<Layout> {
         let all: usize = dict.call_method0("__sizeof__").ok()?.extract().ok()?;
-        // SAFETY: a live dict, whose size counts the object and, behind it, the table that belongs
-        // to it alone; the table is an allocation of so many bytes that was filled when it was made.
+        // SAFETY: a live dict, whose size covers the object and the following table that it owns
+        // exclusively; the table is an allocation of that many bytes, filled on creation.
         let table: &[usize] = unsafe {
             let object = dict.as_ptr();
             let own = usize::try_from((*ffi::Py_TYPE(object)).tp_basicsize).ok()?;

@@ -1,15 +1,15 @@
-//! Text of UTF-8 to `str`, written straight into the object.
+//! Creates `str` objects from UTF-8, written straight into the object.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// A new `str`; `None` where memory ran out, and Python has the error.
+/// Creates a `str`; `None` if memory ran out, and Python has raised the error.
 #[inline(always)]
 pub fn new<'py>(py: Python<'py>, v: &str) -> Option<Bound<'py, PyAny>> {
     #[cfg(not(Py_LIMITED_API))]
     {
         let bytes = v.as_bytes();
-        // The empty text and the single characters are objects that are there already.
+        // The empty text and single characters are preallocated objects.
         if bytes.len() > 1 {
             return match is_ascii(bytes) {
                 true => ascii(py, bytes),
@@ -30,7 +30,8 @@ fn plain<'py>(py: Python<'py>, v: &str) -> Option<Bound<'py, PyAny>> {
     }
 }
 
-/// Text with lone surrogates, in generalized UTF-8; `None` with Python's error where it is not.
+/// Creates text with lone surrogates, from generalized UTF-8; `None` with Python's error if it is
+/// not that.
 pub fn surrogates<'py>(py: Python<'py>, v: &[u8]) -> Option<Bound<'py, PyAny>> {
     // SAFETY: pointer and length are those of the bytes, the name ends with a zero byte.
     unsafe {
@@ -40,7 +41,7 @@ pub fn surrogates<'py>(py: Python<'py>, v: &[u8]) -> Option<Bound<'py, PyAny>> {
     }
 }
 
-/// Whether no byte has its highest bit set. Up to 128 bytes without a call, by loads that overlap.
+/// Returns whether all bytes are ASCII. Up to 128 bytes inline, with overlapping loads.
 #[cfg(not(Py_LIMITED_API))]
 #[inline(always)]
 fn is_ascii(bytes: &[u8]) -> bool {
@@ -70,13 +71,13 @@ fn is_ascii(bytes: &[u8]) -> bool {
     }
 }
 
-/// A `str` of bytes below 0x80.
+/// Creates a `str` from bytes below 0x80.
 #[cfg(not(Py_LIMITED_API))]
 #[inline(always)]
 pub fn ascii<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
     debug_assert!(bytes.is_ascii());
-    // SAFETY: a compact ASCII object has its characters, one byte each and a zero byte behind,
-    // directly behind its header, and nobody else has seen it yet.
+    // SAFETY: a compact ASCII object has its characters, one byte each and followed by a zero byte,
+    // directly after its header, and nobody else has seen it yet.
     unsafe {
         let object = ffi::PyUnicode_New(bytes.len() as isize, 0x7F);
         if object.is_null() {
@@ -88,8 +89,8 @@ pub fn ascii<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
     }
 }
 
-/// A `str` of bytes that are UTF-8 and not all ASCII. The highest byte tells how wide the
-/// characters are, the bytes that continue none tell how many there are.
+/// Creates a `str` from bytes that are UTF-8 and not all ASCII. The highest byte determines the
+/// width of the characters, the number of non-continuation bytes their number.
 #[cfg(not(Py_LIMITED_API))]
 #[inline(never)]
 fn wide<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
@@ -109,8 +110,8 @@ fn wide<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
         0xC4.. => 0xFFFF,
         _ => 0xFF,
     };
-    // SAFETY: behind the header of a compact object that is not ASCII stand `count` characters of
-    // one, two or four bytes, as `most` says, and a zero character; nobody else has seen it yet.
+    // SAFETY: the header of a compact non-ASCII object is followed by `count` characters of one,
+    // two or four bytes, as `most` says, and a zero character; nobody else has seen it yet.
     unsafe {
         let object = ffi::PyUnicode_New(count as isize, most);
         if object.is_null() {
@@ -126,14 +127,14 @@ fn wide<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
     }
 }
 
-/// The low six bits of the byte at an index: those of a byte that continues a character.
+/// Returns the low six bits of the byte at an index: the payload of a continuation byte.
 #[cfg(not(Py_LIMITED_API))]
 #[inline(always)]
 fn more(bytes: &[u8], at: usize) -> u32 {
     u32::from(bytes.get(at).copied().unwrap_or(0)) & 0x3F
 }
 
-/// Characters below U+0100.
+/// Decodes characters below U+0100.
 #[cfg(not(Py_LIMITED_API))]
 fn latin(bytes: &[u8], out: &mut [u8]) {
     let mut at = 0;
@@ -149,7 +150,7 @@ fn latin(bytes: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Characters below U+10000.
+/// Decodes characters below U+10000.
 #[cfg(not(Py_LIMITED_API))]
 fn two(bytes: &[u8], out: &mut [u16]) {
     let mut at = 0;
@@ -169,7 +170,7 @@ fn two(bytes: &[u8], out: &mut [u16]) {
     }
 }
 
-/// All characters.
+/// Decodes all characters.
 #[cfg(not(Py_LIMITED_API))]
 fn four(bytes: &[u8], out: &mut [u32]) {
     let mut at = 0;

@@ -1,10 +1,10 @@
-//! What an object is, and what is in it, without a copy.
+//! Inspects objects, and accesses their content without a copy.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 use regauge::event::ShortText;
 
-/// The types that are told apart by their pointer alone.
+/// The types that are recognised by their pointer alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `str` itself.
@@ -29,7 +29,7 @@ pub enum Kind {
     Other,
 }
 
-/// What the object is.
+/// Returns the type of the object.
 #[inline(always)]
 pub fn kind(object: &Bound<'_, PyAny>) -> Kind {
     // SAFETY: a live object has a type; the addresses of the types are only compared.
@@ -62,24 +62,24 @@ pub fn kind(object: &Bound<'_, PyAny>) -> Kind {
 
 /// The text of a `str`.
 pub enum Text<'a> {
-    /// Less than 32 bytes of ASCII, with others behind.
+    /// Less than 32 bytes of ASCII, followed by others.
     #[cfg_attr(any(Py_LIMITED_API, Py_GIL_DISABLED), allow(dead_code))]
     Short(ShortText<'a>),
-    /// Any other.
+    /// Any other text.
     Long(&'a str),
-    /// It holds lone surrogates.
+    /// It contains lone surrogates.
     Broken,
 }
 
-/// The text of a `str`, in the form that is quickest to copy.
+/// Returns the text of a `str`, in the form that is fastest to copy.
 #[inline(always)]
 pub fn text_of<'a>(object: &'a Bound<'_, PyAny>) -> Text<'a> {
     #[cfg(all(not(Py_LIMITED_API), not(Py_GIL_DISABLED)))]
     // SAFETY: the caller knows the object to be a `str`. A compact ASCII object has its characters
-    // behind its header. Memory is there by pages of 4,096 bytes and more: so if the first of 32
-    // bytes is, and no page ends among them, all are. Those behind the text belong to who knows
-    // whom, but nobody writes there as long as this thread has the lock; and nobody makes anything
-    // of what they are.
+    // after its header. Memory is mapped in pages of at least 4,096 bytes: so if the first of 32
+    // bytes is mapped, and they do not cross a page, all are. The bytes after the text belong to
+    // something unknown, but nobody writes to them as long as this thread has the GIL; and their
+    // values are never used.
     unsafe {
         let pointer = object.as_ptr();
         if is_compact(pointer, true) {
@@ -98,12 +98,12 @@ pub fn text_of<'a>(object: &'a Bound<'_, PyAny>) -> Text<'a> {
     }
 }
 
-/// The text of a `str`; `None` where it holds lone surrogates.
+/// Returns the text of a `str`; `None` if it contains lone surrogates.
 #[inline(always)]
 pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
     #[cfg(not(Py_LIMITED_API))]
     // SAFETY: the caller knows the object to be a `str`. A compact ASCII object has its characters
-    // behind its header, and ASCII is UTF-8.
+    // after its header, and ASCII is UTF-8.
     unsafe {
         let pointer = object.as_ptr();
         if is_compact(pointer, true) {
@@ -112,8 +112,8 @@ pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
             let bytes = std::slice::from_raw_parts(header.add(1).cast::<u8>(), length);
             return Some(std::str::from_utf8_unchecked(bytes));
         }
-        // The UTF-8 that an earlier call has left with the text. Without the global lock another thread
-        // may be about to leave it there.
+        // The UTF-8 that an earlier call has cached with the text. Without the GIL, another thread
+        // may be about to cache it.
         #[cfg(not(Py_GIL_DISABLED))]
         if is_compact(pointer, false) {
             let header = pointer.cast::<ffi::PyCompactUnicodeObject>();
@@ -127,7 +127,7 @@ pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
     wide_text(object)
 }
 
-/// Whether the characters of a `str` stand behind its header, and are all `ascii`.
+/// Returns whether the characters of a `str` follow its header, and are all `ascii`.
 ///
 /// # Safety
 /// A live `str`.
@@ -145,25 +145,26 @@ unsafe fn is_compact(text: *mut ffi::PyObject, ascii: bool) -> bool {
     }
     #[cfg(Py_3_14)]
     {
-        // `cpython/unicodeobject.h`: in what order bits are packed depends on the machine.
+        // `cpython/unicodeobject.h`: the order of bit fields depends on the machine.
         if cfg!(target_endian = "big") {
             return false;
         }
-        // Before them stand three bits of the kind, and two or eight of who has interned it.
+        // Preceded by three bits of the kind, and two or eight of the interning state.
         let compact = if cfg!(Py_GIL_DISABLED) { 1 << 11 } else { 1 << 5 };
         let wanted = if ascii { compact | compact << 1 } else { compact };
-        // SAFETY: a live `str`, as the caller knows; another thread may change the first eight bits.
+        // SAFETY: a live `str`, as the caller knows; another thread may change the first eight
+        // bits.
         let state =
             unsafe { (&raw const (*text.cast::<ffi::PyASCIIObject>()).state).read_volatile() };
         state & wanted == wanted
     }
 }
 
-/// The UTF-8 that Python makes of a text, and keeps with it.
+/// Returns the UTF-8 that Python creates for a text, and caches with it.
 #[inline(never)]
 fn wide_text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
     let mut length = 0;
-    // SAFETY: a live `str`; what Python gives is UTF-8 and lives as long as the object.
+    // SAFETY: a live `str`; what Python returns is UTF-8 and lives as long as the object.
     unsafe {
         let start = ffi::PyUnicode_AsUTF8AndSize(object.as_ptr(), &mut length);
         if start.is_null() {
@@ -175,25 +176,26 @@ fn wide_text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
     }
 }
 
-/// Whether two references are to one object that is `True`.
+/// Returns whether two references are to one object that is `True`.
 #[inline(always)]
 pub fn is_true(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: `True` is always there.
+    // SAFETY: `True` always exists.
     object.as_ptr() == unsafe { ffi::Py_True() }
 }
 
-/// How many references there are to an object, or more than one where that cannot be told.
+/// Returns the number of references to an object, or more than one if that cannot be determined.
 #[inline(always)]
 pub fn references(object: &Bound<'_, PyAny>) -> isize {
     // SAFETY: a live object.
     unsafe { ffi::Py_REFCNT(object.as_ptr()) }
 }
 
-/// How many values a list or tuple has.
+/// Returns the number of values in a list or tuple.
 #[inline(always)]
 pub fn count(object: &Bound<'_, PyAny>, of: Kind) -> usize {
-    // SAFETY: the caller knows the object to be a list or a tuple, whose length is at one place. Without
-    // the global lock another thread may change that of a list: the function asks for it in one piece.
+    // SAFETY: the caller knows the object to be a list or a tuple, whose length has the same
+    // offset. Without the GIL, another thread may change that of a list: the function reads it
+    // atomically.
     #[cfg(not(Py_LIMITED_API))]
     unsafe {
         if cfg!(Py_GIL_DISABLED) && of == Kind::List {
@@ -211,19 +213,19 @@ pub fn count(object: &Bound<'_, PyAny>, of: Kind) -> usize {
     }
 }
 
-/// What can be walked without being changed by another thread: see [`still`].
+/// An object that can be walked without being changed by another thread: see [`still`].
 #[cfg(not(Py_GIL_DISABLED))]
 pub type Still<'a, 'py> = Borrowed<'a, 'py, PyAny>;
 
-/// The same without the global lock.
+/// The same without the GIL.
 #[cfg(Py_GIL_DISABLED)]
 pub type Still<'a, 'py> = Bound<'py, PyAny>;
 
-/// A list or tuple as it is at one moment, and which of both that is; `None` with Python's error.
+/// Returns a snapshot of a list or tuple, and which of the two it is; `None` with Python's error.
 ///
-/// With the global lock it is the object itself, which nobody changes as long as no Python code runs.
-/// Without it, a list is copied: else values that another thread inserts would move those behind them, and
-/// a walk by index would give one twice, or leave one out.
+/// With the GIL it is the object itself, which nobody changes as long as no Python code runs.
+/// Without it, a list is copied: otherwise values that another thread inserts would shift the
+/// following ones, and a walk by index would return one twice, or skip one.
 #[inline(always)]
 pub fn still<'a, 'py>(object: &'a Bound<'py, PyAny>, of: Kind) -> Option<(Still<'a, 'py>, Kind)> {
     #[cfg(not(Py_GIL_DISABLED))]
@@ -235,7 +237,8 @@ pub fn still<'a, 'py>(object: &'a Bound<'py, PyAny>, of: Kind) -> Option<(Still<
         if of != Kind::List {
             return Some((object.clone(), of));
         }
-        // SAFETY: a live list, as the caller knows, which the function locks; a null pointer becomes `None`.
+        // SAFETY: a live list, as the caller knows, which the function locks; a null pointer
+        // becomes `None`.
         let copy = unsafe {
             Bound::from_owned_ptr_or_opt(object.py(), ffi::PyList_AsTuple(object.as_ptr()))
         };
@@ -243,8 +246,8 @@ pub fn still<'a, 'py>(object: &'a Bound<'py, PyAny>, of: Kind) -> Option<(Still<
     }
 }
 
-/// The value at an index of a list or tuple, if there still is one. It is good until Python code
-/// runs: whoever lets it run holds it before.
+/// Returns the value at an index of a list or tuple, if there still is one. It is valid until
+/// Python code runs: a caller that lets it run must hold it before.
 #[cfg(all(not(Py_GIL_DISABLED), not(Py_LIMITED_API)))]
 #[inline(always)]
 pub fn item<'a, 'py>(
@@ -252,8 +255,8 @@ pub fn item<'a, 'py>(
     of: Kind,
     index: usize,
 ) -> Option<Borrowed<'a, 'py, PyAny>> {
-    // SAFETY: the caller knows the object to be a list or a tuple; the index is checked against
-    // the length that it has now.
+    // SAFETY: the caller knows the object to be a list or a tuple; the index is checked against its
+    // current length.
     unsafe {
         if index >= count(object, of) {
             return None;
@@ -267,13 +270,13 @@ pub fn item<'a, 'py>(
     }
 }
 
-/// The same where others may change a list meanwhile, or its parts cannot be seen.
+/// The same if others may change a list meanwhile, or its layout is inaccessible.
 #[cfg(any(Py_GIL_DISABLED, Py_LIMITED_API))]
 #[inline(always)]
 pub fn item<'py>(object: &Bound<'py, PyAny>, of: Kind, index: usize) -> Option<Bound<'py, PyAny>> {
     #[cfg(not(Py_LIMITED_API))]
     if of != Kind::List {
-        // SAFETY: a tuple, as the caller knows, of which nobody changes anything; the index is checked.
+        // SAFETY: a tuple, as the caller knows, which nobody changes; the index is checked.
         return unsafe {
             (index < count(object, of)).then(|| {
                 let item = ffi::PyTuple_GET_ITEM(object.as_ptr(), index as isize);
@@ -282,7 +285,7 @@ pub fn item<'py>(object: &Bound<'py, PyAny>, of: Kind, index: usize) -> Option<B
         };
     }
     let _ = of;
-    // SAFETY: a live sequence; an index that is none any more gives a null pointer and an error.
+    // SAFETY: a live sequence; an invalid index returns a null pointer and an error.
     unsafe {
         let item = ffi::PySequence_GetItem(object.as_ptr(), index as isize);
         if item.is_null() {

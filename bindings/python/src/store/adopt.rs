@@ -1,4 +1,4 @@
-//! What is done with a database before a collection of it is opened.
+//! Operations on a database before one of its collections is opened.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -6,14 +6,14 @@ use regauge_store::{Assume, Codec, Compression, KeyKind, Layout, Settings, Store
 
 use crate::errors::{self, Way};
 
-/// The names of the collections of a database.
+/// Returns the names of the collections in a database.
 #[pyfunction]
 pub fn collections(py: Python<'_>, url: &str) -> PyResult<Vec<String>> {
     let listed = py.detach(|| Store::collections(&*regauge_store::engine::open(url)?));
     listed.map_err(|error| errors::stored(py, &error, Way::Decode))
 }
 
-/// Takes a table that others have written for a collection, as it stands.
+/// Adopts another program's table as a collection, unchanged.
 #[pyfunction]
 #[pyo3(signature = (url, collection, table, key_column, value_column, key_kind, assume, text, codec))]
 #[allow(clippy::too_many_arguments, reason = "named where it is called from")]

@@ -1,4 +1,4 @@
-//! What the methods of a collection are made of.
+//! Building blocks for the methods of a collection.
 
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
@@ -20,7 +20,7 @@ impl PyStore {
         self.opened.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Does something with the store while other threads run.
+    /// Runs something on the store while other threads run.
     pub(super) fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -44,7 +44,7 @@ impl PyStore {
         }
     }
 
-    /// A connection of this process: the parent's must not be used here, nor closed.
+    /// Returns a connection of this process: the parent's must be neither used here nor closed.
     #[cold]
     fn opened_anew(&self, opened: &mut Opened) -> regauge_store::Result<()> {
         if let Some(store) = opened.store.take() {
@@ -56,7 +56,7 @@ impl PyStore {
         Ok(())
     }
 
-    /// Another handle of the same collection.
+    /// Returns another handle for the same collection.
     pub(super) fn another(&self, codec: Option<Codec>) -> regauge_store::Result<Store> {
         let mut store = open(&self.url, &self.collection, codec, self.sync)?;
         store.limits = self.options.limits;
@@ -68,7 +68,7 @@ impl PyStore {
         numbered(self.format.load(Ordering::Relaxed))
     }
 
-    /// The options for a value in this format.
+    /// Returns the options for a value in this format.
     pub(super) fn given<'py>(&self, py: Python<'py>, format: Format) -> Given<'py> {
         let mut given = Given::new(format, format);
         given.options.limits = self.options.limits;
@@ -85,7 +85,7 @@ impl PyStore {
         given
     }
 
-    /// The bytes of a key.
+    /// Returns the bytes of a key.
     pub(super) fn key(&self, key: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
         if let Ok(text) = key.cast::<PyString>() {
             return Ok(text.to_str()?.as_bytes().to_vec());
@@ -109,7 +109,7 @@ impl PyStore {
         )))
     }
 
-    /// A key as Python wants it.
+    /// Returns a key as a Python object.
     pub(super) fn named<'py>(&self, py: Python<'py>, key: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         match std::str::from_utf8(key) {
             Ok(digits) if self.key_kind == KeyKind::Integer => {
@@ -120,7 +120,7 @@ impl PyStore {
         }
     }
 
-    /// The bytes of a value in the collection's format, given to `take`.
+    /// Passes the bytes of a value in the collection's format to `take`.
     pub(super) fn written<'py, T>(
         &self,
         key: &[u8],
@@ -139,7 +139,7 @@ impl PyStore {
         dump::written(value, &given, take).map_err(|raised| errors::keyed(py, raised, &shown(key)))
     }
 
-    /// The value of an entry.
+    /// Returns the value of an entry.
     pub(super) fn decoded<'py>(
         &self,
         py: Python<'py>,

@@ -1,8 +1,9 @@
-//! A collection of the object store, as Python sees it.
+//! A collection of the object store, for Python.
 //!
-//! Objects go to the bytes of the collection's codec and back by the same walker and builder as in
-//! `dumps` and `loads`. The global lock is given up while the database works, and the handle's own
-//! lock is only ever taken without it: so no thread waits for the one while it holds the other.
+//! Objects are converted to the bytes of the collection's codec and back by the same walker and
+//! builder as in `dumps` and `loads`. The GIL is released while the database works, and the
+//! handle's own lock is only ever taken without it: so no thread waits for one while it holds the
+//! other.
 
 pub mod adopt;
 mod handle;
@@ -32,11 +33,11 @@ pub struct PyStore {
     url: String,
     collection: String,
     opened: Mutex<Opened>,
-    /// The format of new values, by its place in `Format::ALL`: objects are encoded before the
+    /// The format of new values, as its index in `Format::ALL`: objects are encoded before the
     /// handle is locked.
     format: AtomicUsize,
     key_kind: KeyKind,
-    /// Whether keys come as `bytes` when the collection is walked.
+    /// Whether keys are `bytes` when the collection is walked.
     bytes_keys: bool,
     sync: bool,
     options: Options,
@@ -46,7 +47,7 @@ pub struct PyStore {
 }
 
 struct Opened {
-    /// Nothing after `close`.
+    /// `None` after `close`.
     store: Option<Store>,
     /// The process that opened it: a connection does not survive a fork.
     process: u32,
@@ -122,25 +123,25 @@ impl PyStore {
         })
     }
 
-    /// The URL that it was opened with.
+    /// Returns the URL that it was opened with.
     #[getter]
     fn url(&self) -> &str {
         &self.url
     }
 
-    /// The name of the collection.
+    /// Returns the name of the collection.
     #[getter]
     fn collection(&self) -> &str {
         &self.collection
     }
 
-    /// How new values are stored: "msgpack", "json+zstd".
+    /// Returns the codec of new values: "msgpack", "json+zstd".
     #[getter]
     fn codec(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, Way::Decode, |store| Ok(store.settings().codec.to_string()))
     }
 
-    /// The database: "SQLite 3.50.4".
+    /// Returns the name of the database engine: "SQLite 3.50.4".
     #[getter]
     fn engine(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, Way::Decode, |store| Ok(store.engine().name()))
@@ -184,7 +185,7 @@ impl PyStore {
         PyScan::new(this, scan::What::Keys, None, None, None, false)
     }
 
-    /// The value of a key, or `default`.
+    /// Returns the value of a key, or `default`.
     #[pyo3(signature = (key, default = None, /))]
     fn get<'py>(
         &self,
@@ -194,13 +195,13 @@ impl PyStore {
         Ok(self.fetch(key)?.or(default))
     }
 
-    /// Deletes a value; tells whether there was one.
+    /// Deletes a value; returns whether there was one.
     fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let name = self.key(key)?;
         self.with(key.py(), Way::Decode, |store| store.delete(&name))
     }
 
-    /// The values of many keys, fetched in one call: a dict of those that are there.
+    /// Returns the values of many keys, fetched in one call: a dict of those that exist.
     fn get_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let py = keys.py();
         let mut names = Vec::new();
@@ -223,7 +224,7 @@ impl PyStore {
         Ok(found)
     }
 
-    /// Puts many values in one transaction: a mapping, or pairs of key and value.
+    /// Stores many values in one transaction: a mapping, or pairs of key and value.
     fn put_many(&self, items: &Bound<'_, PyAny>) -> PyResult<usize> {
         let py = items.py();
         let format = self.format();
@@ -253,7 +254,7 @@ impl PyStore {
         self.apply(py, &documents, self.format())
     }
 
-    /// Keys and values of a range, smallest key first.
+    /// Returns the keys and values of a range, smallest key first.
     #[pyo3(signature = (*, prefix = None, from_ = None, to = None, reverse = false))]
     fn scan(
         this: &Bound<'_, Self>,
@@ -265,7 +266,7 @@ impl PyStore {
         PyScan::new(this, scan::What::Items, prefix, from_, to, reverse)
     }
 
-    /// The keys of a range, without reading their values.
+    /// Returns the keys of a range, without reading their values.
     #[pyo3(signature = (*, prefix = None, from_ = None, to = None, reverse = false))]
     fn scan_keys(
         this: &Bound<'_, Self>,
@@ -277,7 +278,7 @@ impl PyStore {
         PyScan::new(this, scan::What::Keys, prefix, from_, to, reverse)
     }
 
-    /// What is known of a stored value: its codec, when it was put, its bytes; or `None`.
+    /// Returns the metadata of a stored value: its codec, when it was put, its size; or `None`.
     fn stat<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let py = key.py();
         let name = self.key(key)?;
@@ -292,12 +293,12 @@ impl PyStore {
         Ok(Some(known))
     }
 
-    /// How many values there are, and their bytes in the database.
+    /// Returns the number of values, and their size in the database.
     fn volume(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
         self.with(py, Way::Decode, |store| store.count())
     }
 
-    /// Puts a document that is in `format` already, without making objects of it. It is read whole
+    /// Stores a document that is already in `format`, without creating objects. It is read in full
     /// first, and converted to the collection's format exactly, or refused.
     fn put_document(
         &self,
@@ -311,7 +312,7 @@ impl PyStore {
         self.with(key.py(), Way::Decode, |store| store.put(&name, &document, format))
     }
 
-    /// The document of a key in `format`, or in its own, as bytes; `None` where there is none.
+    /// Returns the document of a key in `format`, or in its own, as bytes; `None` if there is none.
     #[pyo3(signature = (key, format = None))]
     fn get_document<'py>(
         &self,
@@ -328,7 +329,7 @@ impl PyStore {
         Ok(document.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
-    /// Closes the database. What is done with the handle afterwards raises.
+    /// Closes the database. Any later use of the handle raises.
     fn close(&self, py: Python<'_>) {
         let store = py.detach(|| self.lock().store.take());
         drop(store);
@@ -352,17 +353,17 @@ impl PyStore {
         format!("Store({shown:?}, {:?})", self.collection)
     }
 
-    /// The bytes of a key.
+    /// Returns the bytes of a key.
     fn _key<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(key.py(), &self.key(key)?))
     }
 
-    /// The number of the format of new values, for `_encoded` and `_apply`.
+    /// Returns the number of the format of new values, for `_encoded` and `_apply`.
     fn _format(&self) -> usize {
         self.format.load(Ordering::Relaxed)
     }
 
-    /// The bytes of a value in the format of this number, for `_apply`.
+    /// Encodes a value in the format of this number, for `_apply`.
     fn _encoded<'py>(
         &self,
         format: usize,
@@ -374,7 +375,7 @@ impl PyStore {
         self.written(&key, value, numbered(format), |bytes| PyBytes::new(py, bytes))
     }
 
-    /// Puts what `_encoded` gave, and deletes keys that have `None`, in one transaction.
+    /// Stores what `_encoded` returned, and deletes keys with `None`, in one transaction.
     fn _apply(
         &self,
         py: Python<'_>,
@@ -384,7 +385,7 @@ impl PyStore {
         self.apply(py, &documents, numbered(format))
     }
 
-    /// The stored bytes of a key (`None`: nothing) and its value, for `_swap`.
+    /// Returns the stored bytes of a key (`None`: absent) and its value, for `_swap`.
     fn _seen<'py>(
         &self,
         key: &Bound<'py, PyAny>,
@@ -401,7 +402,8 @@ impl PyStore {
         Ok(Some((PyBytes::new(py, &stored), value)))
     }
 
-    /// Puts a value, or deletes (`delete`), if the stored bytes are still these. Tells whether.
+    /// Stores a value, or deletes it (`delete`), if the stored bytes are still these. Returns
+    /// whether it did.
     #[pyo3(signature = (key, seen, value, delete = false))]
     fn _swap(
         &self,
@@ -424,7 +426,7 @@ impl PyStore {
         }
     }
 
-    /// `verify` without the report's shape.
+    /// Implements `verify`, returning plain values.
     #[pyo3(signature = (prefix = None, on_bad = None))]
     fn _verify<'py>(
         &self,
@@ -435,7 +437,7 @@ impl PyStore {
         work::verify(self, py, prefix, on_bad)
     }
 
-    /// `reencode` without the report's shape.
+    /// Implements `reencode`, returning plain values.
     #[pyo3(signature = (to, dry_run, rate, on_refused, progress))]
     fn _reencode<'py>(
         &self,
@@ -449,7 +451,7 @@ impl PyStore {
         work::reencode(self, py, to, dry_run, rate, on_refused, progress)
     }
 
-    /// Trains a dictionary for zstd from the first values, and gives its bytes.
+    /// Trains a zstd dictionary on the first values, and returns its size.
     #[pyo3(signature = (samples = 10_000, size = 64 << 10))]
     fn train(&self, py: Python<'_>, samples: usize, size: usize) -> PyResult<usize> {
         self.with(py, Way::Encode, |store| store.train(samples, size))

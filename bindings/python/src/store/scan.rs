@@ -1,4 +1,4 @@
-//! Walking a range of a collection, page by page.
+//! Walks a range of a collection, page by page.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,11 @@ use super::PyStore;
 use crate::errors::Way;
 use crate::turn::Turn;
 
-/// Values that are fetched at a time, and the bytes of documents after which a page ends early.
+/// Values fetched at a time, and the size of documents at which a page ends early.
 const PAGE: usize = 1_000;
 const PAGE_BYTES: usize = 4 << 20;
 
-/// What a walk gives.
+/// What a walk yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// Keys.
@@ -23,7 +23,8 @@ pub enum What {
     Items,
 }
 
-/// The keys, or keys and values, of a range: what `scan` gives. Threads that share one get different ones.
+/// Iterates over the keys, or keys and values, of a range: the result of `scan`. Threads that share
+/// one get different items.
 #[pyclass(module = "regauge", name = "Scan", frozen)]
 pub struct PyScan {
     store: Py<PyStore>,
@@ -33,13 +34,14 @@ pub struct PyScan {
 }
 
 struct State {
-    /// What is still to be fetched; nothing at the end.
+    /// What is still to be fetched; `None` at the end.
     rest: Option<Range>,
     page: VecDeque<(Vec<u8>, Option<Entry>)>,
 }
 
 impl PyScan {
-    /// A walk over the keys with a prefix, or those from one till before another.
+    /// Creates a walk over the keys with a prefix, or from one key (inclusive) to another
+    /// (exclusive).
     pub fn new(
         store: &Bound<'_, PyStore>,
         what: What,
@@ -53,10 +55,10 @@ impl PyScan {
         let range = match (key(prefix)?, key(from)?, key(to)?) {
             (Some(_), _, _) if handle.key_kind == KeyKind::Integer => {
                 return Err(PyValueError::new_err(
-                    "found a prefix, and the keys are numbers; take from_ and to",
+                    "found a prefix, but the keys are numbers; pass from_ and to",
                 ));
             }
-            // Both bound the walk: whichever is the narrower.
+            // Both limit the walk: the narrower one wins.
             (Some(prefix), from, to) => {
                 let Range { from: first, to: behind } = Range::prefix(&prefix);
                 let to = match (to, behind) {
@@ -72,10 +74,10 @@ impl PyScan {
         Ok(PyScan { store: store.clone().unbind(), what, order, state: Turn::new(state, "a walk") })
     }
 
-    /// The next key, and its entry if that is wanted.
+    /// Returns the next key, and its entry if wanted.
     fn pull(&self, py: Python<'_>) -> PyResult<Option<(Vec<u8>, Option<Entry>)>> {
         let (what, order) = (self.what, self.order);
-        // Others wait while a page is fetched, as what they get is in it.
+        // Others wait while a page is fetched, because it contains their items, too.
         let Some(mut state) = self.state.take(py)? else { return Ok(None) };
         loop {
             if let Some(next) = state.page.pop_front() {
@@ -92,7 +94,7 @@ impl PyScan {
     }
 }
 
-/// The range behind a key that was the last of its page.
+/// Returns the range after a key that was the last of its page.
 fn behind(kind: KeyKind, mut rest: Range, order: Order, last: &[u8]) -> Option<Range> {
     match order {
         Order::Descending => rest.to = Some(last.to_vec()),

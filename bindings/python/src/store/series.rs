@@ -13,7 +13,7 @@ fn series(py: Python<'_>, name: &str, bucket_ns: u64) -> PyResult<Series> {
     made.map_err(|error| errors::stored(py, &error, Way::Encode))
 }
 
-/// The key of the value of a time, in nanoseconds since 1970.
+/// Returns the key of the value at a time, in nanoseconds since 1970.
 #[pyfunction]
 pub fn series_key<'py>(
     py: Python<'py>,
@@ -26,7 +26,7 @@ pub fn series_key<'py>(
 
 type Bounds<'py> = (Option<Bound<'py, PyBytes>>, Option<Bound<'py, PyBytes>>);
 
-/// The first key of a series and the first one behind it.
+/// Returns the first key of a series and the first one after it.
 #[pyfunction]
 pub fn series_range<'py>(py: Python<'py>, name: &str, bucket_ns: u64) -> PyResult<Bounds<'py>> {
     let range = series(py, name, bucket_ns)?.whole();
@@ -34,7 +34,7 @@ pub fn series_range<'py>(py: Python<'py>, name: &str, bucket_ns: u64) -> PyResul
     Ok((bytes(range.from), bytes(range.to)))
 }
 
-/// The time in a key of the series, in nanoseconds since 1970; `None` for another key.
+/// Returns the time in a key of the series, in nanoseconds since 1970; `None` for another key.
 #[pyfunction]
 pub fn series_time(
     py: Python<'_>,

@@ -1,5 +1,5 @@
-//! What goes over a whole collection: looking at every value, and moving it to another codec. Both
-//! have a handle of their own, so that others read and write meanwhile.
+//! Passes over a whole collection: verifying every value, and re-encoding them. Both use a separate
+//! handle, so that others can read and write meanwhile.
 
 use std::sync::atomic::Ordering;
 
@@ -11,17 +11,17 @@ use regauge_store::{Codec, Error, Range, Settings, Store, verify as checking};
 use super::{PyStore, place};
 use crate::errors::{self, Way};
 
-/// Errors that a report shows; the others are counted.
+/// Errors listed in a report; the rest are counted.
 const SHOWN: usize = 100;
 /// Values between two calls of `progress`.
 const STEP: u64 = 500;
 
-/// A database in memory is there for its own connection only.
+/// A database in memory exists only for its own connection.
 fn has_one_connection(url: &str) -> bool {
     url == "sqlite::memory:"
 }
 
-/// Runs something long with a handle of its own, where there can be one.
+/// Runs something long with a separate handle, if possible.
 fn alone<T: Send>(
     store: &PyStore,
     py: Python<'_>,
@@ -30,13 +30,13 @@ fn alone<T: Send>(
     if has_one_connection(&store.url) {
         return store.with(py, Way::Decode, act);
     }
-    // That of a closed handle is closed.
+    // The handle of a closed store is closed.
     store.with(py, Way::Decode, |_| Ok(()))?;
     let done = py.detach(|| act(&mut store.another(None)?));
     done.map_err(|error| errors::stored(py, &error, Way::Decode))
 }
 
-/// What a callback raised, on its way through the store.
+/// An exception from a callback, on its way through the store.
 #[derive(Default)]
 struct Told {
     shown: Vec<String>,
@@ -44,7 +44,7 @@ struct Told {
 }
 
 impl Told {
-    /// Notes an error, and tells the caller's function of it.
+    /// Records an error, and calls the caller's function with it.
     fn tell(&mut self, error: &Error, function: Option<&Py<PyAny>>) -> regauge_store::Result<()> {
         let Some(function) = function else {
             if self.shown.len() < SHOWN {
@@ -65,7 +65,7 @@ impl Told {
     }
 }
 
-/// Looks at every value.
+/// Verifies every value.
 pub fn verify<'py>(
     store: &PyStore,
     py: Python<'py>,
@@ -101,7 +101,7 @@ pub fn verify<'py>(
     Ok(report)
 }
 
-/// Moves every value to another codec.
+/// Re-encodes every value with another codec.
 pub fn reencode<'py>(
     store: &PyStore,
     py: Python<'py>,
@@ -114,7 +114,7 @@ pub fn reencode<'py>(
     let to: Codec = to.parse().map_err(|error| errors::stored(py, &error, Way::Encode))?;
     let plan = Plan { to, dry_run, rate };
     if !dry_run {
-        // First, so that this handle too writes in the new codec from now on, whatever comes.
+        // First, so that this handle also uses the new codec from now on, whatever happens.
         store.with(py, Way::Encode, |inner| {
             if !Store::collections(inner.engine())?.iter().any(|name| name == inner.name()) {
                 let name = inner.name();

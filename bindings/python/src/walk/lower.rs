@@ -1,4 +1,5 @@
-//! Objects that are no plain data: what `regauge._values.lower` says of each, as events.
+//! Objects that are not plain data: `regauge._values.lower` describes each, and this emits the
+//! events.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -10,10 +11,10 @@ use crate::python;
 use crate::raw::number;
 use crate::raw::view::{self, Kind};
 
-/// The type around the array that is a tuple.
+/// The type of an array that represents a tuple.
 pub(super) const TUPLE: Type<'static> = Type { origin: Origin::Python, kind: "tuple", name: "" };
 
-/// Sign and magnitude of an `int`, the least significant byte first.
+/// Returns sign and magnitude of an `int`, the least significant byte first.
 pub(super) fn magnitude(object: &Object<'_>) -> PyResult<(bool, Vec<u8>)> {
     let negative = object.lt(0)?;
     let absolute = object.abs()?;
@@ -23,7 +24,7 @@ pub(super) fn magnitude(object: &Object<'_>) -> PyResult<(bool, Vec<u8>)> {
 }
 
 impl<'py> Walker<'py> {
-    /// An object of any other type.
+    /// Handles an object of any other type.
     #[cold]
     #[inline(never)]
     pub(super) fn other<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
@@ -41,7 +42,7 @@ impl<'py> Walker<'py> {
         }
     }
 
-    /// An object that nothing is known of: the caller's `default` says what it is.
+    /// Handles an unknown object: calls the caller's `default`.
     fn unknown<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
         let Some(default) = self.default.clone() else {
             let name = object.get_type().fully_qualified_name();
@@ -50,11 +51,11 @@ impl<'py> Walker<'py> {
                 "found an object of type {name}, which has no form in {}",
                 self.format.title()
             ))
-            .hint("pass default= and a function that gives something else for it"));
+            .hint("pass default= with a function that returns a replacement"));
         };
         if self.asked >= ASKED_MAX {
             return Err(Error::limit(format!(
-                "asked `default` {ASKED_MAX} times for what it has given itself"
+                "`default` returned unknown objects {ASKED_MAX} times in a row"
             )));
         }
         let given = default.call1((object,)).map_err(|raised| self.raise(raised))?;
@@ -64,7 +65,7 @@ impl<'py> Walker<'py> {
         Ok(())
     }
 
-    /// Gives the events of what was said about an object.
+    /// Emits the events for an object's description.
     fn said<S: Sink + ?Sized>(
         &mut self,
         kind: &str,
@@ -85,7 +86,7 @@ impl<'py> Walker<'py> {
             };
         }
         match kind {
-            // Another object, which is walked in its place.
+            // Another object, which is walked instead.
             "value" => match parts.first() {
                 Some(value) => {
                     self.enter()?;
@@ -228,7 +229,7 @@ impl<'py> Walker<'py> {
         }
     }
 
-    /// The attributes of these names, as a map.
+    /// Emits the attributes of these names as a map.
     fn fields<S: Sink + ?Sized>(
         &mut self,
         object: &Object<'py>,

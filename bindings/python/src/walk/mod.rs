@@ -1,7 +1,7 @@
-//! Python objects to events: the source of `dumps`.
+//! Turns Python objects into events: the source of `dumps`.
 //!
-//! The types that nearly all data is made of are told apart by their pointer and walked here; what
-//! other types become is said by `regauge._values.lower`, in [`lower`].
+//! The types that make up nearly all data are recognised by their pointer and handled here; for
+//! other types, `regauge._values.lower` decides, called from [`lower`].
 
 mod lower;
 mod shared;
@@ -22,7 +22,7 @@ use shared::Shared;
 
 type Object<'py> = Bound<'py, PyAny>;
 
-/// Writes a value that no Python code can run for; breaks with the label at any other.
+/// Writes a value that cannot run Python code; breaks to the label for any other.
 macro_rules! leaf {
     ($apart:lifetime, $kind:expr, $object:expr, $sink:expr) => {
         match $kind {
@@ -43,33 +43,33 @@ macro_rules! leaf {
     };
 }
 
-/// Walks objects, and drives a sink with what is in them.
+/// Walks objects, and drives a sink with their content.
 pub struct Walker<'py> {
     py: Python<'py>,
     format: Format,
     depth: u32,
     limits: Limits,
-    /// Whether the keys of maps come in order.
+    /// Whether map keys are sorted.
     pub sort_keys: bool,
-    /// Called for what nothing else is known of.
+    /// Called for unknown objects.
     pub default: Option<Object<'py>>,
-    /// Whether the sink may run Python code, which every event then may do.
+    /// Whether the sink may run Python code, which every event could then do.
     pub sink_runs_python: bool,
-    /// How many times Python code may have run: whoever goes along a table looks it up anew then.
+    /// How many times Python code may have run: iterations over a table then look it up again.
     ran: u64,
-    /// How many times in a row `default` gave something to ask it for again.
+    /// How many times in a row `default` returned something that needs `default` again.
     asked: u32,
     shared: Shared<'py>,
     raised: Option<PyErr>,
-    /// The steps to where it failed, the innermost first.
+    /// The steps to the failing value, innermost first.
     steps: Vec<Step>,
 }
 
-/// How often `default` may be asked for what it has given itself.
+/// How often `default` may be called for its own results.
 const ASKED_MAX: u32 = 64;
 
 impl<'py> Walker<'py> {
-    /// A walker of documents that become `format`.
+    /// Creates a walker of documents for `format`.
     pub fn new(py: Python<'py>, format: Format, limits: Limits) -> Walker<'py> {
         Walker {
             py,
@@ -90,8 +90,8 @@ impl<'py> Walker<'py> {
     /// Drives `sink` with one document.
     ///
     /// # Errors
-    /// The sink's, with the path; `Unrepresentable` for an object of an unknown type; what Python
-    /// raised is in [`raised`](Walker::raised).
+    /// The sink's, with the path; `Unrepresentable` for an object of an unknown type; Python's
+    /// exception is in [`raised`](Walker::raised).
     #[inline]
     pub fn document<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
         (self.depth, self.asked) = (0, 0);
@@ -99,7 +99,7 @@ impl<'py> Walker<'py> {
         self.value(object, sink).map_err(|error| self.placed(error))
     }
 
-    /// What Python raised, if that is why a document failed.
+    /// Returns Python's exception, if that is why a document failed.
     pub fn raised(&mut self) -> Option<PyErr> {
         self.raised.take()
     }
@@ -122,7 +122,7 @@ impl<'py> Walker<'py> {
         self.raise(raised)
     }
 
-    /// A value that its caller holds.
+    /// Walks a value that its caller holds.
     #[inline(never)]
     fn value<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
         let kind = view::kind(object);
@@ -132,7 +132,7 @@ impl<'py> Walker<'py> {
         self.apart(kind, object, sink)
     }
 
-    /// A value that is no [`leaf`], held by its caller.
+    /// Walks a value that is not a [`leaf`], held by its caller.
     #[inline(always)]
     fn apart<S: Sink + ?Sized>(
         &mut self,
@@ -151,7 +151,7 @@ impl<'py> Walker<'py> {
         }
     }
 
-    /// Whether a list is empty, and nothing else has to be known of it.
+    /// Returns whether a list is empty, and nothing else needs to be known about it.
     #[inline(always)]
     fn is_bare(&self, list: &Object<'py>) -> bool {
         view::count(list, Kind::List) == 0
@@ -161,7 +161,7 @@ impl<'py> Walker<'py> {
 
     #[inline(never)]
     fn rare<S: Sink + ?Sized>(&mut self, kind: Kind, object: &Object<'py>, sink: &mut S) -> Result {
-        // Held, as what is done for it may change what holds it.
+        // Held, because its processing may change its container.
         let object = &object.clone();
         match kind {
             Kind::Tuple => self.tuple(object, sink),
@@ -179,14 +179,14 @@ impl<'py> Walker<'py> {
         }
     }
 
-    /// Text that no UTF-8 can hold.
+    /// Handles text that UTF-8 cannot represent.
     #[cold]
     fn surrogates<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
         let bytes = self.generalized(object)?;
         sink.ext(Ext::Surrogates(&bytes))
     }
 
-    /// The generalized UTF-8 of a text.
+    /// Returns the generalized UTF-8 of a text.
     #[cold]
     fn generalized(&mut self, object: &Object<'py>) -> Result<Vec<u8>> {
         self.ran += 1;
@@ -195,7 +195,7 @@ impl<'py> Walker<'py> {
         bytes.map_err(|raised| self.raise(raised))
     }
 
-    /// An integer that is not [`small`](number::small).
+    /// Handles an integer that is not [`small`](number::small).
     fn large<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
         self.ran += 1;
         match number::whole(object) {
@@ -230,7 +230,7 @@ impl<'py> Walker<'py> {
 
     #[inline(never)]
     fn list<S: Sink + ?Sized>(&mut self, object: &Object<'py>, kind: Kind, sink: &mut S) -> Result {
-        // Held, as what is in it may change what holds it.
+        // Held, because its content may change its container.
         let object = &object.clone();
         if self.is_shared(object) && self.anchor(object, sink)? {
             return Ok(());
@@ -251,7 +251,7 @@ impl<'py> Walker<'py> {
                 }
                 let done = match of {
                     Kind::Text => {
-                        // To find that out may have run Python code.
+                        // Finding that out may have run Python code.
                         self.ran += 1;
                         let Some(item) = items.clone().again() else { return Err(changed("list")) };
                         self.value(&item, sink)
@@ -278,21 +278,21 @@ impl<'py> Walker<'py> {
         self.end_anchor(object, sink)
     }
 
-    /// Whether tables need not be looked up again for each value.
+    /// Returns whether tables need not be looked up again for each value.
     #[inline(always)]
     fn may_go_along(&self) -> bool {
         !self.sink_runs_python
     }
 
-    /// Whether a container may be another than when it was begun, `ran` being what it was then. Without the
-    /// global lock a copy is walked: what other threads do to the container meanwhile is no matter, but
-    /// what our own calls may have done to it is a fault, as it is elsewhere.
+    /// Returns whether a container may have changed since it was started, when `ran` was recorded.
+    /// Without the GIL a copy is walked: changes by other threads do not matter, but a change by
+    /// our own calls is an error, as it is elsewhere.
     #[inline(always)]
     fn may_have_changed(&self, ran: u64) -> bool {
         cfg!(not(Py_GIL_DISABLED)) || self.ran != ran || self.sink_runs_python
     }
 
-    /// A list or tuple that is looked at anew for each value.
+    /// Walks a list or tuple, looking it up again for each value.
     #[inline(never)]
     fn list_step_by_step<S: Sink + ?Sized>(
         &mut self,
@@ -329,7 +329,7 @@ impl<'py> Walker<'py> {
 
     #[inline(never)]
     fn dict<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
-        // Held, as what is in it may change what holds it.
+        // Held, because its content may change its container.
         let object = &object.clone();
         if self.is_shared(object) && self.anchor(object, sink)? {
             return Ok(());
@@ -355,7 +355,7 @@ impl<'py> Walker<'py> {
                 Text::Short(text) => sink.short_key(text)?,
                 Text::Long(text) => sink.key(text)?,
                 Text::Broken => {
-                    // To find that out may have run Python code.
+                    // Finding that out may have run Python code.
                     self.ran += 1;
                     let Some((key, value)) = pairs.clone().again() else {
                         return Err(changed("dict"));
@@ -381,7 +381,7 @@ impl<'py> Walker<'py> {
                     let done = self.value(&value, sink);
                     done.map_err(|error| self.failed_under(error, &key))?;
                 } else {
-                    // Held, as what is in the value may change what holds it.
+                    // Held, because the value's content may change its container.
                     let key = &(*key).clone();
                     let done = self.apart(of, &value, sink);
                     done.map_err(|error| self.failed_under(error, key))?;
@@ -415,7 +415,7 @@ impl<'py> Walker<'py> {
         self.end_anchor(object, sink)
     }
 
-    /// A dict of any make, whose pairs Python gives one after the other.
+    /// Walks a dict of any layout, using Python's own iteration.
     #[inline(never)]
     fn dict_step_by_step<S: Sink + ?Sized>(
         &mut self,
@@ -436,7 +436,7 @@ impl<'py> Walker<'py> {
         self.end_dict(object, left, has_changed, sink)
     }
 
-    /// A key and a value that the caller holds.
+    /// Walks a key and a value that the caller holds.
     #[inline(never)]
     fn pair<S: Sink + ?Sized>(
         &mut self,
@@ -471,7 +471,7 @@ impl<'py> Walker<'py> {
         Step::Key(shown.unwrap_or_default().into())
     }
 
-    /// A key that is not plain text comes as a value.
+    /// A key that is not plain text is emitted as a value.
     #[cold]
     #[inline(never)]
     fn other_key<S: Sink + ?Sized>(&mut self, key: &Object<'py>, sink: &mut S) -> Result {
@@ -495,7 +495,7 @@ impl<'py> Walker<'py> {
         done.map_err(|error| failed(self, error))
     }
 
-    /// The pairs of a dict in the order of their keys.
+    /// Returns the pairs of a dict, sorted by key.
     #[inline(never)]
     fn sorted<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
         self.enter()?;
@@ -504,7 +504,8 @@ impl<'py> Walker<'py> {
         while let Some(pair) = pairs.next() {
             list.push(pair);
         }
-        // Text by its characters, whose order is that of its UTF-8; other keys behind, as shown.
+        // Text by its characters, whose order is that of its UTF-8; other keys follow, by their
+        // representation.
         let mut ran = false;
         list.sort_by_cached_key(|(key, _)| {
             let is_text = view::kind(key) == Kind::Text;
@@ -515,7 +516,7 @@ impl<'py> Walker<'py> {
             let shown = (!is_text).then(|| key.repr().ok()).flatten();
             (!is_text, shown.map(|repr| repr.to_string()).unwrap_or_default())
         });
-        // A key may show itself by code of its own.
+        // A key's representation may run its own code.
         self.ran += u64::from(ran);
         sink.begin_map(Some(list.len() as u64))?;
         for (key, value) in &list {
@@ -537,7 +538,7 @@ impl<'py> Walker<'py> {
     }
 }
 
-/// A container that changed while it was walked.
+/// Creates the error for a container that changed while it was written.
 #[cold]
 fn changed(what: &str) -> Error {
     Error::unrepresentable(format!("the {what} changed its size while it was written"))

@@ -1,9 +1,9 @@
-//! Lists and dicts that stand in several places, for formats that hold references.
+//! Lists and dicts that occur several times, for formats with references.
 //!
-//! What nobody else refers to cannot stand twice, and nearly everything is so. So a document is
-//! walked without anchors first, and only what has more references than its parent's is remembered.
-//! When one of those comes a second time the walk starts again: once to learn which come twice, and
-//! once to write them.
+//! An object that nobody else refers to cannot occur twice, and nearly all are like that. So a
+//! document is walked without anchors first, and only objects with more references than their
+//! parent's are remembered. When one of those occurs a second time, the walk restarts: once to
+//! learn which ones occur twice, and once to write them.
 
 use std::collections::HashMap;
 
@@ -13,32 +13,32 @@ use regauge::{Error, ErrorKind, Result};
 use super::{Object, Walker};
 use crate::raw::view;
 
-/// References to an object that stands in one place: its parent's, and ours.
+/// References to an object that occurs once: its parent's, and ours.
 const ALONE: isize = 2;
 
-/// What is known of the objects that others refer to as well. Each is held, so that its address is
-/// not given to another.
+/// The state of objects that others refer to as well. Each is held, so that its address is not
+/// reused.
 #[derive(Default)]
 pub(super) enum Shared<'py> {
-    /// The format holds no references.
+    /// The format has no references.
     #[default]
     None,
-    /// Nothing came twice so far.
+    /// Nothing has occurred twice so far.
     First(HashMap<usize, Object<'py>>),
-    /// Learning how often each comes.
+    /// Counting how often each occurs.
     Counting(HashMap<usize, (Object<'py>, u32)>),
-    /// Those that come more than once, and their anchors.
+    /// Those that occur more than once, and their anchors.
     Known(HashMap<usize, (Object<'py>, u64)>, u64),
 }
 
 impl<'py> Walker<'py> {
-    /// Looks for shared objects from now on.
+    /// Starts looking for shared objects.
     pub fn want_references(&mut self) {
         self.shared = Shared::First(HashMap::new());
     }
 
-    /// Whether the walk stopped because something came twice. If so, the next one will count, and
-    /// the one after that write anchors.
+    /// Returns whether the walk stopped because something occurred twice. If so, the next one
+    /// counts, and the one after that writes anchors.
     pub fn starts_again(&mut self) -> bool {
         match std::mem::take(&mut self.shared) {
             Shared::Counting(counts) => {
@@ -54,19 +54,19 @@ impl<'py> Walker<'py> {
         }
     }
 
-    /// Whether the walk is the one that counts, whose events nobody needs.
+    /// Returns whether this is the counting walk, whose events are not needed.
     pub fn is_counting(&self) -> bool {
         matches!(self.shared, Shared::Counting(_))
     }
 
-    /// Whether an object may stand in other places too, and that matters.
+    /// Returns whether an object may occur elsewhere too, and that matters.
     #[inline(always)]
     pub(super) fn is_shared(&self, object: &Object<'py>) -> bool {
         !matches!(self.shared, Shared::None) && view::references(object) > ALONE
     }
 
-    /// What an object that [may be shared](Walker::is_shared) needs before it is written: nothing, an anchor, or, if `true` comes back,
-    /// nothing more than the alias that it got.
+    /// Writes what an object that [may be shared](Walker::is_shared) needs before it: nothing, an
+    /// anchor, or, if this returns `true`, an alias that replaces it.
     #[inline(never)]
     pub(super) fn anchor<S: Sink + ?Sized>(
         &mut self,

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What RubyGems runs before `make` and `make install`: it writes a Makefile that has cargo build the
-# extension for this Ruby. Cargo fetches the crates of others; PROFILE=fast builds quicker.
+# RubyGems runs this before `make` and `make install`: it writes a Makefile that makes cargo build
+# the extension for this Ruby. Cargo fetches third-party crates; PROFILE=fast builds faster.
 
 require "rbconfig"
 
@@ -18,7 +18,7 @@ extension = "native.#{RbConfig::CONFIG["DLEXT"]}"
 
 File.write("Makefile", <<~MAKEFILE)
   sitearchdir = #{RbConfig::CONFIG["sitearchdir"]}
-  # Where RubyGems wants it.
+  # Where RubyGems expects it.
   place = $(DESTDIR)$(sitearchdir)/regauge
 
   all:

@@ -6,37 +6,37 @@ require "zlib"
 require "regauge"
 
 module Regauge
-  # A coder for `ActiveSupport::Cache` stores, by which a cache moves off Marshal without a flush:
-  # what it writes is an array of the value and its times in any format here, and what others wrote
-  # with Marshal it still reads, inertly but for the classes that are listed.
+  # A coder for `ActiveSupport::Cache` stores, which moves a cache off Marshal without flushing it:
+  # it writes an array of the value and its times in any format of this gem, and still reads
+  # existing Marshal entries, inertly except for the permitted classes.
   #
   #   config.cache_store = :file_store, "tmp/cache",
   #                        { coder: Regauge::CacheCoder.new(Regauge::MessagePack, permit: [Time]) }
   class CacheCoder
-    # Opens every entry, so that no byte of Marshal, Zlib or Rails can be taken for it.
+    # The prefix of every entry, so that it cannot be mistaken for Marshal, Zlib or Rails data.
     MARK = "\x00regauge1".b.freeze
     # The same, with the rest compressed.
     MARK_COMPRESSED = "\x00regauge1z".b.freeze
     ENTRY = "ActiveSupport::Cache::Entry"
-    # What opens an entry of Rails 7.1 and later. Behind it: a byte of what the value is, when it
-    # expires (a little-endian double; below 0 for never), and the length of its version in 32 bits
-    # (below 0 for none), the version and the value.
+    # The prefix of an entry written by Rails 7.1 or later. It is followed by a byte for the type of
+    # the value, its expiry time (a little-endian double; negative for never), the length of its
+    # version in 32 bits (negative for none), the version, and the value.
     MARK_OF_7_1 = "\x00\x11".b.freeze
     HEAD_OF_7_1 = "@2CEl<"
     HEAD_BYTES_OF_7_1 = 15
-    # A value that is no object is the bytes of a string in one of these, and this bit says that they
-    # are compressed.
+    # A value that is not an object is the bytes of a string in one of these, and this bit says that
+    # they are compressed.
     ENCODINGS_OF_7_1 = { 2 => Encoding::UTF_8, 3 => Encoding::BINARY, 4 => Encoding::US_ASCII }.freeze
     COMPRESSED_OF_7_1 = 0x80
     MARSHAL = "\x04\x08".b.freeze
-    # An entry that inflates to more is none: a few kilobytes of zlib can be a gigabyte of zeros.
+    # An entry that inflates to more is a miss: a few kilobytes of zlib can be a gigabyte of zeros.
     INFLATED_BYTES_MAX = 256 << 20
     private_constant :MARK, :MARK_COMPRESSED, :ENTRY, :MARK_OF_7_1, :HEAD_OF_7_1, :HEAD_BYTES_OF_7_1, :ENCODINGS_OF_7_1,
                      :COMPRESSED_OF_7_1, :MARSHAL, :INFLATED_BYTES_MAX
 
     # @param codec [Module] the format of new entries
-    # @param permit [Array<Module>] the classes that old entries of Marshal may have built
-    # @param options [Hash] those of the format
+    # @param permit [Array<Module>] the classes that old Marshal entries may instantiate
+    # @param options [Hash] the format's options
     def initialize(codec = MessagePack, permit: [], **options)
       @codec = codec
       @old = Marshal.permitting(*permit, nil_as_nil: false)
@@ -90,9 +90,9 @@ module Regauge
                                                expires_in: expires && expires - Time.now.to_f)
     end
 
-    # An entry that Rails wrote: until 6.1 a Marshal of the entry, in 7.0 a byte that says whether
-    # it is compressed and a Marshal of its parts, from 7.1 on a head and the value. Whatever else is
-    # no entry: a miss.
+    # Reads an entry written by Rails: until 6.1 a Marshal of the entry, in 7.0 a byte that says
+    # whether it is compressed and a Marshal of its parts, from 7.1 on a header and the value.
+    # Anything else is a miss.
     def old(bytes)
       return from_head(bytes) if bytes.start_with?(MARK_OF_7_1)
 
@@ -119,7 +119,7 @@ module Regauge
       encoding = ENCODINGS_OF_7_1[type & ~COMPRESSED_OF_7_1]
       return entry(payload.dup.force_encoding(encoding), version, expires.negative? ? nil : expires) if encoding
 
-      # Also in MessagePack by Rails' own extensions: not read here.
+      # MessagePack with Rails' own extensions: not supported here.
       entry(@old.load(payload), version, expires.negative? ? nil : expires) if payload.start_with?(MARSHAL)
     end
 
@@ -132,13 +132,13 @@ module Regauge
       stream = Zlib::Inflate.new
       stream.inflate(bytes) do |part|
         inflated << part
-        raise Zlib::DataError, "an entry that inflates to too much" if inflated.bytesize > INFLATED_BYTES_MAX
+        raise Zlib::DataError, "an entry that inflates beyond the limit" if inflated.bytesize > INFLATED_BYTES_MAX
       end
-      raise Zlib::BufError, "an entry that is cut" unless stream.finished?
+      raise Zlib::BufError, "a truncated entry" unless stream.finished?
 
       inflated
     ensure
-      # One that is not at its end would be complained about.
+      # Zlib would warn about an unfinished stream.
       stream.reset
       stream.close
     end

@@ -4,8 +4,9 @@ require "date"
 require "set"
 
 module Regauge
-  # Makes the rare kinds of values, for the extension. What comes in are plain values and names; no
-  # class is looked up by a name here: a class is built only if the caller listed it in `permit:`.
+  # Builds the rare kinds of values, for the extension. Its input is plain values and names; no
+  # class is looked up by name here: a class is instantiated only if the caller listed it in
+  # `permit:`.
   #
   # @api private
   module Build
@@ -14,12 +15,12 @@ module Regauge
 
     module_function
 
-    # Frees young objects that nobody has any more.
+    # Frees young objects that are no longer referenced.
     def collect
       GC.start(full_mark: false, immediate_sweep: false)
     end
 
-    # A value that only some formats have.
+    # Builds a value that only some formats have.
     def ext(kind, *arguments)
       case kind
       when "date" then Date.strptime(arguments[0], "%Y-%m-%d")
@@ -33,7 +34,7 @@ module Regauge
       raise DecodeError, "found #{kind} #{arguments.first.inspect}, which Ruby does not take: #{error.message}"
     end
 
-    # A value with a type around it.
+    # Builds a typed value.
     def typed(origin, kind, name, value, permit)
       case origin
       when "ruby" then Marshal.build(kind, name, value, permit)
@@ -73,7 +74,7 @@ module Regauge
       Typed.new(origin.to_sym, kind, name, value)
     end
 
-    # RFC 8746 and the registry of IANA: 30 is a rational number, 258 a set, 43000 a complex one.
+    # RFC 8746 and the IANA registry: 30 is a rational number, 258 a set, 43000 a complex one.
     def cbor(kind, name, value)
       entry = Regauge.registry.cbor[name]
       return entry.load.call(value) if entry&.load

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Regauge
-  # What every format has beside `load` and `dump`, which are in the extension.
+  # Methods of every format besides `load` and `dump`, which are in the extension.
   module Codec
-    # The object of a file.
+    # Loads the object in a file.
     #
     # @param path [String]
     # @return [Object]
@@ -11,10 +11,10 @@ module Regauge
       load(File.binread(path), **options)
     end
 
-    # The documents of a file, an IO or a String one by one, in bounded memory.
+    # Yields the documents of a file, an IO or a String one by one, in bounded memory.
     #
-    # @param source [String, #read, #to_path] bytes; a path as a Pathname or with `path: true`;
-    #   or whatever has a method `read`
+    # @param source [String, #read, #to_path] bytes; a path as a Pathname or with `path: true`; or
+    #   anything with a method `read`
     # @yieldparam document [Object]
     # @return [Enumerator] without a block
     def each(source, path: false, **options, &block)
@@ -35,7 +35,7 @@ module Regauge
       self
     end
 
-    # The documents of a file one by one.
+    # Yields the documents of a file one by one.
     #
     # @param path [String]
     # @return [Enumerator] without a block
@@ -43,7 +43,7 @@ module Regauge
       each(path, path: true, **options, &block)
     end
 
-    # The same with options of its own: a coder.
+    # Returns the format with fixed options, as a coder.
     #
     # @return [Coder]
     def with(**options)
@@ -59,12 +59,12 @@ module Regauge
     end
   end
 
-  # A format with options, wherever Ruby expects something with `dump` and `load`.
+  # A format with options, usable wherever Ruby expects `dump` and `load`.
   class Coder
     # @param codec [Module] a format
-    # @param fallback [#load, nil] reads what the format does not: old entries of a cache
+    # @param fallback [#load, nil] reads what the format cannot: old entries of a cache
     # @param nil_as_nil [Boolean] whether `nil` and an empty string load as `nil`, as Active Record
-    #   wants it
+    #   expects
     def initialize(codec, fallback: nil, nil_as_nil: true, **options)
       @codec = codec
       @fallback = fallback
@@ -111,7 +111,7 @@ module Regauge
       @documents = 0
     end
 
-    # @return [Integer] how many documents were written
+    # @return [Integer] the number of documents written
     attr_reader :documents
 
     # Writes one document.

@@ -5,16 +5,16 @@ require "open3"
 require "tempfile"
 
 module Regauge
-  # What needs the extension, which this Ruby cannot load.
+  # Raised for features that need the extension, which this Ruby cannot load.
   class Unavailable < NotImplementedError; end
 
-  # The front for JRuby: the executable `regauge` converts and inspects, JRuby's json reads.
+  # The JRuby backend: the executable `regauge` converts and inspects, JRuby's json parses.
   #
   # @api private
   module Command
     module_function
 
-    # The executable: the environment's `REGAUGE_COMMAND`, or `regauge` on the path.
+    # Returns the executable: `REGAUGE_COMMAND` from the environment, or `regauge` on the path.
     def executable
       ENV.fetch("REGAUGE_COMMAND", "regauge")
     end
@@ -27,7 +27,7 @@ module Regauge
 
       raise DecodeError, errors.lines.first.to_s.sub(/\Aerror: /, "").strip
     rescue Errno::ENOENT
-      raise Unavailable, "found no executable #{executable}: build it with `make build` and name it in REGAUGE_COMMAND"
+      raise Unavailable, "found no executable #{executable}: build it with `make build` and set REGAUGE_COMMAND to its path"
     end
 
     FLAGS = { on_loss: "--on-loss", objects: "--objects", duplicate_keys: "--duplicate-keys" }.freeze
@@ -36,7 +36,7 @@ module Regauge
       options.flat_map do |name, value|
         next (value ? ["--unwrap"] : []) if name == :unwrap
 
-        flag = FLAGS.fetch(name) { raise Unavailable, "#{name}: is not there without the extension" }
+        flag = FLAGS.fetch(name) { raise Unavailable, "#{name}: not available without the extension" }
         [flag, value]
       end
     end
@@ -47,7 +47,7 @@ module Regauge
   end
 
   class << self
-    # Bytes of one format as bytes of another.
+    # Converts bytes from one format to another.
     #
     # @return [String]
     def convert(source, from:, to:, **options)
@@ -55,7 +55,7 @@ module Regauge
       Command.run("convert", "-", "-", "--from", Command.name(from), "--to", Command.name(to), *Command.flags(options), input: source)
     end
 
-    # A file of one format as a file of another.
+    # Converts a file from one format to another.
     #
     # @return [nil]
     def convert_file(input, output, from: nil, to: nil, **options)
@@ -64,7 +64,7 @@ module Regauge
       nil
     end
 
-    # What is in bytes, as the executable tells it.
+    # Describes bytes, as reported by the executable.
     #
     # @return [Hash, String]
     def inspect(source = nil, from: nil)
@@ -76,7 +76,7 @@ module Regauge
     end
   end
 
-  # JSON by JRuby's own library.
+  # JSON through JRuby's own library.
   module JSON
     FORMAT = :json
     module_function
@@ -98,7 +98,7 @@ module Regauge
     end
   end
 
-  # JSON by the line.
+  # JSON, one document per line.
   module NDJSON
     FORMAT = :ndjson
     module_function
@@ -122,11 +122,11 @@ module Regauge
     end
   end
 
-  # MARC-in-JSON as hashes; MARC 21 and MARCXML by way of the executable.
+  # MARC-in-JSON as hashes; MARC 21 and MARCXML through the executable.
   module MARC
     FORMAT = :marc
 
-    # The records of a MARC 21 file, as hashes in the shape of MARC-in-JSON.
+    # Returns the records of a MARC 21 file, as hashes in the shape of MARC-in-JSON.
     def self.each(source, path: false, format: :marc, &block)
       return enum_for(:each, source, path: path, format: format) unless block
 
@@ -142,7 +142,7 @@ module Regauge
   MISSING = %i[MessagePack BSON CBOR YAML Marshal Pickle Store].freeze
   private_constant :MISSING
 
-  # Says what is not there.
+  # Raises for unavailable features.
   def self.const_missing(name)
     return super unless MISSING.include?(name)
 

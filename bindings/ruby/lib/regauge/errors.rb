@@ -1,32 +1,32 @@
 # frozen_string_literal: true
 
 module Regauge
-  # What everything here raises about data. The message says where, what was found, what was
-  # expected and what to do; the attributes say the same to a program.
+  # The base class of errors about data. The message says where, what was found, what was expected
+  # and what to do; the attributes say the same to programs.
   class Error < StandardError
     # @return [Symbol] `:syntax`, `:truncated`, `:unsupported`, `:unrepresentable`, `:limit`,
     #   `:refused` or `:io`
     attr_reader :kind
-    # @return [Integer, nil] bytes from the start of the input, from 0
+    # @return [Integer, nil] the position in bytes from the start of the input, 0-based
     attr_reader :offset
-    # @return [String, nil] where in the document: `$.items[2].when`
+    # @return [String, nil] the position in the document: `$.items[2].when`
     attr_reader :path
-    # @return [Integer, nil] the number of the document in its stream, from 1
+    # @return [Integer, nil] the number of the document in its stream, 1-based
     attr_reader :record
-    # @return [String, nil] what the record calls itself: field 001 of a MARC record
+    # @return [String, nil] the record's own identifier: field 001 of a MARC record
     attr_reader :record_id
     # @return [Symbol, nil] the format: `:json`, `:msgpack`, …
     attr_reader :format
-    # @return [Integer, nil] the line, from 1, where the format is text
+    # @return [Integer, nil] the line, 1-based, for text formats
     attr_reader :line
-    # @return [Integer, nil] the column in characters, from 1
+    # @return [Integer, nil] the column in characters, 1-based
     attr_reader :column
-    # @return [String, nil] the key of the store's value, for people: in quotes, or in hexadecimal
+    # @return [String, nil] the key of the store's value, for display: in quotes, or in hexadecimal
     attr_reader :key
-    # @return [String, nil] what to do about it, as the message ends with: the keywords that it names are
-    #   those of the method that failed
+    # @return [String, nil] what to do about it, also at the end of the message: the keywords it
+    #   names are those of the method that failed
     attr_reader :hint
-    # @return [String, nil] a few lines of the input that show the place
+    # @return [String, nil] a few lines of the input around the error
     attr_reader :excerpt
 
     # @return [String]
@@ -45,33 +45,33 @@ module Regauge
     end
   end
 
-  # Bytes that are no document of their format, or one that cannot be built.
+  # Raised for bytes that are not a document of their format, or one that cannot be built.
   class DecodeError < Error; end
 
-  # An object that the format cannot hold.
+  # Raised for an object that the format cannot hold.
   class EncodeError < Error; end
 
-  # A document that asks for more than `limits:` allow.
+  # Raised for a document that exceeds `limits:`.
   class LimitError < Error; end
 
-  # What a {Store} raises that is not about a document: its `kind` is `:engine` (the database failed),
-  # `:usage` (a URL, a collection or a key that cannot be), `:damaged`, `:conflict` or `:stopped`.
-  # The next call works, unless the message says otherwise.
+  # Raised by a {Store} for errors that are not about a document: its `kind` is `:engine` (the
+  # database failed), `:usage` (an invalid URL, collection or key), `:damaged`, `:conflict` or
+  # `:stopped`. The next call works, unless the message says otherwise.
   class StoreError < Error
-    # @return [Boolean] whether the same call may work a moment later: somebody else holds a lock, or
-    #   the connection was lost before anything was sent
+    # @return [Boolean] whether the same call may succeed a moment later: a lock is held, or the
+    #   connection was lost before anything was sent
     def passing?
       @passing == true
     end
   end
 
-  # A stored value that is not what was put: its checksum or its envelope says so.
+  # Raised for a stored value that is not what was put, according to its checksum or its envelope.
   class DamagedError < StoreError; end
 
-  # Somebody else has changed the value meanwhile.
+  # Raised if another writer has changed the value meanwhile.
   class ConflictError < StoreError; end
 
-  # A broken record that was passed over with `skip_bad: true`.
+  # A broken record that was skipped with `skip_bad: true`.
   class BadRecord
     # @return [DecodeError] what is wrong, and where
     attr_reader :error

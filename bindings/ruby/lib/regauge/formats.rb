@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
 module Regauge
-  # JSON (RFC 8259): strict in reading, exact in writing.
+  # JSON (RFC 8259): strict when reading, exact when writing.
   module JSON; FORMAT = :json; end
-  # One document of JSON a line. `load` gives an Array, `dump` takes one.
+  # One JSON document per line. `load` returns an Array, `dump` takes one.
   module NDJSON; FORMAT = :ndjson; end
-  # YAML 1.2 by a reader that also knows what YAML 1.1 means by `yes` and `<<`: see `schema:`.
+  # YAML 1.2, with optional support for YAML 1.1's `yes` and `<<`: see `schema:`.
   module YAML; FORMAT = :yaml; end
   # MessagePack.
   module MessagePack; FORMAT = :msgpack; end
-  # BSON, MongoDB's documents.
+  # BSON, MongoDB's document format.
   module BSON; FORMAT = :bson; end
   # CBOR (RFC 8949).
   module CBOR; FORMAT = :cbor; end
@@ -17,7 +17,7 @@ module Regauge
   module Pickle; FORMAT = :pickle; end
 
   module Marshal
-    # The format's name.
+    # Returns the format's name.
     FORMAT = :marshal
   end
 
@@ -33,18 +33,18 @@ module Regauge
   end
 
   class << self
-    # The object of a document in any format.
+    # Loads a document in any format.
     #
     # @param source [String, #read]
-    # @param from [Symbol, nil] the format; by default what the first bytes tell
+    # @param from [Symbol, nil] the format; detected from the first bytes by default
     # @return [Object]
     def load(source, from: nil, **options)
       source = source.read if source.respond_to?(:read)
-      codec(from || detect(source) || raise(ArgumentError, "the bytes tell no format: pass from:"))
+      codec(from || detect(source) || raise(ArgumentError, "cannot detect the format from the bytes: pass from:"))
         .load(source, **options)
     end
 
-    # The object of a file; its name or its first bytes tell the format.
+    # Loads the object in a file; its name or its first bytes determine the format.
     #
     # @param path [String]
     # @return [Object]
@@ -53,7 +53,7 @@ module Regauge
       load(bytes, from: from || detect(bytes, name: path.to_s), **options)
     end
 
-    # The object as bytes of a format.
+    # Encodes an object in a format.
     #
     # @param object [Object]
     # @param to [Symbol]
@@ -62,24 +62,23 @@ module Regauge
       codec(to).dump(object, **options)
     end
 
-    # Bytes of one format as bytes of another, without an object in between and without the
-    # interpreter's lock.
+    # Converts bytes from one format to another, without building objects and without the GVL.
     #
     # @param source [String, #read]
-    # @param from [Symbol, nil] by default what the first bytes tell
+    # @param from [Symbol, nil] detected from the first bytes by default
     # @param to [Symbol]
     # @yieldparam report [Hash] `documents:`, `bad_records:` (the first thousand),
     #   `bad_record_count:`, `losses:`
     # @return [String]
     def convert(source, to:, from: nil, **options)
       source = source.read if source.respond_to?(:read)
-      from ||= detect(source) || raise(ArgumentError, "the bytes tell no format: pass from:")
+      from ||= detect(source) || raise(ArgumentError, "cannot detect the format from the bytes: pass from:")
       bytes, report = Native.convert(source, from, to, options)
       yield report if block_given?
       bytes
     end
 
-    # A file of one format as a file of another, in bounded memory.
+    # Converts a file from one format to another, in bounded memory.
     #
     # @param input [String] a path
     # @param output [String] a path
@@ -87,28 +86,28 @@ module Regauge
     def convert_file(input, output, from: nil, to: nil, **options)
       from ||= detect(File.binread(input, 4096) || "", name: input.to_s)
       to ||= detect(nil, name: output.to_s)
-      raise ArgumentError, "the files tell no formats: pass from: and to:" unless from && to
+      raise ArgumentError, "cannot detect the formats of the files: pass from: and to:" unless from && to
 
       Native.convert_file(input.to_s, output.to_s, from, to, options)
     end
 
-    # What is in bytes: documents, depth, types, paths. Without arguments, what every module's
-    # `inspect` gives.
+    # Describes bytes: documents, depth, types, paths. Without arguments, returns what `inspect`
+    # returns for any module.
     #
     # @param source [String, #read]
-    # @param from [Symbol, nil] by default what the first bytes tell
+    # @param from [Symbol, nil] detected from the first bytes by default
     # @return [Hash, String]
     def inspect(source = nil, from: nil, **options)
       return super() if source.nil?
 
       source = source.read if source.respond_to?(:read)
-      from ||= detect(source) || raise(ArgumentError, "the bytes tell no format: pass from:")
+      from ||= detect(source) || raise(ArgumentError, "cannot detect the format from the bytes: pass from:")
       Native.inspect(source, from, options)
     end
 
-    # The format that a name or the first bytes tell.
+    # Detects the format from a name or from the first bytes.
     #
-    # @raise [DecodeError] where the two contradict: JSON in a file named `.msgpack`
+    # @raise [DecodeError] if the two contradict each other: JSON in a file named `.msgpack`
     # @param bytes [String, nil]
     # @param name [String, nil]
     # @return [Symbol, nil]
@@ -120,7 +119,7 @@ module Regauge
     def codec(format)
       name = format.to_s.downcase.tr("-", "_").to_sym
       FORMATS[name] || MARC_FORMATS[name] ||
-        raise(ArgumentError, "unknown format #{format}: known are #{(FORMATS.keys + MARC_FORMATS.keys).join(", ")}")
+        raise(ArgumentError, "unknown format #{format}, expected one of #{(FORMATS.keys + MARC_FORMATS.keys).join(", ")}")
     end
   end
 end

@@ -6,17 +6,17 @@ require "regauge/marc/reader"
 require "regauge/marc/writer"
 
 module Regauge
-  # MARC 21 and UNIMARC in their three serialisations, with the habits of ruby-marc.
+  # MARC 21 and UNIMARC in their three serialisations, with the conventions of ruby-marc.
   #
   #   Regauge::MARC::Reader.new("catalog.mrc").each do |record|
   #     puts record["245"]["a"]
   #     record.append(Regauge::MARC::DataField.new("590", " ", " ", ["a", "seen"]))
   #   end
   #
-  # Records are read whole and checked, their fields become objects when they are asked for, and a
-  # record that nobody touched is written as it came.
+  # Records are read whole and checked, their fields become objects on first access, and an
+  # unchanged record is written as it was read.
   module MARC
-    # The format's name.
+    # Returns the format's name.
     FORMAT = :marc
 
     # The same for MARCXML.
@@ -24,9 +24,9 @@ module Regauge
     # The same for MARC-in-JSON, one record a line.
     module JSON; FORMAT = :"marc-json"; end
 
-    # What {MARC}, {XML} and {JSON} have in common.
+    # Methods shared by {MARC}, {XML} and {JSON}.
     module Records
-      # The first record of a String, an IO, or whatever has a method `read`.
+      # Returns the first record of a String, an IO, or anything with a method `read`.
       #
       # @return [Record]
       def load(source, **options)
@@ -34,14 +34,14 @@ module Regauge
         raise DecodeError, "found no record"
       end
 
-      # All records.
+      # Returns all records.
       #
       # @return [Array<Record>]
       def load_all(source, **options)
         each(source, **options).to_a
       end
 
-      # The records of a file.
+      # Returns the records of a file.
       #
       # @param path [String]
       # @return [Array<Record>]
@@ -49,13 +49,13 @@ module Regauge
         each(path, path: true, **options).to_a
       end
 
-      # The records one by one.
+      # Yields the records one by one.
       #
       # @param source [String, #read] bytes, or with `path: true` a path
-      # @param as [Class, nil] `::MARC::Record` for real ones, where ruby-marc is loaded
+      # @param as [Class, nil] `::MARC::Record` for ruby-marc's own records, if ruby-marc is loaded
       # @param threads [Integer] how many threads may parse; the order is kept
-      # @param skip_bad [Boolean] whether broken records are passed over
-      # @param on_bad [#call, nil] is told of each of them, a {BadRecord}
+      # @param skip_bad [Boolean] whether broken records are skipped
+      # @param on_bad [#call, nil] called with each of them, as a {BadRecord}
       # @yieldparam record [Record]
       # @return [Enumerator] without a block
       def each(source, path: false, as: nil, threads: 1, skip_bad: false, on_bad: nil, **options, &block)
@@ -83,15 +83,15 @@ module Regauge
         self
       end
 
-      # One record or several as bytes.
+      # Encodes one or more records.
       #
-      # @param records [Record, Array<Record>, Hash] also ruby-marc's records, and Hashes in the
-      #   shape of MARC-in-JSON
+      # @param records [Record, Array<Record>, Hash] may include ruby-marc's records, and Hashes in
+      #   the shape of MARC-in-JSON
       # @param io [#write, nil]
       # @return [String, Object] the bytes, or the `io`
       # @!method dump(records, io = nil, **options)
 
-      # Where Hashes are among the records.
+      # Handles Hashes among the records.
       #
       # @api private
       def dump_hashes(records, options)
@@ -99,7 +99,7 @@ module Regauge
         Regauge.const_get(HASH_CODECS.fetch(self::FORMAT)).dump(hashes, **options.to_h)
       end
 
-      # The same with options of its own: a coder.
+      # Returns the format with fixed options, as a coder.
       #
       # @return [Coder]
       def with(**options)
@@ -132,6 +132,6 @@ module Regauge
     end
   end
 
-  # The three of MARC by name.
+  # The three MARC serialisations by name.
   MARC_FORMATS = { marc: MARC, marcxml: MARC::XML, marc_json: MARC::JSON }.freeze
 end

@@ -6,28 +6,28 @@ require "set"
 module Regauge
   # Ruby's Marshal 4.8, read without running it.
   #
-  # `load` builds plain data: `nil`, truth values, numbers, strings in any encoding, symbols, arrays
-  # and hashes, shared and cyclic as they were. Whatever else a document names becomes an inert
-  # {Object}, which has the name of a class and the data that was there. A class that is listed in
-  # `permit:` is built, and no other: no class is looked up by a name of the document, and
-  # `allocate`, `_load`, `marshal_load` and `hash` of no other class are called.
+  # `load` builds plain data: `nil`, booleans, numbers, strings in any encoding, symbols, arrays and
+  # hashes, shared and cyclic as in the original. Anything else in a document becomes an inert
+  # {Object}, with the name of a class and its data. Only classes listed in `permit:` are
+  # instantiated: no class is looked up by a name from the document, and no other class's
+  # `allocate`, `_load`, `marshal_load` or `hash` is called.
   #
   #   Regauge::Marshal.load(bytes)                       # plain data and inert objects
   #   Regauge::Marshal.load(bytes, permit: [Time, Set])  # and those two
   #
-  # `dump` gives the bytes that Ruby's own gives.
+  # `dump` returns the same bytes as Ruby's own.
   module Marshal
-    # The classes of Ruby's library that only hold data: for `permit:`.
+    # The classes of Ruby's library that only hold data, for use with `permit:`.
     CORE = [::Time, ::Date, ::DateTime, ::Set, ::Rational, ::Complex, ::Range, ::Regexp].freeze
 
     # An object of a class that was not built.
     class Object
-      # @return [String] the name of the class or module that the document says
+      # @return [String] the name of the class or module in the document
       attr_reader :class_name
       # @return [Symbol] how Marshal wrote it: `:object`, `:struct`, `:dump`, `:marshal_dump`,
       #   `:data`, `:subclass`, `:extended`, `:class`, `:module`, `:regexp`
       attr_reader :kind
-      # @return [Object] what was in it: of an object or struct a Hash, of a dump a String, and so on
+      # @return [Object] its content: for an object or struct a Hash, for a dump a String, and so on
       attr_reader :value
 
       # @param class_name [String]
@@ -61,7 +61,8 @@ module Regauge
         [class_name, kind].hash
       end
 
-      # Ruby's own Marshal would write the name of this class instead of the one that it stands for.
+      # Raises, because Ruby's own Marshal would write the name of this class instead of the
+      # original.
       #
       # @raise [EncodeError]
       def marshal_dump
@@ -75,7 +76,8 @@ module Regauge
     end
 
     class << self
-      # A coder with classes that it may build: for `serialize`, `ActiveSupport::Cache` and the like.
+      # Returns a coder with classes that it may instantiate: for `serialize`,
+      # `ActiveSupport::Cache` and the like.
       #
       # @param classes [Array<Module>]
       # @return [Coder]
@@ -83,7 +85,7 @@ module Regauge
         Coder.new(self, permit: classes.flatten.freeze, **options)
       end
 
-      # Makes what a type of a document stands for, as far as it may be made.
+      # Builds the value of a type in a document, as far as that is permitted.
       #
       # @api private
       def build(kind, name, value, permit)
@@ -100,7 +102,8 @@ module Regauge
         made(kind, name, type, value)
       end
 
-      # What stands in a type of this kind. A document of Marshal cannot have anything else there, but
+      # The content of a type of this kind. A Marshal document cannot contain anything else there,
+      # but one in the reversible notation can.
       # one in the reversible notation can.
       INSIDE = {
         "default" => ::Hash, "identity" => ::Hash, "symbol" => ::String, "raw" => ::String, "struct" => ::Hash,
@@ -126,7 +129,7 @@ module Regauge
         permit&.find { |type| type.is_a?(Module) && module_name(type) == name }
       end
 
-      # The name that a class has in truth, whatever a method `name` of its own says.
+      # Returns the real name of a class, whatever its own method `name` says.
       def module_name(type)
         ::Module.instance_method(:name).bind_call(type)
       end
@@ -146,7 +149,8 @@ module Regauge
         end
       end
 
-      # The value with a change; with `freeze: true` it is frozen already, and its copy will be.
+      # Returns a modified value; with `freeze: true` it is frozen already, so the result is a
+      # frozen copy.
       def changed(value)
         return value.tap { |own| yield own } unless value.frozen?
 
@@ -161,7 +165,7 @@ module Regauge
 
       def struct(type, value)
         data = defined?(::Data) && ::Data.respond_to?(:define) && type <= ::Data
-        raise DecodeError, "found a struct of #{type}, which is none" unless data || type <= ::Struct
+        raise DecodeError, "found a struct of #{type}, which is not a struct class" unless data || type <= ::Struct
 
         names = type.members.map(&:to_s)
         unless names == value.keys
@@ -203,7 +207,7 @@ module Regauge
 
       def subclass(type, value)
         base = [::String, ::Array, ::Hash].find { |core| value.instance_of?(core) && type <= core }
-        raise DecodeError, "found a #{value.class} of the class #{type}, which is none" unless base
+        raise DecodeError, "found a #{value.class} of the class #{type}, which is not a subclass of it" unless base
 
         object = type.allocate
         base.instance_method(:replace).bind_call(object, value)

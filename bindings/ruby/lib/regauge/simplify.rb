@@ -4,8 +4,8 @@ require "date"
 require "set"
 
 module Regauge
-  # Makes plain data of objects that are none, for the extension: a value that it can write, or
-  # itself where it knows nothing.
+  # Converts objects to plain data, for the extension: to a value that it can write, or to the
+  # object itself if its class is unknown.
   #
   # @api private
   module Simplify

@@ -5,8 +5,8 @@ require "regauge/store/series"
 require "regauge/store/coder"
 
 module Regauge
-  # Objects in a database: each in a codec (a format and a compression) behind an envelope with a
-  # checksum, so that Python, Rust and the shell read it too.
+  # Objects in a database: each in a codec (a format and a compression) after an envelope with a
+  # checksum, so that Python, Rust and the shell can read it too.
   #
   #   store = Regauge::Store.open("sqlite:objects.db", codec: "msgpack+zstd")
   #   store["user/17"] = { "name" => "Ada", "seen" => Time.now }
@@ -14,11 +14,11 @@ module Regauge
   #   store.scan(prefix: "user/") { |key, user| … }
   #   store.transaction { |batch| batch["a"] = 1; batch.delete("b") }
   #
-  # A key is a String (text or bytes), a Symbol or an Integer, which are their text; keys come back
-  # as Strings, in the order of their bytes. Values are what the codec holds: see docs/ruby.md.
+  # A key is a String (text or bytes), or a Symbol or an Integer, which are converted to text; keys
+  # are returned as Strings, in byte order. Values are what the codec holds: see docs/ruby.md.
   #
-  # A store may be used by many threads. They take turns at its connection, and others go on while
-  # the database works. After a fork the child has a connection of its own.
+  # Threads may share a store. They take turns on its connection, and others run while the database
+  # works. After a fork the child has its own connection.
   class Store
     include Enumerable
 
@@ -27,19 +27,18 @@ module Regauge
 
     autoload :CacheStore, "regauge/store/cache_store"
 
-    # Opens a collection. One that is not there is made when its first value is put.
+    # Opens a collection. A missing one is created when its first value is put.
     #
     # @param url [String] `sqlite:path`, `sqlite::memory:`, and the servers that were compiled in
     # @param collection [String, Symbol]
-    # @param codec [String, Symbol, nil] `msgpack` (the default), `json+gzip`, `marshal+zstd`, …; one
-    #   that is there keeps its own, and another than that is an error
-    # @param sync [Boolean] whether each change is on the disk before the call comes back; without,
-    #   the last ones may be missing after the machine has lost its power, never after a program was
-    #   killed
-    # @param options [Hash] those of the codec: `permit:`, `symbolize_names:`, `freeze:`, `on_loss:`,
-    #   `limits:`, `default:`, …
-    # @yieldparam store [Store] closed behind the block
-    # @return [Store, Object] the store, or what the block gives
+    # @param codec [String, Symbol, nil] `msgpack` (the default), `json+gzip`, `marshal+zstd`, …; an
+    #   existing collection keeps its own, and naming a different one is an error
+    # @param sync [Boolean] whether each change is on disk before the call returns; otherwise, the
+    #   last ones may be missing after a power failure, but never after a killed program
+    # @param options [Hash] the codec's options: `permit:`, `symbolize_names:`, `freeze:`,
+    #   `on_loss:`, `limits:`, `default:`, …
+    # @yieldparam store [Store] closed after the block
+    # @return [Store, Object] the store, or the block's result
     def self.open(url, **options)
       store = new(url, **options)
       return store unless block_given?
@@ -63,28 +62,28 @@ module Regauge
     # @api private
     attr_reader :native
 
-    # Puts an object, in the place of an older one if there is one.
+    # Puts an object, replacing an existing one.
     #
     # @return [Object] the object
-    # @raise [EncodeError] where the codec cannot hold it
+    # @raise [EncodeError] if the codec cannot hold it
     def store(key, object)
       @native.put(key, object)
     end
     alias []= store
 
-    # The object of a key.
+    # Returns the object of a key.
     #
-    # @return [Object, nil] `nil` also where there is none: see {#fetch} and {#key?}
-    # @raise [DamagedError] where the stored bytes are not those that were put
+    # @return [Object, nil] `nil` also if there is none: see {#fetch} and {#key?}
+    # @raise [DamagedError] if the stored bytes are not those that were put
     def restore(key)
       found = @native.get(key)
       found.equal?(@native) ? nil : found
     end
     alias [] restore
 
-    # The object of a key; where there is none, what the block gives, or `default`.
+    # Returns the object of a key; if there is none, the block's result, or `default`.
     #
-    # @raise [KeyError] where there is none, and neither a block nor a default
+    # @raise [KeyError] if there is none, and neither a block nor a default
     def fetch(key, default = (none = true), &block)
       found = @native.get(key)
       return found unless found.equal?(@native)
@@ -109,20 +108,20 @@ module Regauge
     alias member? key?
     alias has_key? key?
 
-    # Keys in their order.
+    # Returns the keys in order.
     #
-    # @param prefix [String, nil] those that begin so
-    # @param from [String, nil] from this one on
-    # @param to [String, nil] till before this one
-    # @param reverse [Boolean] the last first
-    # @param limit [Integer, nil] at most so many
+    # @param prefix [String, nil] only keys with this prefix
+    # @param from [String, nil] the first key, inclusive
+    # @param to [String, nil] the end, exclusive
+    # @param reverse [Boolean] last key first
+    # @param limit [Integer, nil] the maximum number of keys
     # @return [Array<String>]
     def keys(prefix: nil, from: nil, to: nil, reverse: false, limit: nil)
       found = each_key(prefix: prefix, from: from, to: to, reverse: reverse)
       limit ? found.first(limit) : found.to_a
     end
 
-    # The same one by one, in bounded memory.
+    # Yields the keys one by one, in bounded memory.
     #
     # @yieldparam key [String]
     # @return [Enumerator] without a block
@@ -134,13 +133,13 @@ module Regauge
       walk(@native.cursor(from, to, prefix, reverse, true), &block)
     end
 
-    # Keys and objects in the order of the keys, in bounded memory. What is changed meanwhile is seen
-    # as it is when its page is read.
+    # Yields keys and objects in key order, in bounded memory. Concurrent changes are visible once
+    # their page is read.
     #
-    # @param prefix [String, nil] keys that begin so
-    # @param from [String, nil] from this one on
-    # @param to [String, nil] till before this one
-    # @param reverse [Boolean] the last first
+    # @param prefix [String, nil] only keys with this prefix
+    # @param from [String, nil] the first key, inclusive
+    # @param to [String, nil] the end, exclusive
+    # @param reverse [Boolean] last key first
     # @yieldparam key [String]
     # @yieldparam object [Object]
     # @return [Enumerator] without a block
@@ -152,7 +151,7 @@ module Regauge
       walk(@native.cursor(from, to, prefix, reverse, false), &block)
     end
 
-    # All keys and objects.
+    # Yields all keys and objects.
     #
     # @yieldparam key [String]
     # @yieldparam object [Object]
@@ -164,7 +163,7 @@ module Regauge
     end
     alias each_pair each
 
-    # Puts many objects: all of them or, where the engine has transactions, none.
+    # Puts many objects: all of them or, if the engine has transactions, none.
     #
     # @param pairs [Hash, #each] keys and objects
     # @return [self]
@@ -175,10 +174,10 @@ module Regauge
       self
     end
 
-    # The objects of many keys, in one call to the database.
+    # Returns the objects of many keys, in one call to the database.
     #
     # @param keys [Array<String>]
-    # @return [Hash{String => Object}] those that are there
+    # @return [Hash{String => Object}] those that exist
     def restore_many(*keys)
       keys = keys.flatten(1)
       found = {}
@@ -188,19 +187,19 @@ module Regauge
       found
     end
 
-    # The objects of many keys in their order, `nil` for those that are not there.
+    # Returns the objects of many keys in order, `nil` for missing ones.
     #
     # @return [Array]
     def values_at(*keys)
       @native.get_many(keys).map { |object| object.equal?(@native) ? nil : object }
     end
 
-    # Collects changes and makes them at the end of the block: all or, where the engine has
-    # transactions, none. An exception makes none of them, {Rollback} quietly. What is read through
-    # the batch is what it has changed, or else what is stored.
+    # Collects changes and makes them at the end of the block: all or, if the engine has
+    # transactions, none. An exception discards all of them, {Rollback} without propagating. Reads
+    # through the batch see its own changes, or else what is stored.
     #
     # @yieldparam batch [Batch]
-    # @return [Object] what the block gives; `nil` after a {Rollback}
+    # @return [Object] the block's result; `nil` after a {Rollback}
     def transaction
       batch = Batch.new(self)
       begin
@@ -213,10 +212,10 @@ module Regauge
     end
     alias batch transaction
 
-    # Puts what the block makes of the present object, if nobody has changed it meanwhile; else the
-    # block is called again with the new one.
+    # Puts the block's result for the current object, if nobody has changed it meanwhile; otherwise
+    # calls the block again with the new one.
     #
-    # @yieldparam object [Object, nil] the present one
+    # @yieldparam object [Object, nil] the current one
     # @return [Object] the new one
     def update(key, default = nil)
       loop do
@@ -226,7 +225,7 @@ module Regauge
       end
     end
 
-    # Puts an object if there is none of its key.
+    # Puts an object unless the key exists.
     #
     # @return [Boolean] whether it was put
     def store_new(key, object)
@@ -245,17 +244,17 @@ module Regauge
       count
     end
 
-    # A series of values over time.
+    # Returns a series of values over time.
     #
     # @param name [String, Symbol]
-    # @param bucket [Numeric] seconds: values of one bucket are kept together where the engine can
+    # @param bucket [Numeric] seconds: values of one bucket are stored together if the engine can
     # @return [Series]
     def series(name, bucket: 86_400)
       Series.new(self, name.to_s, bucket)
     end
 
-    # The stored document in a format, converted where it is stored in another one; no object is
-    # built.
+    # Returns the stored document in a format, converted if it is stored in another one; no object
+    # is built.
     #
     # @param as [Symbol, String]
     # @return [String, nil]
@@ -263,7 +262,7 @@ module Regauge
       @native.read(key, as)
     end
 
-    # Puts a document that is in a format, converted where the collection stores another.
+    # Puts a document that is in a format, converted if the collection stores another.
     #
     # @param bytes [String]
     # @param from [Symbol, String]
@@ -273,14 +272,14 @@ module Regauge
       self
     end
 
-    # What is known of a stored value.
+    # Returns the metadata of a stored value.
     #
     # @return [Hash, nil] `codec:`, `created:`, `stored_bytes:`, `document_bytes:`
     def entry(key)
       @native.entry(key)
     end
 
-    # What the collection is.
+    # Describes the collection.
     #
     # @return [Hash] `engine:`, `collection:`, `codec:`, `assume:`, `atomic:`, `table:`, `key_kind:`,
     #   `text:`
@@ -288,7 +287,7 @@ module Regauge
       @native.info
     end
 
-    # @return [Integer] how many objects there are
+    # @return [Integer] the number of objects
     def size
       @native.count[0]
     end
@@ -299,7 +298,7 @@ module Regauge
       arguments.empty? && block.nil? ? size : super
     end
 
-    # @return [Integer] their bytes in the database
+    # @return [Integer] their size in the database
     def bytesize
       @native.count[1]
     end
@@ -310,7 +309,7 @@ module Regauge
       true
     end
 
-    # Looks at every value: envelope, checksum, compression, and the whole document.
+    # Verifies every value: envelope, checksum, compression, and the whole document.
     #
     # @return [Hash] `values:`, `stored_bytes:`, `document_bytes:`, `bare:` (without an envelope),
     #   `bad:`, `codecs:` (name to values and bytes), `errors:` (the first thousand messages)
@@ -318,42 +317,42 @@ module Regauge
       @native.verify(from, to, prefix)
     end
 
-    # Puts every value back in another codec, online, in batches, where nobody has changed it
-    # meanwhile; new values get the codec at once. A run that was stopped goes on where it was.
+    # Re-encodes every value with another codec, online, in batches, unless another writer changes
+    # it meanwhile; new values use the codec at once. An interrupted run resumes where it stopped.
     #
     # @param to [String, Symbol]
-    # @param dry_run [Boolean] changes nothing, and tells what would be saved and lost
-    # @param rate [Numeric, nil] at most so many values a second
+    # @param dry_run [Boolean] changes nothing, and reports what would be saved and lost
+    # @param rate [Numeric, nil] the maximum number of values per second
     # @return [Hash] `values:`, `changed:`, `already:`, `overtaken:`, `refused:`, `bytes_before:`,
     #   `bytes_after:`, `errors:`
     def reencode(to:, dry_run: false, rate: nil)
       @native.reencode(to, dry_run, rate&.to_f)
     end
 
-    # Trains a dictionary for zstd from the values that are there, for those that are put from now
-    # on.
+    # Trains a zstd dictionary on stored values, for those that are put from now on.
     #
-    # @return [Integer] its bytes
+    # @return [Integer] its size in bytes
     def train(samples: 10_000, bytes: 112_640)
       @native.train(samples, bytes)
     end
 
-    # Takes a table that others have written for this collection, as it stands: a column of Active
-    # Record with Marshal or YAML, a table of pickles.
+    # Adopts another program's table as this collection, unchanged: an Active Record column with
+    # Marshal or YAML, a table of pickles.
     #
     # @param table [String]
-    # @param key [String] the column of the key
-    # @param value [String] the column of the value
-    # @param assume [String, Symbol] what a value without an envelope is: `marshal`, `base64:pickle`
+    # @param key [String] the key column
+    # @param value [String] the value column
+    # @param assume [String, Symbol] the encoding of values without an envelope: `marshal`,
+    #   `base64:pickle`
     # @param key_kind [Symbol] `:bytes`, `:text` or `:integer`
-    # @param text [Boolean] whether the column of the value takes text only
+    # @param text [Boolean] whether the value column accepts only text
     # @return [self]
     def adopt(table:, assume:, key: "key", value: "value", key_kind: :bytes, text: false)
       @native.adopt(table, key, value, assume, key_kind, text)
       self
     end
 
-    # Closes the connection. Calls that are under way end first.
+    # Closes the connection. Calls in progress finish first.
     #
     # @return [nil]
     def close

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 module Regauge
-  # A value that only some formats have and Ruby has no class for: a BSON ObjectId, a UUID, a
-  # MessagePack extension. It loads as this and dumps as what it was.
+  # A value that only some formats have and for which Ruby has no class: a BSON ObjectId, a UUID, a
+  # MessagePack extension. It round-trips unchanged.
   class Special
     # @return [Symbol] `:object_id`, `:uuid`, `:binary`, `:msgpack`, `:duration`, `:local_time`,
     #   `:local_date_time`, `:decimal128`, `:regex`, `:timestamp`, `:min_key`, `:max_key`,
     #   `:undefined`, `:code`, `:db_pointer`, `:simple`
     attr_reader :kind
-    # @return [Array] what the value consists of
+    # @return [Array] the parts of the value
     attr_reader :arguments
 
     # @param kind [Symbol]
@@ -29,7 +29,7 @@ module Regauge
       [kind, arguments].hash
     end
 
-    # @return [String] the value as people write it
+    # @return [String] the value in its usual notation
     def to_s
       case kind
       when :object_id then arguments[0].unpack1("H*")
@@ -44,16 +44,16 @@ module Regauge
     end
   end
 
-  # A value with a type around it that has no class here: a YAML or CBOR tag, a class of Python.
-  # The type is a name; nothing was looked up. It dumps as what it was.
+  # A typed value without a class here: a YAML or CBOR tag, a Python class. The type is a name;
+  # nothing was looked up. It round-trips unchanged.
   class Typed
     # @return [Symbol] `:ruby`, `:python`, `:yaml`, `:cbor`, `:bson`
     attr_reader :origin
-    # @return [String] what sort of type: `tag`, `global`, `object`
+    # @return [String] the kind of type: `tag`, `global`, `object`
     attr_reader :kind
     # @return [String] the tag, the class
     attr_reader :name
-    # @return [Object] the value in it
+    # @return [Object] the content
     attr_reader :value
 
     # @param origin [Symbol]
@@ -85,11 +85,11 @@ module Regauge
     end
   end
 
-  # A class that was registered: how its objects are written, and read again.
+  # A registered class: how its objects are written and read.
   Registration = Struct.new(:type, :name, :ext, :yaml_tag, :cbor_tag, :dump, :load, keyword_init: true)
 
-  # Every class that was registered, by class, extension type and tag. Replaced as a whole, so that
-  # Ractors may read it.
+  # All registered classes, by class, extension type and tag. Replaced as a whole, so that Ractors
+  # can read it.
   class Registry
     EMPTY = { classes: {}, ext: {}, yaml: {}, cbor: {} }.freeze
     private_constant :EMPTY
@@ -124,19 +124,19 @@ module Regauge
       @registry || Registry.new
     end
 
-    # Says how objects of a class are written and read.
+    # Registers how objects of a class are written and read.
     #
     #   Regauge.register(Point, ext: 5, yaml_tag: "!point", cbor_tag: 4711,
     #                    dump: ->(point) { [point.x, point.y] },
     #                    load: ->((x, y)) { Point.new(x, y) })
     #
     # @param type [Class]
-    # @param ext [Integer, nil] a MessagePack extension type, -128 to 127: `dump` then gives the
-    #   payload as a binary String, or anything else, which is packed as MessagePack itself
+    # @param ext [Integer, nil] a MessagePack extension type, -128 to 127: `dump` then returns the
+    #   payload as a binary String, or anything else, which is itself packed as MessagePack
     # @param yaml_tag [String, nil] a YAML tag
     # @param cbor_tag [Integer, nil] a CBOR tag
-    # @param dump [Proc] gives plain data for an object; in formats without the type it is that data
-    # @param load [Proc, nil] gives an object for the data
+    # @param dump [Proc] returns plain data for an object; formats without the type write that data
+    # @param load [Proc, nil] returns an object for the data
     # @return [void]
     def register(type, ext: nil, yaml_tag: nil, cbor_tag: nil, dump: nil, load: nil)
       raise ArgumentError, "register takes a class" unless type.is_a?(Module)
@@ -149,7 +149,7 @@ module Regauge
       nil
     end
 
-    # Forgets a class that was registered.
+    # Unregisters a class.
     #
     # @param type [Class]
     # @return [void]

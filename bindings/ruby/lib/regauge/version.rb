@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
 module Regauge
-  # The version of the gem, and of the library in it.
+  # The version of the gem, and of its library.
   VERSION = "0.1.0"
 end

@@ -1,22 +1,21 @@
-"""A cache with the face of diskcache's Cache, over regauge's store.
+"""A cache with the interface of diskcache's Cache, on top of regauge's store.
 
     from regauge.compat.diskcache import Cache
 
     cache = Cache("folder")
     cache.set("key", {"a": 1}, expire=60, tag="data")
 
-What differs from diskcache 5.6:
+Differences from diskcache 5.6:
 
-- Values are written by a codec (pickle, if no other is named) and read without running anything:
-  an object of a class of one's own is refused when it is put, unless default= says what it is, and
-  types= makes it again.
+- Values are written by a codec (pickle by default) and read without running anything: an object of
+  a custom class is refused when it is stored, unless default= converts it, and types= restores it.
 - Keys are str, bytes, int, float, bool, None and tuples of them; 1 and 1.0 are two keys. They are
-  walked in the order of their bytes, not in that in which they came.
+  iterated in byte order, not in insertion order.
 - eviction_policy is "least-recently-stored" or "none": a read does not write.
 - There is no transact, push, pull, peek, peekitem or check, no read=True with an open file, no
-  disk=, and no FanoutCache, Deque or Index. `cache.store.batch()` makes changes together,
+  disk=, and no FanoutCache, Deque or Index. `cache.store.batch()` groups changes,
   `cache.store.verify()` checks.
-- Counts of hits and misses are those of this process.
+- Counts of hits and misses are per process.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ __all__ = ["ENOVAL", "UNKNOWN", "Cache", "adopt"]
 
 
 class _Constant(tuple):  # type: ignore[type-arg]
-    """A name that stands for itself, as diskcache has them."""
+    """A name that stands for itself, as in diskcache."""
 
     def __new__(cls, name: str) -> _Constant:
         return tuple.__new__(cls, (name,))
@@ -50,7 +49,7 @@ class _Constant(tuple):  # type: ignore[type-arg]
 ENOVAL = _Constant("ENOVAL")
 UNKNOWN = _Constant("UNKNOWN")
 
-# What begins the stored form of a key that is not text.
+# The prefix of a stored key that is not text.
 _MARK = b"\0"
 _SETTINGS: dict[str, Any] = {
     "size_limit": 2**30, "cull_limit": 10, "eviction_policy": "least-recently-stored",
@@ -63,7 +62,8 @@ def _tuples(key: Any) -> Any:
 
 
 def _stored_key(key: Any) -> str | bytes:
-    """The key in the store: text as it is, anything else as MessagePack behind a zero byte."""
+    """Returns the key for the store: text unchanged, anything else as MessagePack after a zero
+    byte."""
     if type(key) is str and key[:1] != "\0":
         return key
     for one in key if isinstance(key, tuple) else (key,):
@@ -76,7 +76,7 @@ def _stored_key(key: Any) -> str | bytes:
 
 
 def _own_key(key: Any) -> Any:
-    """The key that the caller gave."""
+    """Returns the caller's key."""
     data = key.encode() if isinstance(key, str) else key
     return _tuples(_regauge.msgpack.loads(data[1:])) if data[:1] == _MARK else key
 
@@ -88,7 +88,7 @@ def args_to_key(
     typed: bool,
     ignore: set[Any],
 ) -> tuple[Any, ...]:
-    """The key of a call: as diskcache makes it."""
+    """Returns the key of a call, built the way diskcache does."""
     args = tuple(arg for index, arg in enumerate(args) if index not in ignore)
     key = base + args + (None,)
     if kwargs:
@@ -104,7 +104,7 @@ def args_to_key(
 
 
 class Cache:
-    """A cache in a folder, or in the database of a URL.
+    """A cache in a folder, or in the database at a URL.
 
     >>> from regauge.compat.diskcache import Cache
     >>> cache = Cache("sqlite::memory:")
@@ -120,9 +120,9 @@ class Cache:
     >>> cache.evict("numbers")
     1
 
-    directory -- a folder, made if it is not there, or a URL as regauge.Store takes it
-    codec -- how values are stored; "pickle" keeps tuples, sets and dates what they are
-    sync -- as in regauge.Store; False here, as diskcache has it
+    directory -- a folder, created if missing, or a URL for regauge.Store
+    codec -- how values are stored; "pickle" preserves tuples, sets and dates
+    sync -- as in regauge.Store, but False by default, as in diskcache
     size_limit, cull_limit, eviction_policy, statistics -- as in diskcache
     default, types, on_loss … -- as in regauge.Store
     """
@@ -151,17 +151,17 @@ class Cache:
         self.store = Store(url, "cache", codec, sync=sync, **settings)
         self._lock = threading.Lock()
         self._hits = self._misses = 0
-        # What was added since the bytes were counted last.
+        # Bytes added since the last count.
         self._grown: int | None = None
 
     @property
     def directory(self) -> str:
-        """The folder, or the URL."""
+        """Returns the folder, or the URL."""
         return self._directory
 
     @property
     def timeout(self) -> float:
-        """As it was given; the store waits for another writer by itself."""
+        """Returns the timeout as given; the store waits for other writers by itself."""
         return self._timeout
 
     def __getattr__(self, name: str) -> Any:
@@ -169,7 +169,7 @@ class Cache:
             return self.__dict__["_settings"][name]
         raise AttributeError(f"the cache has no {name}")
 
-    # What is stored is [value], or [value, when it expires, its tag].
+    # Stored as [value], or as [value, expiry time, tag].
 
     @staticmethod
     def _entry(value: Any, expire: float | None, tag: Any) -> list[Any]:
@@ -190,7 +190,7 @@ class Cache:
         tag: Any = None,
         retry: bool = False,
     ) -> bool:
-        """Puts a value, which expires after so many seconds."""
+        """Stores a value, which expires after this many seconds."""
         if read:
             value = value.read()
         self.store[_stored_key(key)] = self._entry(value, expire, tag)
@@ -210,7 +210,8 @@ class Cache:
         tag: bool = False,
         retry: bool = False,
     ) -> Any:
-        """The value of a key, or `default`; with expire_time or tag a tuple with these behind it."""
+        """Returns the value of a key, or `default`; with expire_time or tag, a tuple that includes
+        them."""
         if read:
             raise NotImplementedError("found read=True; values are not files here")
         entry = self.store.get(_stored_key(key))
@@ -242,7 +243,7 @@ class Cache:
             raise KeyError(key)
 
     def delete(self, key: Any, retry: bool = False) -> bool:
-        """Deletes a value; tells whether there was one that had not expired."""
+        """Deletes a value; returns whether there was an unexpired one."""
         return self.pop(key, ENOVAL) is not ENOVAL
 
     def pop(
@@ -253,7 +254,7 @@ class Cache:
         tag: bool = False,
         retry: bool = False,
     ) -> Any:
-        """Takes a value out of the cache."""
+        """Removes a value and returns it."""
         entry = self.store.pop(_stored_key(key), None)
         found = self._alive(entry)
         value = entry[0] if found else default
@@ -275,7 +276,7 @@ class Cache:
         tag: Any = None,
         retry: bool = False,
     ) -> bool:
-        """Puts a value if there is none that has not expired; tells whether it did."""
+        """Stores a value unless there is an unexpired one; returns whether it did."""
         if read:
             value = value.read()
         name, entry = _stored_key(key), self._entry(value, expire, tag)
@@ -288,7 +289,7 @@ class Cache:
                 return True
 
     def touch(self, key: Any, expire: float | None = None, retry: bool = False) -> bool:
-        """Sets when a value expires; tells whether there is one."""
+        """Sets when a value expires; returns whether there is one."""
         name = _stored_key(key)
         while (seen := self.store._seen(name)) is not None:
             stored, entry = seen
@@ -300,7 +301,7 @@ class Cache:
         return False
 
     def incr(self, key: Any, delta: int = 1, default: int | None = 0, retry: bool = False) -> Any:
-        """Adds to a number, atomically; one that is not there is `default` (None: KeyError)."""
+        """Adds to a number, atomically; a missing one starts at `default` (None: KeyError)."""
         name = _stored_key(key)
 
         def more(entry: list[Any] | None) -> list[Any]:
@@ -324,7 +325,7 @@ class Cache:
         tag: Any = None,
         ignore: Any = (),
     ) -> Callable[[Callable[..., Any]], Any]:
-        """A decorator that keeps what a function gives for its arguments."""
+        """Returns a decorator that caches a function's results by its arguments."""
         if callable(name):
             raise TypeError("found a function as name; write @cache.memoize()")
 
@@ -350,7 +351,7 @@ class Cache:
         return decorate
 
     def _remove(self, wanted: Callable[[list[Any]], bool]) -> int:
-        """Deletes the entries that are wanted gone, each only if it is still so."""
+        """Deletes the matching entries, each only if it still matches."""
         removed = 0
         for name, entry in self.store.scan():
             if wanted(entry):
@@ -360,17 +361,17 @@ class Cache:
         return removed
 
     def expire(self, now: float | None = None, retry: bool = False) -> int:
-        """Deletes what has expired; gives how many that were."""
+        """Deletes expired values; returns how many."""
         at = time.time() if now is None else now
         return self._remove(lambda entry: len(entry) > 1 and entry[1] is not None and entry[1] < at)
 
     def evict(self, tag: Any, retry: bool = False) -> int:
-        """Deletes what has this tag; gives how many that were."""
+        """Deletes values with this tag; returns how many."""
         return self._remove(lambda entry: len(entry) > 1 and entry[2] == tag)
 
     def cull(self, retry: bool = False) -> int:
-        """Deletes what has expired and then, until the size is below the limit, what was stored
-        first; gives how many that were."""
+        """Deletes expired values and then, until the size is below the limit, the oldest ones;
+        returns how many."""
         removed = self.expire()
         if self._settings["eviction_policy"] == "none":
             return removed
@@ -383,7 +384,7 @@ class Cache:
             if known is not None:
                 ages.append((known["created"] or 0, known["stored_bytes"], name))
         ages.sort(key=lambda one: one[0])
-        # To nine tenths, so that the next value does not set it off again.
+        # Down to 90%, so that the next value does not trigger it again.
         victims = []
         for _, stored_bytes, name in ages:
             if left <= limit * 0.9:
@@ -394,7 +395,7 @@ class Cache:
         return removed + len(victims)
 
     def _grew(self) -> None:
-        """Culls when the size may be beyond the limit. The bytes are counted now and then only."""
+        """Culls if the size may exceed the limit. The bytes are counted only now and then."""
         limit = self._settings["cull_limit"]
         if not limit or self._settings["eviction_policy"] == "none":
             return
@@ -406,17 +407,17 @@ class Cache:
             self.cull()
 
     def clear(self, retry: bool = False) -> int:
-        """Deletes everything; gives how many values that were."""
+        """Deletes everything; returns how many values."""
         count = len(self.store)
         self.store.clear()
         return count
 
     def volume(self) -> int:
-        """The bytes of all values in the database."""
+        """Returns the total size of all values in the database."""
         return self.store.volume()[1]
 
     def stats(self, enable: bool = True, reset: bool = False) -> tuple[int, int]:
-        """Hits and misses of this process, counted from now on if `enable`."""
+        """Returns hits and misses of this process; counts them from now on if `enable` is true."""
         with self._lock:
             counted = self._hits, self._misses
             if reset:
@@ -425,7 +426,7 @@ class Cache:
         return counted
 
     def reset(self, key: str, value: Any = ENOVAL, update: bool = True) -> Any:
-        """The setting of this name, which is `value` from now on."""
+        """Returns the setting of this name, changing it to `value` if given."""
         if key not in self._settings:
             raise KeyError(key)
         if value is not ENOVAL:
@@ -442,7 +443,7 @@ class Cache:
         return (_own_key(name) for name in self.store.scan_keys(reverse=True))
 
     def iterkeys(self, reverse: bool = False) -> Iterator[Any]:
-        """The keys in order."""
+        """Yields the keys in order."""
         return reversed(self) if reverse else iter(self)
 
     def close(self) -> None:
@@ -456,20 +457,21 @@ class Cache:
         self.close()
 
 
-# How diskcache stores a value, in the column "mode".
+# The storage modes of diskcache, in the column "mode".
 _RAW, _BINARY, _TEXT, _PICKLE = 1, 2, 3, 4
 
 
 def adopt(directory: str | os.PathLike[str], cache: Cache) -> dict[str, Any]:
-    """Copies a folder of diskcache's into a cache, without running anything of its pickles.
+    """Copies a diskcache folder into a cache, without running anything in its pickles.
 
-    Expiry and tags come along. Gives copied, refused and errors (the first hundred): a value that
-    the codec cannot hold, such as an object of a class, is refused and stays where it is.
+    Expiry times and tags are copied too. Returns copied, refused and errors (the first hundred): a
+    value that the codec cannot hold, such as an object of a class, is refused and stays where it
+    is.
     """
     folder = os.fspath(directory)
     path = os.path.join(folder, "cache.db")
     if not os.path.exists(path):
-        raise FileNotFoundError(f"found no {path}, expected a folder of diskcache")
+        raise FileNotFoundError(f"found no {path}, expected a diskcache folder")
     loads = _regauge.pickle.loads
     copied = refused = 0
     errors: list[str] = []

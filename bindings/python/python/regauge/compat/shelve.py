@@ -1,12 +1,12 @@
-"""What shelve has kept, taken over into regauge's store.
+"""Imports shelve databases into regauge's store.
 
     import regauge
     from regauge.compat import shelve
 
     shelve.adopt("shelf", regauge.Store("sqlite:objects.db", codec="msgpack"))
 
-A shelf that is a file of SQLite (dbm.sqlite3, the default of Python 3.13 and later) can also be a
-collection as it stands, and nothing is copied:
+A shelf that is an SQLite file (dbm.sqlite3, the default of Python 3.13 and later) can also become a
+collection unchanged, without copying:
 
     regauge.Store.adopt("sqlite:shelf", "shelf", table="Dict", assume="pickle")
 """
@@ -24,10 +24,10 @@ __all__ = ["adopt"]
 
 
 def adopt(path: str | os.PathLike[str], store: Store) -> dict[str, Any]:
-    """Copies a shelf into a store, from pickle to the collection's format, without running anything.
+    """Copies a shelf into a store, from pickle to the collection's format. Runs nothing.
 
-    Gives copied, refused and errors (the first hundred): a value that the format cannot hold, such
-    as an object of a class, is refused and stays where it is.
+    Returns copied, refused and errors (the first hundred): a value that the format cannot hold,
+    such as an object of a class, is refused and stays where it is.
     """
     copied = refused = 0
     errors: list[str] = []

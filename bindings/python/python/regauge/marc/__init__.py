@@ -5,10 +5,10 @@
 >>> [one.title for one in MARCReader(record.as_marc())]
 ['A title']
 
-Records are read and edited as in pymarc. One that was read keeps its bytes: its fields are made
-when somebody asks for them, and an unchanged record is written as it was read. loads, dumps,
-iter_load and Writer deal in dicts of the shape of MARC-in-JSON; the modules regauge.marc.xml and
-regauge.marc.json are the same for the other two serialisations.
+Records are read and edited as in pymarc. A record that was read keeps its bytes: its fields are
+created on first access, and an unchanged record is written as it was read. loads, dumps, iter_load
+and Writer use dicts in the shape of MARC-in-JSON; the modules regauge.marc.xml and
+regauge.marc.json do the same for the other two serialisations.
 """
 
 from __future__ import annotations
@@ -58,23 +58,23 @@ dumps = _regauge.marc.dumps
 
 
 def load(source: Any, /, **options: Any) -> Any:
-    """The records in a file as a list of dicts; options are those of loads."""
+    """Returns the records in a file as a list of dicts; takes the options of loads."""
     return loads(_files.read(source), **options)
 
 
 def dump(value: Any, target: Any, /, **options: Any) -> None:
-    """Writes records, dicts, to a file; options are those of dumps."""
+    """Writes records, as dicts, to a file; takes the options of dumps."""
     _files.write(target, dumps(value, **options))
 
 
 def iter_load(source: Any, /, **options: Any) -> _regauge.Documents:
-    """The records of a file as dicts, one by one.
+    """Yields the records of a file as dicts, one by one.
 
-    bad='skip' passes over broken ones, and on_bad(error, data) is told of each.
+    bad='skip' skips broken ones, and on_bad(error, data) is called for each.
     """
     return _regauge.iter_load("marc", source, options or None)
 
 
 def Writer(target: Any, /, **options: Any) -> _regauge.Writer:  # noqa: N802
-    """A writer of records as dicts: `with Writer(path) as writer: writer.write(record)`."""
+    """Returns a writer of records as dicts: `with Writer(path) as writer: writer.write(record)`."""
     return _regauge.writer("marc", target, options or None)

@@ -1,4 +1,4 @@
-"""What can be wrong with a record, in the words that users of pymarc know."""
+"""Errors in records, with names and texts familiar from pymarc."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any
 
 
 class MarcError(Exception):
-    """What every exception about records is."""
+    """The base class of exceptions about records."""
 
 
 PymarcException = MarcError
 
 
 class FatalReaderError(MarcError):
-    """The reader cannot tell where the next record begins."""
+    """The reader cannot find the beginning of the next record."""
 
 
 def _error(name: str, text: str, base: type[Exception] = MarcError) -> Any:
-    """A class of exceptions with one text."""
+    """Creates an exception class with a fixed text."""
     body = {"__doc__": text + ".", "__module__": __name__, "__str__": lambda self: text}
     return type(name, (base,), body)
 
@@ -46,7 +46,7 @@ FieldNotFound = _error("FieldNotFound", "Record does not contain the specified f
 
 
 class BadLeaderValue(MarcError):
-    """A value of another length than its place in the leader has."""
+    """A value whose length does not match its place in the leader."""
 
 
 class BadSubfieldCodeWarning(Warning):
@@ -61,7 +61,7 @@ class BadSubfieldCodeWarning(Warning):
 
 
 class MissingLinkedFields(MarcError):
-    """A field has a subfield 6 that no field 880 answers to."""
+    """A field has a subfield 6 without a matching field 880."""
 
     def __init__(self, field: Any) -> None:
         super().__init__(field)

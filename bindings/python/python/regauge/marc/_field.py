@@ -16,7 +16,7 @@ _logger = logging.getLogger("regauge.marc")
 
 
 class Subfield(NamedTuple):
-    """The code and the value of a subfield."""
+    """A subfield's code and value."""
 
     code: str
     value: str
@@ -85,7 +85,7 @@ class Field:
 
     @property
     def indicators(self) -> Indicators | None:
-        """The two indicators; None for a control field."""
+        """Returns the two indicators; None for a control field."""
         return self._indicators
 
     @indicators.setter
@@ -100,7 +100,7 @@ class Field:
 
     @property
     def indicator1(self) -> str:
-        """The first indicator; "" for a control field."""
+        """Returns the first indicator; "" for a control field."""
         return self._indicators.first if self._indicators else ""
 
     @indicator1.setter
@@ -109,7 +109,7 @@ class Field:
 
     @property
     def indicator2(self) -> str:
-        """The second indicator; "" for a control field."""
+        """Returns the second indicator; "" for a control field."""
         return self._indicators.second if self._indicators else ""
 
     @indicator2.setter
@@ -118,7 +118,7 @@ class Field:
 
     @classmethod
     def convert_legacy_subfields(cls, subfields: list[str]) -> list[Subfield]:
-        """Subfields from a list of codes and values by turns.
+        """Builds subfields from a list of alternating codes and values.
 
         >>> Field.convert_legacy_subfields(['a', 'A title'])
         [Subfield(code='a', value='A title')]
@@ -130,11 +130,11 @@ class Field:
 
     def __iter__(self) -> Iterator[Subfield]:
         self._position = 0
-        # Not the field itself, so that two may walk it at once.
+        # A separate iterator, so that two can run over the field at once.
         return iter(() if self.control_field else self.subfields)
 
     def __next__(self) -> Subfield:
-        """As in pymarc, the next subfield after iter(field)."""
+        """Like pymarc, returns the next subfield after iter(field)."""
         if self.control_field or self._position >= len(self.subfields):
             raise StopIteration
         self._position += 1
@@ -144,7 +144,7 @@ class Field:
         return f"<{type(self).__name__} {self}>"
 
     def __str__(self) -> str:
-        """The field as a line of MARCMaker."""
+        """Returns the field as a line of MARCMaker."""
         if self.control_field:
             return f"={self.tag}  {(self.data or '').replace(' ', chr(92))}"
         marks = "".join("\\" if one in (" ", "\\") else str(one) for one in self._indicators or ())
@@ -152,7 +152,7 @@ class Field:
         return f"={self.tag}  {marks}{parts}"
 
     def get(self, code: str, default: Any = None) -> Any:
-        """The value of the first subfield with this code."""
+        """Returns the value of the first subfield with this code."""
         for one, value in self.subfields:
             if one == code:
                 return value
@@ -177,13 +177,13 @@ class Field:
         self.subfields[places[0]] = Subfield(code, value)
 
     def value(self) -> str:
-        """The values of all subfields in one text, or the data of a control field."""
+        """Returns the values of all subfields joined together, or the data of a control field."""
         if self.control_field:
             return self.data or ""
         return " ".join(value.strip() for _, value in self.subfields)
 
     def get_subfields(self, *codes: str) -> list[str]:
-        """The values of all subfields with one of these codes, in their order."""
+        """Returns the values of all subfields with one of these codes, in order."""
         return [value for code, value in self.subfields if code in codes]
 
     def add_subfield(self, code: str, value: str, pos: int | None = None) -> None:
@@ -194,30 +194,30 @@ class Field:
         self.subfields.insert(place, Subfield(code, value))
 
     def delete_subfield(self, code: str) -> str | None:
-        """Removes the first subfield with this code, and gives its value."""
+        """Removes the first subfield with this code, and returns its value."""
         for at, subfield in enumerate(self.subfields):
             if subfield.code == code:
                 return self.subfields.pop(at).value
         return None
 
     def subfields_as_dict(self) -> dict[str, list[str]]:
-        """The values by their codes."""
+        """Returns the values by code."""
         found: dict[str, list[str]] = {}
         for code, value in self.subfields:
             found.setdefault(code, []).append(value)
         return found
 
     def is_control_field(self) -> bool:
-        """Whether the field has data in place of subfields."""
+        """Returns whether the field has data instead of subfields."""
         return self.control_field
 
     def linkage_occurrence_num(self) -> str | None:
-        """The occurrence number in subfield 6 ("880-01/$1" has "01"), or None."""
+        """Returns the occurrence number in subfield 6 ("880-01/$1" has "01"), or None."""
         linkage: str = self.get("6", "")
         return linkage.split("-")[1].split("/")[0] if linkage else None
 
     def as_marc(self, encoding: str) -> bytes:
-        """The field's bytes in ISO 2709, with its terminator."""
+        """Returns the field's bytes in ISO 2709, including its terminator."""
         if self.control_field:
             return f"{self.data}{END_OF_FIELD}".encode(encoding)
         parts = "".join(f"{SUBFIELD_INDICATOR}{code}{value}" for code, value in self.subfields)
@@ -226,7 +226,7 @@ class Field:
     as_marc21 = as_marc
 
     def format_field(self) -> str:
-        """As value(), made to be read: subdivisions of subjects stand behind " -- "."""
+        """Like value(), but for display: subject subdivisions follow " -- "."""
         if self.control_field:
             return self.data or ""
         divides = "vxyz" if self.is_subject_field() else ""
@@ -238,17 +238,17 @@ class Field:
         return "".join(parts).strip()
 
     def is_subject_field(self) -> bool:
-        """Whether the tag is one of 6XX."""
+        """Returns whether the tag is one of 6XX."""
         return self.tag.startswith("6")
 
 
 class RawField(Field):
-    """A field whose data and values are bytes as they stood in the record."""
+    """A field whose data and values are the raw bytes of the record."""
 
     __slots__ = ()
 
     def as_marc(self, encoding: str | None = None) -> bytes:
-        """The field's bytes; an encoding is of no effect."""
+        """Returns the field's bytes; the encoding is ignored."""
         if encoding is not None:
             _logger.warning("found the encoding %s for a raw field, which has its bytes", encoding)
         end = END_OF_FIELD.encode()
@@ -264,7 +264,7 @@ class RawField(Field):
 
 
 def marc8_to_unicode(marc8: bytes | str, hide_utf8_warnings: bool = False) -> str:
-    """The text of MARC-8. What is none becomes U+FFFD, and is told to the log."""
+    """Converts MARC-8 to text. Invalid characters become U+FFFD, and are logged."""
     if isinstance(marc8, str):
         return marc8
     text, bad = _regauge._marc.marc8_decode(marc8)
@@ -274,7 +274,7 @@ def marc8_to_unicode(marc8: bytes | str, hide_utf8_warnings: bool = False) -> st
 
 
 def map_marc8_field(field: Field) -> Field:
-    """Turns the bytes of a raw field into text."""
+    """Converts the bytes of a raw field to text."""
     if field.control_field:
         field.data = marc8_to_unicode(field.data)  # type: ignore[arg-type]
     else:

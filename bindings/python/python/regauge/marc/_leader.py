@@ -1,4 +1,4 @@
-"""The leader: 24 characters, each place of which has a name."""
+"""The leader: 24 characters in named positions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _place(start: int, length: int, text: str) -> property:
 
 
 class Leader:
-    """A leader whose places can be changed, by name or by index.
+    """A leader whose positions can be changed, by name or by index.
 
     >>> leader = Leader('00475cas a2200169 i 4500')
     >>> leader.record_status, leader[0:5]

@@ -23,31 +23,31 @@ from ._record import Record
 
 _END = 0x1D
 _record: Any = _regauge._marc.record
-# The classes whose instances may be filled without calling them.
+# Classes whose instances may be filled without calling their constructors.
 PLAIN: set[type[Record]] = {Record}
 
 
 class Reader:
-    """What all readers are."""
+    """The base class of all readers."""
 
     record_class: type[Record] = Record
 
 
 class MARCReader(Reader):
-    """The records of MARC 21 in ISO 2709, out of a file opened in binary mode or of bytes.
+    """Reads MARC 21 records in ISO 2709, from a file opened in binary mode or from bytes.
 
-    A broken record comes as None, with what is wrong in current_exception and its bytes in
-    current_chunk; bad_records has counted them.
+    A broken record is returned as None, with the error in current_exception and its bytes in
+    current_chunk; bad_records counts them.
 
-    to_unicode -- False gives the bytes of each value, in fields of the class RawField
+    to_unicode -- False returns the bytes of each value, in RawField fields
     force_utf8 -- reads UTF-8 whatever the leader says
-    hide_utf8_warnings -- says nothing of characters that are not MARC-8
+    hide_utf8_warnings -- suppresses warnings about characters that are not MARC-8
     utf8_handling -- "strict", "replace" or "ignore"
-    file_encoding -- another charset than MARC-8, for records that are in it against the standard
-    permissive -- of no effect, as in pymarc: a broken record never raises
+    file_encoding -- a charset to use instead of MARC-8, for non-standard records
+    permissive -- has no effect, as in pymarc: a broken record never raises
 
-    Threads may share a reader: each gets other records. Whose current_exception and current_chunk
-    are then is not known, but bad_records counts them all.
+    Threads may share a reader: each record goes to one of them. It is then undefined whose error is
+    in current_exception and current_chunk, but bad_records counts them all.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class MARCReader(Reader):
         self.permissive = permissive
         self.bad_records = 0
         self._lock = threading.RLock()
-        # What most files are read as; anything else goes the long way.
+        # The most common settings; anything else takes the slow path.
         self._plain = to_unicode and file_encoding == "iso8859-1"
         self.current_chunk: bytes | None = None
         self.current_exception: Exception | None = None
@@ -136,7 +136,7 @@ def map_records(f: Callable[[Any], Any], *files: Any) -> None:
 
 
 def _text(target: Any, encoding: str) -> Any:
-    """What stands in a file, in a text, or in the file of that name."""
+    """Returns the contents of a file, of a text, or of the file with that name."""
     if hasattr(target, "read"):
         return target.read()
     if isinstance(target, str) and os.path.exists(target):
@@ -146,7 +146,7 @@ def _text(target: Any, encoding: str) -> Any:
 
 
 class JSONReader(Reader):
-    """The records of MARC-in-JSON: one, an array of them, or one a line."""
+    """Reads MARC-in-JSON records: one, an array of them, or one per line."""
 
     def __init__(self, marc_target: Any, encoding: str = "utf-8", stream: bool = False) -> None:
         self.encoding = encoding
@@ -158,7 +158,7 @@ class JSONReader(Reader):
         try:
             value = _json.loads(data)
         except ValueError as error:
-            # Control characters within text, which JSON does not allow, and records have.
+            # Control characters in text, which JSON forbids but records contain.
             import json
 
             try:
@@ -179,7 +179,8 @@ class JSONReader(Reader):
 
 
 class MARCMakerReader(Reader):
-    """The records of MARCMaker, which str(record) writes: a line a field, a blank line between."""
+    """Reads MARCMaker records, as written by str(record): a line per field, a blank line in
+    between."""
 
     def __init__(self, target: Any, encoding: str | None = "utf-8") -> None:
         text = _text(target, encoding or "utf-8")
@@ -198,7 +199,7 @@ class MARCMakerReader(Reader):
             return Leader(content)
         if tag < "010":
             return Field(tag, data=content)
-        # What stands before the first "$" are the indicators.
+        # The indicators precede the first "$".
         parts = [Subfield(part[:1], part[1:]) for part in content[3:].split("$")]
         return Field(tag, Indicators(content[0], content[1]), parts)
 
@@ -220,10 +221,10 @@ class MARCMakerReader(Reader):
 
 
 class XMLReader(Reader):
-    """The records of MARCXML, out of a path, a file opened in binary mode, or bytes.
+    """Reads MARCXML records, from a path, a file opened in binary mode, or bytes.
 
-    permissive -- a broken record comes as None, with what is wrong in current_exception, instead
-        of raising DecodeError
+    permissive -- returns a broken record as None, with the error in current_exception, instead of
+        raising DecodeError
     """
 
     def __init__(self, target: Any, permissive: bool = False) -> None:
@@ -251,5 +252,5 @@ class XMLReader(Reader):
 
 
 def parse_json_to_array(json_file: Any) -> list[Record]:
-    """The records of MARC-in-JSON as a list."""
+    """Returns the records of MARC-in-JSON as a list."""
     return list(JSONReader(json_file))

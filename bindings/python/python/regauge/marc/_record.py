@@ -52,20 +52,20 @@ class Record:
     >>> Record(record.as_marc()).title
     'A title'
 
-    A record that was read keeps its bytes, and makes its fields when they are asked for; one that
-    nobody changed is written with the very bytes that it was read from.
+    A record that was read keeps its bytes, and creates its fields on first access; an unchanged
+    record is written with the exact bytes that it was read from.
     """
 
     __slots__ = (
         "leader", "_fields", "_later", "_raw", "_first", "_regular", "pos", "force_utf8", "to_unicode", "_at"
     )
 
-    # Whether the bytes of a record that nobody changed are kept whatever their charset is.
+    # Whether the bytes of an unchanged record are kept whatever their charset is.
     _keeps_bytes = True
     _from_marc8 = staticmethod(marc8_to_unicode)
 
     leader: Leader
-    # Of a record that was read from MARCXML, until somebody asks for its fields.
+    # For a record read from MARCXML, until its fields are accessed.
     _later: Any
 
     def __init__(
@@ -100,7 +100,7 @@ class Record:
 
     @classmethod
     def _of_later(cls, leader: str, fields: Any) -> Record:
-        """The record of fields that are still to be made."""
+        """Creates a record whose fields are created later."""
         record = cls.__new__(cls)
         record.leader = Leader(leader)
         record._first = None
@@ -115,7 +115,7 @@ class Record:
 
     @property
     def fields(self) -> list[Field]:
-        """The fields, made from what was read when they are asked for first."""
+        """Returns the fields, creating them from the input on first access."""
         made = self._fields
         if made is None:
             raw = self._raw
@@ -126,7 +126,7 @@ class Record:
                 made = _native.settle(self, later.make(Field, Subfield, Indicators))
                 self._later = None
             else:
-                # Another thread has just made them.
+                # Another thread has just created them.
                 made = self._fields
                 assert made is not None
         return made
@@ -136,14 +136,14 @@ class Record:
         self._fields = value
 
     def __str__(self) -> str:
-        """The record as MARCMaker has it: a line for each field."""
+        """Returns the record in MARCMaker format: a line per field."""
         return "\n".join([f"=LDR  {self.leader}", *map(str, self.fields)]) + "\n"
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.leader} {len(self.fields)} fields>"
 
     def get(self, tag: str, default: Any = None) -> Any:
-        """The first field with this tag."""
+        """Returns the first field with this tag."""
         for field in self.fields:
             if field.tag == tag:
                 return field
@@ -160,11 +160,11 @@ class Record:
 
     def __iter__(self) -> Iterator[Field]:
         self._at = 0
-        # Not the record itself, so that two may walk it at once.
+        # A separate iterator, so that two can run over the record at once.
         return iter(self.fields)
 
     def __next__(self) -> Field:
-        """As in pymarc, the next field after iter(record)."""
+        """Like pymarc, returns the next field after iter(record)."""
         if self._at >= len(self.fields):
             raise StopIteration
         self._at += 1
@@ -175,12 +175,12 @@ class Record:
         self.fields.extend(fields)
 
     def add_grouped_field(self, *fields: Field) -> None:
-        """Adds each field behind the others of its hundred."""
+        """Adds each field after the others of its hundred (2XX, 3XX, …)."""
         for field in fields:
             self._insert(field, 1)
 
     def add_ordered_field(self, *fields: Field) -> None:
-        """Adds each field where the order of the tags has its place."""
+        """Adds each field where it belongs in tag order."""
         for field in fields:
             self._insert(field, 3)
 
@@ -207,13 +207,13 @@ class Record:
         self.fields[:] = [field for field in self.fields if field.tag not in tags]
 
     def get_fields(self, *args: str) -> list[Field]:
-        """The fields with these tags, in their order; all of them without a tag."""
+        """Returns the fields with these tags, in order; without a tag, all of them."""
         if not args:
             return self.fields
         return [field for field in self.fields if field.tag in args]
 
     def get_linked_fields(self, field: Field) -> list[Field]:
-        """The fields 880 that belong to this field."""
+        """Returns the 880 fields that belong to this field."""
         number = field.linkage_occurrence_num()
         linked = [one for one in self.get_fields("880") if one.linkage_occurrence_num() == number]
         if number is not None and not linked:
@@ -268,13 +268,13 @@ class Record:
         if not fields:
             raise NoFieldsFound
         self._fields = fields
-        # What these fields were made from, to see later whether anybody has changed them.
+        # What these fields were created from, to detect changes later.
         if to_unicode:
             self._raw = marc
             self._first = leader
 
     def _is_unchanged(self) -> bool:
-        """Whether the record still says what the bytes say that it was read from."""
+        """Returns whether the record still matches the bytes it was read from."""
         if self._raw is None or self.leader.leader != self._first:
             return False
         if self._fields is None:
@@ -284,8 +284,8 @@ class Record:
         return len(mine) == len(read) and all(map(_same, mine, read))
 
     def as_marc(self) -> bytes:
-        """The record's bytes in ISO 2709: the very bytes that it was read from if nobody has
-        changed it, else in UTF-8."""
+        """Returns the record's bytes in ISO 2709: the exact bytes it was read from if it is
+        unchanged, else UTF-8."""
         raw = self._raw
         if raw is not None and (self._keeps_bytes or self.leader.leader[9] == "a"):
             if self._fields is None and self.leader.leader == self._first:
@@ -324,7 +324,7 @@ class Record:
     as_marc21 = as_marc
 
     def as_dict(self) -> dict[str, Any]:
-        """The record in the shape of MARC-in-JSON."""
+        """Returns the record in the shape of MARC-in-JSON."""
         fields: list[dict[str, Any]] = []
         for field in self.fields:
             if field.control_field:
@@ -337,7 +337,7 @@ class Record:
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Record:
-        """The record of a dict in the shape of MARC-in-JSON."""
+        """Creates a record from a dict in the shape of MARC-in-JSON."""
         record = cls()
         record.leader = Leader(value["leader"])
         for entry in value["fields"]:
@@ -352,7 +352,7 @@ class Record:
         return record
 
     def as_json(self, **kwargs: Any) -> str:
-        """The record as MARC-in-JSON; arguments are those of json.dumps."""
+        """Returns the record as MARC-in-JSON; takes the arguments of json.dumps."""
         return json.dumps(self.as_dict(), **kwargs)
 
     def _title_of(self, tag: str) -> str | None:
@@ -375,7 +375,7 @@ class Record:
 
     @property
     def isbn(self) -> str | None:
-        """The first ISBN, without hyphens and what stands behind it."""
+        """The first ISBN, without hyphens and trailing qualifiers."""
         field = self.get("020")
         found = _isbn.search((field and field.get("a")) or "")
         return found.group().replace("-", "") if found else None
@@ -463,7 +463,7 @@ class Record:
         return self._published("c")
 
 
-# https://www.loc.gov/marc/bibliographic/, with the local tags that pymarc counts in.
+# https://www.loc.gov/marc/bibliographic/, plus the local tags that pymarc includes.
 _SUBJECTS = "600 610 611 630 648 650 651 653 654 655 656 657 658 662 690 691 696 697 698 699".split()
 _ADDED = "700 710 711 720 730 740 752 753 754 790 791 792 793 796 797 798 799".split()
 _NOTES = (
@@ -474,7 +474,7 @@ _NOTES = (
 
 
 def _same(one: Field, other: Field) -> bool:
-    """Whether two fields say the same."""
+    """Returns whether two fields have the same content."""
     return (
         one.tag == other.tag
         and one.data == other.data
@@ -484,7 +484,7 @@ def _same(one: Field, other: Field) -> bool:
 
 
 def _entries(marc: bytes, leader: str) -> Any:
-    """Tag and content of each field that the directory names, as far as it makes sense."""
+    """Yields the tag and the content of each field in the directory, as far as it makes sense."""
     base = int(marc[12:17])
     if base <= 0:
         raise BaseAddressNotFound
@@ -502,7 +502,7 @@ def _entries(marc: bytes, leader: str) -> Any:
 
 
 def _split(content: bytes) -> tuple[str, str, list[tuple[str, bytes]]]:
-    """The indicators and the subfields of a data field: two indicators, whatever is there."""
+    """Returns the indicators and the subfields of a data field: always two indicators."""
     head, *pieces = content.split(SUBFIELD_INDICATOR.encode())
     indicators = head.decode("ascii")
     if len(indicators) != 2:
@@ -521,12 +521,12 @@ def _split(content: bytes) -> tuple[str, str, list[tuple[str, bytes]]]:
 
 
 def _fields_of(document: bytes) -> Any:
-    """Fields that are still to be made, of a copy of them."""
+    """Returns fields that are created later, from a copy of them."""
     return _native.Fields(document)
 
 
 def _raw_field(tag: str, content: bytes, control: bool) -> Field:
-    """The field with bytes in place of text."""
+    """Returns the field with bytes instead of text."""
     if control:
         return RawField(tag, data=content)  # type: ignore[arg-type]
     first, second, parts = _split(content)
@@ -535,7 +535,7 @@ def _raw_field(tag: str, content: bytes, control: bool) -> Field:
 
 
 def normalize_subfield_code(subfield: bytes) -> tuple[str, int]:
-    """The nearest ASCII character of a code that is none, and how many bytes it had."""
+    """Returns the nearest ASCII character of a non-ASCII code, and its length in bytes."""
     try:
         text = subfield.decode("utf-8")
         length = len(text[0].encode())
@@ -546,7 +546,7 @@ def normalize_subfield_code(subfield: bytes) -> tuple[str, int]:
 
 
 def map_marc8_record(record: Record) -> Record:
-    """Turns the bytes of a record of raw fields into text."""
+    """Converts the bytes of a record of raw fields to text."""
     record.fields = [map_marc8_field(field) for field in record.fields]
     record.leader.coding_scheme = "a"
     return record

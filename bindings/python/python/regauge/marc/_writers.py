@@ -16,11 +16,11 @@ _write_xml = _regauge._marc.write_xml
 
 
 class Writer:
-    """What all writers are: write(record), then close(). Threads may share one."""
+    """The base class of all writers: write(record), then close(). Threads may share one."""
 
     def __init__(self, file_handle: Any) -> None:
         self.file_handle: Any = file_handle
-        # A record is written whole, and what stands between records once.
+        # A record is written in one piece, and separators exactly once.
         self._lock = threading.RLock()
 
     def write(self, record: Record) -> None:
@@ -53,7 +53,7 @@ class MARCWriter(Writer):
     """Writes ISO 2709 to a file opened in binary mode."""
 
     def write(self, record: Record) -> None:
-        """Writes a record: with the bytes that it was read from, if nobody has changed it."""
+        """Writes a record: if unchanged, with the bytes that it was read from."""
         if not isinstance(record, Record):
             raise WriteNeedsRecord
         file = self.file_handle
@@ -65,7 +65,7 @@ class MARCWriter(Writer):
 
 
 class JSONWriter(Writer):
-    """Writes an array of MARC-in-JSON to a file opened in text mode. It has to be closed."""
+    """Writes an array of MARC-in-JSON to a file opened in text mode. It must be closed."""
 
     def __init__(self, file_handle: Any) -> None:
         super().__init__(file_handle)
@@ -90,7 +90,7 @@ class JSONWriter(Writer):
 
 
 class TextWriter(Writer):
-    """Writes MARCMaker to a file opened in text mode, a blank line between records."""
+    """Writes MARCMaker to a file opened in text mode, with a blank line between records."""
 
     def __init__(self, file_handle: Any) -> None:
         super().__init__(file_handle)
@@ -106,8 +106,7 @@ class TextWriter(Writer):
 
 
 class XMLWriter(Writer):
-    """Writes MARCXML to a file opened in binary mode. It has to be closed.
-    """
+    """Writes MARCXML to a file opened in binary mode. It must be closed."""
 
     def __init__(self, file_handle: Any) -> None:
         super().__init__(file_handle)
@@ -125,7 +124,7 @@ class XMLWriter(Writer):
             first = self.write_count == 0
             made = _write_xml(leader, record.fields, Field, first)
             if made is None:
-                # Fields of other classes, bytes in place of text.
+                # Fields of other classes, bytes instead of text.
                 made = (_HEAD if first else b"") + record_to_xml(record, encoding="utf-8")
             file.write(made)
             self.write_count += 1

@@ -1,4 +1,4 @@
-"""MARCXML in the ways of pymarc: by the XML parser of Python's own, with its handlers."""
+"""MARCXML as in pymarc: with Python's own XML parser, and its handlers."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MARC_XML_SCHEMA = f"{MARC_XML_NS} http://www.loc.gov/standards/marcxml/schema/MA
 
 
 class XmlHandler(ContentHandler):
-    """Makes records of what an XML parser says; a subclass can have its own process_record.
+    """Builds records from the events of an XML parser; a subclass can override process_record.
 
-    strict -- passes over elements of other namespaces
-    normalize_form -- a normal form of Unicode for all text: "NFC", "NFD", …
+    strict -- skips elements of other namespaces
+    normalize_form -- Unicode normalization form of all text: "NFC", "NFD", …
     """
 
     record_class: type[Record] = Record
@@ -38,7 +38,7 @@ class XmlHandler(ContentHandler):
         self._parts: list[str] = []
 
     def startElementNS(self, name: Any, qname: Any, attrs: Any) -> None:  # noqa: N802
-        """An element begins."""
+        """Called when an element starts."""
         space, element = name
         if self._strict and space != MARC_XML_NS:
             return
@@ -54,7 +54,7 @@ class XmlHandler(ContentHandler):
             self._code = attrs[(None, "code")]
 
     def endElementNS(self, name: Any, qname: Any) -> None:  # noqa: N802
-        """An element ends."""
+        """Called when an element ends."""
         space, element = name
         if self._strict and space != MARC_XML_NS:
             return
@@ -79,11 +79,11 @@ class XmlHandler(ContentHandler):
             self._field = None
 
     def characters(self, content: str) -> None:
-        """A piece of text."""
+        """Called with a piece of text."""
         self._parts.append(content)
 
     def process_record(self, record: Record) -> None:
-        """Is called with each record; keeps it."""
+        """Called with each record; keeps it."""
         self.records.append(record)
 
 
@@ -106,14 +106,14 @@ def map_xml(function: Callable[[Record], Any], *files: Any) -> None:
 def parse_xml_to_array(
     xml_file: Any, strict: bool = False, normalize_form: Any = None
 ) -> list[Record]:
-    """The records of MARCXML as a list."""
+    """Returns the records of MARCXML as a list."""
     handler = XmlHandler(strict, normalize_form)
     parse_xml(xml_file, handler)
     return handler.records
 
 
 def record_to_xml_node(record: Record, quiet: bool = False, namespace: bool = False) -> Any:
-    """The record as an element of xml.etree."""
+    """Returns the record as an element of xml.etree."""
 
     def text(value: Any) -> str:
         return value if isinstance(value, str) else marc8_to_unicode(value, quiet)
@@ -139,6 +139,6 @@ def record_to_xml_node(record: Record, quiet: bool = False, namespace: bool = Fa
 def record_to_xml(
     record: Record, quiet: bool = False, namespace: bool = False, encoding: str = "us-ascii"
 ) -> bytes:
-    """The record as bytes of XML."""
+    """Returns the record as bytes of XML."""
     made: bytes = ET.tostring(record_to_xml_node(record, quiet, namespace), encoding=encoding)
     return made

@@ -13,20 +13,20 @@ dumps = _regauge.marcjson.dumps
 
 
 def load(source: Any, /, **options: Any) -> Any:
-    """The records in a file as a list of dicts; options are those of loads."""
+    """Returns the records in a file as a list of dicts; takes the options of loads."""
     return loads(_files.read(source), **options)
 
 
 def dump(value: Any, target: Any, /, **options: Any) -> None:
-    """Writes records, dicts, to a file; options are those of dumps."""
+    """Writes records, as dicts, to a file; takes the options of dumps."""
     _files.write(target, dumps(value, **options))
 
 
 def iter_load(source: Any, /, **options: Any) -> _regauge.Documents:
-    """The records of a file as dicts, one by one."""
+    """Yields the records of a file as dicts, one by one."""
     return _regauge.iter_load("marc-json", source, options or None)
 
 
 def Writer(target: Any, /, **options: Any) -> _regauge.Writer:  # noqa: N802
-    """A writer of records as dicts."""
+    """Returns a writer of records as dicts."""
     return _regauge.writer("marc-json", target, options or None)

@@ -1,9 +1,9 @@
-//! MARC 21 by several threads, without the interpreter's lock, in the order of the input.
+//! Parallel MARC 21 parsing without the GVL, preserving the order of the input.
 //!
-//! A piece of the input is cut where records end, its parts are read at the same time, and the
-//! records wait until they are asked for. Anything unusual (a broken record, one whose length is
-//! wrong, one too long for a piece) ends that: from the beginning of the piece at hand the stream
-//! goes on with one reader, so that errors and repairs are what they are without threads.
+//! A chunk of the input is cut at record boundaries, its parts are read concurrently, and the
+//! records are queued until requested. Anything unusual (a broken record, one with a wrong length,
+//! one too long for a chunk) ends that: from the beginning of the current chunk, the stream
+//! continues with a single reader, so that errors and repairs are the same as without threads.
 
 use std::collections::VecDeque;
 use std::io::Read as _;
@@ -16,19 +16,19 @@ use regauge::{Format, Limits, OnLoss, Sink as _, Source as _, marc};
 use crate::ruby::{self, Jump};
 use crate::stream::FromRead;
 
-/// Bytes that a thread reads at a time.
+/// Bytes per thread and read.
 const PART_BYTES: usize = 256 << 10;
 
-/// What is read ahead.
+/// The state of reading ahead.
 pub struct Ahead {
     threads: usize,
     options: Options,
     limits: Limits,
     input: Input,
     ready: VecDeque<Record>,
-    /// Bytes and records that are behind.
+    /// Bytes and records already passed.
     pub offset: u64,
-    /// Records that are behind.
+    /// Records already passed.
     pub records: u64,
 }
 
@@ -37,24 +37,24 @@ enum Input {
     Read { read: FromRead, left: Vec<u8>, ended: bool },
 }
 
-/// What the next step is.
+/// The next step.
 pub enum Next {
     /// A record.
     Record(Box<Record>),
-    /// Nothing is left.
+    /// The end.
     End,
-    /// One reader has to go on with these bytes, and what `read` gives behind them.
+    /// A single reader has to continue with these bytes, followed by what `read` returns.
     GoOn(Vec<u8>, Option<FromRead>),
-    /// The same, with bytes that stay where they are.
+    /// The same, with bytes that are pinned.
     GoOnSlice(&'static [u8]),
-    /// Reading failed: a method of Ruby raised.
+    /// Reading failed: a Ruby method raised.
     Failed(std::io::Error),
     /// Something interrupted the thread.
     Jumped(Jump),
 }
 
 impl Ahead {
-    /// Reads a string's bytes, or what `read` gives, by so many threads.
+    /// Reads a string's bytes, or what `read` returns, with this many threads.
     pub fn new(
         threads: usize,
         options: Options,
@@ -69,7 +69,7 @@ impl Ahead {
         Ahead { threads, options, limits, input, ready: VecDeque::new(), offset: 0, records: 0 }
     }
 
-    /// The next record, read ahead with others.
+    /// Returns the next record, reading ahead.
     pub fn next(&mut self) -> Next {
         if let Some(record) = self.ready.pop_front() {
             return Next::Record(Box::new(record));
@@ -108,7 +108,7 @@ impl Ahead {
                     .iter()
                     .map(|part| scope.spawn(|| records(part, options, limits)))
                     .collect();
-                // Every thread is waited for, also when one has found something unusual.
+                // Wait for every thread, even if one has found something unusual.
                 let read: Vec<_> = readers.into_iter().map(|reader| reader.join()).collect();
                 read.into_iter().map(|read| read.ok().flatten()).collect()
             })
@@ -127,7 +127,7 @@ impl Ahead {
         }
         match self.ready.pop_front() {
             Some(record) => Next::Record(Box::new(record)),
-            // Only what may stand between records.
+            // Only what is allowed between records.
             None => self.next(),
         }
     }
@@ -140,7 +140,7 @@ impl Ahead {
     }
 }
 
-/// Cuts bytes that end with a record into parts that do.
+/// Cuts bytes that end at a record boundary into parts that do, too.
 fn parts(bytes: &[u8], count: usize) -> Vec<&[u8]> {
     let size = bytes.len().div_ceil(count).max(1);
     let (mut parts, mut rest) = (Vec::new(), bytes);
@@ -154,7 +154,7 @@ fn parts(bytes: &[u8], count: usize) -> Vec<&[u8]> {
     parts
 }
 
-/// The records of a part; `None` where one is not as it should be.
+/// Reads the records of a part; `None` if one of them is irregular.
 fn records(part: &[u8], options: &Options, limits: &Limits) -> Option<Vec<Record>> {
     let mut builder = RecordBuilder::new(limits, Fidelity::new(OnLoss::Approximate, Format::Marc));
     let parser = marc::iso2709::Parser::new(options.clone(), *limits);

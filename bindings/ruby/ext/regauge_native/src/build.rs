@@ -1,12 +1,12 @@
-//! Events to objects.
+//! Builds Ruby objects from events.
 //!
 //! Values wait on a stack until their container ends, and then become an array or a hash in one
-//! call: to append them one by one costs about twice as much. A container that an alias may name
-//! while it is still open is made when it begins, and filled when it ends.
+//! call: appending them one by one costs about twice as much. A container that an alias may refer
+//! to while it is open is created when it begins, and filled when it ends.
 //!
-//! Advice for those who change this file: whatever waits must lie on the stack, where the
-//! collector sees it, before the next call of Ruby. Rare kinds of values are made by the Ruby side
-//! (`lib/regauge/build.rb`), which gets plain values only.
+//! If you change this file: anything waiting must be on the stack, where the collector sees it,
+//! before the next call into Ruby. Rare kinds of values are created on the Ruby side
+//! (`lib/regauge/build.rb`), which gets only plain values.
 
 use regauge::event::ShortText;
 use regauge::fidelity::Fidelity;
@@ -20,60 +20,60 @@ use crate::options::{Settings, permitted};
 use crate::ruby::{self, Jump, NIL, VALUE};
 use crate::scratch::Scratch;
 
-/// What is open.
+/// An open item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Array,
     Map,
-    /// A map whose pairs are left on the stack for the type around it.
+    /// A map whose pairs stay on the stack for the enclosing type.
     Pairs,
-    /// An array or map that was made when it began: it lies below its values.
+    /// An array or map created when it began: it is below its values.
     Early,
-    /// An anchor of this number.
+    /// An anchor with this number.
     Anchor(u64),
-    /// A type: its name lies below its value.
+    /// A type: its name is below its value.
     Typed(Typed),
 }
 
-/// What stands around a value.
+/// The type of an enclosed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Typed {
-    /// An object with instance variables, which lies on the stack behind its name where an alias
-    /// may name it.
+    /// An object with instance variables; it is on the stack after its name if an alias may refer
+    /// to it.
     Object { early: bool },
     /// The encoding of a string.
     Encoding,
-    /// Instance variables of a value that is no object.
+    /// Instance variables of a value that is not a plain object.
     Variables,
-    /// Anything else: its origin; the kind lies on the stack behind the name.
+    /// Anything else: its origin; the kind is on the stack after the name.
     Other(Origin),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     kind: Kind,
-    /// The number of values below those of the container.
+    /// The number of values below the container's.
     base: u32,
     /// Whether all keys are strings and symbols.
     plain: bool,
 }
 
-/// Makes the objects of one document after the other.
+/// Builds the objects of consecutive documents.
 pub struct Build<'a> {
     scratch: &'a Scratch,
     settings: &'a Settings,
     frames: Vec<Frame>,
-    /// Whether the next container is to be made at its beginning.
+    /// Whether the next container has to be created when it begins.
     early: bool,
-    /// A jump that a method of Ruby made.
+    /// A non-local exit from a Ruby method.
     pub jump: Option<Jump>,
-    /// Whether no method of Ruby is to be called: the document is read for its error's path.
+    /// Whether Ruby methods must not be called: the document is read for its error's path.
     pub quiet: bool,
     fidelity: Fidelity,
 }
 
 impl<'a> Build<'a> {
-    /// At the beginning of a document.
+    /// Resets the state at the beginning of a document.
     pub fn new(scratch: &'a Scratch, settings: &'a Settings) -> Build<'a> {
         Build {
             scratch,
@@ -86,20 +86,20 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// The object of the document that is whole.
+    /// Returns the object of a complete document.
     pub fn take(&mut self) -> VALUE {
         let value = self.scratch.values.at(0);
         self.reset();
         value
     }
 
-    /// Takes the object of a whole document that was made elsewhere.
+    /// Accepts the object of a complete document created elsewhere.
     pub fn found(&mut self, value: VALUE) {
         self.reset();
         self.scratch.values.push(value);
     }
 
-    /// Forgets the document at hand.
+    /// Discards the current document.
     pub fn reset(&mut self) {
         self.scratch.values.truncate(0);
         self.scratch.anchors.truncate(0);
@@ -114,7 +114,7 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// An array of values that are no objects.
+    /// Adds an array of immediate values.
     #[inline(always)]
     fn simple_array(&mut self, values: &[VALUE]) -> Result {
         let array = ruby::array_of_simple(values);
@@ -138,8 +138,7 @@ impl<'a> Build<'a> {
         self.push(string)
     }
 
-    /// The result of a call of Ruby, put on the stack in the place of what lies there from `base`
-    /// on.
+    /// Pushes the result of a call into Ruby, replacing the stack from `base` on.
     fn called(&mut self, base: usize, result: std::result::Result<VALUE, Jump>) -> Result {
         match result {
             Ok(value) => {
@@ -156,7 +155,7 @@ impl<'a> Build<'a> {
         Err(Error::new(ErrorKind::Io, "a method raised an exception"))
     }
 
-    /// A value that the Ruby side makes.
+    /// Adds a value that the Ruby side creates.
     #[cold]
     fn special(&mut self, kind: &str, arguments: &[VALUE]) -> Result {
         if self.quiet {
@@ -171,7 +170,7 @@ impl<'a> Build<'a> {
         self.called(base, result)
     }
 
-    /// The hash of the pairs from `base` on.
+    /// Builds a hash from the pairs from `base` on.
     #[inline]
     fn hash(&mut self, hash: VALUE, base: usize, plain: bool) -> Result {
         let pairs = self.scratch.values.from(base);
@@ -189,7 +188,7 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// A hash of the pairs from `base` on, whose keys are text.
+    /// Builds a hash from the pairs from `base` on, whose keys are text.
     #[inline]
     fn plain_hash(&mut self, base: usize) -> Result<VALUE> {
         if self.settings.core.duplicate_keys == regauge::convert::DuplicateKeys::Refuse {
@@ -216,12 +215,12 @@ impl<'a> Build<'a> {
             .hint(Hint::set(Opt::DuplicateKeys, "keep").to("have the last"))
     }
 
-    /// The class of this name, if it may be built.
+    /// Returns the class of this name, if it is permitted.
     pub fn permitted(&self, name: VALUE) -> VALUE {
         if self.quiet { NIL } else { permitted(self.settings.permit, name) }
     }
 
-    /// An object of a class that may be built, or an inert one.
+    /// Creates an object of a permitted class, or an inert one.
     fn new_object(&mut self, name: VALUE) -> Result<VALUE> {
         let class = self.permitted(name);
         let names = names();
@@ -233,8 +232,8 @@ impl<'a> Build<'a> {
             Ok(_) => Err(Error::new(
                 ErrorKind::Unsupported,
                 format!(
-                    "found an object of {} with instance variables, but such objects are none \
-                     that can simply have them",
+                    "found an object of {} with instance variables, but such objects cannot \
+                     simply have them",
                     crate::options::word(name).unwrap_or_default()
                 ),
             )),
@@ -242,8 +241,9 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Makes sure that what lies from `base` on are pairs whose keys are text: a document in the
-    /// reversible notation can put any value into a type, and Marshal can give a field any symbol.
+    /// Checks that the stack from `base` on holds pairs whose keys are text: a document in the
+    /// reversible notation can put any value into a type, and Marshal can use any symbol as a field
+    /// name.
     fn check_fields(&mut self, base: usize) -> Result {
         let values = &self.scratch.values;
         let mut good = (values.len() - base).is_multiple_of(2);
@@ -256,7 +256,7 @@ impl<'a> Build<'a> {
         if good { Ok(()) } else { Err(no_fields()) }
     }
 
-    /// The end of an object: its name lies at `base - 1`, or before the object, and then its pairs.
+    /// Ends an object: its name is at `base - 1`, or before the object, followed by its pairs.
     fn end_object(&mut self, base: usize, early: bool) -> Result {
         self.check_fields(base)?;
         let values = &self.scratch.values;
@@ -296,7 +296,7 @@ impl<'a> Build<'a> {
         self.push(object)
     }
 
-    /// The end of a value with instance variables: `value`, the value, `ivars`, a hash.
+    /// Ends a value with instance variables: `value`, the value, `ivars`, a hash.
     #[cold]
     fn end_variables(&mut self, base: usize) -> Result {
         self.check_fields(base)?;
@@ -306,7 +306,7 @@ impl<'a> Build<'a> {
         }
         let (mut value, variables) = (values.at(base + 1), values.at(base + 3));
         if self.settings.freeze {
-            // What is frozen already takes no more variables.
+            // Frozen values accept no more variables.
             value = match ruby::call(value, names().id_dup, &[]) {
                 Ok(copy) => copy,
                 Err(jump) => return self.jumped(jump),
@@ -342,7 +342,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// The end of any other type: its name, its kind and the value lie from `base - 2` on.
+    /// Ends any other type: its name, its kind and the value are at `base - 2` and up.
     #[cold]
     fn end_other(&mut self, base: usize, origin: Origin) -> Result {
         let start = base - 2;
@@ -352,7 +352,7 @@ impl<'a> Build<'a> {
         }
         let values = &self.scratch.values;
         let (name, kind, value) = (values.at(start), values.at(start + 1), values.at(base));
-        // The classes and numbers in odd notation of a Marshal document.
+        // The classes, and the non-canonical numbers, of a Marshal document.
         let origin = ruby::interned(origin.name());
         values.push(origin);
         let names = names();
@@ -365,8 +365,8 @@ impl<'a> Build<'a> {
 /// `T_OBJECT`.
 const T_OBJECT: u32 = 1;
 
-/// A hash of the pairs from `base` on of the stack, whose keys are interned text or symbols, the last
-/// of several pairs with one key.
+/// Builds a hash from the pairs from `base` on, whose keys are interned text or symbols; of
+/// duplicate keys, the last wins.
 #[inline]
 pub fn plain_hash(scratch: &Scratch, base: usize) -> VALUE {
     let pairs = scratch.values.from(base);
@@ -590,7 +590,7 @@ impl Sink for Build<'_> {
                     self.plain_hash(base)?
                 } else {
                     let hash = ruby::hash();
-                    // Where methods run, the hash has to be seen too: by this thread's stack.
+                    // If methods run, the hash has to be visible too: from this thread's stack.
                     self.hash(hash, base, false)?;
                     ruby::keep(hash);
                     hash
@@ -683,7 +683,7 @@ impl Sink for Build<'_> {
         }
         Err(Error::new(
             ErrorKind::Unsupported,
-            "found a value that stands in itself where Ruby has to make it as a whole",
+            "found a value that contains itself, but that Ruby has to create as a whole",
         ))
     }
 
@@ -694,16 +694,16 @@ impl Sink for Build<'_> {
 
 #[cold]
 fn no_fields() -> Error {
-    Error::new(ErrorKind::Syntax, "found an object whose fields are no map from names to values")
+    Error::new(ErrorKind::Syntax, "found an object whose fields are not a map from names to values")
 }
 
-/// Objects that Marshal writes as such, but that are none with simple instance variables.
+/// Types of objects that Marshal writes as objects, but that have no plain instance variables.
 fn is_structural(name: &str) -> bool {
     name == "Range"
 }
 
 impl Build<'_> {
-    /// Begins a container that an alias may name.
+    /// Begins a container that an alias may refer to.
     #[cold]
     fn begin_early(&mut self, container: VALUE) -> Result {
         self.early = false;

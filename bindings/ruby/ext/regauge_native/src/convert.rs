@@ -1,4 +1,4 @@
-//! From bytes to bytes: no object is built, so other threads run meanwhile.
+//! Converts bytes to bytes: no object is built, so other threads run meanwhile.
 
 use regauge::convert::{Input, Summary, convert};
 use regauge::detect::{self, HEAD_BYTES};
@@ -13,10 +13,10 @@ use crate::errors::{Phase, exception};
 use crate::options::{Settings, word};
 use crate::ruby::{self, Raise, VALUE};
 
-/// The format of a name.
+/// Returns the format of a name.
 ///
 /// # Errors
-/// An `ArgumentError` with the names that there are.
+/// An `ArgumentError` that lists the valid names.
 pub fn format_of(value: VALUE) -> Result<Format, Raise> {
     let name = word(value).unwrap_or_default();
     name.replace('_', "-")
@@ -29,12 +29,12 @@ fn settings(from: VALUE, to: VALUE, keywords: VALUE) -> Result<Settings, Raise> 
     let (from, to) = (format_of(from)?, format_of(to)?);
     let mut settings = Settings::parse(from, keywords)?;
     settings.core.to = to;
-    // Between formats objects are understood where they can be.
+    // Between formats, objects are converted as far as possible.
     settings.core.marshal.inert = false;
     Ok(settings)
 }
 
-/// `Native.convert(string, from, to, keywords)`: the bytes, and what was not kept.
+/// `Native.convert(string, from, to, keywords)`: returns the bytes, and what was not kept.
 pub fn convert_string(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[string, from, to, keywords] = arguments else {
         return Err(ruby::argument_error("convert takes a string, two formats and keywords"));
@@ -59,7 +59,7 @@ pub fn convert_string(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     Ok(ruby::array(&[output, report]))
 }
 
-/// `Native.convert_file(input path, output path, from, to, keywords)`: what was not kept.
+/// `Native.convert_file(input path, output path, from, to, keywords)`: returns what was not kept.
 pub fn convert_file(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[input, output, from, to, keywords] = arguments else {
         return Err(ruby::argument_error("convert_file takes two paths, two formats and keywords"));
@@ -86,7 +86,7 @@ fn files(input: &str, output: &str, options: &Options) -> regauge::Result<Conver
     Ok((summary, bad))
 }
 
-/// Keeps the broken records that have a name: the first thousand.
+/// Keeps the broken records that are listed: the first thousand.
 fn keep(bad: &mut Vec<BadRecord>, piece: Skipped) {
     match (piece.error, bad.last_mut()) {
         (Some(error), _) => bad.push(BadRecord { error, bytes: piece.bytes }),
@@ -95,7 +95,8 @@ fn keep(bad: &mut Vec<BadRecord>, piece: Skipped) {
     }
 }
 
-/// `{ documents:, bad_records:, bad_record_count:, losses: [{ kind:, count:, examples: […] }] }`.
+/// Returns `{ documents:, bad_records:, bad_record_count:, losses: [{ kind:, count:, examples: […]
+/// }] }`.
 fn report(summary: &Summary, bad: &[BadRecord]) -> Result<VALUE, Raise> {
     let list = ruby::array(&[]);
     for loss in summary.fidelity.losses() {
@@ -133,7 +134,7 @@ fn report(summary: &Summary, bad: &[BadRecord]) -> Result<VALUE, Raise> {
     ])
 }
 
-/// A hash with symbols as keys.
+/// Builds a hash with symbol keys.
 pub fn table(pairs: &[(&str, VALUE)]) -> Result<VALUE, Raise> {
     let hash = ruby::hash();
     for (name, value) in pairs {
@@ -142,7 +143,7 @@ pub fn table(pairs: &[(&str, VALUE)]) -> Result<VALUE, Raise> {
     Ok(hash)
 }
 
-/// `Native.inspect(string, format, keywords)`: what is in it.
+/// `Native.inspect(string, format, keywords)`: describes the content.
 pub fn inspect(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[string, format, keywords] = arguments else {
         return Err(ruby::argument_error("inspect takes a string, a format and keywords"));
@@ -191,8 +192,8 @@ pub fn inspect(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ])
 }
 
-/// `Native.option_table`: the core's table of options as the tests read it, for each keyword its name,
-/// the values that it takes as Ruby writes them, the side and the formats, none for all.
+/// `Native.option_table`: the core's table of options for the tests; for each keyword its name, its
+/// values in Ruby notation, the side, and the formats (none means all).
 pub fn option_table(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let table = ruby::array(&[]);
     for row in &OPTIONS {
@@ -211,8 +212,8 @@ pub fn option_table(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     Ok(table)
 }
 
-/// `Native.detect(string, name)`: the format that a file's name or its first bytes tell, or `nil`.
-/// Raises where the two contradict.
+/// `Native.detect(string, name)`: the format implied by a file's name or its first bytes, or `nil`.
+/// Raises if the two contradict each other.
 pub fn detect(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[string, name] = arguments else {
         return Err(ruby::argument_error("detect takes a string and a name"));

@@ -1,32 +1,32 @@
-//! Objects of Ruby that hold a value of Rust.
+//! Ruby objects that wrap a Rust value.
 //!
-//! A leaf module: it may use `unsafe`, each block with its reason.
+//! A leaf module: it may use `unsafe`, with a reason for each block.
 
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
 
 use crate::ruby::{self, Raise, VALUE};
 
-/// What an object of Ruby can hold.
+/// A value that a Ruby object can wrap.
 pub trait Held: Sized + 'static {
-    /// The name that Ruby's own tools show.
+    /// The name shown by Ruby's tools.
     const NAME: &'static CStr;
-    /// Shows every value of Ruby in it to the collector.
+    /// Marks every Ruby value it contains for the collector.
     fn mark(&self);
-    /// About how many bytes it holds.
+    /// Returns its approximate size in bytes.
     fn size(&self) -> usize {
         size_of::<Self>()
     }
 }
 
-/// The class of such objects, as Ruby wants to know it.
+/// The type description of such objects for Ruby.
 pub struct DataType<T>(rb_sys::rb_data_type_t, PhantomData<fn() -> T>);
 
-// SAFETY: it holds addresses of functions and of text, and is never changed.
+// SAFETY: it contains addresses of functions and of text, and never changes.
 unsafe impl<T> Sync for DataType<T> {}
 
 impl<T: Held> DataType<T> {
-    /// The description of `T`.
+    /// Returns the description of `T`.
     pub const fn new() -> DataType<T> {
         // SAFETY: all zero is a valid description: null pointers, no flags.
         let mut data_type: rb_sys::rb_data_type_t = unsafe { std::mem::zeroed() };
@@ -38,29 +38,29 @@ impl<T: Held> DataType<T> {
         DataType(data_type, PhantomData)
     }
 
-    /// A new object of `class` that holds `value`.
+    /// Creates an object of `class` that wraps `value`.
     pub fn wrap(&'static self, class: VALUE, value: T) -> VALUE {
         let value = Box::into_raw(Box::new(value));
-        // SAFETY: the description lives for good, and the pointer is the one that it frees.
+        // SAFETY: the description is never freed, and the pointer is the one that it frees.
         unsafe { rb_sys::rb_data_typed_object_wrap(class, value.cast(), &self.0) }
     }
 
-    /// What an object holds.
+    /// Returns what an object wraps.
     ///
     /// # Errors
     /// A `TypeError` for any other object.
     pub fn get<'a>(&'static self, object: VALUE) -> Result<&'a mut T, Raise> {
         if !ruby::is_heap(object) || ruby::heap_kind(object) != 0x0C {
-            return Err(ruby::type_error("found another object than was made here"));
+            return Err(ruby::type_error("found an object that was not created here"));
         }
         // SAFETY: an object of T_DATA, checked just above; its description is compared before the
-        // pointer is taken for what it is. Methods use it for the length of a call, and no method
-        // that holds it calls Ruby code that could come back to it: see the callers.
+        // pointer is used. Methods use it for the length of a call, and no method that holds it
+        // calls Ruby code that could re-enter: see the callers.
         unsafe {
             if !rb_sys::macros::RTYPEDDATA_P(object)
                 || !std::ptr::eq(rb_sys::macros::RTYPEDDATA_TYPE(object), &self.0)
             {
-                return Err(ruby::type_error("found another object than was made here"));
+                return Err(ruby::type_error("found an object that was not created here"));
             }
             Ok(&mut *rb_sys::macros::RTYPEDDATA_GET_DATA(object).cast::<T>())
         }
@@ -69,14 +69,15 @@ impl<T: Held> DataType<T> {
 
 unsafe extern "C" fn mark<T: Held>(data: *mut c_void) {
     if !data.is_null() {
-        // SAFETY: the pointer that `wrap` gave; marking reads only.
+        // SAFETY: the pointer from `wrap`; marking only reads.
         unsafe { (*data.cast::<T>()).mark() };
     }
 }
 
 unsafe extern "C" fn free<T: Held>(data: *mut c_void) {
     if !data.is_null() {
-        // SAFETY: the pointer that `wrap` made of a box; the object is gone, so nobody else has it.
+        // SAFETY: the pointer that `wrap` made from a box; the object is gone, so there is no other
+        // owner.
         drop(unsafe { Box::from_raw(data.cast::<T>()) });
     }
 }
@@ -85,6 +86,6 @@ unsafe extern "C" fn size<T: Held>(data: *const c_void) -> rb_sys::size_t {
     if data.is_null() {
         return 0;
     }
-    // SAFETY: the pointer that `wrap` gave.
+    // SAFETY: the pointer from `wrap`.
     unsafe { (*data.cast::<T>()).size() as rb_sys::size_t }
 }

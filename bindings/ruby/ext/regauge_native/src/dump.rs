@@ -1,4 +1,4 @@
-//! Objects to bytes.
+//! Encodes objects as bytes.
 
 use regauge::bson::extended::ToExtended;
 use regauge::out::Out;
@@ -15,11 +15,10 @@ use crate::walk::Walk;
 /// Output buffers up to this size are kept for the next call.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// The object as a string of the format; of NDJSON and of MARC each element of an array is a
-/// document.
+/// Encodes an object as a string; for NDJSON and MARC, each element of an array is a document.
 ///
 /// # Errors
-/// An `EncodeError` or `LimitError` with the path; what a method of Ruby raised.
+/// An `EncodeError` or `LimitError` with the path; whatever a Ruby method raised.
 pub fn dump(object: VALUE, settings: &Settings) -> Result<VALUE, Raise> {
     let scratch = scratch::take();
     let bytes = document_bytes(object, settings, scratch.out.take())?;
@@ -30,10 +29,10 @@ pub fn dump(object: VALUE, settings: &Settings) -> Result<VALUE, Raise> {
     Ok(string)
 }
 
-/// The bytes of the object in the format, in the memory of `buffer`.
+/// Encodes an object in the format, using the memory of `buffer`.
 ///
 /// # Errors
-/// As `dump`.
+/// Those of `dump`.
 pub fn document_bytes(
     object: VALUE,
     settings: &Settings,
@@ -43,7 +42,7 @@ pub fn document_bytes(
     match write(object, Out::reusing(buffer), settings, &mut jump) {
         Ok(out) => {
             let mut bytes = out.into_vec();
-            // A document of JSON that is alone in its string has no use for a line's end.
+            // A single JSON document in a string needs no newline.
             if settings.core.to == Format::Json {
                 bytes.truncate(bytes.trim_ascii_end().len());
             }
@@ -83,7 +82,7 @@ fn write<'o>(
             documents(object, settings, &mut writer, jump)?;
             Ok(writer.into_out())
         }
-        // The escapes of the notation change how many pairs there are in a map.
+        // The notation's escapes change the number of pairs in a map.
         Format::Msgpack => {
             let mut writer = msgpack::Writer::new(out, fidelity);
             slowly(object, settings, &mut writer, jump)?;
@@ -107,7 +106,7 @@ fn write<'o>(
         }
         Format::Cbor => {
             let mut options = core.cbor.clone();
-            // The tags that the Ruby side asks for are meant.
+            // Tags that the Ruby side asks for are intended.
             options.keep_tags = true;
             let mut writer = cbor::Writer::new(out, options, fidelity);
             match plain {
@@ -138,11 +137,11 @@ fn write<'o>(
             slowly(object, settings, &mut writer, jump)?;
             Ok(writer.into_out())
         }
-        _ => Err(Error::unrepresentable("Marshal has a writer of its own")),
+        _ => Err(Error::unrepresentable("Marshal has a separate writer")),
     }
 }
 
-/// Writes through a table of functions, with the reversible notation where it is asked for.
+/// Writes through dynamic dispatch, with the reversible notation if requested.
 fn slowly(
     object: VALUE,
     settings: &Settings,

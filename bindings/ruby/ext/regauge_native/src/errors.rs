@@ -1,4 +1,4 @@
-//! Errors of the library as exceptions of Ruby.
+//! Converts the library's errors to Ruby exceptions.
 
 use regauge::hint::Surface;
 use regauge::options::{Language, Opt, Side};
@@ -7,19 +7,19 @@ use regauge::{Error, ErrorKind, Format};
 use crate::names::names;
 use crate::ruby::{self, Raise, VALUE};
 
-/// What was under way: it decides the class of the exception.
+/// The direction of the conversion: it determines the exception class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Bytes became objects.
+    /// Bytes to objects.
     Decode,
-    /// Objects became bytes.
+    /// Objects to bytes.
     Encode,
-    /// Bytes became bytes of another format.
+    /// Bytes to bytes of another format.
     Convert,
 }
 
-/// The exception for an error: `LimitError`, or `DecodeError` or `EncodeError`, with what is known
-/// of its place.
+/// Returns the exception for an error: `LimitError`, or `DecodeError` or `EncodeError`, with its
+/// known position.
 #[cold]
 pub fn exception(error: &Error, phase: Phase) -> Raise {
     let names = names();
@@ -48,20 +48,20 @@ pub fn exception(error: &Error, phase: Phase) -> Raise {
     Raise::Exception(exception)
 }
 
-/// The text of an error, whose hint advises keyword arguments of the method that failed.
+/// Returns the text of an error, with a hint for the keyword arguments of the method that failed.
 pub fn text(error: &Error, phase: Phase) -> String {
     let takes = |opt| takes(opt, phase, error.format());
     error.display(&Surface { language: Language::Ruby, takes: &takes }).to_string()
 }
 
-/// Whether the method that failed takes an option. Every method knows every keyword; what is of no
-/// use there is not advised.
+/// Returns whether the method that failed takes an option. Every method accepts every keyword;
+/// those without effect are not suggested.
 fn takes(opt: Opt, phase: Phase, format: Option<Format>) -> bool {
     let row = opt.row();
     let is_for = format.is_none_or(|format| row.is_for(format));
     match (phase, row.side) {
         (Phase::Convert, _) | (_, Side::Both) => true,
-        // JSON is read and written in MongoDB's notation, too.
+        // JSON can also be read and written in MongoDB's notation.
         (_, Side::Convert) => opt == Opt::ExtendedJson,
         (Phase::Decode, side) => side == Side::Read && is_for,
         (Phase::Encode, side) => side == Side::Write && is_for,

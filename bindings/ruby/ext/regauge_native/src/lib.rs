@@ -1,12 +1,13 @@
-//! The extension of the gem regauge: the library's readers and writers for Ruby's objects.
+//! The extension of the regauge gem: connects the library's readers and writers to Ruby objects.
 //!
 //! | module | |
 //! |---|---|
-//! | [`ruby`], [`data`], [`scratch`] | Ruby's C API, objects that hold values of Rust, values that the collector has to see: the only modules with `unsafe` |
+//! | [`ruby`], [`data`], [`scratch`] | Ruby's C API, objects that wrap Rust values, values that the
+//! collector has to see: the only modules with `unsafe` |
 //! | [`build`], [`load`], [`stream`] | events to objects |
 //! | [`walk`], [`dump`] | objects to events |
 //! | [`store`] | objects in a database |
-//! | [`convert`] | bytes to bytes, without the interpreter's lock |
+//! | [`convert`] | bytes to bytes, without the GVL |
 //! | [`options`], [`errors`], [`names`] | keyword arguments, exceptions, classes |
 
 #![deny(unsafe_code)]
@@ -41,7 +42,7 @@ use regauge::Format;
 use options::Settings;
 use ruby::{NIL, Raise, VALUE, method};
 
-/// The arguments in their places, and the keywords: a hash, or `nil`.
+/// Returns the positional arguments, padded, and the keywords: a hash, or `nil`.
 fn keywords(arguments: &[VALUE]) -> (&[VALUE], VALUE) {
     match arguments {
         [rest @ .., keywords] if ruby::keywords_given() => (rest, *keywords),
@@ -49,7 +50,7 @@ fn keywords(arguments: &[VALUE]) -> (&[VALUE], VALUE) {
     }
 }
 
-/// `Regauge::JSON.load(source, **keywords)` and the like.
+/// Implements `Regauge::JSON.load(source, **keywords)` and the like.
 fn load<const FORMAT: usize>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let (arguments, keywords) = keywords(arguments);
     let &[source] = arguments else {
@@ -62,8 +63,8 @@ fn load<const FORMAT: usize>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Rai
     Ok(value)
 }
 
-/// `Regauge::JSON.dump(object, io = nil, **keywords)` and the like: the string, or the `io` that it
-/// was written to.
+/// Implements `Regauge::JSON.dump(object, io = nil, **keywords)` and the like: returns the string,
+/// or the `io` that it was written to.
 fn dump<const FORMAT: usize>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let (arguments, keywords) = keywords(arguments);
     let (object, io) = match *arguments {
@@ -81,7 +82,7 @@ fn dump<const FORMAT: usize>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Rai
     Ok(io)
 }
 
-/// `Regauge::Marshal.dump(object, io = nil)`: the bytes of Ruby's own.
+/// Implements `Regauge::Marshal.dump(object, io = nil)`: returns the same bytes as Ruby's own.
 fn dump_marshal(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let (arguments, keywords) = keywords(arguments);
     let (object, io) = match *arguments {
@@ -100,7 +101,7 @@ fn dump_marshal(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     Ok(io)
 }
 
-/// `Native.marshal_number(bytes)`: a number of Marshal in a notation that Ruby does not write.
+/// `Native.marshal_number(bytes)`: parses a Marshal number in a non-canonical notation.
 fn marshal_number(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[string] = arguments else {
         return Err(ruby::argument_error("marshal_number takes a string"));
@@ -129,7 +130,7 @@ macro_rules! formats {
     };
 }
 
-/// The name of a format's module.
+/// Returns the name of a format's module.
 fn module_name(format: Format) -> &'static str {
     match format {
         Format::Json => "JSON",
@@ -226,7 +227,7 @@ fn define_store(native: VALUE, class: VALUE, cursor: VALUE) {
     ruby::define_method(class, c"close", method!(store::close));
 }
 
-/// What Ruby calls when the extension is required.
+/// Called by Ruby when the extension is required.
 #[allow(unsafe_code, reason = "the name that Ruby looks for")]
 #[unsafe(no_mangle)]
 pub extern "C" fn Init_native() {

@@ -1,4 +1,4 @@
-//! Bytes to objects.
+//! Decodes bytes to objects.
 
 use regauge::path::Tracker;
 use regauge::reader::{Parse, Reader};
@@ -13,10 +13,10 @@ use crate::options::Settings;
 use crate::ruby::{self, NIL, Raise, VALUE};
 use crate::scratch::{self, Scratch};
 
-/// The object of the one document that the string holds; of NDJSON an array of all.
+/// Returns the object of the single document in the string; for NDJSON, an array of all.
 ///
 /// # Errors
-/// A `DecodeError` or `LimitError` with its place; what a method of Ruby raised.
+/// A `DecodeError` or `LimitError` with its position; whatever a Ruby method raised.
 pub fn load(string: VALUE, settings: &Settings) -> Result<VALUE, Raise> {
     let string = ruby::frozen_string(string);
     let value = load_bytes(ruby::bytes_of(string), settings)?;
@@ -24,10 +24,10 @@ pub fn load(string: VALUE, settings: &Settings) -> Result<VALUE, Raise> {
     Ok(value)
 }
 
-/// The object of the one document that the bytes are. They must stay where they are meanwhile.
+/// Returns the object of the single document in the bytes, which must stay pinned meanwhile.
 ///
 /// # Errors
-/// As `load`.
+/// Those of `load`.
 pub fn load_bytes(bytes: &[u8], settings: &Settings) -> Result<VALUE, Raise> {
     let rest = ruby::Rest::during(bytes.len())?;
     let scratch = scratch::take();
@@ -43,7 +43,7 @@ pub fn load_bytes(bytes: &[u8], settings: &Settings) -> Result<VALUE, Raise> {
     }
 }
 
-/// Makes the parser that the settings ask for, and does something with it, which is compiled anew
+/// Creates the parser for the settings, and runs something with it, which is compiled separately
 /// for each.
 macro_rules! with_parser {
     ($settings:expr, |$parser:ident| $act:expr) => {{
@@ -98,7 +98,7 @@ macro_rules! with_parser {
 }
 pub(crate) use with_parser;
 
-/// Reads into the build: the formats that are worth it by code of their own.
+/// Reads into the builder: formats that merit code of their own.
 fn documents(
     bytes: &[u8],
     settings: &Settings,
@@ -155,7 +155,7 @@ fn documents(
     }
 }
 
-/// Reads into any sink, through a table of functions.
+/// Reads into any sink, through dynamic dispatch.
 fn slowly(bytes: &[u8], settings: &Settings, sink: &mut dyn Sink) -> regauge::Result {
     with_parser!(settings, |parser| {
         let mut reader = Reader::from_slice(parser, bytes);
@@ -166,14 +166,14 @@ fn slowly(bytes: &[u8], settings: &Settings, sink: &mut dyn Sink) -> regauge::Re
     })
 }
 
-/// Reads the one document of the bytes.
+/// Reads the single document of the bytes.
 fn one<P: Parse, S: Sink + ?Sized>(
     reader: &mut Reader<'_, P>,
     bytes: &[u8],
     sink: &mut S,
 ) -> regauge::Result {
     if !reader.next(sink)? {
-        // An empty file of YAML is a document all the same.
+        // An empty YAML file still is a document.
         if P::FORMAT == Format::Yaml {
             return sink.null();
         }
@@ -184,7 +184,7 @@ fn one<P: Parse, S: Sink + ?Sized>(
     if end == bytes.len() as u64 {
         return Ok(());
     }
-    // Text may have white space behind its document, or what is none.
+    // Text may have trailing white space; anything else is an error.
     if P::FORMAT.is_text() && !reader.next(&mut Nothing::new())? {
         return Ok(());
     }
@@ -204,7 +204,7 @@ fn all<P: Parse, S: Sink + ?Sized>(reader: &mut Reader<'_, P>, sink: &mut S) -> 
     sink.end_array()
 }
 
-/// The error with what a second reading tells: the path, the line and how it looks there.
+/// Adds what a second pass finds: the path, the line and an excerpt.
 #[cold]
 fn explain(mut error: Error, bytes: &[u8], settings: &Settings, mut build: Build<'_>) -> Error {
     if error.path().is_none() {
@@ -222,7 +222,7 @@ fn explain(mut error: Error, bytes: &[u8], settings: &Settings, mut build: Build
     located(error, bytes, settings.core.from)
 }
 
-/// The error with line, column and excerpt.
+/// Adds line, column and excerpt to the error.
 pub fn located(error: Error, bytes: &[u8], format: Format) -> Error {
     let Some(offset) = error.offset() else { return error };
     match excerpt::place(bytes, offset, format.is_text()) {
@@ -237,11 +237,11 @@ pub fn located(error: Error, bytes: &[u8], format: Format) -> Error {
     }
 }
 
-/// The string that a source is or gives: a string itself, all of what `read` gives, what `to_str`
-/// gives.
+/// Returns the string of a source: a string itself, everything that `read` returns, or the result
+/// of `to_str`.
 ///
 /// # Errors
-/// A `TypeError`; what the methods raise.
+/// A `TypeError`; whatever the methods raise.
 pub fn source_string(source: VALUE) -> Result<VALUE, Raise> {
     use rb_sys::ruby_value_type::RUBY_T_STRING;
     let is_string = |value| ruby::kind_of(value) == RUBY_T_STRING;
@@ -262,11 +262,11 @@ pub fn source_string(source: VALUE) -> Result<VALUE, Raise> {
     Err(ruby::type_error("load takes a String, or an IO or the like that has a method read"))
 }
 
-/// Takes events and does nothing with them.
+/// Accepts events and ignores them.
 pub struct Nothing(regauge::Fidelity);
 
 impl Nothing {
-    /// A sink.
+    /// Creates a sink.
     pub fn new() -> Nothing {
         Nothing(regauge::Fidelity::new(regauge::OnLoss::Approximate, Format::Json))
     }

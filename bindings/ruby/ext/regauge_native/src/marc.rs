@@ -1,8 +1,8 @@
-//! MARC records: read as they are, and made into objects of Ruby when somebody looks at them.
+//! MARC records: kept as they were read, and turned into Ruby objects on first access.
 //!
 //! A record that was read holds the library's own [`Record`] in `@fields`; its fields become
-//! objects all at once when they are first asked for. A record whose fields nobody asked for is
-//! written straight from there ([`crate::marc_dump`]). The objects have the instance variables of
+//! objects all at once on first access. A record whose fields were never accessed is written
+//! straight from there ([`crate::marc_dump`]). The objects have the instance variables of
 //! ruby-marc, so real `MARC::Record`s can be built and written by the same code.
 
 use std::cell::Cell;
@@ -24,7 +24,7 @@ use crate::ruby::{self, Jump, Learned, NIL, Places, Raise, VALUE};
 use crate::scratch;
 use crate::stream::{FromRead, bad_record};
 
-/// `Regauge::Native::RecordSource`: what was read of one record, until its fields are made.
+/// `Regauge::Native::RecordSource`: the content of one record, until its fields are created.
 pub struct RecordSource(Option<Record>);
 
 impl Held for RecordSource {
@@ -37,7 +37,7 @@ impl Held for RecordSource {
 
 static SOURCE: DataType<RecordSource> = DataType::new();
 
-/// The record in an object that holds one.
+/// Returns the record in an object that holds one.
 pub fn source_of<'a>(source: VALUE) -> Option<&'a mut Record> {
     SOURCE.get(source).ok()?.0.as_mut()
 }
@@ -55,7 +55,7 @@ struct Inner {
     jump: Arc<AtomicI32>,
     string: VALUE,
     ahead: Option<Ahead>,
-    /// Bytes and records that were read by others before the reader's first.
+    /// Bytes and records that other readers had read before this reader's first.
     before: (u64, u64),
 }
 
@@ -74,14 +74,14 @@ impl Inner {
         marc::iso2709::Parser::new(core.marc_read(), core.limits)
     }
 
-    /// One reader goes on where the threads stopped.
+    /// Continues with a single reader where the threads stopped.
     fn go_on(&mut self, mut reader: Reader<'static, marc::iso2709::Parser>, ahead: &Ahead) {
         reader.keep_records(self.settings.core.skip_bad);
         self.reader = Box::new(reader);
         self.before = (ahead.offset, ahead.records);
     }
 
-    /// The error with its place in the whole stream.
+    /// Adjusts an error to its position in the whole stream.
     #[cold]
     fn placed(&self, error: Error) -> Error {
         let (bytes, records) = self.before;
@@ -117,8 +117,8 @@ impl<P: Parse> Records for Reader<'static, P> {
 }
 
 /// `Native.records(format, source, keywords, kit)`: the records of a string, or of what `read`
-/// gives. The kit is the classes of a record, its list of fields, control field, data field and
-/// subfield, and whether the fields are made at once.
+/// returns. The kit contains the classes for a record, its list of fields, control field, data
+/// field and subfield, and whether the fields are created at once.
 pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[format, source, keywords, kit] = arguments else {
         return Err(ruby::argument_error("records takes a format, a source, keywords and a kit"));
@@ -129,7 +129,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let jump = Arc::new(AtomicI32::new(0));
     let is_string = ruby::kind_of(source) == rb_sys::ruby_value_type::RUBY_T_STRING;
     let string = if is_string { ruby::frozen_string(source) } else { NIL };
-    // Frozen, and marked by the object that holds the reader, so the bytes stay where they are.
+    // Frozen, and marked by the object that holds the reader, so the bytes stay pinned.
     let bytes: &'static [u8] = if is_string { ruby::bytes_of(string) } else { &[] };
     fn reader<P: Parse + 'static>(
         parser: P,
@@ -171,13 +171,13 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     Ok(stream)
 }
 
-/// `stream.advance`: the next record; the stream itself at the end; a `Regauge::BadRecord` with
-/// `skip_bad`.
+/// `stream.advance`: returns the next record; the stream itself at the end; a `Regauge::BadRecord`
+/// with `skip_bad`.
 pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let stream = STREAM.get(receiver)?;
     let kit = stream.held[1];
     let Some(mut inner) = stream.inner.take() else {
-        return Err(ruby::argument_error("the stream is being read already, or has failed"));
+        return Err(ruby::argument_error("the stream is already being read, or has failed"));
     };
     if let Some(mut ahead) = inner.ahead.take() {
         let next = ahead.next();
@@ -237,7 +237,7 @@ pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     Ok(value)
 }
 
-/// `stream.close`: gives back what the reader holds. Reading on is an error.
+/// `stream.close`: releases what the reader holds. Further reading is an error.
 pub fn close(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     STREAM.get(receiver)?.inner = None;
     Ok(NIL)
@@ -288,21 +288,21 @@ fn new_record(record: Record, kit: VALUE) -> Result<VALUE, Raise> {
 }
 
 thread_local! {
-    /// The memory of a record whose fields were made, good for the next.
+    /// The memory of a record whose fields were created, for reuse by the next.
     static SPARE: Cell<Option<Record>> = const { Cell::new(None) };
 }
 
-/// How many bytes of memory are kept for the next record at most.
+/// Maximum number of bytes that are kept for the next record.
 const SPARE_BYTES: usize = 256 << 10;
 
-/// Keeps the memory of a record that nobody needs any more.
+/// Keeps the memory of a record that is no longer needed.
 fn recycle(record: Record) {
     if record.memory() <= SPARE_BYTES {
         SPARE.set(Some(record));
     }
 }
 
-/// `Native.fill(record, kit)`: makes the fields of a record that was read, in `@fields`.
+/// `Native.fill(record, kit)`: creates the fields of a record that was read, in `@fields`.
 pub fn fill(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[object, kit] = arguments else {
         return Err(ruby::argument_error("fill takes a record and a kit"));
@@ -311,7 +311,7 @@ pub fn fill(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let source = ruby::variable(object, names.id_fields);
     let kit = Kit::of(kit)?;
     let Some(record) = SOURCE.get(source)?.0.take() else {
-        return Err(ruby::argument_error("the fields were made for another record already"));
+        return Err(ruby::argument_error("the fields have already been created for another record"));
     };
     let list = match fields(&record, &kit) {
         Ok(list) => list,
@@ -330,8 +330,8 @@ pub fn fill(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     Ok(list)
 }
 
-/// `Native.marc8(bytes)`: what bytes of MARC-8 mean, from the default sets on, with combining marks behind
-/// their letters; `nil` where a byte or a sequence means nothing.
+/// `Native.marc8(bytes)`: decodes MARC-8, starting from the default sets, with combining marks
+/// after their letters; `nil` for an invalid byte or sequence.
 pub fn marc8(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[bytes] = arguments else { return Err(ruby::argument_error("marc8 takes a String")) };
     if !ruby::is_string(bytes) {
@@ -344,23 +344,23 @@ pub fn marc8(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     Ok(if decoded.is_ok() { ruby::text(&text) } else { NIL })
 }
 
-/// What new objects are given their variables by.
+/// How new objects get their variables.
 static RECORD: Learned = Learned::new();
 static CONTROL: Learned = Learned::new();
 static DATA: Learned = Learned::new();
 static THEIR_DATA: Learned = Learned::new();
 static SUBFIELD: Learned = Learned::new();
 
-/// How data fields are given theirs.
+/// How data fields get theirs.
 enum DataPlaces {
     /// Ours have both indicators in one array.
     Ours(Places<3>),
-    /// Those of ruby-marc each.
+    /// Those of ruby-marc have each in its own variable.
     Theirs(Places<4>),
 }
 
-/// The fields as objects. Every value is on the stack, or in an object that is, before the next is
-/// made.
+/// Returns the fields as objects. Every value is on the stack, or in an object that is, before the
+/// next is created.
 fn fields(record: &Record, kit: &Kit) -> Result<VALUE, Raise> {
     let names = names();
     let scratch = scratch::take();
@@ -370,8 +370,8 @@ fn fields(record: &Record, kit: &Kit) -> Result<VALUE, Raise> {
         plain.ok_or_else(|| ruby::type_error("the classes of fields have to be plain ones"))
     };
     let (control, data, part) = (class(kit.control)?, class(kit.data)?, class(kit.subfield)?);
-    // Objects of one class have their variables in the same places: where they can simply be
-    // written there, they are, once the first of each class was looked at.
+    // Objects of one class have the same layout: if they can simply be written directly, they are,
+    // once the first of each class has been examined.
     let mut controls = Places::unknown([names.id_tag, names.id_value], &CONTROL);
     let (tag, subfields) = (names.id_tag, names.id_subfields);
     let mut datas = if ruby::is_under(kit.data, names.marc_data_field) {

@@ -1,7 +1,7 @@
-//! MARC records to bytes: ours, whether their fields were made or not, and ruby-marc's.
+//! Encodes MARC records: ours, with or without field objects, and ruby-marc's.
 //!
-//! The objects have the instance variables of ruby-marc, so one walk does for both. It gives the parts of
-//! a record to whatever writes them; events are made of them for MARC-in-JSON only.
+//! The objects have the instance variables of ruby-marc, so one walk serves both. It passes the
+//! parts of a record directly to the writer; events are created only for MARC-in-JSON.
 
 use regauge::fidelity::Fidelity;
 use regauge::marc::{Charset, Record, TakeRecord};
@@ -22,8 +22,8 @@ pub const XML: usize = 1;
 /// The same.
 pub const JSON: usize = 2;
 
-/// `Regauge::MARC.dump(records, io = nil, **keywords)` and those of the other formats: see
-/// `lib/regauge/marc.rb`.
+/// Implements `Regauge::MARC.dump(records, io = nil, **keywords)` and those of the other formats:
+/// see `lib/regauge/marc.rb`.
 pub fn dump<const FORMAT: usize>(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let format = [Format::Marc, Format::MarcXml, Format::MarcJson][FORMAT];
     let (arguments, keywords) = crate::keywords(arguments);
@@ -59,13 +59,13 @@ pub fn dump<const FORMAT: usize>(arguments: &[VALUE], receiver: VALUE) -> Result
     Ok(io)
 }
 
-/// Where there are Hashes in the shape of MARC-in-JSON among the records.
+/// Handles Hashes in the shape of MARC-in-JSON among the records.
 #[cold]
 fn dump_hashes(receiver: VALUE, records: VALUE, keywords: VALUE) -> Result<VALUE, Raise> {
     Ok(ruby::call(receiver, names().id_dump_hashes, &[records, keywords])?)
 }
 
-/// `Native.dump_records(format, records, keywords)`: the bytes of records, ours or ruby-marc's.
+/// `Native.dump_records(format, records, keywords)`: encodes records, ours or ruby-marc's.
 pub fn dump_records(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[format, records, keywords] = arguments else {
         return Err(ruby::argument_error("dump_records takes a format, records and keywords"));
@@ -74,7 +74,7 @@ pub fn dump_records(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     bytes(format, keywords, |index| ruby::array_get(records, index))
 }
 
-/// The bytes of records, each of which is asked for by its index.
+/// Encodes records, each of which is requested by its index.
 fn bytes(
     format: Format,
     keywords: VALUE,
@@ -149,15 +149,15 @@ fn bytes(
     }
 }
 
-/// A record as it was given.
+/// A record as passed by the caller.
 enum Given<'a> {
-    /// Nobody asked for its fields since it was read.
+    /// Its fields have not been accessed since it was read.
     Read(&'a Record),
     /// As objects.
     Objects(Objects<'a>),
 }
 
-/// Gives each record to `act`.
+/// Passes each record to `act`.
 fn write(
     at: impl Fn(usize) -> Option<VALUE>,
     mut act: impl FnMut(Given<'_>) -> regauge::Result,
@@ -173,7 +173,7 @@ fn write(
     Ok(())
 }
 
-/// What an object is as a record.
+/// Interprets an object as a record.
 fn given(object: VALUE, seen: &mut Seen) -> regauge::Result<Given<'_>> {
     let names = names();
     let leader = ruby::variable(object, names.id_leader);
@@ -189,7 +189,7 @@ fn given(object: VALUE, seen: &mut Seen) -> regauge::Result<Given<'_>> {
     Ok(Given::Objects(Objects { object, leader: text_of(leader, "a leader")?, fields, seen }))
 }
 
-/// Where the objects of records have their variables.
+/// The layout of the objects of records.
 struct Seen {
     field: Places<6>,
     subfield: Places<2>,
@@ -200,7 +200,7 @@ const TAG: usize = 0;
 const SUBFIELDS: usize = 1;
 const VALUE_OF_FIELD: usize = 2;
 const INDICATORS: [usize; 2] = [3, 4];
-/// Both in one array: so our own fields have them.
+/// Both in one array: the layout of our own fields.
 const PAIR: usize = 5;
 /// The names of [`Seen::subfield`].
 const CODE: usize = 0;
@@ -208,7 +208,7 @@ const VALUE_OF_SUBFIELD: usize = 1;
 
 impl Seen {
     fn nothing() -> Seen {
-        // Nothing is given to an object here.
+        // No object is created here.
         static NONE: Learned = Learned::new();
         let names = names();
         let (one, two) = (names.id_indicator1, names.id_indicator2);
@@ -219,7 +219,7 @@ impl Seen {
     }
 }
 
-/// A record whose fields are objects.
+/// A record with field objects.
 struct Objects<'a> {
     object: VALUE,
     leader: &'a str,
@@ -228,7 +228,7 @@ struct Objects<'a> {
 }
 
 impl Objects<'_> {
-    /// Gives the parts of the record. No method of Ruby runs meanwhile.
+    /// Passes on the parts of the record. No Ruby method runs meanwhile.
     fn give<T: TakeRecord>(self, target: &mut T) -> regauge::Result {
         let Objects { object, leader, fields, seen } = self;
         let names = names();
@@ -237,7 +237,7 @@ impl Objects<'_> {
         target.leader(leader);
         let charset = match ruby::variable(object, names.id_charset) {
             NIL if ours => None,
-            // What ruby-marc does: UTF-8 goes out, whatever the leader says.
+            // As in ruby-marc: the output is UTF-8, whatever the leader says.
             NIL => (leader.as_bytes().get(9) != Some(&b'a')).then_some(Charset::Utf8),
             charset => match word(charset) {
                 None => None,
@@ -278,12 +278,12 @@ impl Objects<'_> {
     }
 }
 
-/// Makes the events of MARC-in-JSON of parts that come in the customary order.
+/// Creates the events of MARC-in-JSON from parts in the usual order.
 struct Events<'a, S> {
     sink: &'a mut S,
     /// The first error of the sink.
     result: regauge::Result,
-    /// Whether the array of fields is open, and that of subfields.
+    /// Whether the array of fields is open, and the one of subfields.
     in_fields: bool,
     in_subfields: bool,
 }
@@ -317,7 +317,7 @@ impl<'a, S: Sink> Events<'a, S> {
         }
     }
 
-    /// The record is whole.
+    /// Ends the record.
     fn end(mut self) -> regauge::Result {
         self.open_fields();
         self.then(|sink| {
@@ -406,7 +406,7 @@ fn is_array(value: VALUE) -> bool {
     ruby::kind_of(value) == rb_sys::ruby_value_type::RUBY_T_ARRAY
 }
 
-/// Text, or nothing for `nil`.
+/// Returns text, or an empty one for `nil`.
 #[inline(always)]
 fn content_of<'a>(value: VALUE, tag: &str) -> regauge::Result<&'a str> {
     match ruby::known_text(value) {
@@ -431,7 +431,7 @@ fn other_text<'a>(value: VALUE, what: &str) -> regauge::Result<&'a str> {
         if ruby::text_kind(value) == Text::Utf8 {
             return Ok(ruby::utf8_of(value));
         }
-        // Bytes of a file that was read without an encoding.
+        // Bytes from a file that was read without an encoding.
         if ruby::text_kind(value) == Text::Binary
             && let Ok(text) = std::str::from_utf8(ruby::bytes_of(value))
         {
@@ -439,7 +439,7 @@ fn other_text<'a>(value: VALUE, what: &str) -> regauge::Result<&'a str> {
         }
     }
     Err(Error::unrepresentable(format!(
-        "found no text of UTF-8 in {what}, expected a String of it"
+        "found no UTF-8 text in {what}, expected a UTF-8 String"
     )))
 }
 

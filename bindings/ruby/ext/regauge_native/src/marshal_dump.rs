@@ -1,13 +1,13 @@
-//! Objects to Marshal, with the very bytes of Ruby's own.
+//! Encodes objects as Marshal, with exactly the bytes of Ruby's own.
 //!
-//! What most documents consist of is written here: plain data, objects with instance variables,
+//! This handles what most documents consist of: plain data, objects with instance variables,
 //! structs, all with the links and symbol links that `marshal.c` writes. Anything else (a class
 //! with a `_dump`, a string in another encoding, a singleton, an object of a C extension) ends the
 //! attempt, and Ruby writes the whole document itself: so the bytes are Ruby's in every case.
 //!
-//! Advice for those who change this file: nothing here may run a method of Ruby or make an object
-//! while it writes, since objects are told apart by their addresses, which a collection could
-//! change. Whatever Ruby counts as an object has to call `remember`, in Ruby's order.
+//! If you change this file: nothing here may run a Ruby method or create an object while it writes,
+//! because objects are identified by their addresses, which a collection could change. Everything
+//! that Ruby counts as an object must call `remember`, in Ruby's order.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -30,19 +30,19 @@ const T_STRUCT: u32 = 9;
 const T_BIGNUM: u32 = 10;
 const T_SYMBOL: u32 = 20;
 
-/// Ruby itself goes deeper.
+/// Ruby itself allows deeper nesting.
 const DEPTH: u32 = 500;
 
-/// What cannot be written here: Ruby has to.
+/// Unsupported here: Ruby has to write it.
 #[derive(Debug)]
 pub struct Unusual;
 
 type Written = Result<(), Unusual>;
 
-/// The bytes of an object as a binary string: what Ruby's own gives.
+/// Encodes an object as a binary string, with the same bytes as Ruby's own.
 ///
 /// # Errors
-/// What Ruby's own raises, and what methods raise.
+/// Whatever Ruby's own raises, and what methods raise.
 pub fn dump(object: VALUE) -> Result<VALUE, Raise> {
     let scratch = scratch::take();
     let mut dumper = scratch.dumper.take().unwrap_or_else(|| Box::new(Dumper::new()));
@@ -60,9 +60,9 @@ pub fn dump(object: VALUE) -> Result<VALUE, Raise> {
     }
 }
 
-/// The numbers of symbols, by their text, which lies in the output.
+/// The numbers of symbols, by their text, which is in the output.
 struct Symbols {
-    /// Where each begins, and its length.
+    /// The start and the length of each.
     entries: Vec<(u32, u32)>,
     /// Their numbers by the hash of their text.
     hashes: Numbers,
@@ -73,7 +73,7 @@ impl Symbols {
         Symbols { entries: Vec::new(), hashes: Numbers::new() }
     }
 
-    /// A hash that is not 0.
+    /// Returns a hash that is not 0.
     #[inline]
     fn hash(text: &[u8]) -> u64 {
         let mut hash = text.len() as u64 | 1 << 32;
@@ -93,10 +93,10 @@ impl Symbols {
         (&out[start as usize..(start + length) as usize] == text).then_some(number)
     }
 
-    /// A symbol whose text begins at `start` of the output.
+    /// Looks up a symbol whose text begins at `start` of the output.
     fn add(&mut self, start: usize, length: usize, hash: u64) -> Result<(), Unusual> {
         let number = self.entries.len() as u32;
-        // Two texts with one hash come once in a life: Ruby may as well write them.
+        // Two texts with the same hash are extremely rare: Ruby can write those.
         if self.hashes.find_or_add(hash, number).is_some() {
             return Err(Unusual);
         }
@@ -111,13 +111,13 @@ impl Symbols {
     }
 }
 
-/// Whether an integer between 31 and 63 bits counts as a new object wherever it stands.
+/// Whether an integer between 31 and 63 bits always counts as a new object.
 static WORDS_ARE_OBJECTS: AtomicBool = AtomicBool::new(false);
 
-/// Asks this Ruby how it counts integers between 31 and 63 bits.
+/// Determines how this Ruby counts integers between 31 and 63 bits.
 ///
 /// # Errors
-/// What Ruby raises.
+/// Whatever Ruby raises.
 pub fn learn_words() -> Result<(), ruby::Jump> {
     let names = names();
     let (word, text) = (ruby::integer(1 << 40), ruby::binary(b"s"));
@@ -130,32 +130,32 @@ pub fn learn_words() -> Result<(), ruby::Jump> {
     Ok(())
 }
 
-/// Writes one document after the other.
+/// Writes consecutive documents.
 pub struct Dumper {
     out: Vec<u8>,
-    /// The numbers of objects by their address, and those of floats that are none by their bits.
+    /// The numbers of objects by their address, and those of immediate floats by their bits.
     objects: Addresses,
     floats: Numbers,
     /// The number of the next object.
     next: u32,
     symbols: Symbols,
-    /// The numbers of symbols by the name of an instance variable, or by the address of a class.
+    /// The numbers of symbols by the ID of an instance variable, or by the address of a class.
     names: Numbers,
-    /// Classes that are known to write their objects in no way of their own.
+    /// Classes known to have no custom serialisation.
     plain: Vec<VALUE>,
     /// Classes that were found under their name, with the name: looking one up is half the cost of
-    /// a small document. A name counts only while it is still the one that the class has.
+    /// a small document. A name counts only as long as it is still the class's name.
     found: Vec<(VALUE, Box<[u8]>)>,
-    /// What the symbol `E` became: none before it was written.
+    /// The number of the symbol `E`; `None` before it was written.
     encoding: Option<u32>,
-    /// The depth that is left.
+    /// The remaining depth.
     depth: u32,
-    /// An interrupt that came meanwhile.
+    /// An interrupt that arrived meanwhile.
     pub jump: Option<ruby::Jump>,
 }
 
 impl Dumper {
-    /// A writer.
+    /// Creates a writer.
     pub fn new() -> Dumper {
         Dumper {
             out: Vec::new(),
@@ -172,10 +172,10 @@ impl Dumper {
         }
     }
 
-    /// The bytes of a document, which are good until the next.
+    /// Returns the bytes of a document, which are valid until the next one.
     ///
     /// # Errors
-    /// [`Unusual`] where Ruby has to write it.
+    /// [`Unusual`] if Ruby has to write it.
     pub fn document(&mut self, value: VALUE) -> Result<&[u8], Unusual> {
         const KEPT: usize = 4 << 20;
         self.out.clear();
@@ -213,7 +213,7 @@ impl Dumper {
         Ok(())
     }
 
-    /// Gives an object its number; `true` if it has one and a link was written.
+    /// Gives an object its number; returns `true` if it already had one and a link was written.
     #[inline(always)]
     fn remember(&mut self, object: VALUE) -> Result<bool, Unusual> {
         let known = match ruby::is_heap(object) {
@@ -257,8 +257,8 @@ impl Dumper {
         if kind == T_SYMBOL {
             return self.symbol_value(value);
         }
-        // An object has its number before it is known whether it can be written here; where it
-        // cannot, nothing of this is used.
+        // An object gets its number before it is known whether it can be written here; if it
+        // cannot, all of this is discarded.
         if self.remember(value)? {
             return Ok(());
         }
@@ -287,8 +287,8 @@ impl Dumper {
         self.word(v)
     }
 
-    /// An integer that Ruby writes as a big one though it is none: a new object each time, in the
-    /// Rubies that [`learn_words`] knows.
+    /// Writes an integer that Ruby writes as a bignum though it is not one: a new object each time,
+    /// in the Rubies that [`learn_words`] detects.
     #[cold]
     fn word(&mut self, v: i64) -> Written {
         if !WORDS_ARE_OBJECTS.load(Relaxed) {
@@ -319,8 +319,8 @@ impl Dumper {
         Ok(())
     }
 
-    /// Checks that the object's class writes its objects in no way of its own, and that nothing is
-    /// attached to this one.
+    /// Checks that the object's class has no custom serialisation, and that nothing is attached to
+    /// this object.
     #[inline]
     fn is_plain(&mut self, object: VALUE) -> Written {
         let class = ruby::heap_class(object);
@@ -343,7 +343,8 @@ impl Dumper {
         if class != core || ruby::class_of(object) != class {
             return Err(Unusual);
         }
-        // Nobody gives a core class a way of its own while a program runs, so they are asked once.
+        // Core classes do not get a custom serialisation while a program runs, so they are checked
+        // once.
         static CORE: [AtomicBool; 16] = [const { AtomicBool::new(false) }; 16];
         let is_core = !matches!(kind, T_OBJECT | T_STRUCT);
         if is_core && CORE[kind as usize].load(Relaxed) {
@@ -418,7 +419,7 @@ impl Dumper {
         self.symbol(ruby::bytes_of(text)).map(drop)
     }
 
-    /// A symbol, or a link to it. Gives its number.
+    /// Writes a symbol, or a link to it. Returns its number.
     fn symbol(&mut self, text: &[u8]) -> Result<u32, Unusual> {
         let hash = Symbols::hash(text);
         if let Some(number) = self.symbols.get(&self.out, text, hash) {
@@ -438,14 +439,15 @@ impl Dumper {
         self.long(number.into())
     }
 
-    /// The name of an instance variable or member.
+    /// Writes the name of an instance variable or member.
     #[inline]
     fn name(&mut self, id: ruby::ID) -> Written {
         if let Some(number) = self.names.get(id) {
             return self.symbol_link(number);
         }
         let text = ruby::name_of(id);
-        // Without a text it is a variable of the interpreter's own; and some have a meaning.
+        // Without a text it is an internal variable of the interpreter; and some have a special
+        // meaning.
         if !ruby::is_heap(text) || !ruby::is_ascii(text) {
             return Err(Unusual);
         }
@@ -501,7 +503,8 @@ impl Dumper {
                     dumper.value(key)?;
                     dumper.value(value)?;
                 }
-                // Nothing of Ruby's runs in between, so that it cannot change; the count is written, though.
+                // No Ruby code runs in between, so it cannot change; but the count is already
+                // written.
                 if !pairs.are_whole() {
                     return Err(Unusual);
                 }
@@ -526,7 +529,7 @@ impl Dumper {
         self.variables(object)
     }
 
-    /// An object that was not built when it was read: as it was.
+    /// Writes an inert object in its original form.
     #[cold]
     fn inert(&mut self, object: VALUE) -> Written {
         let names = names();
@@ -567,11 +570,11 @@ impl Dumper {
         }
     }
 
-    /// How it is written, and the class's name.
+    /// Returns how it is written, and the class's name.
     fn class(&mut self, kind: u8, object: VALUE) -> Written {
         self.out.push(kind);
         let class = ruby::heap_class(object);
-        // A class is remembered among the names, whose numbers are smaller.
+        // Classes are cached together with the names, whose IDs are smaller.
         if let Some(number) = self.names.get(class) {
             return self.symbol_link(number);
         }

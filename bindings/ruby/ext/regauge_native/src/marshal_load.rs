@@ -1,14 +1,14 @@
-//! Plain data of Marshal, and simple objects of classes that may be built, in one pass.
+//! Decodes plain Marshal data, and simple objects of permitted classes, in one pass.
 //!
-//! The reader of the library passes over a document twice, since it cannot know before which objects a
-//! link will name. Here every object has a VALUE, which a link names by its number. What is read here
-//! is what most documents consist of: `nil`, truth values, numbers, text, symbols, arrays, hashes, and
-//! objects of the listed classes that have nothing but instance variables. Anything else ends the
-//! attempt, whatever is wrong with the document too: then the reader of the library reads it from its
-//! beginning, and builds it or says what is wrong.
+//! The library's reader passes over a document twice, because it cannot know in advance which
+//! objects a link will refer to. Here every object has a VALUE, which a link refers to by number.
+//! This handles what most documents consist of: `nil`, booleans, numbers, text, symbols, arrays,
+//! hashes, and objects of the permitted classes with nothing but instance variables. Anything else
+//! ends the attempt, including any error in the document: then the library's reader starts from the
+//! beginning, and builds it or reports the error.
 //!
-//! Advice for those who change this file: the order in which objects get their numbers is that of
-//! `marshal.c` `r_object`: a container before what is in it. No method of Ruby is called.
+//! If you change this file: objects are numbered in the order of `marshal.c` `r_object`: a
+//! container before its content. No Ruby method is called.
 
 use regauge::event::{ShortText, from_utf8};
 use regauge::marshal::float_at;
@@ -22,15 +22,15 @@ use crate::options::{Settings, permitted};
 use crate::ruby::{self, VALUE};
 use crate::scratch::Scratch;
 
-/// A container whose values are still to come.
+/// A container whose values are incomplete.
 #[derive(Clone, Copy)]
 struct Open {
     kind: Kind,
-    /// How many values (of a hash keys, of an object names, too).
+    /// The number of values (for a hash including keys, for an object including names).
     left: u64,
     /// The number of values on the stack below its own.
     base: usize,
-    /// Its number among the objects.
+    /// Its object number.
     number: usize,
 }
 
@@ -38,7 +38,7 @@ struct Open {
 enum Kind {
     Array,
     Hash,
-    /// An object of the class of this mold.
+    /// An object of this mold's class.
     Object(u8),
 }
 
@@ -47,22 +47,22 @@ struct Straight<'a> {
     document: &'a [u8],
     at: usize,
     scratch: &'a Scratch,
-    /// The byte that links to the symbol `E`, once that came.
+    /// The link byte for the symbol `E`, once that has occurred.
     encoding: Option<u8>,
     token_bytes: u64,
-    /// The classes that may be built: an array, or `nil`.
+    /// The permitted classes: an array, or `nil`.
     permit: VALUE,
     /// The molds whose classes are among them, one bit each.
     permitted: u64,
 }
 
-/// Whether documents with these settings can be read here.
+/// Returns whether documents with these settings can be read here.
 pub fn is_possible(settings: &Settings) -> bool {
     settings.usual && !settings.symbolize && !settings.freeze && settings.core.marshal.inert
 }
 
-/// The object of a document of what is read here and nothing else; none where the reader of the library
-/// has to look.
+/// Returns the object of a document that this can handle; `None` if the library's reader has to
+/// take over.
 pub fn load(document: &[u8], settings: &Settings, scratch: &Scratch) -> Option<VALUE> {
     let limits = &settings.core.limits;
     if !document.starts_with(&VERSION) || document.len() as u64 > limits.record_bytes {
@@ -83,14 +83,14 @@ pub fn load(document: &[u8], settings: &Settings, scratch: &Scratch) -> Option<V
 impl<'a> Straight<'a> {
     fn read(&mut self, depth: usize) -> Option<VALUE> {
         let (values, objects) = (&self.scratch.values, &self.scratch.anchors);
-        // The containers around the one at hand, and that; around the document's own value there is one
-        // that it alone is in.
+        // The containers around the current one, and that one; the document's own value has an
+        // enclosing one of length one.
         let mut outer: Vec<Open> = Vec::new();
         let mut top = Open { kind: Kind::Array, left: 1, base: values.len(), number: 0 };
         // An object counts two, as everywhere.
         let mut level = 0;
         loop {
-            // One value, or the beginning of a container.
+            // A value, or the beginning of a container.
             let kind = *self.document.get(self.at)?;
             if top.kind != Kind::Array && top.left.is_multiple_of(2) {
                 values.push(if top.kind == Kind::Hash { self.key(kind)? } else { self.name()? });
@@ -112,7 +112,7 @@ impl<'a> Straight<'a> {
                 outer.push(top);
                 let left = count << u32::from(kind != Kind::Array);
                 top = Open { kind, left, base: values.len(), number: objects.len() };
-                // Its place; whoever links to it from inside of it ends the attempt.
+                // Reserves its number; a link to it from within ends the attempt.
                 objects.push(ruby::UNDEF);
             } else {
                 values.push(self.leaf(kind)?);
@@ -140,7 +140,7 @@ impl<'a> Straight<'a> {
         }
     }
 
-    /// A count that what is left of the document can hold.
+    /// Returns a count that the rest of the document can satisfy.
     #[inline(always)]
     fn count(&mut self, at: usize) -> Option<u64> {
         let (count, end) = long(self.document, at)?;
@@ -149,7 +149,7 @@ impl<'a> Straight<'a> {
         (count <= (self.document.len() - end) as u64).then_some(count)
     }
 
-    /// The mold of the class whose name is at hand, if it may be built.
+    /// Returns the mold of the class named next, if it is permitted.
     #[inline(always)]
     fn class(&mut self) -> Option<u8> {
         let symbol = self.name()?;
@@ -159,13 +159,13 @@ impl<'a> Straight<'a> {
         }
     }
 
-    /// The same for a class that comes for the first time.
+    /// The same for a class that occurs for the first time.
     #[inline(never)]
     fn permitted_class(&mut self, symbol: VALUE, found: Option<(usize, VALUE)>) -> Option<u8> {
         if self.permit == ruby::NIL {
             return None;
         }
-        // Of classes with one name the first in the list is meant, as everywhere.
+        // Of classes with the same name, the first in the list is used, as everywhere.
         let is_first = |class| ruby::array_get(self.permit, 0) == Some(class);
         let mold = match found {
             Some((mold, class)) if is_first(class) => mold,
@@ -182,8 +182,7 @@ impl<'a> Straight<'a> {
         u8::try_from(mold).ok()
     }
 
-    /// The text of a string in UTF-8, or that of one of ASCII alone, which begins at the place. Goes on
-    /// behind it.
+    /// Returns the text of a string that starts here and is UTF-8, or pure ASCII. Advances past it.
     #[inline(always)]
     fn text(&mut self) -> Option<Text<'a>> {
         let document = self.document;
@@ -210,7 +209,7 @@ impl<'a> Straight<'a> {
         Some(if text.is_ascii() { Text::Ascii(text) } else { Text::Utf8(text) })
     }
 
-    /// The symbol `E` comes for the first time, and gets its number.
+    /// Assigns a number to the first occurrence of the symbol `E`.
     #[cold]
     fn begin_encoding(&mut self) -> Option<()> {
         let symbols = &self.scratch.symbols;
@@ -223,7 +222,7 @@ impl<'a> Straight<'a> {
         Some(())
     }
 
-    /// The value at hand, which is no container.
+    /// Reads a value that is not a container.
     #[inline(always)]
     fn leaf(&mut self, kind: u8) -> Option<VALUE> {
         let (document, at) = (self.document, self.at);
@@ -244,7 +243,7 @@ impl<'a> Straight<'a> {
             }
             LINK => {
                 let value = self.linked()?;
-                // A key is no value, and the same text as a value is another string.
+                // A key is not a value, and the same text as a value is another string.
                 if ruby::is_string(value) && ruby::is_frozen(value) {
                     return None;
                 }
@@ -303,7 +302,7 @@ impl<'a> Straight<'a> {
         })
     }
 
-    /// The key at hand: text, interned, or a symbol.
+    /// Reads a key: interned text, or a symbol.
     #[inline(always)]
     fn key(&mut self, kind: u8) -> Option<VALUE> {
         Some(match kind {
@@ -328,7 +327,7 @@ impl<'a> Straight<'a> {
         })
     }
 
-    /// What a link names, unless it is a container that is still open.
+    /// Returns what a link refers to, unless it is a container that is still open.
     #[inline(always)]
     fn linked(&mut self) -> Option<VALUE> {
         let (number, end) = long(self.document, self.at + 1)?;
@@ -338,7 +337,7 @@ impl<'a> Straight<'a> {
         Some(objects.at(number)).filter(|value| *value != ruby::UNDEF)
     }
 
-    /// The name of a class or of an instance variable at hand.
+    /// Reads the name of a class or of an instance variable.
     #[inline(always)]
     fn name(&mut self) -> Option<VALUE> {
         match *self.document.get(self.at)? {
@@ -347,7 +346,7 @@ impl<'a> Straight<'a> {
         }
     }
 
-    /// A symbol of ASCII, or the one that is linked to.
+    /// Reads an ASCII symbol, or the one that is linked to.
     #[inline]
     fn symbol(&mut self, kind: u8) -> Option<VALUE> {
         let (number, start) = long(self.document, self.at + 1)?;
@@ -372,7 +371,7 @@ impl<'a> Straight<'a> {
     }
 }
 
-/// Text whose characters are known.
+/// Text with a known coderange.
 enum Text<'a> {
     Ascii(&'a str),
     Utf8(&'a str),

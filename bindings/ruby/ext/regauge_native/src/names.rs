@@ -1,4 +1,4 @@
-//! The classes and method names of the Ruby side, looked up once.
+//! Classes and method names of the Ruby side, looked up once.
 
 use std::sync::OnceLock;
 
@@ -112,14 +112,14 @@ static NAMES: OnceLock<Names> = OnceLock::new();
 /// Looks everything up.
 ///
 /// # Errors
-/// Where the Ruby side was not loaded before.
+/// If the Ruby side has not been loaded.
 pub fn init() -> Result<(), Jump> {
     let names = Names::find()?;
     NAMES.get_or_init(|| names);
     Ok(())
 }
 
-/// All of them.
+/// Returns all of them.
 #[inline]
 pub fn names() -> &'static Names {
     NAMES.get().expect("looked up when the extension was loaded")

@@ -1,7 +1,7 @@
-//! Numbers of what came before, by what it is: for links.
+//! Numbers of earlier items, by identity: for links.
 
-/// Numbers by a key: open addressing, never more than half full. A slot counts only in the
-/// generation that wrote it, so that forgetting everything costs nothing.
+/// Maps keys to numbers: open addressing, at most half full. A slot counts only in the generation
+/// that wrote it, so that clearing costs nothing.
 pub struct Numbers {
     slots: Vec<Slot>,
     count: u32,
@@ -15,11 +15,11 @@ struct Slot {
     generation: u32,
 }
 
-/// So many slots are kept for the next document: 8 MiB, for half as many keys.
+/// Number of slots that are kept for the next document: 8 MiB, for half as many keys.
 const KEPT_SLOTS: usize = 1 << 19;
 
 impl Numbers {
-    /// Nothing came yet.
+    /// Creates an empty table.
     pub fn new() -> Numbers {
         Numbers { slots: Numbers::slots(64), count: 0, generation: 1 }
     }
@@ -28,15 +28,15 @@ impl Numbers {
         vec![Slot { key: 0, number: 0, generation: 0 }; count]
     }
 
-    /// Where a key is looked for first: by the highest bits of the product, which depend on all
-    /// bits of an address, and on those of a float that is no object.
+    /// Returns a key's first slot: the highest bits of the product, which depend on all bits of an
+    /// address, and on those of an immediate float.
     #[inline(always)]
     fn place(&self, key: u64) -> usize {
         let bits = self.slots.len().trailing_zeros();
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits)) as usize
     }
 
-    /// The slot of a key, or the free one where it belongs.
+    /// Returns the slot of a key, or the free one where it belongs.
     #[inline(always)]
     fn find(&self, key: u64) -> (usize, Option<u32>) {
         let mask = self.slots.len() - 1;
@@ -53,13 +53,13 @@ impl Numbers {
         }
     }
 
-    /// The number of a key.
+    /// Returns the number of a key.
     #[inline(always)]
     pub fn get(&self, key: u64) -> Option<u32> {
         self.find(key).1
     }
 
-    /// The number of a key, or none after giving it `number`.
+    /// Returns the number of a key, or `None` after assigning `number`.
     #[inline(always)]
     pub fn find_or_add(&mut self, key: u64, number: u32) -> Option<u32> {
         let (at, found) = self.find(key);
@@ -84,7 +84,7 @@ impl Numbers {
         }
     }
 
-    /// Forgets everything, and memory that a large document took.
+    /// Clears the table, and frees memory that a large document used.
     pub fn clear(&mut self) {
         self.count = 0;
         match self.generation.checked_add(1) {
@@ -94,32 +94,32 @@ impl Numbers {
     }
 }
 
-/// Numbers by the address of an object. Objects of a document mostly lie behind one another in the order
-/// in which they come, and so do their numbers here: a table of keys that are mixed waits for memory
-/// at each of a hundred thousand objects, which was half of the time of writing them.
+/// Numbers by the address of an object. Objects of a document are usually allocated next to one
+/// another in order of appearance, and so are their numbers here: a hash table would miss the cache
+/// for each of a hundred thousand objects, which was half of the time of writing them.
 pub struct Addresses {
     /// The blocks by the addresses of their memory, shifted by [`BLOCK_BITS`].
     blocks: Numbers,
-    /// The numbers, [`PLACES`] a block: in the lower half of a word, in the upper half the generation
-    /// that wrote it.
+    /// The numbers, [`PLACES`] per block: in the lower half of a word, with the generation that
+    /// wrote it in the upper half.
     words: Vec<u64>,
-    /// How many blocks there are.
+    /// The number of blocks.
     count: u32,
     generation: u32,
-    /// Blocks that came lately, by the lowest bits of their key; a key of 0 for none.
+    /// Recently used blocks, by the lowest bits of their key; a key of 0 for none.
     recent: [(u64, u32); RECENT],
 }
 
-/// A block is of 4 KiB.
+/// A block is 4 KiB.
 const BLOCK_BITS: u32 = 12;
 /// Objects begin at multiples of eight bytes.
 const PLACES: usize = 1 << (BLOCK_BITS - 3);
 const RECENT: usize = 16;
-/// So many words are kept for the next document: 16 MiB.
+/// Number of words that are kept for the next document: 16 MiB.
 const KEPT_WORDS: usize = 1 << 21;
 
 impl Addresses {
-    /// Nothing came yet.
+    /// Creates an empty table.
     pub fn new() -> Addresses {
         Addresses {
             blocks: Numbers::new(),
@@ -130,7 +130,7 @@ impl Addresses {
         }
     }
 
-    /// The number of the object at an address, or none after giving it `number`.
+    /// Returns the number of the object at an address, or `None` after assigning `number`.
     #[inline(always)]
     pub fn find_or_add(&mut self, address: u64, number: u32) -> Option<u32> {
         let key = address >> BLOCK_BITS;
@@ -159,7 +159,7 @@ impl Addresses {
         block
     }
 
-    /// Forgets everything, and memory that a large document took.
+    /// Clears the table, and frees memory that a large document used.
     pub fn clear(&mut self) {
         match self.generation.checked_add(1) {
             Some(next) if self.words.len() <= KEPT_WORDS => {

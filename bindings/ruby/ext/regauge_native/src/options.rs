@@ -8,33 +8,33 @@ use regauge::{Format, Limits, OnLoss, Options, bson, marshal, pickle, yaml};
 
 use crate::ruby::{self, Raise, VALUE};
 
-/// What the keyword arguments of one call ask for.
+/// The keyword arguments of one call.
 pub struct Settings {
-    /// What the library knows of it.
+    /// The library's options.
     pub core: Options,
-    /// Keys become symbols.
+    /// Whether keys become symbols.
     pub symbolize: bool,
-    /// Everything that is loaded is frozen.
+    /// Whether everything that is loaded is frozen.
     pub freeze: bool,
-    /// The classes that Marshal may build: an array, or `nil`.
+    /// The classes that Marshal may instantiate: an array, or `nil`.
     pub permit: VALUE,
-    /// Is called with each object that has no place in the format; `nil` for none.
+    /// Called with each object that the format cannot hold; `nil` for none.
     pub default: VALUE,
-    /// Whether an object that has no place is asked for its `to_h`.
+    /// Whether an object that the format cannot hold is asked for its `to_h`.
     pub to_h: bool,
-    /// Symbols stay symbols where the format has them.
+    /// Whether symbols stay symbols in formats that have them.
     pub symbols: bool,
-    /// Whether the readers are set up as ever, so that one that was used before will do.
+    /// Whether the readers have default settings, so that a previously used one can be reused.
     pub usual: bool,
-    /// Whether the wrapped notation is to be read, where the keywords say so.
+    /// Whether the keywords ask for reading the wrapped notation.
     pub unwrap: Option<bool>,
 }
 
 impl Settings {
-    /// Without keyword arguments.
+    /// Returns the options without keyword arguments.
     pub fn new(format: Format) -> Settings {
         let mut core = Options::new(format, format);
-        // What Psych reads, and what Rails' files are written for.
+        // What Psych reads, and what Rails' files expect.
         core.yaml.schema = yaml::Schema::Yaml11;
         core.marshal.inert = true;
         Settings {
@@ -50,10 +50,10 @@ impl Settings {
         }
     }
 
-    /// With these keyword arguments: a hash, or `nil`.
+    /// Parses keyword arguments: a hash, or `nil`.
     ///
     /// # Errors
-    /// An `ArgumentError` for a name or a value that is not known.
+    /// An `ArgumentError` for an unknown name or value.
     pub fn parse(format: Format, keywords: VALUE) -> Result<Settings, Raise> {
         let mut settings = Settings::new(format);
         if keywords == ruby::NIL {
@@ -67,25 +67,25 @@ impl Settings {
         result.map(|()| settings)
     }
 
-    /// The keyword arguments of what loads. `on_loss: :wrap` used to undo the notation: a
-    /// caller who still passes it must not be given the notation itself.
+    /// Parses the keyword arguments for loading. `on_loss: :wrap` used to undo the notation: a
+    /// caller who still passes it must not get the notation itself.
     ///
     /// # Errors
-    /// As `parse`.
+    /// Those of `parse`.
     pub fn loading(format: Format, keywords: VALUE) -> Result<Settings, Raise> {
         let settings = Settings::parse(format, keywords)?;
         if settings.core.on_loss == OnLoss::Wrap {
             return Err(ruby::argument_error(
-                "on_loss: :wrap is for what writes; pass unwrap: true to read what it wrote",
+                "on_loss: :wrap is for writing; pass unwrap: true to read what it wrote",
             ));
         }
         Ok(settings)
     }
 
-    /// The keyword arguments of a store, which reads what it wrote.
+    /// Parses the keyword arguments of a store, which reads what it wrote.
     ///
     /// # Errors
-    /// As `parse`.
+    /// Those of `parse`.
     pub fn storing(format: Format, keywords: VALUE) -> Result<Settings, Raise> {
         let mut settings = Settings::parse(format, keywords)?;
         settings.core.unwrap = settings.unwrap.unwrap_or(settings.core.on_loss == OnLoss::Wrap);
@@ -93,7 +93,7 @@ impl Settings {
     }
 
     fn set(&mut self, key: VALUE, value: VALUE) -> Result<(), Raise> {
-        let name = word(key).ok_or_else(|| ruby::argument_error("a keyword is no symbol"))?;
+        let name = word(key).ok_or_else(|| ruby::argument_error("a keyword is not a symbol"))?;
         let truth = value != ruby::NIL && value != ruby::FALSE;
         match name.as_str() {
             "symbolize_names" => self.symbolize = truth,
@@ -282,13 +282,13 @@ fn limits(value: VALUE) -> Result<Limits, Raise> {
     match wrong {
         None => Ok(limits),
         Some(name) => Err(ruby::argument_error(&format!(
-            "unknown limit {name}, or a bound that is no number: known are {}",
+            "unknown limit {name}, or a limit that is not a number; expected one of {}",
             Limits::NAMES.join(", ")
         ))),
     }
 }
 
-/// The text of a symbol or string.
+/// Returns the text of a symbol or string.
 pub fn word(value: VALUE) -> Option<String> {
     use rb_sys::ruby_value_type as kind;
     let string = match ruby::kind_of(value) {
@@ -322,7 +322,8 @@ fn array_or_nil(value: VALUE, name: &str) -> Result<VALUE, Raise> {
     Err(ruby::argument_error(&format!("{name}: takes an array of classes")))
 }
 
-/// The class or module among those that may be built (an array, or `nil`) that has this name; `nil` for none.
+/// Returns the permitted class or module (from an array, or `nil`) that has this name; `nil` for
+/// none.
 pub fn permitted(permit: VALUE, name: VALUE) -> VALUE {
     if permit == ruby::NIL {
         return ruby::NIL;

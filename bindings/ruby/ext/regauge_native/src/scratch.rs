@@ -1,16 +1,16 @@
-//! Memory that loads and dumps use again and again, and in which the collector finds the values of
-//! Ruby that are not yet part of any object.
+//! Memory that loads and dumps reuse, and in which the collector finds the Ruby values that are not
+//! yet part of any object.
 //!
-//! A value of Ruby in a `Vec` is invisible to the collector: it would be freed, or moved away. So
-//! values that wait for their container lie on a [`Stack`], and one object, which lives for good,
-//! shows all stacks to the collector whenever it marks. That object has no write barrier, so it is
-//! marked in every collection, also a young one, and again at the end of an incremental one.
+//! A Ruby value in a `Vec` is invisible to the collector: it would be freed, or moved. So values
+//! that wait for their container are on a [`Stack`], and one permanent object marks all stacks for
+//! the collector. That object has no write barrier, so it is marked in every collection, even a
+//! young one, and again at the end of an incremental one.
 //!
-//! The collector runs inside of calls of Ruby's C API and reads the stacks there. So they are
-//! changed through shared references and cells only: the compiler must not hold a change back
-//! over such a call, as it could with a `&mut`.
+//! The collector runs inside calls of Ruby's C API and reads the stacks there. So they are changed
+//! only through shared references and cells: the compiler must not delay a change past such a call,
+//! as it could with a `&mut`.
 //!
-//! A leaf module: it may use `unsafe`, each block with its reason.
+//! A leaf module: it may use `unsafe`, with a reason for each block.
 
 use std::cell::{Cell, UnsafeCell};
 use std::sync::Mutex;
@@ -20,7 +20,7 @@ use crate::data::{DataType, Held};
 use crate::ruby::{self, ID, VALUE};
 use crate::shapes::Shapes;
 
-/// Values of Ruby, the last on top.
+/// A stack of Ruby values.
 pub struct Stack {
     first: Cell<*mut VALUE>,
     length: Cell<usize>,
@@ -36,20 +36,20 @@ impl Stack {
         }
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.length.get()
     }
 
-    /// Puts a value on top.
+    /// Pushes a value.
     #[inline(always)]
     pub fn push(&self, value: VALUE) {
         let length = self.length.get();
         if length == self.capacity.get() {
             self.grow();
         }
-        // SAFETY: the length is below the capacity, which `grow` saw to.
+        // SAFETY: the length is below the capacity, which `grow` ensures.
         unsafe { self.first.get().add(length).write(value) };
         self.length.set(length + 1);
     }
@@ -57,7 +57,7 @@ impl Stack {
     #[cold]
     #[inline(never)]
     fn grow(&self) {
-        // SAFETY: pointer, length and capacity are those of a vector that was forgotten.
+        // SAFETY: pointer, length and capacity are those of a forgotten vector.
         let mut values = unsafe {
             Vec::from_raw_parts(self.first.get(), self.length.get(), self.capacity.get())
         };
@@ -67,18 +67,18 @@ impl Stack {
         std::mem::forget(values);
     }
 
-    /// The values from `start` on. Pushing makes the slice invalid.
+    /// Returns the values from `start` on. Pushing invalidates the slice.
     #[inline(always)]
     pub fn from(&self, start: usize) -> &[VALUE] {
         debug_assert!(start <= self.len());
-        // SAFETY: the values up to the length are initialised; callers push nothing while they
-        // hold the slice, and the interpreter's lock keeps others away.
+        // SAFETY: the values up to the length are initialised; callers push nothing while they hold
+        // the slice, and the GVL keeps others away.
         unsafe {
             std::slice::from_raw_parts(self.first.get().add(start), self.length.get() - start)
         }
     }
 
-    /// The value at an index.
+    /// Returns the value at an index.
     #[inline(always)]
     pub fn at(&self, index: usize) -> VALUE {
         self.from(0)[index]
@@ -98,7 +98,7 @@ impl Stack {
         self.length.set(length);
     }
 
-    /// Gives back memory that a large document took.
+    /// Frees memory that a large document used.
     fn shrink(&self) {
         const KEPT: usize = 1 << 16;
         if self.capacity.get() > KEPT {
@@ -107,8 +107,7 @@ impl Stack {
     }
 
     fn release(&self) {
-        // SAFETY: pointer and capacity are those of a vector that was forgotten; values need no
-        // drop.
+        // SAFETY: pointer and capacity are those of a forgotten vector; values need no drop.
         drop(unsafe { Vec::from_raw_parts(self.first.get(), 0, self.capacity.get()) });
         self.first.set(std::ptr::dangling_mut());
         self.length.set(0);
@@ -126,12 +125,12 @@ impl Drop for Stack {
     }
 }
 
-/// How many bytes a key may have to be remembered.
+/// Maximum length of a cached key in bytes.
 const KEY_BYTES: usize = 39;
-/// How many keys are remembered.
+/// Number of cached keys.
 const KEYS: usize = 1024;
 
-/// A key that came before, as a string and, once it was asked for, as a symbol and a name.
+/// A cached key, as a string and, once requested, as a symbol and an ID.
 pub struct Key {
     string: Cell<VALUE>,
     symbol: Cell<VALUE>,
@@ -164,7 +163,7 @@ impl Key {
     #[inline(never)]
     fn fill(&self, text: &str) {
         let string = ruby::interned(text);
-        // SAFETY: as above; the text fits, which `Keys::find` saw to.
+        // SAFETY: as above; the text fits, which `Keys::find` ensures.
         let bytes = unsafe { &mut *self.bytes.get() };
         bytes[..text.len()].copy_from_slice(text.as_bytes());
         self.length.set(text.len() as u8);
@@ -174,17 +173,17 @@ impl Key {
     }
 }
 
-/// Keys that came before: documents repeat theirs, and to find one here is cheaper than to look it
-/// up in Ruby's table of strings. Direct mapped.
+/// A cache of keys: documents repeat theirs, and finding one here is cheaper than looking it up in
+/// Ruby's string table. Direct mapped.
 pub struct Keys {
     table: Box<[Key; KEYS]>,
-    /// Text of one byte, by the byte; 0 where it did not come yet.
+    /// One-byte texts, indexed by byte; 0 for those that have not occurred yet.
     characters: [Cell<VALUE>; 128],
-    /// Two of these in an array, behind the bytes that they are.
+    /// Arrays of two of these, after the bytes that they are.
     pairs: Box<[Cell<(u16, VALUE)>; PAIRS]>,
 }
 
-/// How many pairs are remembered: indicators are blanks and digits, so there are 121 usual ones.
+/// Number of cached pairs: indicators are blanks and digits, so there are 121 usual ones.
 const PAIRS: usize = 256;
 
 impl Keys {
@@ -196,7 +195,7 @@ impl Keys {
         }
     }
 
-    /// A text that is mostly one ASCII character, as a string that is frozen and interned.
+    /// Returns a text, usually one ASCII character, as a frozen and interned string.
     #[inline(always)]
     pub fn character(&self, text: &str) -> VALUE {
         if let [byte @ 0..0x80] = text.as_bytes() {
@@ -218,7 +217,7 @@ impl Keys {
         string
     }
 
-    /// Two texts that are mostly one ASCII character, as an array that is frozen.
+    /// Returns two texts, usually one ASCII character each, as a frozen array.
     #[inline(always)]
     pub fn pair(&self, one: &str, two: &str) -> VALUE {
         if let ([a @ 0..0x80], [b @ 0..0x80]) = (one.as_bytes(), two.as_bytes()) {
@@ -243,7 +242,7 @@ impl Keys {
         pair
     }
 
-    /// The place of a key; `None` for a long one.
+    /// Returns the slot of a key; `None` for a long one.
     #[inline(always)]
     fn find(&self, text: &str) -> Option<&Key> {
         let bytes = text.as_bytes();
@@ -257,7 +256,7 @@ impl Keys {
         Some(key)
     }
 
-    /// The key as a string that is frozen and interned.
+    /// Returns the key as a frozen and interned string.
     #[inline(always)]
     pub fn string(&self, text: &str) -> VALUE {
         match self.find(text) {
@@ -266,19 +265,19 @@ impl Keys {
         }
     }
 
-    /// The key as a symbol.
+    /// Returns the key as a symbol.
     #[inline]
     pub fn symbol(&self, text: &str) -> VALUE {
         let Some(key) = self.find(text) else { return ruby::symbol(text) };
         if key.symbol.get() == 0 {
             let symbol = ruby::symbol(text);
-            // Making the symbol can run the collector, but nobody else who would take the place.
+            // Creating the symbol can run the collector, but nobody else who would take the slot.
             key.symbol.set(symbol);
         }
         key.symbol.get()
     }
 
-    /// The name of a string that [`string`](Keys::string) gave.
+    /// Returns the ID of a string that came from [`string`](Keys::string).
     pub fn id(&self, string: VALUE) -> Result<ID, ruby::Jump> {
         let bytes = ruby::bytes_of(string);
         if bytes.len() > KEY_BYTES {
@@ -309,14 +308,14 @@ impl Keys {
     }
 }
 
-/// Where a pair is kept: blanks and digits each have a place of their own.
+/// Returns the slot of a pair: combinations of blanks and digits have their own.
 #[inline(always)]
 fn pair_place(one: u8, two: u8) -> usize {
     let place = |byte: u8| usize::from(byte & 15 ^ if byte & 16 == 0 { 12 } else { 0 });
     place(one) << 4 | place(two)
 }
 
-/// Where a key is kept: a mix of its first and last bytes and its length.
+/// Returns the slot of a key: a hash of its first and last bytes and its length.
 #[inline(always)]
 fn place(bytes: &[u8]) -> usize {
     let (a, b) = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
@@ -338,28 +337,28 @@ fn place(bytes: &[u8]) -> usize {
 /// The fraction of the golden ratio in 64 bits, odd.
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// What one load or dump works with.
+/// The working memory of one load or dump.
 pub struct Scratch {
-    /// Values that wait for their container.
+    /// Values waiting for their container.
     pub values: Stack,
-    /// Values that aliases name, by the number of their anchor; all objects of a document of Marshal, by
-    /// theirs.
+    /// Values that aliases refer to, by the number of their anchor; all objects of a Marshal
+    /// document, by theirs.
     pub anchors: Stack,
-    /// The symbols of a document of Marshal, by their number.
+    /// The symbols of a Marshal document, by their number.
     pub symbols: Stack,
-    /// Keys that came before.
+    /// Cached keys.
     pub keys: Keys,
-    /// Lists of keys that came before.
+    /// Cached lists of keys.
     pub shapes: Shapes,
-    /// Classes whose objects came before.
+    /// Cached classes of objects.
     pub molds: ruby::Molds,
-    /// A buffer for output.
+    /// An output buffer.
     pub out: Cell<Vec<u8>>,
-    /// A parser of Marshal with the usual options, and the memory that it has.
+    /// A Marshal parser with default options, and its memory.
     pub marshal: Cell<Option<regauge::marshal::Parser>>,
-    /// A writer of MARC 21 with the usual options.
+    /// A MARC 21 writer with default options.
     pub marc: Cell<Option<Box<regauge::marc::iso2709::Writer<'static>>>>,
-    /// A writer of Marshal.
+    /// A Marshal writer.
     pub dumper: Cell<Option<Box<crate::marshal_dump::Dumper>>>,
 }
 
@@ -374,14 +373,14 @@ impl Scratch {
     }
 }
 
-/// The addresses of every scratch that was ever made; none is ever freed.
+/// The addresses of every scratch ever created; none is ever freed.
 static ALL: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-/// Those that nobody uses, but for [`AT_HAND`].
+/// The idle ones, except [`AT_HAND`].
 static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-/// One that nobody uses, 0 for none: the usual load takes it and puts it back, without a lock.
+/// An idle one, 0 for none: most loads take it and put it back, without a lock.
 static AT_HAND: AtomicUsize = AtomicUsize::new(0);
 
-/// A scratch that is in use. It goes back to the others when this is dropped.
+/// A scratch in use. It is returned to the others when this is dropped.
 pub struct Lease(&'static Scratch);
 
 impl std::ops::Deref for Lease {
@@ -391,17 +390,17 @@ impl std::ops::Deref for Lease {
     }
 }
 
-/// Takes a scratch that nobody uses, or a new one. There are as many as loads were ever under way
-/// at the same time, in one another, in other threads or in Ractors.
+/// Takes an idle scratch, or a new one. There are as many as there were ever loads in progress at
+/// once: nested, in other threads or in Ractors.
 pub fn take() -> Lease {
-    // Neither lock is held over a call of Ruby, so none waits for a collection.
+    // Neither lock is held during a call into Ruby, so none waits for a collection.
     let free = match AT_HAND.swap(0, Ordering::Acquire) {
         0 => FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop(),
         address => Some(address),
     };
     if let Some(address) = free {
         // SAFETY: an address in AT_HAND or FREE is that of a scratch that is never freed, and that
-        // nobody else holds, since it was taken out.
+        // nobody else holds, because it was taken out.
         return Lease(unsafe { &*(address as *const Scratch) });
     }
     let scratch: &'static Scratch = Box::leak(Box::new(Scratch {
@@ -434,7 +433,7 @@ impl Drop for Lease {
     }
 }
 
-/// The object that shows every scratch to the collector.
+/// The object that marks every scratch for the collector.
 struct Marker;
 
 impl Held for Marker {
@@ -443,7 +442,7 @@ impl Held for Marker {
         let all = ALL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         for address in all.iter() {
             // SAFETY: an address in ALL is that of a scratch that is never freed; while the
-            // collector marks, no other thread changes it, and this one is in a call of Ruby.
+            // collector marks, no other thread changes it, and this one is in a call into Ruby.
             unsafe { (*(*address as *const Scratch)).mark() };
         }
     }
@@ -451,7 +450,7 @@ impl Held for Marker {
 
 static MARKER: DataType<Marker> = DataType::new();
 
-/// Makes the object that marks.
+/// Creates the marking object.
 pub fn init(native: VALUE) {
     let class = ruby::class(c"Marker", native);
     ruby::no_allocator(class);

@@ -1,29 +1,29 @@
-//! Hashes with the same keys: records of a kind come again and again.
+//! Hashes with the same keys: similar records recur.
 //!
-//! To make a copy of a hash that had the same keys, and to put the values in, costs a fraction of
-//! looking up every key anew. Keys are interned, so the same ones are the same objects.
+//! Copying a hash with the same keys, and filling in the values, costs a fraction of looking up
+//! every key again. Keys are interned, so equal ones are the same object.
 //!
-//! A list of keys gets its template when it comes a second time, so documents that never repeat
-//! themselves pay for a comparison only.
+//! A list of keys gets its template when it occurs a second time, so documents that never repeat
+//! themselves pay only for a comparison.
 
 use std::cell::Cell;
 
 use crate::ruby::{self, VALUE};
 
-/// How many pairs a hash may have to be remembered.
+/// Maximum number of pairs in a cached hash.
 const PAIRS: usize = 48;
-/// How many lists of keys are remembered.
+/// Number of cached lists of keys.
 const SHAPES: usize = 64;
 /// The fraction of the golden ratio in 64 bits, odd.
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A list of keys, and a hash that has them.
 struct Shape {
-    /// Zero where there is none.
+    /// Zero for none.
     template: Cell<VALUE>,
     count: Cell<usize>,
     keys: [Cell<VALUE>; PAIRS],
-    /// A mix of the keys that came last and are not those.
+    /// A hash of the most recent keys that differ from those.
     candidate: Cell<u64>,
 }
 
@@ -34,11 +34,11 @@ impl Shape {
     }
 }
 
-/// Direct mapped. What is remembered is visible to the collector, which does not move it.
+/// Direct mapped. Cached objects are visible to the collector, which does not move them.
 pub struct Shapes(Box<[Shape; SHAPES]>);
 
 impl Shapes {
-    /// None yet.
+    /// Creates an empty cache.
     pub fn new() -> Shapes {
         let shape = || Shape {
             template: Cell::new(0),
@@ -59,15 +59,15 @@ impl Shapes {
         Some(&self.0[(mixed >> (64 - SHAPES.trailing_zeros())) as usize])
     }
 
-    /// A hash of these pairs (key, value, key, …), whose keys are interned, if the same keys came
-    /// before.
+    /// Builds a hash from these pairs (key, value, key, …), whose keys are interned, if the same
+    /// keys occurred before.
     #[inline]
     pub fn hash(&self, pairs: &[VALUE]) -> Option<VALUE> {
         let shape = self.place(pairs)?;
         shape.is(pairs).then(|| ruby::hash_like(shape.template.get(), pairs))
     }
 
-    /// Remembers a hash that was just made of these pairs, if they come again.
+    /// Caches a hash that was just built from these pairs, if they recur.
     pub fn learn(&self, hash: VALUE, pairs: &[VALUE]) {
         let Some(shape) = self.place(pairs) else { return };
         let mix = |mixed: u64, pair: &[VALUE]| (mixed ^ pair[0]).wrapping_mul(MIX);
@@ -84,7 +84,7 @@ impl Shapes {
         shape.keys.iter().zip(pairs.chunks_exact(2)).for_each(|(key, pair)| key.set(pair[0]));
     }
 
-    /// Shows the collector what is remembered.
+    /// Marks the cached objects for the collector.
     pub fn mark(&self) {
         for shape in self.0.iter().filter(|shape| shape.template.get() != 0) {
             ruby::mark(shape.template.get());

@@ -1,4 +1,4 @@
-//! Documents one by one, from a string or from whatever has a method `read`.
+//! Reads documents one by one, from a string or from anything with a method `read`.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::scratch;
 
 /// `Regauge::Native::Stream`.
 pub struct Stream {
-    /// Taken out while a document is read, since methods of Ruby may run meanwhile.
+    /// Taken out while a document is read, because Ruby methods may run meanwhile.
     inner: Option<Inner>,
     /// What the reader and the settings refer to.
     held: [VALUE; 3],
@@ -65,9 +65,9 @@ impl<P: Parse> Documents for Reader<'static, P> {
 
 /// Bytes from a method `read`.
 pub struct FromRead {
-    /// Whatever has the method.
+    /// The object with that method.
     pub io: VALUE,
-    /// The jump that the method made, or 0.
+    /// The method's non-local exit, or 0.
     pub jump: Arc<AtomicI32>,
 }
 
@@ -80,7 +80,7 @@ impl Read for FromRead {
                 let bytes = ruby::bytes_of(string);
                 let Some(room) = buffer.get_mut(..bytes.len()) else {
                     return Err(std::io::Error::other(
-                        "read gave more bytes than it was asked for",
+                        "read returned more bytes than requested",
                     ));
                 };
                 room.copy_from_slice(bytes);
@@ -88,7 +88,7 @@ impl Read for FromRead {
                 ruby::keep(string);
                 Ok(count)
             }
-            Ok(_) => Err(std::io::Error::other("read gave something that is no string")),
+            Ok(_) => Err(std::io::Error::other("read returned something that is not a string")),
             Err(jump) => {
                 self.jump.store(jump.state(), Ordering::Relaxed);
                 Err(std::io::Error::other("read raised an exception"))
@@ -97,7 +97,7 @@ impl Read for FromRead {
     }
 }
 
-/// `Native.stream(format, source, keywords)`: the documents of a string, or of what `read` gives.
+/// `Native.stream(format, source, keywords)`: the documents of a string, or of what `read` returns.
 pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[format, source, keywords] = arguments else {
         return Err(ruby::argument_error("stream takes a format, a source and keywords"));
@@ -133,11 +133,11 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     Ok(object)
 }
 
-/// `stream.advance`: the next document's object, or the stream itself at the end. With
-/// `skip_bad` a broken record gives a `Regauge::BadRecord`.
+/// `stream.advance`: the next document's object, or the stream itself at the end. With `skip_bad`,
+/// a broken record returns a `Regauge::BadRecord`.
 pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let Some(mut inner) = STREAM.get(receiver)?.inner.take() else {
-        return Err(ruby::argument_error("the stream is being read already, or has failed"));
+        return Err(ruby::argument_error("the stream is already being read, or has failed"));
     };
     let scratch = scratch::take();
     let mut build = Build::new(&scratch, &inner.settings);
@@ -170,13 +170,13 @@ pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     Ok(value)
 }
 
-/// `stream.close`: gives back what the reader holds. Reading on is an error.
+/// `stream.close`: releases what the reader holds. Further reading is an error.
 pub fn close(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     STREAM.get(receiver)?.inner = None;
     Ok(NIL)
 }
 
-/// A `Regauge::BadRecord` with the error and the bytes.
+/// Creates a `Regauge::BadRecord` with the error and the bytes.
 pub fn bad_record(bad: &BadRecord) -> Result<VALUE, Raise> {
     let error = match exception(&bad.error, Phase::Decode) {
         Raise::Exception(error) => error,

@@ -1,9 +1,9 @@
-//! Objects to events.
+//! Turns objects into events.
 //!
-//! Advice for those who change this file: methods of Ruby run in [`Walk::object`] only, and may
-//! change what is being walked; so an array is asked for each element anew, and a hash whether it
-//! still is as it was. A jump is kept until everything of Rust's
-//! is dropped. The walk recurses, within the limit on depth.
+//! If you change this file: Ruby methods run only in [`Walk::object`], and may change what is being
+//! walked; so each element of an array is looked up again, and a hash is checked for changes. A
+//! jump is held until everything owned by Rust is dropped. The walk recurses, within the limit on
+//! depth.
 
 use regauge::fidelity::LossKind;
 use regauge::hint::Hint;
@@ -24,10 +24,11 @@ const T_HASH: u32 = 8;
 const T_BIGNUM: u32 = 10;
 const T_SYMBOL: u32 = 20;
 
-/// Arrays of up to so many floats, all of which are no objects, are one event.
+/// Arrays of up to this many floats, all immediate, are one event.
 const DOUBLES: usize = 8;
 
-/// The floats that are all that an array holds, if they are few or none at all; nothing for any other array.
+/// Returns the floats of an array that holds nothing else, if there are few or none; `None` for any
+/// other array.
 #[inline(always)]
 fn doubles<'b>(values: &[VALUE], buffer: &'b mut [f64; DOUBLES]) -> Option<&'b [f64]> {
     if values.len() > DOUBLES {
@@ -42,20 +43,20 @@ fn doubles<'b>(values: &[VALUE], buffer: &'b mut [f64; DOUBLES]) -> Option<&'b [
     Some(&buffer[..values.len()])
 }
 
-/// Gives the events of objects to a sink.
+/// Emits the events of objects to a sink.
 pub struct Walk<'a, S: ?Sized> {
     sink: &'a mut S,
     settings: &'a Settings,
-    /// A jump that a method of Ruby made.
+    /// A non-local exit from a Ruby method.
     pub jump: Option<Jump>,
-    /// How often code of Ruby's may have run.
+    /// How often Ruby code may have run.
     runs: u64,
-    /// The steps to the value that failed, the last first.
+    /// The steps to the value that failed, innermost first.
     steps: Vec<Step>,
 }
 
 impl<'a, S: Sink + ?Sized> Walk<'a, S> {
-    /// A walk with these settings.
+    /// Creates a walk with these settings.
     pub fn new(sink: &'a mut S, settings: &'a Settings) -> Walk<'a, S> {
         Walk { sink, settings, jump: None, runs: 0, steps: Vec::new() }
     }
@@ -63,7 +64,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     /// Walks one document.
     ///
     /// # Errors
-    /// The sink's, with the path; one without meaning where there is a [`jump`](Walk::jump).
+    /// The sink's, with the path; a meaningless one if there is a [`jump`](Walk::jump).
     pub fn document(&mut self, value: VALUE) -> Result {
         self.value(value, self.settings.core.limits.depth).map_err(|error| {
             self.steps.reverse();
@@ -156,7 +157,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         depth.checked_sub(1).ok_or_else(|| {
             Error::limit(format!(
                 "found values nested more than {} deep, the limit of depth: perhaps one that \
-                 stands in itself",
+                 contains itself",
                 self.settings.core.limits.depth
             ))
             .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
@@ -173,7 +174,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         self.sink.begin_array(Some(length as u64))?;
         for index in 0..length {
             let Some(value) = ruby::array_get(array, index) else { return Err(changed()) };
-            // An array of coordinates, without a step into it.
+            // An array of coordinates, handled without recursing into it.
             let inner = if depth > 0 && ruby::is_heap(value) && ruby::heap_kind(value) == T_ARRAY {
                 doubles(ruby::array_values(value), &mut buffer)
             } else {
@@ -210,7 +211,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         self.sink.end_map()
     }
 
-    /// A hash whose pairs only Ruby knows.
+    /// Walks a hash whose pairs only Ruby can enumerate.
     #[inline(never)]
     fn asked_hash(&mut self, hash: VALUE, depth: u32) -> Result {
         let count = ruby::hash_size(hash);
@@ -261,7 +262,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         }
     }
 
-    /// A key that is not text: it is small, so it is taken whole.
+    /// Handles a key that is not text: it is small, so it is buffered.
     #[cold]
     fn rare_key(&mut self, key: VALUE, depth: u32) -> Result {
         let mut builder = regauge::value::Builder::new(&self.settings.core.limits);
@@ -286,8 +287,8 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         Err(Error::new(ErrorKind::Io, "a method raised an exception"))
     }
 
-    /// Everything that is not plain data: times, what the Ruby side made of a value that only some
-    /// formats have, and whatever it makes plain data of.
+    /// Handles everything that is not plain data: times, the Ruby side's representation of a value
+    /// that only some formats have, and anything it turns into plain data.
     #[inline(never)]
     fn object(&mut self, object: VALUE, depth: u32) -> Result {
         self.runs += 1;
@@ -313,7 +314,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
             let name = word(ruby::module_name(class)).unwrap_or_else(|| "no name".to_owned());
             return Err(Error::new(
                 ErrorKind::Refused,
-                format!("found an object of the class {name}, which has no value in {}", {
+                format!("found an object of the class {name}, which has no representation in {}", {
                     self.settings.core.to.title()
                 }),
             )
@@ -328,7 +329,8 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         result
     }
 
-    /// A point in time where the format has nothing else, and otherwise with its offset.
+    /// Writes a time as a point in time if the format has nothing else, and otherwise with its
+    /// offset.
     fn time(&mut self, time: VALUE) -> Result {
         let names = names();
         let offset = match ruby::call(time, names.id_utc_offset, &[]) {
@@ -350,7 +352,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         self.sink.ext(Ext::Timestamp(at))
     }
 
-    /// A type around a value: `Regauge::Typed`.
+    /// Handles a typed value: `Regauge::Typed`.
     fn typed(&mut self, object: VALUE, depth: u32) -> Result {
         let names = names();
         let text = |name| word(ruby::variable(object, name)).unwrap_or_default();
@@ -368,7 +370,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         self.sink.end_typed()
     }
 
-    /// A value that only some formats have: `Regauge::Special`.
+    /// Handles a value that only some formats have: `Regauge::Special`.
     fn special(&mut self, object: VALUE) -> Result {
         let names = names();
         let kind = word(ruby::variable(object, names.id_kind)).unwrap_or_default();
@@ -437,7 +439,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
                 };
                 self.sink.ext(Ext::Complex(part(0)?, part(1)?))
             }
-            // A value with its nearest one, counted as lost: `[kind, value]`.
+            // A value with its nearest equivalent, counted as lost: `[kind, value]`.
             "nearest" => {
                 self.sink.fidelity().note(LossKind::Special, text(0), "the nearest value");
                 self.value(at(1), 8)
@@ -451,7 +453,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
 
 #[cold]
 fn changed() -> Error {
-    Error::new(ErrorKind::Unrepresentable, "found a value that a method changed while it was read")
+    Error::new(ErrorKind::Unrepresentable, "found a value that a method changed while it was being read")
 }
 
 #[cold]
@@ -459,13 +461,13 @@ fn not_utf8(string: VALUE) -> Error {
     Error::new(
         ErrorKind::Refused,
         format!(
-            "found text in the encoding {} that has no UTF-8",
+            "found text in the encoding {} that has no UTF-8 equivalent",
             ruby::encoding_name(string).to_string_lossy()
         ),
     )
 }
 
-/// A time with its offset, as RFC 3339 has it; nothing for years without four digits.
+/// Formats a time with its offset, as in RFC 3339; `None` for years without four digits.
 fn with_offset(at: Timestamp, offset: i64) -> Option<String> {
     let seconds = at.seconds.checked_add(offset)?;
     let mut text = regauge::time::rfc3339(Timestamp { seconds, ..at })?;

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# A drop-in for `require "marc"`: the names of ruby-marc, by the readers and writers here.
+# A drop-in replacement for `require "marc"`: the names of ruby-marc, with the readers and writers
+# of this gem.
 #
 #   require "regauge/marc/compat"
 #   MARC::Reader.new("catalog.mrc").each { |record| puts record["245"]["a"] }
@@ -12,7 +13,7 @@ if defined?(::MARC::Record) && !(::MARC::Record <= Regauge::MARC::Record)
   raise LoadError, "ruby-marc is loaded: require either it or regauge/marc/compat"
 end
 
-# So that a later `require "marc"` finds it done.
+# So that a later `require "marc"` does nothing.
 $LOADED_FEATURES << "marc.rb" unless $LOADED_FEATURES.include?("marc.rb")
 
 # ruby-marc's names.
@@ -91,7 +92,7 @@ module MARC
       end
     end
 
-    # A tag that lost its zeros, with them.
+    # Restores the leading zeros of a tag.
     def self.whole_tag(tag) = tag.to_s.match?(/\A\d{1,2}\z/) ? tag.to_s.rjust(3, "0") : tag
 
     def errors
@@ -164,7 +165,7 @@ module MARC
     end
   end
 
-  # The classes that records are made of.
+  # The classes of records and their parts.
   KIT = [Record, FieldMap, ControlField, DataField, Subfield, true].freeze
 
   require "regauge/marc/compat/readers"

@@ -6,7 +6,7 @@ module Regauge
     module XML; end
     module JSON; end
 
-    # A code and a text.
+    # A subfield: a code and a value.
     class Subfield
       # @return [String] one character
       attr_accessor :code
@@ -31,9 +31,9 @@ module Regauge
       end
     end
 
-    # A field that is text: 001 to 009, and whatever else has no subfields.
+    # A field that contains text: 001 to 009, and any other without subfields.
     class ControlField
-      # Tags outside of 00X that are control fields too, such as Aleph's FMT.
+      # Tags outside 00X that are control fields too, such as Aleph's FMT.
       @extra_control_fields = []
 
       class << self
@@ -86,12 +86,12 @@ module Regauge
         "#{tag} #{value}"
       end
 
-      # @return [Array] the tag and the value: the shape of marc-hash
+      # @return [Array] the tag and the value, in the shape of marc-hash
       def to_marchash
         [tag, value]
       end
 
-      # @return [Hash] the shape of MARC-in-JSON
+      # @return [Hash] in the shape of MARC-in-JSON
       def to_hash
         { tag => value }
       end
@@ -112,7 +112,7 @@ module Regauge
       # @param subfields [Array<Subfield, Array(String, String)>]
       def initialize(tag, indicator1 = " ", indicator2 = " ", *subfields)
         @tag = tag
-        # Three variables have room in the object itself; a pair is frozen, since many fields share it.
+        # Three variables fit in the object itself; a pair is frozen, because many fields share it.
         @indicators = [indicator1 || " ", indicator2 || " "].freeze
         @subfields = subfields.map { |subfield| DataField.subfield(subfield) }
       end
@@ -161,7 +161,7 @@ module Regauge
         errors.empty?
       end
 
-      # The value of the first subfield with this code.
+      # Returns the value of the first subfield with this code.
       #
       # @return [String, nil]
       def [](code)
@@ -190,14 +190,14 @@ module Regauge
         dedup ? codes.uniq : codes
       end
 
-      # Subfields by code.
+      # Groups the subfields by code.
       #
       # @return [Array<String>] their values
       def values(code)
         subfields.filter_map { |subfield| subfield.value if subfield.code == code }
       end
 
-      # @return [String] all values, one behind the other
+      # @return [String] all values, concatenated
       def value
         subfields.map(&:value).join
       end
@@ -218,24 +218,24 @@ module Regauge
         "#{tag} #{indicator1}#{indicator2} #{subfields.map(&:to_s).join}"
       end
 
-      # @return [Array] the shape of marc-hash
+      # @return [Array] in the shape of marc-hash
       def to_marchash
         [tag, indicator1, indicator2, subfields.map { |subfield| [subfield.code, subfield.value] }]
       end
 
-      # @return [Hash] the shape of MARC-in-JSON
+      # @return [Hash] in the shape of MARC-in-JSON
       def to_hash
         pairs = subfields.map { |subfield| { subfield.code => subfield.value } }
         { tag => { "ind1" => indicator1, "ind2" => indicator2, "subfields" => pairs } }
       end
     end
 
-    # The fields of a record, with an index by tag that is made when it is needed.
+    # The fields of a record, with an index by tag that is built when needed.
     class FieldMap < Array
-      # A list that was read has no index before somebody asks for it: two variables of an Array cost as
-      # much as some fields.
+      # A list that was read has no index until one is needed: two variables of an Array cost as
+      # much as a few fields.
 
-      # @return [Boolean] whether the index still holds
+      # @return [Boolean] whether the index is still valid
       attr_writer :clean
 
       # @param fields [Array]
@@ -245,7 +245,7 @@ module Regauge
         @clean = false
       end
 
-      # @return [Hash{String => Array<Integer>}] where the fields of a tag stand, as of the last
+      # @return [Hash{String => Array<Integer>}] the positions of a tag's fields, as of the last
       #   {#reindex}
       def tags
         @tags || {}
@@ -256,7 +256,7 @@ module Regauge
         @clean || false
       end
 
-      # Makes the index anew.
+      # Rebuilds the index.
       #
       # @return [Boolean]
       def reindex
@@ -265,14 +265,14 @@ module Regauge
         @clean = true
       end
 
-      # @return [Array<String>] every tag that there is
+      # @return [Array<String>] every tag in use
       def tag_list
         reindex unless clean
         tags.keys
       end
 
       # @param filter [String, Array<String>, Range]
-      # @return [Array] the fields with these tags, in their order
+      # @return [Array] the fields with these tags, in order
       def with_tags(filter)
         reindex unless clean
         return (tags[filter] || []).map { |index| self[index] } if filter.is_a?(String)

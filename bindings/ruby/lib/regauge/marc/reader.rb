@@ -2,14 +2,14 @@
 
 module Regauge
   module MARC
-    # What the three readers have in common: records of a path, an IO or a String of bytes.
+    # Methods shared by the three readers: records from a path, an IO or a String of bytes.
     module Reading
       include Enumerable
 
-      # @param source [String, Pathname, #read] a path, or whatever has a method `read`
-      # @param as [Class, nil] `::MARC::Record` for real ones
+      # @param source [String, Pathname, #read] a path, or anything with a method `read`
+      # @param as [Class, nil] `::MARC::Record` for ruby-marc's own records
       # @param threads [Integer] how many threads may parse; the order is kept
-      # @param skip_bad [Boolean] whether broken records are passed over, and kept in {#bad_records}
+      # @param skip_bad [Boolean] whether broken records are skipped, and kept in {#bad_records}
       # @param options [Hash] `charset:` (`:auto`, `:utf8`, `:marc8`), `repair:`, `limits:`
       def initialize(source, as: nil, threads: 1, skip_bad: false, **options)
         @source = source
@@ -17,7 +17,7 @@ module Regauge
         @bad_records = []
       end
 
-      # @return [Array<BadRecord>] what was passed over, with the error and the bytes
+      # @return [Array<BadRecord>] the skipped records, with the error and the bytes
       attr_reader :bad_records
 
       # @yieldparam record [Record]
@@ -55,7 +55,7 @@ module Regauge
       end
     end
 
-    # Reads MARC-in-JSON, one record a line or one behind the other.
+    # Reads MARC-in-JSON, one record per line or concatenated.
     class JSONLReader
       include Reading
 

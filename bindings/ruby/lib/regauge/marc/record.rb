@@ -8,11 +8,11 @@ module Regauge
 
       # @return [String] 24 characters
       attr_accessor :leader
-      # @return [String, nil] the charset of the bytes where it is not what leader/09 says: `"utf-8"`
-      #   or `"marc-8"`. It is kept when the record is written.
+      # @return [String, nil] the charset of the bytes if it differs from leader/09: `"utf-8"` or
+      #   `"marc-8"`. It is kept when the record is written.
       attr_writer :charset
 
-      # A record without fields.
+      # Creates a record without fields.
       def initialize
         @leader = +"          22        4500"
         @fields = FieldMap.new
@@ -24,7 +24,7 @@ module Regauge
         @charset
       end
 
-      # The fields, or those with the tags.
+      # Returns the fields, or those with the given tags.
       #
       #   record.fields("650")
       #   record.fields(%w[100 700])
@@ -36,7 +36,7 @@ module Regauge
         fields = list
         return fields.with_tags(filter) if filter
 
-        # Whoever has the list may change it.
+        # The caller may change the list.
         fields.clean = false if fields.clean && !fields.frozen?
         fields
       end
@@ -62,7 +62,7 @@ module Regauge
         list.each_by_tag(filter, &block)
       end
 
-      # The first field with this tag.
+      # Returns the first field with this tag.
       #
       # @param tag [String]
       # @return [ControlField, DataField, nil]
@@ -70,7 +70,7 @@ module Regauge
         list.find { |field| field.tag == tag }
       end
 
-      # @return [Array<String>] every tag that there is
+      # @return [Array<String>] every tag in use
       def tags
         list.tag_list
       end
@@ -95,12 +95,12 @@ module Regauge
         to_s =~ pattern
       end
 
-      # @return [String] for people: a line a field
+      # @return [String] for display: a line per field
       def to_s
         (["LEADER #{leader}"] + list.map(&:to_s)).join("\n") << "\n"
       end
 
-      # @return [Hash] the shape of MARC-in-JSON
+      # @return [Hash] in the shape of MARC-in-JSON
       def to_hash
         hash = { "leader" => leader }
         hash["charset"] = charset if charset
@@ -110,7 +110,7 @@ module Regauge
       alias to_h to_hash
       alias to_regauge to_hash
 
-      # @return [Hash] the shape of marc-hash
+      # @return [Hash] in the shape of marc-hash
       def to_marchash
         { "type" => "marc-hash", "version" => [1, 0], "leader" => leader, "fields" => list.map(&:to_marchash) }
       end
@@ -130,7 +130,7 @@ module Regauge
         JSON.dump(self).chomp
       end
 
-      # @param hash [Hash] the shape of MARC-in-JSON
+      # @param hash [Hash] in the shape of MARC-in-JSON
       # @return [Record]
       def self.new_from_hash(hash)
         record = new
@@ -150,7 +150,7 @@ module Regauge
         DataField.new(tag, content["ind1"], content["ind2"], *subfields)
       end
 
-      # @param hash [Hash] the shape of marc-hash
+      # @param hash [Hash] in the shape of marc-hash
       # @return [Record]
       def self.new_from_marchash(hash)
         record = new
@@ -170,7 +170,7 @@ module Regauge
       # @api private
       def initialize_copy(other)
         super
-        # What was read is made into fields for the other one.
+        # Creates the original's fields, for the copy.
         fields = other.fields
         @charset = other.charset
         @leader = leader.dup
@@ -182,7 +182,7 @@ module Regauge
         end
       end
 
-      # A record that Marshal or a cache keeps is its data.
+      # A record stored by Marshal or a cache is serialised as its data.
       #
       # @api private
       def marshal_dump
@@ -205,7 +205,7 @@ module Regauge
       private
 
       def list
-        # Of a record that was read, what it was read from, until somebody asks.
+        # For a record that was read, its source, until its fields are accessed.
         FieldMap === @fields ? @fields : Native.fill(self, KIT)
       end
     end

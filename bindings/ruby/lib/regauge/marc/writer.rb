@@ -2,7 +2,7 @@
 
 module Regauge
   module MARC
-    # What the writers have in common: records to a path or an IO.
+    # Methods shared by the writers: records to a path or an IO.
     module Writing
       # @param target [String, #write] a path, or an IO
       def initialize(target, **options)
@@ -26,7 +26,7 @@ module Regauge
       end
       alias << write
 
-      # Writes what is still to come, and closes the IO.
+      # Writes buffered data, and closes the IO.
       #
       # @return [void]
       def close
@@ -57,7 +57,7 @@ module Regauge
       end
     end
 
-    # Writes MARC-in-JSON, one record a line.
+    # Writes MARC-in-JSON, one record per line.
     class JSONLWriter
       include Writing
 
@@ -84,7 +84,7 @@ module Regauge
 
       private
 
-      # The library writes a whole collection; of each, only the records are taken.
+      # The library writes a whole collection each time; only its records are used.
       def encoded(record)
         document = XML.dump(record, **@options)
         head = document.index("<record")

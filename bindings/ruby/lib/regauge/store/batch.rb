@@ -13,7 +13,7 @@ module Regauge
         @changes = {}
       end
 
-      # Puts an object. It is turned into bytes at the end of the transaction.
+      # Puts an object. It is encoded at the end of the transaction.
       #
       # @return [Object] the object
       def store(key, object)
@@ -29,7 +29,7 @@ module Regauge
         nil
       end
 
-      # The object of a key, with the changes of this batch.
+      # Returns the object of a key, including this batch's changes.
       #
       # @return [Object, nil]
       def restore(key)
@@ -55,7 +55,7 @@ module Regauge
         !DELETED.equal?(object)
       end
 
-      # @return [Integer] how many keys are to be changed
+      # @return [Integer] the number of keys to change
       def size
         @changes.size
       end
@@ -70,7 +70,7 @@ module Regauge
 
       private
 
-      # One key however it is given: `:a`, `"a"`, and its bytes.
+      # Normalises a key: `:a`, `"a"` and its bytes are the same.
       def text(key)
         key.is_a?(String) ? key.b : key.to_s.b
       end

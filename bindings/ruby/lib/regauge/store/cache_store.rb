@@ -6,26 +6,27 @@ require "regauge"
 
 module Regauge
   class Store
-    # A cache of Rails in a {Store}: one file of SQLite, read from other languages too.
+    # A Rails cache in a {Store}: a single SQLite file, readable from other languages too.
     #
     #   config.cache_store = Regauge::Store::CacheStore.new("sqlite:tmp/cache.db", codec: "msgpack+lz4")
     #
-    # An entry is an array: the value, when it expires (seconds since 1970, or `nil`) and its version.
-    # Values are what the codec holds; `codec: "marshal", permit: [...]` keeps Ruby's objects.
+    # An entry is an array: the value, its expiry time (seconds since 1970, or `nil`) and its
+    # version. Values are what the codec holds; `codec: "marshal", permit: [...]` keeps Ruby's
+    # objects.
     class CacheStore < ::ActiveSupport::Cache::Store
-      # Entries that are read or deleted at a time.
+      # Entries that are read or deleted at once.
       SLICE = 500
       private_constant :SLICE
 
       # @return [Store]
       attr_reader :store
 
-      # @param url [String, Store] a database, or a store that is open
+      # @param url [String, Store] a database, or an open store
       # @param collection [String, Symbol]
       # @param codec [String, Symbol, nil]
-      # @param sync [Boolean] whether each change waits for the disk: a cache can be made again
-      # @param with [Hash] the options of the codec: `permit:`, …
-      # @param options [Hash] those of every cache: `namespace:`, `expires_in:`, …
+      # @param sync [Boolean] whether each change waits for the disk: a cache can be rebuilt
+      # @param with [Hash] the codec's options: `permit:`, …
+      # @param options [Hash] the options of every cache: `namespace:`, `expires_in:`, …
       def initialize(url, collection: "cache", codec: nil, sync: false, with: {}, **options)
         super(options)
         @store = url.is_a?(Store) ? url : Store.open(url, collection: collection, codec: codec, sync: sync, **with)
@@ -36,21 +37,21 @@ module Regauge
         true
       end
 
-      # Adds to a number, atomically. One that is not there is 0, and one that has expired too.
+      # Adds to a number, atomically. A missing or expired one counts as 0.
       #
       # @return [Integer] the new number
       def increment(name, amount = 1, options = nil)
         add(:increment, name, amount, options)
       end
 
-      # Takes from a number, atomically.
+      # Subtracts from a number, atomically.
       #
       # @return [Integer] the new number
       def decrement(name, amount = 1, options = nil)
         add(:decrement, name, -amount, options)
       end
 
-      # Deletes the entries whose keys a pattern finds.
+      # Deletes the entries whose keys match a pattern.
       #
       # @param matcher [Regexp]
       # @return [Integer] how many there were
@@ -62,7 +63,7 @@ module Regauge
         end
       end
 
-      # Deletes the entries that have expired.
+      # Deletes expired entries.
       #
       # @return [Integer] how many there were
       def cleanup(_options = nil)
@@ -73,7 +74,7 @@ module Regauge
         end
       end
 
-      # Deletes all entries, or with `namespace:` those of one.
+      # Deletes all entries, or with `namespace:` those in it.
       #
       # @return [Integer] how many there were
       def clear(options = nil)

@@ -2,21 +2,22 @@
 
 module Regauge
   class Store
-    # Values with the store's envelope in a column of your own: a codec, a compression and a checksum
-    # for each value, so that `regauge store` can adopt, verify and re-encode the column.
+    # Values with the store's envelope in your own column: a codec, a compression and a checksum per
+    # value, so that `regauge store` can adopt, verify and re-encode the column.
     #
     #   serialize :settings, Regauge::Store::Coder.new("msgpack+zstd",
     #                          fallback: Regauge::Marshal.permitting(Time))
     #
-    # The column has to take bytes.
+    # The column must accept bytes.
     class Coder
-      # The first two bytes of an envelope: no text, MessagePack, Marshal or pickle begins so.
+      # The first two bytes of an envelope: no text, MessagePack, Marshal or pickle begins like
+      # this.
       MAGIC = "\xC1\x67".b.freeze
       private_constant :MAGIC
 
       # @param codec [String, Symbol]
-      # @param fallback [#load, nil] reads values without an envelope: those from before
-      # @param options [Hash] those of the codec
+      # @param fallback [#load, nil] reads existing values without an envelope
+      # @param options [Hash] the codec's options
       def initialize(codec = "msgpack", fallback: nil, **options)
         @native = Native.sealer(codec, options.freeze)
         @fallback = fallback
@@ -29,7 +30,7 @@ module Regauge
 
       # @param bytes [String, nil]
       # @return [Object]
-      # @raise [DamagedError] where the checksum does not fit
+      # @raise [DamagedError] if the checksum does not match
       def load(bytes)
         return nil if bytes.nil? || bytes.empty?
         return @fallback.load(bytes) if @fallback && !bytes.b.start_with?(MAGIC)

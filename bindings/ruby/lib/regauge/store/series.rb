@@ -2,15 +2,14 @@
 
 module Regauge
   class Store
-    # Values over time: keys that stand in the order of their times, in buckets that the engine can
-    # keep together.
+    # Values over time: keys that sort by time, in buckets that the engine can store together.
     #
     #   series = store.series("temperature", bucket: 86_400)
     #   series[Time.now] = { "celsius" => 21.5 }
     #   series.each(from: Time.now - 3600, reverse: true) { |time, value| … }
     #
-    # A time is a Time, whatever has `to_time`, or an Integer of nanoseconds since 1970; from 1677 to
-    # 2262.
+    # A time is a Time, anything with `to_time`, or an Integer of nanoseconds since 1970; from 1677
+    # to 2262.
     class Series
       include Enumerable
 
@@ -25,7 +24,7 @@ module Regauge
         @whole = Native.series_range(@name, @bucket)
       end
 
-      # The key under which the value of a time is stored.
+      # Returns the key for the value at a time.
       #
       # @return [String]
       def key(time)
@@ -51,7 +50,7 @@ module Regauge
         @store.delete(key(time))
       end
 
-      # Puts many values together.
+      # Puts many values in one transaction.
       #
       # @param pairs [Hash, #each] times and objects
       # @return [self]
@@ -60,18 +59,18 @@ module Regauge
         self
       end
 
-      # The values of many times, in one call to the database.
+      # Returns the values of many times, in one call to the database.
       #
-      # @return [Array] `nil` for those that are not there
+      # @return [Array] `nil` for missing ones
       def values_at(*times)
         @store.values_at(*times.map { |time| key(time) })
       end
 
-      # Times and values in their order.
+      # Yields times and values in order.
       #
-      # @param from [Time, Integer, nil] from this time on
-      # @param to [Time, Integer, nil] till before this time
-      # @param reverse [Boolean] the newest first
+      # @param from [Time, Integer, nil] the start time, inclusive
+      # @param to [Time, Integer, nil] the end time, exclusive
+      # @param reverse [Boolean] newest first
       # @yieldparam time [Time] in UTC
       # @yieldparam object [Object]
       # @return [Enumerator] without a block

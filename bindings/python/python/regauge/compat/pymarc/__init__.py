@@ -1,8 +1,7 @@
 """pymarc's interface over regauge's records: `from regauge.compat import pymarc`.
 
-Where it differs from regauge.marc: a record is always written in UTF-8, as pymarc does, also one
-in MARC-8 that nobody has changed. install() makes `import pymarc` give this module, for code that
-cannot be changed.
+Difference from regauge.marc: a record is always written in UTF-8, as in pymarc, even an unchanged
+one in MARC-8. install() makes `import pymarc` return this module, for code that cannot be changed.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _MODULES = {
 
 
 def install() -> None:
-    """Makes `import pymarc`, and of its submodules, give these modules."""
+    """Makes `import pymarc`, and imports of its submodules, return these modules."""
     sys.modules["pymarc"] = sys.modules[__name__]
     for name, module in _MODULES.items():
         sys.modules[f"pymarc.{name}"] = module

@@ -8,16 +8,16 @@ __all__ = ["MARC8ToUnicode", "marc8_to_unicode"]
 
 
 def marc8_to_unicode(marc8: bytes | str, hide_utf8_warnings: bool = False) -> str:
-    """The text of MARC-8. What is none becomes a blank, as in pymarc."""
+    """Converts MARC-8 to text. Invalid characters become blanks, as in pymarc."""
     return _field.marc8_to_unicode(marc8, hide_utf8_warnings).replace("\ufffd", " ")
 
 
 class MARC8ToUnicode:
-    """Turns MARC-8 into text."""
+    """Converts MARC-8 to text."""
 
     def __init__(self, g0: int = 0x42, g1: int = 0x45, quiet: bool = False) -> None:
         self.g0, self.g1, self.quiet = g0, g1, quiet
 
     def translate(self, marc8_string: bytes) -> str:
-        """The text of these bytes."""
+        """Returns the text of these bytes."""
         return marc8_to_unicode(marc8_string, self.quiet)

@@ -11,7 +11,7 @@ __all__ = ["JSONHandler", "parse_json_to_array"]
 
 
 class JSONHandler:
-    """Makes records of what json.load gave."""
+    """Builds records from the result of json.load."""
 
     def __init__(self) -> None:
         self.records: list[Any] = []
@@ -21,16 +21,16 @@ class JSONHandler:
         self.process_record(Record.from_dict(element_dict))
 
     def elements(self, dict_list: Any) -> list[Any]:
-        """Adds the records of a list of dicts, or of one."""
+        """Adds the records of a list of dicts, or of a single one."""
         for one in dict_list if isinstance(dict_list, list) else [dict_list]:
             self.element(one)
         return self.records
 
     def process_record(self, record: Any) -> None:
-        """Is called with each record; keeps it."""
+        """Called with each record; keeps it."""
         self.records.append(record)
 
 
 def parse_json_to_array(json_file: Any) -> list[Any]:
-    """The records of MARC-in-JSON as a list."""
+    """Returns the records of MARC-in-JSON as a list."""
     return JSONHandler().elements(JSONReader(json_file).records)

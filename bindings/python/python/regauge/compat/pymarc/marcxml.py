@@ -21,7 +21,7 @@ __all__ = [
 
 
 class XmlHandler(_xml.XmlHandler):
-    """Makes records of what an XML parser says."""
+    """Builds records from the events of an XML parser."""
 
     record_class = Record
 
@@ -35,12 +35,12 @@ def map_xml(function: Any, *files: Any) -> None:
 
 
 def parse_xml_to_array(xml_file: Any, strict: bool = False, normalize_form: Any = None) -> list[Any]:
-    """The records of MARCXML as a list."""
+    """Returns the records of MARCXML as a list."""
     handler = XmlHandler(strict, normalize_form)
     parse_xml(xml_file, handler)
     return handler.records
 
 
 def record_to_xml(record: Any, quiet: bool = False, namespace: bool = False) -> bytes:
-    """The record as bytes of XML."""
+    """Returns the record as bytes of XML."""
     return _xml.record_to_xml(record, quiet, namespace)

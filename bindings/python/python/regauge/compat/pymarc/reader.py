@@ -14,21 +14,21 @@ _readers.PLAIN.add(Record)
 
 
 class Reader(_readers.Reader):
-    """What all readers are."""
+    """The base class of all readers."""
 
     record_class = Record
 
 
 class MARCReader(Reader, _readers.MARCReader):
-    """The records of MARC 21."""
+    """A reader of MARC 21 records."""
 
 
 class JSONReader(Reader, _readers.JSONReader):
-    """The records of MARC-in-JSON."""
+    """A reader of MARC-in-JSON records."""
 
 
 class MARCMakerReader(Reader, _readers.MARCMakerReader):
-    """The records of MARCMaker."""
+    """A reader of MARCMaker records."""
 
 
 def map_records(f: Any, *files: Any) -> None:

@@ -12,7 +12,7 @@ __all__ = ["JSONWriter", "MARCWriter", "TextWriter", "Writer", "XMLWriter"]
 
 
 class XMLWriter(Writer):
-    """Writes MARCXML with the very characters that pymarc writes. It has to be closed."""
+    """Writes MARCXML byte for byte as pymarc does. It must be closed."""
 
     def __init__(self, file_handle: Any) -> None:
         super().__init__(file_handle)

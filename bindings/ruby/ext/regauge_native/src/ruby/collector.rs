@@ -1,9 +1,9 @@
-//! Large documents are built with the collector at rest.
+//! Pauses the garbage collector while large documents are built.
 //!
-//! A run in the middle of a document marks all of it that is there, and frees nothing of it. So the garbage of
-//! the documents before is collected at the beginning of one, as soon as there is enough of it, and then none
-//! until the document is whole or a method of Ruby is to run. A run goes over the whole heap: what is enough
-//! grows with it, as Ruby's own measure does.
+//! A collection in the middle of a document marks everything in it, and frees nothing of it. So the
+//! garbage of earlier documents is collected at the beginning of one, once there is enough of it,
+//! and then nothing until the document is complete or a Ruby method has to run. A collection covers
+//! the whole heap: the threshold grows with it, as Ruby's own does.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -13,34 +13,33 @@ use super::object::call;
 use super::text::symbol;
 use crate::names::names;
 
-/// Bytes of the smallest document that is built so.
+/// Size of the smallest document for which this is done.
 const LARGE: usize = 128 << 10;
-/// How many objects are built before the young ones are collected: so many, or a part of what the heap has room
-/// for, which grows with what is built.
+/// Number of objects built before the young ones are collected: this many, or a fraction of the
+/// heap's capacity, which grows with what is built.
 const OBJECTS: usize = 80_000;
 const PART_OF_HEAP: usize = 2;
-/// From how many bytes of documents they are collected (Ruby's `RUBY_GC_MALLOC_LIMIT`).
+/// The threshold in bytes of documents (Ruby's `RUBY_GC_MALLOC_LIMIT`).
 const BYTES: usize = 16 << 20;
 
-/// Whether the collector rests because of us.
+/// Whether we have paused the collector.
 static RESTS: AtomicBool = AtomicBool::new(false);
-/// How many runs of the collector there had been, and how many objects were built here since, of how many
-/// bytes.
+/// The number of collections so far, and of the objects built here since then, and their bytes.
 static RUNS: AtomicUsize = AtomicUsize::new(0);
 static BUILT: AtomicUsize = AtomicUsize::new(0);
 static READ: AtomicUsize = AtomicUsize::new(0);
 
-/// Has the collector rest until this is dropped, or until [`wake`].
+/// Pauses the collector until this is dropped, or until [`wake`].
 pub struct Rest {
-    /// How many objects there had ever been at its beginning; nothing where the collector goes on.
+    /// Total number of objects allocated at its beginning; `None` if the collector keeps running.
     objects: Option<usize>,
 }
 
 impl Rest {
-    /// Before a document of so many bytes is built.
+    /// Called before a document of this many bytes is built.
     ///
     /// # Errors
-    /// What interrupted the thread while young objects were collected.
+    /// Whatever interrupted the thread while young objects were collected.
     pub fn during(bytes: usize) -> Result<Rest, Jump> {
         if bytes < LARGE || is_asleep() {
             return Ok(Rest { objects: None });
@@ -71,20 +70,20 @@ impl Drop for Rest {
     }
 }
 
-/// How many runs of the collector there have been.
+/// Returns the number of collections so far.
 fn runs() -> usize {
     // SAFETY: the lock; no exception.
     (unsafe { rb_sys::rb_gc_count() }) as usize
 }
 
-/// After a run.
+/// Called after a collection.
 fn forget() {
     RUNS.store(runs(), Relaxed);
     BUILT.store(0, Relaxed);
     READ.store(0, Relaxed);
 }
 
-/// Before a method of Ruby runs: the collector rests no longer because of us.
+/// Called before a Ruby method runs: ends our pause.
 #[inline]
 pub fn wake() {
     if RESTS.load(Relaxed) && RESTS.swap(false, Relaxed) {
@@ -93,9 +92,9 @@ pub fn wake() {
     }
 }
 
-/// Whether somebody has stopped the collector.
+/// Returns whether somebody else has disabled the collector.
 fn is_asleep() -> bool {
-    // SAFETY: the lock; no exception; it is asked by stopping it.
+    // SAFETY: the lock; no exception; disabling it returns the previous state.
     unsafe {
         let was_asleep = rb_sys::rb_gc_disable() == TRUE;
         if !was_asleep {
@@ -105,7 +104,7 @@ fn is_asleep() -> bool {
     }
 }
 
-/// A number of the collector's.
+/// Returns a statistic of the collector.
 fn stat(name: &str) -> usize {
     // SAFETY: the lock; no exception for a name that every Ruby from 2.2 on has.
     (unsafe { rb_sys::rb_gc_stat(symbol(name)) }) as usize

@@ -1,4 +1,4 @@
-//! Arrays of two or three floats, filled where they lie: coordinates come by the ten thousand.
+//! Arrays of two or three floats, filled in place: coordinates arrive by the ten thousand.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -8,23 +8,23 @@ use super::layout::word;
 use super::number::float;
 use super::{VALUE, is_heap};
 
-/// The most values that an array keeps in itself in every Ruby.
+/// Maximum number of values embedded in an array in every Ruby.
 const MOST: usize = 3;
-/// Where its flags have their number (`RARRAY_EMBED_LEN_SHIFT`).
+/// The position of their number in its flags (`RARRAY_EMBED_LEN_SHIFT`).
 const LENGTH_SHIFT: u32 = 15;
-/// The words of an object in front of its own: flags and class.
+/// The words of an object before its content: flags and class.
 const HEAD: usize = 2;
 
-/// Whether small arrays look as expected here.
+/// Whether small arrays have the expected layout.
 static ARE_KNOWN: AtomicBool = AtomicBool::new(false);
 
-/// An array of a few values that are no objects.
+/// Creates an array of a few immediate values.
 #[inline(always)]
 pub fn array_of_simple(values: &[VALUE]) -> VALUE {
     debug_assert!(!values.iter().any(|value| is_heap(*value)));
     match values.len() {
         1..=MOST if ARE_KNOWN.load(Relaxed) => match values {
-            // Of a number that is known: to call memcpy for two words was a twentieth of the time.
+            // Sizes are constant: calling memcpy for two words was a twentieth of the time.
             [x, y] => filled(&[*x, *y]),
             [x, y, z] => filled(&[*x, *y, *z]),
             _ => filled(values),
@@ -35,8 +35,8 @@ pub fn array_of_simple(values: &[VALUE]) -> VALUE {
 
 #[inline(always)]
 fn filled(values: &[VALUE]) -> VALUE {
-    // SAFETY: the lock; no exception; nobody else has the array yet, it has room for the values in itself,
-    // which was looked at, and the collector is told of no value that is no object.
+    // SAFETY: the lock; no exception; nobody else has the array yet, it has room for embedded
+    // values, which was checked, and immediate values need no write barrier.
     unsafe {
         let array = rb_sys::rb_ary_new_capa(values.len() as _);
         let words = array as *mut VALUE;
@@ -46,7 +46,7 @@ fn filled(values: &[VALUE]) -> VALUE {
     }
 }
 
-/// Learns whether small arrays keep their values as expected.
+/// Determines whether small arrays have the expected layout.
 pub fn learn_small_arrays() {
     let values = [0.5, -1.25, 3.0].map(float);
     let are_known = (1..=MOST).all(|count| {

@@ -1,4 +1,4 @@
-//! Defining modules, classes and methods in Rust.
+//! Defines modules, classes and methods in Rust.
 
 use std::ffi::{CStr, c_int};
 
@@ -11,7 +11,7 @@ pub fn define(
     method: extern "C" fn(c_int, *const VALUE, VALUE) -> VALUE,
 ) {
     type Any = unsafe extern "C" fn() -> VALUE;
-    // SAFETY: the lock; with the arity -1 Ruby calls the function with just these arguments.
+    // SAFETY: the lock; with arity -1, Ruby calls the function with exactly these arguments.
     unsafe {
         let method =
             std::mem::transmute::<extern "C" fn(c_int, *const VALUE, VALUE) -> VALUE, Any>(method);
@@ -34,16 +34,16 @@ pub fn define_method(
     }
 }
 
-/// The arguments that Ruby gave a method.
+/// Returns the arguments that Ruby passed to a method.
 pub fn arguments<'a>(count: c_int, first: *const VALUE) -> &'a [VALUE] {
     if count <= 0 {
         return &[];
     }
-    // SAFETY: Ruby gives as many values as it says, and they live as long as the call.
+    // SAFETY: Ruby passes as many values as it says, and they live as long as the call.
     unsafe { std::slice::from_raw_parts(first, count as usize) }
 }
 
-/// Writes the function that Ruby calls around a [`Method`].
+/// Defines the function that Ruby calls around a [`Method`].
 macro_rules! method {
     ($method:path) => {{
         extern "C" fn run(
@@ -58,38 +58,38 @@ macro_rules! method {
 }
 pub(crate) use method;
 
-/// A module in another.
+/// Defines a module in another.
 pub fn module(name: &CStr, under: VALUE) -> VALUE {
-    // SAFETY: the lock; an exception at this point only ends the `require`.
+    // SAFETY: the lock; an exception at this point merely ends the `require`.
     unsafe { rb_sys::rb_define_module_under(under, name.as_ptr()) }
 }
 
-/// A class in a module.
+/// Defines a class in a module.
 pub fn class(name: &CStr, under: VALUE) -> VALUE {
-    // SAFETY: the lock; an exception at this point only ends the `require`.
+    // SAFETY: the lock; an exception at this point merely ends the `require`.
     unsafe { rb_sys::rb_define_class_under(under, name.as_ptr(), rb_sys::rb_cObject) }
 }
 
-/// A module at the top.
+/// Defines a top-level module.
 pub fn top_module(name: &CStr) -> VALUE {
-    // SAFETY: the lock; an exception at this point only ends the `require`.
+    // SAFETY: the lock; an exception at this point merely ends the `require`.
     unsafe { rb_sys::rb_define_module(name.as_ptr()) }
 }
 
-/// Says that the extension may be used in any Ractor.
+/// Declares that the extension may be used in any Ractor.
 pub fn declare_ractor_safe() {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_ext_ractor_safe(true) };
 }
 
-/// Whether the last argument of the method at hand is a hash of keywords.
+/// Returns whether the last argument of the current method is a keyword hash.
 #[inline]
 pub fn keywords_given() -> bool {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_keyword_given_p() != 0 }
 }
 
-/// Takes `new` and `allocate` from a class whose objects are made here.
+/// Removes `new` and `allocate` from a class whose objects are created here.
 pub fn no_allocator(class: VALUE) {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_undef_alloc_func(class) };

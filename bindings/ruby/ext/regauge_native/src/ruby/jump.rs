@@ -1,30 +1,30 @@
-//! Jumps of Ruby's (exceptions, `throw`, `break`) and the interpreter's lock: how they pass through
-//! code in Rust without leaving anything behind.
+//! Ruby's non-local exits (exceptions, `throw`, `break`) and the GVL: how they pass through Rust
+//! code without leaking anything.
 
 use std::ffi::{c_char, c_int, c_long, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{NIL, VALUE};
 
-/// A jump of Ruby's (an exception, a `throw`, a `break`) that was caught on its way, and has to be
-/// sent on with [`resume`] when nothing is left to be dropped.
+/// A non-local exit (an exception, a `throw`, a `break`) that was caught on its way, and has to be
+/// resumed with [`resume`] once nothing is left to be dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jump(c_int);
 
 impl Jump {
-    /// The state as a number, to be kept where only a number can be.
+    /// Returns the state as a number, for storage.
     pub fn state(self) -> i32 {
         self.0
     }
 
-    /// The jump of a state; `None` for 0.
+    /// Returns the jump of a state; `None` for 0.
     pub fn from_state(state: i32) -> Option<Jump> {
         (state != 0).then_some(Jump(state))
     }
 }
 
-/// Runs `act`, which may call whatever Ruby code, and catches its jump. What `act` owns must not
-/// need dropping while it calls Ruby. The collector is awake meanwhile.
+/// Runs `act`, which may call any Ruby code, and catches its jump. Anything that `act` owns must
+/// not need dropping while it calls Ruby. The collector is enabled meanwhile.
 pub fn protect<F: FnOnce() -> VALUE>(act: F) -> Result<VALUE, Jump> {
     struct Frame<F>(Option<F>);
     unsafe extern "C" fn run<F: FnOnce() -> VALUE>(frame: VALUE) -> VALUE {
@@ -40,15 +40,16 @@ pub fn protect<F: FnOnce() -> VALUE>(act: F) -> Result<VALUE, Jump> {
     if state == 0 { Ok(value) } else { Err(Jump(state)) }
 }
 
-/// Sends a caught jump on its way.
+/// Resumes a caught jump.
 ///
 /// Nothing on the stack between here and Ruby may need dropping.
 pub fn resume(jump: Jump) -> ! {
-    // SAFETY: the lock; the state is one that `rb_protect` gave, and its exception is still there.
+    // SAFETY: the lock; the state came from `rb_protect`, and its exception is still pending.
     unsafe { rb_sys::rb_jump_tag(jump.0) }
 }
 
-/// The exception of a caught jump, which is then no longer pending; `None` if it is no exception.
+/// Returns the exception of a caught jump, which is then no longer pending; `None` if it is not an
+/// exception.
 pub fn rescue(_jump: Jump) -> Option<VALUE> {
     // SAFETY: the lock; no exception.
     let error = unsafe { rb_sys::rb_errinfo() };
@@ -65,27 +66,26 @@ pub fn raise(exception: VALUE) -> ! {
     unsafe { rb_sys::rb_exc_raise(exception) }
 }
 
-/// Keeps `value` visible on the machine's stack up to here, so that it is neither freed nor moved.
+/// Keeps `value` visible on the machine stack up to here, so that it is neither freed nor moved.
 #[inline(always)]
 pub fn keep(value: VALUE) {
     std::hint::black_box(&value);
 }
 
-/// Runs `act` on this thread without the interpreter's lock, so that others go on meanwhile. It
-/// must not touch a value of Ruby. What interrupts the thread (`Thread#kill`, a `Timeout`) waits
-/// until it is done.
+/// Runs `act` on this thread without the GVL, so that others run meanwhile. It must not touch a
+/// Ruby value. Interrupts of the thread (`Thread#kill`, a `Timeout`) wait until it is done.
 ///
 /// # Errors
-/// What interrupted the thread before `act` began.
+/// Whatever interrupted the thread before `act` began.
 pub fn without_lock<R: Send, F: FnOnce() -> R + Send>(act: F) -> Result<R, Jump> {
     unlocked(act, None)
 }
 
-/// The same for what may take long: `stop` becomes true when something interrupts the thread, and
-/// `act` is to look at it.
+/// The same for long operations: `stop` becomes true when something interrupts the thread, and
+/// `act` must check it.
 ///
 /// # Errors
-/// As `without_lock`.
+/// Those of `without_lock`.
 pub fn without_lock_until<R: Send, F: FnOnce() -> R + Send>(
     stop: &AtomicBool,
     act: F,
@@ -109,8 +109,9 @@ fn unlocked<R, F: FnOnce() -> R>(act: F, stop: Option<&AtomicBool>) -> Result<R,
     }
     let mut frame = Frame(Some(act), None);
     loop {
-        // SAFETY: the lock is there to be let go; the functions get what they expect. This one of
-        // Ruby's two never jumps itself: it runs nothing where an interrupt is pending.
+        // SAFETY: the lock is held and can be released; the functions get what they expect. Of
+        // Ruby's two variants, this one never jumps itself: it runs nothing if an interrupt is
+        // pending.
         unsafe {
             rb_sys::rb_thread_call_without_gvl2(
                 Some(run::<F, R>),
@@ -131,7 +132,7 @@ fn unlocked<R, F: FnOnce() -> R>(act: F, stop: Option<&AtomicBool>) -> Result<R,
     }
 }
 
-/// Lets happen what interrupts the thread.
+/// Processes pending interrupts of the thread.
 ///
 /// # Errors
 /// Its jump.
@@ -144,13 +145,13 @@ pub fn check_interrupts() -> Result<(), Jump> {
     .map(drop)
 }
 
-/// A method in Rust: its result, or the jump to send on.
+/// A method's result in Rust: a value, or the jump to resume.
 pub type Method = fn(&[VALUE], VALUE) -> Result<VALUE, Raise>;
 
-/// How a method ends when not with a value.
+/// Why a method ends without a value.
 #[derive(Debug)]
 pub enum Raise {
-    /// A jump of Ruby's that was caught.
+    /// A Ruby jump that was caught.
     Jump(Jump),
     /// An exception object.
     Exception(VALUE),
@@ -162,8 +163,8 @@ impl From<Jump> for Raise {
     }
 }
 
-/// Runs a method, and raises what it asks for when everything of it was dropped. A panic becomes
-/// an exception.
+/// Runs a method, and raises what it returns as an error once everything it owns was dropped. A
+/// panic becomes an exception.
 pub fn enter(method: Method, arguments: &[VALUE], receiver: VALUE) -> VALUE {
     let ran = std::panic::catch_unwind(|| method(arguments, receiver));
     let raise = match ran {
@@ -176,7 +177,7 @@ pub fn enter(method: Method, arguments: &[VALUE], receiver: VALUE) -> VALUE {
             Raise::Exception(exception_text(
                 // SAFETY: a global that Ruby sets before anything runs.
                 unsafe { rb_sys::rb_eFatal },
-                &format!("regauge: a fault of its own, please report it: {message}"),
+                &format!("regauge: an internal error, please report it: {message}"),
             ))
         }
     };
@@ -186,19 +187,19 @@ pub fn enter(method: Method, arguments: &[VALUE], receiver: VALUE) -> VALUE {
     }
 }
 
-/// An exception of this class with this message.
+/// Creates an exception of this class with this message.
 pub fn exception_text(class: VALUE, message: &str) -> VALUE {
-    // SAFETY: the lock; exceptions of Ruby's own classes and ours take a message.
+    // SAFETY: the lock; Ruby's own exception classes and ours accept a message.
     unsafe { rb_sys::rb_exc_new(class, message.as_ptr().cast::<c_char>(), message.len() as c_long) }
 }
 
-/// An `ArgumentError`.
+/// Creates an `ArgumentError`.
 pub fn argument_error(message: &str) -> Raise {
     // SAFETY: a global that Ruby sets before anything runs.
     Raise::Exception(exception_text(unsafe { rb_sys::rb_eArgError }, message))
 }
 
-/// A `TypeError`.
+/// Creates a `TypeError`.
 pub fn type_error(message: &str) -> Raise {
     // SAFETY: a global that Ruby sets before anything runs.
     Raise::Exception(exception_text(unsafe { rb_sys::rb_eTypeError }, message))

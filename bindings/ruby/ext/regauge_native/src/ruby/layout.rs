@@ -1,8 +1,8 @@
-//! Where this Ruby keeps the pairs of a hash: so that one can be made as a copy of another with the
-//! same keys, without a look-up of any of them.
+//! The memory layout of hashes in this Ruby: allows creating one as a copy of another with the same
+//! keys, without looking up any of them.
 //!
-//! Ruby has no function for that. What is known here is learned from hashes that are made for it,
-//! and is not used where they do not look as expected.
+//! Ruby has no function for that. The layout is learned from sample hashes, and is not used if they
+//! do not look as expected.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,22 +13,22 @@ use super::object::id;
 use super::text::bytes_of;
 use super::{NIL, VALUE, is_heap};
 
-/// The most pairs that a hash keeps without a table.
+/// Maximum number of pairs in a hash without a table.
 pub(super) const SMALL: usize = 8;
 
-/// Nothing is known.
+/// Unknown.
 const UNKNOWN: usize = 0;
 /// The third word of a hash points to its pairs, or to its table (Ruby 3.1 and 3.2).
 const BESIDE: usize = 1;
-/// They begin with the fourth word (Ruby 3.3 and later); in front of the pairs stands one more.
+/// They begin at the fourth word (Ruby 3.3 and later); one more word precedes the pairs.
 const WITHIN: usize = 2;
 
-/// Where small hashes keep their pairs, and large ones their table.
+/// The layout of pairs in small hashes, and of the table in large ones.
 static SMALL_PLACE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 static LARGE_PLACE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 
-/// Whether what this and [`super::variables`] know of the memory of objects may be used: in the Rubies
-/// where it was tried, the collector at work, and unless `REGAUGE_PUBLIC_API` is set.
+/// Returns whether the layout known here and in [`super::variables`] may be used: in the Rubies it
+/// was tested with, if the collector is running, and unless `REGAUGE_PUBLIC_API` is set.
 pub fn is_tried() -> bool {
     // SAFETY: the lock; every Ruby has both constants.
     let text = |name| bytes_of(unsafe { rb_sys::rb_const_get(rb_sys::rb_cObject, id(name)) });
@@ -38,14 +38,14 @@ pub fn is_tried() -> bool {
         && std::env::var_os("REGAUGE_PUBLIC_API").is_none()
 }
 
-/// Learns where pairs are kept.
+/// Learns the layout of pairs.
 pub fn learn_pairs() {
     for (place, count) in [(&SMALL_PLACE, 3), (&LARGE_PLACE, SMALL + 3)] {
-        // Numbers that nothing else in a hash looks like, and that are no objects.
+        // Numbers unlike anything else in a hash, and that are immediate.
         let pairs: Vec<_> = (0..2 * count as i64).map(|v| integer(0x2468_ACE0_0000 + v)).collect();
         let sample = hash();
         if hash_insert(sample, &pairs, true).is_ok() {
-            // Where no pointer stands, the default value does: `nil`.
+            // If there is no pointer, it is the default value: `nil`.
             let third = word(sample, 2);
             let found = if third == NIL { WITHIN } else { BESIDE };
             if found == WITHIN || is_heap(third) && third > 1 << 16 {
@@ -59,26 +59,26 @@ pub fn learn_pairs() {
     }
 }
 
-/// Whether that worked, for small hashes and for large ones.
+/// Returns whether that worked, for small hashes and for large ones.
 pub(super) fn are_pairs_known() -> bool {
     [&SMALL_PLACE, &LARGE_PLACE].iter().all(|place| place.load(Ordering::Relaxed) != UNKNOWN)
 }
 
-/// A word of an object.
+/// Returns a word of an object.
 #[inline(always)]
 pub(super) fn word(object: VALUE, index: usize) -> VALUE {
-    // SAFETY: callers ask for words that the object has, or the block that it points to.
+    // SAFETY: callers request words within the object, or within the block that it points to.
     unsafe { *(object as *const VALUE).add(index) }
 }
 
-/// Where the pairs of a hash begin, with a table or without, and how many words there are from one to
-/// the next.
+/// Returns where the pairs of a hash begin, with a table or without, and the number of words from
+/// one to the next.
 #[inline(always)]
 pub(super) fn pairs_of(hash: VALUE, has_table: bool) -> (*mut VALUE, usize) {
     if !has_table {
         let first = match SMALL_PLACE.load(Ordering::Relaxed) {
             BESIDE => word(hash, 2),
-            // Behind a word of hints.
+            // After a word of hints.
             _ => hash + 4 * size_of::<VALUE>() as VALUE,
         };
         return (first as *mut VALUE, 2);
@@ -87,7 +87,7 @@ pub(super) fn pairs_of(hash: VALUE, has_table: bool) -> (*mut VALUE, usize) {
     ((word(table_of(hash), 6) as *mut VALUE).wrapping_add(1), 3)
 }
 
-/// The table of a hash that has one.
+/// Returns the table of a hash that has one.
 #[inline(always)]
 pub(super) fn table_of(hash: VALUE) -> VALUE {
     match LARGE_PLACE.load(Ordering::Relaxed) {
@@ -96,7 +96,7 @@ pub(super) fn table_of(hash: VALUE) -> VALUE {
     }
 }
 
-/// Whether a hash that has just these pairs keeps them where they are expected.
+/// Returns whether a hash with exactly these pairs has the expected layout.
 fn is_as_known(hash: VALUE, pairs: &[VALUE]) -> bool {
     let count = pairs.len() / 2;
     let place = if count <= SMALL { &SMALL_PLACE } else { &LARGE_PLACE };
@@ -108,7 +108,7 @@ fn is_as_known(hash: VALUE, pairs: &[VALUE]) -> bool {
     }
     if has_table {
         let table = table_of(hash);
-        // The numbers of entries, of the first and behind the last.
+        // The number of entries, the first, and the bound.
         let numbers = [word(table, 2), word(table, 4), word(table, 5)];
         if numbers != [count as VALUE, 0, count as VALUE] {
             return false;
@@ -116,19 +116,18 @@ fn is_as_known(hash: VALUE, pairs: &[VALUE]) -> bool {
     }
     let (first, step) = pairs_of(hash, has_table);
     pairs.chunks_exact(2).enumerate().all(|(index, pair)| {
-        // SAFETY: there are as many as the hash says; the comparison stops at the first that
-        // differs.
+        // SAFETY: there are as many as the hash says; the comparison stops at the first mismatch.
         unsafe { [*first.add(index * step), *first.add(index * step + 1)] == *pair }
     })
 }
 
-/// A copy of a hash that has just these keys in this order, with these values: pairs, keys among
-/// them. The template must come from [`template_of`].
+/// Copies a hash that has exactly these keys in this order, with new values: pairs, including keys.
+/// The template must come from [`template_of`].
 #[inline]
 pub fn hash_like(template: VALUE, pairs: &[VALUE]) -> VALUE {
-    // SAFETY: the lock; no exception. The copy has the layout of the template, which was looked
-    // at; nothing is allocated until its values are in their places, and the collector is told of
-    // each of them then, since the copy may have been marked while its table was made.
+    // SAFETY: the lock; no exception. The copy has the layout of the template, which was checked;
+    // nothing is allocated until its values are in place, and each is then reported to the
+    // collector, because the copy may have been marked while its table was created.
     unsafe {
         let hash = rb_sys::rb_hash_dup(template);
         let (first, step) = pairs_of(hash, pairs.len() / 2 > SMALL);
@@ -148,8 +147,8 @@ pub fn hash_like(template: VALUE, pairs: &[VALUE]) -> VALUE {
     }
 }
 
-/// A template of a hash with just these pairs: a copy with `nil` for every value; none where it is
-/// not known how this Ruby keeps them.
+/// Creates a template of a hash with exactly these pairs: a copy with `nil` for every value; `None`
+/// if the layout is unknown.
 pub fn template_of(hash: VALUE, pairs: &[VALUE]) -> Option<VALUE> {
     if !is_as_known(hash, pairs) {
         return None;

@@ -1,11 +1,11 @@
-//! Ruby's C API as far as it is used here, behind functions that are safe to call on a thread that
-//! holds the interpreter's lock.
+//! The part of Ruby's C API used here, behind functions that are safe to call on a thread that
+//! holds the GVL.
 //!
-//! A leaf module: it may use `unsafe`, each block with its reason. Where a reason says "the lock",
+//! A leaf module: it may use `unsafe`, with a reason for each block. If a reason says "the lock",
 //! it means: everything in this crate runs in a method that Ruby called, so the thread holds the
-//! lock, or in [`without_lock`], which takes no value of Ruby along. "No exception" means that the
-//! function raises nothing but `NoMemoryError` for the arguments that it gets here; whatever may
-//! raise more goes through [`protect`].
+//! GVL, or in [`without_lock`], which receives no Ruby values. "No exception" means that the
+//! function raises nothing but `NoMemoryError` for the arguments that it gets here; anything that
+//! may raise more goes through [`protect`].
 
 mod collector;
 mod container;
@@ -45,58 +45,59 @@ pub const FALSE: VALUE = special::RUBY_Qfalse as VALUE;
 /// No value.
 pub const UNDEF: VALUE = special::RUBY_Qundef as VALUE;
 
-/// The built-in type of a value.
+/// Returns the built-in type of a value.
 #[inline(always)]
 pub fn kind_of(value: VALUE) -> kind {
-    // SAFETY: the value is alive, as all that methods get and the stack holds.
+    // SAFETY: the value is alive, like everything that methods receive and the stack holds.
     unsafe { rb_sys::macros::RB_TYPE(value) }
 }
 
-/// The built-in type of a value that is known to be on the heap.
+/// Returns the built-in type of a value that is known to be on the heap.
 #[inline(always)]
 pub fn heap_kind(value: VALUE) -> u32 {
-    // SAFETY: the value is no immediate, so it points to an object that begins with its flags.
+    // SAFETY: the value is not immediate, so it points to an object that begins with its flags.
     (unsafe { (*(value as *const rb_sys::RBasic)).flags } & 0x1F) as u32
 }
 
-/// Whether a value is a class, and no module.
+/// Returns whether a value is a class rather than a module.
 #[inline]
 pub fn is_class(value: VALUE) -> bool {
     is_heap(value) && heap_kind(value) == 2
 }
 
-/// The class of a value on the heap, a singleton class where it has one.
+/// Returns the class of a heap value, including singleton classes.
 #[inline(always)]
 pub fn heap_class(value: VALUE) -> VALUE {
-    // SAFETY: as above; the class stands behind the flags.
+    // SAFETY: as above; the class follows the flags.
     unsafe { (*(value as *const rb_sys::RBasic)).klass }
 }
 
-/// Whether the value is neither a number in itself, nor `nil`, `true`, `false` or a static symbol.
+/// Returns whether the value is neither an immediate number, nor `nil`, `true`, `false` or a static
+/// symbol.
 #[inline(always)]
 pub fn is_heap(value: VALUE) -> bool {
     value & 7 == 0 && value & !NIL != 0
 }
 
-/// The class of a value, singleton classes passed over.
+/// Returns the class of a value, skipping singleton classes.
 pub fn class_of(value: VALUE) -> VALUE {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_obj_class(value) }
 }
 
-/// Whether `value` is a kind of `class`.
+/// Returns whether `value` is a kind of `class`.
 pub fn is_a(value: VALUE, class: VALUE) -> bool {
     // SAFETY: the lock; no exception for a class.
     unsafe { rb_sys::rb_obj_is_kind_of(value, class) == TRUE }
 }
 
-/// Whether a value is an integer of any size.
+/// Returns whether a value is an integer of any size.
 #[inline]
 pub fn is_integer(value: VALUE) -> bool {
     value & 1 == 1 || is_heap(value) && heap_kind(value) == 10
 }
 
-/// Whether a value is a float.
+/// Returns whether a value is a float.
 #[inline]
 pub fn is_float(value: VALUE) -> bool {
     value & 3 == 2 || is_heap(value) && heap_kind(value) == 4

@@ -1,9 +1,9 @@
-//! Simple objects of a class that may be built, one after the other.
+//! Fast creation of simple objects of permitted classes.
 //!
-//! Objects of a kind come again and again, with the same variables in the same order. What the class is
-//! and where its objects keep their variables is found out once; then a new object gets all of them at
-//! once (see [`super::variables`]). Molds live on between documents, and the collector sees what is in
-//! them, so neither a class nor a symbol in them goes or moves.
+//! Objects of one kind recur, with the same variables in the same order. The class and the layout
+//! of its variables are determined once; then a new object gets all of them at once (see
+//! [`super::variables`]). Molds are kept across documents, and the collector sees their content, so
+//! neither a class nor a symbol in them is freed or moved.
 
 use std::cell::Cell;
 
@@ -12,12 +12,12 @@ use super::text::{bytes_of, symbol_text};
 use super::variables::{Kept, fill, fill_shape, is_empty, is_fresh, kept, placed};
 use super::{ID, VALUE};
 
-/// How many classes are remembered.
+/// Maximum number of cached classes.
 const MOLDS: usize = 16;
-/// How many variables of an object are.
+/// Maximum number of variables per object.
 const MOST: usize = 8;
 
-/// A class, and the variables that its last object had.
+/// A class, and the variables of its last object.
 struct Mold {
     class: Cell<Option<(VALUE, PlainClass)>>,
     count: Cell<usize>,
@@ -26,29 +26,29 @@ struct Mold {
     known: Cell<Known>,
 }
 
-/// What is known of objects with these variables.
+/// What is known about objects with these variables.
 #[derive(Clone, Copy)]
 enum Known {
-    /// One was made.
+    /// One was created.
     Once,
-    /// Nothing of use.
+    /// Nothing useful.
     Nothing,
-    /// The class has them first and in order (Ruby 3.1, where a class never forgets that).
+    /// They are the class's first variables, in order (Ruby 3.1, where a class never forgets that).
     Ordered,
-    /// The upper half of the flags of a new object, and of one that has them (from Ruby 3.2 on).
+    /// The upper half of the flags of a new object, and of one that has them (Ruby 3.2 and later).
     Shape { fresh: VALUE, full: VALUE },
 }
 
-/// The classes whose objects came last.
+/// The classes of recent objects.
 pub struct Molds {
-    /// The symbols of their names; 0 where there is none.
+    /// The symbols of their names; 0 for none.
     names: [Cell<VALUE>; MOLDS],
     molds: Box<[Mold; MOLDS]>,
     next: Cell<usize>,
 }
 
 impl Molds {
-    /// None yet.
+    /// Creates an empty cache.
     pub fn new() -> Molds {
         let mold = || Mold {
             class: Cell::new(None),
@@ -61,15 +61,15 @@ impl Molds {
         Molds { names, molds: Box::new(std::array::from_fn(|_| mold())), next: Cell::new(0) }
     }
 
-    /// The number of the mold, and the class, that this symbol stood for last.
+    /// Returns the number of the mold, and the class, for a symbol seen recently.
     #[inline(always)]
     pub fn find(&self, symbol: VALUE) -> Option<(usize, VALUE)> {
         let at = self.names.iter().position(|name| name.get() == symbol)?;
         self.molds[at].class.get().map(|(class, _)| (at, class))
     }
 
-    /// Remembers the class that a symbol stands for, in none of the molds that are `held`, one bit each.
-    /// None where the objects of the class are not simple ones, and where all are held.
+    /// Caches the class that a symbol stands for, replacing none of the molds that are `held`, one
+    /// bit each. `None` if the objects of the class are not simple ones, or if all are held.
     pub fn add(&self, symbol: VALUE, class: VALUE, held: u64) -> Option<usize> {
         let plain = PlainClass::of(class)?;
         let at = match self.names.iter().position(|name| name.get() == symbol) {
@@ -90,8 +90,9 @@ impl Molds {
         Some(at)
     }
 
-    /// A new object of the class, with these variables: symbol, value, symbol, and so on, which the
-    /// collector has to see. None where a symbol is no name of an instance variable.
+    /// Creates an object of the class, with these variables: symbol, value, symbol, and so on,
+    /// which must be visible to the collector. `None` if a symbol is not a valid name of an
+    /// instance variable.
     #[inline(always)]
     pub fn object(&self, at: usize, pairs: &[VALUE]) -> Option<VALUE> {
         let mold = &self.molds[at];
@@ -117,7 +118,7 @@ impl Molds {
         mold.set_all(object, pairs).then_some(object)
     }
 
-    /// Shows the collector what is remembered.
+    /// Marks the cached values for the collector.
     pub fn mark(&self) {
         for (name, mold) in self.names.iter().zip(self.molds.iter()) {
             if name.get() == 0 {
@@ -139,8 +140,8 @@ impl Mold {
             && pairs.chunks_exact(2).zip(&self.symbols).all(|(pair, known)| pair[0] == known.get())
     }
 
-    /// Sets the variables by Ruby's own function. The first time they are remembered, and the second
-    /// time it is looked where they went. `false` where one has another name than variables have.
+    /// Sets the variables with Ruby's own function. The first time they are recorded, and the
+    /// second time their location is determined. `false` if one has an invalid name.
     #[inline(never)]
     fn set_all(&self, object: VALUE, pairs: &[VALUE]) -> bool {
         let is_name = |symbol: VALUE| bytes_of(symbol_text(symbol)).starts_with(b"@");
@@ -156,8 +157,8 @@ impl Mold {
             return true;
         }
         if !self.is(pairs) {
-            // The symbols are visible in the document until all are here; to ask for a name can run the
-            // collector, which must not come upon one of those before.
+            // The symbols are visible in the document until all are here; looking up a name can run
+            // the collector, which must not see any of those before.
             self.known.set(Known::Once);
             self.count.set(0);
             for (at, pair) in pairs.chunks_exact(2).enumerate() {
@@ -173,7 +174,7 @@ impl Mold {
         true
     }
 
-    /// Looks where an object that was new has its variables.
+    /// Determines where a formerly new object has its variables.
     fn look(&self, object: VALUE, fresh: Kept, pairs: &[VALUE]) -> Known {
         let (mut count, mut in_order) = (0, true);
         each_variable(object, |name, value| {

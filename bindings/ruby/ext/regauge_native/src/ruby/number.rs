@@ -7,7 +7,7 @@ use super::object::id;
 use super::text::text;
 use super::{NIL, VALUE};
 
-/// An integer.
+/// Creates an integer.
 #[inline(always)]
 pub fn integer(v: i64) -> VALUE {
     let doubled = v.wrapping_mul(2);
@@ -18,19 +18,19 @@ pub fn integer(v: i64) -> VALUE {
     unsafe { rb_sys::rb_ll2inum(v) }
 }
 
-/// An integer above `i64::MAX`.
+/// Creates an integer above `i64::MAX`.
 pub fn unsigned(v: u64) -> VALUE {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_ull2inum(v) }
 }
 
-/// A number of Ruby's that is no object, if the value is one.
+/// Returns the number in an immediate value, if it is one.
 #[inline(always)]
 pub fn small_integer(value: VALUE) -> Option<i64> {
     (value & 1 == 1).then_some(value as i64 >> 1)
 }
 
-/// A double. Most need no object.
+/// Creates a double. Most are immediate.
 #[inline(always)]
 pub fn float(v: f64) -> VALUE {
     match simple_float(v) {
@@ -40,7 +40,7 @@ pub fn float(v: f64) -> VALUE {
     }
 }
 
-/// A double that needs no object (`rb_float_new_inline`).
+/// Creates an immediate double (`rb_float_new_inline`).
 #[inline(always)]
 pub fn simple_float(v: f64) -> Option<VALUE> {
     let bits = v.to_bits();
@@ -51,7 +51,7 @@ pub fn simple_float(v: f64) -> Option<VALUE> {
     (bits == 0).then_some(0x8000_0000_0000_0002)
 }
 
-/// The double of a value that is one.
+/// Returns the double of a float value.
 #[inline(always)]
 pub fn float_value(value: VALUE) -> f64 {
     if value & 3 == 2 {
@@ -61,14 +61,14 @@ pub fn float_value(value: VALUE) -> f64 {
         let bits = (2 - (value >> 63)) | (value & !3);
         return f64::from_bits(bits.rotate_right(3));
     }
-    // SAFETY: the lock; callers give floats.
+    // SAFETY: the lock; callers pass floats.
     unsafe { rb_sys::rb_float_value(value) }
 }
 
-/// A big integer as sign and magnitude, the least significant byte first, without zero bytes at
-/// its end.
+/// Returns a big integer as sign and magnitude, the least significant byte first, without trailing
+/// zero bytes.
 pub fn big_parts(value: VALUE) -> (bool, Vec<u8>) {
-    // SAFETY: the lock; no exception; the buffer is as large as it is said to be.
+    // SAFETY: the lock; no exception; the buffer has the stated size.
     unsafe {
         let size = rb_sys::rb_absint_size(value, std::ptr::null_mut()) as usize;
         let mut magnitude = vec![0u8; size];
@@ -92,16 +92,16 @@ const LITTLE_ENDIAN: c_int = 0x02 | 0x20;
 /// `INTEGER_PACK_NEGATIVE`.
 const NEGATIVE: c_int = 0x200;
 
-/// A big integer of its parts.
+/// Creates a big integer from its parts.
 pub fn big_integer(negative: bool, magnitude: &[u8]) -> VALUE {
     let flags = LITTLE_ENDIAN | if negative { NEGATIVE } else { 0 };
-    // SAFETY: the lock; no exception for what memory can hold; the bytes are read only.
+    // SAFETY: the lock; no exception for what fits in memory; the bytes are only read.
     unsafe {
         rb_sys::rb_integer_unpack(magnitude.as_ptr().cast(), magnitude.len() as _, 1, 0, flags)
     }
 }
 
-/// A big integer of decimal digits.
+/// Creates a big integer from decimal digits.
 pub fn decimal_integer(negative: bool, digits: &str) -> VALUE {
     let text = text(digits);
     // SAFETY: the lock; no exception: the digits are digits.
@@ -114,21 +114,21 @@ pub fn decimal_integer(negative: bool, digits: &str) -> VALUE {
     unsafe { rb_sys::rb_funcallv(value, id(c"-@"), 0, std::ptr::null()) }
 }
 
-/// A time in UTC.
+/// Creates a time in UTC.
 pub fn time(seconds: i64, nanoseconds: u32) -> VALUE {
     let at = rb_sys::timespec { tv_sec: seconds, tv_nsec: i64::from(nanoseconds) };
-    // SAFETY: the lock; no exception: the nanoseconds are below a thousand million, and the offset
-    // is the one that stands for UTC.
+    // SAFETY: the lock; no exception: the nanoseconds are below one billion, and the offset is the
+    // one that denotes UTC.
     unsafe { rb_sys::rb_time_timespec_new(&at, c_int::MAX - 1) }
 }
 
-/// Seconds and nanoseconds of a time.
+/// Returns seconds and nanoseconds of a time.
 ///
 /// # Errors
-/// Where its seconds are beyond 64 bits.
+/// If its seconds exceed 64 bits.
 pub fn time_parts(time: VALUE) -> Result<(i64, u32), Jump> {
     let mut at = (0, 0);
-    // SAFETY: the lock; under `protect`; callers give times.
+    // SAFETY: the lock; under `protect`; callers pass times.
     protect(|| unsafe {
         let spec = rb_sys::rb_time_timespec(time);
         at = (spec.tv_sec, spec.tv_nsec as u32);

@@ -7,26 +7,26 @@ use super::jump::{Jump, protect, rescue};
 use super::text::{bytes_of, is_ascii};
 use super::{FALSE, ID, TRUE, VALUE, is_heap};
 
-/// A name in the interpreter's table, which keeps it for good: for names of our own.
+/// Interns a name permanently: for names of our own.
 pub fn id(name: &CStr) -> ID {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_intern(name.as_ptr()) }
 }
 
-/// The name of a string that is an instance variable's or a member's.
+/// Returns the ID for a string that is the name of an instance variable or a member.
 pub fn id_of(string: VALUE) -> Result<ID, Jump> {
-    // SAFETY: the lock; under `protect`, since a broken name raises.
+    // SAFETY: the lock; under `protect`, because a broken name raises.
     protect(|| unsafe { rb_sys::rb_intern_str(string) as VALUE }).map(|id| id as ID)
 }
 
-/// The name that a symbol is.
+/// Returns the ID of a symbol.
 #[inline(always)]
 pub fn symbol_id(symbol: VALUE) -> ID {
     // SAFETY: the lock; no exception for a symbol.
     unsafe { rb_sys::rb_sym2id(symbol) }
 }
 
-/// Calls `act` with every instance variable, until it says `false`. Jumps must not leave it.
+/// Calls `act` with every instance variable, until it returns `false`. Jumps must not leave it.
 pub fn each_variable<F: FnMut(ID, VALUE) -> bool>(object: VALUE, mut act: F) {
     unsafe extern "C" fn step<F: FnMut(ID, VALUE) -> bool>(
         name: ID,
@@ -42,28 +42,28 @@ pub fn each_variable<F: FnMut(ID, VALUE) -> bool>(object: VALUE, mut act: F) {
     unsafe { rb_sys::rb_ivar_foreach(object, Some(step::<F>), act) };
 }
 
-/// An instance variable, `nil` where there is none.
+/// Returns an instance variable, or `nil` if there is none.
 #[inline]
 pub fn variable(object: VALUE, name: ID) -> VALUE {
     // SAFETY: the lock; no exception, and no warning.
     unsafe { rb_sys::rb_attr_get(object, name) }
 }
 
-/// Sets an instance variable of an object that was made here.
+/// Sets an instance variable of an object that was created here.
 #[inline]
 pub fn set_variable(object: VALUE, name: ID, value: VALUE) {
     // SAFETY: the lock; the object is not frozen.
     unsafe { rb_sys::rb_ivar_set(object, name, value) };
 }
 
-/// How many instance variables an object has.
+/// Returns the number of instance variables of an object.
 #[inline]
 pub fn variable_count(object: VALUE) -> usize {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_ivar_count(object) as usize }
 }
 
-/// A value that keeps `name` where an instance variable has it.
+/// Returns a value that keeps `name` alive for an instance variable.
 pub fn name_of(id: ID) -> VALUE {
     // SAFETY: the lock; no exception. `nil` for a name that is internal.
     unsafe { rb_sys::rb_id2str(id) }
@@ -80,18 +80,18 @@ pub fn call(receiver: VALUE, method: ID, arguments: &[VALUE]) -> Result<VALUE, J
     })
 }
 
-/// Whether a method is there to be called.
+/// Returns whether a method can be called.
 pub fn responds(receiver: VALUE, method: ID) -> Result<bool, Jump> {
-    // SAFETY: the lock; under `protect`, since `respond_to?` can be anybody's.
+    // SAFETY: the lock; under `protect`, because `respond_to?` can be custom.
     protect(|| if unsafe { rb_sys::rb_respond_to(receiver, method) } != 0 { TRUE } else { FALSE })
         .map(|answer| answer == TRUE)
 }
 
-/// Whether an object has a method of this name, also a private one. Asks nobody but the method
-/// tables, unless the class has a `respond_to?` of its own, which then counts as having it.
+/// Returns whether an object has a method of this name, even a private one. Checks only the method
+/// tables, unless the class has a custom `respond_to?`, which then counts as having it.
 pub fn has_method(object: VALUE, name: ID) -> bool {
-    // SAFETY: the lock; no exception: `rb_obj_method_basic`-like look-ups only, since the class has
-    // no `respond_to?` of its own.
+    // SAFETY: the lock; no exception: only look-ups like `rb_obj_method_basic`, because the class
+    // has no custom `respond_to?`.
     unsafe {
         let class = rb_sys::rb_obj_class(object);
         let names = crate::names::names();
@@ -104,30 +104,30 @@ pub fn has_method(object: VALUE, name: ID) -> bool {
     }
 }
 
-/// Freezes an object that was made here.
+/// Freezes an object that was created here.
 #[inline]
 pub fn freeze(object: VALUE) {
-    // SAFETY: the lock; no exception for objects without a `freeze` of their own.
+    // SAFETY: the lock; no exception for objects without a custom `freeze`.
     unsafe { rb_sys::rb_obj_freeze(object) };
 }
 
-/// Whether a class is another, or under it.
+/// Returns whether a class is another, or a subclass of it.
 pub fn is_under(class: VALUE, other: VALUE) -> bool {
     // SAFETY: the lock; no exception for two classes.
     unsafe { rb_sys::rb_class_inherited_p(class, other) == TRUE }
 }
 
-/// Whether a value on the heap is frozen.
+/// Returns whether a heap value is frozen.
 #[inline(always)]
 pub fn is_frozen(object: VALUE) -> bool {
-    // SAFETY: callers give objects on the heap. `FL_FREEZE`.
+    // SAFETY: callers pass heap objects. `FL_FREEZE`.
     unsafe { (*(object as *const rb_sys::RBasic)).flags & 1 << 11 != 0 }
 }
 
-/// An object without a call of `initialize`.
+/// Allocates an object without calling `initialize`.
 ///
 /// # Errors
-/// Where the class has no allocator, or its allocator raises.
+/// If the class has no allocator, or its allocator raises.
 pub fn allocate(class: VALUE) -> Result<VALUE, Jump> {
     // SAFETY: the lock; under `protect`.
     protect(|| unsafe { rb_sys::rb_obj_alloc(class) })
@@ -135,17 +135,17 @@ pub fn allocate(class: VALUE) -> Result<VALUE, Jump> {
 
 type Allocator = unsafe extern "C" fn(VALUE) -> VALUE;
 
-/// The allocator of a class, if it is the one of another.
+/// Returns the allocator of a class, if it is the same as another's.
 fn allocator_like(class: VALUE, other: VALUE) -> Option<Allocator> {
     // SAFETY: the lock; no exception for a class.
     let [own, other] = [class, other].map(|class| unsafe { rb_sys::rb_get_alloc_func(class) });
     own.filter(|own| other.is_some_and(|other| *own as usize == other as usize))
 }
 
-/// An array of a class, with these values, which must be visible to the collector.
+/// Creates an array of a class, with these values, which must be visible to the collector.
 ///
 /// # Errors
-/// Where the class has no allocator, or its allocator raises.
+/// If the class has no allocator, or its allocator raises.
 pub fn array_of_class(class: VALUE, values: &[VALUE]) -> Result<VALUE, Jump> {
     // SAFETY: a global that Ruby sets before anything runs.
     if allocator_like(class, unsafe { rb_sys::rb_cArray }).is_none() {
@@ -156,54 +156,54 @@ pub fn array_of_class(class: VALUE, values: &[VALUE]) -> Result<VALUE, Jump> {
         return Ok(array);
     }
     let array = array(values);
-    // SAFETY: the lock; no exception. What the allocator of such a class makes is an array with this
-    // class, and no Ruby code has seen the new one yet.
+    // SAFETY: the lock; no exception. The allocator of such a class creates an array of this class,
+    // and no Ruby code has seen the new one yet.
     Ok(unsafe { rb_sys::rb_obj_reveal(array, class) })
 }
 
-/// A class whose objects come from the allocator of every simple object.
+/// A class with the default object allocator.
 #[derive(Clone, Copy)]
 pub struct PlainClass(VALUE, Allocator);
 
 impl PlainClass {
-    /// The class, if it is such a one.
+    /// Returns the class, if it is one.
     pub fn of(class: VALUE) -> Option<PlainClass> {
         // SAFETY: a global that Ruby sets before anything runs.
         allocator_like(class, unsafe { rb_sys::rb_cObject }).map(|own| PlainClass(class, own))
     }
 
-    /// A new object without a variable.
+    /// Creates an object without variables.
     #[inline(always)]
     pub fn new_object(self) -> VALUE {
-        // SAFETY: the lock; no exception: the function that Ruby calls for each object of the class,
-        // which does nothing but make it.
+        // SAFETY: the lock; no exception: the function that Ruby calls for each object of the
+        // class, which only allocates it.
         unsafe { (self.1)(self.0) }
     }
 }
 
-/// `FL_EXIVAR`: instance variables of a value that is no simple object.
+/// Returns `FL_EXIVAR`: instance variables of a value that is not a simple object.
 #[inline(always)]
 pub fn has_extra_variables(object: VALUE) -> bool {
-    // SAFETY: callers give objects on the heap.
+    // SAFETY: callers pass heap objects.
     unsafe { (*(object as *const rb_sys::RBasic)).flags & 1 << 10 != 0 }
 }
 
-/// The name of a class or module; `nil` where it has none.
+/// Returns the name of a class or module; `nil` if it has none.
 pub fn module_name(module: VALUE) -> VALUE {
-    // SAFETY: the lock; callers give classes and modules.
+    // SAFETY: the lock; callers pass classes and modules.
     unsafe { rb_sys::rb_mod_name(module) }
 }
 
-/// The name of a class; it lives as long as the class.
+/// Returns the name of a class; it lives as long as the class.
 pub fn class_name<'a>(class: VALUE) -> Option<&'a [u8]> {
     let name = module_name(class);
     (is_heap(name) && is_ascii(name)).then(|| bytes_of(name))
 }
 
-/// Whether a class is what its name names.
+/// Returns whether a class's name refers to it.
 pub fn is_found_under(class: VALUE) -> bool {
     let name = module_name(class);
-    // SAFETY: the lock; under `protect`, since the constant may be missing.
+    // SAFETY: the lock; under `protect`, because the constant may be missing.
     match protect(|| unsafe { rb_sys::rb_path_to_class(name) }) {
         Ok(found) => found == class,
         Err(jump) => {
@@ -213,29 +213,29 @@ pub fn is_found_under(class: VALUE) -> bool {
     }
 }
 
-/// A constant of ours, by its path.
+/// Returns a constant of ours, by its path.
 ///
 /// # Errors
-/// Where there is none.
+/// If there is none.
 pub fn constant(path: &CStr) -> Result<VALUE, Jump> {
     // SAFETY: the lock; under `protect`.
     protect(|| unsafe { rb_sys::rb_path2class(path.as_ptr()) })
 }
 
-/// Keeps a value for as long as the process lives.
+/// Keeps a value alive for the rest of the process.
 pub fn keep_for_good(value: VALUE) {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_gc_register_mark_object(value) };
 }
 
-/// Shows a value to the collector, which then neither frees nor moves it. Only while it marks.
+/// Marks a value for the collector, which then neither frees nor moves it. Only during marking.
 #[inline]
 pub fn mark(value: VALUE) {
-    // SAFETY: called from mark functions only, with values that are alive.
+    // SAFETY: called only from mark functions, with values that are alive.
     unsafe { rb_sys::rb_gc_mark(value) };
 }
 
-/// The class of plain values of a built-in type.
+/// Returns the class of plain values of a built-in type.
 pub fn core_class(kind: u32) -> VALUE {
     // SAFETY: globals that Ruby sets before anything runs.
     unsafe {
@@ -249,7 +249,7 @@ pub fn core_class(kind: u32) -> VALUE {
     }
 }
 
-/// `Struct`.
+/// Returns `Struct`.
 pub fn struct_class() -> VALUE {
     // SAFETY: a global that Ruby sets before anything runs.
     unsafe { rb_sys::rb_cStruct }

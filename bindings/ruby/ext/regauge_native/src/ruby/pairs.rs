@@ -1,7 +1,7 @@
-//! The pairs of a hash one after the other, from where this Ruby keeps them (see [`super::layout`]).
+//! Iterates over the pairs of a hash directly in Ruby's memory (see [`super::layout`]).
 //!
-//! `rb_hash_foreach` sets a place to jump back to for every hash and calls a function for every pair:
-//! of a document of many small hashes that was more than half of the time of writing it.
+//! `rb_hash_foreach` sets up a jump target for every hash and calls a function for every pair: for
+//! a document of many small hashes, that was more than half of the time of writing it.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -12,37 +12,37 @@ use super::number::integer;
 use super::object::{call, id};
 use super::{NIL, VALUE};
 
-/// Whether the memory of hashes looks as expected here.
+/// Whether hashes have the expected layout.
 static IS_KNOWN: AtomicBool = AtomicBool::new(false);
-/// What the table of a hash points to that compares its keys as usual; 0 where that is not known.
+/// The type pointer of a table that compares its keys as usual; 0 if unknown.
 static USUAL_TYPE: AtomicUsize = AtomicUsize::new(0);
 
 /// `RHASH_ST_TABLE_FLAG`: the hash has a table.
 const HAS_TABLE: VALUE = 1 << 15;
-/// Without a table: how many pairs there are, and how many places were given to pairs; four bits each.
+/// Without a table: the number of pairs, and of slots in use; four bits each.
 const COUNT_SHIFT: u32 = 16;
 const BOUND_SHIFT: u32 = 20;
-/// The flags that say how pairs are kept.
+/// The flags that say how pairs are stored.
 const SHAPE: VALUE = HAS_TABLE | 0xF << COUNT_SHIFT | 0xF << BOUND_SHIFT;
 
-/// Walks the pairs of a hash. Ruby's code may run between two of them: whoever changes the hash then
-/// ends the walk.
+/// Iterates over the pairs of a hash. Ruby code may run between two of them: changing the hash then
+/// ends the iteration.
 pub struct Pairs {
     hash: VALUE,
     shape: VALUE,
-    /// Of a table: how often it was made anew, the number of its pairs, and the places of the first
-    /// and behind the last.
+    /// For a table: how often it was rebuilt, the number of its pairs, the first slot and the
+    /// bound.
     table: [VALUE; 4],
     index: usize,
     count: usize,
-    /// The key that came last.
+    /// The last key returned.
     last: VALUE,
     is_whole: bool,
 }
 
 impl Pairs {
-    /// The pairs of a hash; none where they have to be asked for one by one: in a Ruby that is not
-    /// known, and in a hash that pairs were deleted from.
+    /// Returns the pairs of a hash; `None` if they have to be requested one by one: in an unknown
+    /// Ruby, and for a hash from which pairs were deleted.
     #[inline(always)]
     pub fn of(hash: VALUE) -> Option<Pairs> {
         if !IS_KNOWN.load(Relaxed) {
@@ -68,26 +68,26 @@ impl Pairs {
         })
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     #[inline(always)]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Whether the hash stayed as it was up to the last pair that came.
+    /// Returns whether the hash was unchanged up to the last pair returned.
     #[inline(always)]
     pub fn are_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// The next pair. Both are good as long as the hash holds them, or whoever asked does.
+    /// Returns the next pair. Both are valid as long as the hash or the caller holds them.
     #[inline(always)]
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Option<(VALUE, VALUE)> {
         self.next_after(true)
     }
 
-    /// The next pair; whether code of Ruby's may have run since the walk began.
+    /// Returns the next pair; takes whether Ruby code may have run since the iteration began.
     #[inline(always)]
     pub fn next_after(&mut self, code: bool) -> Option<(VALUE, VALUE)> {
         if self.index >= self.count {
@@ -100,10 +100,11 @@ impl Pairs {
         }
         let (first, step) = pairs_of(self.hash, has_table);
         let at = (self.index + self.table[2] as usize) * step;
-        // SAFETY: the hash has `count` pairs one behind the other, which was looked at when the walk began and
-        // wherever something may have changed since, and is alive, as its caller holds it.
+        // SAFETY: the hash has `count` contiguous pairs, which was checked when the iteration began
+        // and whenever something may have changed since, and is alive, because its caller holds it.
         unsafe {
-            // One went and another came: Ruby may have moved up those behind the one that went.
+            // One was removed and another added: Ruby may have moved up those after the removed
+            // one.
             if code && self.index > 0 && *first.add(at - step) != self.last {
                 self.is_whole = false;
                 return None;
@@ -120,26 +121,27 @@ impl Pairs {
     }
 }
 
-/// The numbers of a table (`st_table`): see [`Pairs::table`].
+/// Returns the numbers of a table (`st_table`): see [`Pairs::table`].
 #[inline(always)]
 fn numbers(hash: VALUE) -> [VALUE; 4] {
     let table = table_of(hash);
     [word(table, 0), word(table, 2), word(table, 4), word(table, 5)]
 }
 
-/// Whether a hash is known to compare its keys as usual; `false` also where that cannot be told.
+/// Returns whether a hash is known to compare its keys as usual; `false` also if that cannot be
+/// determined.
 #[inline(always)]
 pub fn is_usual(hash: VALUE) -> bool {
-    // Those that compare by identity always have a table.
+    // Hashes that compare by identity always have a table.
     IS_KNOWN.load(Relaxed)
         && (word(hash, 0) & HAS_TABLE == 0
             || word(table_of(hash), 1) as usize == USUAL_TYPE.load(Relaxed))
 }
 
-/// Learns whether pairs are kept as expected, after [`super::layout::learn_pairs`].
+/// Learns whether pairs have the expected layout, after [`super::layout::learn_pairs`].
 ///
 /// # Errors
-/// None in a Ruby that is whole.
+/// None in an intact Ruby.
 pub fn learn_walks() -> Result<(), Jump> {
     if !super::layout::are_pairs_known() {
         return Ok(());
@@ -162,12 +164,12 @@ pub fn learn_walks() -> Result<(), Jump> {
     Ok(())
 }
 
-/// The number that a sample has in a place.
+/// Returns a sample's number for a slot.
 fn number(at: usize) -> VALUE {
     integer(0x2468_ACE0_0000 + at as i64)
 }
 
-/// A hash of numbers.
+/// Creates a hash of numbers.
 fn sample(count: usize) -> Result<VALUE, Jump> {
     let pairs: Vec<VALUE> = (0..2 * count).map(number).collect();
     let sample = hash();
@@ -175,8 +177,8 @@ fn sample(count: usize) -> Result<VALUE, Jump> {
     Ok(sample)
 }
 
-/// Whether a walk gives all pairs of a hash, sees when one comes or goes, and leaves alone a hash that
-/// one was deleted from.
+/// Checks that an iteration returns all pairs of a hash, notices additions and removals, and
+/// declines a hash from which one was deleted.
 fn is_walked_as_known(count: usize) -> Result<bool, Jump> {
     let hash = sample(count)?;
     let Some(mut pairs) = Pairs::of(hash) else { return Ok(false) };

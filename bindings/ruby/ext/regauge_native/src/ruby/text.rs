@@ -8,21 +8,21 @@ use regauge::event::ShortText;
 use super::jump::{Jump, protect};
 use super::{NIL, VALUE, heap_kind, is_heap};
 
-/// The bytes of a string: valid until the string is changed, collected or moved.
+/// Returns the bytes of a string: valid until the string is changed, collected or moved.
 #[inline(always)]
 pub fn bytes_of<'a>(string: VALUE) -> &'a [u8] {
-    // SAFETY: callers give strings, keep them with `keep`, and let nobody change them meanwhile.
+    // SAFETY: callers pass strings, keep them with `keep`, and let nobody change them meanwhile.
     unsafe {
         let length = RSTRING_LEN(string) as usize;
         std::slice::from_raw_parts(RSTRING_PTR(string).cast::<u8>(), length)
     }
 }
 
-/// Text as a string of UTF-8, with what is known about its bytes.
+/// Creates a UTF-8 string from text, with its known coderange.
 #[inline(always)]
 pub fn utf8_string(text: &str, ascii: bool) -> VALUE {
-    // SAFETY: the lock; no exception. A new string says in its flags that it is binary: all zeros. They
-    // become those of UTF-8, and those that a scan of the bytes would set.
+    // SAFETY: the lock; no exception. The flags of a new string say that it is binary: all zeros.
+    // They are set to those of UTF-8, and those that a scan of the bytes would set.
     unsafe {
         let string = rb_sys::rb_str_new(text.as_ptr().cast(), text.len() as c_long);
         let range = if ascii { CODERANGE_7BIT } else { CODERANGE_VALID };
@@ -34,29 +34,29 @@ pub fn utf8_string(text: &str, ascii: bool) -> VALUE {
 const CODERANGE_7BIT: VALUE = 1 << 20;
 const CODERANGE_VALID: VALUE = 2 << 20;
 
-/// Text as a string of UTF-8.
+/// Creates a UTF-8 string from text.
 #[inline]
 pub fn text(text: &str) -> VALUE {
     utf8_string(text, text.is_ascii())
 }
 
-/// Bytes as a string of UTF-8, whether they are or not.
+/// Creates a string marked as UTF-8 from bytes, valid or not.
 pub fn broken_text(bytes: &[u8]) -> VALUE {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_utf8_str_new(bytes.as_ptr().cast(), bytes.len() as c_long) }
 }
 
-/// Bytes as a binary string.
+/// Creates a binary string from bytes.
 #[inline]
 pub fn binary(bytes: &[u8]) -> VALUE {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_str_new(bytes.as_ptr().cast(), bytes.len() as c_long) }
 }
 
-/// Text as a frozen string that is the same object wherever the text is the same.
+/// Creates a frozen string, which is the same object for the same text.
 #[inline]
 pub fn interned(text: &str) -> VALUE {
-    // Ruby looks at the bytes even where there are none, so they have to be somewhere.
+    // Ruby reads the pointer even for empty text, so it has to be valid.
     let text = if text.is_empty() { EMPTY } else { text };
     // SAFETY: the lock; no exception, the encoding is UTF-8.
     unsafe {
@@ -65,30 +65,30 @@ pub fn interned(text: &str) -> VALUE {
     }
 }
 
-/// No text, at an address that can be read.
+/// Empty text, at a readable address.
 const EMPTY: &str = {
     const BYTES: &str = "\0\0\0\0\0\0\0\0";
     BYTES.split_at(0).0
 };
 
-/// The symbol of a text. It can be collected as any object.
+/// Returns the symbol of a text. It can be collected like any object.
 pub fn symbol(text: &str) -> VALUE {
-    // SAFETY: the lock; no exception, since the text is valid UTF-8.
+    // SAFETY: the lock; no exception, because the text is valid UTF-8.
     unsafe { rb_sys::rb_str_intern(interned(text)) }
 }
 
-/// The text of a symbol, as a string.
+/// Returns the text of a symbol, as a string.
 pub fn symbol_text(symbol: VALUE) -> VALUE {
-    // SAFETY: the lock; callers give symbols.
+    // SAFETY: the lock; callers pass symbols.
     unsafe { rb_sys::rb_sym2str(symbol) }
 }
 
-/// Whether a string is UTF-8 or ASCII without a broken character, is binary, or is something else.
+/// The content of a string: valid UTF-8 or ASCII, binary, or something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
     /// Valid UTF-8.
     Utf8,
-    /// Text of UTF-8 that is broken.
+    /// Broken UTF-8.
     Broken,
     /// Bytes without an encoding.
     Binary,
@@ -96,16 +96,16 @@ pub enum Text {
     Other,
 }
 
-/// The indexes that Ruby gives these encodings (`encindex.h`), the same in all versions.
+/// The indexes of these encodings (`encindex.h`), the same in all versions of Ruby.
 const BINARY_INDEX: c_int = 0;
 const UTF8_INDEX: c_int = 1;
 const ASCII_INDEX: c_int = 2;
 
-/// What a string's bytes are.
+/// Classifies a string's bytes.
 #[inline(always)]
 pub fn text_kind(string: VALUE) -> Text {
-    // SAFETY: callers give strings, whose flags say their encoding in seven bits, or that it is
-    // written elsewhere.
+    // SAFETY: callers pass strings, whose flags contain their encoding in seven bits, or that it is
+    // stored elsewhere.
     let flags = unsafe { (*(string as *const rb_sys::RBasic)).flags };
     let mut index = (flags >> 22 & 0x7F) as c_int;
     if index == 0x7F {
@@ -128,8 +128,8 @@ pub fn text_kind(string: VALUE) -> Text {
     }
 }
 
-/// The text of a value that is a string of UTF-8, whose flags say that it was found valid; none for any
-/// other value. As long-lived as [`bytes_of`].
+/// Returns the text of a value that is a UTF-8 string, whose flags say that it was found valid;
+/// `None` for any other value. As long-lived as [`bytes_of`].
 #[inline(always)]
 pub fn known_text<'a>(value: VALUE) -> Option<&'a str> {
     if !is_heap(value) {
@@ -143,10 +143,10 @@ pub fn known_text<'a>(value: VALUE) -> Option<&'a str> {
     (is_text && (range == CODERANGE_7BIT || range == CODERANGE_VALID)).then(|| utf8_of(value))
 }
 
-/// The same text in UTF-8.
+/// Transcodes text to UTF-8.
 ///
 /// # Errors
-/// Ruby's own, where a character has no place there or is broken.
+/// Ruby's own, for a broken character or one without an equivalent.
 pub fn to_utf8(string: VALUE) -> Result<VALUE, Jump> {
     // SAFETY: the lock; under `protect`.
     protect(|| unsafe {
@@ -155,20 +155,20 @@ pub fn to_utf8(string: VALUE) -> Result<VALUE, Jump> {
     })
 }
 
-/// A string that nobody can change, with the same bytes: the string itself where it is frozen.
+/// Returns an immutable string with the same bytes: the string itself if it is frozen.
 pub fn frozen_string(string: VALUE) -> VALUE {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_str_new_frozen(string) }
 }
 
-/// A string with the bytes of a text format in UTF-8, or of a binary one.
+/// Creates a string from the bytes of a text format in UTF-8, or of a binary one.
 pub fn output(bytes: &[u8], utf8: bool) -> VALUE {
     if utf8 { broken_text(bytes) } else { binary(bytes) }
 }
 
-/// Says that a string's bytes are in the encoding of this name; `false` where Ruby knows none.
+/// Sets a string's encoding by name; `false` if Ruby does not know it.
 pub fn set_encoding(string: VALUE, name: &CStr) -> bool {
-    // SAFETY: the lock; no exception: the string was made here, the index was just found.
+    // SAFETY: the lock; no exception: the string was created here, the index was just found.
     unsafe {
         let index = rb_sys::rb_enc_find_index(name.as_ptr());
         if index >= 0 {
@@ -178,35 +178,37 @@ pub fn set_encoding(string: VALUE, name: &CStr) -> bool {
     }
 }
 
-/// The name of a string's encoding.
+/// Returns the name of a string's encoding.
 pub fn encoding_name<'a>(string: VALUE) -> &'a CStr {
     // SAFETY: the lock; no exception; names of encodings live as long as the process.
     unsafe { CStr::from_ptr((*rb_sys::rb_enc_get(string)).name) }
 }
 
-/// Whether the bytes of a string are all ASCII.
+/// Returns whether the bytes of a string are all ASCII.
 pub fn is_ascii(string: VALUE) -> bool {
     // SAFETY: the lock; no exception.
     unsafe { rb_sys::rb_enc_str_coderange(string) as VALUE == CODERANGE_7BIT }
 }
 
-/// The text of a string that [`text_kind`] found to be valid: as long-lived as [`bytes_of`].
+/// Returns the text of a string that [`text_kind`] found to be valid: as long-lived as
+/// [`bytes_of`].
 #[inline(always)]
 pub fn utf8_of<'a>(string: VALUE) -> &'a str {
     // SAFETY: Ruby scanned the bytes and found them to be UTF-8, which it forgets when they change.
     unsafe { std::str::from_utf8_unchecked(bytes_of(string)) }
 }
 
-/// The text of a string that [`text_kind`] found to be valid, in the form that is quickest to copy: less
-/// than 32 bytes of ASCII that lie in the object itself; none for any other. As long-lived as
-/// [`bytes_of`].
+/// Returns the text of a string that [`text_kind`] found to be valid, in the form that is fastest
+/// to copy: less than 32 bytes of ASCII embedded in the object itself; `None` for any other. As
+/// long-lived as [`bytes_of`].
 #[inline(always)]
 pub fn short_of<'a>(string: VALUE) -> Option<ShortText<'a>> {
     const ELSEWHERE: VALUE = rb_sys::ruby_rstring_flags::RSTRING_NOEMBED as VALUE;
-    // SAFETY: callers give strings. Memory is there by pages of 4,096 bytes and more: so if the first
-    // of 32 bytes is, and no page ends among them, all are. Those behind the object belong to another
-    // object, or to none; nobody writes there as long as this thread has the lock, and nobody makes
-    // anything of what they are. Ruby scanned the bytes of the string, and found them to be ASCII.
+    // SAFETY: callers pass strings. Memory is mapped in pages of at least 4,096 bytes: so if the
+    // first of 32 bytes is mapped, and they do not cross a page, all are. The bytes after the
+    // object belong to another object, or to none; nobody writes to them as long as this thread has
+    // the lock, and their values are never used. Ruby scanned the bytes of the string, and found
+    // them to be ASCII.
     unsafe {
         let flags = (*(string as *const rb_sys::RBasic)).flags;
         if flags & (3 << 20 | ELSEWHERE) != CODERANGE_7BIT {
@@ -220,10 +222,11 @@ pub fn short_of<'a>(string: VALUE) -> Option<ShortText<'a>> {
     }
 }
 
-/// The encoding that a string says, whatever its bytes: UTF-8, none, or ASCII (as `Other`).
+/// Returns the declared encoding of a string, whatever its bytes: UTF-8, none, or ASCII (as
+/// `Other`).
 #[inline(always)]
 pub fn raw_encoding(string: VALUE) -> Option<Text> {
-    // SAFETY: callers give strings.
+    // SAFETY: callers pass strings.
     let flags = unsafe { (*(string as *const rb_sys::RBasic)).flags };
     match (flags >> 22 & 0x7F) as c_int {
         UTF8_INDEX => Some(Text::Utf8),
@@ -233,13 +236,13 @@ pub fn raw_encoding(string: VALUE) -> Option<Text> {
     }
 }
 
-/// Whether a value is a string.
+/// Returns whether a value is a string.
 #[inline]
 pub fn is_string(value: VALUE) -> bool {
     is_heap(value) && heap_kind(value) == 5
 }
 
-/// The text of a key: a string itself, that of a symbol; nothing for other values.
+/// Returns the text of a key: a string itself, that of a symbol; `None` for other values.
 #[inline]
 pub fn text_of_key(value: VALUE) -> Option<VALUE> {
     if is_string(value) {

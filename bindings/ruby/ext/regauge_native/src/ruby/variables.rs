@@ -1,9 +1,8 @@
-//! Instance variables of plain objects, read and written where they lie.
+//! Instance variables of plain objects, accessed directly in memory.
 //!
-//! Ruby looks a variable up by its name each time. Where many objects of one class are read, it is
-//! enough to find out once at which index each of theirs stands. As in [`super::layout`], what is
-//! known is learned from objects that are made for it, and is not used where they do not look as
-//! expected.
+//! Ruby looks a variable up by name each time. When many objects of one class are read, it is
+//! enough to determine each variable's index once. As in [`super::layout`], the layout is learned
+//! from sample objects, and is not used if they do not look as expected.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -12,9 +11,9 @@ use super::number::integer;
 use super::object::{allocate, each_variable, id, set_variable, variable};
 use super::{ID, NIL, UNDEF, VALUE, heap_class, heap_kind, is_heap};
 
-/// Which word of an object points to its variables where they are not in it: the third (Ruby 3.2
-/// and later, where a number in the flags says which variables there are), or the fourth (3.1,
-/// where the third says how many there is room for); 0 where neither is known.
+/// Which word of an object points to its variables if they are not embedded: the third (Ruby 3.2
+/// and later, where a number in the flags identifies the variables), or the fourth (3.1, where the
+/// third is their capacity); 0 if neither is known.
 static POINTER: AtomicUsize = AtomicUsize::new(0);
 /// `POINTER` of Ruby 3.1.
 const COUNTED: usize = 3;
@@ -22,11 +21,11 @@ const COUNTED: usize = 3;
 const POINTED: usize = 2;
 /// `ROBJECT_EMBED`: the variables are in the object, from the third word on.
 const EMBEDDED: VALUE = 1 << 13;
-/// How many are, in Ruby 3.1.
+/// The number of embedded variables, in Ruby 3.1.
 const EMBEDDED_COUNT: usize = 3;
-/// The most variables that are looked at.
+/// Maximum number of variables that are looked up.
 const MOST: usize = 6;
-/// Whether the upper half of an object's flags says which variables it has, and nothing else does.
+/// Whether only the upper half of an object's flags identifies its variables.
 static SHAPES: AtomicBool = AtomicBool::new(false);
 
 #[inline(always)]
@@ -35,10 +34,10 @@ fn word(object: VALUE, index: usize) -> VALUE {
     unsafe { *(object as *const VALUE).add(index) }
 }
 
-/// Learns where variables are kept.
+/// Learns the layout of variables.
 ///
 /// # Errors
-/// What Ruby raises.
+/// Whatever Ruby raises.
 pub fn learn_variables() -> Result<(), Jump> {
     let names = [c"@a", c"@b", c"@c", c"@d", c"@e", c"@f"].map(id);
     let sample = |count: usize| {
@@ -59,7 +58,7 @@ pub fn learn_variables() -> Result<(), Jump> {
     if word(many, 0) & EMBEDDED == 0 {
         for index in [2, 3] {
             let place = word(many, index);
-            // SAFETY: what is no small number in these words is a pointer to the variables.
+            // SAFETY: whatever is not a small number in these words is a pointer to the variables.
             let at = |index: usize| unsafe { *(place as *const VALUE).add(index) };
             if is_heap(place) && place > 1 << 16 && (0..MOST).all(|index| is(at(index), index)) {
                 POINTER.store(index, Ordering::Relaxed);
@@ -75,8 +74,8 @@ pub fn learn_variables() -> Result<(), Jump> {
     Ok(())
 }
 
-/// Whether a new object of the class of `sample` has its variables once they were written where the
-/// sample has them, with the upper half of the sample's flags.
+/// Returns whether a new object of the class of `sample` has its variables once they are written
+/// where the sample has them, with the upper half of the sample's flags.
 fn is_filled_as_known(sample: VALUE) -> Result<bool, Jump> {
     let class = heap_class(sample);
     let (object, other) = (allocate(class)?, allocate(class)?);
@@ -95,7 +94,7 @@ fn is_filled_as_known(sample: VALUE) -> Result<bool, Jump> {
         true
     });
     let is_whole = found == [(a, integer(1)), (b, integer(2))];
-    // One more goes behind them, in the object and in one that was filled by Ruby.
+    // Another one goes after them, in this object and in one filled by Ruby.
     set_variable(object, c, integer(3));
     set_variable(other, a, integer(1));
     let are_one = [a, b, c].map(|name| variable(object, name)) == [1, 2, 3].map(integer)
@@ -106,7 +105,7 @@ fn is_filled_as_known(sample: VALUE) -> Result<bool, Jump> {
     Ok(is_whole && are_one)
 }
 
-/// Where the variables of an object are, and how many there is room for at least.
+/// Returns where the variables of an object are, and their minimum capacity.
 #[inline(always)]
 fn place_of(object: VALUE, pointer: usize) -> (*mut VALUE, usize) {
     if word(object, 0) & EMBEDDED != 0 {
@@ -117,43 +116,44 @@ fn place_of(object: VALUE, pointer: usize) -> (*mut VALUE, usize) {
     (word(object, pointer) as *mut VALUE, room)
 }
 
-/// Where objects like one that was looked at have the variables of these names.
+/// The locations of these variables, in objects like one that was examined.
 #[derive(Clone, Copy)]
 pub struct Places<const N: usize> {
     class: VALUE,
-    /// The upper half of the flags: from Ruby 3.2 on the number of what variables there are.
+    /// The upper half of the flags: in Ruby 3.2 and later, the number that identifies the
+    /// variables.
     shape: VALUE,
     names: [ID; N],
-    /// `u8::MAX` for a name that is to be looked up.
+    /// `u8::MAX` for a name that has to be looked up.
     indexes: [u8; N],
     pointer: usize,
-    /// What new objects are given all of them at once by.
+    /// How new objects get all of them at once.
     learned: &'static Learned,
-    /// The upper half of the flags of a new object, and that of one which was given the variables:
-    /// 0 where that is not known.
+    /// The upper half of the flags of a new object, and of one that has the variables: 0 if
+    /// unknown.
     fresh: VALUE,
     full: VALUE,
 }
 
-/// What is known of objects that are given their first variables, for as long as the process lives.
+/// What is known about giving objects their first variables, for the life of the process.
 pub struct Learned {
-    /// What the flags become thereby, from Ruby 3.2 on: numbers that Ruby gives to lists of variables,
-    /// whatever the class, and never takes back.
+    /// The resulting flags, in Ruby 3.2 and later: numbers that Ruby assigns to lists of variables,
+    /// whatever the class, and never reuses.
     flags: AtomicU64,
-    /// A class that lives for good and has them first and in order, in Ruby 3.1, where a class never
-    /// forgets the order in which variables came up; 0 for none.
+    /// A permanent class that has them first and in order, in Ruby 3.1, where a class never forgets
+    /// the order in which variables appeared; 0 for none.
     class: AtomicU64,
 }
 
 impl Learned {
-    /// Nothing yet.
+    /// Creates an empty record.
     pub const fn new() -> Learned {
         Learned { flags: AtomicU64::new(0), class: AtomicU64::new(0) }
     }
 }
 
 impl<const N: usize> Places<N> {
-    /// Nothing is known of any object that has them. `learned` has to be used with these names only.
+    /// Discards what is known. `learned` must be used only with these names.
     pub fn unknown(names: [ID; N], learned: &'static Learned) -> Places<N> {
         let numbers = learned.flags.load(Ordering::Relaxed);
         let (fresh, full) = (numbers >> 32, numbers & 0xFFFF_FFFF);
@@ -175,14 +175,14 @@ impl<const N: usize> Places<N> {
         places
     }
 
-    /// Whether an object has its variables where the one had them that was looked at.
+    /// Returns whether an object has its variables where the examined one had them.
     #[inline(always)]
     fn fits(&self, object: VALUE) -> bool {
         is_heap(object) && heap_class(object) == self.class && word(object, 0) >> 32 == self.shape
     }
 
-    /// Looks at an object, if it is not like the last: no object may be made or moved as long as
-    /// what is known is used.
+    /// Examines an object, if it is not like the last: no object may be created or moved as long as
+    /// the result is used.
     #[inline(always)]
     pub fn look(&mut self, object: VALUE) {
         if !self.fits(object) {
@@ -201,7 +201,7 @@ impl<const N: usize> Places<N> {
         let (place, room) = place_of(object, pointer);
         let (mut count, mut indexes, mut good) = (0, [u8::MAX; N], true);
         each_variable(object, |name, value| {
-            // SAFETY: there are as many as come here, in the order of their indexes.
+            // SAFETY: there are as many as arrive here, in the order of their indexes.
             good = count < MOST.min(room) && unsafe { *place.add(count) } == value;
             if good && let Some(index) = self.names.iter().position(|known| *known == name) {
                 indexes[index] = count as u8;
@@ -215,8 +215,8 @@ impl<const N: usize> Places<N> {
         }
     }
 
-    /// The variable of a name, `nil` where there is none. The object is the one that was given to
-    /// [`look`](Places::look) last.
+    /// Returns the variable of a name, `nil` if there is none. The object is the one last passed to
+    /// [`look`](Places::look).
     #[inline(always)]
     pub fn get(&self, object: VALUE, name: usize) -> VALUE {
         let index = usize::from(self.indexes[name]);
@@ -225,11 +225,11 @@ impl<const N: usize> Places<N> {
             if index >= room {
                 return NIL;
             }
-            // SAFETY: an object of this class and shape has a variable, or none yet, there.
+            // SAFETY: an object of this class and shape has a variable there, or none yet.
             let value = unsafe { *place.add(index) };
             return if value == UNDEF { NIL } else { value };
         }
-        // Where a number says which variables there are, no other object of it has more.
+        // If a number identifies the variables, no other object with it has more.
         if self.pointer != 0 && self.pointer != COUNTED { NIL } else { self.slow(object, name) }
     }
 
@@ -238,11 +238,11 @@ impl<const N: usize> Places<N> {
         variable(object, self.names[name])
     }
 
-    /// Gives a new object these variables, the first that it has.
+    /// Gives a new object these variables, its first ones.
     #[inline(always)]
     pub fn give(&mut self, object: VALUE, values: [VALUE; N]) {
         if self.full != 0 {
-            // The flags of one that was just made, all but those of its age.
+            // The flags of one just created, except those of its age.
             if is_fresh(object, self.fresh) {
                 fill_shape(object, self.full, values.into_iter());
                 return;
@@ -257,7 +257,7 @@ impl<const N: usize> Places<N> {
         self.give_first(object, values);
     }
 
-    /// The same by Ruby's own function, and a look at where it put them.
+    /// Does the same with Ruby's own function, and checks where it put them.
     #[inline(never)]
     fn give_first(&mut self, object: VALUE, values: [VALUE; N]) {
         let fresh = word(object, 0);
@@ -290,7 +290,7 @@ impl<const N: usize> Places<N> {
         }
     }
 
-    /// Whether new objects of the class have the first of these variables, in this order, in themselves:
+    /// Returns whether new objects of the class embed the first of these variables, in this order:
     /// in Ruby 3.1 up to three.
     #[inline(always)]
     fn can_fill(&self) -> bool {
@@ -299,7 +299,7 @@ impl<const N: usize> Places<N> {
     }
 }
 
-/// Whether a class is one of ours that nobody frees or moves.
+/// Returns whether a class is one of ours that is never freed or moved.
 fn lives_for_good(class: VALUE) -> bool {
     let names = crate::names::names();
     let ours =
@@ -307,19 +307,19 @@ fn lives_for_good(class: VALUE) -> bool {
     ours.contains(&class)
 }
 
-/// Whether an object of Ruby 3.1 has no variable yet, and room for them in itself.
+/// Returns whether a Ruby 3.1 object has no variables yet, and embedded room for them.
 #[inline(always)]
 pub(super) fn is_empty(object: VALUE) -> bool {
     word(object, 0) & EMBEDDED != 0
         && (0..EMBEDDED_COUNT).all(|index| word(object, 2 + index) == UNDEF)
 }
 
-/// Writes the first variables of an object of Ruby 3.1 that is empty. Gives how many there is room for.
+/// Writes the first variables of an empty Ruby 3.1 object. Returns the capacity.
 #[inline(always)]
 pub(super) fn fill(object: VALUE, values: impl Iterator<Item = VALUE> + Clone) -> usize {
     let words = object as *mut VALUE;
-    // SAFETY: the object was just made, and has room for three variables; the collector is told of
-    // each that is an object.
+    // SAFETY: the object was just created, and has room for three variables; each one that is an
+    // object is reported to the collector.
     unsafe {
         for (index, value) in values.clone().take(EMBEDDED_COUNT).enumerate() {
             *words.add(2 + index) = value;
@@ -331,13 +331,13 @@ pub(super) fn fill(object: VALUE, values: impl Iterator<Item = VALUE> + Clone) -
     EMBEDDED_COUNT
 }
 
-/// Writes the variables of a new object that has none, and what the upper half of its flags is of
-/// one that has them.
+/// Writes the variables of a new object without any, and the upper half of the flags of an object
+/// that has them.
 #[inline(always)]
 pub(super) fn fill_shape(object: VALUE, shape: VALUE, values: impl Iterator<Item = VALUE> + Clone) {
     let words = object as *mut VALUE;
-    // SAFETY: an object of this class whose flags were the same had its variables in just these
-    // words, which are its own; the collector is told of each that is an object.
+    // SAFETY: an object of this class with the same flags had its variables in exactly these words,
+    // which are its own; each one that is an object is reported to the collector.
     unsafe {
         for (index, value) in values.clone().enumerate() {
             *words.add(2 + index) = value;
@@ -349,18 +349,18 @@ pub(super) fn fill_shape(object: VALUE, shape: VALUE, values: impl Iterator<Item
     }
 }
 
-/// How this Ruby says which variables an object has.
+/// How this Ruby identifies an object's variables.
 pub(super) enum Kept {
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
-    /// By the class (3.1).
+    /// By class (3.1).
     Counted,
-    /// By the upper half of the object's flags, which is this: from 3.2 on, with the variables in the
-    /// object.
+    /// By the upper half of the object's flags, which is this: 3.2 and later, with embedded
+    /// variables.
     Shaped(VALUE),
 }
 
-/// How an object's variables are kept.
+/// Returns how an object's variables are identified.
 pub(super) fn kept(object: VALUE) -> Kept {
     if POINTER.load(Ordering::Relaxed) == COUNTED {
         return Kept::Counted;
@@ -371,19 +371,19 @@ pub(super) fn kept(object: VALUE) -> Kept {
     }
 }
 
-/// Whether a new object, which has its variables in itself, has flags like one that was looked at.
+/// Returns whether a new object, with embedded variables, has flags like an examined one.
 #[inline(always)]
 pub(super) fn is_fresh(object: VALUE, fresh: VALUE) -> bool {
     word(object, 0) >> 32 == fresh && word(object, 0) & EMBEDDED != 0
 }
 
-/// What lies in the place of an object's variable; the object has so many.
+/// Returns the content of an object's variable slot; the object has this many.
 pub(super) fn placed(object: VALUE, index: usize) -> Option<VALUE> {
     let pointer = POINTER.load(Ordering::Relaxed);
     let (place, room) = match pointer {
         0 => return None,
         _ => place_of(object, pointer),
     };
-    // SAFETY: an object that has a variable of this index has room for it.
+    // SAFETY: an object that has a variable with this index has room for it.
     (index < room).then(|| unsafe { *place.add(index) })
 }

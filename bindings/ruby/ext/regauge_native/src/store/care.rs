@@ -14,12 +14,12 @@ use crate::errors::Phase;
 use crate::options::{Settings, word};
 use crate::ruby::{self, NIL, Raise, VALUE};
 
-/// Values that are named one by one before they are only counted.
+/// Values that are named one by one; more are only counted.
 const NAMED_MAX: usize = 1_000;
 
 impl Opened {
-    /// Does what may take long with a connection of its own, so that others go on with this one,
-    /// and until the thread is interrupted.
+    /// Runs a long operation on a separate connection, so that others can use this one, and until
+    /// the thread is interrupted.
     fn at_length<R: Send>(
         &self,
         act: impl FnOnce(&mut Store) -> regauge_store::Result<R> + Send,
@@ -47,7 +47,7 @@ impl Opened {
         }
     }
 
-    /// Takes notice of another codec of the collection.
+    /// Updates the handle to another codec of the collection.
     fn renew(&self, receiver: VALUE) -> Result<(), Raise> {
         let place = &self.place;
         let format = self.ask(Phase::Decode, |store| {
@@ -62,7 +62,7 @@ impl Opened {
     }
 }
 
-/// `store.info`: what the collection is.
+/// `store.info`: describes the collection.
 pub fn info(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let store = opened(receiver)?;
     let (collection, engine, atomic) = store.ask(Phase::Decode, |store| {
@@ -86,13 +86,13 @@ pub fn info(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     ])
 }
 
-/// `store.count`: values, and their bytes in the database.
+/// `store.count`: the number of values, and their size in the database.
 pub fn count(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let (values, bytes) = opened(receiver)?.ask(Phase::Decode, Store::count)?;
     Ok(ruby::array(&[ruby::integer(values as i64), ruby::integer(bytes as i64)]))
 }
 
-/// Errors that are shown: the first, and how many there are.
+/// Errors to report: the first few, and how many there are.
 #[derive(Default)]
 struct Named(Vec<String>);
 
@@ -110,7 +110,7 @@ impl Named {
     }
 }
 
-/// `store.verify(from, to, prefix)`: what a walk over every value found.
+/// `store.verify(from, to, prefix)`: the result of verifying every value.
 pub fn verify(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let &[from, to, prefix] = arguments else {
         return Err(ruby::argument_error("verify takes three keys"));
@@ -147,7 +147,7 @@ pub fn verify(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     answer
 }
 
-/// `store.reencode(codec, dry run, values in a second or nil)`.
+/// `store.reencode(codec, dry run, values per second or nil)`.
 pub fn reencode(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let &[to, dry_run, rate] = arguments else {
         return Err(ruby::argument_error("reencode takes a codec, a truth value and a rate"));
@@ -155,7 +155,7 @@ pub fn reencode(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let rate = match rate {
         NIL => None,
         rate if ruby::is_float(rate) => Some(ruby::float_value(rate)),
-        _ => return Err(ruby::argument_error("rate: takes a number of values in a second")),
+        _ => return Err(ruby::argument_error("rate: takes a number of values per second")),
     };
     if rate.is_some_and(|rate| rate.is_nan() || rate <= 0.0) {
         return Err(ruby::argument_error("rate: takes a number above 0"));
@@ -172,7 +172,7 @@ pub fn reencode(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
         let outcome = reencode::reencode(store, &plan, &mut on_refused, &mut |_| ())?;
         Ok((outcome, refused))
     });
-    // Also where it was stopped, new values are to be put in the new codec.
+    // Even if it was interrupted, new values have to use the new codec.
     if !dry_run {
         store.renew(receiver)?;
     }

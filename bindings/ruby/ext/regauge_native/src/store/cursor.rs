@@ -9,28 +9,28 @@ use crate::errors::Phase;
 use crate::names::names;
 use crate::ruby::{self, NIL, Raise, VALUE};
 
-/// Values of the first page: who wants the first only should not wait for many.
+/// Values on the first page: a caller who wants only the first should not wait for many.
 const FIRST: usize = 32;
-/// Values of a later page at most; the engine ends one early by its bytes.
+/// Maximum number of values on a later page; the engine ends one early by size.
 const MOST: usize = 1_000;
 
 /// `Regauge::Native::Cursor`.
 pub struct Cursor {
-    /// Taken out while a value is read, since methods of Ruby may run meanwhile.
+    /// Taken out while a value is read, because Ruby methods may run meanwhile.
     walk: Option<Walk>,
     store: VALUE,
 }
 
 struct Walk {
     page: std::vec::IntoIter<Item>,
-    /// Nothing at the end.
+    /// `None` at the end.
     rest: Option<Range>,
     order: Order,
     keys_only: bool,
     limit: usize,
 }
 
-/// A key, and its value where it is asked for.
+/// A key, and its value if requested.
 type Item = (Vec<u8>, Option<regauge_store::Result<Entry>>);
 
 impl Held for Cursor {
@@ -59,15 +59,15 @@ pub fn open(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     Ok(CURSOR.wrap(names().cursor_class, Cursor { walk: Some(walk), store: receiver }))
 }
 
-/// `cursor.advance`: `[key, object]`, or the key alone; the cursor itself at the end.
+/// `cursor.advance`: returns `[key, object]`, or only the key; the cursor itself at the end.
 pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let cursor = CURSOR.get(receiver)?;
     let handle = cursor.store;
     let Some(mut walk) = cursor.walk.take() else {
-        return Err(ruby::argument_error("the cursor is being read already"));
+        return Err(ruby::argument_error("the cursor is already being read"));
     };
     let next = next(&mut walk, handle);
-    // Also behind a value that is damaged there are others.
+    // A damaged value may be followed by others.
     CURSOR.get(receiver)?.walk = Some(walk);
     ruby::keep(receiver);
     Ok(next?.unwrap_or(receiver))

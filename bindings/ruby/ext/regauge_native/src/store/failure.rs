@@ -6,8 +6,8 @@ use crate::errors::{Phase, exception, text};
 use crate::names::names;
 use crate::ruby::{self, NIL, Raise};
 
-/// The exception for an error: what is said of a document is a `DecodeError`, an `EncodeError` or a
-/// `LimitError`, everything else a `StoreError`.
+/// Returns the exception for an error: an error in a document is a `DecodeError`, an `EncodeError`
+/// or a `LimitError`, everything else a `StoreError`.
 #[cold]
 pub fn exception_of(error: Error, phase: Phase) -> Raise {
     let names = names();
@@ -22,7 +22,7 @@ pub fn exception_of(error: Error, phase: Phase) -> Raise {
     };
     let exception = ruby::exception_text(class, "");
     let message = error.to_string();
-    // A value that is sealed for a column of somebody else's has no key here.
+    // A value sealed for an external column has no key.
     let message = message.strip_prefix("key \"\": ").unwrap_or(&message);
     ruby::set_variable(exception, names.id_value, ruby::text(message));
     ruby::set_variable(exception, names.id_kind, ruby::symbol(kind));
@@ -32,12 +32,12 @@ pub fn exception_of(error: Error, phase: Phase) -> Raise {
     Raise::Exception(exception)
 }
 
-/// A `StoreError` with these words.
+/// Creates a `StoreError` with this message.
 pub fn store_error(message: &str) -> Raise {
     exception_of(Error::Usage(message.to_owned()), Phase::Decode)
 }
 
-/// The text of an error.
+/// Returns the text of an error.
 pub fn text_of(error: &Error) -> String {
     match error {
         Error::Document { key, error } => format!("key {key}: {}", text(error, Phase::Decode)),
@@ -45,7 +45,7 @@ pub fn text_of(error: &Error) -> String {
     }
 }
 
-/// The exception, saying also of which key it is.
+/// Returns the exception, naming the key.
 pub fn at_key(raise: Raise, key: &[u8]) -> Raise {
     if key.is_empty() { raise } else { named(raise, &shown(key)) }
 }

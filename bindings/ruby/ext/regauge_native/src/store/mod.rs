@@ -1,4 +1,4 @@
-//! Collections of a database: what is below `Regauge::Store`.
+//! Collections in a database: the native part of `Regauge::Store`.
 //!
 //! | module | |
 //! |---|---|
@@ -7,12 +7,12 @@
 //! | [`care`] | settings, counting, verifying, re-encoding |
 //! | [`failure`] | the store's errors as exceptions |
 //!
-//! The database is asked without the interpreter's lock. Whoever asks holds the collection's mutex,
-//! and wants nothing of Ruby while it does: so neither lock ever waits for the other.
+//! Database calls run without the GVL. They hold the collection's mutex, and use nothing of Ruby
+//! meanwhile: so neither lock ever waits for the other.
 //!
-//! A process that was forked must not touch the connections of its parent, not even to close them.
-//! So a collection knows who opened it: a child opens its own at the first call, and lets the
-//! parent's be.
+//! A forked process must not touch its parent's connections, not even to close them. So a
+//! collection records which process opened it: a child opens its own on the first call, and leaves
+//! the parent's alone.
 
 pub mod care;
 pub mod cursor;
@@ -30,9 +30,9 @@ use crate::options::{Settings, word};
 use crate::ruby::{self, NIL, Raise, VALUE};
 use failure::{exception_of, store_error};
 
-/// A collection that is open, and the process that opened it.
+/// An open collection, and the process that opened it.
 struct Shared {
-    /// Always there, until this is dropped.
+    /// Always `Some`, until this is dropped.
     store: Option<Mutex<Store>>,
     process: u32,
 }
@@ -42,10 +42,10 @@ impl Shared {
         Arc::new(Shared { store: Some(Mutex::new(store)), process: std::process::id() })
     }
 
-    /// The collection, when nobody else has it. Not to be called with the interpreter's lock.
+    /// Returns the collection, once nobody else has it. Must not be called while holding the GVL.
     fn lock(&self) -> MutexGuard<'_, Store> {
         let store = self.store.as_ref().expect("there until it is dropped");
-        // A panic leaves no half of a change behind: those are the database's.
+        // A panic leaves no partial change behind: that is up to the database.
         store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -53,7 +53,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            // The parent's: closing it here would take its locks away.
+            // The parent's: closing it here would release its locks.
             std::mem::forget(self.store.take());
         }
     }
@@ -62,18 +62,18 @@ impl Drop for Shared {
 /// A database that is gone with its connection.
 const MEMORY: &str = "sqlite::memory:";
 
-/// Where a collection is, and how it is to be opened.
+/// The location of a collection, and how to open it.
 struct Place {
     url: String,
     collection: String,
     codec: Option<Codec>,
-    /// Whether each change is on the disk before it is acknowledged.
+    /// Whether each change is on disk before it is acknowledged.
     sync: bool,
     on_loss: OnLoss,
-    /// Whether what is stored is read as the wrapped notation.
+    /// Whether stored documents are read as the wrapped notation.
     unwrap: bool,
     limits: Limits,
-    /// Whether nothing is ever put: the collection only says how values look.
+    /// Whether nothing is ever put: the collection only defines the encoding of values.
     seals_only: bool,
 }
 
@@ -88,7 +88,7 @@ impl Place {
         Ok(store)
     }
 
-    /// The same, where the collection must have the codec that was asked for.
+    /// The same, if the collection must have the requested codec.
     fn open_first(&self) -> regauge_store::Result<Store> {
         let store = self.open()?;
         match self.codec.filter(|wanted| *wanted != store.settings().codec) {
@@ -101,7 +101,7 @@ impl Place {
         }
     }
 
-    /// Whether the database is gone with its connection.
+    /// Returns whether the database is gone with its connection.
     fn is_memory(&self) -> bool {
         self.url == MEMORY
     }
@@ -109,7 +109,7 @@ impl Place {
 
 /// `Regauge::Native::Store`.
 struct Handle {
-    /// Nothing when it is closed.
+    /// `None` once it is closed.
     shared: Option<Arc<Shared>>,
     /// For the collection's own format.
     settings: Arc<Settings>,
@@ -129,8 +129,8 @@ impl Held for Handle {
 
 static HANDLE: DataType<Handle> = DataType::new();
 
-/// What a call works with. Nothing of the handle is borrowed: methods of Ruby that run meanwhile
-/// may use the same one.
+/// The inputs of a call. Nothing is borrowed from the handle: Ruby methods that run meanwhile may
+/// use the same one.
 struct Opened {
     shared: Arc<Shared>,
     settings: Arc<Settings>,
@@ -149,7 +149,7 @@ fn opened(receiver: VALUE) -> Result<Opened, Raise> {
         if place.is_memory() && !place.seals_only {
             return Err(store_error(
                 "a database in memory stays with the process that opened it; this one was forked \
-                 from that, and has to open its own",
+                 from it, and must open its own",
             ));
         }
         let store = ruby::without_lock(|| place.open())?;
@@ -185,7 +185,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     )
 }
 
-/// `Native.sealer(codec, keywords)`: a store for `seal` and `unseal` alone.
+/// `Native.sealer(codec, keywords)`: a store only for `seal` and `unseal`.
 pub fn sealer(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[codec, options] = arguments else {
         return Err(ruby::argument_error("sealer takes a codec and keywords"));
@@ -217,20 +217,20 @@ fn opened_at(place: Place, options: VALUE) -> Result<VALUE, Raise> {
     Ok(object)
 }
 
-/// `store.close`: what is under way ends first.
+/// `store.close`: calls in progress finish first.
 pub fn close(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let shared = HANDLE.get(receiver)?.shared.take();
     ruby::without_lock(move || drop(shared))?;
     Ok(NIL)
 }
 
-/// The codec of a name.
+/// Returns the codec of a name.
 fn codec_of(value: VALUE) -> Result<Codec, Raise> {
     let name = word(value).unwrap_or_default().replace('_', "-");
     name.parse().map_err(|error: regauge_store::Error| ruby::argument_error(&error.to_string()))
 }
 
-/// The bytes of a key: a String's, a Symbol's, an Integer's decimal digits.
+/// Returns the bytes of a key: a String's, a Symbol's, an Integer's decimal digits.
 fn key_bytes(value: VALUE) -> Result<Vec<u8>, Raise> {
     if let Some(number) = ruby::small_integer(value) {
         return Ok(number.to_string().into_bytes());
@@ -243,7 +243,7 @@ fn key_bytes(value: VALUE) -> Result<Vec<u8>, Raise> {
     Ok(bytes)
 }
 
-/// A key as a string of UTF-8 where it is that, else of bytes.
+/// Returns a key as a UTF-8 string if it is valid, else as bytes.
 fn key_string(key: &[u8]) -> VALUE {
     match std::str::from_utf8(key) {
         Ok(text) => ruby::text(text),
@@ -251,7 +251,7 @@ fn key_string(key: &[u8]) -> VALUE {
     }
 }
 
-/// The range of `[from, to, prefix]`: each may be `nil`.
+/// Returns the range of `[from, to, prefix]`: each may be `nil`.
 fn range_of(from: VALUE, to: VALUE, prefix: VALUE) -> Result<Range, Raise> {
     let optional = |value: VALUE| if value == NIL { Ok(None) } else { key_bytes(value).map(Some) };
     let mut range = Range { from: optional(from)?, to: optional(to)? };
@@ -274,7 +274,7 @@ fn series_of(name: VALUE, bucket: VALUE) -> Result<Series, Raise> {
 }
 
 fn time_of(value: VALUE) -> Result<i64, Raise> {
-    let beyond = || ruby::argument_error("found a time beyond those of a series: 1677 to 2262");
+    let beyond = || ruby::argument_error("found a time outside the range of a series, 1677 to 2262");
     match ruby::small_integer(value) {
         Some(time) => Ok(time),
         None if ruby::is_integer(value) => {
@@ -306,7 +306,7 @@ pub fn series_time(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     Ok(time.map_or(NIL, ruby::integer))
 }
 
-/// `Native.series_range(name, bucket)`: the first key of a series, and the first behind it.
+/// `Native.series_range(name, bucket)`: the first key of a series, and the first after it.
 pub fn series_range(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[name, bucket] = arguments else {
         return Err(ruby::argument_error("series_range takes a name and a bucket"));

@@ -1,4 +1,4 @@
-//! Documents in and out: objects become bytes by the codecs here, and bytes objects.
+//! Documents in and out: encodes and decodes objects with the codecs here.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use crate::names::names;
 use crate::options::Settings;
 use crate::ruby::{self, NIL, Raise, VALUE};
 
-/// A change that is ready: a document, or nothing to delete.
+/// A prepared change: a document, or `None` to delete.
 type Change = (Vec<u8>, Option<Vec<u8>>);
 
 impl Opened {
-    /// Asks the collection without the interpreter's lock.
+    /// Accesses the collection without the GVL.
     pub(super) fn ask<R: Send>(
         &self,
         phase: Phase,
@@ -35,7 +35,7 @@ impl Opened {
         self.settings.core.to
     }
 
-    /// The object as a document of the collection's format.
+    /// Encodes the object as a document in the collection's format.
     fn document(&self, key: &[u8], object: VALUE) -> Result<Vec<u8>, Raise> {
         let format = self.format();
         let document = match format {
@@ -51,7 +51,7 @@ impl Opened {
         document.map_err(|raise| at_key(raise, key))
     }
 
-    /// The object of a document.
+    /// Returns the object of a document.
     pub(super) fn object(&self, key: &[u8], entry: &Entry) -> Result<VALUE, Raise> {
         let format = entry.codec.format;
         let object = if format.is_marc() {
@@ -60,7 +60,7 @@ impl Opened {
         } else if format == self.format() {
             load_bytes(&entry.document, &self.settings)
         } else {
-            // A value of another codec: one that is not yet, or no longer, re-encoded.
+            // A value in another codec: one not yet re-encoded, or no longer.
             load_bytes(&entry.document, &Settings::storing(format, self.options)?)
         };
         object.map_err(|raise| at_key(raise, key))
@@ -96,8 +96,8 @@ pub fn put(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     Ok(object)
 }
 
-/// `store.put_many([key, object, key, object, …])`: the store itself in the place of an object
-/// deletes. All or nothing, where the engine can.
+/// `store.put_many([key, object, key, object, …])`: the store itself instead of an object deletes.
+/// All or nothing, if the engine supports that.
 pub fn put_many(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let &[list] = arguments else {
         return Err(ruby::argument_error("put_many takes an array of keys and objects"));
@@ -129,7 +129,7 @@ pub fn put_many(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     Ok(NIL)
 }
 
-/// `store.get(key)`: the object, or the store itself where there is none.
+/// `store.get(key)`: the object, or the store itself if there is none.
 pub fn get(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let &[key] = arguments else { return Err(ruby::argument_error("get takes a key")) };
     let (key, store) = (key_bytes(key)?, opened(receiver)?);
@@ -141,8 +141,7 @@ pub fn get(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     Ok(object)
 }
 
-/// `store.get_many([key, …])`: objects in the order of the keys, the store itself for those that
-/// are not there.
+/// `store.get_many([key, …])`: objects in the order of the keys, the store itself for missing ones.
 pub fn get_many(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let &[list] = arguments else { return Err(ruby::argument_error("get_many takes keys")) };
     if ruby::kind_of(list) != rb_sys::ruby_value_type::RUBY_T_ARRAY {
@@ -170,8 +169,7 @@ pub fn get_many(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     Ok(objects)
 }
 
-/// `store.seen(key)`: the stored bytes and the object; `nil` and the store itself where there is
-/// none.
+/// `store.seen(key)`: the stored bytes and the object; `nil` and the store itself if there is none.
 pub fn seen(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let &[key] = arguments else { return Err(ruby::argument_error("seen takes a key")) };
     let (key, store) = (key_bytes(key)?, opened(receiver)?);
@@ -194,8 +192,8 @@ pub fn seen(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     Ok(pair)
 }
 
-/// `store.swap(key, seen, object)`: puts the object, or deletes where it is the store itself, if the
-/// stored bytes are still those that were seen (`nil`: if there are none). Tells whether it did.
+/// `store.swap(key, seen, object)`: puts the object, or deletes if it is the store itself, if the
+/// stored bytes are still those that were seen (`nil`: if there are none). Returns whether it did.
 pub fn swap(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let &[key, seen, object] = arguments else {
         return Err(ruby::argument_error("swap takes a key, what was seen and an object"));
@@ -232,7 +230,7 @@ pub fn delete(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     store.ask(Phase::Encode, |store| store.delete(&key)).map(truth)
 }
 
-/// `store.entry(key)`: what is known of a stored value, or `nil`.
+/// `store.entry(key)`: the metadata of a stored value, or `nil`.
 pub fn entry(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let &[key] = arguments else { return Err(ruby::argument_error("entry takes a key")) };
     let (key, store) = (key_bytes(key)?, opened(receiver)?);
@@ -249,7 +247,7 @@ pub fn entry(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     ])
 }
 
-/// `store.read(key, format)`: the document in a format, converted where it is stored in another; or
+/// `store.read(key, format)`: the document in a format, converted if it is stored in another; or
 /// `nil`. No object is built.
 pub fn read(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let &[key, format] = arguments else {
@@ -260,7 +258,7 @@ pub fn read(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     Ok(document.map_or(NIL, |document| ruby::output(&document, format.is_text())))
 }
 
-/// `store.write(key, bytes, format)`: puts a document that is in a format, converted where the
+/// `store.write(key, bytes, format)`: puts a document that is in a format, converted if the
 /// collection stores another.
 pub fn write(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
     let &[key, document, format] = arguments else {

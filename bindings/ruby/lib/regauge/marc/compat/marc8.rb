@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module MARC
-  # MARC-8, as far as ruby-marc shows it.
+  # MARC-8, to the extent that ruby-marc exposes it.
   module Marc8
     # The characters of MARC-8 by set and code.
     module MapToUnicode
-      # Final byte of a set => code => code point, and whether it is a combining mark. A code is found by
-      # `[]`, when it is asked for.
+      # Final byte of a set => code => code point, and whether it is a combining mark. A code is
+      # looked up lazily, through `[]`.
       CODESETS = [0x31, 0x32, 0x33, 0x34, 0x42, 0x45, 0x4E, 0x51, 0x53, 0x62, 0x67, 0x70].to_h do |set|
         [set, Hash.new { |codes, code| MapToUnicode.character(set, code)&.then { |found| codes[code] = found } }]
       end.freeze
@@ -22,25 +22,25 @@ module MARC
         bytes = set == 0x31 ? [code].pack("N")[1..] : (code & 0x7F).chr
         return if bytes.match?(/[\x00-\x1F\x7F]/n)
 
-        # A mark goes behind the letter that follows it.
+        # A mark moves after the letter that follows it.
         text = Regauge::Native.marc8("#{escape}".b << bytes << "\e(Bx") or return
         text.start_with?("x") ? [text[1].ord, true] : [text[0].ord, false]
       end
     end
 
-    # Turns MARC-8 into Unicode.
+    # Converts MARC-8 to Unicode.
     class ToUnicode
-      # Final bytes of the sets in force at first.
+      # Final bytes of the initial character sets.
       BASIC_LATIN = 0x42
       ANSEL = 0x45
-      # What stands between an escape and the final byte of a set.
+      # The bytes between an escape and the final byte of a set.
       G0_SET = ["(", ",", "$"].freeze
       G1_SET = [")", "-", "$"].freeze
       CODESETS = MapToUnicode::CODESETS
 
       # @param bytes [String]
       # @param options [Hash] `invalid: :replace`, `replace:`, `normalization:`, `expand_ncr:`
-      # @return [String] UTF-8 in the form NFC, as ruby-marc gives it
+      # @return [String] UTF-8 in NFC, like ruby-marc
       def transcode(bytes, options = {})
         bytes = bytes.to_s.b
         text = Regauge::Native.marc8(bytes) || by_hand(bytes, options)
@@ -51,8 +51,8 @@ module MARC
 
       private
 
-      # Bytes of which some mean nothing, with the habits of ruby-marc: it passes over one more byte behind
-      # such a code, writes one replacement for several in a row, and drops control codes.
+      # Converts bytes with invalid codes the way ruby-marc does: it skips one more byte after such
+      # a code, writes one replacement for several in a row, and drops control codes.
       def by_hand(bytes, options)
         g0 = BASIC_LATIN
         g1 = ANSEL
@@ -91,7 +91,8 @@ module MARC
         text.join
       end
 
-      # How many bytes an escape takes, and which set it puts where; one byte and no place where it is none.
+      # Returns the length of an escape, and which set it assigns to which slot; one byte and no
+      # slot if it is not an escape.
       def escape(bytes, at)
         first, second, third = bytes.byteslice(at + 1, 3).chars
         return [2, :g0, first == "s" ? BASIC_LATIN : first.ord] if first && (first == "s" || CODESETS.key?(first.ord))

@@ -31,7 +31,7 @@ module MARC
       each_raw { |raw| yield decode(raw) }
     end
 
-    # The bytes of each record.
+    # Yields the bytes of each record.
     def each_raw
       return enum_for(:each_raw) unless block_given?
 
@@ -58,7 +58,7 @@ module MARC
       record || by_directory(raw.b, params)
     end
 
-    # Whether a record can be read by the library: UTF-8 that is UTF-8.
+    # Returns whether the library can read a record: it must be valid UTF-8.
     def self.simple?(raw, params)
       return false if params[:forgiving] || params[:internal_encoding] || params[:external_encoding] == "MARC-8"
 
@@ -82,7 +82,8 @@ module MARC
     end
     private_class_method :quick
 
-    # A record with whatever bytes: every field where the directory says, or one after the other.
+    # Decodes a record with arbitrary bytes: every field where the directory says, or one after the
+    # other.
     def self.by_directory(raw, params)
       record = Record.new
       record.leader = raw.byteslice(0, LEADER_LENGTH)
@@ -121,7 +122,7 @@ module MARC
     end
     private_class_method :field_of
 
-    # Text of the encoding that the options say.
+    # Returns text in the encoding set by the options.
     def self.set_encoding(text, params)
       external = params[:external_encoding]
       text = text.dup
@@ -141,8 +142,8 @@ module MARC
     end
   end
 
-  # Reads records whose directory is wrong, by their field terminators, and passes over what is no
-  # record at all.
+  # Reads records with a wrong directory by their field terminators, and skips anything that is not
+  # a record.
   class ForgivingReader < Reader
     def each
       return enum_for(:each) unless block_given?
@@ -159,7 +160,7 @@ module MARC
     end
   end
 
-  # Reads MARCXML. The parser is the library's, whichever one is named.
+  # Reads MARCXML. Always uses the library's parser, whichever one is named.
   class XMLReader
     include Enumerable
 
@@ -238,7 +239,7 @@ module MARC
     end
   end
 
-  # Reads MARC-in-JSON, a record a line.
+  # Reads MARC-in-JSON, one record per line.
   class JSONLReader
     include Enumerable
 

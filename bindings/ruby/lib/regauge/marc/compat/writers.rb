@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module MARC
-  # Where a writer writes: a path or an IO.
+  # The output of a writer: a path or an IO.
   module Target
     private
 
@@ -37,8 +37,8 @@ module MARC
       @fh.close
     end
 
-    # The bytes as ruby-marc gives them: UTF-8, whatever the leader says; the record gets the new
-    # leader.
+    # Encodes a record the way ruby-marc does: in UTF-8, whatever the leader says; the record gets
+    # the new leader.
     def self.encode(record, allow_oversized = false)
       record.charset = "utf-8" unless record.leader.to_s[9] == "a"
       bytes =
@@ -51,7 +51,7 @@ module MARC
       bytes.force_encoding(Encoding::UTF_8)
     end
 
-    # A record with whatever bytes, or with parts that are too long.
+    # Encodes a record with arbitrary bytes, or with parts that are too long.
     def self.by_hand(record, allow_oversized)
       directory = "".b
       data = "".b
@@ -87,7 +87,7 @@ module MARC
     end
   end
 
-  # Writes MARC-in-JSON, a record a line.
+  # Writes MARC-in-JSON, one record per line.
   class JSONLWriter < Writer
     def initialize(file)
       @fh = open_target(file, "w:utf-8")
@@ -109,7 +109,7 @@ module MARC
     end
   end
 
-  # Writes MARCXML through REXML, so that the elements can be worked on.
+  # Writes MARCXML through REXML, so that the elements can be edited.
   class XMLWriter
     include Target
 
@@ -143,7 +143,7 @@ module MARC
       @fh.close
     end
 
-    # A leader that the schema of MARCXML takes.
+    # Returns a leader that is valid in the MARCXML schema.
     def self.fix_leader(leader)
       fixed = leader.gsub(/[^\w|^\s]/, "Z").ljust(LEADER_LENGTH)
       fixed[20..23] = "4500"
@@ -227,16 +227,16 @@ module MARC
     end
   end
 
-  # Fields of a record under the names of the Dublin Core: the first field of each tag, a control
-  # field as its text, a data field as the values of its subfields.
+  # Maps fields of a record to Dublin Core: the first field of each tag, a control field as its
+  # text, a data field as the values of its subfields.
   class DublinCore
-    # Names whose values are those of whole fields.
+    # Names whose values are whole fields.
     FIELDS = {
       "creator" => %w[100 110 111 700 710 711 720], "subject" => %w[600 610 611 630 650 653],
       "description" => ("500".."599").to_a - %w[506 530 540 546], "coverage" => %w[651 752], "rights" => %w[506 540],
       "relation" => %w[530]
     }.freeze
-    # Names whose value is that of one subfield.
+    # Names whose value is a single subfield.
     SUBFIELDS = {
       "title" => %w[245 a], "publisher" => %w[260 b], "date" => %w[260 c], "format" => %w[856 q], "identifier" => %w[856 u],
       "source" => %w[786 t]
