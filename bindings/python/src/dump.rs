@@ -4,18 +4,15 @@ use std::cell::Cell;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use regauge::codec::{Codec, Visitor};
 use regauge::convert::Options;
 use regauge::event::{Sink, Writer};
 use regauge::fidelity::Fidelity;
 use regauge::out::Out;
 use regauge::wrap::Escape;
-use regauge::{
-    BigInt, Ext, Format, Result, Type, Value, bson, cbor, json, marc, marshal, msgpack, pickle,
-    yaml,
-};
+use regauge::{BigInt, Ext, Format, Result, Type, Value};
 
 use crate::errors::{self, Way};
-use crate::load::unknown;
 use crate::options::{For, Given};
 use crate::walk::Walker;
 
@@ -87,69 +84,6 @@ pub fn walker<'py>(py: Python<'py>, given: &Given<'py>) -> Walker<'py> {
     walker
 }
 
-/// Creates the writer for the options, and runs something with it.
-macro_rules! with_writer {
-    ($options:expr, $out:expr, |$writer:ident| $act:expr) => {{
-        let options: &Options = $options;
-        let out = $out;
-        let fidelity =
-            Fidelity::new(options.on_loss, options.to).with_objects(options.resolved_objects());
-        match options.to {
-            Format::Json | Format::Ndjson => {
-                let mut write = options.json_write;
-                write.lines = options.to != Format::Json;
-                let $writer = json::Writer::new(out, write, fidelity);
-                $act
-            }
-            Format::Yaml => {
-                let $writer = yaml::Writer::new(out, options.yaml_write.clone(), fidelity);
-                $act
-            }
-            // The notation's escapes change the number of pairs in a map.
-            Format::Msgpack if options.wraps() => {
-                let $writer = msgpack::Writer::new(out, fidelity);
-                $act
-            }
-            Format::Msgpack => {
-                let $writer = msgpack::Promised::new(out, fidelity);
-                $act
-            }
-            Format::Bson => {
-                let $writer = bson::Writer::new(out, options.bson.clone(), fidelity);
-                $act
-            }
-            Format::Cbor => {
-                let $writer = cbor::Writer::new(out, options.cbor.clone(), fidelity);
-                $act
-            }
-            Format::Marshal => {
-                let $writer = marshal::Writer::new(out, options.marshal.clone(), fidelity);
-                $act
-            }
-            Format::Pickle => {
-                let $writer = pickle::Writer::new(out, options.pickle.clone(), fidelity);
-                $act
-            }
-            Format::Marc => {
-                let writer = marc::iso2709::Writer::new(out, options.marc.clone(), fidelity);
-                let $writer = writer.with_limits(&options.limits);
-                $act
-            }
-            Format::MarcXml => {
-                let writer = marc::xml::Writer::new(out, options.marc.clone(), fidelity);
-                let $writer = writer.with_limits(&options.limits);
-                $act
-            }
-            Format::MarcJson => {
-                let $writer = marc::json::Writer::new(out, fidelity);
-                $act
-            }
-            other => Err(unknown(other)),
-        }
-    }};
-}
-pub(crate) use with_writer;
-
 fn write<'py>(
     object: &Bound<'py, PyAny>,
     options: &Options,
@@ -159,8 +93,8 @@ fn write<'py>(
     let mut buffer = buffer;
     if holds_references(options) {
         walker.want_references();
-        let out = Out::reusing(std::mem::take(&mut buffer));
-        match with_writer!(options, out, |writer| finish(writer, object, options, walker)) {
+        let buffer = std::mem::take(&mut buffer);
+        match options.visit_sized(Dump { buffer, object, options, walker: &mut *walker }) {
             Err(_) if walker.is_counting() => {
                 walker.document(object, &mut Nothing::new(options.to))?;
                 walker.starts_again();
@@ -168,55 +102,39 @@ fn write<'py>(
             done => return done,
         }
     }
-    with_writer!(options, Out::reusing(buffer), |writer| finish(writer, object, options, walker))
+    options.visit_sized(Dump { buffer, object, options, walker })
 }
 
 /// Returns whether shared values are written once.
 pub fn holds_references(options: &Options) -> bool {
-    match options.to {
-        Format::Yaml | Format::Marshal | Format::Pickle => true,
-        Format::Cbor => !options.cbor.deterministic,
-        _ => false,
-    }
+    options.to.info().has_references && !options.cbor.deterministic
 }
 
-/// A writer that returns its bytes.
-pub trait IntoBytes<'o>: Writer {
-    /// Returns the bytes.
-    fn into_bytes(self) -> Vec<u8>;
+/// Writes objects into a buffer in a format.
+struct Dump<'d, 'py> {
+    buffer: Vec<u8>,
+    object: &'d Bound<'py, PyAny>,
+    options: &'d Options,
+    walker: &'d mut Walker<'py>,
 }
 
-macro_rules! into_bytes {
-    ($($writer:ty)*) => {
-        $(impl<'o> IntoBytes<'o> for $writer {
-            fn into_bytes(self) -> Vec<u8> {
-                self.into_out().into_vec()
+impl Visitor for Dump<'_, '_> {
+    type Output = Result<Vec<u8>>;
+
+    fn visit<C: Codec>(self) -> Self::Output {
+        let Dump { buffer, object, options, walker } = self;
+        let mut writer = C::writer(Out::reusing(buffer), options, options.fidelity());
+        match object.cast::<PyList>() {
+            Ok(list) if is_stream(options.to) => {
+                for record in list.iter() {
+                    document(&mut writer, &record, options, walker)?;
+                }
             }
-        })*
-    };
-}
-into_bytes! {
-    json::Writer<'o> yaml::Writer<'o> msgpack::Writer<'o> msgpack::Promised<'o> bson::Writer<'o> cbor::Writer<'o>
-    marshal::Writer<'o> pickle::Writer<'o> marc::iso2709::Writer<'o> marc::xml::Writer<'o>
-    marc::json::Writer<'o>
-}
-
-fn finish<'o, 'py, W: IntoBytes<'o>>(
-    mut writer: W,
-    object: &Bound<'py, PyAny>,
-    options: &Options,
-    walker: &mut Walker<'py>,
-) -> Result<Vec<u8>> {
-    match object.cast::<PyList>() {
-        Ok(list) if is_stream(options.to) => {
-            for record in list.iter() {
-                document(&mut writer, &record, options, walker)?;
-            }
+            _ => document(&mut writer, object, options, walker)?,
         }
-        _ => document(&mut writer, object, options, walker)?,
+        writer.finish()?;
+        Ok(C::into_out(writer).into_vec())
     }
-    writer.finish()?;
-    Ok(writer.into_bytes())
 }
 
 /// Returns whether a list is a stream of its elements.

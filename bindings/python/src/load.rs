@@ -5,14 +5,12 @@ use std::thread::LocalKey;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use regauge::codec::{Codec, Framing, Visitor};
 use regauge::convert::{self, Input as CoreInput};
 use regauge::event::{Sink, Source as _};
-use regauge::codec::Framing;
 use regauge::reader::{Parse, Reader};
 use regauge::wrap::Unwrap;
-use regauge::{
-    Error, Format, Limits, Options, bson, cbor, json, marc, marshal, msgpack, pickle, yaml,
-};
+use regauge::{Error, Format, Limits, Options, marshal, pickle};
 
 use crate::build::Builder;
 use crate::errors::{self, Way};
@@ -75,67 +73,6 @@ impl From<Error> for Failed {
     }
 }
 
-/// Creates the parser for the options, and runs something with it.
-macro_rules! with_parser {
-    ($options:expr, |$parser:ident| $act:expr) => {{
-        let options: &Options = $options;
-        let limits = options.limits;
-        match options.from {
-            Format::Json | Format::Ndjson | Format::MarcJson => {
-                let mut read = options.json_read;
-                read.framing = match options.from {
-                    Format::Ndjson => json::Framing::Lines,
-                    Format::MarcJson => json::Framing::Concatenated,
-                    _ => json::Framing::Single,
-                };
-                let $parser = json::Parser::new(read, limits);
-                $act
-            }
-            Format::Yaml => {
-                let $parser = yaml::Parser::new(options.yaml.clone(), limits);
-                $act
-            }
-            Format::Msgpack => {
-                let $parser = msgpack::Parser::new(limits);
-                $act
-            }
-            Format::Bson => {
-                let $parser = bson::Parser::new(options.bson.clone(), limits);
-                $act
-            }
-            Format::Cbor => {
-                let $parser = cbor::Parser::new(options.cbor.clone(), limits);
-                $act
-            }
-            Format::Marshal => {
-                let $parser = marshal::Parser::new(options.marshal.clone(), limits);
-                $act
-            }
-            Format::Pickle => {
-                let $parser = pickle::Parser::new(options.pickle.clone(), limits);
-                $act
-            }
-            Format::Marc => {
-                let $parser = marc::iso2709::Parser::new(options.marc_read(), limits);
-                $act
-            }
-            Format::MarcXml => {
-                let $parser = marc::xml::Parser::new(options.marc_read(), limits);
-                $act
-            }
-            other => Err(unknown(other).into()),
-        }
-    }};
-}
-pub(crate) use with_parser;
-
-/// Creates the error for a format that the core knows and this package does not.
-#[cold]
-pub fn unknown(format: Format) -> Error {
-    let message = format!("{} is not in this version of the package", format.title());
-    Error::new(regauge::ErrorKind::Unsupported, message)
-}
-
 fn parse<'py>(
     bytes: &[u8],
     options: &Options,
@@ -159,9 +96,23 @@ fn parse<'py>(
             _ => {}
         }
     }
-    with_parser!(options, |parser| {
-        one(&mut Reader::from_slice(parser, bytes), bytes, options, builder)
-    })
+    options.from.visit(One { bytes, options, builder })
+}
+
+/// Reads the one document of some bytes in a format.
+struct One<'l, 'py> {
+    bytes: &'l [u8],
+    options: &'l Options,
+    builder: &'l mut Builder<'py>,
+}
+
+impl<'py> Visitor for One<'_, 'py> {
+    type Output = Result<Bound<'py, PyAny>, Failed>;
+
+    fn visit<C: Codec>(self) -> Self::Output {
+        let mut reader = Reader::from_slice(C::parser(self.options), self.bytes);
+        one(&mut reader, self.bytes, self.options, self.builder)
+    }
 }
 
 thread_local! {

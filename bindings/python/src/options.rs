@@ -4,9 +4,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regauge::convert::DuplicateKeys;
-use regauge::documents::Documents;
-use regauge::options::{Language, OPTIONS, Opt, Row, Side};
-use regauge::{Format, Objects, OnLoss, Options, bson, marc, marshal, pickle, yaml};
+use regauge::options::{Language, OPTIONS, Opt, Row, Setting, Side, Takes};
+use regauge::{Format, OnLoss, Options};
 
 use crate::build::Hooks;
 
@@ -192,7 +191,6 @@ impl<'py> Given<'py> {
     }
 
     fn set(&mut self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        let options = &mut self.options;
         let hook = || -> PyResult<Option<Bound<'py, PyAny>>> {
             if value.is_callable() {
                 return Ok(Some(value.clone()));
@@ -201,163 +199,7 @@ impl<'py> Given<'py> {
             Err(PyTypeError::new_err(format!("found {found} as {name}, expected a function")))
         };
         match name {
-            "limits" => {
-                for (key, bound) in value.cast::<PyDict>()? {
-                    let key: String = key.extract()?;
-                    if !options.limits.set(&key, bound.extract()?) {
-                        let names = regauge::Limits::NAMES.join(", ");
-                        return Err(PyValueError::new_err(format!(
-                            "found the limit {key:?}, expected one of {names}"
-                        )));
-                    }
-                }
-            }
-            "on_loss" => {
-                options.on_loss = choose(
-                    name,
-                    value,
-                    &[
-                        ("refuse", OnLoss::Refuse),
-                        ("wrap", OnLoss::Wrap),
-                        ("approximate", OnLoss::Approximate),
-                    ],
-                )?;
-            }
-            "objects" => {
-                options.objects = Some(choose(
-                    name,
-                    value,
-                    &[
-                        ("refuse", Objects::Refuse),
-                        ("wrap", Objects::Wrap),
-                        ("data", Objects::Data),
-                    ],
-                )?);
-            }
-            "duplicate_keys" => {
-                options.duplicate_keys = choose(
-                    name,
-                    value,
-                    &[
-                        ("last", DuplicateKeys::Keep),
-                        ("keep", DuplicateKeys::Keep),
-                        ("refuse", DuplicateKeys::Refuse),
-                    ],
-                )?;
-            }
-            "numbers" => {
-                let exact = choose(name, value, &[("double", false), ("exact", true)])?;
-                options.json_read.exact_numbers = exact;
-                options.yaml.exact_numbers = exact;
-            }
-            "schema" => {
-                options.yaml.schema = choose(
-                    name,
-                    value,
-                    &[
-                        ("core", yaml::Schema::Core),
-                        ("json", yaml::Schema::Json),
-                        ("failsafe", yaml::Schema::Failsafe),
-                        ("1.1", yaml::Schema::Yaml11),
-                    ],
-                )?;
-            }
-            "strings" => {
-                options.pickle.strings = choose(
-                    name,
-                    value,
-                    &[
-                        ("ascii", pickle::Strings::Ascii),
-                        ("utf8", pickle::Strings::Utf8),
-                        ("latin1", pickle::Strings::Latin1),
-                        ("bytes", pickle::Strings::Bytes),
-                    ],
-                )?;
-            }
-            "binary" => {
-                options.marshal.binary = choose(
-                    name,
-                    value,
-                    &[("bytes", marshal::Binary::Bytes), ("text", marshal::Binary::Text)],
-                )?;
-            }
-            "charset" | "write_charset" => {
-                let choice: marc::CharsetChoice =
-                    value.extract::<String>()?.parse().map_err(PyValueError::new_err)?;
-                if name == "charset" {
-                    options.marc.charset = choice;
-                } else {
-                    options.marc.write_charset = choice;
-                }
-            }
-            "float_style" => {
-                use regauge::json::FloatStyle;
-                options.json_write.float_style = choose(
-                    name,
-                    value,
-                    &[
-                        ("shortest", FloatStyle::Shortest),
-                        ("python", FloatStyle::Python),
-                        ("ruby", FloatStyle::Ruby),
-                    ],
-                )?;
-            }
-            "documents" => {
-                options.documents = choose(
-                    name,
-                    value,
-                    &[
-                        ("auto", Documents::Auto),
-                        ("keep", Documents::Keep),
-                        ("split", Documents::Split),
-                        ("join", Documents::Join),
-                    ],
-                )?;
-            }
-            "bad" => {
-                options.skip_bad = choose(name, value, &[("stop", false), ("skip", true)])?;
-            }
-            "indent" => {
-                let width: u8 = value.extract()?;
-                options.json_write.indent = Some(width);
-                options.yaml_write.indent = width;
-            }
-            "protocol" => {
-                let protocol: u8 = value.extract()?;
-                if protocol > pickle::types::HIGHEST_PROTOCOL {
-                    return Err(PyValueError::new_err(format!(
-                        "found protocol {protocol}, expected 0 to 5"
-                    )));
-                }
-                options.pickle.protocol = Some(protocol);
-            }
-            "document_bytes" => options.bson.document_bytes = Some(value.extract()?),
-            "unwrap" => options.unwrap = value.is_truthy()?,
-            "jobs" => options.jobs = value.extract::<usize>()?.max(1),
-            "comments" => options.json_read.comments = value.is_truthy()?,
-            "trailing_commas" => options.json_read.trailing_commas = value.is_truthy()?,
-            "non_finite" => options.json_read.non_finite = value.is_truthy()?,
-            "ascii" => options.json_write.escape_non_ascii = value.is_truthy()?,
-            "indent_sequences" => options.yaml_write.indent_sequences = value.is_truthy()?,
-            "document_start" => options.yaml_write.document_start = value.is_truthy()?,
-            "deterministic" => options.cbor.deterministic = value.is_truthy()?,
-            "indefinite" => options.cbor.indefinite = value.is_truthy()?,
-            "references" => options.marc.references = value.is_truthy()?,
-            "extended_json" => {
-                options.bson.extended_json = Some(choose(
-                    name,
-                    value,
-                    &[
-                        ("canonical", bson::ExtendedJson::Canonical),
-                        ("relaxed", bson::ExtendedJson::Relaxed),
-                    ],
-                )?);
-            }
-            "repair" => options.marc.repair = value.is_truthy()?,
-            "oversize" => options.marc.oversize = value.is_truthy()?,
-            "compact" => options.marc.compact = value.is_truthy()?,
-            "exact" => options.marshal.exact = value.is_truthy()?,
-            "report" => options.report = value.is_truthy()?,
+            "limits" => self.set_limits(value)?,
             "text" => self.text = value.is_truthy()?,
             "sort_keys" => self.sort_keys = value.is_truthy()?,
             "default" => self.default = hook()?,
@@ -370,9 +212,48 @@ impl<'py> Given<'py> {
                 value.cast::<pyo3::types::PyMapping>()?;
                 self.hooks.types = Some(value.clone());
             }
-            _ => {
-                return Err(PyTypeError::new_err(format!(
-                    "found the keyword argument {name}, which this function does not take"
+            _ => self.set_option(name, value)?,
+        }
+        Ok(())
+    }
+
+    /// Sets the options of the table that have this name: in a conversion `indent` is JSON's and YAML's.
+    fn set_option(&mut self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let of_name = |row: &&Row| row.name(Language::Python) == Some(name);
+        let rows = OPTIONS.iter().filter(of_name).filter(|row| self.keywords.takes_row(row));
+        let mut is_known = false;
+        for row in rows {
+            is_known = true;
+            let word: String;
+            let to = match row.takes {
+                Takes::Switch | Takes::File => Setting::Switch(value.is_truthy()?),
+                Takes::Number(..) => Setting::Number(value.extract()?),
+                Takes::Words(_) | Takes::Format | Takes::Limit => {
+                    word = value.extract()?;
+                    Setting::Word(row.core_word(Language::Python, &word))
+                }
+            };
+            if !self.options.set(row.opt, to) {
+                let (found, expected) = (value.repr()?, row.expected(Language::Python));
+                let message = format!("found {found} as {name}, expected {expected}");
+                return Err(PyValueError::new_err(message));
+            }
+        }
+        if is_known {
+            return Ok(());
+        }
+        Err(PyTypeError::new_err(format!(
+            "found the keyword argument {name}, which this function does not take"
+        )))
+    }
+
+    fn set_limits(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        for (key, bound) in value.cast::<PyDict>()? {
+            let key: String = key.extract()?;
+            if !self.options.limits.set(&key, bound.extract()?) {
+                let names = regauge::Limits::NAMES.join(", ");
+                return Err(PyValueError::new_err(format!(
+                    "found the limit {key:?}, expected one of {names}"
                 )));
             }
         }
@@ -383,14 +264,4 @@ impl<'py> Given<'py> {
     pub fn unique(&self) -> bool {
         self.options.duplicate_keys == DuplicateKeys::Refuse
     }
-}
-
-/// Returns the choice of this name.
-fn choose<T: Copy>(name: &str, value: &Bound<'_, PyAny>, choices: &[(&str, T)]) -> PyResult<T> {
-    let found: String = value.extract()?;
-    let choice = choices.iter().find(|(choice, _)| *choice == found);
-    choice.map(|(_, choice)| *choice).ok_or_else(|| {
-        let names: Vec<_> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
-        PyValueError::new_err(format!("found {found:?} as {name}, expected {}", names.join(", ")))
-    })
 }

@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
+use regauge::codec::{Codec, Visitor};
 use regauge::convert::{self, Input as CoreInput, Options};
 use regauge::event::Writer as CoreWriter;
-use regauge::fidelity::Fidelity;
 use regauge::out::Out;
 use regauge::output::{FileOutput, Output, StreamOutput};
 use regauge::reader::{BadRecord, Parse, Reader};
-use regauge::{Error, Format, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
+use regauge::{Error, Format};
 
 use crate::build::{Builder, Hooks};
-use crate::dump::{self, Nothing, with_writer};
+use crate::dump::{self, Nothing};
 use crate::errors::{self, Way};
-use crate::load::{self, unknown, with_parser};
+use crate::load;
 use crate::options::{For, Given, Keywords};
 use crate::raw::bytes::Input;
 use crate::raw::collector::Pause;
@@ -149,6 +149,22 @@ impl<P: Parse + Send> Documents for Reader<'static, P> {
     }
 }
 
+/// Opens a reader of a format.
+struct Open<'o> {
+    read: Box<dyn Read + Send>,
+    options: &'o Options,
+}
+
+impl Visitor for Open<'_> {
+    type Output = Box<dyn Documents>;
+
+    fn visit<C: Codec>(self) -> Box<dyn Documents> {
+        let mut reader = Reader::from_read(C::parser(self.options), self.read);
+        reader.keep_records(self.options.skip_bad);
+        Box::new(reader)
+    }
+}
+
 struct Stream {
     documents: Box<dyn Documents>,
     options: Options,
@@ -182,20 +198,14 @@ pub fn iter_load<'py>(
     let format = self::format(format)?;
     let given = Given::parse(format, format, For::Loading, arguments)?;
     let unique = given.unique();
-    let Given { options, hooks, on_bad, keywords, .. } = given;
+    let Given { options, hooks, on_bad, .. } = given;
     let from = From::new(source)?;
     let path = match &from {
         From::Path(path) => Some(path.clone()),
         _ => None,
     };
     let read = from.open()?;
-    let documents: regauge::Result<Box<dyn Documents>> = with_parser!(&options, |parser| {
-        let mut reader = Reader::from_read(parser, read);
-        reader.keep_records(options.skip_bad);
-        Ok(Box::new(reader) as Box<dyn Documents>)
-    });
-    let documents =
-        documents.map_err(|error| errors::exception(py, &error, Way::Decode, keywords))?;
+    let documents = options.from.visit(Open { read, options: &options });
     let hooks = [hooks.object, hooks.pairs, hooks.ext, hooks.tag, hooks.types];
     let hooks = hooks.map(|hook| hook.map(Bound::unbind));
     let on_bad = on_bad.map(Bound::unbind);
@@ -371,6 +381,20 @@ impl<W: CoreWriter + Send> Target for W {
     }
 }
 
+/// Creates a writer of a format.
+struct Create<'o> {
+    out: Out<'static>,
+    options: &'o Options,
+}
+
+impl Visitor for Create<'_> {
+    type Output = Box<dyn Target>;
+
+    fn visit<C: Codec>(self) -> Box<dyn Target> {
+        Box::new(C::writer(self.out, self.options, self.options.fidelity()))
+    }
+}
+
 struct Sending {
     target: Box<dyn Target>,
     options: Options,
@@ -410,11 +434,9 @@ pub fn writer<'py>(
             )));
         }
     };
-    let Given { options, default, sort_keys, keywords, .. } = given;
+    let Given { options, default, sort_keys, .. } = given;
     let out = Out::to_output(Boxed(output), options.limits.record_bytes);
-    let target: regauge::Result<Box<dyn Target>> =
-        with_writer!(&options, out, |writer| Ok(Box::new(writer) as Box<dyn Target>));
-    let target = target.map_err(|error| errors::exception(py, &error, Way::Encode, keywords))?;
+    let target = options.visit_sized(Create { out, options: &options });
     let sending = Sending { target, options, default: default.map(Bound::unbind), sort_keys };
     Ok(PyWriter { sending: Turn::new(sending, "a writer"), file })
 }

@@ -133,9 +133,9 @@ pub trait Codec {
     /// The facts.
     const INFO: Info;
     /// Turns bytes into events.
-    type Parser: Parse + 'static;
+    type Parser: Parse + Send + 'static;
     /// Turns events into bytes.
-    type Writer<'o>: Writer;
+    type Writer<'o>: Writer + Send;
 
     /// Returns a parser that does what the options ask for.
     fn parser(options: &Options) -> Self::Parser;

@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::path::Tracker;
 use crate::reader::{Parse, Reader, Skipped};
 use crate::wrap::{Escape, Unwrap};
-use crate::{Error, ErrorKind, Result, excerpt, json, marc, parallel};
+use crate::{Error, ErrorKind, Result, excerpt, json, marc, msgpack, parallel};
 use crate::{bson, cbor, marshal, pickle, yaml};
 
 /// What to convert, and how.
@@ -158,6 +158,21 @@ impl Options {
         let mut marc = self.marc.clone();
         marc.references |= self.unwrap;
         marc
+    }
+
+    /// Returns the policy, with nothing lost yet.
+    pub fn fidelity(&self) -> Fidelity {
+        Fidelity::new(self.on_loss, self.to).with_objects(self.resolved_objects())
+    }
+
+    /// Runs generic code with the codec of [`Options::to`], for a source that knows the length of every
+    /// array and map before it writes it.
+    pub fn visit_sized<V: Visitor>(&self, visitor: V) -> V::Output {
+        // The escapes of the notation change how many pairs there are in a map.
+        if self.to == Format::Msgpack && !self.wraps() {
+            return visitor.visit::<msgpack::Sized>();
+        }
+        self.to.visit(visitor)
     }
 
     /// Returns the options for reading into memory, where Python's tuples are told apart from lists.
@@ -516,8 +531,7 @@ impl Job<'_> {
         on_bad: &mut OnBad<'_>,
     ) -> Result<(Summary, Out<'a>)> {
         let options = self.options;
-        let mut fidelity =
-            Fidelity::new(options.on_loss, options.to).with_objects(options.resolved_objects());
+        let mut fidelity = options.fidelity();
         if options.numbers_as_decimals() && !options.unwraps() {
             fidelity = fidelity.with_numbers_as_decimals();
         }

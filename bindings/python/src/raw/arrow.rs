@@ -17,7 +17,9 @@ pub fn schema(capsule: &Bound<'_, PyCapsule>) -> PyResult<Result<Schema, ArrowEr
     // it keeps owning: it is only read, and only while the capsule is held.
     let held = unsafe { held.as_ref() };
     if held.release().is_none() {
-        return Ok(Err(ArrowError::CDataInterface("found a schema that was already consumed".into())));
+        return Ok(Err(ArrowError::CDataInterface(
+            "found a schema that was already consumed".into(),
+        )));
     }
     Ok(Schema::try_from(held))
 }

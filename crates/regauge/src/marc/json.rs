@@ -84,8 +84,7 @@ impl Codec for MarcJson {
         json::parser(options, json::Framing::Concatenated)
     }
 
-    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
-        let _ = options;
+    fn writer<'o>(out: Out<'o>, _: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
         Writer::new(out, fidelity)
     }
 

@@ -103,6 +103,30 @@ pub fn check(bytes: &[u8], limits: &Limits) -> Result<()> {
 #[derive(Clone, Copy, Debug)]
 pub enum Msgpack {}
 
+/// MessagePack from a source that knows the length of every array and map in advance, as objects in
+/// memory do. Not a row of the table: see [`convert::Options::visit_sized`].
+#[derive(Clone, Copy, Debug)]
+pub enum Sized {}
+
+impl Codec for Sized {
+    const FORMAT: Format = Format::Msgpack;
+    const INFO: Info = Msgpack::INFO;
+    type Parser = Parser;
+    type Writer<'o> = Promised<'o>;
+
+    fn parser(options: &convert::Options) -> Parser {
+        Msgpack::parser(options)
+    }
+
+    fn writer<'o>(out: Out<'o>, _: &convert::Options, fidelity: Fidelity) -> Promised<'o> {
+        Promised::new(out, fidelity)
+    }
+
+    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
+        writer.into_out()
+    }
+}
+
 impl Codec for Msgpack {
     const FORMAT: Format = Format::Msgpack;
     const INFO: Info = Info {
@@ -133,8 +157,7 @@ impl Codec for Msgpack {
         Parser::new(options.limits)
     }
 
-    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
-        let _ = options;
+    fn writer<'o>(out: Out<'o>, _: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
         Writer::new(out, fidelity)
     }
 

@@ -1,10 +1,12 @@
 //! Encodes objects as bytes.
 
+use std::borrow::Cow;
+
 use regauge::bson::extended::ToExtended;
+use regauge::codec::{Codec, Visitor};
 use regauge::out::Out;
 use regauge::wrap::Escape;
-use regauge::{Error, Fidelity, Format, Writer};
-use regauge::{bson, cbor, json, marc, msgpack, pickle, yaml};
+use regauge::{Format, Writer};
 
 use crate::errors::{Phase, exception};
 use crate::options::Settings;
@@ -59,86 +61,44 @@ fn write<'o>(
     settings: &Settings,
     jump: &mut Option<Jump>,
 ) -> regauge::Result<Out<'o>> {
-    let core = &settings.core;
-    let fidelity = Fidelity::new(core.on_loss, core.to).with_objects(core.resolved_objects());
-    let plain = !core.wraps();
-    match core.to {
-        Format::Json | Format::Ndjson => {
-            let mut write = core.json_write;
-            write.lines = core.to == Format::Ndjson;
-            let mut writer = json::Writer::new(out, write, fidelity);
-            if let Some(form) = core.bson.extended_json {
-                let mut writer = ToExtended::new(&mut writer, form);
-                slowly(object, settings, &mut writer, jump)?;
-            } else if plain {
-                documents(object, settings, &mut writer, jump)?;
-            } else {
-                slowly(object, settings, &mut writer, jump)?;
-            }
-            Ok(writer.into_out())
+    settings.core.visit_sized(Dump { object, out, settings, jump })
+}
+
+/// Writes an object in a format.
+struct Dump<'d, 'o> {
+    object: VALUE,
+    out: Out<'o>,
+    settings: &'d Settings,
+    jump: &'d mut Option<Jump>,
+}
+
+impl<'o> Visitor for Dump<'_, 'o> {
+    type Output = regauge::Result<Out<'o>>;
+
+    fn visit<C: Codec>(self) -> Self::Output {
+        let Dump { object, out, settings, jump } = self;
+        let mut core = Cow::Borrowed(&settings.core);
+        if C::FORMAT == Format::Cbor {
+            // The tags that the Ruby side asks for are meant.
+            core.to_mut().cbor.keep_tags = true;
         }
-        Format::Msgpack if plain => {
-            let mut writer = msgpack::Promised::new(out, fidelity);
+        let mut writer = C::writer(out, &core, core.fidelity());
+        if let Some(form) = core.bson.extended_json.filter(|_| C::FORMAT.is_json()) {
+            let mut writer = ToExtended::new(&mut writer, form);
+            slowly(object, settings, &mut writer, jump)?;
+        } else if core.wraps() || !const { is_hot(C::FORMAT) } {
+            slowly(object, settings, &mut writer, jump)?;
+        } else {
             documents(object, settings, &mut writer, jump)?;
-            Ok(writer.into_out())
         }
-        // The notation's escapes change the number of pairs in a map.
-        Format::Msgpack => {
-            let mut writer = msgpack::Writer::new(out, fidelity);
-            slowly(object, settings, &mut writer, jump)?;
-            Ok(writer.into_out())
-        }
-        Format::Yaml => {
-            let mut writer = yaml::Writer::new(out, core.yaml_write.clone(), fidelity);
-            match plain {
-                true => documents(object, settings, &mut writer, jump)?,
-                false => slowly(object, settings, &mut writer, jump)?,
-            }
-            Ok(writer.into_out())
-        }
-        Format::Bson => {
-            let mut writer = bson::Writer::new(out, core.bson.clone(), fidelity);
-            match plain {
-                true => documents(object, settings, &mut writer, jump)?,
-                false => slowly(object, settings, &mut writer, jump)?,
-            }
-            Ok(writer.into_out())
-        }
-        Format::Cbor => {
-            let mut options = core.cbor.clone();
-            // Tags that the Ruby side asks for are intended.
-            options.keep_tags = true;
-            let mut writer = cbor::Writer::new(out, options, fidelity);
-            match plain {
-                true => documents(object, settings, &mut writer, jump)?,
-                false => slowly(object, settings, &mut writer, jump)?,
-            }
-            Ok(writer.into_out())
-        }
-        Format::Pickle => {
-            let mut writer = pickle::Writer::new(out, core.pickle.clone(), fidelity);
-            slowly(object, settings, &mut writer, jump)?;
-            Ok(writer.into_out())
-        }
-        Format::Marc => {
-            let writer = marc::iso2709::Writer::new(out, core.marc.clone(), fidelity);
-            let mut writer = writer.with_limits(&core.limits);
-            slowly(object, settings, &mut writer, jump)?;
-            Ok(writer.into_out())
-        }
-        Format::MarcXml => {
-            let writer = marc::xml::Writer::new(out, core.marc.clone(), fidelity);
-            let mut writer = writer.with_limits(&core.limits);
-            slowly(object, settings, &mut writer, jump)?;
-            Ok(writer.into_out())
-        }
-        Format::MarcJson => {
-            let mut writer = marc::json::Writer::new(out, fidelity);
-            slowly(object, settings, &mut writer, jump)?;
-            Ok(writer.into_out())
-        }
-        _ => Err(Error::unrepresentable("Marshal has a separate writer")),
+        Ok(C::into_out(writer))
     }
+}
+
+/// Whether the walk is compiled for the writer of a format. For the others it goes through dynamic
+/// dispatch: records of MARC are written by `marc_dump`, and Ruby writes few pickles.
+const fn is_hot(format: Format) -> bool {
+    !format.is_marc() && !matches!(format, Format::Pickle | Format::Marshal)
 }
 
 /// Writes through dynamic dispatch, with the reversible notation if requested.

@@ -37,7 +37,10 @@ mod store;
 mod stream;
 mod walk;
 
+use std::ffi::c_int;
+
 use regauge::Format;
+use regauge::codec::{Codec, Visitor};
 
 use options::Settings;
 use ruby::{NIL, Raise, VALUE, method};
@@ -51,12 +54,12 @@ fn keywords(arguments: &[VALUE]) -> (&[VALUE], VALUE) {
 }
 
 /// Implements `Regauge::JSON.load(source, **keywords)` and the like.
-fn load<const FORMAT: usize>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+fn load<C: Codec>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let (arguments, keywords) = keywords(arguments);
     let &[source] = arguments else {
         return Err(ruby::argument_error("load takes one argument, and keywords"));
     };
-    let settings = Settings::loading(Format::ALL[FORMAT], keywords)?;
+    let settings = Settings::loading(C::FORMAT, keywords)?;
     let string = load::source_string(source)?;
     let value = load::load(string, &settings)?;
     ruby::keep(keywords);
@@ -65,14 +68,14 @@ fn load<const FORMAT: usize>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Rai
 
 /// Implements `Regauge::JSON.dump(object, io = nil, **keywords)` and the like: returns the string,
 /// or the `io` that it was written to.
-fn dump<const FORMAT: usize>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+fn dump<C: Codec>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let (arguments, keywords) = keywords(arguments);
     let (object, io) = match *arguments {
         [object] => (object, NIL),
         [object, io] => (object, io),
         _ => return Err(ruby::argument_error("dump takes an object, an io and keywords")),
     };
-    let settings = Settings::parse(Format::ALL[FORMAT], keywords)?;
+    let settings = Settings::parse(C::FORMAT, keywords)?;
     let string = dump::dump(object, &settings)?;
     ruby::keep(keywords);
     if io == NIL {
@@ -116,29 +119,35 @@ fn marshal_number(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     Ok(value)
 }
 
-/// Defines `load` and `dump` of each format.
-macro_rules! formats {
-    ($module:expr; $($index:literal)*) => {
-        $({
-            let name = std::ffi::CString::new(module_name(Format::ALL[$index])).expect("a name");
-            let module = ruby::module(&name, $module);
-            ruby::define(module, c"load", method!(load::<$index>));
-            if Format::ALL[$index] != Format::Marshal {
-                ruby::define(module, c"dump", method!(dump::<$index>));
-            }
-        })*
-    };
+/// Defines a format's module, with `load` and `dump`.
+struct Define {
+    parent: VALUE,
+}
+
+impl Visitor for Define {
+    type Output = ();
+
+    fn visit<C: Codec>(self) {
+        let name = std::ffi::CString::new(module_name(C::FORMAT)).expect("a name");
+        let module = ruby::module(&name, self.parent);
+        ruby::define(module, c"load", load_of::<C>);
+        if C::FORMAT != Format::Marshal {
+            ruby::define(module, c"dump", dump_of::<C>);
+        }
+    }
+}
+
+extern "C" fn load_of<C: Codec>(count: c_int, first: *const VALUE, receiver: VALUE) -> VALUE {
+    ruby::enter(load::<C>, ruby::arguments(count, first), receiver)
+}
+
+extern "C" fn dump_of<C: Codec>(count: c_int, first: *const VALUE, receiver: VALUE) -> VALUE {
+    ruby::enter(dump::<C>, ruby::arguments(count, first), receiver)
 }
 
 /// Returns the name of a format's module.
 fn module_name(format: Format) -> &'static str {
     match format {
-        Format::Json => "JSON",
-        Format::Ndjson => "NDJSON",
-        Format::Yaml => "YAML",
-        Format::Msgpack => "MessagePack",
-        Format::Bson => "BSON",
-        Format::Cbor => "CBOR",
         Format::Marshal => "Marshal",
         Format::Pickle => "Pickle",
         Format::Marc => "MARC21Hash",
@@ -170,7 +179,9 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     names::init()?;
     scratch::init(native);
     marshal_dump::learn_words()?;
-    formats!(regauge; 0 1 2 3 4 5 6 7 8 9 10);
+    for format in Format::ALL {
+        format.visit(Define { parent: regauge });
+    }
     let marshal = ruby::module(c"Marshal", regauge);
     ruby::define(marshal, c"dump", method!(dump_marshal));
     ruby::define(native, c"marshal_number", method!(marshal_number));

@@ -1,10 +1,11 @@
 //! Decodes bytes to objects.
 
+use regauge::codec::{Codec, Visitor};
+use regauge::marshal::Marshal;
 use regauge::path::Tracker;
 use regauge::reader::{Parse, Reader};
 use regauge::wrap::Unwrap;
-use regauge::{Error, Format, Sink, Source as _, excerpt, json, marc, pickle};
-use regauge::{bson, cbor, marshal, msgpack, yaml};
+use regauge::{Error, Format, Sink, Source as _, excerpt};
 
 use crate::build::Build;
 use crate::errors::{Phase, exception};
@@ -43,62 +44,7 @@ pub fn load_bytes(bytes: &[u8], settings: &Settings) -> Result<VALUE, Raise> {
     }
 }
 
-/// Creates the parser for the settings, and runs something with it, which is compiled separately
-/// for each.
-macro_rules! with_parser {
-    ($settings:expr, |$parser:ident| $act:expr) => {{
-        let core = &$settings.core;
-        let limits = core.limits;
-        match core.from {
-            Format::Json | Format::Ndjson | Format::MarcJson => {
-                let mut read = core.json_read;
-                read.framing = match core.from {
-                    Format::Ndjson => json::Framing::Lines,
-                    Format::MarcJson => json::Framing::Concatenated,
-                    _ => json::Framing::Single,
-                };
-                let $parser = json::Parser::new(read, limits);
-                $act
-            }
-            Format::Msgpack => {
-                let $parser = msgpack::Parser::new(limits);
-                $act
-            }
-            Format::Yaml => {
-                let $parser = yaml::Parser::new(core.yaml.clone(), limits);
-                $act
-            }
-            Format::Bson => {
-                let $parser = bson::Parser::new(core.bson.clone(), limits);
-                $act
-            }
-            Format::Cbor => {
-                let $parser = cbor::Parser::new(core.cbor.clone(), limits);
-                $act
-            }
-            Format::Marshal => {
-                let $parser = marshal::Parser::new(core.marshal.clone(), limits);
-                $act
-            }
-            Format::Pickle => {
-                let $parser = pickle::Parser::new(core.pickle.clone(), limits);
-                $act
-            }
-            Format::Marc => {
-                let $parser = marc::iso2709::Parser::new(core.marc_read(), limits);
-                $act
-            }
-            Format::MarcXml => {
-                let $parser = marc::xml::Parser::new(core.marc_read(), limits);
-                $act
-            }
-            other => unreachable!("{other} has no parser here"),
-        }
-    }};
-}
-pub(crate) use with_parser;
-
-/// Reads into the builder: formats that merit code of their own.
+/// Reads into the builder, with code compiled for it.
 fn documents(
     bytes: &[u8],
     settings: &Settings,
@@ -106,64 +52,62 @@ fn documents(
     build: &mut Build<'_>,
 ) -> regauge::Result {
     let core = &settings.core;
-    let limits = core.limits;
     if core.unwraps() {
-        return slowly(bytes, settings, &mut Unwrap::new(build, &limits));
+        return slowly(bytes, settings, &mut Unwrap::new(build, &core.limits));
     }
-    match core.from {
-        Format::Json => {
-            let parser = json::Parser::new(core.json_read, limits);
-            one(&mut Reader::from_slice(parser, bytes), bytes, build)
-        }
-        Format::Ndjson => {
-            let read = json::ReadOptions { framing: json::Framing::Lines, ..core.json_read };
-            all(&mut Reader::from_slice(json::Parser::new(read, limits), bytes), build)
-        }
-        Format::Msgpack => {
-            one(&mut Reader::from_slice(msgpack::Parser::new(limits), bytes), bytes, build)
-        }
-        Format::Bson => {
-            let parser = bson::Parser::new(core.bson.clone(), limits);
-            one(&mut Reader::from_slice(parser, bytes), bytes, build)
-        }
-        Format::Cbor => {
-            let parser = cbor::Parser::new(core.cbor.clone(), limits);
-            one(&mut Reader::from_slice(parser, bytes), bytes, build)
-        }
-        Format::Yaml => {
-            let parser = yaml::Parser::new(core.yaml.clone(), limits);
-            one(&mut Reader::from_slice(parser, bytes), bytes, build)
-        }
-        Format::Marshal => {
-            if marshal_load::is_possible(settings) {
-                if let Some(value) = marshal_load::load(bytes, settings, scratch) {
-                    build.found(value);
-                    return Ok(());
-                }
-                build.reset();
-            }
-            let kept = if settings.usual { scratch.marshal.take() } else { None };
-            let parser = kept.unwrap_or_else(|| marshal::Parser::new(core.marshal.clone(), limits));
-            let mut reader = Reader::from_slice(parser, bytes);
-            one(&mut reader, bytes, build)?;
-            if settings.usual {
-                scratch.marshal.set(Some(reader.into_parser()));
-            }
-            Ok(())
-        }
-        _ => slowly(bytes, settings, build),
+    if core.from == Format::Marshal {
+        return marshal(bytes, settings, scratch, build);
     }
+    core.from.visit(Load { bytes, settings, sink: build })
+}
+
+/// Reads Marshal: plain data in one pass; other data with the parser of the document before, which had
+/// the same options.
+fn marshal(
+    bytes: &[u8],
+    settings: &Settings,
+    scratch: &Scratch,
+    build: &mut Build<'_>,
+) -> regauge::Result {
+    if marshal_load::is_possible(settings) {
+        if let Some(value) = marshal_load::load(bytes, settings, scratch) {
+            build.found(value);
+            return Ok(());
+        }
+        build.reset();
+    }
+    let kept = if settings.usual { scratch.marshal.take() } else { None };
+    let parser = kept.unwrap_or_else(|| Marshal::parser(&settings.core));
+    let mut reader = Reader::from_slice(parser, bytes);
+    one(&mut reader, bytes, build)?;
+    if settings.usual {
+        scratch.marshal.set(Some(reader.into_parser()));
+    }
+    Ok(())
 }
 
 /// Reads into any sink, through dynamic dispatch.
 fn slowly(bytes: &[u8], settings: &Settings, sink: &mut dyn Sink) -> regauge::Result {
-    with_parser!(settings, |parser| {
-        let mut reader = Reader::from_slice(parser, bytes);
-        match settings.core.from {
-            Format::Ndjson => all(&mut reader, sink),
-            _ => one(&mut reader, bytes, sink),
+    settings.core.from.visit(Load { bytes, settings, sink })
+}
+
+/// Reads the documents of some bytes into a sink.
+struct Load<'l, S: ?Sized> {
+    bytes: &'l [u8],
+    settings: &'l Settings,
+    sink: &'l mut S,
+}
+
+impl<S: Sink + ?Sized> Visitor for Load<'_, S> {
+    type Output = regauge::Result;
+
+    fn visit<C: Codec>(self) -> regauge::Result {
+        let mut reader = Reader::from_slice(C::parser(&self.settings.core), self.bytes);
+        match C::FORMAT {
+            Format::Ndjson => all(&mut reader, self.sink),
+            _ => one(&mut reader, self.bytes, self.sink),
         }
-    })
+    }
 }
 
 /// Reads the single document of the bytes.

@@ -311,7 +311,9 @@ pub fn fill(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let source = ruby::variable(object, names.id_fields);
     let kit = Kit::of(kit)?;
     let Some(record) = SOURCE.get(source)?.0.take() else {
-        return Err(ruby::argument_error("the fields have already been created for another record"));
+        return Err(ruby::argument_error(
+            "the fields have already been created for another record",
+        ));
     };
     let list = match fields(&record, &kit) {
         Ok(list) => list,

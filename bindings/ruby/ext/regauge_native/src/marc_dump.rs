@@ -438,9 +438,7 @@ fn other_text<'a>(value: VALUE, what: &str) -> regauge::Result<&'a str> {
             return Ok(text);
         }
     }
-    Err(Error::unrepresentable(format!(
-        "found no UTF-8 text in {what}, expected a UTF-8 String"
-    )))
+    Err(Error::unrepresentable(format!("found no UTF-8 text in {what}, expected a UTF-8 String")))
 }
 
 #[cold]

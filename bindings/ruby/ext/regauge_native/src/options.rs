@@ -1,10 +1,7 @@
 //! Keyword arguments.
 
-use regauge::convert::DuplicateKeys;
-use regauge::documents::Documents;
-use regauge::fidelity::Objects;
-use regauge::marc::{Charset, CharsetChoice};
-use regauge::{Format, Limits, OnLoss, Options, bson, marshal, pickle, yaml};
+use regauge::options::{Language, OPTIONS, Opt, Row, Setting, Takes};
+use regauge::{Format, Limits, OnLoss, Options, yaml};
 
 use crate::ruby::{self, Raise, VALUE};
 
@@ -110,149 +107,51 @@ impl Settings {
     }
 
     fn set_core(&mut self, name: &str, value: VALUE, truth: bool) -> Result<(), Raise> {
-        let core = &mut self.core;
         match name {
-            "limits" => core.limits = limits(value)?,
+            "limits" => self.core.limits = limits(value)?,
             "unwrap" => {
-                core.unwrap = truth;
+                self.core.unwrap = truth;
                 self.unwrap = Some(truth);
             }
-            "on_loss" => {
-                core.on_loss = choice(
-                    name,
-                    value,
-                    &[
-                        ("refuse", OnLoss::Refuse),
-                        ("wrap", OnLoss::Wrap),
-                        ("approximate", OnLoss::Approximate),
-                    ],
-                )?;
-            }
-            "objects" => {
-                core.objects = Some(choice(
-                    name,
-                    value,
-                    &[
-                        ("refuse", Objects::Refuse),
-                        ("data", Objects::Data),
-                        ("wrap", Objects::Wrap),
-                    ],
-                )?);
-            }
-            "duplicate_keys" => {
-                core.duplicate_keys = choice(
-                    name,
-                    value,
-                    &[
-                        ("last", DuplicateKeys::Keep),
-                        ("keep", DuplicateKeys::Keep),
-                        ("refuse", DuplicateKeys::Refuse),
-                    ],
-                )?;
-            }
             "symbols" => self.symbols = choice(name, value, &[("text", false), ("keep", true)])?,
-            "numbers" => {
-                let exact = choice(name, value, &[("float", false), ("exact", true)])?;
-                core.json_read.exact_numbers = exact;
-                core.yaml.exact_numbers = exact;
-            }
-            "comments" => core.json_read.comments = truth,
-            "trailing_commas" => core.json_read.trailing_commas = truth,
-            "allow_nan" => core.json_read.non_finite = truth,
-            "pretty" => core.json_write.indent = truth.then_some(2),
-            "indent" => {
-                let indent = number(name, value, 16)? as u8;
-                core.json_write.indent = Some(indent);
-                core.yaml_write.indent = indent.max(1);
-            }
-            "ascii_only" => core.json_write.escape_non_ascii = truth,
-            "indent_sequences" => core.yaml_write.indent_sequences = truth,
-            "document_start" => core.yaml_write.document_start = truth,
-            "schema" => {
-                core.yaml.schema = choice(
-                    name,
-                    value,
-                    &[
-                        ("1.1", yaml::Schema::Yaml11),
-                        ("core", yaml::Schema::Core),
-                        ("1.2", yaml::Schema::Core),
-                        ("json", yaml::Schema::Json),
-                        ("failsafe", yaml::Schema::Failsafe),
-                    ],
-                )?;
-            }
-            "indefinite" => core.cbor.indefinite = truth,
-            "deterministic" => core.cbor.deterministic = truth,
-            "keep_tags" => core.cbor.keep_tags = truth,
-            "extended_json" => {
-                core.bson.extended_json = Some(choice(
-                    name,
-                    value,
-                    &[
-                        ("canonical", bson::ExtendedJson::Canonical),
-                        ("relaxed", bson::ExtendedJson::Relaxed),
-                    ],
-                )?);
-            }
-            "document_bytes" => {
-                core.bson.document_bytes = Some(number(name, value, i64::MAX)? as u64)
-            }
-            "binary" => {
-                core.marshal.binary = choice(
-                    name,
-                    value,
-                    &[("bytes", marshal::Binary::Bytes), ("text", marshal::Binary::Text)],
-                )?;
-            }
-            "protocol" => core.pickle.protocol = Some(number(name, value, 5)? as u8),
-            "strings" => {
-                core.pickle.strings = choice(
-                    name,
-                    value,
-                    &[
-                        ("ascii", pickle::Strings::Ascii),
-                        ("utf8", pickle::Strings::Utf8),
-                        ("latin1", pickle::Strings::Latin1),
-                        ("bytes", pickle::Strings::Bytes),
-                    ],
-                )?;
-            }
-            "charset" => core.marc.charset = charset(name, value)?,
-            "write_charset" => core.marc.write_charset = charset(name, value)?,
-            "references" => core.marc.references = truth,
-            "repair" => core.marc.repair = truth,
-            "oversize" => core.marc.oversize = truth,
-            "compact" => core.marc.compact = truth,
-            "documents" => {
-                core.documents = choice(
-                    name,
-                    value,
-                    &[
-                        ("auto", Documents::Auto),
-                        ("keep", Documents::Keep),
-                        ("split", Documents::Split),
-                        ("join", Documents::Join),
-                    ],
-                )?;
-            }
-            "skip_bad" => core.skip_bad = truth,
-            "jobs" | "threads" => core.jobs = number(name, value, 256)?.max(1) as usize,
-            _ => return Err(ruby::argument_error(&format!("unknown keyword: :{name}"))),
+            "pretty" => self.core.json_write.indent = truth.then_some(2),
+            "skip_bad" => self.core.skip_bad = truth,
+            "threads" => self.set_option("jobs", value, truth)?,
+            _ => self.set_option(name, value, truth)?,
         }
         Ok(())
     }
-}
 
-fn charset(name: &str, value: VALUE) -> Result<CharsetChoice, Raise> {
-    choice(
-        name,
-        value,
-        &[
-            ("auto", CharsetChoice::Auto),
-            ("utf8", CharsetChoice::Always(Charset::Utf8)),
-            ("marc8", CharsetChoice::Always(Charset::Marc8)),
-        ],
-    )
+    /// Sets the options of the table that have this name, those of the formats at hand first.
+    fn set_option(&mut self, name: &str, value: VALUE, truth: bool) -> Result<(), Raise> {
+        let of_name = |row: &&Row| row.name(Language::Ruby) == Some(name);
+        let (from, to) = (self.core.from, self.core.to);
+        let is_here = |row: &&Row| row.is_for(from) || row.is_for(to);
+        let named: Vec<&Row> = OPTIONS.iter().filter(of_name).collect();
+        let mut rows: Vec<&Row> = named.iter().copied().filter(is_here).collect();
+        if named.is_empty() {
+            return Err(ruby::argument_error(&format!("unknown keyword: :{name}")));
+        }
+        if rows.is_empty() {
+            rows = named;
+        }
+        for row in rows {
+            let given = word(value).unwrap_or_default();
+            let to = match row.takes {
+                Takes::Switch | Takes::File => Some(Setting::Switch(truth)),
+                Takes::Number(..) => ruby::small_integer(value)
+                    .and_then(|number| u64::try_from(number).ok())
+                    .map(Setting::Number),
+                _ if row.opt == Opt::YamlSchema && given == "1.2" => Some(Setting::Word("core")),
+                _ => Some(Setting::Word(row.core_word(Language::Ruby, &given))),
+            };
+            if !to.is_some_and(|to| self.core.set(row.opt, to)) {
+                let expected = row.expected(Language::Ruby);
+                return Err(ruby::argument_error(&format!("{name}: takes {expected}")));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn limits(value: VALUE) -> Result<Limits, Raise> {
@@ -307,12 +206,6 @@ fn choice<T: Copy>(name: &str, value: VALUE, known: &[(&str, T)]) -> Result<T, R
         let words: Vec<String> = known.iter().map(|(word, _)| format!(":{word}")).collect();
         ruby::argument_error(&format!("{name}: takes {}", words.join(", ")))
     })
-}
-
-fn number(name: &str, value: VALUE, most: i64) -> Result<i64, Raise> {
-    ruby::small_integer(value)
-        .filter(|v| (0..=most).contains(v))
-        .ok_or_else(|| ruby::argument_error(&format!("{name}: takes a number from 0 to {most}")))
 }
 
 fn array_or_nil(value: VALUE, name: &str) -> Result<VALUE, Raise> {

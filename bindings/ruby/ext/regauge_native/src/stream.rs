@@ -4,14 +4,15 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use regauge::Error;
+use regauge::codec::{Codec, Visitor};
 use regauge::reader::{BadRecord, Parse, Reader};
 use regauge::wrap::Unwrap;
-use regauge::{Error, Format, bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
 
 use crate::build::Build;
 use crate::data::{DataType, Held};
 use crate::errors::{Phase, exception};
-use crate::load::{located, with_parser};
+use crate::load::located;
 use crate::names::names;
 use crate::options::Settings;
 use crate::ruby::{self, Jump, NIL, Raise, VALUE};
@@ -79,9 +80,7 @@ impl Read for FromRead {
             Ok(string) if ruby::kind_of(string) == rb_sys::ruby_value_type::RUBY_T_STRING => {
                 let bytes = ruby::bytes_of(string);
                 let Some(room) = buffer.get_mut(..bytes.len()) else {
-                    return Err(std::io::Error::other(
-                        "read returned more bytes than requested",
-                    ));
+                    return Err(std::io::Error::other("read returned more bytes than requested"));
                 };
                 room.copy_from_slice(bytes);
                 let count = bytes.len();
@@ -94,6 +93,33 @@ impl Read for FromRead {
                 Err(std::io::Error::other("read raised an exception"))
             }
         }
+    }
+}
+
+/// Where a stream's bytes come from.
+enum Source {
+    Bytes(&'static [u8]),
+    Read(FromRead),
+}
+
+/// Opens a reader of a format.
+struct Open<'o> {
+    source: Source,
+    settings: &'o Settings,
+    keep: bool,
+}
+
+impl Visitor for Open<'_> {
+    type Output = Box<dyn Documents>;
+
+    fn visit<C: Codec>(self) -> Box<dyn Documents> {
+        let parser = C::parser(&self.settings.core);
+        let mut reader = match self.source {
+            Source::Bytes(bytes) => Reader::from_slice(parser, bytes),
+            Source::Read(read) => Reader::from_read(parser, read),
+        };
+        reader.keep_records(self.keep);
+        Box::new(reader)
     }
 }
 
@@ -118,14 +144,11 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     // not move.
     let bytes: &'static [u8] = if is_string { ruby::bytes_of(string) } else { &[] };
     let keep = settings.core.skip_bad;
-    let reader: Box<dyn Documents> = with_parser!(&settings, |parser| {
-        let mut reader = match is_string {
-            true => Reader::from_slice(parser, bytes),
-            false => Reader::from_read(parser, FromRead { io: source, jump: Arc::clone(&jump) }),
-        };
-        reader.keep_records(keep);
-        Box::new(reader)
-    });
+    let source = match is_string {
+        true => Source::Bytes(bytes),
+        false => Source::Read(FromRead { io: source, jump: Arc::clone(&jump) }),
+    };
+    let reader = settings.core.from.visit(Open { source, settings: &settings, keep });
     let class = names().stream_class;
     let inner = Inner { reader, settings, jump, string };
     let object = STREAM.wrap(class, Stream { inner: Some(inner), held, class });

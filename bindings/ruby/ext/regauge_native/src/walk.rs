@@ -314,9 +314,10 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
             let name = word(ruby::module_name(class)).unwrap_or_else(|| "no name".to_owned());
             return Err(Error::new(
                 ErrorKind::Refused,
-                format!("found an object of the class {name}, which has no representation in {}", {
-                    self.settings.core.to.title()
-                }),
+                format!(
+                    "found an object of the class {name}, which has no representation in {}",
+                    { self.settings.core.to.title() }
+                ),
             )
             .hint(
                 "register the class with Regauge.register, give it a method to_regauge, or pass \
@@ -453,7 +454,10 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
 
 #[cold]
 fn changed() -> Error {
-    Error::new(ErrorKind::Unrepresentable, "found a value that a method changed while it was being read")
+    Error::new(
+        ErrorKind::Unrepresentable,
+        "found a value that a method changed while it was being read",
+    )
 }
 
 #[cold]

@@ -274,7 +274,8 @@ fn series_of(name: VALUE, bucket: VALUE) -> Result<Series, Raise> {
 }
 
 fn time_of(value: VALUE) -> Result<i64, Raise> {
-    let beyond = || ruby::argument_error("found a time outside the range of a series, 1677 to 2262");
+    let beyond =
+        || ruby::argument_error("found a time outside the range of a series, 1677 to 2262");
     match ruby::small_integer(value) {
         Some(time) => Ok(time),
         None if ruby::is_integer(value) => {
