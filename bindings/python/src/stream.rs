@@ -194,7 +194,6 @@ pub fn iter_load<'py>(
     source: &Bound<'py, PyAny>,
     arguments: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<PyDocuments> {
-    let py = source.py();
     let format = self::format(format)?;
     let given = Given::parse(format, format, For::Loading, arguments)?;
     let unique = given.unique();

@@ -127,7 +127,7 @@ pub struct Info {
 }
 
 /// A format's reader, writer and facts.
-pub trait Codec {
+pub trait Codec: 'static {
     /// The row of the table.
     const FORMAT: Format;
     /// The facts.
