@@ -29,6 +29,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.math.BigDecimal;
@@ -53,8 +54,7 @@ final class Runner {
 
     private static final List<GarbageCollectorMXBean> COLLECTORS =
             ManagementFactory.getGarbageCollectorMXBeans();
-    private static final com.sun.management.OperatingSystemMXBean SYSTEM =
-            (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     // A contender has these two or decode and encode; a stream is one call, so that the time of
     // the reflection is nothing.
@@ -260,7 +260,8 @@ final class Runner {
         boolean decode = op.equals("decode");
         long collected = collectedNs();
         long collections = collections();
-        long cpu = SYSTEM.getProcessCpuTime();
+        // Of this thread: that of the process counts in steps of 10 ms, more than a sample takes.
+        long cpu = THREADS.getCurrentThreadCpuTime();
         long began = System.nanoTime();
         if (decode) {
             decodeAll(iterations);
@@ -268,7 +269,7 @@ final class Runner {
             encodeAll(iterations);
         }
         long spent = System.nanoTime() - began;
-        return Map.of("ns", spent, "cpu_ns", SYSTEM.getProcessCpuTime() - cpu,
+        return Map.of("ns", spent, "cpu_ns", THREADS.getCurrentThreadCpuTime() - cpu,
                 "gc_ns", collectedNs() - collected, "gc_count", collections() - collections);
     }
 

@@ -59,5 +59,5 @@ pub use report::Report;
 pub use run::run;
 pub use runtime::Runtime;
 pub use summary::{groups, is_in};
-pub use table::{Layout, bytes, render, render_safety, thousands, time};
+pub use table::{Layout, busy, bytes, render, render_safety, thousands, time};
 pub use verdict::{Allow, sentences};

@@ -767,4 +767,17 @@ impl Report {
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("plain data")
     }
+
+    /// The part of its own time that a contender typically had the processor for, if that is so little
+    /// that the machine was busy: the median of all contenders. A single one may wait for itself.
+    #[must_use]
+    pub fn busy_share(&self) -> Option<f64> {
+        let timed = self.rows.iter().filter_map(|row| row.timing.as_ref());
+        let shares: Vec<f64> = timed
+            .flat_map(|timing| [timing.decode.cpu_share, timing.encode.cpu_share])
+            .flatten()
+            .collect();
+        let share = if shares.is_empty() { 1.0 } else { crate::stats::median(&shares) };
+        (share < 0.9).then_some(share)
+    }
 }

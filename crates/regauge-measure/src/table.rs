@@ -350,23 +350,20 @@ fn notes(text: &mut String, report: &Report) {
             "The run was stopped before its end: this is what was measured until then.".into(),
         );
     }
-    let busy = report
-        .rows
-        .iter()
-        .filter_map(|row| row.timing.as_ref())
-        .flat_map(|timing| [timing.decode.cpu_share, timing.encode.cpu_share])
-        .flatten()
-        .fold(1.0, f64::min);
-    if busy < 0.9 {
-        list.push(format!(
-            "The machine was busy: one contender had the processor for only {:.0}% of its time. \
-             Trust ratios, not times.",
-            busy * 100.0
-        ));
-    }
+    list.extend(report.busy_share().map(busy));
     for note in list {
         let _ = writeln!(text, "Note: {note}");
     }
+}
+
+/// What a busy machine means for the reader.
+#[must_use]
+pub fn busy(share: f64) -> String {
+    format!(
+        "The machine was busy: contenders had the processor for only {:.0}% of their time. Trust \
+         ratios, not times.",
+        share * 100.0
+    )
 }
 
 /// Three digits and a unit: `1.23 ms`.

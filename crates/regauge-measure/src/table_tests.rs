@@ -250,8 +250,17 @@ fn compression_and_cold_starts_have_their_place() {
 #[test]
 fn the_busy_machine_is_told() {
     let mut report = report();
-    report.rows[0].timing.as_mut().unwrap().decode.cpu_share = Some(0.5);
-    assert!(render(&report, Layout::default()).contains("for only 50% of its time"));
+    let shares = |report: &mut Report, share| {
+        for timing in report.rows.iter_mut().filter_map(|row| row.timing.as_mut()) {
+            (timing.decode.cpu_share, timing.encode.cpu_share) = (Some(1.0), Some(share));
+        }
+    };
+    // One that waits for itself is no busy machine.
+    shares(&mut report, 1.0);
+    report.rows[0].timing.as_mut().unwrap().decode.cpu_share = Some(0.0);
+    assert!(!render(&report, Layout::default()).contains("busy"));
+    shares(&mut report, 0.5);
+    assert!(render(&report, Layout::default()).contains("for only 75% of their time"));
 }
 
 #[test]

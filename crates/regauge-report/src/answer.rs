@@ -12,6 +12,8 @@ pub const USES: [(&str, &str); 3] =
 
 /// Factors below this are not worth a word.
 const GAIN_MIN: f64 = 1.05;
+/// What is said of a gain of size.
+const SMALLER: &str = "smaller";
 /// What is said where everyone is left out.
 const NONE_FIT: &str = "none is safe and lossless";
 /// Names of contenders that are listed before the rest is counted.
@@ -41,8 +43,10 @@ pub enum Outcome {
 pub struct Pick {
     /// The winner, or all that tie, the best first; empty when nothing may be recommended.
     pub winners: Vec<String>,
-    /// What it saves over what the user has now: "4.9x less than json". Empty when that is nothing.
+    /// What it saves over what the user has now: "4.9x smaller". Empty when that is nothing.
     pub gain: String,
+    /// What the user has now, where the gain is one of size: "json".
+    pub than: Option<String>,
 }
 
 /// A line for each runtime and kind of objects that a program works on.
@@ -165,12 +169,23 @@ pub fn listed(names: &[&str], shown_max: usize) -> String {
 
 impl Pick {
     fn none() -> Pick {
-        Pick { winners: Vec::new(), gain: String::new() }
+        Pick { winners: Vec::new(), gain: String::new(), than: None }
     }
 
     fn of(choice: &Choice, field: Option<&Field>) -> Pick {
         let winners = choice.winners.iter().map(|one| visible(one)).collect();
-        Pick { winners, gain: gain(choice, field).unwrap_or_default() }
+        let gain = gain(choice).unwrap_or_default();
+        let now = field.and_then(|field| field.now.as_deref()).map(visible);
+        let than = now.filter(|_| gain.ends_with(SMALLER));
+        Pick { winners, gain, than }
+    }
+
+    /// What it saves, and over what: "4.9x smaller than json".
+    pub fn gain_over(&self) -> String {
+        match &self.than {
+            Some(now) => format!("{} than {now}", self.gain),
+            None => self.gain.clone(),
+        }
     }
 
     /// The winner in a few words: "orjson + zstd -3", "json or oj (a tie)".
@@ -181,7 +196,7 @@ impl Pick {
         match rest {
             [] => best.clone(),
             [other] => format!("{} (a tie)", either(best, other)),
-            rest => format!("{best} or {} more (a tie)", rest.len()),
+            rest => format!("{best} (a tie of {})", rest.len() + 1),
         }
     }
 }
@@ -199,7 +214,7 @@ fn either(one: &str, other: &str) -> String {
     }
 }
 
-fn gain(choice: &Choice, field: Option<&Field>) -> Option<String> {
+fn gain(choice: &Choice) -> Option<String> {
     let gain = choice.gain.as_ref()?;
     if gain.is_same {
         return Some("as you have it".to_owned());
@@ -207,9 +222,7 @@ fn gain(choice: &Choice, field: Option<&Field>) -> Option<String> {
     let about = if gain.cost.too_few { "about " } else { "" };
     let is_kept = choice.purpose == "storage";
     if is_kept && gain.size >= GAIN_MIN {
-        let than = field.and_then(|field| field.now.as_deref());
-        let than = than.map(|now| format!(" than {}", visible(now))).unwrap_or_default();
-        return Some(format!("{} less{than}", times(gain.size)));
+        return Some(format!("{} {SMALLER}", times(gain.size)));
     }
     let word = if is_kept { "cheaper" } else { "faster" };
     (gain.cost.median >= GAIN_MIN).then(|| format!("{about}{} {word}", times(gain.cost.median)))
@@ -229,7 +242,7 @@ mod tests {
 
     fn pick(winners: &[&str]) -> String {
         let winners = winners.iter().map(|one| (*one).to_owned()).collect();
-        Pick { winners, gain: String::new() }.text()
+        Pick { winners, gain: String::new(), than: None }.text()
     }
 
     #[test]
@@ -239,7 +252,7 @@ mod tests {
         assert_eq!(pick(&["json + zstd -3", "oj + zstd -3"]), "json or oj + zstd -3 (a tie)");
         assert_eq!(pick(&["json + lz4", "json + zstd -3"]), "json + lz4 or zstd -3 (a tie)");
         assert_eq!(pick(&["json + lz4", "oj"]), "json + lz4 or oj (a tie)");
-        assert_eq!(pick(&["json", "oj", "yajl"]), "json or 2 more (a tie)");
+        assert_eq!(pick(&["json", "oj", "yajl"]), "json (a tie of 3)");
         assert_eq!(pick(&[]), "none is safe and lossless");
     }
 

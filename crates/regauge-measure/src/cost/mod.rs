@@ -103,7 +103,8 @@ impl Way<'_> {
     pub(crate) fn label(&self) -> String {
         let (name, format) = (self.row.contender.as_str(), self.row.format.as_str());
         let lower = name.to_lowercase();
-        let told = lower.contains(format) || format.contains(&lower);
+        // "fastjson2 (jsonb)" says fastjson2-jsonb.
+        let told = format.split('-').all(|word| lower.contains(word)) || format.contains(&lower);
         let format = if told { String::new() } else { format!(" ({format})") };
         match self.compression {
             "none" => format!("{name}{format}"),

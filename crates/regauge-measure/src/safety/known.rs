@@ -47,6 +47,19 @@ mod tests {
         }
     }
 
+    /// A usual library without a result would be recommended although nobody knows what hostile
+    /// documents do to it.
+    #[test]
+    fn usual_libraries_of_rust_have_results() {
+        let native = crate::contender::all().into_iter();
+        let native = native.filter(|one| matches!(one.source, Source::Native(_)) && one.is_usual);
+        for one in native {
+            let begins = format!("{} Rust: {} ", super::super::TRIALS, one.name);
+            let is_known = KNOWN.keys().any(|key| key.starts_with(&begins));
+            assert!(is_known, "{}: see tools/known_safety.py", one.name);
+        }
+    }
+
     #[test]
     fn a_patch_of_the_runtime_changes_nothing_and_another_library_does() {
         let contender = crate::contender::all()

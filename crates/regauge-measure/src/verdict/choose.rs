@@ -322,8 +322,8 @@ impl<'g> Group<'g> {
     }
 
     /// What the user has now: the input's own format, uncompressed, with the library that comes
-    /// with the runtime; else the one that is named like the format, or whose name holds the
-    /// format's (serde_json); else the cheapest.
+    /// with the runtime; else the one that is named like the format; else a usual one whose name
+    /// holds the format's (serde_json); else the cheapest.
     fn now(&self, bundled: &dyn Fn(&Row) -> bool) -> Option<&'g Way<'g>> {
         let format = order::family(&self.report.input.format);
         let same = || {
@@ -335,7 +335,10 @@ impl<'g> Group<'g> {
         same()
             .find(|way| bundled(way.row))
             .or_else(|| same().find(|way| way.row.library == format))
-            .or_else(|| same().find(|way| way.row.library.to_lowercase().contains(format)))
+            .or_else(|| {
+                let named = |way: &&Way| way.row.library.to_lowercase().contains(format);
+                same().find(|way| way.row.usual && named(way))
+            })
             .or_else(|| {
                 let weights = Weights { writes: 1.0, reads: 1.0, byte_ns: 0.0 };
                 same().min_by(|one, other| one.cost(weights).total_cmp(&other.cost(weights)))

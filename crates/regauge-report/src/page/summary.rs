@@ -56,7 +56,7 @@ fn table(answer: &[Line]) -> Markup {
                             }
                             @if let Some(picks) = line.picks() {
                                 @for (pick, (_, title)) in picks.iter().zip(USES) {
-                                    td.long[is_long(&pick.text()) || is_long(&pick.gain)] data-l=(title) { (cell(pick)) }
+                                    td.long[is_long(&pick.text()) || is_long(&pick.gain_over())] data-l=(title) { (cell(pick)) }
                                 }
                             } @else {
                                 td.care.long[is_long(line.why_none())] colspan="3" { "No answer: " (line.why_none()) }
@@ -71,14 +71,14 @@ fn table(answer: &[Line]) -> Markup {
 
 fn cell(pick: &Pick) -> Markup {
     let text = pick.text();
-    let (text, is_tie) = match text.strip_suffix(" (a tie)") {
-        Some(text) => (text, true),
-        None => (text.as_str(), false),
+    let (text, tie) = match text.rsplit_once(" (") {
+        Some((text, tie)) if pick.winners.len() > 1 => (text, tie.trim_end_matches(')')),
+        _ => (text.as_str(), ""),
     };
     html! {
         @if pick.winners.is_empty() { (text) } @else { strong { (text) } }
-        @if is_tie { " " (tag("a tie", Tone::Care)) }
-        @if !pick.gain.is_empty() { " " small { (pick.gain) } }
+        @if !tie.is_empty() { " " (tag(tie, Tone::Care)) }
+        @if !pick.gain.is_empty() { " " small { (pick.gain_over()) } }
     }
 }
 
@@ -110,20 +110,7 @@ fn warnings(report: &Report) -> Markup {
             part.share * 100.0
         ));
     }
-    let least = report
-        .rows
-        .iter()
-        .filter_map(|row| row.timing.as_ref())
-        .flat_map(|timing| [timing.decode.cpu_share, timing.encode.cpu_share])
-        .flatten()
-        .fold(1.0, f64::min);
-    if least < 0.9 {
-        warnings.push(format!(
-            "The machine was busy: one contender had the processor for only {:.0}% of its time. \
-             Trust ratios, not times.",
-            least * 100.0
-        ));
-    }
+    warnings.extend(report.busy_share().map(regauge_measure::busy));
     html! {
         @for warning in warnings {
             p.warning { strong { "Note: " } (warning) }
