@@ -199,6 +199,8 @@ fn cell(pick: &Pick, width_max: usize) -> Vec<(String, Style)> {
     let style = if pick.winners.is_empty() { Style::Care } else { Style::Strong };
     // A compressor stays with its level.
     let text = pick.text().replace(" + ", " +\u{a0}").replace(" -", "\u{a0}-");
+    // So does a tie with its number.
+    let text = text.replace("(a tie", "(a\u{a0}tie").replace("tie of ", "tie\u{a0}of\u{a0}");
     let winners = wrapped(&text, width_max).into_iter().map(|text| (text, style));
     let gain = wrapped(&pick.gain, width_max).into_iter().map(|text| (text, Style::Faint));
     winners.chain(gain).collect()

@@ -12,7 +12,7 @@
 //! | `class`, `module`, `class_or_module` | name | the name as text |
 //! | `regexp` | options | the pattern |
 //! | `ivars` | | map of `value` and `ivars` |
-//! | `encoding` | encoding | text where it is known, else bytes |
+//! | `encoding` | encoding | text if the encoding is known, otherwise bytes |
 //! | `symbol` | | its bytes or text in its encoding |
 //! | `raw` | | bytes of a number in a notation that Ruby does not write |
 

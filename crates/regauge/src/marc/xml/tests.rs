@@ -335,7 +335,7 @@ fn what_is_not_marcxml_at_all() {
         let error = loop {
             match reader.next(&mut builder) {
                 Ok(true) => {}
-                Ok(false) => panic!("{text} is read"),
+                Ok(false) => panic!("{text} was accepted"),
                 Err(error) => break error,
             }
         };

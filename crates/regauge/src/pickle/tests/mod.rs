@@ -59,7 +59,7 @@ fn check(bytes: &[u8], expected: Value) {
 #[track_caller]
 fn check_error(bytes: &[u8], kind: ErrorKind, offset: u64, message: &str) {
     let error = match read(bytes) {
-        Ok(value) => panic!("{} is read as {value:?}", bytes.escape_ascii()),
+        Ok(value) => panic!("{} was read as {value:?}", bytes.escape_ascii()),
         Err(error) => error,
     };
     assert!(error.message().contains(message), "{error}");
