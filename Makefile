@@ -1,35 +1,36 @@
-# Everything a contributor types. `make help` lists the targets with their comments.
+# Targets for contributors. `make help` lists them with their comments.
 
 CARGO ?= cargo
 PYTHON ?= python3
 REGAUGE := target/release/regauge
 DEMO := build/demo
 DEMO_REGAUGE := target/demo/regauge
-# `make results RUBY_SUITE=forky`: MRI and its gems as that Debian suite has them
+# `make results RUBY_SUITE=forky`: MRI and its gems from that Debian suite
 RUBY_SUITE ?=
-# Seconds for the catalogue: its nine published rows are filled in that time, with JRuby.
+# Seconds for the catalogue: enough to fill its nine published rows, with JRuby.
 DEMO_BUDGET ?= 240
-# `make results BUDGET=20` for a look; without it each task takes its own.
+# `make results BUDGET=20` for a quick look; by default each task has its own budget.
 BUDGET ?=
 # `make fuzz SECONDS=600 TARGET=json`
 SECONDS ?= 60
-# Readers of YAML that must be there for `make test`; by default those that are.
+# YAML readers that `make test` requires; by default those that are installed.
 READERS ?=
-# What is linted and tested. CI has the features of all programs, so that everything is built once.
+# What is linted and tested. CI enables the features of all programs, so that everything is built
+# once.
 FEATURES ?=
 PACKAGES := --workspace --exclude regauge-bench $(if $(FEATURES),--features $(FEATURES))
-# Servers that must be there for `make test-servers`; the others are skipped where they are not.
+# Servers that `make test-servers` requires; others are skipped if they are not available.
 REQUIRE ?=
-# `make wheel SPARK=yes` tries the data source of PySpark (450 MB); auto: where there is a Java.
+# `make wheel SPARK=yes` tests the PySpark data source (450 MB); auto: if Java is installed.
 SPARK ?= no
 
 .DEFAULT_GOAL := check
 .PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs memory clean \
   wheel wheel-check wheels languages-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer
 
-check: test                     ## The same as `test`
+check: test                     ## Same as `test`
 
-demo:                           ## The catalogue comparison and one file of each other kind, measured (the main job)
+demo:                           ## Measure the catalogue comparison and one file of each other kind (the main job)
 	$(CARGO) build --profile demo -p regauge-cli
 	$(DEMO_REGAUGE) measure --setup python ruby jruby --yes --dir build/contenders
 	@mkdir -p $(DEMO)
@@ -42,12 +43,12 @@ demo:                           ## The catalogue comparison and one file of each
 	done
 	@echo "The pages: $(DEMO)/report*/report.html; all of it in its time: $(DEMO_REGAUGE) measure --task marc-catalog"
 
-results: build                  ## The six published comparisons at their full budget, into docs/results and the README (an idle machine)
+results: build                  ## Measure the six published comparisons at full budget, into docs/results and the README (idle machine)
 	$(REGAUGE) measure --setup --yes --dir build/contenders
 	$(if $(RUBY_SUITE),$(REGAUGE) measure --setup ruby=$(RUBY_SUITE) --yes --dir build/contenders)
 	$(PYTHON) tools/results.py --regauge $(REGAUGE) $(if $(BUDGET),--budget $(BUDGET) --folder build/results)
 
-test: lint                      ## Lint, unit, conformance and command tests, other readers, documentation
+test: lint                      ## Run lint, unit, conformance and command tests, other readers, documentation
 	$(CARGO) test $(PACKAGES) --quiet
 	$(PYTHON) tools/data_check.py
 	if command -v ruby >/dev/null; then ruby tools/ruby_marshal_check.rb target/debug/regauge; else echo "skipped: no ruby"; fi
@@ -59,13 +60,13 @@ test: lint                      ## Lint, unit, conformance and command tests, ot
 	$(PYTHON) tools/results_test.py
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(PACKAGES) --no-deps --quiet
 
-test-servers:                   ## The store's tests on every server that can be had here; REGAUGE_KILLS=3 for fewer kills, as in CI
+test-servers:                   ## Run the store's tests on every available server; REGAUGE_KILLS=3 for fewer kills, as in CI
 	$(PYTHON) tools/servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))
 
-build:                          ## The release binary: target/release/regauge
+build:                          ## Build the release binary, target/release/regauge
 	$(CARGO) build --release -p regauge-cli --features servers,gateway
 
-lint:                           ## Formatting, clippy without a warning, licences of the dependencies, published figures
+lint:                           ## Check formatting, clippy, licences of the dependencies, published figures
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets $(if $(FEATURES),--features $(FEATURES)) --quiet -- -D warnings
 	$(PYTHON) tools/check_licences.py
@@ -76,43 +77,44 @@ lint:                           ## Formatting, clippy without a warning, licence
 fmt:                            ## Format the Rust code
 	$(CARGO) fmt --all
 
-data:                           ## The conformance suites and real files that tests and benchmarks use, into build/data
+data:                           ## Fetch the conformance suites and real files for tests and benchmarks into build/data
 	$(PYTHON) tools/data.py
 
-bench: build data               ## Ratios to the peers, in memory and as whole processes
+bench: build data               ## Measure the ratios to the peers, in memory and as whole processes
 	$(CARGO) run --release -p regauge-bench --bin codecs
 	$(CARGO) run --release -p regauge-bench --bin binary
 	$(CARGO) run --release -p regauge-bench --bin store
 	$(PYTHON) benches/whole.py
 
-# `make figures ONLY="codecs store"`; `python3 tools/figures.py list` has the names and the minutes.
-figures: data                   ## The published figures, measured again on an idle machine and written into docs/
+# `make figures ONLY="codecs store"`; `python3 tools/figures.py list` shows the names and the
+# minutes.
+figures: data                   ## Measure the published figures again (idle machine) and write them into docs/
 	$(PYTHON) -m venv build/figures && build/figures/bin/pip install --quiet -r benches/requirements.txt
 	build/figures/bin/python tools/figures.py run $(or $(ONLY),all); \
 	  status=$$?; $(PYTHON) tools/figures.py write && exit $$status
 
-gem:                            ## The Ruby gem, bindings/ruby/pkg/regauge.gem (needs ruby-dev, libclang-dev, rake)
+gem:                            ## Build the Ruby gem, bindings/ruby/pkg/regauge.gem (needs ruby-dev, libclang-dev, rake)
 	cd bindings/ruby && rake gem
 
-gem-source:                     ## The gem of the sources, which is compiled where it is installed
+gem-source:                     ## Build the source gem, which is compiled on installation
 	cd bindings/ruby && rake source_gem
 
-# `make gem-test PROFILE=fast` builds the extension quicker.
-gem-test:                       ## The gem: lint, its tests, and again from both gems, each in an empty folder
+# `make gem-test PROFILE=fast` builds the extension faster.
+gem-test:                       ## Lint the gem, run its tests, and again from both gems, each in an empty folder
 	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
 	cd bindings/ruby && rake lint compile test gem_test source_gem_test
 
-gem-check:                      ## The gem, built quickly: its tests, and again from the gem in an empty folder; CI runs it
+gem-check:                      ## Build the gem quickly and run its tests, and again from the gem in an empty folder; run by CI
 	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
 	cd bindings/ruby && PROFILE=fast rake lint compile test gem_test
 
-gem-test-jruby:                 ## The front for JRuby, on JRuby (from Maven; needs Java); CI runs it
+gem-test-jruby:                 ## Test the JRuby backend on JRuby (from Maven; needs Java); run by CI
 	$(PYTHON) tools/jruby_check.py --regauge target/debug/regauge
 
-gem-test-newer:                 ## The gem on the Ruby of a newer Debian (root, mmdebstrap); CI runs it
+gem-test-newer:                 ## Test the gem with the Ruby of a newer Debian (needs root, mmdebstrap); run by CI
 	tools/newer_ruby.sh
 
-test-gateway:                   ## The gateway under schemathesis (needs pip), and its page in Chromium; CI runs it
+test-gateway:                   ## Test the gateway with schemathesis (needs pip), and its page in Chromium; run by CI
 	$(CARGO) build $(if $(FEATURES),$(PACKAGES) --bin regauge,-p regauge-cli --features gateway)
 	$(PYTHON) tools/gateway_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/admin_page_check.py --regauge target/debug/regauge
@@ -120,34 +122,34 @@ test-gateway:                   ## The gateway under schemathesis (needs pip), a
 fuzz:                           ## Fuzz every target for SECONDS each, or one TARGET (needs cargo-fuzz and nightly)
 	$(PYTHON) tools/fuzz.py --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET))
 
-fuzz-check:                     ## Every fuzz target for SECONDS each on stable Rust, without AddressSanitizer; CI runs it
+fuzz-check:                     ## Fuzz every target for SECONDS each on stable Rust, without AddressSanitizer; run by CI
 	$(PYTHON) tools/fuzz.py --plain --seconds $(SECONDS)
 
-sanitize:                       ## The library's tests under AddressSanitizer (needs nightly)
+sanitize:                       ## Run the library's tests under AddressSanitizer (needs nightly)
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test -p regauge --lib --quiet \
 	  --target $(shell rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize
 
-docs:                           ## The library's documentation, in target/doc
+docs:                           ## Build the library's documentation, in target/doc
 	$(CARGO) doc --workspace --exclude regauge-bench --no-deps
 
-memory: build                   ## Peak memory of converting 1 GB files
+memory: build                   ## Measure the peak memory of converting 1 GB files
 	$(PYTHON) tools/memory_check.py --regauge $(REGAUGE)
 
-wheel: build                    ## The Python wheel, installed into a clean environment and tested there
+wheel: build                    ## Build the Python wheel and test it in a clean environment
 	$(PYTHON) tools/python_wheel.py --peers --spark $(SPARK)
 
-wheel-check:                    ## The same of a quick build, with the command that `make test` has built; CI runs it
+wheel-check:                    ## The same with a quick build, and the command that `make test` has built; run by CI
 	$(CARGO) build $(if $(FEATURES),$(PACKAGES) --bin regauge,-p regauge-cli)
 	$(PYTHON) tools/python_wheel.py --profile fast --command target/debug/regauge --peers --spark $(SPARK)
 
-languages-check:                ## One store from four languages: what `gem-check` and `wheel-check` have built; CI runs it
+languages-check:                ## Check one store from four languages, after `gem-check` and `wheel-check`; run by CI
 	$(PYTHON) tools/store_languages_check.py --regauge target/debug/regauge --need python,ruby \
 	  --python $(firstword $(wildcard build/python/venv-*/bin/python))
 
-wheels: build                   ## A wheel for every CPython that is here, and the one of the stable ABI
+wheels: build                   ## Build a wheel for every installed CPython, and the stable-ABI one
 	$(PYTHON) tools/python_wheel.py --peers --all --abi3
 
-python-test:                    ## The Python package's tests with what is built now, for work on it
+python-test:                    ## Build the Python package in place and run its tests, for development
 	cd bindings/python && $(CARGO) build --profile fast
 	cp bindings/python/target/fast/lib_regauge.so bindings/python/python/regauge/_regauge.so
 	cd bindings/python && PYTHONPATH=python $(PYTHON) -m pytest -q tests
@@ -156,5 +158,5 @@ clean:                          ## Remove what was built
 	$(CARGO) clean
 	rm -rf build
 
-help:                           ## This list
+help:                           ## Show this list
 	@awk -F ' *## ' '/^[a-z-]+:.*## / { split($$1, t, ":"); printf "  make %-16s %s\n", t[1], $$2 }' $(MAKEFILE_LIST)

@@ -1,7 +1,7 @@
-"""Keeps what a benchmark measured, for tools/figures.py.
+"""Saves benchmark measurements for tools/figures.py.
 
-A benchmark, in whichever language, appends lines of JSON to the file that REGAUGE_BENCH_JSON names:
-what was sampled of one route, or the versions of what took part. Without that variable it only prints.
+A benchmark, in any language, appends JSON lines to the file named by REGAUGE_BENCH_JSON: the
+samples of one route, or the versions of what took part. Without that variable it only prints.
 """
 
 import json
@@ -16,12 +16,12 @@ def _append(line):
 
 
 def record(table, case, route, samples, unit="s", size=0, **more):
-    """Keeps the samples of a route. The first route of a table and case is what the others are
-    compared with; `size` is in bytes, or how many values one sample stands for."""
+    """Saves the samples of a route. The first route of a table and case is the baseline for the
+    others; `size` is in bytes, or the number of values that one sample covers."""
     _append({"table": table, "case": case, "route": route, "unit": unit, "bytes": size,
              "samples": list(samples), **more})
 
 
 def versions(**found):
-    """Keeps the versions of libraries and interpreters."""
+    """Saves the versions of libraries and interpreters."""
     _append({"versions": found})

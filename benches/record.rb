@@ -2,16 +2,17 @@
 
 require "json"
 
-# Keeps what a benchmark measured, for tools/figures.py: see record.py beside this.
+# Saves benchmark measurements for tools/figures.py: see record.py.
 module Record
   module_function
 
-  # Keeps the samples of a route. The first route of a table and case is what the others are compared with.
+  # Saves the samples of a route. The first route of a table and case is the baseline for the
+  # others.
   def samples(table, kase, route, samples, unit: "s", size: 0)
     append({ table: table, case: kase, route: route, unit: unit, bytes: size, samples: samples })
   end
 
-  # Keeps the versions of libraries and interpreters.
+  # Saves the versions of libraries and interpreters.
   def versions(found)
     append({ versions: found })
   end

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Batches of 500 slices of 14 KB, fetched from SQLite and decoded to Python's objects: regauge's
-package beside Python's own sqlite3 with msgpack.
+"""Batches of 500 slices of 14 KB, fetched from SQLite and decoded to Python objects: regauge's
+package compared with Python's own sqlite3 plus msgpack.
 
     PYTHONPATH=bindings/python/python python3 benches/slices.py
 
-Both build the same dicts and lists in the same thread; `regauge.Store` also checks the checksum of
-every value. With `--codec msgpack+zstd` (again and again for more) the store keeps the documents
-compressed; the driver has them as they are. The batches are compared before anything is timed. The
-rounds take turns; what counts is the ratio of the medians, by the clock. SQLite is the engine that
-the wheel and the gem come with; `bindings/ruby/benches/slices.rb` is the same in Ruby.
+Both build the same dicts and lists in the same thread; `regauge.Store` also verifies the checksum
+of every value. With `--codec msgpack+zstd` (repeatable) the store keeps the documents compressed;
+the driver has them uncompressed. The batches are compared before anything is timed. The rounds
+alternate; the figure is the ratio of the medians of wall-clock time. SQLite is the engine that the
+wheel and the gem include; `bindings/ruby/benches/slices.rb` is the same in Ruby.
 """
 
 import argparse
@@ -32,7 +32,7 @@ SECOND = 1_000_000_000
 
 
 class Store:
-    """A series of regauge's store: a slice a second."""
+    """A series in regauge's store: a slice per second."""
 
     def __init__(self, url, codec):
         self.store = regauge.Store(url, "slices_" + codec.replace("+", "_"), codec=codec)
@@ -44,7 +44,7 @@ class Store:
             self.series.put_many((at * SECOND, one) for at, one in enumerate(part, first))
 
     def fetch(self, first):
-        """The seconds for the batch of the newest, down to the slice `first`, and the batch."""
+        """Returns the seconds for the newest batch, down to the slice `first`, and the batch."""
         began = time.perf_counter()
         found = [value for _, value in self.series.scan(from_=first * SECOND, reverse=True)]
         return time.perf_counter() - began, found
@@ -68,14 +68,14 @@ class Sqlite:
 
 
 def fetch(python, count):
-    """The seconds that the driver takes for a batch, and the batch."""
+    """Returns the seconds that the driver takes for a batch, and the batch."""
     began = time.perf_counter()
     found = [msgpack.unpackb(one) for _, one in python.rows(count)]
     return time.perf_counter() - began, found
 
 
 def made_up(number, rng):
-    """A slice as `regauge sample time-slice` makes them: a point a minute, five keys each."""
+    """Returns a slice like those of `regauge sample time-slice`: a point per minute, five keys."""
     points = [{
         "timestamp": 1_325_376_000 + 60 * (155 * number + minute),
         "active_users": rng.randint(10, 99),
@@ -88,7 +88,7 @@ def made_up(number, rng):
 
 
 def changed(value, rng):
-    """The same shape with other numbers."""
+    """Returns the same shape with different numbers."""
     if isinstance(value, dict):
         return {key: changed(one, rng) for key, one in value.items()}
     if isinstance(value, list):
@@ -99,7 +99,7 @@ def changed(value, rng):
 
 
 def measure(python, stores, slices, batch, rounds):
-    """Prints, and keeps, the rows."""
+    """Prints and saves the rows."""
     python.put([msgpack.packb(one) for one in slices])
     for store in stores.values():
         store.put(slices)

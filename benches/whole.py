@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Whole `regauge convert` processes beside the peers, on files of about 100 MB.
+"""Compares whole `regauge convert` processes with the peers, on files of about 100 MB.
 
     python3 benches/whole.py [--regauge PATH] [--megabytes 100] [--rounds 7] [--only yaml]
 
 Every command of a table runs in turn, round after round; the figures are medians of the user and
-system time that the kernel counts for the finished process, and of the clock. Outputs are
-compared before anything is timed. Peers that are not installed are named and left out:
-`cargo install xt`, the Python package `rapidyaml`, and Debian's packages `yaz` and (where it exists)
+system time that the kernel reports for the finished process, and of wall-clock time. Outputs are
+compared before anything is timed. Peers that are not installed are named and skipped: `cargo
+install xt`, the Python package `rapidyaml`, and Debian's packages `yaz` and (if it exists)
 `msgpack-tools`.
 
-The JSON is cut from the real files that `make data` gets, or generated if they are not there; the
-catalogue is what `regauge sample catalog` writes.
+The JSON is cut from the real files that `make data` fetches, or generated if they are missing; the
+catalogue is the output of `regauge sample catalog`.
 """
 
 import argparse
@@ -32,8 +32,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def run(command, output=None):
-    """Runs to the end; gives (cpu seconds, wall seconds). A file that is written is a new one:
-    ours would else wait until the disk has what replaces the old one, which the peers do not."""
+    """Runs a command to the end; returns (cpu seconds, wall seconds). An output file is always a
+    new one: otherwise ours would wait until the replacement of the old one is on disk, which the
+    peers do not."""
     for path in {output, command[-1]}:
         if path and pathlib.Path(path).name.startswith(("out.", "xt.", "yaz-", "json2msgpack.", "rapidyaml.", "bsondump.", "pymongo.")):
             pathlib.Path(path).unlink(missing_ok=True)
@@ -49,10 +50,10 @@ def run(command, output=None):
 
 
 def tables(title, size, rows, rounds):
-    """The same job twice: into files, and with the output thrown away. Writing a file costs the
-    kernel as much as converting costs us, and on a virtual machine much more at times.
+    """Runs the same job twice: into files, and with the output discarded. Writing a file costs the
+    kernel as much as converting costs us, and at times much more on a virtual machine.
 
-    `rows`: (name, arguments before the output, file that takes it; ours is told its name).
+    `rows`: (name, arguments before the output, file for the output; ours is passed its name).
     """
     to_files = [
         (name, command + [output] if name == OURS else command, None if name == OURS else output)
@@ -68,7 +69,7 @@ def tables(title, size, rows, rounds):
 
 
 OURS = "regauge convert"
-# What the tables call the files.
+# The names of the files in the tables.
 KINDS = {
     "big.json": "JSON, one array,",
     "big.ndjson": "NDJSON",
@@ -92,7 +93,7 @@ FORMATS = {
 
 
 def table(title, size, rows, rounds):
-    """`rows`: (name, command, file that takes the standard output or None)."""
+    """`rows`: (name, command, file for standard output or None)."""
     print(f"\n{title}, {size / 1e6:.0f} MB")
     samples = {name: [] for name, _, _ in rows}
     for _, command, output in rows:
@@ -114,7 +115,7 @@ def table(title, size, rows, rounds):
 
 
 def peer(name):
-    """The path of an installed peer, or None with a word on how to get it."""
+    """Returns the path of an installed peer, or None and prints how to get it."""
     found = shutil.which(name)
     if not found:
         print(f"not installed: {name}", file=sys.stderr)
@@ -127,7 +128,7 @@ def peer(name):
 
 
 def documents(data):
-    """JSON documents to make large files of: real ones, or the generator's."""
+    """Returns JSON documents to build large files from: real ones, or generated ones."""
     names = ["twitter", "canada", "citm_catalog", "github_events", "gsoc-2018"]
     if data:
         return [json.loads((data / "json" / f"{name}.json").read_text()) for name in names]
@@ -159,7 +160,7 @@ def main():
 
 
 def make_inputs(regauge, folder, data, want):
-    """big.json (one array), big.ndjson (its elements); of a catalogue big.mrc, big.xml and catalog.ndjson."""
+    """Creates big.json (an array), big.ndjson (its elements), big.mrc, big.xml, catalog.ndjson."""
     elements = []
     if data:
         twitter, canada, citm, events, gsoc = documents(data)
@@ -202,7 +203,7 @@ def make_inputs(regauge, folder, data, want):
 
 
 def json_tables(regauge, folder, rounds):
-    """JSON and NDJSON to MessagePack, and the same on two cores."""
+    """Measures JSON and NDJSON to MessagePack, and the same on two cores."""
     xt, json2msgpack = peer("xt"), peer("json2msgpack")
     for source in ("big.json", "big.ndjson", "catalog.ndjson"):
         path = folder / source
@@ -231,7 +232,7 @@ def json_tables(regauge, folder, rounds):
 
 
 def msgpack_tables(regauge, folder, rounds):
-    """MessagePack to JSON: the same data back."""
+    """Measures MessagePack to JSON: the same data back."""
     path, out = folder / "big.msgpack", folder / "out.json"
     subprocess.run([regauge, "convert", "-q", "-f", folder / "big.json", path], check=True)
     rows = [(OURS, [regauge, "convert", "-q", "-f", "--jobs", "1", str(path)], str(out))]
@@ -261,7 +262,7 @@ def yaml_tables(regauge, folder, data, want, rounds):
     jobs = [(folder / "big.json", "yaml"), (big, "json")]
     real = data and data / "yaml/legislators-current.yaml"
     if real and real.is_file():
-        # A sequence: so the file repeated is one, too.
+        # A sequence, so that repeating the file gives another one.
         piece, many = real.read_bytes(), folder / "legislators.yaml"
         with open(many, "wb") as file:
             for _ in range(max(1, want // len(piece))):
@@ -280,15 +281,15 @@ def yaml_tables(regauge, folder, data, want, rounds):
             compare(regauge, path, out, folder)
         for name, command, output in rows[1:]:
             run(command, output)
-            # xt writes some text so that it reads as a number (`3E4415`); rapidyaml gives every
-            # scalar that JSON has no word for as text.
+            # xt writes some text so that it reads as a number (`3E4415`); rapidyaml returns every
+            # scalar that is not a JSON word as text.
             strict = name == "xt" and target == "json"
             compare(regauge, out, output, folder, strict=strict)
             pathlib.Path(output).unlink()
         tables(f"{KINDS[path.name]} to {target.upper()}", path.stat().st_size, rows, rounds)
 
 
-# A document at a time, as pymongo reads a stream of them.
+# One document at a time, as pymongo reads a stream of them.
 PYMONGO = """
 import sys, bson, orjson
 with open(sys.argv[1], "rb") as file:
@@ -325,7 +326,7 @@ def bson_tables(regauge, folder, rounds):
 
 
 def same_lines(rows):
-    """The outputs hold the same documents, line by line."""
+    """Asserts that the outputs contain the same documents, line by line."""
     for _, command, output in rows:
         run(command, output)
     with open(rows[0][2], "rb") as ours, open(rows[1][2], "rb") as theirs:
@@ -346,9 +347,9 @@ def has_rapidyaml():
 
 
 def compare(regauge, ours, theirs, folder, strict=True):
-    """Two files hold the same documents: compared as what they are as NDJSON. A double may be off in
-    its last digit, which is said: xt's parser trades that for speed. A peer that is known to read
-    some values as others is not stopped for it."""
+    """Asserts that two files contain the same documents, compared as NDJSON. A double may differ in
+    its last digit, which is reported: xt's parser trades that for speed. A peer known to read some
+    values differently is not excluded for it."""
     texts = []
     for index, path in enumerate((ours, theirs)):
         text = folder / f"compare{index}.ndjson"
@@ -375,7 +376,7 @@ def compare(regauge, ours, theirs, folder, strict=True):
 
 
 def alike(mine, other):
-    """Equal, but for the last digit of doubles."""
+    """Returns whether two values are equal, except for the last digit of doubles."""
     if type(mine) is not type(other):
         return False
     if isinstance(mine, float):
@@ -388,7 +389,7 @@ def alike(mine, other):
 
 
 def marc_tables(regauge, folder, rounds):
-    """MARC 21 to MARCXML and to MARC-in-JSON, MARCXML to MARC 21."""
+    """Measures MARC 21 to MARCXML and to MARC-in-JSON, MARCXML to MARC 21."""
     yaz = peer("yaz-marcdump")
     jobs = [
         ("big.mrc", "out.xml", ["-i", "marc", "-o", "marcxml", "-f", "utf-8", "-t", "utf-8"]),

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Opens the gateway's page for administrators in headless Chromium, against a gateway that runs: tenants,
-sizes, rates and errors as the gateway's own API tells them, what its buttons do, and that the token is
-kept nowhere.
+"""Checks the gateway's admin page in headless Chromium, against a running gateway: tenants, sizes,
+rates and errors as reported by the gateway's own API, the effect of its buttons, and that the token
+is stored nowhere.
 
     python3 tools/admin_page_check.py --regauge target/debug/regauge [--shots build/shots]
 
-What it needs is in `browser_common.py`; where that is missing it says so, and checks nothing.
+Its requirements are in `browser_common.py`; if they are missing it says so, and checks nothing.
 """
 
 import argparse
@@ -28,7 +28,7 @@ STORED = """() => { try { return localStorage.length + sessionStorage.length + d
 
 
 class Gateway:
-    """A gateway with data of its own, and a token for all of it."""
+    """A gateway with its own data, and an admin token for it."""
 
     def __init__(self, regauge, folder):
         self.regauge, self.folder = regauge, folder
@@ -44,7 +44,7 @@ class Gateway:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
     def ask(self, method, path, token=None, body=None):
-        """Status and document of an answer."""
+        """Returns the status and the document of an answer."""
         request = urllib.request.Request(self.address + path, method=method, data=body)
         request.add_header("Authorization", f"Bearer {token or self.token}")
         for name in ["Content-Type", "Accept"]:
@@ -64,7 +64,7 @@ class Gateway:
 
 
 def fill(gateway):
-    """Tenants, and of the first some values, some requests and two errors; the token of the first."""
+    """Creates tenants; the first gets values, requests and two errors. Returns its token."""
     for name in TENANTS:
         status, _ = gateway.ask("POST", "/v1/admin/tenants", body=json.dumps({"id": name}).encode())
         assert status == 201, status
@@ -81,19 +81,19 @@ def fill(gateway):
 
 
 def row(page, name):
-    """The cells of a tenant, by the heads of their columns."""
+    """Returns the cells of a tenant, by column heading."""
     heads = page.locator("#main table").first.locator("thead th").all_inner_texts()
     line = page.locator("#tenants tr", has=page.get_by_role("rowheader", name=name, exact=True))
     return dict(zip(heads, line.locator("th, td").all_inner_texts()))
 
 
 def said(page, text):
-    """Waits until the page says this."""
+    """Waits until the page shows this message."""
     page.locator("#said", has_text=text).wait_for(timeout=5_000)
 
 
 def tables(checks, gateway, page, token):
-    """What the tables show, beside what the API tells."""
+    """Checks the tables against the API."""
     checks.that(page.locator("#tenants tr").count() == 100, "the first page has no 100 tenants")
     page.locator("#more").click()
     page.wait_for_function("document.querySelectorAll('#tenants tr').length === 105", timeout=5_000)
@@ -120,7 +120,7 @@ def tables(checks, gateway, page, token):
 
 
 def buttons(checks, gateway, page, token):
-    """What the buttons do, as the tenants' own requests see it."""
+    """Checks the effect of the buttons on the tenants' own requests."""
     name = TENANTS[0]
     page.get_by_role("button", name=f"Suspend {name}", exact=True).click()
     said(page, "is suspended")

@@ -1,18 +1,19 @@
-"""Whether `regauge measure` gives a decided, correct answer in time, on documents of five kinds.
+"""Checks that `regauge measure` gives a decisive, correct answer in time, on five kinds of data.
 
     python3 tools/answer_check.py --regauge target/demo/regauge --dir build/contenders
 
-Makes the documents, measures each, and prints a table of: the time it took, how many libraries were
-found, timed and usual, which runtimes have a winner, and how far the first three of each runtime
-are from known: half the width of the interval of their ratio to the best.
+Creates the documents, measures each, and prints a table of: the time it took, how many libraries
+were found, timed and usual, which runtimes have a winner, and the precision of the first three of
+each runtime: half the width of the interval of their ratio to the best.
 
     --quick           also with --quick, which may take 15 s
     --busy            also while another process keeps one core busy
-    --repeat N        measures each document N times, and says how far the ratios of the first three
-                      moved between runs, and in how many pairs of runs a row's intervals overlap
-    --budgets 5,20    runs of these budgets, which must end within 3 s of them
-    --large           a JSON array of 40 MB, too
-    --only KIND       legislators, types, yaml, marc, msgpack or large; may be repeated
+    --repeat N        measures each document N times, and reports how much the ratios of the first
+                      three varied between runs, and in how many pairs of runs a row's intervals
+                      overlap
+    --budgets 5,20    runs with these budgets, which must end within 3 s of them
+    --large           also a JSON array of 40 MB
+    --only KIND       legislators, types, yaml, marc, msgpack or large; repeatable
 
 The exit status is 0 when everything is within its target: 60 s, 15 s, every runtime decided, the
 first three within 5% (10% while a core is busy).
@@ -51,7 +52,7 @@ def arguments():
 
 
 def make(regauge, folder, large):
-    """The documents, by kind."""
+    """Creates the documents, by kind."""
     run = lambda *words: subprocess.run([regauge, *words], check=True, stdout=subprocess.DEVNULL)
     files = {
         "legislators": folder / "legislators.json",
@@ -96,7 +97,7 @@ def busy_core(is_busy):
 
 
 def measure(options, file, report, *words):
-    """The report, and the seconds that the command took."""
+    """Returns the report, and the seconds that the command took."""
     command = [options.regauge, "measure", str(file), "--dir", options.dir, "--progress", "never"]
     command += ["--json", str(report), "--force", *words]
     began = time.monotonic()
@@ -112,7 +113,7 @@ def spread(estimate):
 
 
 def front(report):
-    """The first rows of each runtime's plain values behind the best, with their ratios."""
+    """Returns the first rows of each runtime's plain values after the best, with their ratios."""
     groups = {}
     for row in report["rows"]:
         if row["timing"] and row["gives"] == "data":
@@ -125,7 +126,7 @@ def front(report):
 
 
 def answer(report, took, target):
-    """What a report says, as a line of the table."""
+    """Summarises a report as a line of the table."""
     wanted = [one for one in report["verdict"]["fields"] if one["gives"] == "data"]
     decided = [
         one["runtime"]
@@ -159,7 +160,7 @@ def percent(share):
 
 
 def overlaps(reports):
-    """The share of pairs of runs in which intervals of a row overlap, over all rows."""
+    """Returns the share of pairs of runs in which a row's intervals overlap, over all rows."""
     agreed = pairs = 0
     for one, other in itertools.combinations(reports, 2):
         rows = {(row["runtime"], row["contender"]): row for row in other["rows"] if row["timing"]}
@@ -176,7 +177,7 @@ def overlaps(reports):
 
 
 def moved(reports):
-    """How far the ratio of a front row moved between two runs, at most and at the median."""
+    """Returns how much a top row's ratio varied between two runs, at most and at the median."""
     moves = []
     for one, other in itertools.combinations(reports, 2):
         first, second = front(one), front(other)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Chromium for the checks that look at pages: the report's, and the gateway's for administrators.
+"""Runs Chromium for the checks of pages: the report's, and the gateway's admin page.
 
-    python3 tools/browser_common.py        gets playwright into build/browser
+    python3 tools/browser_common.py        installs playwright into build/browser
 
-A check needs Chromium and the Python package playwright, which drives it and is used without its own
-browsers. Where one of them is missing the check says so and looks at nothing.
+A check needs Chromium and the Python package playwright, which drives it and is used without its
+own browsers. If one of them is missing, the check says so and does nothing.
 """
 
 import os
@@ -18,7 +18,7 @@ VENV = ROOT / "build/browser"
 PLAYWRIGHT = "playwright==1.65.2"
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
-# Text whose contrast to what is behind it is below 4.5 to 1 (WCAG 2.2, 1.4.3).
+# Text with a contrast to its background below 4.5 to 1 (WCAG 2.2, 1.4.3).
 CONTRAST = """() => {
   const parse = text => { const n = text.match(/[\\d.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
   const light = ([r, g, b]) => { const f = v => { v /= 255; return v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; };
@@ -43,7 +43,7 @@ CONTRAST = """() => {
 
 
 class Checks:
-    """How many checks were made, and what they found."""
+    """Counts the checks, and collects what they found."""
 
     def __init__(self):
         self.done = 0
@@ -56,14 +56,14 @@ class Checks:
 
 
 def setup():
-    """Gets playwright, where it is not there yet."""
+    """Installs playwright, unless it is there already."""
     if not (VENV / "bin/python").exists():
         subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
         subprocess.run([str(VENV / "bin/python"), "-m", "pip", "install", "--quiet", PLAYWRIGHT], check=True)
 
 
 def look(name, act):
-    """Has `act` look at pages with a browser and a `Checks`; the status to exit with."""
+    """Calls `act` with a browser and a `Checks`; returns the exit status."""
     own = VENV / "bin/python"
     try:
         from playwright.sync_api import sync_playwright

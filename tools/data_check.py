@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks tools/data.py against a server that stands in for GitHub: downloads, checksums, what it says."""
+"""Tests tools/data.py with a stand-in for GitHub: downloads, checksums, messages."""
 
 import http.server
 import io

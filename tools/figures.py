@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks whose figures are published, keeps what they measured, and writes the tables.
+"""Runs the benchmarks with published figures, saves their measurements, and writes the tables.
 
-    python3 tools/figures.py list                       what there is, and how long each takes
-    python3 tools/figures.py run [--built] NAME… | all  runs them, and keeps docs/results/bench/NAME.json
-    python3 tools/figures.py write                      writes every table of docs/ from what is kept
-    python3 tools/figures.py check                      fails where a page says something else; `make lint`
+    python3 tools/figures.py list                       lists them, and how long each takes
+    python3 tools/figures.py run [--built] NAME… | all  runs them, saves docs/results/bench/NAME.json
+    python3 tools/figures.py write                      writes every table in docs/ from those files
+    python3 tools/figures.py check                      fails if a page differs from them; `make lint`
 
-A table stands in a page between `<!-- figures: NAME TABLE -->` and `<!-- /figures -->`, and is never
-edited by hand. `about` is a table, too: machine, date, versions and command of NAME, which every page
-with a table of NAME has to show. tools/figures_tables.py says what NAME runs and how its tables look.
+A table is embedded in a page between `<!-- figures: NAME TABLE -->` and `<!-- /figures -->`, and is
+never edited by hand. `about` is also a table: machine, date, versions and command of NAME, which
+every page with a table of NAME must show. tools/figures_tables.py defines what NAME runs and how
+its tables look.
 
-A benchmark appends what it measured to the file that REGAUGE_BENCH_JSON names (benches/record.py).
-What is kept of each route is the median, least and most of its samples, and of the ratios to the
+A benchmark appends its measurements to the file named by REGAUGE_BENCH_JSON (benches/record.py).
+For each route, the median, minimum and maximum of its samples are saved, and of the ratios to the
 first route of its table and case, round by round.
 
-Figures that cannot be measured again here may be kept as they were published: a file with `by_hand`,
-which says when and from where, and the lines of each table. The page shows that.
+Figures that cannot be measured again here may be kept as published: a file with `by_hand`, which
+says when and from where, and the lines of each table. The page shows that.
 """
 
 import argparse
@@ -38,7 +39,7 @@ MARKER = re.compile(r"<!-- figures: (\S+) (\S+) -->\n(.*?)<!-- /figures -->", re
 
 
 def said(*command):
-    """What a command prints, or nothing where it cannot be run."""
+    """Returns what a command prints, or nothing if it cannot be run."""
     try:
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
     except OSError:
@@ -46,7 +47,7 @@ def said(*command):
 
 
 def machine():
-    """What a reader needs to know before comparing with figures of another machine."""
+    """Returns what a reader needs to know before comparing figures with another machine's."""
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     system = re.search(r'PRETTY_NAME="?([^"\n]*)', Path("/etc/os-release").read_text())
     return {"processor": cpu[1].strip() if cpu else platform.machine(), "cores": len(os.sched_getaffinity(0)),
@@ -55,24 +56,24 @@ def machine():
 
 
 def built_from():
-    """Our version: the package's and the commit's, marked where something else than docs/ was changed."""
+    """Returns the versions of the package and the commit, marked if anything but docs/ changed."""
     version = re.search(r'(?m)^version = "(.*)"', (ROOT / "Cargo.toml").read_text())
     changed = said("git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs")
     return f"{version[1] if version else '?'}, {said('git', 'describe', '--always')}{'-changed' if changed else ''}"
 
 
 def crates(names):
-    """The versions in Cargo.lock that regauge-bench is built with."""
+    """Returns the versions in Cargo.lock that regauge-bench is built with."""
     lock = (ROOT / "Cargo.lock").read_text()
     ours = re.search(r'name = "regauge-bench"\n.*?dependencies = \[(.*?)\]', lock, re.DOTALL)[1]
     all_of_them = dict(re.findall(r'name = "(.*)"\nversion = "(.*)"', lock))
-    # The version stands beside the name where the lock has several.
+    # The version follows the name if the lock has several.
     return {name: version or all_of_them[name] for name, version in re.findall(r'"(\S+?)(?: (\S+))?"', ours)
             if name in names}
 
 
 def condensed(lines):
-    """Of each route, what is kept of its samples."""
+    """Summarises the samples of each route."""
     first, rows = {}, []
     for line in lines:
         samples = line.pop("samples")
@@ -90,7 +91,7 @@ def condensed(lines):
 
 
 def run(name, built, profile):
-    """Runs a benchmark and keeps what it measured."""
+    """Runs a benchmark and saves its measurements."""
     program = PROGRAMS[name]
     words = {"profile": profile, "target": "debug" if profile == "dev" else profile, "python": sys.executable,
              "ruby": os.environ.get("RUBY", "ruby")}
@@ -125,7 +126,7 @@ def run(name, built, profile):
 
 
 def rendering(name, table):
-    """The lines of a table; an error in words where there are none."""
+    """Returns the lines of a table, or an error message if there are none."""
     path = KEPT / f"{name}.json"
     if not path.is_file():
         raise LookupError(f"there is no {path.relative_to(ROOT)}; python3 tools/figures.py run {name}")
@@ -142,7 +143,7 @@ def rendering(name, table):
 
 
 def pages(act):
-    """Gives every page with markers, as it is and as it should be. Returns what is wrong with them."""
+    """Calls `act` with every page that has markers, old and new. Returns the problems found."""
     wrong, used = [], set()
     for path in sorted((ROOT / "docs").rglob("*.md")):
         text = path.read_text()
@@ -197,7 +198,7 @@ def main():
         unknown = [name for name in names if name not in PROGRAMS]
         if unknown or not names:
             parser.error(f"found {unknown or 'no name'}, expected all or some of: {', '.join(PROGRAMS)}")
-        # One that cannot be run here does not keep the others from being run.
+        # One that cannot be run here does not stop the others.
         failed = []
         for name in names:
             try:

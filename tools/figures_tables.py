@@ -1,35 +1,36 @@
-"""What each published benchmark runs, and how its tables look. Used by tools/figures.py."""
+"""Defines what each published benchmark runs, and how its tables look. Used by tools/figures.py."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass
 class Program:
-    """A benchmark. Commands are run in a shell, in the repository; {profile}, {target}, {python} and
-    {ruby} are filled in."""
+    """A benchmark. Commands are run in a shell, in the repository; {profile}, {target}, {python}
+    and {ruby} are filled in."""
 
     what: str
     minutes: int
     run: list
     build: list
     crates: tuple = ()
-    # What to ask for the versions that neither Cargo.lock nor the benchmark itself tells.
+    # Sources of versions that are neither in Cargo.lock nor reported by the benchmark.
     versions: dict = field(default_factory=dict)
 
     def shown(self):
-        """The commands as a reader would repeat them."""
+        """Returns the commands as a reader would repeat them."""
         return self.build + self.run
 
 
 def bench(name, what, minutes, *crates, words="", before="", versions=()):
-    """A program of the crate regauge-bench."""
+    """Returns a program of the crate regauge-bench."""
     return Program(what, minutes, [f"{before}target/{{target}}/{name}{words}"],
                    [f"cargo build --profile {{profile}} -p regauge-bench --bin {name}"], crates, dict(versions))
 
 
 COMMAND = ["cargo build --profile {profile} -p regauge-cli"]
-# A command to compare with, into the folder that figures.py puts before the path. The others are
-# measured where they are installed: yaz-marcdump (Debian's yaz), bsondump (MongoDB's database tools).
+# Installs a command to compare with into the folder that figures.py puts first in the path. The
+# others are measured where they are installed: yaz-marcdump (Debian's yaz), bsondump (MongoDB's
+# database tools).
 PEERS = ["command -v build/figures/bin/xt || cargo install --quiet --root build/figures xt || true"]
 PACKAGE = ["cd bindings/python && cargo build --profile {profile}",
            "cp bindings/python/target/{target}/lib_regauge.so bindings/python/python/regauge/_regauge.so"]
@@ -39,7 +40,7 @@ RUBY = "{ruby} -Ibindings/ruby/lib bindings/ruby/benches/"
 GATEWAY = ["cargo build --profile {profile} -p regauge-gateway --example load"]
 LOAD = "target/{target}/examples/load "
 
-# In the order in which they matter to a reader.
+# Ordered by relevance to a reader.
 PROGRAMS = {
     "codecs": bench("codecs", "JSON and MessagePack in memory", 2,
                     "serde_json", "rmp-serde", "sonic-rs", "simd-json", words=" 11"),
@@ -76,7 +77,7 @@ PROGRAMS = {
 
 
 def about(result):
-    """Where a table comes from: the block `about`."""
+    """Returns the origin of a table: the block `about`."""
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     machine = result["machine"]
     place = ", ".join(part for part in (
@@ -91,7 +92,7 @@ def about(result):
 
 
 def amount(value, unit):
-    """A quantity with three digits."""
+    """Formats a quantity with three digits."""
     scale = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}.get(unit)
     if scale is None:
         return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
@@ -101,17 +102,17 @@ def amount(value, unit):
 
 
 def digits(value):
-    """A number with about three digits, without an exponent."""
+    """Formats a number with about three digits, without an exponent."""
     return f"{value:,.0f}" if value >= 99.5 else f"{value:.1f}" if value >= 9.95 else f"{value:.2f}"
 
 
 def times(ratio, goal=1.0):
-    """How many times as long as ours; what falls short is in bold."""
+    """Formats a multiple of our time; where we are slower, in bold."""
     return f"**{ratio:.2f}x**" if ratio < goal - 0.005 else f"{digits(ratio)}x"
 
 
 def spread(ratio, goal=1.0):
-    """A ratio with those of the rounds; what falls short is in bold."""
+    """Formats a ratio with those of the rounds; where we are slower, in bold."""
     median, least, most = ratio
     shown = f"{median:.2f}" if median < 9.95 else digits(median)
     shown = f"**{shown}**" if median < goal - 0.005 else shown
@@ -119,12 +120,12 @@ def spread(ratio, goal=1.0):
 
 
 def at_most(value, goal, unit):
-    """A quantity that is to be small, in bold where it is not."""
+    """Formats a quantity that should be small, in bold if it is not."""
     return f"**{value:.1f}{unit}**" if value > goal else f"{value:.1f}{unit}"
 
 
 def rate(row):
-    """Bytes a second."""
+    """Formats bytes per second."""
     scale = {"ns": 1e9, "us": 1e6, "s": 1.0}[row["unit"]]
     megabytes = row["bytes"] / row["median"] * scale / 1e6
     return f"{megabytes / 1e3:.2f} GB/s" if megabytes >= 995 else f"{digits(megabytes)} MB/s"
@@ -139,7 +140,7 @@ def unique(values):
 
 
 def header(first, *names):
-    """The head of a table: the first column is text."""
+    """Returns the head of a table: the first column is text."""
     return ["| " + " | ".join((first, *names)) + " |", "|---|" + "--:|" * len(names)]
 
 
@@ -148,14 +149,14 @@ def line(*cells):
 
 
 def routes(table, title=None):
-    """A row for each route, a column for each case: the speed of ours, then how long the others take."""
+    """Builds a row per route, a column per case: our speed, then the others' time as a multiple."""
     def render(result):
         rows = of(result, table)
         cases = unique(row["case"] for row in rows)
         text = header(title or f"{table}, peer's time over ours", *cases)
         for at, route in enumerate(unique(row["route"] for row in rows)):
             found = {row["case"]: row for row in rows if row["route"] == route}
-            # Bold is for what peers are faster at.
+            # Bold marks where peers are faster.
             goal = 0.0 if route.startswith("regauge") else 1.0
             shown = [(times(found[case]["ratio"][0], goal) if at else rate(found[case])) if case in found
                      else "cannot read it" for case in cases]
@@ -165,7 +166,7 @@ def routes(table, title=None):
 
 
 def label(table):
-    """What a table of bindings/python/benches/compare.py is called in a page."""
+    """Returns the heading of a table of bindings/python/benches/compare.py."""
     words = table.split(" ")
     said = LABELS.get(table) or " ".join([LABELS.get(words[0], words[0]), *words[1:]])
     return said.replace("YAML 1.1 loads", "YAML loads, schema 1.1")
@@ -180,7 +181,7 @@ LABELS = {
 
 
 def fastest(rows, table, case):
-    """The route of ours, and that of the fastest peer; nothing where it was not measured."""
+    """Returns our route, and that of the fastest peer; nothing if it was not measured."""
     here = [row for row in rows if row["table"] == table and row["case"] == case]
     if len(here) < 2:
         return None
@@ -188,7 +189,7 @@ def fastest(rows, table, case):
 
 
 def operations(title, *tables, goals=False):
-    """A row for each table, a column for each case: the fastest peer's time over ours."""
+    """Builds a row per table and a column per case: the fastest peer's time over ours."""
     def render(result):
         rows = of(result, *tables)
         cases = unique(row["case"] for row in rows)
@@ -205,7 +206,7 @@ def operations(title, *tables, goals=False):
 
 
 def listing(table, first, size=None, only=lambda case: True):
-    """A row for each case: ours, and each peer with its ratio and those of the rounds."""
+    """Builds a row per case: ours, and each peer with its ratio and those of the rounds."""
     def render(result):
         rows = [row for row in of(result, table) if only(row["case"])]
         peers = unique(row["route"] for row in rows if row is not next(r for r in rows if r["case"] == row["case"]))
@@ -220,7 +221,7 @@ def listing(table, first, size=None, only=lambda case: True):
 
 
 def amounts(table, first):
-    """A row for each case: what was measured of every route."""
+    """Builds a row per case: the measurements of every route."""
     def render(result):
         rows = of(result, table)
         names = unique(row["route"] for row in rows)
@@ -233,12 +234,12 @@ def amounts(table, first):
 
 
 def each(row):
-    """The time for one of the values that a sample stands for."""
+    """Returns the time per value of a sample."""
     return amount(row["median"] / row["bytes"], row["unit"])
 
 
 def whole(result):
-    """Whole processes: our MB for each second of processor time, and what the peers take."""
+    """Builds whole-process rows: our MB per second of CPU time, and the peers' multiples."""
     rows = [row for row in of(result, "processor time") if "over cores" not in row["case"]]
     text = header("", "regauge, MB per CPU second", "peer", "peer's time over ours")
     for case in unique(row["case"] for row in rows):
@@ -250,7 +251,7 @@ def whole(result):
 
 
 def cores(result):
-    """The same conversion on one core and on two."""
+    """Compares the same conversion on one core and on two."""
     text = header("", "by the clock", "processor time", "speed by the clock")
     clock, cpu = ([row for row in of(result, table) if "over cores" in row["case"]]
                   for table in ("clock", "processor time"))
@@ -261,7 +262,7 @@ def cores(result):
 
 
 def memory(result):
-    """The most memory that conversions were resident in."""
+    """Shows the peak resident memory of conversions."""
     text = header("`regauge …`", "peak")
     for row in of(result, "peak memory"):
         text.append(line(f"`{row['case']}`", amount(row["median"], "MB")))
@@ -269,7 +270,7 @@ def memory(result):
 
 
 def slices(result):
-    """A column for each codec: the driver's time over the store's."""
+    """Builds a column per codec: the driver's time over the store's."""
     tables = unique(row["table"] for row in result["rows"])
     text = header("driver's time over the store's", "driver", *tables)
     for case in unique(row["case"] for row in result["rows"]):
@@ -279,7 +280,7 @@ def slices(result):
 
 
 def gateway(result):
-    """What a gateway bears, answering from its memory and from the database."""
+    """Shows a gateway's throughput, answering from its memory and from the database."""
     found = {(row["table"], row["case"], row["route"]): row for row in result["rows"]}
     text = header("", "wanted", "documents read lately", "each from the database")
     get = [found["get", case, "regauge"] for case in ("memory", "database")]
@@ -292,7 +293,7 @@ def gateway(result):
 
 
 def tenants(result):
-    """What many tenants cost against one."""
+    """Shows the cost of many tenants relative to one."""
     found = {(row["case"], row["route"]): row for row in result["rows"]}
     text = header("", "wanted", "documents read lately", "each from the database")
     cost = lambda row: " to ".join(  # noqa: E731
@@ -308,7 +309,7 @@ def tenants(result):
 
 
 def soak(result):
-    """Memory over the minutes of a soak."""
+    """Shows memory over the minutes of a soak."""
     found = {row["route"]: row for row in result["rows"]}
     requests, seconds = found["requests"]["median"], found["seconds"]["median"]
     return [f"{requests:,.0f} requests in {seconds:.0f} s, {requests / seconds:,.0f} a second; resident memory: "
@@ -329,7 +330,7 @@ RUBY_MARC = (
 
 
 def single(*tables):
-    """A row for each table that has one input only."""
+    """Builds a row for each table with a single input."""
     def render(result):
         text = header("", "peer", "peer's time over ours")
         for table in tables:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/figures.py: what it keeps, what it renders, and what its check refuses."""
+"""Tests tools/figures.py: what it saves, what it renders, and what its check refuses."""
 
 import json
 import tempfile

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Fuzzes every target (or one) for some seconds, starting from corpus/.
+"""Fuzzes every target (or one) for some seconds each, starting from corpus/.
 
     python3 tools/fuzz.py [--seconds 60] [--target json] [--plain]
 
 Needs `cargo install cargo-fuzz` and a nightly toolchain. New inputs stay in fuzz/corpus/, crashes
-in fuzz/artifacts/; neither is committed. `--plain` needs neither: libFuzzer and its coverage, without
-AddressSanitizer, from one seed so that two runs try much the same; nothing is kept but crashes.
-Ends with 1 when a target fails.
+in fuzz/artifacts/; neither is committed. `--plain` needs neither: libFuzzer and its coverage,
+without AddressSanitizer, from a fixed seed so that two runs try much the same inputs; only crashes
+are kept. Exits with 1 if a target fails.
 """
 
 import argparse
@@ -22,14 +22,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEEDS = {"ndjson": "json", "marc_json": "json", "pairs": "json", "yaml_writer": "msgpack"}
 
 
-# What cargo-fuzz passes, as far as a stable compiler takes it.
+# The flags of cargo-fuzz, as far as a stable compiler accepts them.
 COVERAGE = ["--cfg", "fuzzing", "-Cpasses=sancov-module", "-Cllvm-args=-sanitizer-coverage-level=4",
             "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
             "-Cllvm-args=-sanitizer-coverage-pc-table", "-Cllvm-args=-sanitizer-coverage-trace-compares"]
 
 
 def build_plain(targets):
-    """Builds the targets with the compiler that is there; gives their programs' folder."""
+    """Builds the targets with the installed compiler; returns the folder of the programs."""
     version = subprocess.run(["rustc", "-vV"], check=True, capture_output=True, text=True).stdout
     host = re.search(r"^host: (\S+)$", version, re.MULTILINE).group(1)
     folder = ROOT / "fuzz/target/plain"

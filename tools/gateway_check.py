@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs schemathesis over the gateway's own OpenAPI document, against a gateway that runs.
+"""Runs schemathesis on the gateway's own OpenAPI document, against a running gateway.
 
     python3 tools/gateway_check.py --regauge target/debug/regauge [--examples 60]
 
-schemathesis comes from pip, into an environment under build/; where it cannot be had, the check is
-skipped and says so.
+schemathesis is installed with pip, into an environment under build/; if it is unavailable, the
+check is skipped with a message.
 """
 
 import argparse
@@ -22,17 +22,17 @@ import urllib.request
 VERSION = "4.32.5"
 FOLDER = pathlib.Path("build/schemathesis")
 
-# What a token of a tenant does, and what one of the gateway does. The public addresses are in the
-# first part: they take no notice of a token.
+# What a tenant's token allows, and what a gateway token allows. The public addresses are in the
+# first part: they ignore tokens.
 PARTS = [
     ("tenant", r"^/(v1/(objects|batch|series)|health|ready|openapi)"),
     ("gateway", r"^/v1/admin"),
 ]
 
 
-# What a valid request may be answered with, by the document's own rules: no schema of a request says
-# that a tag is the value's own (412), what a client accepts is spoken here (406), or a key of
-# idempotency was used for this request before (422). 400 and 415 are not among them.
+# Permitted answers to a request that is valid by the document's own rules: no request schema can
+# express that a tag is the value's own (412), that an accepted type is supported here (406), or
+# that an idempotency key was used for this request before (422). 400 and 415 are not among them.
 CHECKS = """
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "3xx", 401, 403, 404, 406, 409, 412, 422, 429]
@@ -40,7 +40,7 @@ expected-statuses = ["2xx", "3xx", 401, 403, 404, 406, 409, 412, 422, 429]
 
 
 def install():
-    """The schemathesis command, or nothing."""
+    """Returns the schemathesis command, or nothing."""
     command = FOLDER / "bin" / "schemathesis"
     if not command.exists():
         made = subprocess.run([sys.executable, "-m", "venv", FOLDER], capture_output=True)
@@ -70,7 +70,7 @@ def main():
             command = [regauge, "store", "tenants", "--data", folder / "data", *words]
             return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
-        # JSON holds all that a generator of JSON can think of; what a codec refuses is tested
+        # JSON holds everything that a generator of JSON can produce; what a codec refuses is tested
         # elsewhere.
         tenants("create", "fuzzed", "--codec", "json")
         tokens = {"tenant": tenants("token", "create", "fuzzed"), "gateway": tenants("token", "create")}
@@ -113,7 +113,7 @@ def main():
 
 
 def wait(log, server):
-    """The address that the gateway says it listens on."""
+    """Returns the address that the gateway reports."""
     for _ in range(200):
         found = re.search(r'"address":"(http://[^"]+)"', log.read_text())
         if found:

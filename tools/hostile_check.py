@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Gives the command what an attacker would send, in every format: bombs of references, deep nesting,
-lengths of what is not there. Each has to be refused with exit status 1 within 64 MiB of memory.
+"""Sends the command what an attacker would, in every format: reference bombs, deep nesting, lengths
+without content. Each must be refused with exit status 1 within 64 MiB of memory.
 
     python3 tools/hostile_check.py --regauge target/release/regauge
 
-The time of each is printed and not judged: it is a matter of the machine. On an idle one all are
-done within a tenth of a second.
+The time of each is printed but not judged: it depends on the machine. On an idle one, all finish
+within a tenth of a second.
 """
 
 import argparse
@@ -100,7 +100,8 @@ def main():
             process.returncode = os.waitstatus_to_exitcode(status)
             took = time.monotonic() - start
             fits = usage.ru_maxrss <= MEMORY_KIB
-            # A count that the target cannot hold is refused for its sake; all else is broken, or beyond a limit.
+            # A count that the target cannot hold is refused because of the target; all else is
+            # broken, or exceeds a limit.
             expected = 3 if name == "length.cbor" else 1
             refused = process.returncode == expected and message.startswith("regauge: ") and not output.exists()
             print(f"{name:<26}{took:7.3f} s {usage.ru_maxrss:8} KiB  exit {process.returncode}")

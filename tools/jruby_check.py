@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the tests of the gem's front for JRuby, on JRuby.
+"""Runs the tests of the gem's JRuby backend, on JRuby.
 
     python3 tools/jruby_check.py --regauge target/debug/regauge
 
-JRuby is the jar that JRUBY_JAR names, one that Maven has fetched before, or one that it fetches now.
-Where there is no Java, or no jar to be had, it says so and does nothing.
+JRuby is the jar named by JRUBY_JAR, one that Maven has fetched before, or one that it fetches now.
+Without Java, or without a jar, it says so and does nothing.
 """
 
 import argparse
@@ -21,13 +21,13 @@ ARTIFACT = f"org.jruby:jruby-complete:{VERSION}"
 
 
 def skip(reason):
-    """Ends without a failure, and says why."""
+    """Exits successfully, with the reason."""
     print(f"skipped: {reason}")
     sys.exit(0)
 
 
 def jar():
-    """The path of JRuby's jar."""
+    """Returns the path of JRuby's jar."""
     if named := os.environ.get("JRUBY_JAR"):
         return pathlib.Path(named)
     fetched = pathlib.Path.home() / f".m2/repository/org/jruby/jruby-complete/{VERSION}/jruby-complete-{VERSION}.jar"

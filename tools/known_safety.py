@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Gathers what hostile documents did into lab/safety/known.json, which the binary carries.
+"""Collects the effects of hostile documents in lab/safety/known.json, part of the binary.
 
-    regauge measure FILE --safety only --json REPORT.json     # tries everybody that is set up
+    regauge measure FILE --safety only --json REPORT.json     # tests every installed library
     python3 tools/known_safety.py REPORT.json [REPORT.json ...]
 
-Results that the file has already stay, unless a report has newer ones for the same key. The key is
-that of crates/regauge-measure/src/safety/known.rs.
+Existing results stay, unless a report has newer ones for the same key. The key is that of
+crates/regauge-measure/src/safety/known.rs.
 """
 
 import json
@@ -33,7 +33,7 @@ def main() -> None:
             if row.get("safety"):
                 runtime = ".".join(row["runtime_version"].split(".")[:2])
                 known[f"{version} {runtime}: {row['contender']} {row['version']}"] = row["safety"]
-    # A line each, so that a change shows.
+    # One line each, so that diffs are readable.
     lines = (f"  {json.dumps(key)}: {json.dumps(known[key])}" for key in sorted(known))
     TARGET.parent.mkdir(exist_ok=True)
     TARGET.write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the MARC-8 tables of regauge from the Library of Congress code tables.
+"""Writes the MARC-8 tables of regauge from the Library of Congress code tables.
 
     tools/marc8_tables.py            write crates/regauge/src/marc/marc8/table.rs
     tools/marc8_tables.py --check    compare with the committed file, write nothing
@@ -119,7 +119,7 @@ def choose(code):
 
 
 def compare(ours, theirs):
-    """One line for each code on which the two sources differ."""
+    """Yields one line for each code on which the two sources differ."""
     lines = []
     for key in sorted(set(ours) | set(theirs)):
         a, b = ours.get(key), theirs.get(key)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes corpus/marc: small records made up here, each showing one thing.
+"""Writes corpus/marc: small made-up records, each demonstrating one thing.
 
 Run from the root of the repository: python3 tools/marc_corpus.py
-The messages of the invalid files are written by: BLESS=1 cargo test -p regauge --test corpus
+The messages for the invalid files are written by: BLESS=1 cargo test -p regauge --test corpus
 """
 
 import os
@@ -12,7 +12,7 @@ MARC8 = "00000nam  2200000   4500"
 
 
 def record(leader, fields, length=None, base=None, directory=None):
-    """The bytes of a record with right numbers, unless told otherwise."""
+    """Returns the bytes of a record with correct numbers, unless overridden."""
     entries, data = b"", b""
     for tag, content in fields:
         content = content if isinstance(content, bytes) else content.encode()

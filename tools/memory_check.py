@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Converts gigabyte files and prints the most memory that each conversion was resident in.
+"""Converts gigabyte files and prints the peak resident memory of each conversion.
 
     python3 tools/memory_check.py [--regauge target/release/regauge] [--bytes 1000000000]
                                   [--only yaml] [--limit-mb 64]
 
-Makes one JSON array, one NDJSON file, one YAML sequence and one MARC file of that size in the
-temporary folder, out of a sample of documents that is repeated, and takes them away again. Ends with
-status 1 when a conversion fails or takes more than the limit.
+Creates one JSON array, one NDJSON file, one YAML sequence and one MARC file of that size in the
+temporary folder, by repeating a sample of documents, and removes them afterwards. Exits with 1 if a
+conversion fails or exceeds the limit.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def sample(regauge, kind, count, to):
 
 
 def repeat(path, piece, size, before=b"", between=b"", after=b""):
-    """Writes `piece` again and again until the file has that size."""
+    """Writes `piece` repeatedly until the file has that size."""
     with open(path, "wb") as file:
         file.write(before)
         written = 0
@@ -43,8 +43,8 @@ NAMES = ("array.json", "lines.ndjson", "sequence.yaml", "catalog.mrc")
 
 
 def make(regauge, folder, size):
-    """Writes the inputs. A process of its own does it: Linux counts the memory of the process that
-    starts a command as the command's, so the one that measures has to stay small."""
+    """Writes the inputs. This runs in a separate process: Linux counts the memory of the process
+    that starts a command as the command's, so the measuring one must stay small."""
     types = sample(regauge, "types", 20_000, "ndjson")
     paths = {name: os.path.join(folder, name) for name in NAMES}
     array = b",\n".join(types.splitlines())
@@ -62,8 +62,8 @@ def drain(pipe):
 
 
 def run(command):
-    """Exit status, peak resident bytes, CPU seconds and seconds of a command whose output goes to a
-    pipe."""
+    """Returns exit status, peak resident bytes, CPU seconds and wall seconds of a command whose
+    output goes to a pipe."""
     began = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     reader = threading.Thread(target=drain, args=(process.stdout,))
@@ -149,7 +149,7 @@ def main():
                 f"{shown}{'' if good else f'  <-- FAILED (status {status})'}",
                 flush=True,
             )
-            # What the next case reads stays until then.
+            # The next case's input stays until then.
             if name.startswith("OUT."):
                 os.remove(path)
             if output not in (None, "-") and not any(output == other for other, _, _ in CASES):

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds and tests the gem on the Ruby of a newer Debian, which is unpacked into a folder:
+# Builds and tests the gem with the Ruby of a newer Debian, unpacked into a folder:
 #
 #   sudo tools/newer_ruby.sh
 #
-# SUITE says which Debian (forky), NEWER_RUBY the folder (build/newer-ruby; it is kept for the next
-# time), TASKS what rake is to do there (compile test gem_test), PROFILE what cargo builds with.
-# Skipped with a message for others than root, and where mmdebstrap or the suite cannot be had.
+# SUITE is the Debian suite (forky), NEWER_RUBY the folder (build/newer-ruby; it is kept for the
+# next time), TASKS the rake tasks to run (compile test gem_test), PROFILE the cargo profile.
+# Skipped with a message if not run as root, or if mmdebstrap or the suite is unavailable.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,7 +30,7 @@ if [ ! -x "$root/usr/bin/ruby" ]; then
     { rm -rf "$root"; skip "the suite $suite cannot be had"; }
 fi
 
-# What is built for that Ruby is none for this one, whose own stands there before and after.
+# Builds for that Ruby are useless for this one, whose own are there before and after.
 extension=bindings/ruby/lib/regauge/native.so
 places=()
 leave() {

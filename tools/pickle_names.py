@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes crates/regauge/src/pickle/table_names.rs: the names that Python 3 gives to what Python 2
-called otherwise, and back, from the `_compat_pickle` of the Python that runs this."""
+"""Writes crates/regauge/src/pickle/table_names.rs: the Python 3 names of what had another name in
+Python 2, and vice versa, from the `_compat_pickle` of the Python that runs this."""
 
 import _compat_pickle as compat
 import pathlib

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes crates/regauge/src/json/table_powers.rs: the powers of five that turn decimals into doubles.
 
-Entry q (from -342 to 308) is the first 128 bits of 5**q, its highest bit set, cut off. From -27 to
--1, where 5**-q fits 64 bits, the reciprocal is rounded up: then a product with it is exact enough
-to see a tie (Lemire, "Number Parsing at a Gigabyte per Second", 2021, sections 5 and 8).
+Entry q (from -342 to 308) is the first 128 bits of 5**q, with its highest bit set, truncated. From
+-27 to -1, where 5**-q fits in 64 bits, the reciprocal is rounded up: then a product with it is
+exact enough to detect a tie (Lemire, "Number Parsing at a Gigabyte per Second", 2021, sections 5
+and 8).
 
 Usage: python3 tools/powers_of_five.py > crates/regauge/src/json/table_powers.rs
 """

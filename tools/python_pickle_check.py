@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Asks a real Python whether pickles mean what regauge says they do.
+"""Checks with a real Python that pickles mean what regauge says they do.
 
-Random values go through the command `regauge convert` as streams of pickles: every protocol in,
-every protocol out, and from JSON. What comes out has to load as the equal value, types included.
-Only values of the standard library are made here, so loading runs nothing else.
+Random values pass through the command `regauge convert` as streams of pickles: every protocol in,
+every protocol out, and from JSON. The output must load as an equal value, including types. Only
+values of the standard library are created here, so loading runs nothing else.
 """
 
 import argparse
@@ -27,7 +27,7 @@ TEXTS = ["", "a", "é", "€uro", "😀", "line\nbreak", "back\\slash", "\\u0041
 
 
 def scalar(rng):
-    """A value that holds no other."""
+    """Returns a value without content values."""
     kind = rng.randrange(22)
     if kind == 0:
         return None
@@ -102,18 +102,18 @@ class Slots:
 
 
 class Items(list):
-    """A list with a class of its own, and fields."""
+    """A list subclass with fields."""
 
 
 class Pairs(dict):
-    """A dict with a class of its own."""
+    """A dict subclass."""
 
 
 Named = collections.namedtuple("Named", "a b")
 
 
 class Keywords:
-    """An object that is made with keyword arguments."""
+    """An object that is created with keyword arguments."""
 
     def __new__(cls, *, a):
         new = super().__new__(cls)
@@ -128,7 +128,7 @@ class Keywords:
 
 
 def hashable(rng, depth):
-    """A value that can be a key, and differs from `True` and `1.0`."""
+    """Returns a value that can be a key, and differs from `True` and `1.0`."""
     while True:
         value = scalar(rng)
         if isinstance(value, (bytearray, slice)) or str(value) in ("NaN", "sNaN"):
@@ -140,7 +140,7 @@ def hashable(rng, depth):
 
 
 def value(rng, depth, shared, kinds):
-    """A random value, some parts of which stand in several places."""
+    """Returns a random value, some parts of which occur several times."""
     if depth == 0 or rng.random() < 0.3:
         return scalar(rng)
     if shared and rng.random() < 0.1:
@@ -184,7 +184,7 @@ def value(rng, depth, shared, kinds):
 
 
 def same(a, b):
-    """Whether two values are equal, types, signs of zero and NaN included; cycles are not made."""
+    """Returns whether two acyclic values are equal, including types, signs of zero and NaN."""
     if type(a) is not type(b):
         return False
     if isinstance(a, float):
@@ -218,7 +218,7 @@ def same(a, b):
 
 
 def identities(value, seen=None, order=None):
-    """Which lists, dicts and objects stand where: the number of the first place of each."""
+    """Returns which lists, dicts and objects are shared: the index of each one's first place."""
     seen = {} if seen is None else seen
     order = [] if order is None else order
     if isinstance(value, (list, dict, set, collections.deque, Point, Slots)):
@@ -239,7 +239,7 @@ def identities(value, seen=None, order=None):
 
 
 def plain(rng, depth):
-    """A value of JSON."""
+    """Returns a JSON value."""
     kind = rng.randrange(8 if depth else 5)
     if kind == 0:
         return rng.choice([None, True, False])
@@ -256,7 +256,7 @@ def plain(rng, depth):
 
 
 def convert(regauge, data, *arguments):
-    """What the command makes of these bytes."""
+    """Returns the command's output for these bytes."""
     ran = subprocess.run([regauge, "convert", "-", "-", *arguments], input=data, capture_output=True)
     if ran.returncode != 0:
         sys.exit(f"regauge failed: {' '.join(arguments)}\n{ran.stderr.decode(errors='replace')}")
@@ -264,7 +264,7 @@ def convert(regauge, data, *arguments):
 
 
 def load_all(data):
-    """The values of pickles one behind the other."""
+    """Returns the values of concatenated pickles."""
     stream, values = io.BytesIO(data), []
     while stream.tell() < len(data):
         values.append(pickle.load(stream))
@@ -272,7 +272,7 @@ def load_all(data):
 
 
 def check(values, data, what):
-    """Whether the pickles hold these values, and share what these share."""
+    """Returns whether the pickles hold these values, and share what these share."""
     loaded = load_all(data)
     if len(loaded) != len(values):
         sys.exit(f"{what}: {len(loaded)} values, expected {len(values)}")
@@ -284,7 +284,7 @@ def check(values, data, what):
 
 
 def cycles():
-    """Values that hold themselves."""
+    """Returns values that contain themselves."""
     array, table, point = [], {}, Point(None)
     array.append(array)
     table["me"] = table
@@ -301,7 +301,8 @@ def main():
     rng = random.Random(options.seed)
     count = 0
     for read, write in itertools.product(range(6), range(6)):
-        # Slots are pickled from protocol 2 on, keyword arguments have an opcode from protocol 4 on.
+        # Slots are pickled in protocol 2 and up, keyword arguments have an opcode in protocol 4 and
+        # up.
         kinds = [kind for kind in range(17) if (kind != 13 or read > 1) and (kind != 16 or read < 2 or write > 3)]
         values = [value(rng, 4, [], kinds) for _ in range(options.values)]
         data = b"".join(pickle.dumps(one, read) for one in values)

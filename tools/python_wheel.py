@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Builds the Python wheel with the command in it, installs it into a clean environment and runs the
-tests there, against what was installed.
+"""Builds the Python wheel including the command, installs it into a clean environment and runs the
+tests there, against the installed package.
 
     python3 tools/python_wheel.py [--interpreter python3.12 …] [--all] [--abi3] [--peers] [--spark auto]
 
-Without an interpreter it is the one that runs this; `--all` takes every CPython from 3.10 on that is
-in the path or that pyenv and uv have. Needs a binary of the command (`make build`). Wheels come to
-build/python/wheels. What cannot be had here is skipped, and each such thing is named.
+The default is the interpreter that runs this; `--all` uses every CPython 3.10 or later in the path
+or from pyenv and uv. Needs a binary of the command (`make build`). Wheels are written to
+build/python/wheels. Anything unavailable here is skipped and named.
 """
 
 import argparse
@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "bindings" / "python"
 BUILD = ROOT / "build" / "python"
 
-# What the tests ask for, and the peers that they compare with.
+# Requirements of the tests, and the peers for comparison.
 TOOLS = ["pytest", "hypothesis"]
 PEERS = ["attrs", "cbor2", "diskcache", "duckdb", "msgpack", "mypy", "numpy", "orjson", "polars", "pyarrow",
          "pydantic", "pymongo", "pyright", "PyYAML", "rubymarshal"]
@@ -34,7 +34,7 @@ print(json.dumps({"implementation": platform.python_implementation(), "version":
 
 
 def run(*command, **options):
-    """Runs a command, says how long it took, and stops if it fails."""
+    """Runs a command, prints how long it took, and stops if it fails."""
     print("+", " ".join(str(part) for part in command), flush=True)
     started = time.monotonic()
     subprocess.run([str(part) for part in command], check=True, **options)
@@ -42,7 +42,7 @@ def run(*command, **options):
 
 
 def works(*command):
-    """Whether a command runs and succeeds."""
+    """Returns whether a command runs and succeeds."""
     try:
         done = subprocess.run([str(part) for part in command], capture_output=True)
     except OSError:
@@ -51,7 +51,7 @@ def works(*command):
 
 
 def about(interpreter):
-    """What an interpreter is, or None where it cannot be run or is too old."""
+    """Describes an interpreter, or returns None if it cannot be run or is too old."""
     try:
         said = subprocess.run([str(interpreter), "-c", ABOUT], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -64,7 +64,7 @@ def about(interpreter):
 
 
 def interpreters():
-    """Every CPython that is here, one of each version."""
+    """Returns every CPython found here, one per version."""
     homes = [pathlib.Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions",
              pathlib.Path("~/.local/share/uv/python").expanduser()]
     candidates = [sys.executable]
@@ -81,7 +81,7 @@ def interpreters():
 
 
 def install(python, packages, needed):
-    """Installs what there is for this interpreter, without compiling anything."""
+    """Installs what is available for this interpreter, without compiling anything."""
     print("+ installing", *packages, flush=True)
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
     if works(*pip, *packages):
@@ -94,13 +94,13 @@ def install(python, packages, needed):
 
 
 def environment(folder, interpreter):
-    """An empty virtual environment; its interpreter."""
+    """Creates an empty virtual environment; returns its interpreter."""
     run(interpreter, "-m", "venv", "--clear", folder)
     return folder / "bin" / "python"
 
 
 def wants_spark(said):
-    """Whether PySpark is to be tried: `auto` is where a Java is."""
+    """Returns whether to test PySpark: `auto` means if Java is installed."""
     if said != "auto":
         return said == "yes"
     if shutil.which("java") is None:
@@ -110,7 +110,7 @@ def wants_spark(said):
 
 
 def build(maturin, interpreter, arguments, abi3):
-    """Builds one wheel; its path."""
+    """Builds one wheel; returns its path."""
     fresh = BUILD / "fresh"
     shutil.rmtree(fresh, ignore_errors=True)
     command = [maturin, "build", "--profile", arguments.profile, "--out", fresh, "--locked",
@@ -133,7 +133,7 @@ def check(wheel, interpreter, label, arguments):
         python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pyspark>=4", "pyarrow"
     ):
         print("skipped: the data source of PySpark, which cannot be installed here", flush=True)
-    # From another folder, so that what is installed is what is tested.
+    # From another folder, so that the installed package is tested.
     run(python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider",
         PACKAGE / "tests", cwd=BUILD)
     run(python.parent / "regauge", "--version")
@@ -165,7 +165,7 @@ def main():
     scripts = PACKAGE / "regauge.data" / "scripts"
     scripts.mkdir(parents=True, exist_ok=True)
     shutil.copy2(arguments.command, scripts / "regauge")
-    # A module that was put there for work on it must not go into the wheel.
+    # A module that was put there for development must not go into the wheel.
     for stray in (PACKAGE / "python" / "regauge").glob("_regauge*.so"):
         stray.unlink()
 
@@ -181,7 +181,7 @@ def main():
         check(wheel, known["path"], label, arguments)
         built.append((wheel.name, label))
     if arguments.abi3:
-        # A free-threaded build takes no wheel of the stable ABI.
+        # A free-threaded build does not accept stable-ABI wheels.
         with_lock = [known for known in chosen if not known["free"]]
         wheel = build(maturin, with_lock[0]["path"], arguments, abi3=True)
         for known in {with_lock[0]["path"]: with_lock[0], with_lock[-1]["path"]: with_lock[-1]}.values():

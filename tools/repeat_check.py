@@ -1,15 +1,15 @@
-"""Whether repeated runs of `regauge measure` agree within their intervals.
+"""Checks that repeated runs of `regauge measure` agree within their intervals.
 
     python3 tools/repeat_check.py FILE --regauge target/release/regauge --runs 10 -- --only json
 
 Runs the same measurement several times and compares every pair of runs, row by row, decoding and
-encoding each: how often the two 95% intervals overlap, and how often the median of one lies in the
+encoding each: how often the two 95% intervals overlap, and how often the median of one is in the
 interval of the other. Two honest intervals of unequal runs overlap in more than 95% of cases; the
-median of one is another estimate and no true value, so it lies in the other in fewer. The exit
-status is 0 when intervals overlap in at least 95 pairs of 100. Estimates whose samples were too few
-for an interval are left out.
+median of one is another estimate rather than a true value, so it is in the other less often. Exits
+with 0 if intervals overlap in at least 95 pairs of 100. Estimates with too few samples for an
+interval are skipped.
 
-Whatever follows `--` is passed on.
+Everything after `--` is passed on.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def measure(options, rest, folder, number):
 
 
 def series(report):
-    """Each timed row's estimates, by name."""
+    """Returns each timed row's estimates, by name."""
     for row in report["rows"]:
         if row["timing"]:
             for part in ("decode", "encode"):

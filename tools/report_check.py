@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Opens reports in headless Chromium and looks at what a reader would meet: the answer first and the
-rest folded, errors, requests, page width, cells that are cut off, broken inside a word or in a box
-that scrolls, sorting by mouse and keyboard, themes, contrast, labels that leave a chart or stand on
-each other, printing. Reports are made by `regauge report` from the tests' results: as they are,
+"""Opens reports in headless Chromium and checks what a reader would see: the answer first and the
+rest folded, errors, requests, page width, cells that are truncated, broken inside a word or in a
+scrolling box, sorting by mouse and keyboard, themes, contrast, labels that leave a chart or
+overlap, printing. Reports are created by `regauge report` from the tests' results: unchanged,
 without the task, of an interrupted run, and with hostile text in every place.
 
     python3 tools/report_check.py --regauge target/debug/regauge
     python3 tools/report_check.py --regauge target/debug/regauge --shots build/shots more.json
 
-What it needs is in `browser_common.py`; where that is missing it says so, and checks nothing.
+Its requirements are in `browser_common.py`; if they are missing it says so, and checks nothing.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def hostile(value, key=None):
     return value
 
 
-# Labels that leave their chart, and pairs that stand on each other.
+# Labels outside their chart, and overlapping pairs.
 LABELS = """() => {
   const bad = [];
   for (const svg of document.querySelectorAll('svg.chart')) {
@@ -61,7 +61,7 @@ LABELS = """() => {
 }"""
 
 
-# Cells that are cut off, stand in a box that scrolls, or break a word; code and long names may break.
+# Cells that are truncated, in a scrolling box, or break a word; code and long names may break.
 CELLS = """() => {
   const bad = new Set();
   const name = cell => cell.textContent.trim().slice(0, 40);
@@ -89,7 +89,7 @@ CELLS = """() => {
   return [...bad];
 }"""
 
-# Tables of times in which a size stands before decode and encode, as a reader meets them.
+# Tables of times in which a size precedes decode and encode, in the visible order.
 SIZE_FIRST = """() => [...document.querySelectorAll('#speed table')].filter(table => {
   const labels = [...table.tBodies[0].rows[0].cells].map(cell => cell.dataset.l);
   const [decode, encode, size] = ['decode', 'encode', 'size'].map(one => labels.indexOf(one));
@@ -98,7 +98,7 @@ SIZE_FIRST = """() => [...document.querySelectorAll('#speed table')].filter(tabl
 
 
 def first_screen(checks, page, results, name):
-    """The answer, the headline chart, and nothing that is not asked for."""
+    """Checks the answer, the headline chart, and that nothing else is unfolded."""
     report = json.loads(results.read_text())
     place = "#task" if report["task"] else "#summary"
     table = page.locator(f"{place} table").first
@@ -120,7 +120,7 @@ def first_screen(checks, page, results, name):
 
 
 def unfold(checks, page, name):
-    """Opens a part by its link in the list, and all others."""
+    """Opens a part through its link in the list, and all others."""
     page.locator("nav a[href='#speed']").click()
     page.wait_for_timeout(50)
     opened = page.evaluate("document.querySelector('#speed > details').open")
@@ -135,7 +135,7 @@ def cells(checks, page, name):
 
 
 def variants(report):
-    """The tests' results as they are, without the task, and of a run that was interrupted."""
+    """Returns the tests' results unchanged, without the task, and of an interrupted run."""
     plain = {**report, "task": None}
     stopped = json.loads(json.dumps(plain))
     stopped["interrupted"] = True
@@ -165,7 +165,7 @@ def open_page(browser, path, width, theme):
 
 def quiet(checks, page, seen, path, name):
     checks.that(not seen["errors"], f"{name}: {seen['errors'][:3]}")
-    # The fonts are in the page: their addresses hold their bytes.
+    # The fonts are embedded: their addresses contain their bytes.
     asked = [url for url in seen["requests"] if url != path.as_uri() and not url.startswith("data:")]
     checks.that(not asked, f"{name}: asked for {asked[:3]}")
     checks.that(page.evaluate("window.broken") is None, f"{name}: a script of the data ran")
@@ -276,7 +276,7 @@ def printing(checks, page, name):
 
 
 def command(checks, regauge, results, folder):
-    """What the command does with the folder."""
+    """Checks what the command does with the folder."""
     run = lambda *words: subprocess.run([regauge, "report", str(results), "--out", str(folder), *words], capture_output=True, text=True)
     done = run()
     checks.that(done.returncode == 0 and done.stdout.strip() == str(folder / "report.html"), f"regauge report: {done.stdout}{done.stderr}")

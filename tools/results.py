@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""The six published comparisons, measured again, as pages: docs/results/.
+"""Measures the six published comparisons again, and writes the pages in docs/results/.
 
     python3 tools/results.py [--regauge PATH] [--dir FOLDER] [--budget SECONDS] [--only TASK …]
-    python3 tools/results.py --render          # the pages again, from the results that are kept
-    python3 tools/results.py --check           # whether the pages are those of the kept results
-    python3 tools/results.py --filled FILE     # which published figures a run has none for
+    python3 tools/results.py --render          # rewrites the pages from the saved results
+    python3 tools/results.py --check           # checks that the pages match the saved results
+    python3 tools/results.py --filled FILE     # lists published figures that a run lacks
 
-Runs `regauge measure --task` for each task at its full budget, keeps what it says (without the
-samples) in docs/results/TASK.json, and writes from these files docs/results/README.md, a chart for each
-task, and the part of the README between the `results` marks. Every figure on those pages comes from a
-kept file. For an idle machine; a small --budget tries the way there, and is refused for the README
-when published rows stay empty.
+Runs `regauge measure --task` for each task at its full budget, saves the results (without the
+samples) in docs/results/TASK.json, and writes from these files docs/results/README.md, a chart for
+each task, and the part of the README between the `results` marks. Every figure on those pages comes
+from a saved file. Use an idle machine; a small --budget is for trying it out, and is refused for
+the README if published rows stay empty.
 """
 
 import argparse
@@ -28,7 +28,7 @@ FOLDER = ROOT / "docs/results"
 README = ROOT / "README.md"
 MARKS = ("<!-- results -->", "<!-- /results -->")
 
-# Task, what its post said, the place of its answer among the task's sentences, and the table and
+# Task, headline of its post, the index of its answer among the task's sentences, and the table and
 # column of its chart.
 TASKS = [
     ("marc-catalog", "msgpack is the fastest way to keep MARC records in MRI", 0,
@@ -83,7 +83,7 @@ def main():
 
 
 def measure(task, arguments):
-    """Runs one task and keeps what it says, without the samples."""
+    """Runs one task and saves its results, without the samples."""
     print(f"measuring {task}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "report.json"
@@ -93,7 +93,7 @@ def measure(task, arguments):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         report = json.loads(out.read_text())
     kept = {key: report[key] for key in KEPT if key in report}
-    # Where it ran is nobody's business.
+    # Local paths are private.
     kept["command"] = ["regauge", "measure", "--task", task] + (
         ["--budget", str(arguments.budget)] if arguments.budget else [])
     kept["method"] = {key: report["method"][key] for key in METHOD}
@@ -104,7 +104,7 @@ def measure(task, arguments):
 
 
 def tell_unfilled(reports):
-    """Says which published figures have none of today beside them; how many there are."""
+    """Reports published figures without a current counterpart; returns how many there are."""
     count = 0
     for report in reports:
         task = report["task"]
@@ -125,7 +125,7 @@ def tell_unfilled(reports):
 
 
 def render(kept, folder):
-    """The pages by their paths."""
+    """Returns the pages by path."""
     pages = {}
     lines = ["# Six published comparisons, measured again", "",
              "Written by `make results` (`tools/results.py`) from the JSON files in this folder; not to be "
@@ -142,7 +142,7 @@ def render(kept, folder):
 
 
 def page(task, report):
-    """The part of a task."""
+    """Returns the section of a task."""
     machine, method = report["machine"], report["method"]
     memory = machine.get("memory_bytes")
     where = f"{machine['processor']}, {machine['cores']} cores"
@@ -161,7 +161,7 @@ def page(task, report):
 
 
 def table_lines(table):
-    """A table as Markdown: the published figure beside today's, where the post has one."""
+    """Formats a table as Markdown: the published figure, if any, next to the current one."""
     has = [any(published(cell, column) for row in table["rows"] for cell in [row["cells"][at]])
            for at, column in enumerate(table["columns"])]
     head = ["" if not table["baseline"] else f"against {table['baseline']}"]
@@ -210,7 +210,7 @@ def interval(one):
 
 
 def number(value, unit):
-    """As the terminal prints it: three digits, and the unit that fits."""
+    """Formats a figure like the terminal output: three digits, and a suitable unit."""
     if unit == "bytes":
         return f"{value:,.0f} B"
     if unit == "per second":
@@ -229,7 +229,7 @@ def three(value):
 
 
 def answers(kept):
-    """The six headlines, each with today's answer."""
+    """Returns the six headlines, each with the current answer."""
     for task, headline, place, *_ in TASKS:
         report = kept[task]["task"]
         yield f"- *{headline}*: {report['changed'][place]}"
@@ -246,7 +246,7 @@ def in_readme(text, kept):
 
 
 def chart_rows(report, title, name):
-    """(label, published ratio, today's ratio) of a table's column."""
+    """Returns (label, published ratio, current ratio) for a table's column."""
     table = next(table for table in report["task"]["tables"] if table["title"] == title)
     at = next(at for at, column in enumerate(table["columns"]) if column["name"] == name)
     rows = []
@@ -258,7 +258,7 @@ def chart_rows(report, title, name):
 
 
 def headline_rows(kept):
-    """The row of each task that its headline is about."""
+    """Maps each task to the row that its headline is about."""
     chosen = {"marc-catalog": "msgpack", "object-store": "dump", "tenancy": "one for each, kept open",
               "ruby-types": "JSON (built-in ruby)", "time-slice": "Oj", "senators": "PyYAML (C Loader)"}
     words = {"marc-catalog": "MARC records in MRI: msgpack / MARC 21",
@@ -281,8 +281,8 @@ def headline_rows(kept):
 
 
 def chart(title, rows):
-    """Ratios on a logarithmic axis: a ring for the post's, a dot with its interval for today's."""
-    # What a post gives is a number or a range.
+    """Draws ratios on a logarithmic axis: a ring for the post's, a dot and interval for today's."""
+    # A post gives a number or a range.
     rows = [(label, then if isinstance(then, tuple) or not then else (then, then), now)
             for label, then, now in rows]
     values = [one for _, then, now in rows for one in

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/results.py makes of results: figures as they were kept, and a word on every empty one."""
+"""Tests what tools/results.py makes of results: saved figures, and reasons for empty ones."""
 
 import contextlib
 import io

@@ -1,19 +1,19 @@
 #!/usr/bin/env ruby
 # frozen_string_literal: true
 
-# Asks a real Ruby what regauge writes and reads as Marshal.
+# Checks with a real Ruby what regauge writes and reads as Marshal.
 #
 #     ruby tools/ruby_marshal_check.rb path/to/regauge [FOLDER]
 #
-# - Plain data, and random documents of it, go from JSON to Marshal, and `Marshal.load` gives the
-#   very values.
-# - Values of Ruby go from Marshal to Marshal, and come back as the same bytes; and as text, through
-#   JSON in the reversible notation, and come back as equal values.
-# - In the encodings that regauge reads as text, every character of one and two bytes is the one that
-#   Ruby says.
+# - Plain data, and random documents of it, are converted from JSON to Marshal, and `Marshal.load`
+#   returns the exact values.
+# - Ruby values are converted from Marshal to Marshal, and the bytes are the same; and through JSON
+#   in the reversible notation, and the values are equal.
+# - In the encodings that regauge reads as text, every character of one and two bytes is decoded as
+#   in Ruby.
 # - With FOLDER, every JSON file in it is converted and loaded too.
 #
-# Ends with 1 when anything differs. Nothing is loaded but what this file made.
+# Exits with 1 if anything differs. Only data created by this file is loaded.
 
 require "bigdecimal"
 require "date"
@@ -28,7 +28,7 @@ SEED = 20_261_121
 $checks = 0
 $failures = 0
 
-# Converts bytes with the command; gives the bytes, or nil and prints why.
+# Converts bytes with the command; returns the bytes, or nil after printing why.
 def convert(bytes, from, to, *options)
   command = [REGAUGE, "convert", "-", "-", "--from", from, "--to", to, *options]
   written, message, status = Open3.capture3(*command, stdin_data: bytes, binmode: true)
@@ -46,7 +46,7 @@ def check(name, expected, found)
   puts "#{name}: expected #{expected.inspect[0, 300]}, found #{found.inspect[0, 300]}"
 end
 
-# Equal in class, encoding and sign too, which == does not ask for.
+# Equal in class, encoding and sign too, which == ignores.
 def same?(one, other)
   return false unless one.class == other.class
 
@@ -78,7 +78,7 @@ class Sent
   def ==(other) = other.is_a?(Sent) && value == other.value
 end
 
-# Numbers that are fixnums, bignums of 31 to 64 bits and more, floats in every notation.
+# Numbers: fixnums, bignums of 31 to 64 bits and more, floats in every notation.
 NUMBERS = [
   0, 1, -1, 122, 123, -123, -124, 255, 256, -256, -257, 65_535, 65_536, -65_536, -65_537,
   2**24, -2**24 - 1, 2**30 - 1, 2**30, -2**30, -2**30 - 1, 2**31, 2**62, 2**63 - 1, 2**63, -2**63,

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Sizes of a binary MARC file in five formats, plain and gzipped: the table of docs/samples.md.
+"""Prints the sizes of a binary MARC file in five formats, plain and gzipped, for docs/samples.md.
 
     regauge sample catalog > catalog.mrc
     python3 tools/sample_check.py catalog.mrc [--tags]
 
-Needs the Python package msgpack and a ruby on the path. Nothing of regauge takes part, so that
-the table is no witness in its own cause: the records are taken apart here, with an assertion for
-each rule of ISO 2709 on the way. `--tags` adds how often each tag occurs.
+Needs the Python package msgpack and a ruby on the path. regauge itself is not involved, so that the
+table is independent evidence: the records are parsed here, with an assertion for each rule of ISO
+2709. `--tags` adds the frequency of each tag.
 """
 
 import collections
@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 
 import msgpack
 
-# Objects laid out as those of ruby-marc 1.3, for Marshal. Reads NDJSON, writes Marshal.
+# Objects laid out like those of ruby-marc 1.3, for Marshal. Reads NDJSON, writes Marshal.
 RUBY = """
 require 'json'
 module MARC
@@ -49,7 +49,7 @@ end
 
 
 def parse(data):
-    """The records of `data` as MARC-in-JSON."""
+    """Parses the records of `data` into MARC-in-JSON."""
     position = 0
     while position < len(data):
         length = int(data[position : position + 5])
@@ -81,7 +81,7 @@ def parse(data):
 
 
 def marcxml(record, indented):
-    """The record as MARCXML, two spaces a level or all in a line."""
+    """Formats the record as MARCXML, indented by two spaces or in one line."""
     step = (lambda depth: "\n" + "  " * depth) if indented else (lambda depth: "")
     out = [step(1), "<record>", step(2), f"<leader>{record['leader']}</leader>"]
     for field in record["fields"]:

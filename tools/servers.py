@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Starts servers of databases on loopback for the tests of the store, and stops them.
+"""Starts database servers on loopback for the store's tests, and stops them.
 
-    python3 tools/servers.py test                  the store's tests on them, and a table of the outcome
-    python3 tools/servers.py run -- COMMAND        start what can be had, run COMMAND, stop
+    python3 tools/servers.py test                  runs the store's tests on them, prints a table
+    python3 tools/servers.py run -- COMMAND        starts what is available, runs COMMAND, stops
     python3 tools/servers.py run --only postgres -- COMMAND
-    python3 tools/servers.py install               what apt has of them (as root)
+    python3 tools/servers.py install               installs those available from apt (as root)
     python3 tools/servers.py start|stop|kill NAME --folder FOLDER
 
-`run` gives COMMAND the URL of each server in a variable (REGAUGE_TEST_POSTGRES, …), says which
-servers are skipped and why, and ends with COMMAND's status. Each server has data of its own in a
-temporary folder, which is in REGAUGE_TEST_SERVERS: tests that kill a server and start it again call
-this program with it. REGAUGE_TEST_REQUIRED names the servers that were started: a test that does
-not find one of these fails, instead of being skipped. REGAUGE_TEST_TLS has the certificates of those
+`run` passes the URL of each server to COMMAND in a variable (REGAUGE_TEST_POSTGRES, …), says which
+servers are skipped and why, and exits with COMMAND's status. Each server has its own data in a
+temporary folder, named by REGAUGE_TEST_SERVERS: tests that kill a server and restart it call this
+program with it. REGAUGE_TEST_REQUIRED names the servers that were started: a test that does not
+find one of these fails, instead of being skipped. REGAUGE_TEST_TLS has the certificates of those
 that speak TLS.
 """
 
@@ -41,7 +41,7 @@ def find(name):
 
 
 def attempt(server):
-    """Starts a server. Gives the seconds that it took, or why it cannot be had."""
+    """Starts a server. Returns the seconds that it took, or why it is unavailable."""
     began = time.monotonic()
     try:
         server.start()
@@ -55,10 +55,10 @@ def attempt(server):
 
 def run(command, only, required, act=lambda command, environment, skipped: subprocess.run(
         command, env=environment).returncode):
-    """Starts servers, has `act` do the command with their URLs, and stops them."""
+    """Starts servers, runs `act` with their URLs, and stops them."""
     kinds = [kind for kind in KINDS if not only or kind.name in only]
     with tempfile.TemporaryDirectory(prefix="regauge-servers-") as folder:
-        # The servers' users have to get at their own folders in it.
+        # The servers' users need access to their own folders in it.
         os.chmod(folder, 0o755)
         with_tls = servers_tls.make(folder)
         servers = [kind(folder) for kind in kinds]
@@ -81,12 +81,12 @@ def run(command, only, required, act=lambda command, environment, skipped: subpr
             return act(command, environment, skipped)
         finally:
             for server in reversed(servers):
-                # Another call may have stopped and started it meanwhile.
+                # Another call may have restarted it meanwhile.
                 type(server)(folder).discard()
 
 
 def programs(cargo, selection):
-    """Builds the store's tests. Gives the programs, each with the name of its file of tests."""
+    """Builds the store's tests. Returns the programs, each with the name of its test file."""
     command = [*cargo, "test", *selection, "--lib", "--tests", "--no-run", "--quiet",
                "--message-format=json-render-diagnostics"]
     built = subprocess.run(command, stdout=subprocess.PIPE, text=True)
@@ -123,7 +123,7 @@ def install():
     packages = [name for kind in KINDS for name in getattr(kind, "packages", ())]
     print(f"servers: installing {' '.join(packages)}", file=sys.stderr)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    # Debian starts a server as soon as it is installed; nobody wants that one here.
+    # Debian starts a server as soon as it is installed; that one is not needed here.
     command = ["apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "-qq", "-y",
                "--no-install-recommends", *packages]
     policy = Path("/usr/sbin/policy-rc.d")

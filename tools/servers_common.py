@@ -1,4 +1,4 @@
-"""What every server that tools/servers.py starts has in common."""
+"""The common part of every server that tools/servers.py starts."""
 
 import json
 import os
@@ -12,26 +12,26 @@ import time
 from pathlib import Path
 
 
-# Below what Linux, BSD and macOS give to connections that go out.
+# Below the ephemeral ports of Linux, BSD and macOS.
 PORTS = (15_000, 32_000)
 
 
 class Unavailable(Exception):
-    """The server cannot be had here; the text says why."""
+    """The server is unavailable here; the text says why."""
 
 
 class Server:
-    """A server in a folder of its own, on loopback and a free port, as a user that is not root.
+    """A server in its own folder, on loopback and a free port, running as a non-root user.
 
-    A subclass says `name`, `variable` (what the tests read its URL from) and `users` (whom it runs
-    as where we are root), and has `require`, `prepare`, `command`, `ready` and `url`. Everything
-    that a later call of this program has to know is in `state`, which is kept in a file.
+    A subclass defines `name`, `variable` (from which the tests read its URL) and `users` (which
+    user to run it as if we are root), and has `require`, `prepare`, `command`, `ready` and `url`.
+    Everything that a later call of this program needs is in `state`, which is saved in a file.
     """
 
     name = ""
     variable = ""
     users = ("nobody",)
-    # Seconds till it must have answered.
+    # Seconds within which it must answer.
     patience = 60
 
     def __init__(self, folder):
@@ -40,29 +40,29 @@ class Server:
         self.state = json.loads(self.file.read_text()) if self.file.exists() else {}
 
     def require(self):
-        """Raises `Unavailable` where something is missing that no one can make here."""
+        """Raises `Unavailable` if something is missing that cannot be created here."""
 
     def prepare(self):
-        """Makes data and configuration, once. The folder is there and belongs to the user."""
+        """Creates data and configuration, once. The folder exists and belongs to the user."""
 
     def command(self):
-        """The command that runs the server in the foreground, and changes of its environment."""
+        """Returns the command that runs the server in the foreground, and environment changes."""
         raise NotImplementedError
 
     def ready(self):
-        """Whether it answers."""
+        """Returns whether it answers."""
         raise NotImplementedError
 
     def url(self):
-        """What regauge opens."""
+        """Returns the URL for regauge."""
         raise NotImplementedError
 
     def variables(self):
-        """What the tests are told of it."""
+        """Returns the environment variables for the tests."""
         return {self.variable: self.url()}
 
     def user(self):
-        """The user it runs as: ourselves, or somebody with fewer rights where we are root."""
+        """Returns the user it runs as: ourselves, or an unprivileged one if we are root."""
         if os.geteuid() != 0:
             return None
         for name in (*self.users, "nobody"):
@@ -74,7 +74,7 @@ class Server:
         raise Unavailable("there is no user but root")
 
     def port(self, name="port"):
-        """A port that was free when it was first asked for, and is kept."""
+        """Returns a port that was free when first requested, and is kept."""
         if name not in self.state:
             self.state[name] = free_ports(1)[0]
         return self.state[name]
@@ -83,7 +83,7 @@ class Server:
         self.file.write_text(json.dumps(self.state))
 
     def start(self):
-        """Makes it where it is new, runs it, and waits till it answers."""
+        """Creates it if it is new, runs it, and waits until it answers."""
         self.require()
         if not self.folder.exists():
             self.folder.mkdir(parents=True)
@@ -92,7 +92,7 @@ class Server:
                 shutil.chown(self.folder, user)
             self.prepare()
         self.save()
-        # One that is dying may still answer, and would be taken for the new one.
+        # A dying one may still answer, and would be mistaken for the new one.
         wait_for(lambda: not self.ready(), 20, f"somebody else answers in the place of {self.name}")
         command, environment = self.command()
         with open(self.folder / "log", "ab") as log:
@@ -117,19 +117,19 @@ class Server:
             raise Unavailable(f"{self.name} ended at once; its log ends: {self.tail()}")
 
     def tail(self):
-        """The last words of the log; where Java was when it failed is no words."""
+        """Returns the last words of the log, without Java's stack trace."""
         log = self.folder / "log"
         lines = log.read_text(errors="replace").splitlines() if log.exists() else []
         said = [line for line in lines if line.strip() and not line.lstrip().startswith("at ")]
         return " | ".join(said[-4:])
 
     def processes(self):
-        """The server's process and all that it has started, by their numbers."""
+        """Returns the process IDs of the server and everything that it has started."""
         pid = self.state.get("pid")
         return [pid, *descendants(pid)] if pid and is_running(pid) else []
 
     def stop(self, sign=signal.SIGTERM, patience=60):
-        """Ends it as it likes to be ended."""
+        """Shuts it down cleanly."""
         found = self.processes()
         if not found:
             return
@@ -140,11 +140,11 @@ class Server:
             self.kill()
 
     def discard(self):
-        """Ends it for good: its data are thrown away next."""
+        """Stops it for good: its data will be discarded."""
         self.stop()
 
     def kill(self):
-        """Ends it at once, as `kill -9` does, with all that it has started."""
+        """Kills it at once, like `kill -9`, with everything that it has started."""
         found = self.processes()
         for pid in found:
             try:
@@ -155,12 +155,12 @@ class Server:
 
 
 def as_user(user):
-    """What `subprocess` takes to run something as a user; nothing for ourselves."""
+    """Returns the `subprocess` arguments for running as a user; none for ourselves."""
     return {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []} if user else {}
 
 
 def run(command, user=None, **more):
-    """Runs a command to its end. `Unavailable` with its words where it fails."""
+    """Runs a command to completion. Raises `Unavailable` with its message if it fails."""
     done = subprocess.run(
         [str(one) for one in command],
         stdin=subprocess.DEVNULL,
@@ -176,10 +176,10 @@ def run(command, user=None, **more):
 
 
 def free_ports(count):
-    """Ports of loopback that nobody listens on, all different.
+    """Returns free loopback ports, all different.
 
-    None of those that the system gives to whoever asks for any: a test would be given the port of a
-    server that is stopped just then.
+    Excludes those that the system assigns on request: a test could otherwise get the port of a
+    server that is stopped at that moment.
     """
     found = []
     while len(found) < count:
@@ -195,17 +195,17 @@ def free_ports(count):
 
 
 def answers(port):
-    """Whether somebody listens there."""
+    """Returns whether something listens there."""
     with socket.socket() as one:
         one.settimeout(1)
         if one.connect_ex(("127.0.0.1", port)) != 0:
             return False
-        # A socket may be given the very port that it asks for, and meets itself there.
+        # A socket may be assigned the very port that it connects to, and so connect to itself.
         return one.getsockname() != one.getpeername()
 
 
 def wait_for(holds, seconds, otherwise):
-    """Waits till `holds()`; raises `Unavailable` with the text `otherwise` after so long."""
+    """Waits until `holds()`; raises `Unavailable` with the text `otherwise` after a timeout."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
@@ -214,21 +214,21 @@ def wait_for(holds, seconds, otherwise):
 
 
 def is_running(pid):
-    """Whether there is such a process, and not only its entry in the table."""
+    """Returns whether the process is running, rather than a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return False
     if stat.rsplit(")", 1)[1].split()[0] != "Z":
         return True
-    # Its first thread is gone; others may take a while, with all that they have open.
+    # Its first thread is gone; others may take a while, with everything that they have open.
     try:
         if len(os.listdir(f"/proc/{pid}/task")) > 1:
             return True
     except OSError:
         return False
     try:
-        # Ours, if we have started it in this very run.
+        # Ours, if it was started in this run.
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
         pass
@@ -236,7 +236,7 @@ def is_running(pid):
 
 
 def descendants(pid):
-    """The processes that a process has started, and those that they have."""
+    """Returns the descendants of a process."""
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -27,8 +27,8 @@ POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
 """
 
 # `commitlog_sync: batch` writes a change to the log before it is acknowledged. Cassandra's own
-# default, `periodic`, does so up to ten seconds later: kill -9 then loses what was acknowledged.
-# Small heaps and logs, one node; what a change may have (half a segment, 4 MiB) is a fourth of a
+# default, `periodic`, does so up to ten seconds later: kill -9 then loses acknowledged changes.
+# Small heaps and logs, one node; the limit of a change (half a segment, 4 MiB) is a quarter of a
 # larger server's, so that what passes here passes there.
 CONFIGURATION = """cluster_name: regauge-test
 num_tokens: 1
@@ -73,7 +73,7 @@ hints_directory: {run}/hints
 cdc_raw_directory: {run}/cdc
 """
 
-# Whoever wants TLS gets it, on the same port.
+# TLS is optional, on the same port.
 CONFIGURATION_TLS = """client_encryption_options:
   enabled: true
   optional: true
@@ -106,7 +106,7 @@ java.rmi/sun.rmi.transport.tcp""".split()
 
 
 def cache():
-    """Where what is downloaded or built is kept: REGAUGE_SERVERS, else build/servers."""
+    """Returns the folder for downloads and builds: REGAUGE_SERVERS, else build/servers."""
     given = os.environ.get("REGAUGE_SERVERS")
     folder = Path(given) if given else Path(__file__).resolve().parent.parent / "build" / "servers"
     folder.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def need(program):
 
 
 class Cassandra(Server):
-    """Cassandra from its jars, as Maven brings them; Java 17 runs it."""
+    """Cassandra from its jars, fetched by Maven; runs on Java 17."""
 
     name = "cassandra"
     variable = "REGAUGE_TEST_CASSANDRA"
@@ -150,7 +150,7 @@ class Cassandra(Server):
         text = CONFIGURATION.format(
             storage=self.port("storage"), ssl_storage=self.port("ssl_storage"),
             native=self.port(), run=self.folder / "run",
-            # For a look at what the default does: REGAUGE_CASSANDRA_SYNC=periodic.
+            # To see what the default does: REGAUGE_CASSANDRA_SYNC=periodic.
             sync=SYNC[os.environ.get("REGAUGE_CASSANDRA_SYNC", "batch")])
         given = servers_tls.give(self)
         if given:
@@ -163,7 +163,7 @@ class Cassandra(Server):
     def command(self):
         exports = [one for name in EXPORTS for one in ("--add-exports", f"{name}=ALL-UNNAMED")]
         opens = [one for name in OPENS for one in ("--add-opens", f"{name}=ALL-UNNAMED")]
-        # The first compiler alone starts sooner, which is what tests want; 4 is for measuring.
+        # Only the first compiler: it starts sooner, which suits tests; 4 is for measuring.
         tier = os.environ.get("REGAUGE_CASSANDRA_TIER", "1")
         return [
             need("java"), "-Xms512m", "-Xmx512m", "-Xss256k", "-XX:+UseSerialGC",
@@ -183,7 +183,7 @@ class Cassandra(Server):
         return answers(self.port())
 
     def discard(self):
-        # It takes seconds to write out what nobody wants any more.
+        # It would take seconds to write out data that is no longer needed.
         self.kill()
 
     def url(self):
@@ -191,7 +191,7 @@ class Cassandra(Server):
 
 
 class FerretDB(Server):
-    """FerretDB 1 over SQLite, built by Go: MongoDB's protocol with nothing beside it.
+    """FerretDB 1 on SQLite, built with Go: MongoDB's protocol without another server.
 
     FerretDB 2 needs PostgreSQL with an extension that Debian 12 does not have.
     """
@@ -214,7 +214,7 @@ class FerretDB(Server):
         partial.rename(binary)
 
     def prepare(self):
-        # What speaks TLS has a port of its own.
+        # TLS has a separate port.
         if servers_tls.give(self):
             self.port("tls")
 

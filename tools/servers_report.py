@@ -1,11 +1,11 @@
-"""What the store's tests say, as a table with a column for each server."""
+"""Summarises the store's tests as a table with a column for each server."""
 
 import re
 import subprocess
 from collections import defaultdict
 
 ENGINES = ["sqlite", "postgres", "mysql", "mongodb", "cassandra"]
-# What tools/servers.py starts of them.
+# Those that tools/servers.py starts.
 TITLES = ["SQLite", "PostgreSQL", "MariaDB", "FerretDB", "Cassandra"]
 OUTCOME = re.compile(r"test (\S+) \.\.\. (ok|FAILED|ignored)")
 # Tests that kill print this line themselves.
@@ -23,7 +23,7 @@ class Report:
     def read(self, line):
         if found := OUTCOME.match(line):
             name, outcome = found.groups()
-            # One that names no engine is one of SQLite, or needs no database.
+            # A test that names no engine is an SQLite test, or needs no database.
             engine = next((one for one in ENGINES if one in name), "sqlite")
             count = self.counts[self.suite, engine]
             count[0] += outcome == "ok"
@@ -34,7 +34,7 @@ class Report:
             self.kills[found[1]] = int(found[2])
 
     def table(self, skipped):
-        """Passed of all by suite and engine; a server that was not there has passed nothing."""
+        """Counts passed and all tests by suite and engine; a missing server has passed nothing."""
         def cell(suite, engine):
             passed, count = self.counts.get((suite, engine), (0, 0))
             if not count:
@@ -52,20 +52,20 @@ class Report:
 
 
 def follow(tests, folder, environment):
-    """Runs the programs of tests in the package's folder, shows what they say, and gives 0 where all
+    """Runs the test programs in the package's folder, shows their output, and returns 0 if all
     passed, with the report of them."""
     report = Report()
     status = 0
     for suite, program in tests:
         print(f"\n{suite}", flush=True)
         report.suite = suite
-        # More threads than there are cores: most of the time a test waits for its server.
+        # More threads than cores: most of the time a test waits for its server.
         command = [program, "--show-output", "--test-threads=8"]
         with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace") as process:
             for line in process.stdout:
                 report.read(line)
-                # Of tests that pass, what they print is not wanted here.
+                # The output of passing tests is not needed here.
                 if not line.startswith(("---- ", "successes:")):
                     print(line, end="", flush=True)
         status = status or process.returncode

@@ -59,7 +59,7 @@ class PostgreSQL(Server):
 
     def kill(self):
         super().kill()
-        # Where nobody has fetched the dead process's status yet, PostgreSQL takes it for alive.
+        # Until the dead process's status is collected, PostgreSQL considers it alive.
         (self.folder / "data" / "postmaster.pid").unlink(missing_ok=True)
         for lock in self.folder.glob(".s.PGSQL.*"):
             lock.unlink(missing_ok=True)
@@ -69,7 +69,7 @@ class PostgreSQL(Server):
         super().stop(sign, patience)
 
     def url(self):
-        # Whoever tests TLS asks for it.
+        # Only for tests of TLS.
         return f"postgres://regauge@127.0.0.1:{self.port()}/postgres?sslmode=disable"
 
 

@@ -12,10 +12,10 @@ KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
 
 def make(folder):
-    """An authority, a certificate of it for loopback, and another authority that nobody asked.
+    """Creates an authority, a certificate of it for loopback, and an unrelated authority.
 
-    They are `ca.pem`, `server.pem` with `server.key`, and `stranger.pem` in `folder`/tls. Gives
-    whether they could be made.
+    They are `ca.pem`, `server.pem` with `server.key`, and `stranger.pem` in `folder`/tls. Returns
+    whether they could be created.
     """
     place = Path(folder) / "tls"
     place.mkdir()
@@ -42,8 +42,8 @@ def make(folder):
 
 
 def give(server):
-    """Copies the certificate into a server's own folder, for its user alone. Gives the two paths,
-    or nothing where there is none."""
+    """Copies the certificate into a server's own folder, readable only by its user. Returns the two
+    paths, or nothing if there is none."""
     place = server.folder.parent / "tls"
     if not (place / "server.pem").exists():
         return None

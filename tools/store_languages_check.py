@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Checks that the store is one in all languages: what the command, the Python package and the Ruby gem
-put, the others read, and the bytes in the database are the same but for the time in the envelope. The
-fourth reader is this script, which knows the envelope from docs/store.md alone.
+"""Checks that the store is the same in all languages: what the command, the Python package and the
+Ruby gem put, the others can read, and the bytes in the database are the same except for the time in
+the envelope. The fourth reader is this script, which knows the envelope only from docs/store.md.
 
     python3 tools/store_languages_check.py --regauge target/debug/regauge
 
-The Python package is the one that `--python` (an interpreter) can import, with PYTHONPATH if need be, by
-default the sources where the extension is in them; the gem is that of `--ruby` with RUBYLIB, by default the
-sources with the extension in them. A language whose binding is not built is skipped with a message; with
-`--need python,ruby` that is a failure.
+The Python package is the one that `--python` (an interpreter) can import, with PYTHONPATH if
+necessary, by default the sources if they contain the extension; the gem is that of `--ruby` with
+RUBYLIB, by default the sources if they contain the extension. A language whose binding is not built
+is skipped with a message; with `--need python,ruby` that is a failure.
 """
 
 import argparse
@@ -25,7 +25,7 @@ import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# What every format here holds; BSON wants a document, which this is.
+# Every format here can hold this; BSON requires a document, which it is.
 VALUE = {
     "id": 17,
     "name": "Ada Lovelace",
@@ -40,8 +40,8 @@ CODECS = [
     "json", "yaml", "msgpack", "bson", "cbor", "marshal", "pickle",
     "json+gzip", "msgpack+zstd", "cbor+lz4", "marshal+zstd", "yaml+lz4",
 ]
-# Ruby's own Marshal writes a link where the same string comes again, and a frozen literal or a key is
-# the same string: other bytes for the same value. Python's pickle has its memo as well.
+# Ruby's own Marshal writes a link if the same string recurs, and a frozen literal or a key is the
+# same string: different bytes for the same value. Python's pickle also has its memo.
 OWN_BYTES = {"marshal", "pickle"}
 FORMATS = [None, "json", "yaml", "msgpack", "bson", "cbor", "marshal", "pickle", "marc", "marcxml", "marc-json"]
 COMPRESSIONS = ["none", "zstd", "lz4", "gzip"]
@@ -72,7 +72,7 @@ with (regauge.Store(url, codec=codec) if act == "put" else regauge.Store(url)) a
 
 
 class Command:
-    """The command in a shell."""
+    """The command, run in a shell."""
 
     name = "command"
 
@@ -87,7 +87,7 @@ class Command:
 
 
 class Script:
-    """A language, by a script of its own."""
+    """A language, through its own script."""
 
     def __init__(self, name, interpreter, script, environment):
         self.name = name
@@ -101,7 +101,7 @@ class Script:
         return json.loads(run([*self.start, "get", url, "-", key], self.environment))
 
     def missing(self, name):
-        """Why the binding cannot be used, or nothing."""
+        """Returns why the binding cannot be used, or nothing."""
         probe = {"ruby": "require 'regauge'; Regauge::Store", "python": "import regauge; regauge.Store"}[name]
         flag = "-e" if name == "ruby" else "-c"
         try:
@@ -113,7 +113,7 @@ class Script:
 
 
 def run(command, environment=None):
-    """The output of a command that is given the value as JSON."""
+    """Returns the output of a command that gets the value as JSON."""
     done = subprocess.run([str(part) for part in command], input=json.dumps(VALUE), env=environment,
                           capture_output=True, text=True, check=False)
     if done.returncode:
@@ -122,7 +122,7 @@ def run(command, environment=None):
 
 
 def crc32c(data):
-    """Castagnoli's, bit by bit: another implementation than the store's."""
+    """Computes CRC-32C bit by bit: an implementation independent of the store's."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc ^= byte
@@ -132,7 +132,7 @@ def crc32c(data):
 
 
 def unsealed(stored, codec):
-    """The payload of a stored value, its envelope looked at as docs/store.md says."""
+    """Returns the payload of a stored value, checking its envelope as docs/store.md defines it."""
     assert stored[:2] == b"\xc1\x67", stored[:2]
     assert stored[2] >> 4 == 1, "version"
     name = FORMATS[stored[3]]
@@ -165,7 +165,8 @@ def main():
         (folder / "store.py").write_text(PYTHON)
         languages = [Command(arguments.regauge.resolve())]
         rubylib = os.environ.get("RUBYLIB", str(ROOT / "bindings/ruby/lib"))
-        # The sources, where an extension was put beside them for work on it; else what is installed.
+        # The sources, if an extension was put there for development; otherwise the installed
+        # package.
         sources = ROOT / "bindings/python/python"
         built = sources if any(sources.glob("regauge/_regauge*.so")) else ""
         pythonpath = os.environ.get("PYTHONPATH", str(built))

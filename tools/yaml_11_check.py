@@ -3,10 +3,10 @@
 
     python3 tools/yaml_11_check.py [--regauge target/debug/regauge] [--count 20000] [FILE.yaml ...]
 
-Makes scalars out of what numbers, dates and words are made of, and documents with line breaks of every
-kind, and asks both for their values; files that are named are read by both as well. Ends with status 1 when they differ, and with a note where
-PyYAML is missing. Differences that are meant: an impossible date is text here and an error there,
-and digits of a second beyond the sixth are kept here.
+Generates scalars from the parts of numbers, dates and words, and documents with line breaks of
+every kind, and asks both for their values; files given as arguments are also read by both. Exits
+with 1 if they differ, and with a note if PyYAML is missing. Intended differences: an impossible
+date is text here and an error there, and fractional digits beyond the sixth are kept here.
 """
 
 import argparse
@@ -24,7 +24,7 @@ PIECES = ["0", "1", "7", "8", "12", "59", "60", "2001", "-", "+", ".", "_", ":",
 
 
 def unwrap(value):
-    """The Python value of one in the wrapped notation."""
+    """Returns the Python value of one in the wrapped notation."""
     if isinstance(value, list):
         return [unwrap(item) for item in value]
     if not isinstance(value, dict):
@@ -47,7 +47,7 @@ def unwrap(value):
 
 
 def moment(text):
-    """A date and time, its fraction cut to what Python holds."""
+    """Returns a date and time, its fraction cut to what Python holds."""
     head, dot, tail = text.partition(".")
     if dot:
         digits = len(tail) - len(tail.lstrip("0123456789"))
@@ -79,11 +79,11 @@ BREAKS = ["\n", "\n", "\r\n", "\r", "\x85", "\u2028", "\u2029"]
 
 
 def lines_document(source):
-    """A document with line breaks of every kind."""
+    """Returns a document with line breaks of every kind."""
     some = source.choice
 
     def lines(trail):
-        """Lines that are indented, and empty ones."""
+        """Returns indented lines, and empty ones."""
         words = ("".join(source.choices(["a", " ", "é", "-"], k=3)) for _ in range(source.randint(1, 5)))
         return "".join((f"  c{word}" + some(["", trail]) if some([True, True, False]) else "") + some(BREAKS)
                        for word in words)
@@ -106,7 +106,7 @@ def lines_document(source):
 
 
 def compare_lines(regauge, yaml, source, count):
-    """How many documents were read, and those that PyYAML reads otherwise: (text, ours, theirs)."""
+    """Returns the number of documents, and (text, ours, theirs) where PyYAML reads differently."""
     cases = []
     while len(cases) < count:
         text = lines_document(source)

@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
-"""Whether other programs read from our YAML what we wrote.
+"""Checks that other programs read from our YAML what we wrote.
 
     python3 tools/yaml_readers_check.py [--regauge target/release/regauge] [--readers NAME,…]
                                         [--seed 1] [--documents 2000]
 
-Writes documents as JSON, converts them to YAML with `regauge convert`, loads that with every reader
-that is installed, and compares with what was written: types count, so that `'1'` is not 1 and 1.0
-is not 1. The readers are PyYAML (its own in Python, and libyaml's), ruamel.yaml (YAML 1.2), Ruby's
+Writes documents as JSON, converts them to YAML with `regauge convert`, loads that with every
+installed reader, and compares with the original: types count, so `'1'` is not 1 and 1.0 is not 1.
+The readers are PyYAML (its pure Python loader, and libyaml's), ruamel.yaml (YAML 1.2), Ruby's
 Psych, and our own. The documents are
 
-- text that readers take for something else, and every text of up to three hostile characters, as a
-  value, an item, a key, between brackets, and alone;
-- values of every kind nested at random, from a seed that is printed;
-- what JSON has no type for: bytes, points in time, infinities, keys that are not text, references;
-- the real files that `make data` gets, if they are there: JSON,
-  and YAML, which is read as PyYAML reads it, written again, and must load as before.
+- text that readers mistake for something else, and every text of up to three hostile characters, as
+  a value, an item, a key, between brackets, and alone;
+- values of every kind, randomly nested, from a seed that is printed;
+- types that JSON lacks: bytes, points in time, infinities, keys that are not text, references;
+- the real files that `make data` fetches, if they are there: JSON, and YAML, which is read the way
+  PyYAML does, written again, and must load as before.
 
-Ends with status 1 when a reader sees another value, and with 2 when one of those that are named is
-not installed.
+Exits with 1 if a reader sees another value, and with 2 if a named one is not installed.
 """
 
 import argparse
@@ -62,13 +61,13 @@ PIECES = ["a", "y", "N", "o", "0", "1", "9", "-", "+", ".", ":", "#", " ", ",", 
 
 
 def surround(text):
-    """A text in every place that it can have."""
+    """Yields a text in every position that it can have."""
     inner = deepen([text, {text: text}], 64)
     return [text, {"k": text, text: 1}, [text, [text], {text: [text], "k": {text: text}}], inner]
 
 
 def deepen(value, levels):
-    """The value in so many lists that it is written between brackets."""
+    """Nests the value in enough lists that it is written between brackets."""
     for _ in range(levels):
         value = [value]
     return value
@@ -107,7 +106,7 @@ def random_value(rng, depth):
 
 UTC = datetime.timezone.utc
 SHARED = ["shared"]
-# What JSON has no type for, in the notation of `--on-loss wrap`, and what is read.
+# Types that JSON lacks, in the notation of `--on-loss wrap`, and the expected values.
 BEYOND = [
     ({"$binary": {"base64": "AQL/", "subType": "00"}}, b"\x01\x02\xff"),
     ({"$binary": {"base64": "", "subType": "00"}}, b""),
@@ -128,8 +127,8 @@ BEYOND = [
 # The same between brackets.
 BEYOND += [(deepen(notation, 64), deepen(value, 64)) for notation, value in BEYOND]
 
-# Loads every document of a file with Psych, and writes JSON in which what JSON has no type for is a
-# list behind "\0" and its class. No class is found but those that Psych knows by itself.
+# Loads every document of a file with Psych, and writes JSON in which types that JSON lacks are a
+# list with "\0" and their class. Only classes known to Psych itself are resolved.
 RUBY = r"""
 require 'yaml'
 require 'json'
@@ -163,7 +162,7 @@ end
 
 
 def as_psych(value):
-    """The value as the script above shows it."""
+    """Returns the value as the script above shows it."""
     if isinstance(value, float) and not math.isfinite(value):
         return ["\0Float", "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"]
     if isinstance(value, bytes):
@@ -183,7 +182,7 @@ def as_psych(value):
 
 
 def same(mine, other):
-    """Equal in value and type, at any depth, the sign of zeros and the order of keys included."""
+    """Returns whether values are deeply equal, including types, signs of zeros and key order."""
     stack = [(mine, other)]
     while stack:
         mine, other = stack.pop()
@@ -206,7 +205,7 @@ def same(mine, other):
 
 
 class Reader:
-    """A program that reads YAML: gives the documents of a file."""
+    """A program that reads YAML: returns the documents of a file."""
 
     #: The largest real file that it reads in a second or so.
     bytes_max = 5_000_000
@@ -251,7 +250,7 @@ class Ours(Reader):
 
 
 def installed(regauge):
-    """The readers that are there; a word about those that are not."""
+    """Returns the installed readers, and names the missing ones."""
     readers = [Ours(regauge)]
     try:
         import yaml
@@ -297,7 +296,7 @@ class Check:
         self.failures = 0
 
     def documents(self, title, values, notations=None, slow=True):
-        """A stream of documents; `notations` is what is written for them in the notation."""
+        """Checks a stream of documents; `notations` is what is written for them in the notation."""
         source, target = self.folder / "documents.ndjson", self.folder / "documents.yaml"
         for reader in self.readers:
             chosen = range(0, len(values), 1 if slow else reader.stride)
@@ -314,7 +313,7 @@ class Check:
             self.compare(title, reader, target, wanted)
 
     def file(self, path):
-        """A real file: one document."""
+        """Checks a real file: one document."""
         target = self.folder / "file.yaml"
         self.convert(path, target, "--documents", "keep")
         value = parse(path.read_text(encoding="utf-8"))
@@ -323,8 +322,8 @@ class Check:
                 self.compare(path.name, reader, target, [reader.expected(value)])
 
     def rewritten(self, path):
-        """A real YAML file, as PyYAML reads it and as it reads what we make of it. Tells whether it
-        can be asked."""
+        """Checks a real YAML file, as PyYAML reads it and as it reads our output. Returns whether
+        PyYAML can be asked."""
         reader = next((r for r in self.readers if r.name == "pyyaml-libyaml"), None)
         try:
             wanted = reader.load(str(path))
@@ -358,12 +357,12 @@ class Check:
 
 
 def parse(text):
-    """JSON as we read it: `-0` is a double, which has that value."""
+    """Parses JSON as we read it: `-0` is a double, which has that value."""
     return json.loads(text, parse_int=lambda digits: -0.0 if digits == "-0" else int(digits))
 
 
 def texts():
-    """The hostile texts, and all of up to three pieces: each once."""
+    """Yields the hostile texts, and all of up to three pieces: each once."""
     short = (
         "".join(parts) for length in range(1, 4) for parts in itertools.product(PIECES, repeat=length)
     )

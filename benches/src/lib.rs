@@ -1,4 +1,4 @@
-//! What the benchmarks share: how routes are timed against one another.
+//! Shared by the benchmarks: how routes are timed against one another.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// The processor time that the present thread has used.
+/// Returns the CPU time used by the current thread.
 pub fn thread_time() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
@@ -16,7 +16,7 @@ pub fn thread_time() -> Duration {
 /// Does a job once, into a buffer that keeps its capacity.
 pub type Job<'a> = Box<dyn FnMut(&mut Vec<u8>) + 'a>;
 
-/// One way to do a job. Returns the bytes that it made, which are checked before the clock starts.
+/// One way to do a job. Returns its output, which is checked before the clock starts.
 pub struct Route<'a> {
     /// Library and version, or ours.
     pub name: &'static str,
@@ -24,26 +24,25 @@ pub struct Route<'a> {
     pub run: Job<'a>,
 }
 
-/// Times of one route, in nanoseconds a call.
+/// Times of one route, in nanoseconds per call.
 #[derive(Clone, Debug)]
 pub struct Times {
     /// The route's name.
     pub name: &'static str,
-    /// The least of all rounds.
+    /// The minimum of all rounds.
     pub least: f64,
     /// The median of all rounds.
     pub median: f64,
-    /// All rounds, in their order.
+    /// All rounds, in order.
     pub samples: Vec<f64>,
 }
 
-/// Appends what was measured of one route to the file that `REGAUGE_BENCH_JSON` names, if it names
-/// one. `tools/figures.py` makes the published tables from such lines; every benchmark, in
-/// whichever language, writes them. `bytes` is what one call reads or writes; 0 where it does not
-/// matter.
+/// Appends the measurements of one route to the file named by `REGAUGE_BENCH_JSON`, if it is set.
+/// `tools/figures.py` builds the published tables from such lines; every benchmark, in any
+/// language, writes them. `bytes` is what one call reads or writes; 0 if it does not matter.
 ///
 /// # Panics
-/// Where the file cannot be written.
+/// If the file cannot be written.
 pub fn record(table: &str, case: &str, route: &str, unit: &str, bytes: usize, samples: &[f64]) {
     let Some(path) = std::env::var_os("REGAUGE_BENCH_JSON") else { return };
     let line = serde_json::json!({
@@ -56,14 +55,14 @@ pub fn record(table: &str, case: &str, route: &str, unit: &str, bytes: usize, sa
 /// Records all routes of a case.
 ///
 /// # Panics
-/// As `record`.
+/// Those of `record`.
 pub fn record_all(table: &str, case: &str, bytes: usize, times: &[Times]) {
     for one in times {
         record(table, case, one.name, "ns", bytes, &one.samples);
     }
 }
 
-/// Runs all routes in turn, `rounds` times, each for about `slice` a round.
+/// Runs all routes in turn, `rounds` times, each for about `slice` per round.
 pub fn interleave(routes: &mut [Route<'_>], rounds: usize, slice: Duration) -> Vec<Times> {
     let mut buffer = Vec::new();
     let calls: Vec<u32> = routes

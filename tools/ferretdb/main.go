@@ -1,4 +1,4 @@
-// FerretDB over SQLite, for the tests of the store: `ferretdb ADDRESS FOLDER`, and with TLS on a
+// Runs FerretDB on SQLite, for the tests of the store: `ferretdb ADDRESS FOLDER`, and with TLS on a
 // second address `ferretdb ADDRESS FOLDER TLS-ADDRESS CERTIFICATE KEY`.
 package main
 

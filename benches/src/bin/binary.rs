@@ -1,8 +1,8 @@
-//! CBOR and BSON beside MessagePack, and beside the crates that a Rust programmer would take.
+//! Compares CBOR and BSON with MessagePack, and with the crates that a Rust programmer would use.
 //!
 //! Every route's output is read back and compared before anything is timed. All routes of a table
-//! run in turn in one process; the figures are thread processor time. The first route of a table is
-//! the measure of the others.
+//! run in turn in one process; the figures are thread CPU time. The first route of a table is the
+//! baseline.
 
 use std::time::Duration;
 
@@ -185,7 +185,7 @@ fn from_json(name: &str, text: &[u8], rounds: usize) {
     print(name, "from JSON", text.len(), &mut routes, rounds);
 }
 
-/// A route whose output does not hold the same document is not timed: the benchmark ends.
+/// A route whose output does not contain the same document is not timed: the benchmark ends.
 fn check(routes: &mut [Route<'_>], expected: &[u8], read: impl Fn(&[u8]) -> serde_json::Value) {
     let expected = read(expected);
     for route in routes {

@@ -1,7 +1,8 @@
-//! JSON to MessagePack and back in memory, beside the crates that a Rust programmer would take.
+//! Compares JSON to MessagePack and back in memory with the crates that a Rust programmer would
+//! use.
 //!
 //! Every route's output is read back and compared before anything is timed. All routes of a table
-//! run in turn in one process; the figures are thread processor time.
+//! run in turn in one process; the figures are thread CPU time.
 
 use std::time::Duration;
 
@@ -125,8 +126,8 @@ fn ours_to_json(packed: &[u8], buffer: &mut Vec<u8>) {
     *buffer = writer.into_out().into_vec();
 }
 
-/// A route whose output does not hold the same document is not timed: the benchmark ends. Maps are
-/// compared without their order, which one of the peers does not keep.
+/// A route whose output does not contain the same document is not timed: the benchmark ends. Maps
+/// are compared regardless of order, which one of the peers does not preserve.
 fn check(routes: &mut [Route<'_>], format: Format, expected: &[u8]) {
     let value = |bytes: &[u8]| -> serde_json::Value {
         match format {

@@ -1,9 +1,9 @@
-//! Ruby Marshal to JSON, beside Ruby's own `Marshal.load` of the same bytes and alox-48.
+//! Compares Ruby Marshal to JSON with Ruby's own `Marshal.load` of the same bytes and with alox-48.
 //!
-//! The files are JSON documents that Ruby loaded and dumped. Ruby makes objects of them and we do
-//! not: what is compared is the way from a dump to something that another program can use, of
-//! which for Ruby loading is the first half alone. All routes run in turn, Ruby in a process of
-//! its own that times itself; the figures are thread processor time.
+//! The files are JSON documents that Ruby loaded and dumped. Ruby builds objects from them and we
+//! do not: the comparison is about turning a dump into something that another program can use, of
+//! which loading is only the first half for Ruby. All routes run in turn, Ruby in a separate
+//! process that times itself; the figures are thread CPU time.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -14,7 +14,7 @@ use regauge::{Format, Options, convert_bytes};
 use regauge_bench::{Route, interleave, record};
 use regauge_testdata::path;
 
-/// Reads a line with a number, loads so many times, and says how many nanoseconds one took.
+/// Reads a line with a number, loads that many times, and prints the nanoseconds per load.
 const LOAD: &str = r#"
 bytes = File.binread(ARGV[0])
 clock = Process::CLOCK_THREAD_CPUTIME_ID
@@ -47,7 +47,7 @@ fn one(name: &str, rounds: usize) {
     assert!(made.is_ok_and(|status| status.success()), "Ruby dumps {name}");
     let bytes = std::fs::read(&dump).expect("written above");
 
-    // The same document as the JSON that it was made of.
+    // The same document as the original JSON.
     let ours = convert_bytes(&bytes, &to_json()).expect("valid");
     let minified = convert_bytes(
         &std::fs::read(&json).expect("readable"),
@@ -103,7 +103,7 @@ fn median(samples: &mut [f64]) -> f64 {
     samples[samples.len() / 2]
 }
 
-/// A Ruby that waits for how many times it should load.
+/// A Ruby process that waits for the number of times to load.
 struct Ruby {
     process: Child,
     input: Option<ChildStdin>,
@@ -124,7 +124,7 @@ impl Ruby {
         Ruby { process, input, output }
     }
 
-    /// Nanoseconds for one of so many.
+    /// Returns nanoseconds per iteration.
     fn load(&mut self, times: u32) -> f64 {
         let input = self.input.as_mut().expect("open until the end");
         writeln!(input, "{times}").expect("Ruby reads");

@@ -1,11 +1,12 @@
-//! Pickle to JSON beside Python's own `pickle.loads`, which makes objects and no JSON, beside
-//! `pickletools.genops`, which only lists opcodes, and beside the crate serde-pickle.
+//! Compares pickle to JSON with Python's own `pickle.loads`, which builds objects and no JSON, with
+//! `pickletools.genops`, which only lists opcodes, and with the crate serde-pickle.
 //!
-//! `pickle [ROUNDS [NAME …]]` takes the files `json/NAME.json` of the data in place of the usual ones.
+//! `pickle [ROUNDS [NAME …]]` uses the files `json/NAME.json` of the data instead of the default
+//! ones.
 //!
-//! The pickles are what Python writes of JSON files, protocol 4. A Python process waits beside this
-//! one and does its part of each round when asked; all figures are thread processor time, and the
-//! rounds of all routes take turns.
+//! The pickles are written by Python from JSON files, with protocol 4. A Python process runs
+//! alongside this one and does its part of each round on request; all figures are thread CPU time,
+//! and the rounds of all routes alternate.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -14,7 +15,7 @@ use regauge::{Fidelity, Format, Limits, OnLoss, Source as _, Writer as _, json, 
 use regauge_bench::{record, thread_time};
 use regauge_testdata::path;
 
-/// What the Python process runs: it reads `loads 10` and prints nanoseconds a call.
+/// The script of the Python process: it reads `loads 10` and prints nanoseconds per call.
 const PYTHON: &str = r#"
 import gc, json, pickle, pickletools, sys, time
 value = json.load(open(sys.argv[1], "rb"))
@@ -57,7 +58,7 @@ impl Python {
     }
 }
 
-/// The parser and the buffer keep their memory from call to call, as Python keeps its own.
+/// The parser and the buffer keep their memory between calls, like Python's.
 fn ours(data: &[u8], parser: &mut Option<pickle::Parser>, buffer: &mut Vec<u8>) {
     let out = Out::reusing(std::mem::take(buffer));
     let fidelity = Fidelity::new(OnLoss::Refuse, Format::Json);

@@ -1,10 +1,10 @@
-//! The store beside bare rusqlite doing the same transactions on the same file layout.
+//! Compares the store with bare rusqlite running the same transactions on the same file layout.
 //!
-//! Both get the same MessagePack and the same keys. The store reads each document whole, puts its
-//! envelope and checksum before it, and checks them on the way out; rusqlite binds the bytes and
-//! gives them back. Each round makes two new files, one for each, and does the same with both, one
-//! directly after the other, in turns first; what counts is the ratio of the two wall times of a
-//! round. What comes back is compared before anything is timed.
+//! Both get the same MessagePack and the same keys. The store reads each document in full, adds its
+//! envelope and checksum, and verifies them on the way out; rusqlite binds the bytes and returns
+//! them. Each round creates two new files, one for each, and does the same with both, one directly
+//! after the other, alternating which goes first; the figure is the ratio of the two wall-clock
+//! times of a round. Results are compared before anything is timed.
 
 use std::path::Path;
 use std::time::Instant;
@@ -67,7 +67,7 @@ fn main() {
     }
 }
 
-/// Documents like those of a shop: short texts and numbers.
+/// Returns documents like a shop's: short texts and numbers.
 fn order(number: u64) -> Vec<u8> {
     let lines: Vec<String> = (0..9)
         .map(|line| {
@@ -91,7 +91,7 @@ fn order(number: u64) -> Vec<u8> {
     packed(text.as_bytes())
 }
 
-/// A slice of a time series: times and measured values.
+/// Returns a slice of a time series: times and measured values.
 fn slice(number: u64) -> Vec<u8> {
     let values: Vec<String> =
         (0..1_560).map(|at| format!("{:?}", mixed(number * 2_000 + at) as f64 / 1e17)).collect();
@@ -122,7 +122,7 @@ fn shuffled(pairs: &[Pair]) -> Vec<&Pair> {
     all.into_iter().map(|(_, pair)| pair).collect()
 }
 
-/// Every tenth key with another's document: SQLite writes nothing where the bytes are the same.
+/// Replaces the document of every tenth key: SQLite writes nothing if the bytes are the same.
 fn replaced(pairs: &[Pair]) -> Vec<Pair> {
     let count = pairs.len() / 10;
     let others = pairs[1..].iter().map(|(_, document)| document.clone());
@@ -131,7 +131,7 @@ fn replaced(pairs: &[Pair]) -> Vec<Pair> {
 
 #[derive(Clone, Copy)]
 enum Job<'p> {
-    /// So many a transaction.
+    /// Values per transaction.
     Put(&'p [Pair], usize),
     Get(&'p [&'p Pair]),
     GetMany(&'p [&'p Pair]),
@@ -233,7 +233,7 @@ impl Both {
                     bytes += self.bare_get(key).len();
                 }
             }
-            // As the store gives them: all 500 of a call are there at once.
+            // Like the store: all 500 of a call are in memory at once.
             Job::GetMany(pairs) => {
                 for some in pairs.chunks(500) {
                     let found: Vec<_> = some.iter().map(|(key, _)| self.bare_get(key)).collect();
@@ -258,7 +258,7 @@ impl Both {
     }
 }
 
-/// What the store gives is what was put, and what rusqlite gives too.
+/// Asserts that the store returns what was put, and the same as rusqlite.
 fn check(folder: &Path, pairs: &[Pair]) {
     let place = tempfile::tempdir_in(folder).expect("a folder to write in");
     let mut both = Both::new(place.path());
@@ -273,11 +273,11 @@ fn check(folder: &Path, pairs: &[Pair]) {
     }
 }
 
-/// Seconds of both by row.
+/// Seconds of both, per row.
 #[derive(Default)]
 struct Rows(Vec<Row>);
 
-/// A name, how many values, and the seconds of both in each round.
+/// A name, the number of values, and the seconds of both in each round.
 type Row = (String, usize, Vec<(f64, f64)>);
 
 impl Rows {

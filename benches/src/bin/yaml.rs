@@ -1,10 +1,10 @@
-//! YAML to events, beside the parsers that others build on.
+//! Compares YAML to events with the parsers that others build on.
 //!
-//! libyaml (C) is loaded from the system where it is there, rapidyaml through its Python package
-//! where `RAPIDYAML_PYTHON` names an interpreter that has it: one call a document, which makes its
-//! tree. Nobody does more than events, or a tree of text; we resolve the core schema as well and
-//! give events of the model to a sink that adds them up. All routes run in turn; the figures are
-//! processor time.
+//! libyaml (C) is loaded from the system if it is installed, rapidyaml through its Python package
+//! if `RAPIDYAML_PYTHON` names an interpreter that has it: one call per document, which builds its
+//! tree. None of them does more than events, or a tree of text; we also resolve the core schema and
+//! pass events of the model to a sink that sums them up. All routes run in turn; the figures are
+//! CPU time.
 
 #![allow(unsafe_code, reason = "libyaml is a C library")]
 
@@ -21,7 +21,7 @@ use regauge::{
 use regauge_bench::{record, thread_time};
 use regauge_testdata::path;
 
-/// Adds up what comes, so that nothing can be left out.
+/// Sums up the events, so that nothing can be optimised away.
 struct Sum {
     sum: u64,
     events: u64,
@@ -103,7 +103,8 @@ fn ours_to_json(text: &[u8], buffer: &mut Vec<u8>) {
     *buffer = writer.into_out().into_vec();
 }
 
-/// Events of a stream beside those of its values: stream and document, begin and end.
+/// Returns the number of events of a stream besides those of its values: stream and document, begin
+/// and end.
 fn saphyr(text: &str) -> u64 {
     let mut count = 0;
     for event in saphyr_parser::Parser::new_from_str(text) {
@@ -121,7 +122,7 @@ fn saphyr(text: &str) -> u64 {
     count
 }
 
-/// The C library, opened at run time.
+/// The C library, loaded at run time.
 struct LibYaml {
     library: libloading::Library,
 }
@@ -132,7 +133,7 @@ struct Room([u8; 2048]);
 
 impl LibYaml {
     fn open() -> Option<LibYaml> {
-        // SAFETY: the library's initialisers do nothing but set up tables.
+        // SAFETY: the library's initialisers only set up tables.
         let library = unsafe { libloading::Library::new("libyaml-0.so.2") }.ok()?;
         Some(LibYaml { library })
     }
@@ -143,9 +144,9 @@ impl LibYaml {
         type Parse = unsafe extern "C" fn(*mut Room, *mut Room) -> i32;
         let (mut parser, mut event) = (Room([0; 2048]), Room([0; 2048]));
         let mut count = 0;
-        // SAFETY: the signatures are those of yaml.h 0.2; both rooms are large and aligned enough
-        // for the structures that they stand for, the text outlives the parser, and every event is
-        // deleted before the next.
+        // SAFETY: the signatures are those of yaml.h 0.2; both buffers are large and aligned enough
+        // for the structures they hold, the text outlives the parser, and every event is deleted
+        // before the next.
         unsafe {
             let get = |name: &[u8]| self.library.get::<Plain>(name).expect("libyaml 0.2");
             let initialize = get(b"yaml_parser_initialize");
@@ -228,7 +229,7 @@ impl Drop for RapidYaml {
     }
 }
 
-/// So many calls, in nanoseconds.
+/// The duration of this many calls, in nanoseconds.
 type Timed<'a> = Box<dyn FnMut(u32) -> f64 + 'a>;
 
 fn timed<'a>(mut job: impl FnMut() + 'a) -> Timed<'a> {
