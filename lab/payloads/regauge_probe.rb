@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Is loaded into a Ruby process whose library is given hostile documents (docs/safety.md). The
-# documents name this class. It writes a file into the working folder, a sandbox, when a method of
-# it runs, and at the end when an object of it was made; it does nothing else.
+# Loaded into a Ruby process whose library gets hostile documents (docs/safety.md), which name this
+# class. It writes a file into the working folder, a sandbox, when one of its methods runs, and at
+# exit if an object of it was created; it does nothing else.
 class RegaugeProbe
   def self.ran(name) = File.write("regauge-method", name)
 
@@ -30,5 +30,5 @@ at_exit do
   made = ObjectSpace.each_object(RegaugeProbe).first
   File.write("regauge-object", "made") if made
 rescue StandardError
-  # JRuby lists no objects unless it is told to: then nothing is claimed.
+  # JRuby does not list objects unless told to: then nothing is claimed.
 end

@@ -11,12 +11,12 @@
 // debian: default-jdk-headless maven
 // step: fetch the jars: mvn -B -q -f {lab}/contenders/java/pom.xml org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory={data}/java
 
-// Runs one Java contender for `regauge measure`. It is compiled together with the adapter, which is
-// a class `Contender` with static methods, so that the calls between them are plain ones.
+// Runs one Java contender for `regauge measure`. It is compiled together with the adapter, a class
+// `Contender` with static methods, so that calls between them are direct.
 //
-// Commands come on standard input, one JSON object per line; each is answered by one line of JSON
-// on the stream that was standard output at the start. docs/measure.md lists the commands. If you
-// add a command, add it to the other runners and to the native one too: all answer alike.
+// Commands arrive on standard input, one JSON object per line; each is answered by one line of JSON
+// on the original standard output. docs/measure.md lists the commands. If you add a command, add it
+// to the other runners and to the native one too: all answer alike.
 
 import java.io.BufferedReader;
 import java.io.BufferedOutputStream;
@@ -48,7 +48,7 @@ import java.util.stream.Collectors;
 
 final class Runner {
     // A library that prints must not break the protocol: answers go to the descriptor itself, and
-    // whatever is printed goes to standard error, which the parent keeps for reports.
+    // anything printed goes to standard error, which the parent keeps for reports.
     private static final PrintStream ANSWERS =
             new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
 
@@ -56,8 +56,8 @@ final class Runner {
             ManagementFactory.getGarbageCollectorMXBeans();
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-    // A contender has these two or decode and encode; a stream is one call, so that the time of
-    // the reflection is nothing.
+    // A contender has either these two or decode and encode; a stream is one call, so that the time
+    // of the reflection is negligible.
     private static final Method DECODE_STREAM = optional("decodeStream", byte[].class);
     private static final Method ENCODE_STREAM = optional("encodeStream", Iterable.class);
     private static final Method FROM_PLAIN = optional("fromPlain", Object.class);
@@ -97,7 +97,7 @@ final class Runner {
                 answer.put("ok", true);
                 answer.putAll(answer(command));
             } catch (Throwable error) {
-                // A stack that overflows or a heap that is full is the contender's failure, too.
+                // A stack overflow or an out-of-memory error is also the contender's failure.
                 answer = Map.of("ok", false, "error", told(error));
             }
             say(answer);
@@ -299,7 +299,7 @@ final class Runner {
         }
     }
 
-    // The Java machine counts milliseconds, and tells -1 where it does not know.
+    // The JVM counts milliseconds, and reports -1 if unknown.
     private static long collectedNs() {
         return COLLECTORS.stream().mapToLong(one -> Math.max(0, one.getCollectionTime())).sum()
                 * 1_000_000;

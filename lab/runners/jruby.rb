@@ -15,12 +15,12 @@
 # missing: java -jar {data}/jruby/jruby-complete.jar {runner} --missing {libraries}
 # each: install a gem: java -jar {data}/jruby/jruby-complete.jar -S gem install --no-document --install-dir {data}/jruby/gems {library}
 
-# Runs one Ruby contender for `regauge measure` in JRuby: the runner of Ruby, with the clocks of
-# the Java machine. Adapters are those of Ruby that name it (`# runtimes: ruby jruby`), and its own.
+# Runs one Ruby contender for `regauge measure` in JRuby: the Ruby runner, with the JVM's clocks.
+# Its adapters are the Ruby ones that name it (`# runtimes: ruby jruby`), and its own.
 
 require "java"
 
-# What JRuby's Process and GC do not tell.
+# Figures that JRuby's Process and GC lack.
 module Host
   MANAGEMENT = java.lang.management.ManagementFactory
   THREADS = MANAGEMENT.thread_mx_bean
@@ -33,7 +33,7 @@ module Host
   # Of this thread: that of the process counts in steps of 10 ms, more than a sample takes.
   def self.cpu_ns = THREADS.current_thread_cpu_time
 
-  # The Java machine counts milliseconds.
+  # The JVM counts milliseconds.
   def self.collector_ns = COLLECTORS.sum { |bean| [bean.collection_time, 0].max } * 1_000_000
 
   def self.collector = COLLECTORS.map(&:name).join(", ")

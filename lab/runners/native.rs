@@ -6,9 +6,9 @@
 // step: name the manifest: cp {lab}/contenders/native/manifest.toml {lab}/contenders/native/Cargo.toml
 // step: build for this processor: cargo --config "build.rustflags=['-Ctarget-cpu=native']" build --quiet --release --manifest-path {lab}/contenders/native/Cargo.toml --target-dir {data}/native
 
-//! Runs the contenders in Rust that choose their SIMD code when they are compiled. The set-up builds
-//! this program for the machine's own processor, as their authors advise; `regauge` itself is built
-//! for any. Like the other runners, it is told an adapter; it was compiled with all of them.
+//! Runs the Rust contenders that choose their SIMD code at compile time. The set-up builds this
+//! program for the machine's own processor, as their authors recommend; `regauge` itself is built
+//! for any. Like the other runners, it takes an adapter; all of them are compiled in.
 
 #[path = "native/bench.rs"]
 mod bench;

@@ -15,13 +15,13 @@
 //
 //     node node.mjs ADAPTER.cjs
 //
-// Commands come on standard input, one JSON object per line; each is answered by one line of JSON
-// on standard output. docs/measure.md lists the commands. If you add a command, add it to the
-// other runners and to the native one too: all answer alike.
+// Commands arrive on standard input, one JSON object per line; each is answered by one line of JSON
+// on standard output. docs/measure.md lists the commands. If you add a command, add it to the other
+// runners and to the native one too: all answer alike.
 //
-// Adapters are CommonJS modules, because `require` looks at NODE_PATH and `import` does not; an
-// .mjs adapter has to find its libraries in folders above its own. `version` of an adapter is given
-// a function that tells the version of an installed package.
+// Adapters are CommonJS modules, because `require` uses NODE_PATH and `import` does not; an .mjs
+// adapter has to find its libraries in folders above its own. An adapter's `version` gets a
+// function that returns the version of an installed package.
 
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -30,7 +30,7 @@ import { PerformanceObserver } from "node:perf_hooks";
 import { pathToFileURL } from "node:url";
 
 // A library that prints must not break the protocol: answers go straight to the descriptor, and
-// whatever is printed goes to standard error, which the parent keeps for reports.
+// anything printed goes to standard error, which the parent keeps for reports.
 const say = (message) => {
   const line = Buffer.from(JSON.stringify(message) + "\n");
   for (let at = 0; at < line.length; ) {
@@ -57,8 +57,8 @@ const plainOf = (value) => (adapter.toPlain ? adapter.toPlain(value) : value);
 const ownOf = (plain) => (adapter.fromPlain ? adapter.fromPlain(plain) : plain);
 const spansIn = (file) => JSON.parse(fs.readFileSync(file, "utf8"));
 
-// A text of a document is made before the clock starts where the adapter asks for text: what Node
-// reads from a socket or a file may be either.
+// If the adapter asks for text, it is created before the clock starts: what Node reads from a
+// socket or a file may be either.
 const prepared = (piece) => (adapter.takes === "text" ? piece.toString("utf8") : piece);
 
 const load = (from, spans) => {
@@ -76,7 +76,7 @@ const load = (from, spans) => {
   return { documents: documents.length };
 };
 
-// Bytes to a file, with the place of each piece beside it.
+// Writes bytes to a file, and the position of each piece next to it.
 class Output {
   constructor(name) {
     this.path = name;
@@ -107,7 +107,7 @@ const each = function* () {
   else for (const document of documents) yield adapter.decode(document);
 };
 
-// Decodes the reference and writes what the contender makes of it, one object at a time.
+// Decodes the reference and writes the contender's result, one object at a time.
 const check = ({ out, lines }) => {
   const output = new Output(out);
   const began = now();
@@ -130,8 +130,8 @@ const check = ({ out, lines }) => {
   return { documents: documents.length, decode_ns: Number(decodeNs), encode_ns: Number(whole - decodeNs) };
 };
 
-// A JSON document with the digits of its integers: those beyond 2^53 become BigInt. The reference
-// bytes of a format must not be poorer than the data, whatever JSON.parse makes of it.
+// Parses JSON keeping the digits of its integers: those beyond 2^53 become BigInt. The reference
+// bytes of a format must not be poorer than the data, whatever JSON.parse does.
 const exactly = (text) => {
   const mark = "\u0000integer";
   let found = false;
@@ -159,8 +159,8 @@ const prepare = ({ path: from, spans, out }) => {
   return { documents: ends.length / 2, bytes: output.position };
 };
 
-// JSON of a plain value. What a library gave must be seen as it is: a BigInt with its digits, and
-// the sign of -0, which JSON.stringify drops.
+// Formats a plain value as JSON. The library's result must be shown exactly: a BigInt with its
+// digits, and the sign of -0, which JSON.stringify drops.
 const json = (value) => {
   if (typeof value === "bigint") return value.toString();
   if (Object.is(value, -0)) return "-0.0";
@@ -176,7 +176,7 @@ const json = (value) => {
   return JSON.stringify(value) ?? "null";
 };
 
-// Turns bytes in the contender's own format into JSON lines, which regauge can read.
+// Converts bytes in the contender's own format into JSON lines, which regauge can read.
 const reveal = ({ path: from, spans, out }) => {
   load(from, spans);
   const output = new Output(out);
@@ -185,8 +185,8 @@ const reveal = ({ path: from, spans, out }) => {
   return { documents: documents.length };
 };
 
-// Each record alone, so that one that fails does not hide the others: it leaves an empty span. A
-// record of a stream gets what stands before the first and behind the last (XML).
+// Handles each record separately, so that a failing one does not hide the others: it leaves an
+// empty span. A record of a stream gets the bytes before the first and after the last (XML).
 const sift = (command) => {
   const file = fs.readFileSync(command.path);
   const ends = spansIn(command.spans);
@@ -208,7 +208,7 @@ const sift = (command) => {
     try {
       encoded = bytes(again(file.subarray(ends[at], ends[at + 1])));
     } catch {
-      // The empty span tells.
+      // The empty span shows it.
     }
     output.add(encoded, false);
   }
@@ -241,8 +241,8 @@ const encodeAll = (times) => {
   }
 };
 
-// The collector's pauses. They are told a turn of the event loop later, and watching them costs a
-// little, so only some samples have it.
+// The collector's pauses. They are reported a turn of the event loop later, and watching them costs
+// a little, so only some samples include it.
 const watched = async (work) => {
   let [spent, count] = [0, 0];
   const add = (list) => {
@@ -254,7 +254,7 @@ const watched = async (work) => {
   const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
   const observer = new PerformanceObserver(add);
   observer.observe({ entryTypes: ["gc"] });
-  // What was before is told first.
+  // Earlier pauses are reported first.
   await turn();
   [spent, count] = [0, 0];
   const ns = work();
@@ -263,7 +263,7 @@ const watched = async (work) => {
   return { ns, gc_ns: Math.min(ns, Math.round(spent * 1e6)), gc_count: count };
 };
 
-// The clock: `iterations` times the whole of the loaded data, decoded or encoded.
+// Times `iterations` passes over the loaded data, decoding or encoding.
 const sample = ({ op, iterations, gc }) => {
   const work = op === "decode" ? decodeAll : encodeAll;
   const timed = () => {
@@ -300,7 +300,7 @@ const answer = async (line) => {
   }
 };
 
-// The version of the package that the adapter finds under this name.
+// Returns the version of the package that the adapter finds under this name.
 const versionOf = (name) => {
   const find = createRequire(path.resolve(process.argv[2]));
   const places = find.resolve.paths(name).map((folder) => path.join(folder, name, "package.json"));

@@ -13,13 +13,13 @@
 
     python3 python.py ADAPTER.py
 
-Commands come on standard input, one JSON object per line; each is answered by one line of JSON
-on the descriptor that was standard output at the start. `docs/measure.md` lists the commands.
-The parent measures memory and keeps the time limits: here is only what must happen inside the
-process, which is the work and the clock around it.
+Commands arrive on standard input, one JSON object per line; each is answered by one line of JSON on
+the original standard output. `docs/measure.md` lists the commands. The parent measures memory and
+enforces the time limits: this contains only what must happen inside the process, which is the work
+and the clock around it.
 
 If you add a command, add it to the other runners and to the native one too: all answer alike.
-`PYTHONHASHSEED` gives the same order of hashed strings in every process and every run.
+`PYTHONHASHSEED` fixes the order of hashed strings in every process and every run.
 """
 
 import gc
@@ -32,16 +32,16 @@ from itertools import repeat
 from time import perf_counter_ns, process_time_ns
 
 # A library that prints must not break the protocol: answers go to a private copy of standard
-# output, and whatever is printed goes to standard error, which the parent keeps for reports.
+# output, and anything printed goes to standard error, which the parent keeps for reports.
 answers = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
 os.dup2(2, 1)
 
-# The folder of this file must not be a place that imports look at.
+# Imports must not search the folder of this file.
 sys.path[:] = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
 
 
 class Contender:
-    """The adapter, and the data that it works on."""
+    """The adapter, and its data."""
 
     def __init__(self, path):
         spec = importlib.util.spec_from_file_location("regauge_contender", path)
@@ -69,7 +69,7 @@ class Contender:
             self.data = b""
 
     def decoded(self):
-        """Each object in turn, none of them kept."""
+        """Yields each object in turn, keeping none."""
         if self.streams:
             yield from self.adapter.decode_stream(self.data)
         else:
@@ -104,7 +104,7 @@ class Contender:
 
 
 class CollectorClock:
-    """Time spent in the cyclic collector. Hooks cost a little, so only some samples have them."""
+    """Measures time in the cyclic collector. Hooks cost a little, so only some samples use them."""
 
     def __init__(self):
         self.spent_ns = 0
@@ -136,7 +136,7 @@ def timed(iterator, spent):
 
 
 def check(contender, command):
-    """Decodes the reference and writes what the contender makes of it, one object at a time."""
+    """Decodes the reference and writes the contender's result, one object at a time."""
     spent = [0]
     count = 0
     spans = []
@@ -180,7 +180,7 @@ def prepare(contender, command):
 
 
 def reveal(contender, command):
-    """Turns bytes in the contender's own format into JSON lines, which regauge can read."""
+    """Converts bytes in the contender's own format into JSON lines, which regauge can read."""
     to_plain = getattr(contender.adapter, "to_plain", lambda plain: plain)
     contender.load(command["path"], command["spans"])
     with open(command["out"], "wb") as out:
@@ -191,8 +191,8 @@ def reveal(contender, command):
 
 
 def sift(contender, command):
-    """Each record alone, so that one that fails does not hide the others: it leaves an empty
-    span. A record of a stream gets what stands before the first and behind the last (XML)."""
+    """Handles each record separately, so that a failing one does not hide the others: it leaves an
+    empty span. A record of a stream gets the bytes before the first and after the last (XML)."""
     adapter = contender.adapter
     from_plain = getattr(adapter, "from_plain", lambda plain: plain)
     to_plain = getattr(adapter, "to_plain", lambda plain: plain)
@@ -227,7 +227,7 @@ def sift(contender, command):
 
 
 def sample(contender, command):
-    """The clock: `iterations` times the whole of the loaded data, decoded or encoded."""
+    """Times `iterations` passes over the loaded data, decoding or encoding."""
     work = contender.decode_all if command["op"] == "decode" else contender.encode_all
     iterations = command["iterations"]
     if command["gc"]:
@@ -245,13 +245,13 @@ def sample(contender, command):
 
 
 def collections():
-    """Collections of all generations since the start. (CPython counts no allocations: the blocks
-    it tells of are those in use.)"""
+    """Counts collections of all generations since the start. (CPython does not count allocations:
+    the blocks it reports are those in use.)"""
     return sum(generation["collections"] for generation in gc.get_stats())
 
 
 def answer(contender, command):
-    """One command, one answer."""
+    """Handles one command with one answer."""
     name = command["do"]
     if name == "load":
         contender.load(command["path"], command["spans"])

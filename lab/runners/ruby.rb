@@ -17,16 +17,16 @@
 #
 #     ruby ruby.rb ADAPTER.rb
 #
-# Commands come on standard input, one JSON object per line; each is answered by one line of JSON
-# on the descriptor that was standard output at the start. docs/measure.md lists the commands.
-# If you add a command, add it to the other runners and to the native one too: all answer alike.
+# Commands arrive on standard input, one JSON object per line; each is answered by one line of JSON
+# on the original standard output. docs/measure.md lists the commands. If you add a command, add it
+# to the other runners and to the native one too: all answer alike.
 #
 #     ruby ruby.rb --missing GEM…
 #
-# prints those of the gems that cannot be found, for the set-up.
+# prints the gems among these that cannot be found, for the set-up.
 
 if ARGV.first == "--missing"
-  # The one gem that is required by another name.
+  # The one gem that is required under another name.
   files = {"yajl-ruby" => "yajl"}
   ARGV.drop(1).each do |gem|
     require files.fetch(gem, gem)
@@ -39,24 +39,23 @@ end
 require "json"
 
 # A library that prints must not break the protocol: answers go to a private copy of standard
-# output, and whatever is printed goes to standard error, which the parent keeps for reports.
+# output, and anything printed goes to standard error, which the parent keeps for reports.
 ANSWERS = $stdout.dup
 $stdout.reopen($stderr)
 ANSWERS.sync = true
 
-# Oj may replace methods of the json gem: keep ours from before the adapter is loaded.
+# Oj may replace methods of the json gem: keep the originals from before the adapter is loaded.
 SAY = JSON.method(:generate)
 HEAR = JSON.method(:parse)
 
-# What only the interpreter can tell. Another Ruby has said it before this file is read; see
-# jruby.rb.
+# Interpreter-specific parts. Another Ruby defines them before this file is loaded; see jruby.rb.
 unless defined?(Host)
   module Host
     def self.runtime = "MRI Ruby #{RUBY_VERSION}"
 
     def self.cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
-    # Nanoseconds in the collector since the start, or nil before Ruby 3.1.
+    # Returns nanoseconds in the collector since the start, or nil before Ruby 3.1.
     def self.collector_ns = GC.respond_to?(:total_time) ? GC.total_time : nil
 
     def self.collector
@@ -66,7 +65,7 @@ unless defined?(Host)
   end
 end
 
-# Reference bytes and the objects made of them.
+# Reference bytes and the objects decoded from them.
 class Bench
   attr_reader :documents, :objects
 
@@ -82,8 +81,8 @@ class Bench
   def load(path, spans)
     @objects = []
     @data = File.binread(path)
-    # JSON and XML libraries take a String as its encoding says; bytes of MessagePack, Marshal
-    # and MARC 21 are not hurt by the label.
+    # JSON and XML libraries interpret a String by its encoding; for MessagePack, Marshal and MARC
+    # 21 the label does no harm.
     @data.force_encoding(Encoding::UTF_8)
     @documents =
       if spans
@@ -133,19 +132,19 @@ class Bench
   end
 end
 
-# What the clock and the file system are asked.
+# Queries to the clock and the file system.
 module Run
   module_function
 
   def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
-  # Collections and allocated objects since the start, where the interpreter counts them: MRI.
+  # Collections and allocated objects since the start, if the interpreter counts them: MRI.
   def counts
     return [nil, nil] unless RUBY_ENGINE == "ruby"
     [GC.stat(:count), GC.stat(:total_allocated_objects)]
   end
 
-  # Decodes the reference and writes what the contender makes of it, one object at a time.
+  # Decodes the reference and writes the contender's result, one object at a time.
   def check(bench, command)
     began = now
     decode_ns = 0
@@ -154,7 +153,7 @@ module Run
     position = 0
     File.open(command["out"], "wb") do |out|
       if bench.streams?
-        # An Enumerator would run the decoder in a Fiber of small stack: a list is plainer.
+        # An Enumerator would run the decoder in a Fiber with a small stack: a list is simpler.
         bench.hold
         decode_ns = now - began
         out << Contender.encode_stream(bench.objects)
@@ -198,7 +197,7 @@ module Run
     {documents: spans.size / 2, bytes: position}
   end
 
-  # Turns bytes in the contender's own format into JSON lines, which regauge can read.
+  # Converts bytes in the contender's own format into JSON lines, which regauge can read.
   def reveal(bench, command)
     bench.load(command["path"], command["spans"])
     count = 0
@@ -212,8 +211,8 @@ module Run
     {documents: count}
   end
 
-  # Each record alone, so that one that fails does not hide the others: it leaves an empty span.
-  # A record of a stream gets what stands before the first and behind the last (XML).
+  # Handles each record separately, so that a failing one does not hide the others: it leaves an
+  # empty span. A record of a stream gets the bytes before the first and after the last (XML).
   def sift(bench, command)
     data = File.binread(command["path"]).force_encoding(Encoding::UTF_8)
     ends = HEAR.call(File.read(command["spans"]))
@@ -251,8 +250,8 @@ module Run
     {documents: spans.size / 2}
   end
 
-  # The clock: `iterations` times the whole of the loaded data, decoded or encoded. Ruby keeps
-  # the collector's time anyway, so it costs nothing to read it.
+  # Times `iterations` passes over the loaded data, decoding or encoding. Ruby tracks the
+  # collector's time anyway, so reading it is free.
   def sample(bench, command)
     work = bench.method(command["op"] == "decode" ? :decode_all : :encode_all)
     iterations = command["iterations"]
@@ -286,7 +285,7 @@ end
 
 def say(message) = ANSWERS.write("#{SAY.call(message)}\n")
 
-# A message of a library may hold any bytes; the protocol is UTF-8.
+# A library's message may contain any bytes; the protocol is UTF-8.
 def told(error) = "#{error.class}: #{error.message}".dup.force_encoding(Encoding::UTF_8).scrub
 
 runtime = Host.runtime

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# The marc gem, or where it is not installed, classes that stand in for it: the same names with the
-# same instance variables, so that Marshal writes the same bytes, and plain Ruby to read and write
-# MARC 21, which takes less time than the gem's. Only what the adapters ask for. Rows that were measured
-# with it say so in their version.
+# The marc gem, or if it is not installed, stand-in classes: the same names with the same instance
+# variables, so that Marshal writes the same bytes, and plain Ruby code to read and write MARC 21,
+# which is faster than the gem's. Only what the adapters need. Rows measured with it say so in their
+# version.
 
 begin
   require "marc"
@@ -28,7 +28,7 @@ rescue LoadError
       def to_hash = {@tag => @value}
     end
 
-    # A code and its text.
+    # A subfield's code and text.
     class Subfield
       attr_accessor :code, :value
 
@@ -57,7 +57,7 @@ rescue LoadError
       end
     end
 
-    # The fields of a record, with an index by tag that is made when somebody asks for it.
+    # The fields of a record, with an index by tag that is built on demand.
     class FieldMap < Array
       attr_reader :tags
       attr_accessor :clean
@@ -105,7 +105,7 @@ rescue LoadError
       def to_hash = {"leader" => @leader, "fields" => @fields.map(&:to_hash)}
     end
 
-    # MARC 21 records of a stream, one after the other.
+    # Reads MARC 21 records of a stream, one after the other.
     class Reader
       def self.decode(bytes, external_encoding: "UTF-8")
         bytes = bytes.b
@@ -153,7 +153,7 @@ rescue LoadError
       end
     end
 
-    # A record as MARC 21.
+    # Encodes a record as MARC 21.
     module Writer
       module_function
 

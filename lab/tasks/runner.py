@@ -1,8 +1,8 @@
-"""What the Python programs of tasks share: the protocol of docs/measure.md, and the clock.
+"""Shared by the Python programs of tasks: the protocol of docs/measure.md, and the clock.
 
 A program defines its cases and calls `serve`. A case has a name, a `check` that does the work once
-and gives figures (or raises Wrong), and a `work` that is given the number of iterations. With
-steps, `work` calls `mark` at each.
+and returns figures (or raises Wrong), and a `work` that takes the number of iterations. With steps,
+`work` calls `mark` at each.
 """
 import gc
 import json
@@ -17,7 +17,7 @@ MARKS = []
 
 
 class Wrong(Exception):
-    """What came back is not what was given."""
+    """The result differs from the input."""
 
 
 def define(name, check, work, version=""):
@@ -25,17 +25,17 @@ def define(name, check, work, version=""):
 
 
 def absent(name, install):
-    """A case that this machine lacks something for."""
+    """A case for which this machine lacks something."""
     ABSENT.append({"name": name, "install": install})
 
 
 def mark():
-    """A step of a line is done."""
+    """Marks the end of a step of a line."""
     MARKS.append(time.perf_counter_ns())
 
 
 def steps(count, step):
-    """The ranges of each step."""
+    """Yields the ranges of each step."""
     return [range(start, min(start + step, count)) for start in range(0, count, step)]
 
 
@@ -50,7 +50,7 @@ def attempt(name):
 def work(name, iterations):
     call = CASES[name][1]
     MARKS.clear()
-    # Garbage of another case is not this one's.
+    # Garbage of another case must not be attributed to this one.
     gc.collect()
     cpu_began = time.process_time_ns()
     began = time.perf_counter_ns()
@@ -74,7 +74,7 @@ def answer(command, ready):
 
 
 def serve(ready, version=""):
-    """Answers commands until it is told to end."""
+    """Answers commands until told to exit."""
     # A library that prints must not break the protocol.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)

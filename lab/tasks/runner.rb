@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# What the Ruby programs of tasks share: the protocol of docs/measure.md, and the clock.
+# Shared by the Ruby programs of tasks: the protocol of docs/measure.md, and the clock.
 #
 # A program defines its cases with Task.define and ends with Task.serve. A case has
 #   version   the library and its version, for the table
-#   check     a block that does the work once and gives figures (a Hash of numbers), or raises Wrong
-#   work      a block that does the work so many times; with steps, it calls Task.mark at each
+# check     a block that does the work once and returns figures (a Hash of numbers), or raises Wrong
+# work      a block that does the work N times; with steps, it calls Task.mark at each
 
 require "json"
 
@@ -13,11 +13,11 @@ require "json"
 ANSWERS = $stdout.dup
 $stdout.reopen($stderr)
 ANSWERS.sync = true
-# Oj may replace methods of the json gem: keep ours from before it is loaded.
+# Oj may replace methods of the json gem: keep the originals from before it is loaded.
 SAY = JSON.method(:generate)
 HEAR = JSON.method(:parse)
 
-# What came back is not what was given.
+# The result differs from the input.
 class Wrong < StandardError; end
 
 # The protocol.
@@ -29,17 +29,17 @@ module Task
   @marks = []
 
   class << self
-    # Defines a case; `work` is given the number of iterations.
+    # Defines a case; `work` gets the number of iterations.
     def define(name, version: "", check:, work:)
       @cases[name] = Case.new(name, version, check, work)
     end
 
-    # A case that this machine lacks something for.
+    # A case for which this machine lacks something.
     def absent(name, install)
       @absent << {name: name, install: install}
     end
 
-    # Requires libraries; false where one is not there.
+    # Requires libraries; returns false if one is missing.
     def has?(*libraries)
       libraries.each { |library| require library }
       true
@@ -51,7 +51,7 @@ module Task
 
     def cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
-    # A step of a line is done.
+    # Marks the end of a step of a line.
     def mark = @marks << now
 
     # Yields every number below `count`, and marks each `step`.
@@ -76,7 +76,7 @@ module Task
     def work(name, iterations)
       work = @cases.fetch(name).work
       @marks = []
-      # Garbage of another case is not this one's.
+      # Garbage of another case must not be attributed to this one.
       GC.start
       cpu_began = cpu
       began = now
@@ -96,7 +96,7 @@ module Task
       end
     end
 
-    # Answers commands until it is told to end. The block is given the command `ready`.
+    # Answers commands until told to exit. The block gets the command `ready`.
     def serve(version: "", &ready)
       jit = defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled? ? "YJIT on" : "no JIT"
       runtime = "#{RUBY_ENGINE == "ruby" ? "MRI Ruby" : RUBY_ENGINE} #{RUBY_VERSION}"
@@ -116,7 +116,7 @@ module Task
 
     def say(message) = ANSWERS.write("#{SAY.call(message)}\n")
 
-    # A message of a library may hold any bytes; the protocol is UTF-8.
+    # A library's message may contain any bytes; the protocol is UTF-8.
     def told(error)
       message = error.is_a?(Wrong) ? error.message : "#{error.class}: #{error.message}"
       message.dup.force_encoding(Encoding::UTF_8).scrub

@@ -5,7 +5,8 @@
 // gives: data
 // install: regauge measure --setup java
 // untrusted: safe
-// Its defaults, but with members that are null, and numbers with a fraction as Double, as the others give them, not as BigDecimal.
+// Its defaults, except that null members are written, and numbers with a fraction are read as
+// Double, like the others', instead of BigDecimal.
 import com.alibaba.fastjson2.JSON;
 import com.alibaba.fastjson2.JSONReader;
 import com.alibaba.fastjson2.JSONWriter;

@@ -6,7 +6,7 @@
 // gives: data
 // install: regauge measure --setup java
 // untrusted: safe
-// JSONB, fastjson2's own binary JSON (not that of a database), with members that are null.
+// JSONB, fastjson2's own binary JSON (not the database format), with null members.
 import com.alibaba.fastjson2.JSON;
 import com.alibaba.fastjson2.JSONB;
 import com.alibaba.fastjson2.JSONWriter;

@@ -6,8 +6,8 @@
 // gives: data
 // install: regauge measure --setup java
 // untrusted: safe
-// Apache Fory for Java alone, which its manual calls faster than its format for several languages.
-// Classes must be registered, which is its default; those of plain values are.
+// Apache Fory for Java only, which its manual calls faster than its cross-language format. Classes
+// must be registered, which is its default; those of plain values are.
 import org.apache.fory.Fory;
 
 final class Contender {

@@ -6,8 +6,8 @@
 // install: regauge measure --setup java
 // untrusted: safe
 // yaml: 1.1
-// Yaml is not safe for threads and keeps state: its manual has a new one for each document. The
-// safe constructor, and the limit on the size of input lifted.
+// Yaml is not thread-safe and keeps state: its manual creates a new one for each document. Uses the
+// safe constructor, with the limit on input size lifted.
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import org.yaml.snakeyaml.DumperOptions;

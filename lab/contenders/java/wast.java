@@ -5,8 +5,7 @@
 // gives: data
 // install: regauge measure --setup java
 // untrusted: safe
-// Its defaults, by way of a String: `toJsonBytes` of 0.0.28 writes bytes that are not UTF-8 for texts
-// like "é".
+// Its defaults, through a String: `toJsonBytes` of 0.0.28 writes invalid UTF-8 for texts like "é".
 import io.github.wycst.wast.json.JSON;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -6,7 +6,7 @@
 # gem: jrjackson
 # install: jruby -S gem install jrjackson
 # untrusted: safe
-# Jackson with Ruby's own objects, through a Java extension; the fast JSON of JRuby.
+# Jackson with Ruby's own objects, through a Java extension: the fast JSON library for JRuby.
 require "jrjackson"
 
 module Contender

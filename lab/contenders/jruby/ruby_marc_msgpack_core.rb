@@ -6,7 +6,7 @@
 # install: regauge measure --setup jruby
 # untrusted: safe
 # The hash form of the marc gem through msgpack-core, the project's library for Java, for a JRuby
-# without the msgpack gem. The gem of 2014 was made of an earlier version of the same library.
+# without the msgpack gem. The gem of 2014 was built on an earlier version of the same library.
 require_relative "../../stand-ins/marc"
 require "java"
 
@@ -30,7 +30,7 @@ module Contender
     String.from_java_bytes(packer.toByteArray)
   end
 
-  # What a record's hash is made of.
+  # The types in a record's hash.
   def self.unpack(from)
     case from.getNextFormat.getValueType
     when TYPES::STRING then from.unpackString

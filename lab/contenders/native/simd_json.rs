@@ -5,8 +5,8 @@
 // gives: data
 // install: regauge measure --setup native (needs cargo)
 // untrusted: safe
-//! simd-json to its own value, whose maps have no order, built for this processor. It reads from
-//! bytes that it may overwrite, so it is given a copy, within the time.
+//! simd-json to its own value, whose maps are unordered, built for this processor. It parses in
+//! place, so it gets a copy, which is timed.
 
 use crate::bench::Codec;
 

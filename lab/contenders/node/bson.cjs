@@ -5,8 +5,8 @@
 // gives: data
 // install: npm install bson
 // untrusted: safe
-// MongoDB's own package with its defaults. Its defaults make a number of every 64-bit integer that
-// a double can hold, and a Long of others.
+// MongoDB's own package with its defaults, which turn every 64-bit integer that a double can hold
+// into a number, and others into a Long.
 const { BSON } = require("bson");
 
 exports.decode = (bytes) => BSON.deserialize(bytes);

@@ -4,7 +4,7 @@
 // gives: data
 // install: npm install bson
 // untrusted: safe
-// With `useBigInt64`: every 64-bit integer of the bytes is a BigInt.
+// With `useBigInt64`: every 64-bit integer in the bytes becomes a BigInt.
 const { BSON } = require("bson");
 
 const options = { useBigInt64: true };

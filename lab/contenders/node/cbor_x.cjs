@@ -5,8 +5,8 @@
 // gives: data
 // install: npm install cbor-x
 // untrusted: safe
-// An Encoder kept between calls, as its manual shows. `useRecords` is off: its records are an
-// extension that other libraries do not read; maps are plain objects.
+// An Encoder kept between calls, as in its manual. `useRecords` is off: its records are an
+// extension that other libraries cannot read; maps are plain objects.
 const { Encoder } = require("cbor-x");
 
 const coder = new Encoder({ useRecords: false, mapsAsObjects: true, tagUint8Array: false });

@@ -5,7 +5,7 @@
 // gives: data
 // install: npm install js-yaml
 // untrusted: safe
-// Its defaults, with long lines kept and repeated objects written out.
+// Its defaults, without folding long lines, and with repeated objects written out.
 const yaml = require("js-yaml");
 
 const decoder = new TextDecoder();

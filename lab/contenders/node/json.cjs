@@ -5,7 +5,7 @@
 // gives: data
 // install: comes with Node.js
 // untrusted: safe
-// JSON of V8, from bytes to bytes: TextDecoder and Buffer.from are a part of it, because files and
+// V8's JSON, from bytes to bytes: TextDecoder and Buffer.from are included, because files and
 // sockets hold bytes.
 const decoder = new TextDecoder();
 

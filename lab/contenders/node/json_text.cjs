@@ -4,7 +4,7 @@
 // gives: data
 // install: comes with Node.js
 // untrusted: safe
-// JSON of V8, from a string to a string: for those who have text already.
+// V8's JSON, from string to string: for data that is already text.
 exports.takes = "text";
 exports.decode = (text) => JSON.parse(text);
 exports.encode = (value) => JSON.stringify(value);

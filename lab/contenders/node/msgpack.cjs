@@ -5,8 +5,8 @@
 // gives: data
 // install: npm install @msgpack/msgpack
 // untrusted: safe
-// Encoder and Decoder kept between calls, as the manual advises for speed. 64-bit integers are
-// numbers by default, and lose digits beyond 2^53.
+// Encoder and Decoder kept between calls, as the manual recommends for speed. 64-bit integers
+// become numbers by default, and lose digits beyond 2^53.
 const { Encoder, Decoder } = require("@msgpack/msgpack");
 
 const encoder = new Encoder();

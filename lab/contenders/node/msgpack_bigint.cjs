@@ -4,7 +4,7 @@
 // gives: data
 // install: npm install @msgpack/msgpack
 // untrusted: safe
-// With `useBigInt64`: every 64-bit integer of the bytes is a BigInt and keeps its digits.
+// With `useBigInt64`: every 64-bit integer in the bytes becomes a BigInt and keeps its digits.
 const { Encoder, Decoder } = require("@msgpack/msgpack");
 
 const encoder = new Encoder({ useBigInt64: true });

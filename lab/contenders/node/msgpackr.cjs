@@ -5,8 +5,9 @@
 // gives: data
 // install: npm install msgpackr
 // untrusted: safe
-// As its manual shows first: a Packr kept between calls, here without the extension for records,
-// which is no plain MessagePack. 64-bit integers come as BigInt where a double would lose digits.
+// As in the first example of its manual: a Packr kept between calls, here without the record
+// extension, which is not plain MessagePack. 64-bit integers become BigInt if a double would lose
+// digits.
 const { Packr } = require("msgpackr");
 
 const packr = new Packr({ useRecords: false, int64AsType: "auto" });

@@ -6,11 +6,11 @@
 // gives: data
 // install: npm install msgpackr
 // untrusted: safe
-// msgpackr's default: maps of the same keys are written as records of an extension of its own,
-// which no other MessagePack library reads.
+// msgpackr's default: maps with the same keys are written as records of an extension of its own,
+// which no other MessagePack library can read.
 const { Packr } = require("msgpackr");
 
-// With `structures` in memory a document could only be read by the process that wrote it.
+// With `structures` in memory, a document could only be read by the process that wrote it.
 const packr = new Packr({ int64AsType: "auto" });
 
 exports.decode = (bytes) => packr.unpack(bytes);

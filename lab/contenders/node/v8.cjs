@@ -6,7 +6,7 @@
 // gives: data
 // install: comes with Node.js
 // untrusted: its manual says so of bytes from strangers: they may crash the process
-// The structured clone format of V8. It is for the same version or a newer one to read.
+// V8's structured clone format. It can be read by the same version or a newer one.
 const v8 = require("node:v8");
 
 exports.decode = (bytes) => v8.deserialize(bytes);

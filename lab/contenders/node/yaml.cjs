@@ -4,8 +4,7 @@
 // gives: data
 // install: npm install yaml
 // untrusted: safe
-// The package `yaml`, which keeps integers of any size as BigInt where they need it when it is
-// asked to; here with its defaults.
+// The package `yaml`, which on request reads large integers as BigInt; here with its defaults.
 const yaml = require("yaml");
 
 const decoder = new TextDecoder();

@@ -5,7 +5,7 @@
 # gives: data
 # install: pip install pymongo
 # untrusted: safe
-"""The codec of MongoDB's own driver. Its C extension is used where it was built, as it is in the
+"""The codec of MongoDB's own driver, with its C extension if that was built, as it is in the
 wheels."""
 import bson
 import pymongo

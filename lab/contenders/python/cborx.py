@@ -5,7 +5,7 @@
 # gives: data
 # install: pip install cborx
 # untrusted: safe
-"""The interface of cbor2 over another implementation."""
+"""The interface of cbor2, with another implementation."""
 from importlib.metadata import version as installed_version
 
 import cborx

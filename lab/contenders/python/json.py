@@ -5,11 +5,11 @@
 # gives: data
 # install: comes with Python
 # untrusted: safe
-"""The standard library. Compact output and no ASCII escapes, as every other contender writes."""
+"""The standard library, with compact output and no ASCII escapes, like every other contender."""
 import json
 import platform
 
-# `dumps` builds a new encoder on every call that is not all defaults: keep one, as it would.
+# `dumps` builds a new encoder on every call with non-default arguments: keep one instead.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=True).encode
 
 decode = json.loads

@@ -4,8 +4,8 @@
 # gives: record
 # install: pip install mrrc
 # untrusted: safe
-"""The functions of mrrc that read and write MARC-in-JSON as pymarc does: `to_json` and
-`to_marcjson`, though faster, are shapes of mrrc's own that no other library reads."""
+"""The functions of mrrc that read and write MARC-in-JSON like pymarc: `to_json` and `to_marcjson`,
+though faster, use formats of mrrc's own that no other library reads."""
 import mrrc
 
 

@@ -7,8 +7,8 @@
 # untrusted: safe
 """MARCReader over the bytes (the reader in Rust takes them without a file object).
 
-In its default mode MARCReader yields None for a record that it cannot save: that must be an
-error here, or a record would go missing without a word.
+In its default mode MARCReader yields None for a record that it cannot recover: that must be an
+error here, or a record would go missing silently.
 """
 import mrrc
 

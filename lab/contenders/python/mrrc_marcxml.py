@@ -5,8 +5,8 @@
 # gives: record
 # install: pip install mrrc
 # untrusted: safe
-"""`xml_to_records` for a whole collection. mrrc writes one record as one XML document, so the
-declaration before each is cut off to put them into one collection."""
+"""`xml_to_records` for a whole collection. mrrc writes each record as a separate XML document, so
+its declaration is cut off to join them into one collection."""
 import mrrc
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'

@@ -5,7 +5,7 @@
 # gives: data
 # install: pip install msgpack
 # untrusted: safe
-"""A Packer kept for all calls; `strict_map_key` off, because MessagePack allows any key."""
+"""A single Packer for all calls; `strict_map_key` off, because MessagePack allows any key."""
 from functools import partial
 
 import msgpack

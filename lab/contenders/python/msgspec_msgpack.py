@@ -5,7 +5,7 @@
 # gives: data
 # install: pip install msgspec
 # untrusted: safe
-"""A Decoder and an Encoder made once and used again, as msgspec's manual advises; no schema."""
+"""A reused Decoder and Encoder, as msgspec's manual recommends; no schema."""
 import msgspec
 
 decode = msgspec.msgpack.Decoder().decode

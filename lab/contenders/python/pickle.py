@@ -5,7 +5,7 @@
 # gives: data
 # install: comes with Python
 # untrusted: runs code: never load bytes that you did not write
-"""The C implementation of the standard library, with the protocol that it chooses itself."""
+"""The C implementation in the standard library, with its default protocol."""
 import pickle
 import platform
 

@@ -4,7 +4,7 @@
 # gives: data
 # install: comes with Python
 # untrusted: runs code: never load bytes that you did not write
-"""Protocol 5, the newest: out-of-band buffers apart, it writes as protocol 4 does."""
+"""Protocol 5, the newest: apart from out-of-band buffers, it writes the same as protocol 4."""
 import pickle
 import platform
 from functools import partial

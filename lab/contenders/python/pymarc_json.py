@@ -5,8 +5,8 @@
 # gives: record
 # install: pip install pymarc
 # untrusted: safe
-"""JSONReader on each line. It is given a file object: given text, it would ask the file
-system whether a file of that name exists."""
+"""JSONReader on each line. It gets a file object: given text, it would ask the file system whether
+a file of that name exists."""
 from importlib.metadata import version as installed_version
 from io import BytesIO
 

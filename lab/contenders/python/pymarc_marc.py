@@ -7,8 +7,8 @@
 # untrusted: safe
 """MARCReader over the bytes, `as_marc` of each record, as MARCWriter does.
 
-MARCReader yields None for a record that it cannot read: that must be an error here, or a
-record would go missing without a word.
+MARCReader yields None for a record that it cannot read: that must be an error here, or a record
+would go missing silently.
 """
 from importlib.metadata import version as installed_version
 

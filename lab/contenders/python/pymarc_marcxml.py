@@ -5,7 +5,7 @@
 # gives: record
 # install: pip install pymarc
 # untrusted: safe
-"""The SAX reader, one record at a time to a list, and XMLWriter."""
+"""The SAX reader, which collects one record at a time in a list, and XMLWriter."""
 from importlib.metadata import version as installed_version
 from io import BytesIO
 

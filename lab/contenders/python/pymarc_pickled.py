@@ -6,8 +6,8 @@
 # only: marc
 # install: pip install pymarc
 # untrusted: runs code: never load bytes that you did not write
-"""pymarc's Record objects through pickle, as a cache of them is written. This process writes the
-reference bytes itself, from the MARC-in-JSON lines."""
+"""pymarc's Record objects through pickle, as in a cache. This process writes the reference bytes
+itself, from the MARC-in-JSON lines."""
 import pickle
 from importlib.metadata import version as installed_version
 

@@ -6,7 +6,7 @@
 # gives: data
 # install: pip install PyYAML
 # untrusted: safe
-"""`safe_load` and `safe_dump`, in Python. Keys stay in their order, text is not escaped."""
+"""`safe_load` and `safe_dump`, in Python. Key order is kept, text is not escaped."""
 import yaml
 
 

@@ -7,11 +7,11 @@
 # gives: data
 # install: pip install PyYAML
 # untrusted: safe
-"""The safe loader and dumper over libyaml, which the manual calls much faster. Keys stay in their
-order, text is not escaped."""
+"""The safe loader and dumper on libyaml, which the manual calls much faster. Key order is kept,
+text is not escaped."""
 import yaml
 
-# Without libyaml this is no other contender than the first: then it is missing.
+# Without libyaml this would be the same contender as the first: it is reported as missing.
 if not yaml.__with_libyaml__:
     raise ImportError("PyYAML was built without libyaml")
 

@@ -6,11 +6,10 @@
 # gives: data
 # install: pip install PyYAML
 # untrusted: runs code: tags name classes and functions that it calls
-"""The loader that builds any object, over libyaml. Keys stay in their order, text is not
-escaped."""
+"""The loader that builds any object, on libyaml. Key order is kept, text is not escaped."""
 import yaml
 
-# Without libyaml this is no other contender than the first: then it is missing.
+# Without libyaml this would be the same contender as the first: it is reported as missing.
 if not yaml.__with_libyaml__:
     raise ImportError("PyYAML was built without libyaml")
 

@@ -4,8 +4,8 @@
 # gives: tree
 # install: pip install rapidyaml
 # untrusted: safe
-"""To rapidyaml's own tree and back: it has no way to Python's values. Text in the tree is as it
-stands in the file, so a number is not read as one."""
+"""To rapidyaml's own tree and back: it cannot convert to Python values. Text in the tree is stored
+as in the file, so a number is not parsed as one."""
 import ryml
 
 

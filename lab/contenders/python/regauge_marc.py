@@ -7,8 +7,8 @@
 # untrusted: safe
 """MARCReader over the bytes, `as_marc` of each record.
 
-A record of regauge keeps its bytes and takes a field apart when it is touched. The others have all of
-it in hand after reading, so every subfield is touched here, within the time.
+A regauge record keeps its bytes and parses fields on first access. The others parse everything up
+front, so every subfield is accessed here, within the time.
 """
 import regauge
 from regauge.marc import MARCReader

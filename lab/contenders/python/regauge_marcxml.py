@@ -5,7 +5,7 @@
 # gives: record
 # install: the Python package of regauge (bindings/python)
 # untrusted: safe
-"""XMLReader over the bytes, XMLWriter. Every subfield is touched, as in regauge (marc)."""
+"""XMLReader over the bytes, XMLWriter. Every subfield is accessed, as in regauge (marc)."""
 from io import BytesIO
 
 import regauge

@@ -5,8 +5,8 @@
 # gives: data
 # install: pip install ruamel.yaml
 # untrusted: safe
-"""As its manual begins: the round-trip loader, whose maps and lists keep comments and styles. A
-YAML object is made for each document, because one keeps state between calls."""
+"""As in the first example of its manual: the round-trip loader, whose maps and lists keep comments
+and styles. A YAML object is created for each document, because it keeps state between calls."""
 from io import BytesIO
 
 import ruamel.yaml

@@ -5,7 +5,7 @@
 # gives: data
 # install: pip install ruamel.yaml
 # untrusted: safe
-"""`YAML(typ="safe")`: plain values. In C where ruamel.yaml.clibz is installed."""
+"""`YAML(typ="safe")`: plain values. In C if ruamel.yaml.clibz is installed."""
 from io import BytesIO
 
 import ruamel.yaml

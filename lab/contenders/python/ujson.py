@@ -4,7 +4,7 @@
 # gives: data
 # install: pip install ujson
 # untrusted: safe
-"""UltraJSON: `escape_forward_slashes` off, so that it writes what the others write."""
+"""UltraJSON: `escape_forward_slashes` off, so that its output matches the others'."""
 import ujson
 
 decode = ujson.loads

@@ -4,7 +4,7 @@
 # gives: data
 # install: pip install yyjson
 # untrusted: safe
-"""`loads` and `dumps`, which read into a document and make Python's values of it."""
+"""`loads` and `dumps`, which parse into a document and convert it to Python values."""
 from importlib.metadata import version as installed_version
 
 import yyjson

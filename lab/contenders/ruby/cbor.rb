@@ -9,7 +9,7 @@
 # install: apt-get install ruby-cbor, or gem install cbor
 # not on jruby: a C extension
 # untrusted: safe
-# `decode` and `encode` of the gem by the author of the format.
+# `decode` and `encode` of the gem, which is by the author of the format.
 require "cbor"
 
 module Contender

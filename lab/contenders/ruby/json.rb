@@ -8,7 +8,7 @@
 # debian: ruby-json
 # install: comes with Ruby
 # untrusted: safe
-# The json gem. `parse` and `generate` build no objects of user classes.
+# The json gem. `parse` and `generate` create no objects of user classes.
 require "json"
 
 module Contender

@@ -9,8 +9,8 @@
 # install on jruby: jruby -S gem install msgpack
 # install: apt-get install ruby-msgpack, or gem install msgpack
 # untrusted: safe
-# A pool of packers and unpackers from one Factory, the fastest way that the manual shows; before
-# version 1.5, which brought the pool, the Factory itself.
+# A pool of packers and unpackers from one Factory, the fastest way in the manual; before version
+# 1.5, which introduced the pool, the Factory itself.
 require "msgpack"
 
 module Contender

@@ -8,7 +8,7 @@
 # debian: ruby-oj
 # install: apt-get install ruby-oj, or gem install oj
 # untrusted: safe
-# Oj in strict mode: JSON's own types, nothing else.
+# Oj in strict mode: JSON's own types only.
 require "oj"
 
 module Contender

@@ -8,7 +8,7 @@
 # install: apt-get install ruby-oj, or gem install oj
 # not on jruby: a C extension
 # untrusted: safe
-# Oj in the mode that behaves as the json gem does, which is what Rails and others ask it for.
+# Oj in the mode that mimics the json gem, which Rails and others use.
 require "oj"
 
 module Contender

@@ -9,9 +9,9 @@
 # avoids: "^
 # not on jruby: a C extension
 # untrusted: makes objects: of any class that the document names
-# Oj's default mode, which writes any object and reads it back. Plain data is JSON to it, but for
-# text that begins with ":", which it takes for a symbol, and keys that begin with "^", which name
-# classes: it is not given any.
+# Oj's default mode, which writes any object and reads it back. Plain data is JSON, except for text
+# that begins with ":", which it reads as a symbol, and keys that begin with "^", which name
+# classes: it does not get any.
 require "oj"
 
 module Contender

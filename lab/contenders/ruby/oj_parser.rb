@@ -8,8 +8,8 @@
 # debian: ruby-oj
 # install: apt-get install ruby-oj, or gem install oj
 # untrusted: safe
-# Oj::Parser is Oj's newer reader, kept between calls, with its cache of keys on. It reads an
-# integer beyond 64 bits as a BigDecimal, which the check then shows.
+# Oj::Parser is Oj's newer parser, kept between calls, with its key cache enabled. It reads an
+# integer beyond 64 bits as a BigDecimal, which the check then reveals.
 require "oj"
 
 module Contender

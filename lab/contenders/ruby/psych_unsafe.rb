@@ -8,7 +8,7 @@
 # gives: data
 # install: comes with Ruby
 # untrusted: runs code: tags name classes, whose objects it makes
-# The loader that builds objects of any class: `YAML.load` before Psych 4.
+# The loader that instantiates any class: `YAML.load` before Psych 4.
 require "date"
 require "yaml"
 

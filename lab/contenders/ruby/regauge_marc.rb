@@ -6,9 +6,9 @@
 # install: the Ruby gem of regauge (bindings/ruby)
 # not on jruby: an extension in Rust
 # untrusted: safe
-# Regauge::MARC::Reader over the bytes, Regauge::MARC.dump of each record. A record keeps its bytes and
-# takes a field apart when it is touched; ruby-marc has all of it in hand after reading, so every
-# subfield is touched here, within the time.
+# Regauge::MARC::Reader over the bytes, Regauge::MARC.dump of each record. A record keeps its bytes
+# and parses fields on first access; ruby-marc parses everything up front, so every subfield is
+# accessed here, within the time.
 require "regauge"
 require "stringio"
 

@@ -6,7 +6,8 @@
 # install: the Ruby gem of regauge (bindings/ruby)
 # not on jruby: an extension in Rust
 # untrusted: safe
-# Regauge::MARC::XMLReader over the bytes, XMLWriter. Every subfield is touched, as in regauge (marc).
+# Regauge::MARC::XMLReader over the bytes, XMLWriter. Every subfield is accessed, as in regauge
+# (marc).
 require "regauge"
 require "stringio"
 

@@ -7,7 +7,7 @@
 # gem: marc
 # install: gem install marc
 # untrusted: safe
-# What MARC::JSONLReader and JSONLWriter do for each line, with the json gem.
+# What MARC::JSONLReader and JSONLWriter do per line, with the json gem.
 require_relative "../../stand-ins/marc"
 require "json"
 

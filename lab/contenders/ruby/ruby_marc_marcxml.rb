@@ -7,8 +7,8 @@
 # gem: marc
 # install: gem install marc
 # untrusted: safe
-# XMLReader with the parser that the gem finds best (Nokogiri where it is installed, else REXML)
-# and the gem's fast writer, UnsafeXMLWriter.
+# XMLReader with the parser that the gem prefers (Nokogiri if installed, else REXML) and the gem's
+# fast writer, UnsafeXMLWriter.
 require "marc"
 require "stringio"
 

@@ -8,9 +8,9 @@
 # gem: marc
 # install: gem install marc
 # untrusted: runs code: never load bytes that you did not write
-# MARC::Record objects through Ruby's own format. This process writes the reference bytes
-# itself, of records as the gem reads them from MARC 21: each tag and code is a String of its own
-# there, in binary, where those of a hash share their Strings, which Marshal writes once.
+# MARC::Record objects through Ruby's own format. This process writes the reference bytes itself,
+# from records as the gem reads them from MARC 21: each tag and code is a separate binary String
+# there, while those of a hash share their Strings, which Marshal writes once.
 require_relative "../../stand-ins/marc"
 
 module Contender

@@ -8,7 +8,7 @@
 # gem: marc
 # install: gem install marc
 # untrusted: runs code: never load bytes that you did not write
-# The gem's hash form through Ruby's own format: bytes that do not depend on the gem's classes.
+# The gem's hash form through Ruby's own format: bytes that are independent of the gem's classes.
 require_relative "../../stand-ins/marc"
 
 module Contender

@@ -7,7 +7,7 @@
 # debian: ruby-yajl
 # install: apt-get install ruby-yajl, or gem install yajl-ruby
 # untrusted: safe
-# The class methods, which make a parser and an encoder per document as the manual shows.
+# The class methods, which create a parser and an encoder per document, as in the manual.
 require "yajl"
 
 module Contender

@@ -1,9 +1,9 @@
-//! Runs one codec in Rust for `regauge measure`: part of the `regauge` program itself, and of the
+//! Runs one Rust codec for `regauge measure`: part of the `regauge` program itself, and of the
 //! small program that the set-up compiles for the machine's own processor (`../native.rs`).
 //!
-//! Commands come on standard input, one JSON object per line; each is answered by one line of JSON.
-//! docs/measure.md lists the commands. If you add a command, add it to the other runners too: all
-//! answer alike.
+//! Commands arrive on standard input, one JSON object per line; each is answered by one line of
+//! JSON. docs/measure.md lists the commands. If you add a command, add it to the other runners too:
+//! all answer alike.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -13,19 +13,19 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-/// A library under test. An error is told in the library's own words.
+/// A library under test. Errors are reported in the library's own words.
 pub trait Codec {
-    /// What it decodes to.
+    /// The type it decodes to.
     type Object;
-    /// Whether the bytes are one stream rather than documents one by one.
+    /// Whether the bytes are one stream rather than separate documents.
     const STREAM: bool = false;
-    /// Version of the library.
+    /// Returns the version of the library.
     fn version() -> String;
-    /// Is told whether there are several documents, before any work.
+    /// Called with whether there are several documents, before any work.
     fn many(&mut self, _many: bool) {}
-    /// One document, or, for a stream, all of it: each object goes to `each`.
+    /// Decodes one document, or, for a stream, all of it: passes each object to `each`.
     fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(Self::Object)) -> Result<(), String>;
-    /// The bytes of these objects: of one, or, for a stream, of all of them.
+    /// Encodes these objects: one, or, for a stream, all of them.
     fn encode(&mut self, objects: &[Self::Object]) -> Result<Vec<u8>, String>;
 }
 
@@ -37,7 +37,7 @@ pub struct Bench<C: Codec> {
 }
 
 impl<C: Codec> Bench<C> {
-    /// A bench with no documents yet.
+    /// Creates a bench without documents.
     pub fn new(codec: C) -> Bench<C> {
         Bench { codec, documents: Vec::new(), objects: Vec::new() }
     }
@@ -45,7 +45,7 @@ impl<C: Codec> Bench<C> {
     /// Answers commands until the parent says `exit` or goes away.
     ///
     /// # Errors
-    /// Trouble with the pipes, and `InvalidData` for a line that is no command.
+    /// Errors of the pipes, and `InvalidData` for a line that is not a command.
     pub fn serve(mut self, commands: impl BufRead, mut answers: impl Write) -> io::Result<()> {
         say(&mut answers, Ok(Hello { runtime: "Rust", version: C::version(), gc: "none" }))?;
         for line in commands.lines() {
@@ -79,7 +79,7 @@ impl<C: Codec> Bench<C> {
         let read = |path: &Path| {
             std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
         };
-        // What was held is of the documents that go.
+        // The objects belong to the documents being replaced.
         self.objects.clear();
         let data = read(path)?;
         self.codec.many(spans.is_some());
@@ -142,7 +142,7 @@ impl<C: Codec> Bench<C> {
             match op {
                 Op::Decode => {
                     for document in &self.documents {
-                        // Dropping the object is part of the price, as it is with a collector.
+                        // Dropping the object is part of the cost, as it is with a collector.
                         self.codec.decode(document, &mut |object| drop(black_box(object)))?;
                     }
                 }
@@ -189,7 +189,7 @@ enum Op {
     Encode,
 }
 
-/// A command as it arrives, without what only other runtimes are asked.
+/// A command as received, without the fields that only other runtimes use.
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
 enum Command {

@@ -1,17 +1,17 @@
 # frozen_string_literal: true
 
-# Puts the folders of an unpacked Ruby where its built-in ones are in the load path. The launcher
-# beside this file can only name them in RUBYLIB, which comes before all gems: a newer gem would
-# be hidden by the older one in the standard library.
+# Puts the folders of an unpacked Ruby in the place of the built-in ones in the load path. The
+# launcher next to this file can only name them in RUBYLIB, which precedes all gems: a newer gem
+# would be hidden by the older one in the standard library.
 root = File.join(__dir__, "root/")
 own, others = $LOAD_PATH.partition { |folder| folder.start_with?(root) }
-# Of the machine's own folders none is this Ruby's.
+# None of the machine's own folders belongs to this Ruby.
 others.reject! { |folder| folder.start_with?("/usr/lib/") }
 $LOAD_PATH.replace(others + own)
 
-# Gems that the standard library has, too: the newest one that is installed.
+# Gems that are also in the standard library: use the newest installed one.
 %w[bigdecimal json psych stringio].each do |name|
   gem name
 rescue Gem::LoadError
-  # Then the one in the standard library.
+  # Otherwise the one in the standard library.
 end

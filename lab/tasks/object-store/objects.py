@@ -1,5 +1,5 @@
 """The task object-store in Python: plain objects through pickle, with and without Base64, alone and
-by way of a column of SQLite. See objects.rb, which does the same."""
+through a column of SQLite. See objects.rb, which does the same."""
 import base64
 import os
 import pickle
@@ -12,7 +12,7 @@ from runner import Wrong
 
 
 class Plain:
-    """A small object, as an application keeps them."""
+    """A small object, typical of applications."""
 
     def __init__(self, id):
         self.id = id
@@ -25,7 +25,7 @@ class Plain:
         return isinstance(other, Plain) and self.__dict__ == other.__dict__
 
 
-# Pickle names a class by its module, which here is the program itself.
+# Pickle refers to a class by its module, which here is the program itself.
 PROTOCOL = 5
 INSTALLED = f"pickle {PROTOCOL} of Python {sys.version.split()[0]}"
 

@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
 # The task object-store in Ruby: plain objects through Marshal, with and without Base64, alone and
-# by way of a column of SQLite.
+# through a column of SQLite.
 #
-# Every case works on the same number of objects. Objects are made inside the clock where the post
-# made them (create, dump) and before it where it did not (load).
+# Every case handles the same number of objects. Objects are created inside the timing if the post
+# did that (create, dump) and before it otherwise (load).
 
 require_relative "../runner"
 require "base64"
 
-# A small object, as an application keeps them.
+# A small object, typical of applications.
 class Plain
   attr_reader :id, :name, :amount, :active, :tags
 
@@ -29,7 +29,7 @@ end
 
 SQLITE = Task.has?("sqlite3")
 
-# What the cases share, made when the task begins.
+# Shared by the cases, created when the task begins.
 class Store
   def initialize(count, step, folder)
     @count = count
@@ -55,13 +55,13 @@ class Store
 
   private
 
-  # Figures of a case: bytes of an object, once with Base64 and once without.
+  # Returns a case's figures: bytes of an object, with and without Base64.
   def bytes(name)
     list = name.include?("Base64") || name.include?("TEXT") ? @texts : @dumped
     {bytes: list.sum(&:bytesize).fdiv(@count)}
   end
 
-  # `yield` gives an object or the bytes of one.
+  # `yield` returns an object or its bytes.
   def each_object(name, &work)
     check = lambda do
       @count.times { |id| same(id, work.call(id)) }

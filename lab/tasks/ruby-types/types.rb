@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# The task ruby-types: round trips of hashes, strings, floats and objects of a class of one's own.
+# The task ruby-types: round trips of hashes, strings, floats and objects of a custom class.
 #
 # An iteration is a round trip of every document of a type. Plain types are maps of a type and a
-# value, since BSON holds nothing else at the top. Which library can take a custom class is found by
-# trying: what comes back must be equal. A library that needs help for it (an extension type, a
-# conversion by hand) has a row of its own that says so.
+# value, because BSON allows nothing else at the top level. Which libraries support a custom class
+# is determined by trying: the result must be equal. A library that needs help for it (an extension
+# type, manual conversion) has a separate row that says so.
 
 require_relative "../runner"
 require "time"
@@ -24,7 +24,7 @@ class Person
   def ==(other) = other.is_a?(Person) && attributes == other.attributes
 end
 
-# A serializer: what it is called, whether it is there, and how it dumps and loads.
+# A serializer: its name, whether it is available, and how it dumps and loads.
 Serializer = Struct.new(:name, :version, :dump, :load)
 
 # Every serializer that can be loaded.
@@ -45,7 +45,7 @@ module Serializers
       end,
       Serializer.new("Marshal", "of Ruby #{RUBY_VERSION}", Marshal.method(:dump), Marshal.method(:load)),
       library("Yajl", "yajl", "gem install yajl-ruby") do
-        # Its version constant is in a file of its own, which Debian's package has not.
+        # Its version constant is in a separate file, which Debian's package lacks.
         version = Gem.loaded_specs["yajl-ruby"]&.version.to_s
         [version, Yajl::Encoder.method(:encode), Yajl::Parser.method(:parse)]
       end,
@@ -63,7 +63,7 @@ module Serializers
     list.compact
   end
 
-  # Ways that take any object, or are helped to take this class.
+  # Ways that accept any object, or are helped to accept this class.
   def objects
     list = [
       library("Oj object", "oj", "gem install oj") do
@@ -76,7 +76,7 @@ module Serializers
     list.compact
   end
 
-  # A name that is missing leaves a note instead of a row.
+  # A missing name leaves a note instead of a row.
   def library(name, feature, install)
     unless Task.has?(feature)
       missing[name] = install
@@ -114,7 +114,7 @@ class Types
   def define
     plain = Serializers.plain
     objects = Serializers.objects
-    # In object mode Oj takes the plain types too: the post's second round.
+    # In object mode Oj also handles the plain types: the post's second round.
     (plain + objects.first(1)).each do |serializer|
       %w[Hash String Float].each { |type| define_case(serializer, type, @values[type] || []) }
     end
@@ -142,7 +142,7 @@ class Types
     rescue Wrong
       raise
     rescue StandardError => error
-      # The name of the object in the message is its whole content.
+      # The object's name in the message is its entire content.
       reason = error.message.lines.first.to_s[/\A[^#]*/].sub(/ for\s*\z/, "").strip
       raise Wrong, "#{"takes no custom class: " if type == "CustomClass"}#{error.class}, #{reason}"
     end

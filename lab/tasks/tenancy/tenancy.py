@@ -1,11 +1,11 @@
-"""The task tenancy: all tenants in one SQLite file, or each in a file of its own.
+"""The task tenancy: all tenants in one SQLite file, or each in a separate file.
 
-A gateway is given a tenant and a key; it finds the tenant's database and asks it. In one file, rows
-bear their tenant, and the index begins with it; in many, the file says whose they are. Both hold the
-same rows. `kept` keeps a connection for each tenant, `opened` opens one for each request.
+A gateway gets a tenant and a key; it finds the tenant's database and queries it. In a single file,
+rows contain their tenant, and the index begins with it; with many, the file identifies the tenant.
+Both hold the same rows. `kept` keeps a connection for each tenant, `opened` opens one per request.
 
-Files are in WAL mode with synchronous = NORMAL, as SQLite's manual advises applications: a commit
-does not wait for the disk, so writes are not a measurement of the disk.
+Files are in WAL mode with synchronous = NORMAL, as SQLite's manual recommends for applications: a
+commit does not wait for the disk, so writes do not measure the disk.
 """
 import os
 import random
@@ -17,9 +17,9 @@ import runner
 from runner import Wrong
 
 TENANTS = [10, 100, 1000]
-# Rows of a query: a page of a list.
+# Rows per query: a page of a list.
 PAGE = 20
-# Requests of an iteration, each to a tenant drawn anew.
+# Requests per iteration, each to a randomly drawn tenant.
 REQUESTS = 100
 INSTALLED = f"sqlite3 of Python, SQLite {sqlite3.sqlite_version}"
 
@@ -60,7 +60,7 @@ class One:
 
 
 class Kept:
-    """A file for each tenant, with its connection kept open."""
+    """A file for each tenant, whose connection is kept open."""
 
     def __init__(self, folder, tenants, each):
         self.tenants, self.each = tenants, each
@@ -79,7 +79,7 @@ class Kept:
 
 
 class Opened:
-    """The same files, with a connection for each request."""
+    """The same files, with a connection per request."""
 
     def __init__(self, kept):
         self.tenants, self.each, self.paths = kept.tenants, kept.each, kept.paths
@@ -98,7 +98,7 @@ class Opened:
 
 def make(path, table, write, rows):
     database = connect(path)
-    # Making the files is not measured: it need not be safe from a power cut.
+    # Creating the files is not measured: it need not survive a power failure.
     database.execute("PRAGMA synchronous = OFF")
     database.execute("PRAGMA journal_mode = WAL")
     database.execute(table)
@@ -113,7 +113,7 @@ def define(name, gateway, next_id):
     draw = random.Random(gateway.tenants)
 
     def check():
-        """The answer holds the tenant's own rows and nobody else's."""
+        """Checks that the answer holds the tenant's own rows and nobody else's."""
         for tenant in range(0, gateway.tenants, max(1, gateway.tenants // 10)):
             first = gateway.each // 2
             wanted = [row(tenant, id) for id in range(first, min(first + PAGE, gateway.each))]
@@ -142,7 +142,7 @@ def define(name, gateway, next_id):
 
 
 def may_open(files):
-    """Whether so many files may be open; asks the system for more where it lets us."""
+    """Returns whether this many files may be open; raises the limit if the system allows it."""
     try:
         import resource
     except ImportError:
@@ -165,7 +165,7 @@ def ready(command):
                 for what in ["query", "write"]:
                     runner.absent(f"{name} {what} {tenants}", "ulimit -n 4096")
             continue
-        # Keys above those that exist, the same for both: no two writes clash.
+        # Keys above the existing ones, the same for both: no two writes collide.
         next_id = [each]
         kept = Kept(command["folder"], tenants, each)
         define("one", One(command["folder"], tenants, each), next_id)
