@@ -21,11 +21,11 @@ still has the geta mark or a private-use character), and marc4j 2.9.5 has the sa
 Choices, each of which the generated file repeats:
 
   * `alt`: the Library gives some codes a second mapping. For the halves of the ligature and of the
-    double tilde it is taken (U+FE20 to U+FE23): one code stays one character, so that the way back
-    is exact, and it is what catalogues in UTF-8 hold. For East Asian input components and archaic
-    Korean syllables it is U+3013 GETA MARK, the sign for "no such character", for all of them: the
-    private-use character stays, because 61 codes in one would be lost.
-  * Vendor additions in three bytes that are no 94-set codes (7F2014 and the like) are left out, as
+    double tilde it is used (U+FE20 to U+FE23): one code stays one character, so that the conversion
+    back is exact, and catalogues in UTF-8 contain it. For East Asian input components and archaic
+    Korean syllables it is always U+3013 GETA MARK, the sign for "no such character": the private-use
+    character is kept, because merging 61 codes into one would lose them.
+  * Vendor additions in three bytes that are not 94-set codes (7F2014 and the like) are left out, as
     are two (21203D, 212040) that the Library does not list.
   * Control codes are in the codec, not in the tables: they mean the same in every set.
 """
@@ -40,7 +40,7 @@ import tempfile
 OUT = pathlib.Path(__file__).parent.parent / "crates/regauge/src/marc/marc8/table.rs"
 
 # Final byte of the escape sequence -> name, in the order of `Set` in mod.rs. The order is also the
-# preference when a character stands in several sets.
+# preference when a character is in several sets.
 SETS = [
     (0x42, "Basic Latin (ASCII)"),
     (0x45, "Extended Latin (ANSEL)"),

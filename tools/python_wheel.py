@@ -104,7 +104,7 @@ def wants_spark(said):
     if said != "auto":
         return said == "yes"
     if shutil.which("java") is None:
-        print("skipped: the data source of PySpark, as there is no Java", flush=True)
+        print("skipped: the PySpark data source, because Java is not installed", flush=True)
         return False
     return True
 
@@ -150,7 +150,7 @@ def main():
     parser.add_argument("--spark", default="no", choices=["auto", "yes", "no"],
                         help="install PySpark (450 MB) and try the data source")
     parser.add_argument("--command", default=ROOT / "target" / "release" / "regauge",
-                        type=pathlib.Path, help="the binary that goes into the wheel")
+                        type=pathlib.Path, help="the binary to put into the wheel")
     arguments = parser.parse_args()
     arguments.spark = wants_spark(arguments.spark)
 

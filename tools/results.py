@@ -51,7 +51,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--regauge", default=str(ROOT / "target/release/regauge"))
     parser.add_argument("--dir", default=str(ROOT / "build/contenders"), help="the folder of the set-up")
-    parser.add_argument("--budget", type=int, help="seconds for each task, instead of its own")
+    parser.add_argument("--budget", type=int, help="seconds for each task, instead of its own budget")
     parser.add_argument("--only", action="append", choices=[task for task, *_ in TASKS])
     parser.add_argument("--folder", type=pathlib.Path, default=FOLDER, help="instead of docs/results")
     parser.add_argument("--render", action="store_true")
@@ -79,7 +79,7 @@ def main():
     for path, text in pages.items():
         path.write_text(text)
         print(f"wrote {path}")
-    sys.exit("the README was left as it is" if empty else 0)
+    sys.exit("the README was left unchanged" if empty else 0)
 
 
 def measure(task, arguments):
@@ -120,7 +120,7 @@ def tell_unfilled(reports):
                         print(f"{task['name']}: {table['title']}, {row['name']}, {column['name']}: {why}",
                               file=sys.stderr)
     if count:
-        print(f"{count} published figures have none of today beside them", file=sys.stderr)
+        print(f"{count} published figures have no current counterpart", file=sys.stderr)
     return count
 
 

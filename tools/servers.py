@@ -150,7 +150,7 @@ def main():
     for one in (runs, tests):
         one.add_argument("--only", action="append", choices=NAMES, default=[])
         one.add_argument("--require", action="append", choices=NAMES, default=[],
-                         help="fail where this one cannot be had")
+                         help="fail if this one is unavailable")
     commands.add_parser("install", help="install what apt has")
     for what in ("start", "stop", "kill", "url"):
         one = commands.add_parser(what)

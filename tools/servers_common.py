@@ -71,7 +71,7 @@ class Server:
                 return name
             except KeyError:
                 continue
-        raise Unavailable("there is no user but root")
+        raise Unavailable("there is no user other than root")
 
     def port(self, name="port"):
         """Returns a port that was free when first requested, and is kept."""

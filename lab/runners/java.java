@@ -67,7 +67,7 @@ final class Runner {
     private static byte[][] documents = {};
     private static Object[] objects = {};
 
-    /** Keeps what was made, so that no work is left out because nobody looks at it. */
+    /** Keeps the results, so that no work is optimised away. */
     static volatile Object kept;
 
     public static void main(String[] arguments) throws IOException {
@@ -163,7 +163,7 @@ final class Runner {
         return (Iterable<?>) call(DECODE_STREAM, bytes);
     }
 
-    /** Decodes the reference and writes what the contender makes of it, one object at a time. */
+    /** Decodes the reference and writes the contender's result, one object at a time. */
     private static Map<String, Object> check(String out, boolean lines) throws Throwable {
         long began = System.nanoTime();
         long decodeNs = 0;
@@ -202,7 +202,7 @@ final class Runner {
         return Map.of("documents", documents.length, "bytes", bytes);
     }
 
-    /** Turns bytes in the contender's own format into JSON lines, which regauge can read. */
+    /** Converts bytes in the contender's own format into JSON lines, which regauge can read. */
     private static Map<String, Object> reveal(Map<String, Object> command) throws Throwable {
         load(text(command, "path"), text(command, "spans"));
         int count = 0;
@@ -216,8 +216,8 @@ final class Runner {
     }
 
     /**
-     * Each record alone, so that one that fails does not hide the others: it leaves an empty span.
-     * A record of a stream gets what stands before the first and behind the last (XML).
+     * Handles each record separately, so that a failing one does not hide the others: it leaves an
+     * empty span. A record of a stream gets the bytes before the first and after the last (XML).
      */
     private static Map<String, Object> sift(Map<String, Object> command) throws Throwable {
         byte[] file = Files.readAllBytes(Path.of(text(command, "path")));
@@ -255,7 +255,7 @@ final class Runner {
         return (byte[]) call(ENCODE_STREAM, call(DECODE_STREAM, whole.toByteArray()));
     }
 
-    /** The clock: {@code iterations} times the whole of the loaded data, decoded or encoded. */
+    /** Times {@code iterations} passes over the loaded data, decoding or encoding. */
     private static Map<String, Object> sample(String op, long iterations) throws Throwable {
         boolean decode = op.equals("decode");
         long collected = collectedNs();
@@ -317,7 +317,7 @@ final class Runner {
         return TO_PLAIN == null ? own : call(TO_PLAIN, own);
     }
 
-    /** The version of a library, as the name of its jar tells; for adapters. */
+    /** Returns the version of a library, from the name of its jar; for adapters. */
     static String versionOf(Class<?> one) {
         String jar = one.getProtectionDomain().getCodeSource().getLocation().getPath();
         Matcher version = Pattern.compile("-(\\d[^/]*)\\.jar$").matcher(jar);
@@ -357,7 +357,7 @@ final class Runner {
         ANSWERS.println(new String(Json.write(message), StandardCharsets.UTF_8));
     }
 
-    /** Bytes to a file, with the place of each piece beside it. */
+    /** Writes bytes to a file, and the position of each piece next to it. */
     private static final class Output implements AutoCloseable {
         private final String path;
         private final OutputStream file;
@@ -387,7 +387,7 @@ final class Runner {
         }
     }
 
-    /** JSON for the protocol, and for formats that regauge cannot write. Java brings none. */
+    /** JSON for the protocol, and for formats that regauge cannot write. Java includes none. */
     static final class Json {
         private final String text;
         private int at;
@@ -396,7 +396,7 @@ final class Runner {
             this.text = text;
         }
 
-        /** Maps, lists, strings, Boolean, null; Integer, Long, BigInteger and Double. */
+        /** Returns maps, lists, strings, Boolean, null; Integer, Long, BigInteger and Double. */
         static Object read(String text) {
             Json json = new Json(text);
             Object value = json.value();
@@ -512,7 +512,7 @@ final class Runner {
             }
         }
 
-        /** UTF-8 of what {@link #read} gives, and of what libraries give for the same. */
+        /** Formats as UTF-8 what {@link #read} returns, and what libraries return for the same. */
         static byte[] write(Object value) {
             StringBuilder made = new StringBuilder();
             write(value, made);
