@@ -188,7 +188,7 @@ impl Idempotency {
 }
 
 impl Turn {
-    /// Stores the answer, or `None` if the request may be sent again. Waits for the disk.
+    /// Stores the answer, or nothing if the request may be sent again. Waits for the disk.
     pub fn end(self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Answer<()> {
         let (tenant, key) = &self.name;
         let connection = locked(&self.idempotency.connection);

@@ -139,7 +139,7 @@ pub struct Tenant {
     pub codec: regauge_store::Codec,
     /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
-    /// Its own limits; `None` means the configured ones.
+    /// Its own limits; missing ones come from the configuration.
     pub limits: Limits,
 }
 
