@@ -35,12 +35,12 @@ TASKS = [
      "MRI Ruby, MARC::Record objects", "Total"),
     ("object-store", "Base64 adds 10 to 12% to writing an object", 0,
      "Ruby's Marshal, all objects", "Time"),
-    ("tenancy", "A database for each tenant costs 5.3%", 0,
-     "100 queries, each to a tenant drawn anew", "100 tenants"),
+    ("tenancy", "A database per tenant costs 5.3%", 0,
+     "100 queries, each to a random tenant", "100 tenants"),
     ("ruby-types", "Always use Oj", 0, "An object of type Hash", "Round trips"),
-    ("time-slice", "MessagePack decodes 1.6 times as fast as Oj", 0,
+    ("time-slice", "MessagePack decodes 1.6x faster than Oj", 0,
      "1,000 calls: a rehearsal, then the run", "Decode"),
-    ("senators", "msgpack loads fastest, and YAML takes hundreds of times as long", 0,
+    ("senators", "msgpack loads fastest, and YAML is hundreds of times slower", 0,
      "Python, to dictionaries and lists", "Load"),
 ]
 KEPT = ("regauge", "command", "input", "machine", "task", "notes", "interrupted")
@@ -66,7 +66,7 @@ def main():
     kept = {path.stem: json.loads(path.read_text()) for path in sorted(arguments.folder.glob("*.json"))}
     missing = [task for task, *_ in TASKS if task not in kept]
     if missing:
-        sys.exit(f"no results are kept of {', '.join(missing)}: run without --only")
+        sys.exit(f"no kept results for {', '.join(missing)}: run without --only")
     empty = tell_unfilled(kept.values())
     pages = render(kept, arguments.folder)
     if arguments.folder == FOLDER and not empty:
@@ -74,7 +74,7 @@ def main():
     if arguments.check:
         other = [path for path, text in pages.items() if not path.exists() or path.read_text() != text]
         if other or empty:
-            sys.exit(f"not what the kept results say: {', '.join(map(str, other))}; run with --render")
+            sys.exit(f"out of date with the kept results: {', '.join(map(str, other))}; run with --render")
         return
     for path, text in pages.items():
         path.write_text(text)
@@ -116,7 +116,7 @@ def tell_unfilled(reports):
                     then = cell["published"] if cell["published"] is not None else cell["published_ratio"]
                     if then is not None and cell["today"] is None:
                         count += 1
-                        why = row["note"] or "no reason is given"
+                        why = row["note"] or "no reason given"
                         print(f"{task['name']}: {table['title']}, {row['name']}, {column['name']}: {why}",
                               file=sys.stderr)
     if count:
@@ -128,10 +128,10 @@ def render(kept, folder):
     """Returns the pages by path."""
     pages = {}
     lines = ["# Six published comparisons, measured again", "",
-             "Written by `make results` (`tools/results.py`) from the JSON files in this folder; not to be "
-             "edited. Machines differ, so compare ratios, not times. How each task is measured: "
-             "[docs/tasks.md](../tasks.md).", ""]
-    pages[folder / "headlines.svg"] = chart("Then and now, against each post's baseline", headline_rows(kept))
+             "Written by `make results` (`tools/results.py`) from the JSON files in this folder; do not edit. "
+             "Machines differ, so compare ratios, not times. [docs/tasks.md](../tasks.md) explains how each "
+             "task is measured.", ""]
+    pages[folder / "headlines.svg"] = chart("Then and now, relative to each post's baseline", headline_rows(kept))
     lines += ["![The posts' ratios and today's](headlines.svg)", "", *answers(kept), ""]
     for task, *_, title, column in TASKS:
         report = kept[task]
@@ -164,7 +164,7 @@ def table_lines(table):
     """Formats a table as Markdown: the published figure, if any, next to the current one."""
     has = [any(published(cell, column) for row in table["rows"] for cell in [row["cells"][at]])
            for at, column in enumerate(table["columns"])]
-    head = ["" if not table["baseline"] else f"against {table['baseline']}"]
+    head = ["" if not table["baseline"] else f"vs {table['baseline']}"]
     for column, then in zip(table["columns"], has):
         head += [f"{column['name']}, published"] * then + [f"{column['name']}, today" if then else column["name"]]
     yield from [f"### {table['title']}", "", "| " + " | ".join(head) + " |", "|---" + "|--:" * (len(head) - 1) + "|"]
@@ -232,7 +232,7 @@ def answers(kept):
     """Returns the six headlines, each with the current answer."""
     for task, headline, place, *_ in TASKS:
         report = kept[task]["task"]
-        yield f"- *{headline}*: {report['changed'][place]}"
+        yield f"- *{headline}.* {report['changed'][place]}"
 
 
 def in_readme(text, kept):
@@ -240,7 +240,7 @@ def in_readme(text, kept):
     _, after = rest.split(MARKS[1], 1)
     dates = sorted({report["date"] for report in kept.values()})
     body = ["", "![Six published comparisons, then and now](docs/results/headlines.svg)", "", *answers(kept), "",
-            f"Measured {' to '.join(dict.fromkeys([dates[0], dates[-1]]))} with `make results`; the tables: "
+            f"Measured {' to '.join(dict.fromkeys([dates[0], dates[-1]]))} with `make results`; all tables are in "
             "[docs/results](docs/results/README.md).", ""]
     return before + MARKS[0] + "\n".join(body) + MARKS[1] + after
 
@@ -261,16 +261,16 @@ def headline_rows(kept):
     """Maps each task to the row that its headline is about."""
     chosen = {"marc-catalog": "msgpack", "object-store": "dump", "tenancy": "one for each, kept open",
               "ruby-types": "JSON (built-in ruby)", "time-slice": "Oj", "senators": "PyYAML (C Loader)"}
-    words = {"marc-catalog": "MARC records in MRI: msgpack / MARC 21",
-             "object-store": "writing an object: with Base64 / without",
-             "tenancy": "queries: a database for each / one for all",
-             "ruby-types": "a Hash: json of Ruby / Oj", "time-slice": "a slice, decoded: Oj / MessagePack",
-             "senators": "a document, loaded: PyYAML in C / json"}
+    words = {"marc-catalog": "MARC records in MRI: msgpack vs MARC 21",
+             "object-store": "writing an object: with vs without Base64",
+             "tenancy": "queries: a database per tenant vs one",
+             "ruby-types": "a Hash: Ruby's json vs Oj", "time-slice": "decoding a slice: Oj vs MessagePack",
+             "senators": "loading a document: PyYAML (C) vs json"}
     rows = []
     for task, _, _, title, column in TASKS:
         if task == "object-store":
             tables = kept[task]["task"]["tables"]
-            table = next(one for one in tables if one["title"] == "What Base64 adds in Ruby: time")
+            table = next(one for one in tables if one["title"] == "Time with vs without Base64, Ruby")
             cell = next(row for row in table["rows"] if row["name"].split(" · ")[0] == "dump")["cells"][0]
             then = (cell["published"], cell.get("published_to") or cell["published"])
             rows.append((words[task], then, cell["today"]))

@@ -35,7 +35,7 @@ def report(task, title, column):
     tables = [table(title, column, rows)]
     if task == "object-store":
         dump = cell(1.1, None, estimate(1.2, 1.1, 1.3), None, 1.12)
-        tables.append(table("What Base64 adds in Ruby: time", "Times as much", [("dump", True, dump, None)],
+        tables.append(table("Time with vs without Base64, Ruby", "Time ratio", [("dump", True, dump, None)],
                             "ratio", None))
     return {"regauge": "1", "command": ["regauge"], "input": {}, "date": "2026-11-23",
             "machine": {"processor": "A", "cores": 2, "memory_bytes": 8 << 30, "system": "Linux"},
@@ -48,11 +48,11 @@ def main():
     kept = {task: report(task, title, column) for task, _, _, title, column in results.TASKS}
     pages = results.render(kept, pathlib.Path("folder"))
     text = pages[pathlib.Path("folder/README.md")]
-    for words in ["| against first | Total, published | Total, today |",
+    for words in ["| vs first | Total, published | Total, today |",
                   "| first · gem 1.3 | 18.2 s · 1.00 | 2.00 s · 1.00 |",
                   "| other · oj 3 | 9.90 s · 0.54 | 440 ms · 0.22 (0.20–0.25) |",
                   "| new | – | 1.50 µs · 0.10 (0.10–0.30) |", "- other · oj 3: a remark",
-                  "| dump | 1.10 to 1.12 | 1.20 (1.10–1.30) |", "- *Always use Oj*: ruby-types has an answer.",
+                  "| dump | 1.10 to 1.12 | 1.20 (1.10–1.30) |", "- *Always use Oj.* ruby-types has an answer.",
                   "2026-11-23, A, 2 cores, 8 GiB, Linux; regauge 1; `regauge`, 12 s."]:
         assert words in text, f"{words}\n---\n{text}"
     for path, page in pages.items():

@@ -27,7 +27,7 @@ fn a_run_is_compared_with_an_earlier_one() {
     folder.run(&format!("measure a.json {SHORT} --json old.json")).silent();
     let ran = folder.run(&format!("measure a.json {SHORT} --compare old.json")).silent();
     let text = ran.text();
-    assert!(text.contains("Against the earlier run"), "{text}");
+    assert!(text.contains("Compared with the earlier run"), "{text}");
     assert!(text.contains("times changed by more than noise"), "{text}");
     assert!(text.contains("| serde_json "), "{text}");
     // No colour without a terminal.

@@ -120,7 +120,7 @@ fn objects_in_columns_of_databases() {
     let _alone = alone();
     let folder = Folder::new();
     let (report, text) = measured(&folder, "object-store --records 40");
-    let all = "Marshal through regauge's store, 500 objects at once, into databases";
+    let all = "Marshal in databases through regauge's store, 500 objects at a time";
     let binary = full(row(&report, all, "SQLite, binary"));
     let base64 = full(row(&report, all, "SQLite, Base64 in text"));
     // After an envelope, which is also in Base64.
@@ -129,7 +129,7 @@ fn objects_in_columns_of_databases() {
     for kind in ["binary", "Base64 in text"] {
         of_servers(&report, all, |protocol| Some(format!("{protocol}, {kind}")));
     }
-    let adds = "What Base64 in a column of text adds, by database";
+    let adds = "Base64 in a text column vs binary, by database";
     let sqlite = full(row(&report, adds, "SQLite"));
     assert_eq!(format!("{share:.6}"), format!("{:.6}", sqlite[2]));
     of_servers(&report, adds, |protocol| Some(protocol.to_owned()));
@@ -146,12 +146,12 @@ fn tenants_in_one_database_and_in_one_each() {
     let folder = Folder::new();
     let (report, text) = measured(&folder, "tenancy --records 300");
     for what in ["queries", "writes"] {
-        let title = format!("100 {what} through regauge's engines, files of SQLite");
+        let title = format!("100 {what} through regauge's engines, SQLite files");
         for label in [
             "one database",
-            "one for each, kept open",
-            "one for each, 256 kept open",
-            "one for each, opened for each request",
+            "one per tenant, kept open",
+            "one per tenant, 256 kept open",
+            "one per tenant, opened for each request",
         ] {
             let row = row(&report, &title, label);
             let figures = figures(row);
@@ -177,7 +177,7 @@ fn tenants_in_one_database_and_in_one_each() {
     let title = "100 requests through regauge's engines, servers";
     of_servers(&report, title, |protocol| Some(format!("{protocol}, one for all")));
     of_servers(&report, title, |one| Some(format!("{one}, a {} for each", parts(one))));
-    let title = "What one for each costs on a server: times as much as one for all";
+    let title = "Time on a server with one per tenant, relative to one for all";
     of_servers(&report, title, |one| Some(format!("{one}, a {} for each", parts(one))));
     nothing_is_left();
 }
@@ -209,7 +209,7 @@ fn slices_in_databases() {
                 (protocol == "Cassandra's protocol").then(|| format!("{protocol}, {kind}"))
             });
         }
-        let ratios = "JSON in place of MessagePack, by database";
+        let ratios = "JSON vs MessagePack, by database";
         assert_eq!(full(row(&report, ratios, "SQLite")).len(), 3);
     }
     nothing_is_left();
@@ -222,7 +222,7 @@ fn a_server_that_is_not_there_leaves_the_rest() {
     let run = format!("measure --task object-store --records 20 {SHORT} --db {url}");
     let ran = folder.run(&run).silent();
     let report: Value = serde_json::from_slice(&folder.read("out.json")).unwrap();
-    let all = "Marshal through regauge's store, 500 objects at once, into databases";
+    let all = "Marshal in databases through regauge's store, 500 objects at a time";
     full(row(&report, all, "SQLite, binary"));
     let row = row(&report, all, "PostgreSQL, binary");
     let note = row["note"].as_str().unwrap();

@@ -1,9 +1,9 @@
-//! Two runs side by side: what changed, and whether it is more than noise.
+//! Compares two runs: what changed, and whether it is more than noise.
 //!
-//! A time has changed when the 95% interval of its ratio to the earlier one does not hold 1. The
-//! interval knows which samples came from the same process, so what differs from process to
-//! process is in it; what differs between two days of the machine is not. For that the fixed piece
-//! of work that both runs timed is compared, too.
+//! A time has changed when the 95% interval of its ratio to the earlier one excludes 1. The interval
+//! knows which samples came from the same process, so it covers differences between processes, but
+//! not between two days on the same machine. For those, the fixed piece of work that both runs timed is
+//! compared, too.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::stats::{self, Estimate};
 use crate::summary;
 use crate::table::{self, Layout};
 
-/// A difference of the fixed work that deserves a word.
+/// A difference in the fixed work that gets a warning.
 const PACE_DIFFERS: f64 = 0.05;
 
 /// What changed from one run to another.
@@ -32,15 +32,15 @@ pub struct Comparison {
 /// One contender in both runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compared {
-    /// Its name, with both versions where they differ.
+    /// Its name, with both versions if they differ.
     pub name: String,
     /// Where it ran.
     pub runtime: Runtime,
-    /// Decoding, where both have times.
+    /// Decoding, if both have times.
     pub decode: Option<Change>,
     /// Encoding.
     pub encode: Option<Change>,
-    /// What changed beside times: size, losses, whether it was right.
+    /// What changed besides times: size, losses, correctness.
     pub remarks: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ pub struct Change {
     pub before_ns: f64,
     /// See `before_ns`.
     pub now_ns: f64,
-    /// Now against before.
+    /// Now relative to before.
     pub ratio: Estimate,
 }
 
@@ -66,7 +66,7 @@ impl Change {
         }
     }
 
-    /// "faster" or "slower" where it is more than noise, else "same".
+    /// Returns "faster" or "slower" if it is more than noise, otherwise "same".
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self.ratio {
@@ -121,12 +121,13 @@ fn compared(old: &Row, row: &Row, seed: u64) -> Compared {
         remarks.push(format!("size {}, was {}", table::bytes(now), table::bytes(old)));
     }
     match (old.timing.is_some(), row.timing.is_some()) {
-        (true, false) => remarks.push("has no times any more".to_owned()),
-        (false, true) => remarks.push("had no times before".to_owned()),
+        (true, false) => remarks.push("no longer timed".to_owned()),
+        (false, true) => remarks.push("not timed before".to_owned()),
         _ => {}
     }
     if old.wrong.is_empty() != row.wrong.is_empty() {
-        remarks.push(if row.wrong.is_empty() { "was wrong" } else { "is wrong now" }.to_owned());
+        remarks
+            .push(if row.wrong.is_empty() { "was wrong before" } else { "now wrong" }.to_owned());
     }
     if old.runtime_version != row.runtime_version && !old.runtime_version.is_empty() {
         remarks.push(format!("in {}, was {}", row.runtime_version, old.runtime_version));
@@ -143,18 +144,15 @@ fn compared(old: &Row, row: &Row, seed: u64) -> Compared {
 fn warnings(before: &Report, now: &Report) -> Vec<String> {
     let mut list = Vec::new();
     if before.schema != SCHEMA {
-        list.push(format!(
-            "The earlier run was written as {}, this one is {SCHEMA}.",
-            before.schema
-        ));
+        list.push(format!("The earlier run uses schema {}, this one {SCHEMA}.", before.schema));
     }
     if before.input.name != now.input.name
         || before.input.bytes != now.input.bytes
         || before.method.timed_documents != now.method.timed_documents
     {
         list.push(format!(
-            "The data differ: {} ({}, {} timed) before, {} ({}, {} timed) now. Times of other data \
-             cannot be compared.",
+            "The data differ: {} ({}, {} timed) before, {} ({}, {} timed) now. Times for \
+             different data cannot be compared.",
             before.input.name,
             table::bytes(before.input.bytes),
             table::thousands(before.method.timed_documents),
@@ -179,23 +177,23 @@ fn warnings(before: &Report, now: &Report) -> Vec<String> {
         && (new / old - 1.0).abs() > PACE_DIFFERS
     {
         list.push(format!(
-            "The machine itself takes {:.2} times as long for a fixed piece of work as before: a \
-             ratio near that is no change of a library.",
+            "The machine now takes {:.2}x as long for a fixed piece of work: a ratio near that is not \
+             a change in a library.",
             new / old
         ));
     }
     for (report, word) in [(before, "earlier"), (now, "later")] {
         if report.interrupted {
-            list.push(format!("The {word} run was stopped before its end."));
+            list.push(format!("The {word} run was interrupted."));
         }
     }
     list
 }
 
-/// The comparison as text.
+/// Renders the comparison as text.
 #[must_use]
 pub fn render(comparison: &Comparison, layout: Layout) -> String {
-    let mut text = String::from("Against the earlier run\n\n");
+    let mut text = String::from("Compared with the earlier run\n\n");
     for warning in &comparison.warnings {
         let _ = writeln!(text, "Note: {warning}");
     }
@@ -203,7 +201,7 @@ pub fn render(comparison: &Comparison, layout: Layout) -> String {
         text.push('\n');
     }
     let header =
-        ["library", "runtime", "decode", "to before", "", "encode", "to before", "", "remarks"];
+        ["library", "runtime", "decode", "vs before", "", "encode", "vs before", "", "remarks"];
     let mut table = table::table(layout, &header);
     let (mut changed, mut all) = (0, 0);
     for row in &comparison.rows {
@@ -228,8 +226,8 @@ pub fn render(comparison: &Comparison, layout: Layout) -> String {
     let _ = writeln!(text, "{table}\n");
     let _ = writeln!(
         text,
-        "{changed} of {all} times changed by more than noise: the 95% interval of the ratio does \
-         not hold 1.\nOf {all} that did not change at all, about {} would look so by chance.",
+        "{changed} of {all} times changed by more than noise: the 95% interval of the ratio \
+         excludes 1.\nIf nothing had changed, about {} of {all} would still seem to, by chance.",
         (all as f64 * 0.05).ceil()
     );
     for (names, what) in
@@ -247,7 +245,7 @@ mod tests {
     use super::*;
     use crate::table::tests::report;
 
-    /// The fixed report, with the times of one row changed by a factor.
+    /// Returns the fixed report, with the times of one row changed by a factor.
     fn with(factor: f64, name: &str) -> Report {
         let mut report = report();
         for row in report.rows.iter_mut().filter(|row| row.contender == name) {
@@ -283,7 +281,7 @@ mod tests {
         let slower = compare(&report(), &with(1.3, "quick"));
         assert_eq!((word(&slower, "quick"), word(&slower, "close")), ("slower", "same"));
         assert_eq!(word(&compare(&report(), &with(0.8, "quick")), "quick"), "faster");
-        // The samples spread by 3%: half a percent is nothing.
+        // The samples spread by 3%, so half a percent is noise.
         assert_eq!(word(&compare(&report(), &with(1.005, "quick")), "quick"), "same");
         let text = render(&slower, Layout::default());
         assert!(text.contains("| 1.30 (1.26–1.34) | slower |"), "{text}");
@@ -306,8 +304,8 @@ mod tests {
             "The data differ: catalog.mrc (31.0 MB, 6,294 timed) before",
             "The machine differs: Example 9000, 2 cores",
             "regauge 0.1.0 before, 0.2.0 now",
-            "The machine itself takes 1.50 times as long",
-            "The later run was stopped",
+            "The machine now takes 1.50x as long",
+            "The later run was interrupted",
         ];
         assert_eq!(warnings.len(), starts.len(), "{warnings:?}");
         for (warning, start) in warnings.iter().zip(starts) {
@@ -328,7 +326,7 @@ mod tests {
         assert!(comparison.new.is_empty());
         let quick = comparison.rows.iter().find(|row| row.name.starts_with("quick")).unwrap();
         assert_eq!(quick.name, "quick 1.3, was 1.2");
-        assert_eq!(quick.remarks, ["size 30.0 MB, was 31.0 MB", "has no times any more"]);
+        assert_eq!(quick.remarks, ["size 30.0 MB, was 31.0 MB", "no longer timed"]);
         assert_eq!(quick.decode, None);
         assert_eq!(compare(&later, &report()).new, ["close (Python)"]);
     }

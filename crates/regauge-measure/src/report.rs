@@ -39,7 +39,7 @@ pub struct Report {
     /// What the formats and libraries cost in use, under stated assumptions.
     #[serde(default)]
     pub costs: Option<Costs>,
-    /// What to take, and why.
+    /// What to use, and why.
     #[serde(default)]
     pub verdict: Option<Verdict>,
     /// The named task's own tables, if it was one.
@@ -229,7 +229,7 @@ pub struct Crossing {
     pub above: String,
 }
 
-/// What to take, for each runtime and use.
+/// What to use, for each runtime and use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The summary in plain words, the most important sentence first.

@@ -1,7 +1,7 @@
-//! Who is fastest, in words, and no more than the samples bear.
+//! Says in words which contenders are fastest, as far as the samples support it.
 //!
-//! Two contenders are too close to call when the 95% interval of the ratio of their times holds
-//! 1: another run might well turn them round.
+//! Two contenders are tied when the 95% interval of the ratio of their times includes 1: another run
+//! might well reverse their order.
 
 mod choose;
 mod field;
@@ -16,21 +16,21 @@ pub use choose::Allow;
 pub(crate) use choose::{decide, leaders, refusal};
 pub(crate) use field::Untimed;
 
-/// The section "What to take" of the text.
+/// Writes the section "What to use" of the text.
 pub(crate) fn section(text: &mut String, report: &Report) {
     let Some(verdict) = &report.verdict else { return };
     if verdict.summary.is_empty() {
         return;
     }
-    text.push_str("What to take\n\n");
+    text.push_str("What to use\n\n");
     for sentence in &verdict.summary {
         let _ = writeln!(text, "- {sentence}");
     }
     text.push('\n');
 }
 
-/// One sentence each for decoding, encoding and both together; nothing when fewer than two rows
-/// have times.
+/// Returns one sentence each for decoding, encoding and both together, or nothing if fewer than two
+/// rows have times.
 #[must_use]
 pub fn sentences(rows: &[&Row], seed: u64) -> Vec<String> {
     let timed: Vec<(&str, &Timing)> = rows
@@ -70,10 +70,7 @@ fn sentence(
     let rest = &order[1 + close.len()..];
     let next = rest.first().map(|(name, timing)| {
         let ratio = against_best(timing);
-        format!(
-            "{name} takes {:.2} times as long ({:.2}–{:.2})",
-            ratio.median, ratio.low, ratio.high
-        )
+        format!("{name} is {:.2}x slower ({:.2}–{:.2})", ratio.median, ratio.low, ratio.high)
     });
     let best_time = table::time(median(best));
     match (close.as_slice(), next) {
@@ -81,10 +78,7 @@ fn sentence(
         ([], None) => format!("{name}: {best_name} is fastest, {best_time}."),
         (close, next) => {
             let next = next.map_or(String::new(), |next| format!("; {next}"));
-            format!(
-                "{name}: {best_name} ({best_time}) and {} are too close to call{next}.",
-                close.join(", ")
-            )
+            format!("{name}: {best_name} ({best_time}) and {} are tied{next}.", close.join(", "))
         }
     }
 }

@@ -90,9 +90,9 @@ fn a_measurement_tells_costs_and_what_to_take() {
     assert!(cache.because.contains("test lossy (json): loses"), "{}", cache.because);
     let text = render(&report, Layout::default());
     // Which compression pays on so small a document, if any, is a matter of the moment.
-    let advice = text.split("What to take\n\n- Python: ").nth(1).expect("a section of its own");
+    let advice = text.split("What to use\n\n- Python: ").nth(1).expect("a section of its own");
     let advice = advice.lines().next().unwrap();
-    assert!(advice.contains("take test honest (json)") && !advice.contains("lossy"), "{advice}");
+    assert!(advice.contains("use test honest (json)") && !advice.contains("lossy"), "{advice}");
     assert!(text.contains("Cost of a document: written once, moved at 125 MB/s"), "{text}");
 }
 

@@ -113,7 +113,7 @@ fn object_store() {
         let share = bytes("create + dump + Base64") / bytes("create + dump");
         assert!((1.33..1.40).contains(&share), "Base64 makes {share} of {python}");
     }
-    let size = row(table(task, "What Base64 adds in Ruby: size"), "an object");
+    let size = row(table(task, "Size with vs without Base64, Ruby"), "an object");
     assert_eq!((size.cells[0].published, size.cells[0].published_to), (Some(1.3), Some(1.35)));
     // A line has a point each thousand objects, and only goes up.
     let chart = &task.charts[0];
@@ -136,7 +136,7 @@ fn tenancy() {
     let report = measured("tenancy", 2_000, folder.path());
     let task = task(&report);
     let queries = &task.tables[0];
-    let many = row(queries, "one for each, kept open");
+    let many = row(queries, "one per tenant, kept open");
     assert_eq!(many.cells[1].published_ratio, Some(1.053));
     // The tables of Python. Those of regauge's own engines are measured by the command, not here.
     for table in &task.tables[..2] {
@@ -161,12 +161,12 @@ fn ruby_types() {
             assert!(cell.today.is_some_and(|rate| rate.median > 1.0), "{title}, {label}");
         }
     }
-    let custom = table(task, "An object of type CustomClass, and who takes it");
+    let custom = table(task, "An object of type CustomClass, and which libraries accept it");
     assert!(row(custom, "Marshal").cells[0].today.is_some());
     // It writes such an object as a string, without a word.
     let json = row(custom, "JSON (built-in ruby)");
     assert!(json.cells[0].today.is_none());
-    assert_eq!(json.note.as_deref(), Some("takes no custom class: a String came back"));
+    assert_eq!(json.note.as_deref(), Some("does not accept custom classes: returned a String"));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn time_slice() {
     // A batch of ten.
     let report = measured("time-slice", 10, folder.path());
     let task = task(&report);
-    let bytes = table(task, "Bytes of a slice");
+    let bytes = table(task, "Bytes per slice");
     let json = row(bytes, "JSON").cells[0].today.unwrap().median;
     assert!((16_300.0..16_500.0).contains(&json), "{json}");
     assert_eq!(row(bytes, "JSON").cells[0].published, Some(16_402.0));

@@ -1,4 +1,4 @@
-//! The answer: what to take in each runtime, for each use, and what that saves over what the user
+//! The answer: what to use in each runtime, for each use, and what that saves over what the user
 //! has now. The terminal and the page show the same one.
 
 use regauge_measure::report::{Choice, Field, Row, Verdict};
@@ -27,7 +27,7 @@ pub struct Line {
     pub timed: u64,
     /// Contenders that are installed.
     pub found: u64,
-    /// What to take.
+    /// What to use.
     pub outcome: Outcome,
 }
 
@@ -39,7 +39,7 @@ pub enum Outcome {
     Undecided(String),
 }
 
-/// What to take for one use.
+/// What to use for one use.
 pub struct Pick {
     /// The winner, or all that tie, the best first; empty when nothing may be recommended.
     pub winners: Vec<String>,
@@ -89,7 +89,7 @@ fn line(report: &Report, verdict: &Verdict, runtime: Runtime, gives: Gives) -> O
 }
 
 impl Line {
-    /// What to take for each use; nothing when there is no winner for any.
+    /// What to use for each use; nothing when there is no winner for any.
     pub fn picks(&self) -> Option<&[Pick]> {
         match &self.outcome {
             Outcome::Decided(picks) if picks.iter().any(|pick| !pick.winners.is_empty()) => {

@@ -100,7 +100,7 @@ def column(kind, count, step, folder, sizes):
             same(id, got)
             found += 1
         if found != count:
-            raise Wrong(f"{found} of {count} objects came back")
+            raise Wrong(f"{found} of {count} objects were returned")
         return {"bytes": sizes[kind == "TEXT"]}
 
     installed = f"sqlite3 of Python, SQLite {sqlite3.sqlite_version}"

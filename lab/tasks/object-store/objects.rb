@@ -128,7 +128,7 @@ class Store
   def read_checked(path, type, base64)
     write(path, type, base64)
     rows = read(path, base64) { |id, object| same(id, object) }
-    raise Wrong, "#{rows} of #{@count} objects came back" unless rows == @count
+    raise Wrong, "#{rows} of #{@count} objects were returned" unless rows == @count
     true
   end
 end

@@ -144,15 +144,15 @@ class Types
     rescue StandardError => error
       # The object's name in the message is its entire content.
       reason = error.message.lines.first.to_s[/\A[^#]*/].sub(/ for\s*\z/, "").strip
-      raise Wrong, "#{"takes no custom class: " if type == "CustomClass"}#{error.class}, #{reason}"
+      raise Wrong, "#{"does not accept custom classes: " if type == "CustomClass"}#{error.class}, #{reason}"
     end
     work = ->(iterations) { iterations.times { values.each { |value| load.call(dump.call(value)) } } }
     Task.define("#{serializer.name} #{type}", version: serializer.version, check: check, work: work)
   end
 
   def difference(type, back)
-    return "another value came back" unless type == "CustomClass"
-    "takes no custom class: #{back.class == String ? "a String" : "a #{back.class}"} came back"
+    return "decoded to a different value" unless type == "CustomClass"
+    "does not accept custom classes: returned a #{back.class}"
   end
 end
 

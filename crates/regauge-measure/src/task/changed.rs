@@ -1,7 +1,7 @@
-//! What has changed since a post, in a sentence: worked out from its figures and today's samples.
+//! Says in a sentence what has changed since a post, from its figures and today's samples.
 //!
-//! A task file has the words for each of three outcomes; which of them holds is decided here. Two
-//! rows are too close to call when the 95% interval of the ratio of their figures holds 1.
+//! A task file has the wording for each of three outcomes; this module decides which one applies. Two
+//! rows are tied when the 95% interval of the ratio of their figures includes 1.
 
 use crate::stats::Estimate;
 
@@ -9,19 +9,19 @@ use super::figure::{Figure, published_against};
 use super::fill::Filled;
 use super::plan::{ChangePlan, Form};
 
-/// How it stands today with what the post found.
+/// Whether today's figures confirm what the post found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     /// The same order.
     Same,
     /// The other order.
     Turned,
-    /// Too close to call.
+    /// A tie.
     Close,
 }
 
 impl Outcome {
-    /// The order of two rows by the ratio of one to the other, then and now.
+    /// Compares the order of two rows, by their ratio, then and now.
     fn of(then: f64, now: Estimate) -> Outcome {
         match () {
             () if now.low <= 1.0 && now.high >= 1.0 => Outcome::Close,
@@ -39,7 +39,7 @@ impl Outcome {
     }
 }
 
-/// The sentence.
+/// Returns the sentence.
 pub(super) fn sentence(change: &ChangePlan, tables: &[Filled], seed: u64) -> String {
     let Some(filled) = tables.iter().find(|one| one.table.title == change.table) else {
         return format!("There is no table \"{}\".", change.table);
@@ -56,7 +56,7 @@ pub(super) fn sentence(change: &ChangePlan, tables: &[Filled], seed: u64) -> Str
     told.unwrap_or_else(|why| format!("{}, {}: {why}.", change.table, change.column.to_lowercase()))
 }
 
-/// Two rows, then and now.
+/// Compares two rows, then and now.
 fn pair(
     change: &ChangePlan,
     filled: &Filled,
@@ -72,7 +72,7 @@ fn pair(
     let is_base =
         |place: usize| filled.table.baseline.as_ref() == Some(&filled.table.rows[place].name);
     let then = match (cell(one).published, cell(other).published) {
-        // What the post prints against its baseline counts, not what its rounded numbers give.
+        // A ratio that the post prints takes precedence over one calculated from its rounded numbers.
         _ if is_base(other) && printed(one).is_some() => printed(one),
         _ if is_base(one) && printed(other).is_some() => printed(other).map(|ratio| 1.0 / ratio),
         (Some(value), Some(base)) => Some(published_against(value, base, less)),
@@ -84,7 +84,7 @@ fn pair(
     Ok(sentence.replace("{row}", row).replace("{against}", against))
 }
 
-/// A row that is a ratio itself, then and now.
+/// Compares a row that is itself a ratio, then and now.
 fn alone(
     change: &ChangePlan,
     filled: &Filled,
@@ -97,14 +97,14 @@ fn alone(
     let low = cell.published.ok_or("the post has no figure to compare with")?;
     let high = cell.published_to.unwrap_or(low);
     let now = filled.figure(place, column)?.estimate(seed);
-    // Within the post's own range nothing has changed.
+    // A ratio within the post's own range has not changed.
     let then = now.median.clamp(low, high);
     let outcome = Outcome::of(then, now);
     let words = outcome.words(change).replace("{then}", &range(low, high, change.form));
     Ok(filled_in(&words, change, then, now).replace("{row}", row))
 }
 
-/// The words of an outcome with its ratios.
+/// Fills the wording of an outcome with its ratios.
 fn told(change: &ChangePlan, outcome: Outcome, then: f64, now: Estimate) -> String {
     filled_in(outcome.words(change), change, then, now)
 }
@@ -116,7 +116,7 @@ fn filled_in(words: &str, change: &ChangePlan, then: f64, now: Estimate) -> Stri
         .replace("{trend}", trend(then, now))
 }
 
-/// The best of a column, then and now.
+/// Compares the best rows of a column, then and now.
 fn best(change: &ChangePlan, filled: &Filled, column: usize, seed: u64) -> Result<String, String> {
     let less = filled.table.columns[column].less_is_better;
     let rank = |value: f64| if less { value } else { -value };
@@ -137,7 +137,7 @@ fn best(change: &ChangePlan, filled: &Filled, column: usize, seed: u64) -> Resul
     let rival =
         order.iter().find(|(place, ..)| *place != old).ok_or("nothing else was measured")?;
     let (first, ..) = order[0];
-    // Where the old winner leads, the rival is the second; where not, the rival is the new winner.
+    // If the old winner still leads, the rival is the runner-up; otherwise it is the new winner.
     let (now, outcome) = if first == old {
         let now = rival.1.against(old_figure, less, seed);
         (now, if now.low <= 1.0 { Outcome::Close } else { Outcome::Same })
@@ -152,7 +152,7 @@ fn best(change: &ChangePlan, filled: &Filled, column: usize, seed: u64) -> Resul
         .replace("{now}", &phrase(now.median, Some(now), change.form)))
 }
 
-/// A ratio in words: "1.67 times as slow", "5.3% more", with today's interval.
+/// Returns a ratio in words, with today's interval: "1.67x slower (1.60–1.74)", "5.3% more".
 pub(super) fn phrase(ratio: f64, interval: Option<Estimate>, form: Form) -> String {
     let (shown, bounds): (String, fn(f64, bool) -> f64) = match form {
         Form::Percent => {
@@ -164,9 +164,9 @@ pub(super) fn phrase(ratio: f64, interval: Option<Estimate>, form: Form) -> Stri
             (format!("{}% {word}", digits(percent(ratio, ratio < 1.0))), percent)
         }
         Form::Factor => {
-            let word = if ratio < 1.0 { "fast" } else { "slow" };
+            let word = if ratio < 1.0 { "faster" } else { "slower" };
             let factor = |ratio: f64, fast: bool| if fast { 1.0 / ratio } else { ratio };
-            (format!("{:.2} times as {word}", factor(ratio, ratio < 1.0)), factor)
+            (format!("{:.2}x {word}", factor(ratio, ratio < 1.0)), factor)
         }
     };
     let Some(interval) = interval.filter(|one| one.low < one.high) else { return shown };
@@ -178,32 +178,32 @@ pub(super) fn phrase(ratio: f64, interval: Option<Estimate>, form: Form) -> Stri
     }
 }
 
-/// What the post gives, a ratio or the range of one: "10 to 12% more".
+/// Returns what the post gives, a ratio or a range of ratios: "10 to 12% more".
 fn range(low: f64, high: f64, form: Form) -> String {
     let last = phrase(high, None, form);
     if low >= high {
         return last;
     }
     let first = phrase(low, None, form);
-    let number = first.split([' ', '%']).next().unwrap_or_default();
+    let number = first.split(['x', '%']).next().unwrap_or_default();
     format!("{number} to {last}")
 }
 
-/// A percentage: one decimal below ten.
+/// Formats a percentage: one decimal below ten.
 fn digits(percent: f64) -> String {
     if percent.abs() < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") }
 }
 
-/// Whether the distance of two rows has grown, by today's interval.
+/// Says whether the gap between two rows has grown, by today's interval.
 fn trend(then: f64, now: Estimate) -> &'static str {
     if (now.low..=now.high).contains(&then) {
-        return "as far apart as then";
+        return "the same gap as in the post";
     }
     let distance = |ratio: f64| ratio.ln().abs();
     if distance(now.median) > distance(then) {
-        "further apart than then"
+        "a larger gap than in the post"
     } else {
-        "closer than then"
+        "a smaller gap than in the post"
     }
 }
 
@@ -269,66 +269,60 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_keeps_its_order_turns_or_is_too_close() {
+    fn a_pair_keeps_its_order_turns_or_ties() {
         let same = said(&[("a", Some(3.0), LOW), ("b", Some(4.0), HIGH)], Form::Factor);
-        assert!(same.starts_with("same: a b 1.33 times as fast 2.00 times as fast ("), "{same}");
-        assert!(same.ends_with("further apart than then"), "{same}");
+        assert!(same.starts_with("same: a b 1.33x faster 2.00x faster ("), "{same}");
+        assert!(same.ends_with("a larger gap than in the post"), "{same}");
         let turned = said(&[("a", Some(3.0), HIGH), ("b", Some(4.0), LOW)], Form::Factor);
-        assert!(
-            turned.starts_with("turned: a b 1.33 times as fast 2.00 times as slow ("),
-            "{turned}"
-        );
+        assert!(turned.starts_with("turned: a b 1.33x faster 2.00x slower ("), "{turned}");
         let close = said(&[("a", Some(3.0), WIDE), ("b", Some(4.0), LOW)], Form::Factor);
-        assert!(
-            close.starts_with("close: a b 1.33 times as fast 1.00 times as slow (0"),
-            "{close}"
-        );
+        assert!(close.starts_with("close: a b 1.33x faster 1.00x slower (0"), "{close}");
     }
 
     #[test]
-    fn a_tax_is_told_in_percent_with_its_interval() {
+    fn an_overhead_is_told_in_percent_with_its_interval() {
         let same = said(&[("a", Some(1.053), HIGH), ("b", Some(1.0), LOW)], Form::Percent);
         assert!(same.starts_with("same: a b 5.3% more 100% more ("), "{same}");
         let turned = said(&[("a", Some(1.053), LOW), ("b", Some(1.0), HIGH)], Form::Percent);
         assert!(turned.starts_with("turned: a b 5.3% more 50% less ("), "{turned}");
         let as_then = said(&[("a", Some(2.0), HIGH), ("b", Some(1.0), LOW)], Form::Percent);
-        assert!(as_then.ends_with("as far apart as then"), "{as_then}");
+        assert!(as_then.ends_with("the same gap as in the post"), "{as_then}");
     }
 
     #[test]
-    fn the_best_stays_is_overtaken_or_is_too_close() {
+    fn the_best_stays_is_overtaken_or_ties() {
         let best = |rows: &[(&str, Option<f64>, &[f64])]| {
             sentence(&change(None, None, Form::Factor), &[filled(rows, true)], 1)
         };
         let kept = best(&[("a", Some(3.0), LOW), ("b", Some(4.0), HIGH)]);
-        assert!(kept.starts_with("same: a b 2.00 times as slow ("), "{kept}");
-        // One that the post does not have can win.
+        assert!(kept.starts_with("same: a b 2.00x slower ("), "{kept}");
+        // A row that the post does not have can win.
         let overtaken = best(&[("a", Some(3.0), HIGH), ("b", Some(4.0), HIGH), ("c", None, LOW)]);
-        assert!(overtaken.starts_with("turned: a c 2.00 times as slow ("), "{overtaken}");
+        assert!(overtaken.starts_with("turned: a c 2.00x slower ("), "{overtaken}");
         let close = best(&[("a", Some(3.0), WIDE), ("b", Some(4.0), LOW)]);
         assert!(close.starts_with("close: a b"), "{close}");
     }
 
     #[test]
-    fn more_is_better_where_the_column_says_so() {
+    fn more_is_better_if_the_column_says_so() {
         let rows: &[(&str, Option<f64>, &[f64])] =
             &[("a", Some(68.3), LOW), ("b", Some(62.7), HIGH)];
         let text = sentence(&change(None, None, Form::Factor), &[filled(rows, false)], 1);
         assert!(text.starts_with("turned: a b"), "{text}");
         let text = sentence(&change(Some("a"), Some("b"), Form::Factor), &[filled(rows, false)], 1);
-        assert!(text.starts_with("turned: a b 1.09 times as fast 2.00 times as slow"), "{text}");
+        assert!(text.starts_with("turned: a b 1.09x faster 2.00x slower"), "{text}");
     }
 
     #[test]
-    fn what_the_post_prints_counts_and_not_what_its_numbers_give() {
+    fn a_printed_ratio_takes_precedence_over_a_calculated_one() {
         let mut table = filled(&[("a", Some(3.0), LOW), ("b", Some(4.0), HIGH)], true);
         table.table.baseline = Some("a".to_owned());
         table.table.rows[1].cells[0].published_ratio = Some(1.3);
         let told = |row, against| {
             sentence(&change(Some(row), Some(against), Form::Factor), &[table.clone()], 1)
         };
-        assert!(told("b", "a").starts_with("same: b a 1.30 times as slow"), "{}", told("b", "a"));
-        assert!(told("a", "b").starts_with("same: a b 1.30 times as fast"), "{}", told("a", "b"));
+        assert!(told("b", "a").starts_with("same: b a 1.30x slower"), "{}", told("b", "a"));
+        assert!(told("a", "b").starts_with("same: a b 1.30x faster"), "{}", told("a", "b"));
     }
 
     #[test]
@@ -346,10 +340,10 @@ mod tests {
             sentence(&change, &[table], 1)
         };
         let within = said(&[1.11, 1.11, 1.11, 1.11, 1.11, 1.11], Form::Percent);
-        assert_eq!(within, "same: 10 to 12% more, 11% more, as far apart as then");
+        assert_eq!(within, "same: 10 to 12% more, 11% more, the same gap as in the post");
         let beyond = said(&[1.5; 6], Form::Factor);
-        assert!(beyond.starts_with("same: 1.10 to 1.12 times as slow, 1.50"), "{beyond}");
-        assert!(beyond.ends_with("further apart than then"), "{beyond}");
+        assert!(beyond.starts_with("same: 1.10 to 1.12x slower, 1.50"), "{beyond}");
+        assert!(beyond.ends_with("a larger gap than in the post"), "{beyond}");
     }
 
     #[test]

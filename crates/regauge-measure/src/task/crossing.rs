@@ -1,9 +1,8 @@
-//! Where two ways of doing a thing cross as numbers grow: a table whose columns are of 10, 100,
-//! 1,000 tenants, in a sentence.
+//! Says in a sentence where two alternatives cross as numbers grow, for a table whose columns have
+//! 10, 100, 1,000 tenants.
 //!
-//! What is said is worked out from the samples. At a number where the 95% interval of the ratio
-//! holds 1 nothing is said but that; two ways cross where the ratio is clear on both sides and
-//! passes 1 between them.
+//! The sentence is derived from the samples. A number at which the 95% interval of the ratio includes
+//! 1 is a tie. Two alternatives cross where the ratio is clear on both sides and passes 1 between them.
 
 use crate::stats::Estimate;
 use crate::table::thousands;
@@ -20,7 +19,7 @@ struct Point {
 }
 
 impl Point {
-    /// 1 where it is clearly more, -1 where clearly less, 0 where it is too close to call.
+    /// Returns 1 if it is clearly more, -1 if clearly less, 0 for a tie.
     fn side(&self) -> i32 {
         match () {
             () if self.ratio.low > 1.0 => 1,
@@ -30,7 +29,7 @@ impl Point {
     }
 }
 
-/// The sentence; nothing where the two were not measured at all.
+/// Returns the sentence, or nothing if the two were not measured at all.
 pub(super) fn sentence(plan: &CrossingPlan, tables: &[Filled], seed: u64) -> Option<String> {
     let filled = tables.iter().find(|one| one.table.title == plan.table)?;
     let (row, against) = (filled.place(&plan.row).ok()?, filled.place(&plan.against).ok()?);
@@ -50,7 +49,7 @@ pub(super) fn sentence(plan: &CrossingPlan, tables: &[Filled], seed: u64) -> Opt
         .iter()
         .map(|point| {
             let what = match point.side() {
-                0 => "too close to call".to_owned(),
+                0 => "a tie".to_owned(),
                 _ => phrase(point.ratio.median, Some(point.ratio), Form::Percent),
             };
             format!("{what} at {}", thousands(point.number as u64))
@@ -60,18 +59,18 @@ pub(super) fn sentence(plan: &CrossingPlan, tables: &[Filled], seed: u64) -> Opt
         crossings(&points).iter().map(|at| thousands(rounded(*at))).collect();
     let sides = |side: i32| points.iter().filter(|point| point.side() == side).count();
     let end = if !crossings.is_empty() {
-        format!("; they cross at about {} {}", crossings.join(" and "), plan.of)
+        format!("; the crossover is at about {} {}", crossings.join(" and "), plan.of)
     } else if points.len() == 1 {
         String::new()
     } else if sides(0) == 0 {
-        format!("; they do not cross up to {} {}", thousands(last.number as u64), plan.of)
+        format!("; no crossover up to {} {}", thousands(last.number as u64), plan.of)
     } else {
-        "; if they cross, it is within the noise".to_owned()
+        "; any crossover is within the noise".to_owned()
     };
     Some(format!("{}: {}{end}.", plan.words, told.join(", ")))
 }
 
-/// The number that a column's name begins with: 1000 of "1,000 tenants".
+/// Returns the number at the start of a column's name: 1000 for "1,000 tenants".
 pub(super) fn number(name: &str) -> Option<f64> {
     let digits: String = name
         .chars()
@@ -81,8 +80,8 @@ pub(super) fn number(name: &str) -> Option<f64> {
     digits.parse().ok()
 }
 
-/// Where the ratio passes 1, each time that it does so clearly. Between two numbers it is taken to
-/// grow as their logarithms do.
+/// Returns where the ratio clearly passes 1. Interpolates between two numbers on a logarithmic
+/// scale.
 fn crossings(points: &[Point]) -> Vec<f64> {
     let mut found = Vec::new();
     let clear: Vec<usize> = (0..points.len()).filter(|at| points[*at].side() != 0).collect();
@@ -92,7 +91,7 @@ fn crossings(points: &[Point]) -> Vec<f64> {
         if side == points[other].side() {
             continue;
         }
-        // Between the two there may be others that are too close to call: the first step over 1.
+        // There may be ties between the two: take the first step across 1.
         let passes = |at: &usize| (points[at + 1].ratio.median > 1.0) == (side < 0);
         let Some(at) = (one..other).find(passes) else { continue };
         let (near, far) = (&points[at], &points[at + 1]);
@@ -104,7 +103,7 @@ fn crossings(points: &[Point]) -> Vec<f64> {
     found
 }
 
-/// Two digits: more would claim too much.
+/// Rounds to two digits: more would claim too much precision.
 fn rounded(number: f64) -> u64 {
     let unit = 10_f64.powf(number.log10().floor() - 1.0).max(1.0);
     ((number / unit).round() * unit) as u64
@@ -116,7 +115,7 @@ mod tests {
     use crate::report::{Cell, Column, TaskRow, TaskTable};
     use crate::task::figure::Figure;
 
-    /// A table with these times of the two rows, each with a tenth of spread.
+    /// Makes a table with these times for the two rows, each with a little spread.
     fn filled(columns: &[&str], one: &[f64], many: &[f64]) -> Filled {
         let figure = |median: &f64| {
             let samples: Vec<f64> =
@@ -160,23 +159,23 @@ mod tests {
     fn the_crossing_point_lies_where_the_ratio_passes_one() {
         let text = told(&COLUMNS, &[100.0; 4], &[50.0, 50.0, 200.0, 400.0]).unwrap();
         assert!(text.starts_with("Many against one: 50% less ("), "{text}");
-        // Half to twice over a factor of ten: in the middle of the logarithms, at 316.
-        assert!(text.ends_with(" at 10,000; they cross at about 320 tenants."), "{text}");
-        // What is too close to call between two clear sides does not hide the crossing.
+        // From half to double over a factor of ten: halfway on the logarithmic scale, at 316.
+        assert!(text.ends_with(" at 10,000; the crossover is at about 320 tenants."), "{text}");
+        // Ties between two clear sides do not hide the crossing.
         let text = told(&COLUMNS, &[100.0; 4], &[50.0, 100.0, 100.1, 400.0]).unwrap();
-        assert!(text.contains("too close to call at 100, too close to call at 1,000"), "{text}");
-        assert!(text.contains("they cross at about "), "{text}");
+        assert!(text.contains("a tie at 100, a tie at 1,000"), "{text}");
+        assert!(text.contains("the crossover is at about "), "{text}");
         let text = told(&COLUMNS, &[100.0; 4], &[50.0, 200.0, 50.0, 50.0]).unwrap();
-        assert!(text.ends_with("they cross at about 32 and 320 tenants."), "{text}");
+        assert!(text.ends_with("the crossover is at about 32 and 320 tenants."), "{text}");
     }
 
     #[test]
     fn no_crossing_is_claimed_that_was_not_seen() {
         let text = told(&COLUMNS, &[100.0; 4], &[150.0, 150.0, 200.0, 400.0]).unwrap();
-        assert!(text.ends_with("; they do not cross up to 10,000 tenants."), "{text}");
+        assert!(text.ends_with("; no crossover up to 10,000 tenants."), "{text}");
         let text = told(&COLUMNS, &[100.0; 4], &[100.0, 150.0, 200.0, 400.0]).unwrap();
-        assert!(text.ends_with("; if they cross, it is within the noise."), "{text}");
-        // A number at which nothing was measured is left out; without any there is no sentence.
+        assert!(text.ends_with("; any crossover is within the noise."), "{text}");
+        // A number at which nothing was measured is left out; if all are, there is no sentence.
         let text = told(&COLUMNS[..2], &[100.0; 2], &[150.0, 0.0]).unwrap();
         assert!(text.ends_with("%) at 10."), "{text}");
         assert_eq!(told(&COLUMNS, &[100.0; 4], &[0.0; 4]), None);

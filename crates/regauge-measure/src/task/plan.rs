@@ -249,7 +249,7 @@ pub(crate) struct CrossingPlan {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Form {
-    /// "1.67 times as slow".
+    /// "1.67x slower".
     #[default]
     Factor,
     /// "5.3% more".

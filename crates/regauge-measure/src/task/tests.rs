@@ -56,10 +56,10 @@ const PUBLISHED: &[(&str, &str, &str, &[f64])] = &[
     ("object-store", "Ruby's Marshal, all objects", "create + dump", &[2.5]),
     ("object-store", "Ruby's Marshal, all objects", "create + dump + Base64", &[2.7]),
     ("object-store", "Ruby's Marshal, all objects", "Base64 + load", &[2.0]),
-    ("object-store", "What Base64 adds in Ruby: time", "dump", &[1.1]),
-    ("object-store", "What Base64 adds in Ruby: time", "load", &[1.12]),
-    ("object-store", "What Base64 adds in Ruby: time", "both ways", &[1.23]),
-    ("object-store", "What Base64 adds in Ruby: size", "an object", &[1.3]),
+    ("object-store", "Time with vs without Base64, Ruby", "dump", &[1.1]),
+    ("object-store", "Time with vs without Base64, Ruby", "load", &[1.12]),
+    ("object-store", "Time with vs without Base64, Ruby", "round trip", &[1.23]),
+    ("object-store", "Size with vs without Base64, Ruby", "an object", &[1.3]),
     ("ruby-types", "An object of type Hash", "JSON (using oj)", &[68.3]),
     ("ruby-types", "An object of type Hash", "MessagePack", &[62.7]),
     ("ruby-types", "An object of type Hash", "BSON", &[54.7]),
@@ -83,20 +83,25 @@ const PUBLISHED: &[(&str, &str, &str, &[f64])] = &[
     ("ruby-types", "An object of type Float", "YAML", &[4.5]),
     (
         "ruby-types",
-        "An object of type CustomClass, and who takes it",
+        "An object of type CustomClass, and which libraries accept it",
         "JSON (using oj, object mode)",
         &[195.2],
     ),
-    ("ruby-types", "An object of type CustomClass, and who takes it", "Marshal", &[87.4]),
     (
         "ruby-types",
-        "Those that take any type",
+        "An object of type CustomClass, and which libraries accept it",
+        "Marshal",
+        &[87.4],
+    ),
+    (
+        "ruby-types",
+        "Libraries that accept any type",
         "JSON (using oj, object mode)",
         &[198.8, 70.9, 368.0, 195.2],
     ),
-    ("ruby-types", "Those that take any type", "Marshal", &[169.1, 44.4, 158.3, 87.4]),
-    ("time-slice", "Bytes of a slice", "JSON", &[16_402.0, 1_077.0]),
-    ("time-slice", "Bytes of a slice", "MessagePack", &[14_063.0, 1_171.0]),
+    ("ruby-types", "Libraries that accept any type", "Marshal", &[169.1, 44.4, 158.3, 87.4]),
+    ("time-slice", "Bytes per slice", "JSON", &[16_402.0, 1_077.0]),
+    ("time-slice", "Bytes per slice", "MessagePack", &[14_063.0, 1_171.0]),
     (
         "time-slice",
         "1,000 calls: a rehearsal, then the run",
@@ -135,7 +140,7 @@ fn the_published_figures_are_those_of_the_posts() {
         .count();
     assert_eq!(all, seen);
     let tenancy = plans.iter().find(|plan| plan.name == "tenancy").unwrap();
-    let many = row(&tenancy.table[0], "one for each, kept open");
+    let many = row(&tenancy.table[0], "one per tenant, kept open");
     assert_eq!(many.published_ratio[1], 1.053);
 }
 
@@ -236,7 +241,7 @@ fn published_figures_are_those_that_the_posts_print() {
     let oj = |column| cell("marc-catalog", "MRI Ruby, MARC::Record objects", "json (oj)", column);
     assert_eq!((oj(2).published, oj(2).published_ratio), (Some(9.9e9), Some(0.54)));
     // 10 to 12%, which is no number between the two.
-    let dump = cell("object-store", "What Base64 adds in Ruby: time", "dump", 0);
+    let dump = cell("object-store", "Time with vs without Base64, Ruby", "dump", 0);
     assert_eq!((dump.published, dump.published_to), (Some(1.1), Some(1.12)));
     // A post without ratios gets those of its numbers.
     let ujson = cell("senators", "Python, to dictionaries and lists", "ujson", 0);

@@ -1,8 +1,8 @@
-//! What to take for storage, for the wire and for caching within a process.
+//! Chooses what to use for storage, for the wire and for an in-process cache.
 //!
-//! Each use weighs writing, reading and size in its own way (`crate::cost::Weights`). What runs
-//! code, what a small document can stop, and what loses data may not win unless it is allowed by
-//! name; what was left out is said, and what it would have gained.
+//! Each use weighs writing, reading and size in its own way (`crate::cost::Weights`). A library that
+//! runs code, that a small document can stop, or that loses data cannot win unless an option allows
+//! it; the report names what was left out, and what it would have gained.
 
 use std::fmt::Write as _;
 
@@ -16,27 +16,27 @@ use crate::stats::Estimate;
 use crate::summary;
 use crate::table;
 
-/// What may win although it is refused otherwise.
+/// What may win although it is refused by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Allow {
-    /// What runs code of the document's choice, or is stopped by a small document.
+    /// Libraries that run code a document names, or that a small document can stop.
     pub unsafe_ones: bool,
-    /// What loses some of the user's data.
+    /// Libraries that lose some of the user's data.
     pub lossy: bool,
 }
 
-/// Names shown where several are too close to call.
+/// Names shown in a tie, at most.
 const NAMES: usize = 3;
-/// Two ways whose figures differ by less than this part are not told apart, however sure the
-/// samples are: another file of the same kind would turn them round.
+/// Two ways whose figures differ by less than this share are tied, however certain the samples are:
+/// another file of the same kind could reverse their order.
 const TOO_SMALL: f64 = 0.01;
 
-/// A use, and how it is spoken of.
+/// A use, with its wording.
 struct Use {
     purpose: &'static str,
-    /// "… store as X": what to do.
+    /// What the advice begins with: "to store".
     advice: &'static str,
-    /// What the figure is, for "is 0.3 times what json costs".
+    /// What the cost is called, for "saves 70% of the storage cost".
     figure: &'static str,
     weights: Weights,
     /// Whether compressed bytes are among the choices.
@@ -50,12 +50,12 @@ fn uses(assumed: &Assumptions) -> [Use; 3] {
         Use {
             purpose: "storage",
             advice: "to store",
-            figure: "storing",
+            figure: "storage",
             weights: Weights::storage(assumed),
             compressed: true,
             because: format!(
-                "Weighed: one writing and {reads} readings by a core, and its bytes for {} months, \
-                 where an hour of a core counts as much as {} GB for a month.",
+                "Cost model: one write and {reads} reads on one core, plus storage for {} months; \
+                 a core-hour costs as much as {} GB for a month.",
                 cost::plain(assumed.store_months),
                 cost::plain(assumed.gigabyte_months_per_core_hour)
             ),
@@ -63,33 +63,33 @@ fn uses(assumed: &Assumptions) -> [Use; 3] {
         Use {
             purpose: "wire",
             advice: "to send",
-            figure: "sending",
+            figure: "transfer",
             weights: Weights::wire(assumed),
             compressed: true,
             because: format!(
-                "Weighed: the time of one writing, one move at {} and one reading.",
+                "Cost model: the time for one write, one transfer at {} and one read.",
                 cost::bandwidth_text(assumed.bandwidth)
             ),
         },
         Use {
             purpose: "cache",
-            advice: "to cache in the process",
+            advice: "for the in-process cache",
             figure: "caching",
             weights: Weights::cache(assumed),
             compressed: false,
             because: format!(
-                "Weighed: the time of one writing and {reads} readings; size counts for nothing."
+                "Cost model: the time for one write and {reads} reads; size is ignored."
             ),
         },
     ]
 }
 
-/// Why a row may not win, in a few words; nothing when it may.
+/// Returns in a few words why a row may not win, or nothing if it may.
 pub(crate) fn refusal(report: &Report, row: &Row, allow: Allow) -> Option<String> {
     if !allow.unsafe_ones {
         let safety = row.safety.as_ref();
         if safety.is_some_and(|safety| safety.runs_code == Some(true)) {
-            return Some("decoding ran code that a document named".to_owned());
+            return Some("decoding ran code that the document named".to_owned());
         }
         if let Some(reason) = &row.unsafe_because {
             return Some(reason.clone());
@@ -98,11 +98,15 @@ pub(crate) fn refusal(report: &Report, row: &Row, allow: Allow) -> Option<String
         let stopped = bombs.iter().filter(|bomb| bomb.ended).find_map(|bomb| {
             let does = match bomb.outcome {
                 BombOutcome::Crashed => "crashes it",
-                BombOutcome::OutOfMemory => "takes all memory",
-                BombOutcome::OutOfTime => "takes endless time",
+                BombOutcome::OutOfMemory => "exhausts memory",
+                BombOutcome::OutOfTime => "hangs it",
                 BombOutcome::Refused | BombOutcome::Decoded => return None,
             };
-            Some(format!("a hostile {} ({}) {does}", table::bytes(bomb.bytes), bomb.kind))
+            Some(format!(
+                "a hostile document of {} ({}) {does}",
+                table::bytes(bomb.bytes),
+                bomb.kind
+            ))
         });
         if stopped.is_some() {
             return stopped;
@@ -121,9 +125,9 @@ pub(crate) fn refusal(report: &Report, row: &Row, allow: Allow) -> Option<String
     None
 }
 
-/// Chooses. `bundled` says which rows are of a library that comes with its runtime: those are
-/// what the user is taken to have now. `untimed` is everybody who is installed and has no times: a
-/// runtime with a usual library among them that is not ruled out gets no winner.
+/// Chooses. `bundled` says which rows belong to a library that comes with its runtime: the user is
+/// assumed to have one of those now. `untimed` lists all installed contenders without times: a runtime
+/// whose usual library is among them, and not ruled out, gets no winner.
 pub(crate) fn decide(
     report: &Report,
     assumed: &Assumptions,
@@ -137,7 +141,7 @@ pub(crate) fn decide(
     let (mut advice, mut gains, mut choices) = (Vec::new(), Vec::new(), Vec::new());
     for field in &mut fields {
         let (runtime, gives) = (field.runtime, field.gives);
-        // A tree is no end in itself: a recommendation is about what a program goes on with.
+        // A tree is not an end in itself: recommendations are about values that a program works with.
         if gives == Gives::Tree {
             continue;
         }
@@ -169,8 +173,8 @@ pub(crate) fn decide(
     Verdict { summary, choices, fields }
 }
 
-/// The row that is first for each use in each runtime, by their places in the report: runtimes take
-/// turns.
+/// Returns the rows that are first for each use in each runtime, as indexes into the report's rows;
+/// runtimes alternate.
 pub(crate) fn leaders(report: &Report, assumed: &Assumptions, allow: Allow) -> Vec<usize> {
     let ways = cost::ways(report);
     let groups: Vec<Group<'_>> = summary::groups(report)
@@ -190,7 +194,7 @@ pub(crate) fn leaders(report: &Report, assumed: &Assumptions, allow: Allow) -> V
     places
 }
 
-/// The ways of one runtime to one kind of objects.
+/// The ways of one runtime to produce one kind of object.
 struct Group<'g> {
     runtime: Runtime,
     gives: Gives,
@@ -211,7 +215,7 @@ impl<'g> Group<'g> {
         refusal(self.report, way.row, self.allow).is_none()
     }
 
-    /// The cheapest and all that are too close to it, the cheapest first.
+    /// Returns the cheapest and all that tie with it, the cheapest first.
     fn winners(&self, purpose: &Use) -> Vec<&'g Way<'g>> {
         let mut list: Vec<&Way> = self
             .ways
@@ -223,7 +227,7 @@ impl<'g> Group<'g> {
             one.cost(purpose.weights).total_cmp(&other.cost(purpose.weights))
         });
         let Some(best) = list.first().copied() else { return list };
-        // Intervals are not asked for where the figures are far apart: that is what takes time.
+        // Intervals are slow to compute, so they are skipped for figures that are far apart.
         let near = |way: &Way| way.cost(purpose.weights) <= 2.0 * best.cost(purpose.weights);
         let close = list[1..].iter().take_while(|way| near(way)).filter(|way| {
             let ratio = way.against(best, purpose.weights, self.report.method.seed);
@@ -233,7 +237,7 @@ impl<'g> Group<'g> {
         std::iter::once(best).chain(close).collect()
     }
 
-    /// The choice of a field that is not decided.
+    /// Returns the choice for an undecided field.
     fn no_choice(&self, purpose: &Use, why: &str) -> Choice {
         Choice {
             runtime: self.runtime,
@@ -249,12 +253,12 @@ impl<'g> Group<'g> {
     fn choice(&self, purpose: &Use, winners: &[&Way]) -> Choice {
         let mut because = purpose.because.clone();
         if winners.is_empty() {
-            because.push_str(" Nobody is left to choose from.");
+            because.push_str(" No candidate is left.");
         }
         if winners.len() > 1 {
             because.push_str(
-                " Too close to call: the intervals of their differences hold none, or they differ \
-                 by less than 1%.",
+                " A tie: the 95% intervals of the differences include zero, or the differences are \
+                 below 1%.",
             );
         }
         let left_out = self.left_out();
@@ -275,7 +279,7 @@ impl<'g> Group<'g> {
         }
     }
 
-    /// Every timed row that may not win, with the reason.
+    /// Returns every timed row that may not win, with the reason.
     fn left_out(&self) -> Vec<String> {
         self.ways
             .iter()
@@ -286,7 +290,7 @@ impl<'g> Group<'g> {
             .collect()
     }
 
-    /// What would have been won by one that was left out.
+    /// Says what the best of those left out would have saved.
     fn tempting(&self, purpose: &Use, winners: &[&Way]) -> Option<String> {
         let best = winners.first()?;
         let cost = |way: &&&Way| way.cost(purpose.weights);
@@ -300,23 +304,23 @@ impl<'g> Group<'g> {
             .then(|| format!("{} would cost {} as much.", refused.label(), percent(ratio)))
     }
 
-    /// What to do.
+    /// Returns the advice in a sentence.
     fn advice(&self, uses: &[Use], winners: &[Vec<&Way>]) -> String {
         let names: Vec<String> = winners.iter().map(|list| named(list)).collect();
         if names.iter().all(|name| *name == names[0]) {
             return match winners[0].is_empty() {
                 true => {
-                    format!("{}: nothing can be recommended; see what was left out.", self.name())
+                    format!("{}: no recommendation; see what was left out.", self.name())
                 }
                 false => {
-                    format!("{}: take {} to store, to send and to cache.", self.name(), names[0])
+                    format!("{}: use {} to store, to send and to cache.", self.name(), names[0])
                 }
             };
         }
         let parts: Vec<String> = uses
             .iter()
             .zip(&names)
-            .map(|(purpose, name)| format!("{} take {name}", purpose.advice))
+            .map(|(purpose, name)| format!("{}, use {name}", purpose.advice))
             .collect();
         format!("{}: {}.", self.name(), parts.join("; "))
     }
@@ -345,7 +349,7 @@ impl<'g> Group<'g> {
             })
     }
 
-    /// How many times less the first winner takes than what the user has now.
+    /// Returns how many times less the first winner costs than what the user has now.
     fn gain(&self, purpose: &Use, winners: &[&Way], now: &Way) -> Option<Gain> {
         let best = winners.first()?;
         let seed = self.report.method.seed;
@@ -358,7 +362,7 @@ impl<'g> Group<'g> {
         })
     }
 
-    /// By how much the winners beat what the user has now.
+    /// Says how much the winners save over what the user has now.
     fn gains(&self, uses: &[Use], winners: &[Vec<&Way>], now: &Way) -> Option<String> {
         let seed = self.report.method.seed;
         let parts: Vec<String> = uses
@@ -367,17 +371,17 @@ impl<'g> Group<'g> {
             .filter_map(|(purpose, list)| {
                 let best = list.first()?;
                 if list.iter().any(|way| is_same(way, now)) {
-                    return Some(format!("{} is as cheap already", purpose.figure));
+                    return Some(format!("saves nothing on {}", purpose.figure));
                 }
                 let ratio = best.against(now, purpose.weights, seed);
-                Some(format!("{} costs {} of that", purpose.figure, percent(ratio)))
+                Some(saving(ratio, purpose.figure))
             })
             .collect();
         if parts.is_empty() {
             return None;
         }
         Some(format!(
-            "{}, against {} as it is, uncompressed: {}.",
+            "{}, compared with uncompressed {}: {}.",
             self.name(),
             now.label(),
             parts.join(", ")
@@ -389,11 +393,11 @@ fn is_same(one: &Way, other: &Way) -> bool {
     std::ptr::eq(one.row, other.row) && one.compression == other.compression
 }
 
-/// The first of those that are too close, and how many more there are.
+/// Names the first of those that tie, and says how many more there are.
 fn named(winners: &[&Way]) -> String {
     let names: Vec<String> = winners.iter().map(|way| way.label()).collect();
     match names.as_slice() {
-        [] => "nothing that was measured".to_owned(),
+        [] => "none of the measured libraries".to_owned(),
         [one] => one.clone(),
         many => {
             let shown = many[..many.len().min(NAMES)].join(" or ");
@@ -401,12 +405,28 @@ fn named(winners: &[&Way]) -> String {
                 0 => String::new(),
                 more => format!(" or {more} more"),
             };
-            format!("{shown}{more} (too close to call)")
+            format!("{shown}{more} (a tie)")
         }
     }
 }
 
-/// A ratio as a percentage with its interval: "31% (30–33%)".
+/// Says what a ratio of costs saves, with its interval: "saves 69% (67–70%) of the storage cost".
+fn saving(ratio: Estimate, figure: &str) -> String {
+    let digits = if ratio.median < 0.1 { 1 } else { 0 };
+    let saves = ratio.median <= 1.0;
+    let part = |ratio: f64| if saves { 1.0 - ratio } else { ratio - 1.0 } * 100.0;
+    let (low, high) = (part(ratio.low), part(ratio.high));
+    format!(
+        "{} {:.digits$}% ({:.digits$}–{:.digits$}%) {} the {figure} cost",
+        if saves { "saves" } else { "adds" },
+        part(ratio.median),
+        low.min(high),
+        low.max(high),
+        if saves { "of" } else { "to" }
+    )
+}
+
+/// Formats a ratio as a percentage with its interval: "31% (30–33%)".
 fn percent(ratio: Estimate) -> String {
     let digits = if ratio.median < 0.1 { 1 } else { 0 };
     format!(
@@ -417,7 +437,7 @@ fn percent(ratio: Estimate) -> String {
     )
 }
 
-/// What to keep in mind.
+/// Returns the caveats.
 fn caveats(report: &Report, allow: Allow) -> Vec<String> {
     let mut list = Vec::new();
     let refused: Vec<(&Row, String)> = report
@@ -432,14 +452,13 @@ fn caveats(report: &Report, allow: Allow) -> Vec<String> {
             .map(|(row, why)| format!("{} ({}): {why}", row.contender, row.runtime.name()))
             .collect();
         list.push(format!(
-            "Left out, unless --allow unsafe or --allow lossy says otherwise: {}.",
+            "Left out (--allow unsafe or --allow lossy includes them): {}.",
             names.join("; ")
         ));
     }
     if allow.unsafe_ones {
         list.push(
-            "Unsafe ones were allowed: never decode what a stranger could have written with them."
-                .to_owned(),
+            "Unsafe libraries were allowed: never use them to decode untrusted input.".to_owned(),
         );
     }
     let untried = report.rows.iter().filter(|row| row.is_timed() && row.safety.is_none());
@@ -454,10 +473,10 @@ fn caveats(report: &Report, allow: Allow) -> Vec<String> {
         list.push("Compression was not measured, so none is recommended.".to_owned());
     }
     if report.interrupted {
-        list.push("The run was stopped before its end.".to_owned());
+        list.push("The run was interrupted, so these results are partial.".to_owned());
     }
     list.push(
-        "This holds for this file on this machine; --bandwidth, --reads-per-write and \
+        "This applies to this file on this machine; --bandwidth, --reads-per-write and \
          --store-months change the weights."
             .to_owned(),
     );

@@ -1,4 +1,5 @@
-//! Whether enough was timed to name a winner: the field of one runtime and kind of objects.
+//! Decides whether enough was timed to name a winner among the contenders of one runtime and kind of
+//! objects.
 
 use crate::contender::Gives;
 use crate::report::{Field, NotTimed, Report};
@@ -8,7 +9,7 @@ use crate::summary;
 /// Names in a sentence, at most.
 const NAMES: usize = 4;
 
-/// A contender that has no times, and whose it is.
+/// A contender without times, and the field it belongs to.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Untimed {
     pub runtime: Runtime,
@@ -22,7 +23,7 @@ impl Untimed {
     }
 }
 
-/// The fields of a report, in the order of its rows; those of which nobody was reached come last.
+/// Returns the fields of a report, in the order of its rows; fields without any timed row come last.
 pub(super) fn fields(report: &Report, untimed: &[Untimed]) -> Vec<Field> {
     let mut groups = summary::groups(report);
     for one in untimed {
@@ -65,12 +66,12 @@ fn field(report: &Report, untimed: &[Untimed], runtime: Runtime, gives: Gives) -
     }
 }
 
-/// Why there is no winner, in a sentence without its end.
+/// Says why there is no winner, in a sentence without its full stop.
 pub(super) fn undecided(field: &Field) -> String {
     let open: Vec<&NotTimed> =
         field.not_timed.iter().filter(|one| one.usual && !one.is_ruled_out).collect();
     let Some(first) = open.first() else {
-        return format!("no winner: none of {} could be timed", field.found);
+        return format!("no winner: none of {} libraries could be timed", field.found);
     };
     let names: Vec<&str> = open.iter().take(NAMES).map(|one| one.contender.as_str()).collect();
     let more = match open.len().saturating_sub(NAMES) {

@@ -11,7 +11,7 @@ use crate::table::{Tone, is_long, tag};
 use crate::text::visible;
 use crate::words::without_times;
 
-/// The section: what to take in each runtime for each use, and size against time.
+/// The section: what to use in each runtime for each use, and size against time.
 pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
     let answer = answer::lines(report);
     let body = html! {
@@ -25,7 +25,7 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
         (charts(figures, Part::Answer))
         (notes(report))
     };
-    let title = if report.task.is_some() { "What to take" } else { "The answer" };
+    let title = if report.task.is_some() { "What to use" } else { "The answer" };
     let is_empty = answer.is_empty() && report.task.is_some() && report.rows.is_empty();
     Section::open("summary", if is_empty { "Good to know" } else { title }, body)
 }
@@ -42,7 +42,7 @@ fn table(answer: &[Line]) -> Markup {
     html! {
         div.box {
             table.answer.stack {
-                caption.unseen { "What to take in each runtime, for each use" }
+                caption.unseen { "What to use in each runtime, for each use" }
                 thead { tr {
                     th scope="col" { "runtime" }
                     @for (_, title) in USES { th scope="col" { (title) } }

@@ -41,7 +41,7 @@ impl View {
     }
 }
 
-/// The first screen: what was measured, what to take, and the best of each runtime. At most 45
+/// The first screen: what was measured, what to use, and the best of each runtime. At most 45
 /// lines, or all contenders with `full`.
 #[must_use]
 pub fn screen(report: &Report, view: View) -> String {
@@ -69,7 +69,7 @@ pub fn screen(report: &Report, view: View) -> String {
         let fits = lines.len() + answer.len() <= room;
         rest = match fits || report.task.is_none() {
             true => answer,
-            false => vec![Line::of("What to take in each runtime: --full", Style::Faint)],
+            false => vec![Line::of("What to use in each runtime: --full", Style::Faint)],
         };
     }
     lines.extend(rest);
@@ -153,7 +153,7 @@ fn remarks(report: &Report) -> Vec<String> {
     list
 }
 
-/// Runtime by use: what to take, and what that saves.
+/// Runtime by use: what to use, and what that saves.
 fn answer_lines(report: &Report, width_max: usize) -> Vec<Line> {
     let answer = answer::lines(report);
     if answer.is_empty() {
