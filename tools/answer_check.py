@@ -15,8 +15,8 @@ each runtime: half the width of the interval of their ratio to the best.
     --large           also a JSON array of 40 MB
     --only KIND       legislators, types, yaml, marc, msgpack or large; repeatable
 
-The exit status is 0 when everything is within its target: 60 s, 15 s, every runtime decided, the
-first three within 5% (10% while a core is busy).
+The exit status is 0 if everything meets its target: 60 s, 15 s, every runtime decided, the first three
+within 5% (10% while a core is busy).
 """
 
 import argparse
@@ -84,7 +84,7 @@ def make(regauge, folder, large):
 
 @contextlib.contextmanager
 def busy_core(is_busy):
-    """Keeps one core busy meanwhile."""
+    """Keeps one core busy while the block runs."""
     if not is_busy:
         yield
         return
@@ -136,7 +136,7 @@ def answer(report, took, target):
     spreads = {name: spread(ratio) for name, ratio in front(report).items()}
     known = [one for one in spreads.values() if one is not None]
     rank = lambda name: 9 if spreads[name] is None else spreads[name]
-    worst = max(spreads, key=rank) if spreads else ("nobody", "was timed")
+    worst = max(spreads, key=rank) if spreads else ("nothing", "was timed")
     noise = report.get("noise") or {}
     return {
         "took": took,
@@ -218,13 +218,13 @@ def main():
                 limit = 0.10 if is_busy else 0.05
                 problems = []
                 if took > target:
-                    problems.append(f"more than {target:.0f} s")
+                    problems.append(f"over {target:.0f} s")
                 if line["open"]:
                     problems.append("no winner for " + ", ".join(line["open"]))
                 if name in ("default", "busy core") and (
                     line["worst"] is None or line["worst"] > limit
                 ):
-                    problems.append(f"{line['worst_name']} beyond ±{100 * limit:.0f}%")
+                    problems.append(f"{line['worst_name']} exceeds ±{100 * limit:.0f}%")
                 if name in ("default", "busy core") and line["timed"] < line["found"]:
                     names = [
                         f"{one['contender']} ({one['why']})"
@@ -248,10 +248,10 @@ def main():
                 print(
                     f"{'':12} between {len(reports)} runs, ratios of the first three moved "
                     f"{percent(far)} at most, {percent(middle)} at the median; intervals overlap "
-                    f"in {100 * (share or 0):.1f}% of {'pairs of rows'}"
+                    f"in {100 * (share or 0):.1f}% of pairs of rows"
                 )
                 fine &= share is not None and share >= 0.95
-    print("everything is within its target" if fine else "not everything is within its target")
+    print("all targets met" if fine else "some targets missed")
     sys.exit(not fine)
 
 

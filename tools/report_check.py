@@ -147,7 +147,7 @@ def variants(report):
                  and row["gives"] == field["gives"]]
         open_ones = [row["contender"] for row in group if row["timing"] is None]
         field.update(found=len(group), timed=len(group) - len(open_ones), usual_timed=field["usual"] - 1)
-        field["not_timed"] = [{"contender": name, "usual": True, "why": "not reached", "is_ruled_out": False} for name in open_ones]
+        field["not_timed"] = [{"contender": name, "usual": True, "why": "the budget ran out", "is_ruled_out": False} for name in open_ones]
     return {"full": report, "plain": plain, "stopped": stopped, "hostile": hostile(report)}
 
 
@@ -250,7 +250,7 @@ def themes(checks, page, name):
     ground = lambda: page.evaluate("getComputedStyle(document.body).backgroundColor")
     fill = lambda: page.evaluate("getComputedStyle(document.querySelector('svg.chart rect')).fill")
     grounds, fills = [], []
-    for label in ["Theme: light", "Theme: dark", "Theme: as the system"]:
+    for label in ["Theme: light", "Theme: dark", "Theme: system"]:
         page.locator("#theme").click()
         checks.that(page.locator("#theme").inner_text() == label, f"{name}: the theme does not become {label}")
         grounds.append(ground())

@@ -24,8 +24,8 @@ fn a_folder_of_files_in_any_format_and_compression() {
     assert!(text.contains("| ndjson "), "{text}");
     assert!(
         text.contains(
-            "Note: 1 files of the folder were passed over, because neither their name nor their \
-             first bytes tell a format; the first is notes.txt."
+            "Note: 1 files in the folder were skipped because neither their names nor their first \
+             bytes identify a format; the first is notes.txt."
         ),
         "{text}"
     );

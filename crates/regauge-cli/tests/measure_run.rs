@@ -83,7 +83,7 @@ fn ctrl_c_keeps_what_was_measured() {
     assert_eq!(output.status.code(), Some(0), "{errors}");
     assert!(errors.contains("what was measured is kept"), "{errors}");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("Stopped before its end"), "{text}");
+    assert!(text.contains("Interrupted: "), "{text}");
     assert_eq!(json(&folder, "a.out")["interrupted"], true);
     assert_eq!(folder.names(), ["a.json", "a.out"], "nothing else is left");
 }

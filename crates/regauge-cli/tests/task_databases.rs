@@ -176,9 +176,9 @@ fn tenants_in_one_database_and_in_one_each() {
     };
     let title = "100 requests through regauge's engines, servers";
     of_servers(&report, title, |protocol| Some(format!("{protocol}, one for all")));
-    of_servers(&report, title, |one| Some(format!("{one}, a {} for each", parts(one))));
+    of_servers(&report, title, |one| Some(format!("{one}, a {} per tenant", parts(one))));
     let title = "Time on a server with one per tenant, relative to one for all";
-    of_servers(&report, title, |one| Some(format!("{one}, a {} for each", parts(one))));
+    of_servers(&report, title, |one| Some(format!("{one}, a {} per tenant", parts(one))));
     nothing_is_left();
 }
 

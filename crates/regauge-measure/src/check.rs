@@ -23,7 +23,7 @@ use crate::sampler::Live;
 /// What came of trying a contender.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// There was no time for it, or the run was stopped before its turn.
+    /// There was no time for it, or the run was interrupted before its turn.
     NotReached,
     /// Its library or its interpreter is not there.
     Missing(String),

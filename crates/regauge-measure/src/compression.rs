@@ -128,7 +128,7 @@ pub(crate) fn measure(
             job.codec.decompress(&packed, &mut plain).map_err(failed("decompress"))?;
             job.decompress_ns.push(start.elapsed().as_nanos() as f64);
             if plain != original {
-                let changed = std::io::Error::other("it does not come back as it was");
+                let changed = std::io::Error::other("it does not round-trip");
                 return Err(failed("decompress")(changed));
             }
             job.size = packed.len() as u64;

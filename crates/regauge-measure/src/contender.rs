@@ -101,7 +101,7 @@ impl Gives {
     pub fn what(self) -> &'static str {
         match self {
             Gives::Data => "plain values",
-            Gives::Tree => "a tree of the library's own",
+            Gives::Tree => "the library's own tree",
             Gives::Record => "record objects",
         }
     }

@@ -77,8 +77,8 @@ pub(crate) fn fill(
         match outcome {
             Outcome::NotReached => {
                 let stopped = options.is_stopped();
-                let reason = if stopped { "the run was stopped" } else { "the budget was used up" };
-                untimed.push(no_times(&row, format!("not reached: {reason}"), false));
+                let reason = if stopped { "the run was interrupted" } else { "the budget ran out" };
+                untimed.push(no_times(&row, reason.to_owned(), false));
                 continue;
             }
             Outcome::Missing(reason) => {
@@ -124,7 +124,7 @@ pub(crate) fn fill(
                     row.failure = match (&runner.trouble, &row.timing, runner.late) {
                         (Some(trouble), _, _) => Some(trouble.to_string()),
                         (None, Some(_), _) => None,
-                        (None, None, None) => Some("not reached: the budget was used up".into()),
+                        (None, None, None) => Some("the budget ran out".into()),
                         (None, None, Some(after)) => {
                             late.push((report.rows.len(), after));
                             Some(Trouble::Silent(after).to_string())
@@ -133,7 +133,7 @@ pub(crate) fn fill(
                 }
                 why = match &row.failure {
                     _ if !row.wrong.is_empty() => Some(("its output is wrong".into(), true)),
-                    // Those are told below.
+                    // Those are handled below.
                     Some(_) if late.last().is_some_and(|one| one.0 == report.rows.len()) => None,
                     Some(failure) => Some((failure.clone(), false)),
                     None if row.timing.is_none() => Some(("nothing was timed".into(), false)),
@@ -159,8 +159,8 @@ fn note_processor_time(report: &mut Report) {
     let timed = decodes().count();
     if count > 0 {
         report.notes.push(format!(
-            "Hardly a moment was quiet, so the times of {count} of the {timed} contenders, those \
-             that work on one thread, are the processor's and not the clock's."
+            "The machine was rarely quiet, so {count} of the {timed} contenders, those that work on \
+             one thread, are timed by processor time, not by the clock."
         ));
     }
 }
@@ -183,7 +183,7 @@ fn leave_late(report: &mut Report, place: usize, after: Duration) -> Untimed {
     let row = &mut report.rows[place];
     if at_least >= LATE {
         row.dropped = Some(Dropped { at_least, processes: 0 });
-        return no_times(row, format!("{why}: at least {at_least:.0} times the best"), true);
+        return no_times(row, format!("{why}: at least {at_least:.0}x slower than the best"), true);
     }
     no_times(row, why, false)
 }
@@ -235,10 +235,9 @@ pub(crate) fn note_safety(
         match found {
             None => {}
             Some(safety::Found::NoTime) => no_time += 1,
-            Some(safety::Found::Failed(why)) => report.notes.push(format!(
-                "{name} ({}) could not be given hostile documents: {why}",
-                runtime.name()
-            )),
+            Some(safety::Found::Failed(why)) => report
+                .notes
+                .push(format!("{name} ({}) could not be safety-tested: {why}", runtime.name())),
             Some(safety::Found::Safety(safety)) => {
                 let row = report
                     .rows
@@ -252,8 +251,8 @@ pub(crate) fn note_safety(
     }
     if no_time > 0 {
         report.notes.push(format!(
-            "{no_time} contenders were never given hostile documents in these versions: --safety all \
-             tries them."
+            "{no_time} contenders have not been safety-tested in these versions; --safety all tests \
+             them."
         ));
     }
 }

@@ -66,8 +66,8 @@ impl Finals<'_> {
         }
         if !on_the_part.is_empty() {
             report.notes.push(format!(
-                "Checked on the part alone, because the budget was used up: {}. A longer --budget \
-                 checks them on the whole.",
+                "Checked on the timed part only, because the budget ran out: {}. A longer --budget \
+                 checks them on the whole file.",
                 on_the_part.join(", ")
             ));
         }
@@ -133,7 +133,7 @@ fn settle(row: &mut Row, outcome: Outcome) -> Option<Untimed> {
             row.wrong_documents = compared.wrong_documents;
             ("its output is wrong".to_owned(), true)
         }
-        Outcome::Failed { why, .. } => (format!("fails on the whole: {why}"), true),
+        Outcome::Failed { why, .. } => (format!("fails on the whole file: {why}"), true),
         Outcome::Late { why, .. } | Outcome::Missing(why) => (why, false),
         Outcome::NotReached => return None,
     };

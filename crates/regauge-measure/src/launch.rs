@@ -192,7 +192,7 @@ pub(crate) fn build(runner: &RunnerFile, places: &Places) -> Result<(), Hindranc
         {
             return Err(Hindrance::Missing(shortened(line)));
         }
-        return Err(Hindrance::Broken(format!("cannot be translated: {}", shortened(&said))));
+        return Err(Hindrance::Broken(format!("cannot be compiled: {}", shortened(&said))));
     }
     match std::fs::rename(fresh.path(), &places.built) {
         Ok(()) => {

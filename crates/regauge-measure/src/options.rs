@@ -197,16 +197,16 @@ impl Stage {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Stage::References => "writing reference bytes",
-            Stage::Check => "checking what comes back",
-            Stage::Sift => "looking for documents that all give back",
-            Stage::Safety => "giving them hostile documents",
+            Stage::References => "writing the reference bytes",
+            Stage::Check => "checking output",
+            Stage::Sift => "looking for documents that all return intact",
+            Stage::Safety => "testing hostile documents",
             Stage::Compress => "compressing",
-            Stage::Lap(_) => "racing, lap by lap",
-            Stage::Finals => "checking the winners on the whole",
+            Stage::Lap(_) => "timing, lap by lap",
+            Stage::Finals => "checking the winners on the whole file",
             Stage::Prepare => "making the task's objects",
             Stage::Warm => "warming up",
-            Stage::Rounds => "the task's work, round by round",
+            Stage::Rounds => "timing the task, round by round",
         }
     }
 }

@@ -129,8 +129,8 @@ fn leave_out_slow_to_start(
         list.retain(|one| one.runtime != runner.runtime);
         if list.len() < before && runner.command(given.as_deref(), &places).is_ok() {
             references.notes.push(format!(
-                "{} takes seconds to start, and a quick look leaves it out; without --quick, or with \
-                 --only {}, it takes part.",
+                "{} takes seconds to start, so --quick leaves it out; without --quick, or with --only \
+                 {}, it takes part.",
                 runner.runtime.name(),
                 runner.runtime.id()
             ));
@@ -156,8 +156,8 @@ fn leave_out_called(list: &mut Vec<Contender>, references: &mut References) -> R
             return true;
         }
         references.notes.push(format!(
-            "{} ({}) was left out: the data has {avoided} in it, and it would take what follows for \
-             the name of a class.",
+            "{} ({}) was left out: the data contains {avoided}, and the library would read what \
+             follows as a class name.",
             one.name,
             one.runtime.name()
         ));

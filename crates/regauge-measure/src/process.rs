@@ -57,10 +57,10 @@ impl fmt::Display for Trouble {
                 out.write_str(why)
             }
             Trouble::Junk(line) => {
-                write!(out, "found {line:?} on its output, expected an answer of the runner")
+                write!(out, "found {line:?} on its output, expected a reply from the runner")
             }
             Trouble::Silent(after) => {
-                write!(out, "gave no answer in {:.0} s and was stopped", after.as_secs_f64())
+                write!(out, "gave no answer within {:.0} s and was stopped", after.as_secs_f64())
             }
             Trouble::Died(how) => out.write_str(how),
         }

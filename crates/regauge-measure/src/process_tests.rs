@@ -69,7 +69,7 @@ fn one_that_raises_can_be_asked_again() {
 fn one_that_prints_junk() {
     assert_eq!(
         hold_error("read line; echo hello world; sleep 20", PATIENCE).to_string(),
-        "found \"hello world\" on its output, expected an answer of the runner"
+        "found \"hello world\" on its output, expected a reply from the runner"
     );
 }
 

@@ -45,7 +45,7 @@ pub struct Report {
     /// The named task's own tables, if it was one.
     #[serde(default)]
     pub task: Option<Task>,
-    /// Whether the run was stopped before its end: what is there is what was measured till then.
+    /// Whether the run was interrupted before its end: what is there is what was measured till then.
     #[serde(default)]
     pub interrupted: bool,
 }
@@ -285,7 +285,7 @@ pub struct NotTimed {
     pub contender: String,
     /// Whether it is one of the usual ones.
     pub usual: bool,
-    /// Why, in words: "its output is wrong", "not reached: the budget was used up" …
+    /// Why, in words: "its output is wrong", "the budget ran out" …
     pub why: String,
     /// Whether it cannot win all the same: its output is wrong, it fails on this data, or it was
     /// stopped after many times the time of the best. Else nobody knows, and a usual one of these

@@ -46,7 +46,7 @@ pub(crate) fn disputed(
     }
     let found = check.each(&suspects, Stage::Sift, progress, &|index, folder| {
         if check.options.is_stopped() {
-            return Err(Trouble::Raised("the run was stopped".to_owned()));
+            return Err(Trouble::Raised("the run was interrupted".to_owned()));
         }
         let (contender, launch) = (&check.contenders[index], &check.launches[index]);
         not_given_back(contender, launch, references, folder, check)
@@ -72,7 +72,7 @@ pub(crate) fn disputed(
         return Ok(None);
     }
     let note = format!(
-        "{} documents were left out, because some contender does not give them back: {}.",
+        "{} documents were left out because at least one contender does not return them intact: {}.",
         gone.len(),
         counts.join(", ")
     );

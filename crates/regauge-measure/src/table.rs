@@ -24,11 +24,11 @@ pub struct Layout {
 
 /// What the columns hold.
 const LEGEND: &str = "\
-size, gzipped: what the library wrote. decode, encode: median time of one pass, ± the 95% interval.
-vs best: total against the best of the table, with its 95% interval; \"at least\": too far behind to
-be timed to the end. cold: start of a fresh process + its first decode. memory: the peak above the
-bare interpreter with its library. GC: the collector's share of decoding / encoding. lost: what a
-round trip loses, as regauge reads both sides.
+size, gzipped: size of the library's output. decode, encode: median time of one pass, ± the 95%
+interval. vs best: total relative to the best in the table, with its 95% interval; \"at least\":
+dropped early because it was too slow. cold: start of a fresh process + its first decode. memory:
+peak above the bare interpreter with the library loaded. GC: the collector's share of decoding /
+encoding. lost: what a round trip loses, as regauge reads both sides.
 
 ";
 
@@ -151,7 +151,7 @@ fn head(text: &mut String, report: &Report) {
     if method.every > 1 {
         let _ = write!(
             text,
-            "\nTimed: {} of them, every {}; sizes and checks are of all.",
+            "\nTimed: {} of them, every {}; sizes and checks cover all.",
             thousands(method.timed_documents),
             ordinal(method.every)
         );
@@ -197,7 +197,7 @@ fn sizes(text: &mut String, report: &Report, layout: Layout) {
     let any_loss = report.references.iter().any(|one| !one.losses.is_empty());
     let mut header = vec!["format", "size", &against, "gzipped", &against, "written by"];
     if any_loss {
-        header.push("the format cannot hold");
+        header.push("lost by the format");
     }
     let mut table = table(layout, &header);
     let percent = |part: u64, whole: u64| format!("{:.0}%", 100.0 * part as f64 / whole as f64);
@@ -222,7 +222,7 @@ fn sizes(text: &mut String, report: &Report, layout: Layout) {
 
 /// What compressing each reference costs and brings.
 fn compressions(text: &mut String, report: &Report, layout: Layout) {
-    let header = ["format", "compressed by", "size", "to plain", "compress", "decompress"];
+    let header = ["format", "compression", "size", "to plain", "compress", "decompress"];
     let mut table = table(layout, &header);
     for one in &report.references {
         for compression in &one.compressions {
@@ -264,8 +264,8 @@ fn format_losses(text: &mut String, report: &Report) {
     if !list.is_empty() {
         let _ = writeln!(
             text,
-            "Lost by the formats themselves: the nearest value was written, for all contenders \
-             alike\n\n{list}"
+            "Lost by the formats themselves; the nearest value was written, for all contenders\n\n\
+             {list}"
         );
     }
 }
@@ -282,7 +282,7 @@ fn differences(text: &mut String, report: &Report) {
         if !row.wrong.is_empty() {
             let _ = writeln!(
                 list,
-                "- {who} gave wrong data in {} of {} documents, so it has no times:",
+                "- {who} returned wrong data in {} of {} documents, so it was not timed:",
                 thousands(row.wrong_documents),
                 thousands(report.input.documents)
             );
@@ -311,10 +311,10 @@ fn example(list: &mut String, loss: &Loss) {
         let _ = write!(list, "; first in document {} at {}", first.document, first.path);
         match (first.before.as_str(), first.after.as_str()) {
             (before, "") => {
-                let _ = write!(list, ": {before} is gone");
+                let _ = write!(list, ": {before} is missing");
             }
             ("", after) => {
-                let _ = write!(list, ": {after} was not there");
+                let _ = write!(list, ": {after} was added");
             }
             (before, after) => {
                 let _ = write!(list, ": {before} became {after}");
@@ -345,10 +345,7 @@ fn missing(text: &mut String, report: &Report) {
 fn notes(text: &mut String, report: &Report) {
     let mut list = report.notes.clone();
     if report.interrupted {
-        list.insert(
-            0,
-            "The run was stopped before its end: this is what was measured until then.".into(),
-        );
+        list.insert(0, "The run was interrupted; these are the results so far.".into());
     }
     list.extend(report.busy_share().map(busy));
     for note in list {

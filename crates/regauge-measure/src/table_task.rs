@@ -34,7 +34,7 @@ pub(crate) fn render(text: &mut String, task: &Task, layout: Layout) {
         text.push('\n');
     }
     if !task.crossings.is_empty() {
-        text.push_str("As numbers grow\n\n");
+        text.push_str("At scale\n\n");
         for sentence in &task.crossings {
             let _ = writeln!(text, "- {sentence}");
         }
@@ -75,7 +75,7 @@ fn write_table(text: &mut String, task: &TaskTable, layout: Layout) {
     table::align(&mut table, 1..header.len());
     let against = match (&task.baseline, task.columns.iter().all(|one| one.less_is_better)) {
         (None, _) => String::new(),
-        (Some(baseline), true) => format!(" (after the dot: times {})", label(baseline)),
+        (Some(baseline), true) => format!(" (after the dot: ratio to {})", label(baseline)),
         (Some(baseline), false) => {
             format!(" (after the dot: times slower than {})", label(baseline))
         }
@@ -232,7 +232,7 @@ mod tests {
 Task marc-catalog: Which?
 Published: \"Title\", 2014-10-09
 
-MRI Ruby (after the dot: times marc21)
+MRI Ruby (after the dot: ratio to marc21)
 
 |                        | Total, published |                     today |    Size |
 |------------------------|------------------|---------------------------|---------|
@@ -246,7 +246,7 @@ What has changed
 
 - All of it.
 
-As numbers grow
+At scale
 
 - They cross at about 300.
 

@@ -162,10 +162,10 @@ fn not_reached(check: &Check, outcomes: &[Outcome]) -> Option<String> {
         .map(|(contender, _)| format!("{} ({})", contender.name, contender.runtime.name()))
         .collect();
     let why = match check.options.is_stopped() {
-        true => "the run was stopped",
-        false => "the budget was used up; a longer --budget reaches them",
+        true => "the run was interrupted",
+        false => "the budget ran out; a longer --budget includes them",
     };
-    (!names.is_empty()).then(|| format!("Not reached: {}: {why}.", list(&names)))
+    (!names.is_empty()).then(|| format!("Not timed: {}: {why}.", list(&names)))
 }
 
 fn pinned(runners: &[Runner], core: Option<&Core>, options: &Options) -> Option<String> {
@@ -173,7 +173,7 @@ fn pinned(runners: &[Runner], core: Option<&Core>, options: &Options) -> Option<
         Some(core) => core.number(),
         None if options.pin => {
             return Some(
-                "Contenders were not bound to a core: there is one alone, or the system does not \
+                "Contenders were not pinned to a core: there is only one, or the system does not \
                  allow it."
                     .to_owned(),
             );
@@ -188,13 +188,11 @@ fn pinned(runners: &[Runner], core: Option<&Core>, options: &Options) -> Option<
     let free = match free.as_slice() {
         [] => String::new(),
         names => format!(
-            " Of {} only the thread that does the work was: the others compile and collect.",
+            " For {}, only the working thread was pinned; the others compile and collect garbage.",
             list(names)
         ),
     };
-    Some(format!(
-        "Contenders were bound to core {core}, where the machine's own time was least.{free}"
-    ))
+    Some(format!("Contenders were pinned to core {core}, the one with the least noise.{free}"))
 }
 
 /// Who still compiled when the last samples were taken, and was in the race to the end.
@@ -209,8 +207,8 @@ fn unsettled(runners: &[Runner]) -> Option<String> {
     }
     (!names.is_empty()).then(|| {
         format!(
-            "Not settled when the last samples were taken (the last three samples of the warm-up \
-             were not within 5% of the three before): {}.",
+            "Still warming up when the last samples were taken (the last three warm-up samples were \
+             not within 5% of the three before): {}.",
             list(&names)
         )
     })
@@ -234,8 +232,8 @@ fn outliers(runners: &[Runner]) -> Option<String> {
     let names: Vec<String> = far.into_iter().map(|(_, name)| name).collect();
     (sum > 0).then(|| {
         format!(
-            "{sum} of {all} samples are outliers, more than three times the distance of the \
-             quartiles beyond them; they count: {}.",
+            "{sum} of {all} samples are outliers, more than three interquartile ranges beyond the \
+             quartiles; they are included: {}.",
             list(&names)
         )
     })

@@ -133,7 +133,7 @@ fn misbehaviour_is_reported_and_the_run_goes_on() {
     );
     assert_eq!(
         failure("test junk"),
-        "found \"Segmentation fault, or is it?\" on its output, expected an answer of the runner"
+        "found \"Segmentation fault, or is it?\" on its output, expected a reply from the runner"
     );
     assert_eq!(failure("test raises"), "ValueError: no, not this");
     assert_eq!(failure("test late"), "ended by itself (exit status: 9)");
@@ -157,7 +157,7 @@ fn a_contender_that_hangs_is_stopped() {
     let report = run(&options, &mut Quiet).unwrap();
     assert_eq!(
         row(&report, "test hangs").failure.as_deref(),
-        Some("gave no answer in 10 s and was stopped")
+        Some("gave no answer within 10 s and was stopped")
     );
     assert!(row(&report, "test honest").timing.is_some());
 }
@@ -368,7 +368,7 @@ fn a_run_that_is_stopped_keeps_what_was_measured() {
     options.stop = Some(Arc::new(AtomicBool::new(true)));
     let report = run(&options, &mut Quiet).unwrap();
     assert!(report.interrupted && report.rows.is_empty());
-    assert!(report.notes.iter().any(|note| note.starts_with("Not reached: test honest")));
+    assert!(report.notes.iter().any(|note| note.starts_with("Not timed: test honest")));
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn a_slow_check_is_stopped_by_the_budget_and_says_what_helps() {
     let failure = row(&report, "test hangs").failure.as_deref().unwrap();
     assert_eq!(
         failure,
-        "gave no answer in 2 s and was stopped; a longer --budget gives it more time"
+        "gave no answer within 2 s and was stopped; a longer --budget gives it more time"
     );
     assert!(row(&report, "test honest").timing.is_some());
     assert!(report.method.took_s < 60.0, "{}", report.method.took_s);
@@ -552,9 +552,9 @@ fn bad_input_is_an_error_with_a_place() {
     let message = told("a.msgpack", "\u{89}PNG\r\n");
     assert!(message.contains("a.msgpack: msgpack: "), "{message}");
     let message = told("a.unknown", "hello");
-    assert!(message.contains("name it with --from"), "{message}");
+    assert!(message.contains("pass --from FORMAT"), "{message}");
     let message = told("a.ndjson", "");
-    assert!(message.contains("holds no document"), "{message}");
+    assert!(message.contains("contains no document"), "{message}");
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn a_compiled_language_is_translated_first() {
     assert!(plain.timing.is_some() && plain.losses.is_empty(), "{plain:?}");
     assert!(plain.runtime_version.starts_with("Java "), "{}", plain.runtime_version);
     let failure = row(&report, "test broken").failure.clone().unwrap();
-    assert!(failure.starts_with("cannot be translated: "), "{failure}");
+    assert!(failure.starts_with("cannot be compiled: "), "{failure}");
     // There are no jars in this folder.
     let absent = report.missing.iter().find(|one| one.contender == "jackson (json)").unwrap();
     assert!(absent.reason.contains("does not exist"), "{}", absent.reason);

@@ -93,7 +93,7 @@ fn a_measurement_tells_costs_and_what_to_take() {
     let advice = text.split("What to use\n\n- Python: ").nth(1).expect("a section of its own");
     let advice = advice.lines().next().unwrap();
     assert!(advice.contains("use test honest (json)") && !advice.contains("lossy"), "{advice}");
-    assert!(text.contains("Cost of a document: written once, moved at 125 MB/s"), "{text}");
+    assert!(text.contains("Cost per document: written once, moved at 125 MB/s"), "{text}");
 }
 
 #[test]
@@ -107,7 +107,10 @@ fn without_time_nobody_is_tried_and_it_is_said() {
     let report = run(&options, &mut Quiet).unwrap();
     assert!(row(&report, "test honest").safety.is_none());
     assert!(
-        report.notes.iter().any(|note| note.starts_with("1 contenders were never given hostile")),
+        report
+            .notes
+            .iter()
+            .any(|note| note.starts_with("1 contenders have not been safety-tested")),
         "{:?}",
         report.notes
     );

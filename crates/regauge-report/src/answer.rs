@@ -8,7 +8,7 @@ use crate::text::visible;
 
 /// What the uses are called, in the order of the columns.
 pub const USES: [(&str, &str); 3] =
-    [("storage", "to keep"), ("wire", "to send"), ("cache", "in a process's cache")];
+    [("storage", "to store"), ("wire", "to send"), ("cache", "in-process cache")];
 
 /// Factors below this are not worth a word.
 const GAIN_MIN: f64 = 1.05;
@@ -150,7 +150,7 @@ fn why_not(report: &Report, field: Option<&Field>, runtime: Runtime, gives: Give
     if names.is_empty() {
         let is_open = field.is_some_and(|field| field.usual_timed < field.usual);
         let why =
-            if is_open { "usual libraries not timed" } else { "none is right about this data" };
+            if is_open { "usual libraries not timed" } else { "none returns this data intact" };
         return why.to_owned();
     }
     format!("{} not timed", listed(&names, NAMED_MAX))
@@ -217,7 +217,7 @@ fn either(one: &str, other: &str) -> String {
 fn gain(choice: &Choice) -> Option<String> {
     let gain = choice.gain.as_ref()?;
     if gain.is_same {
-        return Some("as you have it".to_owned());
+        return Some("same as now".to_owned());
     }
     let about = if gain.cost.too_few { "about " } else { "" };
     let is_kept = choice.purpose == "storage";

@@ -45,13 +45,13 @@ impl fmt::Display for Error {
             }
             Error::Foreign { folder, found } => write!(
                 f,
-                "{} holds {}, which is no part of a report, so it is not replaced; name another \
+                "{} contains {}, which is not part of a report, so it is not replaced; name another \
                  folder",
                 folder.display(),
                 found.display()
             ),
             Error::NotAFolder(path) => {
-                write!(f, "{} is there and no folder; name another one", path.display())
+                write!(f, "{} exists and is not a folder; name another one", path.display())
             }
             Error::Io { path, source } => write!(f, "{}: {source}", path.display()),
             Error::Chart { id, reason } => write!(f, "cannot draw the chart {id}: {reason}"),
@@ -91,7 +91,7 @@ impl Destination {
         destination.may_replace()?;
         let parent = destination.parent();
         if !parent.is_dir() {
-            let source = io::Error::new(io::ErrorKind::NotFound, "there is no such folder");
+            let source = io::Error::new(io::ErrorKind::NotFound, "no such folder");
             return Err(Error::Io { path: parent.to_path_buf(), source });
         }
         Ok(destination)
@@ -232,7 +232,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, "mine").unwrap();
             let message = put(&folder, true).unwrap_err().to_string();
-            assert!(message.contains("no part of a report"), "{message}");
+            assert!(message.contains("not part of a report"), "{message}");
             assert_eq!(fs::read(&path).unwrap(), b"mine");
         }
         let file = base.path().join("file");

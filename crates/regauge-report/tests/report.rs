@@ -277,7 +277,7 @@ fn parts_that_were_not_measured_are_left_out() {
     value["rows"] = Value::Array(Vec::new());
     value["interrupted"] = Value::Bool(true);
     let none = files(&value);
-    assert!(text(&none, "report.html").contains("Stopped before its end"));
+    assert!(text(&none, "report.html").contains("Interrupted: "));
     assert!(!none.keys().any(|name| name.starts_with("charts/")), "{:?}", none.keys());
 }
 

@@ -108,7 +108,7 @@ fn field(runtime: &str, (timed, found): (u64, u64), not_timed: &[(&str, bool)]) 
     let not_timed: Vec<Value> = not_timed
         .iter()
         .map(|(name, usual)| {
-            json!({"contender": name, "usual": usual, "why": "not reached",
+            json!({"contender": name, "usual": usual, "why": "the budget ran out",
                 "is_ruled_out": false})
         })
         .collect();
@@ -194,7 +194,7 @@ fn five() -> Value {
                 "usual": usual}),
         );
     }
-    report["notes"] = json!(["Contenders were bound to core 1.", "Not settled: nobody."]);
+    report["notes"] = json!(["Contenders were pinned to core 1.", "Still warming up: none."]);
     report
 }
 
@@ -251,7 +251,7 @@ fn nothing_decided() {
     report["interrupted"] = json!(true);
     let text = snapshot("nothing", &report);
     assert!(text.contains("7 of 7 timed, no answer: none is safe and lossless"), "{text}");
-    assert!(text.contains("Stopped before its end"), "{text}");
+    assert!(text.contains("Interrupted: "), "{text}");
 }
 
 /// A runtime names no winner while a usual library of it was not timed.
@@ -283,7 +283,7 @@ fn a_task() {
     let full: Value = serde_json::from_str(include_str!("full.json")).expect("a report");
     let text = snapshot("task", &full);
     let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("no {words}:\n{text}"));
-    assert!(place("then") < place("to keep"), "the task comes first:\n{text}");
+    assert!(place("then") < place("to store"), "the task comes first:\n{text}");
     // A task whose programs are its own has nobody to rank.
     let mut own = full;
     for key in ["rows", "references", "missing"] {

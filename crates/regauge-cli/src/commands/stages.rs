@@ -129,7 +129,7 @@ mod tests {
     fn the_title_names_the_stage() {
         let mut stages = Stages::new(When::Never);
         stages.begin(Stage::Lap(2), 9);
-        assert_eq!(stages.title(), "racing, lap by lap (2)");
+        assert_eq!(stages.title(), "timing, lap by lap (2)");
         assert_eq!(clock(65), "1:05");
     }
 }

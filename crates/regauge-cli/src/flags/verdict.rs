@@ -10,7 +10,7 @@ use regauge_measure::{Allow, Options, safety};
 /// How thoroughly hostile documents are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SafetyArg {
-    /// Not at all
+    /// None, and known results are not looked up
     Off,
     /// Within a quarter of the time budget; results are kept for the next run
     Auto,

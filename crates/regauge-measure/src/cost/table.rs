@@ -16,9 +16,9 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
     let assumed = &costs.assumed;
     let _ = writeln!(
         text,
-        "Cost of a document: written once, moved at {} and read {} times, kept {} months\n\
-         (--bandwidth, --reads-per-write, --store-months). Whole streams are compressed: one small\n\
-         document alone compresses less.\n",
+        "Cost per document: written once, moved at {} and read {} times, stored for {} months\n\
+         (--bandwidth, --reads-per-write, --store-months). Compression is applied to the whole\n\
+         stream; a single small document compresses less.\n",
         bandwidth_text(assumed.bandwidth),
         plain(assumed.reads_per_write),
         plain(assumed.store_months),

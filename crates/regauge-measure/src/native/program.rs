@@ -193,7 +193,7 @@ mod tests {
             let bad = Case {
                 name: "bad".to_owned(),
                 version: String::new(),
-                check: Box::new(|| Err("another value came back".to_owned())),
+                check: Box::new(|| Err("decoded to a different value".to_owned())),
                 work: Box::new(|_| Err("the line was cut".to_owned())),
             };
             let absent =
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(answers[1]["cases"][1]["name"], "bad");
         assert_eq!(answers[1]["absent"][0]["install"], "get it");
         assert_eq!(answers[2]["figures"]["bytes"], 7.0);
-        assert_eq!(answers[3]["wrong"], "another value came back");
+        assert_eq!(answers[3]["wrong"], "decoded to a different value");
         assert!(answers[4]["ok"] == true && answers[4]["ns"].is_u64());
         assert_eq!(done.get(), 5);
         assert_eq!(answers[5]["error"], "the line was cut");

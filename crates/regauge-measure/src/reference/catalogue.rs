@@ -56,7 +56,7 @@ pub(super) fn leave_out(base: &Path, to: Format, bad: &[(u64, String)]) -> Resul
     keep_documents(base, base, &|index| !gone.contains(&(index + 1)))?;
     let (record, why) = bad.first().map_or((0, ""), |(record, why)| (*record, why.as_str()));
     Ok(format!(
-        "{} records were left out of all formats, because {} cannot hold them; the first, \
+        "{} records were left out of all formats because {} cannot hold them; the first is \
          record {record}: {why}.",
         bad.len(),
         to.title()

@@ -43,8 +43,8 @@ impl Files {
                 Some(format) => format,
                 None => detect(&options.input)?.ok_or_else(|| {
                     Error::Input(format!(
-                        "{}: neither its name nor its first bytes tell a format; name it with \
-                         --from",
+                        "{}: neither its name nor its first bytes identify the format; pass \
+                         --from FORMAT",
                         options.input.display()
                     ))
                 })?,
@@ -63,7 +63,7 @@ impl Files {
         }
         if list.is_empty() {
             return Err(Error::Input(format!(
-                "{}: found no file whose name or first bytes tell a format; name it with --from",
+                "{}: no file's name or first bytes identify a format; pass --from FORMAT",
                 options.input.display()
             )));
         }
@@ -98,8 +98,8 @@ impl Files {
 pub fn note_of_unknown(names: &[String]) -> Vec<String> {
     let Some(first) = names.first() else { return Vec::new() };
     vec![format!(
-        "{} files of the folder were passed over, because neither their name nor their first \
-         bytes tell a format; the first is {first}.",
+        "{} files in the folder were skipped because neither their names nor their first bytes \
+         identify a format; the first is {first}.",
         names.len()
     )]
 }

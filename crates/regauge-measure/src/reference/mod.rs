@@ -133,8 +133,8 @@ impl References {
         if references.documents == 0 {
             let name = files.list.first().map_or("", |file| file.name.as_str());
             return Err(Error::Input(match files.list.len() {
-                1 => format!("{name} holds no document"),
-                count => format!("{name} and the {} other files hold no document", count - 1),
+                1 => format!("{name} contains no document"),
+                count => format!("{name} and the {} other files contain no document", count - 1),
             }));
         }
         Ok(references)
@@ -318,8 +318,8 @@ fn write_base(
     std::fs::remove_file(&part).map_err(Error::io("remove", &part))?;
     if bad_records > 0 {
         notes.push(format!(
-            "{bad_records} broken records of the input were left out; `regauge convert --bad \
-             FILE` keeps and names them."
+            "{bad_records} broken records in the input were left out; `regauge convert --bad FILE` \
+             keeps and lists them."
         ));
     }
     Ok(())
@@ -333,12 +333,11 @@ fn told_reading(loss: &regauge::fidelity::Loss) -> String {
         .and_then(|one| Some(format!("; the first: {} at {}", one.found, one.path.as_ref()?)))
         .unwrap_or_default();
     match loss.kind {
-        LossKind::DuplicateKey => format!(
-            "{} keys stand twice in one map, which most libraries do not keep{place}.",
-            loss.count
-        ),
+        LossKind::DuplicateKey => {
+            format!("{} keys are duplicates, which most libraries do not keep{place}.", loss.count)
+        }
         LossKind::Rounded => format!(
-            "{} numbers have more digits than a double keeps; the nearest double is measured\
+            "{} numbers have more digits than a double can hold; the nearest double is measured\
              {place}.",
             loss.count
         ),

@@ -12,7 +12,7 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
     if rows.is_empty() {
         return;
     }
-    text.push_str("Safety: what hostile documents do, each given at most 512 MB and 5 s\n\n");
+    text.push_str("Safety: effects of hostile documents, each limited to 512 MB and 5 s\n\n");
     let header = ["library", "runtime", "format", "a document can", "bombs", "limits found"];
     let mut table = table::table(layout, &header);
     for (row, safety) in &rows {

@@ -26,7 +26,7 @@ pub(crate) struct Processes<'p> {
 impl World for Processes<'_> {
     fn start(&mut self, index: usize, patience: Duration) -> Result<Started, Trouble> {
         let Some(load) = &self.loads[index] else {
-            return Err(Trouble::Raised("there are no bytes for it to load".to_owned()));
+            return Err(Trouble::Raised("it has no bytes to load".to_owned()));
         };
         let began = Instant::now();
         let (mut process, _) = Process::start(&self.launches[index], patience)?;
@@ -97,7 +97,7 @@ struct Running {
 
 impl Running {
     fn process(&mut self) -> Result<&mut Process, Trouble> {
-        self.process.as_mut().ok_or_else(|| Trouble::Raised("it was told to end".to_owned()))
+        self.process.as_mut().ok_or_else(|| Trouble::Raised("it was told to exit".to_owned()))
     }
 }
 

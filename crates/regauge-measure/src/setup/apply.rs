@@ -38,7 +38,7 @@ pub fn execute(plan: &Plan, told: &mut dyn FnMut(&Step)) -> Result<Done, Error> 
             continue;
         }
         if step.optional && offline.contains(&step.runtime) {
-            done.failed.push((step.line(), "not tried: no server answered before".to_owned()));
+            done.failed.push((step.line(), "skipped: no server answered before".to_owned()));
             continue;
         }
         if let Action::Translate(_) = step.action {
@@ -142,7 +142,7 @@ fn run(command: &[OsString]) -> Result<(), String> {
     }
     Err(if offline.into_inner().unwrap_or_default() {
         format!(
-            "{status}; {NO_SERVER}. What was set up before stays usable; with a network, \
+            "{status}; {NO_SERVER}. Earlier set-ups remain usable; with a network, \
              or a proxy or mirror set for {}, try again",
             program.to_string_lossy()
         )

@@ -116,12 +116,12 @@ pub struct Plan {
 impl fmt::Display for Plan {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.steps.is_empty() {
-            writeln!(out, "Nothing is to be done.")?;
+            writeln!(out, "Nothing to do.")?;
         } else {
-            writeln!(out, "This will be done (files go to {}):", self.folder.display())?;
+            writeln!(out, "Steps (files go to {}):", self.folder.display())?;
             for step in &self.steps {
                 let who = step.runtime.map_or(String::new(), |one| format!("{}: ", one.name()));
-                let optional = if step.optional { ", if it can be" } else { "" };
+                let optional = if step.optional { ", if possible" } else { "" };
                 writeln!(out, "  {who}{}{optional}:\n    {}", step.purpose, step.line())?;
             }
         }

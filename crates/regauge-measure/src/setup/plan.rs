@@ -76,7 +76,7 @@ pub(super) struct Found {
 /// and `Io` for runner files of the user's own.
 pub fn plan(options: &Options) -> Result<Plan, Error> {
     let folder = options.folder.clone().or_else(data_dir).ok_or_else(|| {
-        Error::Setup("there is no home folder to install into; name a folder with --dir".into())
+        Error::Setup("there is no home folder to install into; pass --dir FOLDER".into())
     })?;
     // Commands are started elsewhere, and read the path from the environment.
     let folder = std::path::absolute(&folder).map_err(Error::io("find", &folder))?;
@@ -237,7 +237,7 @@ pub(super) fn plan_for(
         });
     } else if !packages.is_empty() {
         plan.remarks.push(format!(
-            "As root, this brings what Debian has: apt-get install {}",
+            "As root, install what Debian has: apt-get install {}",
             packages.join(" ")
         ));
     }
@@ -278,12 +278,12 @@ fn steps_of(
         .collect();
     let stamp = stamp_for(runtime, &steps);
     if found.stamps.get(&runtime) == Some(&stamp) {
-        plan.remarks.push(format!("{} is set up already.", runtime.name()));
+        plan.remarks.push(format!("{} is already set up.", runtime.name()));
     } else if !steps.is_empty() {
         plan.steps.extend(steps);
         if runner.build.is_some() {
             plan.steps.push(Step {
-                purpose: "translate the adapters".to_owned(),
+                purpose: "compile the adapters".to_owned(),
                 action: Action::Translate(runtime),
                 runtime: Some(runtime),
                 optional: true,

@@ -59,12 +59,12 @@ pub(super) fn plan(
         .collect();
     if files.is_empty() || runner.setup.suite.is_empty() {
         return Err(Error::Setup(format!(
-            "{name} cannot be taken from another Debian suite: its runner says no line \"suite\""
+            "{name} cannot be installed from another Debian suite: its runner has no line \"suite\""
         )));
     }
     let Some(mirror) = &found.mirror else {
         return Err(Error::Setup(format!(
-            "{name} of {suite} comes from a Debian server, and the sources of apt name none here"
+            "{name} from {suite} needs a Debian server, and apt has no sources here"
         )));
     };
     let mut packages = runner.setup.suite.clone();
@@ -85,7 +85,7 @@ pub(super) fn plan(
             return Ok(());
         }
         step(
-            "install what unpacks a suite".into(),
+            "install mmdebstrap".into(),
             Action::Run(command(&[
                 "apt-get",
                 "install",
@@ -97,11 +97,11 @@ pub(super) fn plan(
     }
     let mut remove = command(&["rm", "-rf"]);
     remove.push(root.clone().into());
-    step("remove what was unpacked before".into(), Action::Run(remove));
+    step("remove the previous copy".into(), Action::Run(remove));
     // It wants the folder above to be there.
     let mut make = command(&["mkdir", "-p"]);
     make.push(home.clone().into());
-    step("make its folder".into(), Action::Run(make));
+    step("create its folder".into(), Action::Run(make));
     let mut unpack = command(&[
         "mmdebstrap",
         "--variant=extract",
@@ -129,7 +129,7 @@ pub(super) fn plan(
         }
     });
     if found.suite_stamps.get(&runtime) == Some(&stamp) {
-        plan.remarks.push(format!("{name} of {suite} is set up already."));
+        plan.remarks.push(format!("{name} from {suite} is already set up."));
         return Ok(());
     }
     plan.steps.extend(steps);

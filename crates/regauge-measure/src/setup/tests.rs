@@ -32,14 +32,14 @@ fn a_bare_machine_as_root() {
     let found = machine(&lacking, &GEMS);
     assert_eq!(
         planned(&found, &["python", "ruby"]).to_string(),
-        "This will be done (files go to data):
+        "Steps (files go to data):
   install Debian packages:
     apt-get install --yes --no-install-recommends python3 python3-venv ruby ruby-json ruby-msgpack ruby-oj ruby-yajl
   Python: make a virtual environment:
     python3 -m venv data/python
   Python: install the pinned libraries into it:
     data/python/bin/python -m pip install --disable-pip-version-check --requirement data/lab/contenders/python/requirements.txt
-  Ruby: install a gem, marc, if it can be:
+  Ruby: install a gem, marc, if possible:
     gem install --no-document --install-dir data/ruby marc
 With Bundler instead of gem: BUNDLE_GEMFILE=data/lab/contenders/ruby/Gemfile bundle install
 "
@@ -53,7 +53,7 @@ fn without_root_the_packages_are_only_named() {
     let lines: Vec<String> = plan.steps.iter().map(Step::line).collect();
     assert_eq!(lines, ["gem install --no-document --install-dir data/ruby oj"]);
     assert!(plan.steps[0].optional);
-    assert_eq!(plan.remarks[0], "As root, this brings what Debian has: apt-get install ruby-oj");
+    assert_eq!(plan.remarks[0], "As root, install what Debian has: apt-get install ruby-oj");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_runtime_that_lacks_something_is_left_out_with_the_reason_unless_it_is_named
     assert_eq!(
         plan.remarks,
         [
-            "As root, this brings what Debian has: apt-get install python3 python3-venv",
+            "As root, install what Debian has: apt-get install python3 python3-venv",
             "Python cannot be set up: \"python3 -m ensurepip\" does not work here."
         ]
     );
@@ -79,8 +79,8 @@ fn what_was_set_up_from_the_same_is_left_alone() {
     found.stamps.insert(id("python"), stamp_for(id("python"), &first.steps));
     let second = planned(&found, &["python"]);
     assert!(second.steps.is_empty());
-    assert_eq!(second.remarks, ["Python is set up already."]);
-    assert_eq!(second.to_string(), "Nothing is to be done.\nPython is set up already.\n");
+    assert_eq!(second.remarks, ["Python is already set up."]);
+    assert_eq!(second.to_string(), "Nothing to do.\nPython is already set up.\n");
     found.stamps.insert(id("python"), "another list".into());
     assert_eq!(planned(&found, &["python"]).steps.len(), 2);
 }
@@ -113,7 +113,7 @@ fn ruby_of_another_suite() {
     assert_eq!(lines[3..], ["write data/ruby-suite/boot.rb", "write data/ruby-suite/ruby"]);
 
     found.suite_stamps.insert(id("ruby"), plan.stamps[0].2.clone());
-    assert_eq!(planned(&found, &["ruby=forky"]).remarks, ["Ruby of forky is set up already."]);
+    assert_eq!(planned(&found, &["ruby=forky"]).remarks, ["Ruby of forky is already set up."]);
     found.mmdebstrap = false;
     assert_eq!(
         planned(&found, &["ruby=trixie"]).steps[0].line(),
@@ -221,7 +221,7 @@ fn a_registry_that_does_not_answer_is_asked_once() {
     let (told, result) = done(folder.path(), steps);
     assert_eq!(told, [offline, "exit 2", "true"]);
     let failed = result.unwrap().failed;
-    assert_eq!(failed[1].1, "not tried: no server answered before");
+    assert_eq!(failed[1].1, "skipped: no server answered before");
     assert_eq!(failed.len(), 3);
 }
 

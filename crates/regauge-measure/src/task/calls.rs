@@ -131,7 +131,7 @@ pub(super) fn measure(
     let one = References::write(&Files::of(options)?, &folder("one")?)?;
     if one.shape != Shape::Document {
         return Err(Error::Input(format!(
-            "{} is a stream of documents; this task takes a file that is one document",
+            "{} is a stream of documents; this task needs a file with one document",
             options.input.display()
         )));
     }

@@ -100,7 +100,7 @@ impl Results for Codec<'_> {
         }
         if !found.wrong.is_empty() {
             return Err(format!(
-                "gave wrong data in {} documents, so it has no times",
+                "returned wrong data in {} documents, so it was not timed",
                 found.wrong_documents
             ));
         }

@@ -90,7 +90,7 @@ pub fn run(
     let takes_file = plan.needs_file() || plan.data.as_ref().is_some_and(|data| data.file);
     if request.file && !takes_file {
         return Err(Error::Task(format!(
-            "the task {} makes its own objects, so it takes no FILE",
+            "the task {} makes its own objects and does not accept a FILE",
             plan.name
         )));
     }
@@ -212,7 +212,7 @@ fn calls(
     report.interrupted |= options.is_stopped();
     report
         .notes
-        .push(format!("A batch is {size} documents, decoded or encoded one after the other."));
+        .push(format!("A batch is {size} documents, decoded or encoded one after another."));
     report.notes.extend(busy_note(share));
     report.notes.extend(database_note(&list));
     report.method.budget_s = whole.as_secs_f64();
@@ -310,8 +310,8 @@ fn start_all(
 /// How programs that ask databases are timed, where any was.
 fn database_note(programs: &[Program]) -> Option<String> {
     programs.iter().any(Program::is_native).then(|| {
-        "Through regauge's own engines, databases are timed by the clock: waiting for them is a \
-         part of their price."
+        "Through regauge's own engines, databases are timed by the clock: waiting for them is \
+         part of their cost."
             .to_owned()
     })
 }

@@ -260,7 +260,7 @@ fn a_task_that_is_not_there_names_those_that_are() {
     assert_eq!(told(&request), "the task own needs a FILE");
     request.name = "tenancy".into();
     request.file = true;
-    assert_eq!(told(&request), "the task tenancy makes its own objects, so it takes no FILE");
+    assert_eq!(told(&request), "the task tenancy makes its own objects and does not accept a FILE");
 }
 
 #[test]

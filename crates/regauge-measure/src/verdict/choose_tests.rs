@@ -205,7 +205,7 @@ fn there_is_no_winner_without_every_usual_library() {
     let decided = |untimed: &[Untimed]| {
         decide(&report, &Assumptions::default(), Allow::default(), &|_| false, untimed)
     };
-    let verdict = decided(&[untimed("orjson", "not reached: the budget was used up", false)]);
+    let verdict = decided(&[untimed("orjson", "the budget ran out", false)]);
     let field = &verdict.fields[0];
     assert_eq!((field.found, field.timed, field.usual, field.usual_timed), (4, 3, 2, 1));
     assert!(!field.is_decided());
@@ -213,15 +213,15 @@ fn there_is_no_winner_without_every_usual_library() {
     assert!(verdict.choices.iter().all(|one| one.winners.is_empty() && one.gain.is_none()));
     assert_eq!(
         verdict.summary[0],
-        "Python: no winner: orjson was not timed (not reached: the budget was used up); 3 of 4 \
+        "Python: no winner: orjson was not timed (the budget ran out); 3 of 4 \
          libraries were."
     );
     // What is wrong, or was stopped after many times the best's time, cannot win.
     let verdict = decided(&[untimed("orjson", "its output is wrong", true)]);
     assert!(verdict.fields[0].is_decided());
     assert_eq!(choice(&verdict, "cache").winners, ["quick (msgpack)"]);
-    // Nor does it matter that one was not reached that is not usual.
-    let mut other = untimed("another", "not reached", false);
+    // A missing time does not matter for one that is not usual.
+    let mut other = untimed("another", "the budget ran out", false);
     other.told.usual = false;
     assert!(decided(&[other]).fields[0].is_decided());
 }
@@ -245,13 +245,13 @@ fn what_is_not_installed_is_named_and_does_not_count() {
 }
 
 #[test]
-fn a_runtime_of_which_nobody_was_reached_has_no_winner() {
+fn a_runtime_without_any_times_has_no_winner() {
     let verdict = decide(
         &test_report::empty(),
         &Assumptions::default(),
         Allow::default(),
         &|_| false,
-        &[untimed("json", "not reached: the budget was used up", false)],
+        &[untimed("json", "the budget ran out", false)],
     );
     assert_eq!((verdict.fields.len(), verdict.choices.len()), (1, 3));
     assert!(verdict.summary[0].starts_with("Python: no winner: json was not timed"));

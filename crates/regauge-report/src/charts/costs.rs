@@ -118,7 +118,7 @@ fn figure(
     let chart = Lines {
         title: label(&title, 160),
         x_title: "bandwidth between writer and reader".to_owned(),
-        y_title: format!("one writing and {} moves and readings", plain(reads)),
+        y_title: format!("one write, {} transfers and reads", plain(reads)),
         y: Scale::log(everything, Unit::Time),
         faint: rows
             .iter()
@@ -134,7 +134,7 @@ fn figure(
     };
     let description = description(&winners, reads);
     let data = data(&chart.title, &winners, reads, assumed);
-    let caption = "Coloured: the ways that are the cheapest at some bandwidth; grey: all others. \
+    let caption = "Coloured: the options that are cheapest at some bandwidth; grey: all others. \
                    Dots mark the bandwidths at which the cheapest changes. Both axes are \
                    logarithmic.";
     let id = match slug(runtime.name()) {
@@ -186,7 +186,7 @@ fn winners<'a>(
 }
 
 fn description(winners: &[&Cost], reads: f64) -> String {
-    let mut text = format!("From low to high bandwidth the cheapest is {}", way(winners[0]));
+    let mut text = format!("From low to high bandwidth, the cheapest is {}", way(winners[0]));
     for pair in winners.windows(2) {
         let bandwidth = crossing(pair[0], pair[1], reads);
         text.push_str(&format!(", from {} on {}", Unit::Bandwidth.figure(bandwidth), way(pair[1])));
@@ -198,7 +198,7 @@ fn description(winners: &[&Cost], reads: f64) -> String {
 fn data(title: &str, winners: &[&Cost], reads: f64, assumed: f64) -> Table {
     let bandwidths: Vec<f64> =
         [0.01, 0.1, 1.0, 10.0].iter().map(|factor| assumed * factor).collect();
-    let mut columns = vec![Column::text("way"), Column::number("size")];
+    let mut columns = vec![Column::text("option"), Column::number("size")];
     columns.extend(bandwidths.iter().map(|one| Column::number(Unit::Bandwidth.figure(*one))));
     let mut data = Table::new(title, columns);
     for row in winners {

@@ -69,8 +69,8 @@ fn figure(report: &Report, id: &str, title: &str, part: fn(&Timing) -> &Series) 
     let figure = Figure::new(Part::Speed, id, title, data(title, &panels), |room| {
         drawing(title, &panels, room)
     });
-    let caption = "A dot is the median, the line through it its 95% interval; rings are outliers, \
-                   which count as every other sample does. The axis is logarithmic: equal steps \
+    let caption = "A dot is the median, the line through it the 95% interval; rings are outliers, \
+                   which are included like all other samples. The axis is logarithmic: equal steps \
                    are equal factors.";
     Some(figure.described(description(&panels), caption))
 }

@@ -15,7 +15,7 @@ use crate::table::{Cell, Column, Table, Tone};
 use crate::text::{Unit, label};
 use crate::words;
 
-const TITLE: &str = "Size against time: below and to the left is better";
+const TITLE: &str = "Size vs time: lower left is better";
 
 /// One library.
 struct Dot {
@@ -48,10 +48,10 @@ pub fn figure(report: &Report) -> Option<Figure> {
     }
     let figure =
         Figure::new(Part::Answer, "front", TITLE, data(&groups), |room| drawing(&groups, room));
-    let caption = "A dot is a library: what it writes, uncompressed, and its time to decode and \
-                   encode that. A line joins the best of a runtime: nothing there is both smaller \
-                   and faster. Rings lose some of this data or are unsafe with hostile input. Both \
-                   axes are logarithmic.";
+    let caption = "Each dot is a library: the size of its uncompressed output, and the time to \
+                   decode and encode it. A line joins the best of a runtime: no library there is \
+                   both smaller and faster. Rings lose some of this data or are unsafe with hostile \
+                   input. Both axes are logarithmic.";
     Some(figure.described(description(&groups), caption))
 }
 

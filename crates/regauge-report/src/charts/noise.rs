@@ -16,7 +16,7 @@ pub fn figure(noise: &Noise) -> Option<Figure> {
     if probes.len() < 2 {
         return None;
     }
-    let title = "The same piece of work, timed again and again";
+    let title = "A fixed piece of work, timed repeatedly";
     let mut data = Table::new(title, vec![Column::number("probe"), Column::number("time")]);
     for (index, probe) in probes.iter().enumerate() {
         data.push(vec![Cell::count(index as u64 + 1), Cell::figure(*probe, &Unit::Time)]);
@@ -27,7 +27,7 @@ pub fn figure(noise: &Noise) -> Option<Figure> {
     let chart = Lines {
         title: title.to_owned(),
         x: Scale::between(1.0, count, false, Unit::Other(String::new())),
-        x_title: "probe, in the order they were taken".to_owned(),
+        x_title: "probe, in the order taken".to_owned(),
         y: Scale::linear(extent, Unit::Time),
         y_title: "time".to_owned(),
         faint: vec![vec![(1.0, middle), (count, middle)]],
@@ -51,6 +51,6 @@ pub fn figure(noise: &Noise) -> Option<Figure> {
         Unit::Time.figure(fold(f64::max))
     );
     let figure = Figure::new(Part::Noise, "noise", title, data, |room| drawing(&chart, room));
-    let caption = "A straight line is a quiet machine. The grey line is the median.";
+    let caption = "A straight line means a quiet machine. The grey line is the median.";
     Some(figure.described(description, caption))
 }

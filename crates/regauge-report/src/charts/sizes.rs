@@ -35,7 +35,7 @@ pub fn figure(report: &Report) -> Option<Figure> {
     }
     let (smallest, largest) = (&formats[0], &formats[formats.len() - 1]);
     let description = format!(
-        "Bars for {} formats. The smallest as it is: {}, {}; the largest: {}, {}.",
+        "Bars for {} formats. The smallest uncompressed: {}, {}; the largest: {}, {}.",
         formats.len(),
         smallest.0,
         Unit::Bytes.figure(smallest.1[0].1 as f64),
@@ -48,7 +48,7 @@ pub fn figure(report: &Report) -> Option<Figure> {
 }
 
 fn bars(reference: &Reference) -> Vec<Bar> {
-    let mut bars = vec![("as it is".to_owned(), reference.bytes)];
+    let mut bars = vec![("uncompressed".to_owned(), reference.bytes)];
     if reference.compressions.is_empty() {
         bars.push(("gzip -6".to_owned(), reference.gzip_bytes));
     }

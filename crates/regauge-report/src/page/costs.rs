@@ -19,7 +19,7 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
         (crossings(costs))
         (table(costs).html("c-costs"))
     };
-    Section::new("cost", "Cost in use", body)
+    Section::new("cost", "Cost per document", body)
 }
 
 fn number(value: f64) -> String {
@@ -32,11 +32,11 @@ fn assumptions(costs: &Costs) -> Markup {
     let months = number(assumed.store_months);
     html! {
         p {
-            "Assumed: " strong { (Unit::Bandwidth.figure(assumed.bandwidth)) } " between writer and reader, "
-            strong { (number(assumed.reads_per_write)) } " readings for each writing, kept for "
+            "Assumptions: " strong { (Unit::Bandwidth.figure(assumed.bandwidth)) } " between writer and reader, "
+            strong { (number(assumed.reads_per_write)) } " reads per write, stored for "
             strong { (months) @if months == "1" { " month" } @else { " months" } } ". "
             code { "--bandwidth" } ", " code { "--reads-per-write" } " and " code { "--store-months" }
-            " change that."
+            " change these."
         }
     }
 }
@@ -58,11 +58,18 @@ fn crossings(costs: &Costs) -> Markup {
 }
 
 fn table(costs: &Costs) -> Table {
-    let mut columns = vec![Column::text("way"), Column::text("runtime")];
-    let numbers =
-        ["write", "move", "read", "in all", "size", "core hours a million", "stored a million"];
+    let mut columns = vec![Column::text("option"), Column::text("runtime")];
+    let numbers = [
+        "write",
+        "transfer",
+        "read",
+        "total",
+        "size",
+        "core hours per million",
+        "storage per million",
+    ];
     columns.extend(numbers.map(Column::number));
-    let mut table = Table::new("What a document costs", columns);
+    let mut table = Table::new("Cost per document", columns);
     let mut rows: Vec<&Cost> = costs.rows.iter().collect();
     rows.sort_by(|one, other| one.total_ns.median.total_cmp(&other.total_ns.median));
     let most = rows.last().map_or(0.0, |row| row.total_ns.median);

@@ -26,14 +26,14 @@ pub fn cold(report: &Report) -> Option<Section> {
         "process ready",
         "first decode",
         "both",
-        "first to steady",
+        "first vs steady",
         "idle",
-        "most, decoding",
-        "most in all",
+        "peak, decoding",
+        "peak overall",
         "for the data",
     ];
     columns.extend(numbers.map(Column::number));
-    let mut table = Table::new("A fresh process, and memory", columns);
+    let mut table = Table::new("Cold start and memory", columns);
     for row in rows {
         let mut cells =
             vec![Cell::text(&row.contender).below(&row.version), Cell::text(row.runtime.name())];
@@ -56,7 +56,7 @@ pub fn cold(report: &Report) -> Option<Section> {
         table.push(cells);
     }
     let body = html! {
-        p { "A steady library has warmed up; a script that runs once has not. Memory is the resident set of the process, as the system sees it." }
+        p { "Steady means warmed up; a script that runs once is not. Memory is the resident set of the process, as the system reports it." }
         (table.without_empty_columns().html("c-cold"))
     };
     Section::new("cold", "Cold start and memory", body)
@@ -79,10 +79,10 @@ pub fn noise(report: &Report, figures: &[Figure]) -> Option<Section> {
     let body = html! {
         p {
             "Machine noise: " strong { (format!("±{:.1}%", noise.spread * 100.0)) }
-            ", half the distance between the quartiles of a fixed piece of work that was timed "
+            ", half the interquartile range of a fixed piece of work that was timed "
             (thousands(noise.probes_ns.len() as u64)) " times between the samples."
             @if let Some(share) = noise.quiet_share {
-                " " (format!("{:.0}%", share * 100.0)) " of the samples were quiet: estimates are made of these where they suffice, and all are in results.json."
+                " " (format!("{:.0}%", share * 100.0)) " of the samples were quiet: estimates use only these if there are enough; results.json has all of them."
             }
         }
         (charts(figures, Part::Noise))
@@ -95,7 +95,7 @@ pub fn missing(report: &Report) -> Option<Section> {
     if report.missing.is_empty() {
         return None;
     }
-    let columns = ["library", "runtime", "how to get it", "what was said"];
+    let columns = ["library", "runtime", "how to install", "error"];
     let mut table = Table::new("Not installed", columns.into_iter().map(Column::text).collect());
     for Missing { contender, runtime, install, reason, .. } in &report.missing {
         table.push(vec![
@@ -109,34 +109,34 @@ pub fn missing(report: &Report) -> Option<Section> {
     let body = html! {
         p {
             (thousands(count)) @if count == 1 { " contender" } @else { " contenders" }
-            " could not be run. " code { "regauge measure --setup" } " sets up what it can."
+            " could not be run. " code { "regauge measure --setup" } " installs what it can."
         }
         (table.html("c-missing"))
     };
-    Section::new("missing", "What is missing", body)
+    Section::new("missing", "Not installed", body)
 }
 
 /// The machine, the versions, the method and the command.
 pub fn method(report: &Report) -> Option<Section> {
     let (machine, method) = (&report.machine, &report.method);
     let body = html! {
-        h3 { "The command" }
-        pre.box tabindex="0" role="region" aria-label="The command" { code { (command(&report.command)) } }
-        h3 { "The machine" }
+        h3 { "Command" }
+        pre.box tabindex="0" role="region" aria-label="Command" { code { (command(&report.command)) } }
+        h3 { "Machine" }
         dl.facts {
             dt { "processor" } dd { (visible(&machine.processor)) ", " (thousands(machine.cores)) " cores" }
             dt { "memory" } dd { (machine.memory_bytes.map_or("unknown".to_owned(), bytes)) }
             dt { "system" } dd { (visible(&machine.system)) }
             @if let Some(load) = machine.load { dt { "load at the start" } dd { (format!("{load:.2}")) } }
         }
-        h3 { "The method" }
+        h3 { "Method" }
         dl.facts {
-            dt { "rounds" } dd { (thousands(method.rounds.decode)) " of decoding, " (thousands(method.rounds.encode)) " of encoding, shuffled with seed " (method.seed) }
+            dt { "rounds" } dd { (thousands(method.rounds.decode)) " decoding, " (thousands(method.rounds.encode)) " encoding, shuffled with seed " (method.seed) }
             dt { "shortest sample" } dd { (time(method.sample_min_ns as f64)) }
             dt { "time" } dd { (format!("{:.0} s of {:.0} s", method.took_s, method.budget_s)) }
             dt { "timed" } dd {
                 (thousands(method.timed_documents)) " of " (thousands(report.input.documents)) " documents"
-                @if method.every > 1 { ", one of every " (method.every) "; sizes and checks are for all" }
+                @if method.every > 1 { ", one in every " (method.every) "; sizes and checks cover all" }
             }
             dt { "intervals" } dd { "95%, percentile bootstrap of the median; outliers are kept" }
         }

@@ -120,7 +120,7 @@ pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
                 footer {
                     p {
                         "Made by regauge " (visible(&report.regauge)) " from results.json, schema "
-                        (visible(&report.schema)) ". This page is whole: it asks nothing of any server."
+                        (visible(&report.schema)) ". This page is self-contained and contacts no server."
                     }
                 }
                 p #said.unseen role="status" aria-live="polite" {}
@@ -151,7 +151,7 @@ fn head(report: &Report, title: &str) -> Markup {
                     span { (thousands(report.machine.cores)) " cores" }
                 }
             }
-            button #theme type="button" hidden { "Theme: as the system" }
+            button #theme type="button" hidden { "Theme: system" }
         }
     }
 }
@@ -182,10 +182,10 @@ fn charts(figures: &[Figure], part: Part) -> Markup {
 
 fn files(figures: &[Figure], tables: &[&str]) -> Option<Section> {
     let body = html! {
-        p { "In the folder of this page. Numbers in the tables are in nanoseconds and bytes." }
+        p { "These files are in the same folder as this page. The tables are in nanoseconds and bytes." }
         ul.files {
-            li { a href="results.json" { "results.json" } " – everything, raw samples included; "
-                code { "regauge report results.json --out FOLDER" } " makes this page again" }
+            li { a href="results.json" { "results.json" } " – everything, including raw samples; "
+                code { "regauge report results.json --out FOLDER" } " rebuilds this page" }
             @for name in tables {
                 li { a href={ "tables/" (name) } { "tables/" (name) } }
             }

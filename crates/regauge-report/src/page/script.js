@@ -4,7 +4,7 @@
   const said = document.getElementById("said");
 
   // The theme lives in this page alone: nothing is stored.
-  const themes = ["as the system", "light", "dark"];
+  const themes = ["system", "light", "dark"];
   let theme = 0;
   const toggle = document.getElementById("theme");
   toggle.hidden = false;

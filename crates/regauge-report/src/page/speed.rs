@@ -21,7 +21,7 @@ pub fn sizes(report: &Report, figures: &[Figure]) -> Option<Section> {
         let share = part as f64 / whole.max(1) as f64;
         Cell::figure(share, &Unit::Ratio)
     };
-    let against = format!("to {}", base.format);
+    let against = format!("vs {}", base.format);
     let columns = vec![
         Column::text("format"),
         Column::number("size"),
@@ -30,13 +30,13 @@ pub fn sizes(report: &Report, figures: &[Figure]) -> Option<Section> {
         Column::number(format!("{against}, gzipped")),
         Column::text("written by"),
     ];
-    let mut table = Table::new("Sizes of all documents together", columns);
+    let mut table = Table::new("Total size of all documents", columns);
     let mut packed = Table::new(
-        "Compression: sizes, and times for all documents as one stream",
-        ["format", "with"]
+        "Compression: sizes and times for all documents as one stream",
+        ["format", "compression"]
             .map(Column::text)
             .into_iter()
-            .chain(["size", "of the original", "to compress", "to decompress"].map(Column::number))
+            .chain(["size", "vs original", "compress", "decompress"].map(Column::number))
             .collect(),
     );
     for one in &report.references {
@@ -82,13 +82,13 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
             summary { "What the columns mean" }
             dl {
                 dt { "decode, encode" } dd { "Median time of one pass over " (passes(report)) ", with half of the 95% interval as ± percent." }
-                dt { "vs best" } dd { "Decoding and encoding together against the best of the table, with the 95% interval of the ratio. Where it includes 1, the two tie. \"At least\": it was too far behind to be timed to the end." }
+                dt { "vs best" } dd { "Decoding and encoding together, relative to the best in the table, with the 95% interval of the ratio. If it includes 1, the two tie. \"At least\": dropped early because it was too slow." }
                 @if report.rows.iter().any(|row| row.whole.is_some()) {
-                    dt { "whole file" } dd { "Decoding and encoding all of it, once; the other times are of the part." }
+                    dt { "whole file" } dd { "Decoding and encoding the whole file once; the other times are for the timed part." }
                 }
-                dt { "memory" } dd { "The most that the process took above the bare interpreter with the library." }
-                dt { "GC" } dd { "The garbage collector's part of decoding and of encoding, where the runtime tells it." }
-                dt { "kept" } dd { "What the library's own output has lost of the original, as regauge reads both. One that returns wrong data gets no time." }
+                dt { "memory" } dd { "The peak of the process above the bare interpreter with the library loaded." }
+                dt { "GC" } dd { "The garbage collector's share of decoding and of encoding, if the runtime reports it." }
+                dt { "kept" } dd { "What the library's own output lost from the original, as regauge reads both. A library that returns wrong data is not timed." }
             }
         }
     };
@@ -100,7 +100,7 @@ fn passes(report: &Report) -> String {
     match (method.timed_documents, method.every) {
         (1, _) => "the document".to_owned(),
         (count, 0 | 1) => format!("all {} documents", thousands(count)),
-        (count, every) => format!("{} documents, one of every {every}", thousands(count)),
+        (count, every) => format!("{} documents, one in every {every}", thousands(count)),
     }
 }
 

@@ -88,9 +88,9 @@ fn assumptions(report: &Report) -> Markup {
     html! {
         @if let Some(assumed) = assumed {
             p.legend {
-                "To keep: " (assumed.store_months) " months, " (assumed.reads_per_write)
+                "To store: " (assumed.store_months) " months, " (assumed.reads_per_write)
                 " reads per write. To send: " (regauge_measure::cost::bandwidth_text(assumed.bandwidth))
-                ". Savings are over what you have now, the file's own format with the runtime's own library."
+                ". Savings are relative to what you have now: the file's own format with the runtime's own library."
             }
         }
     }
@@ -99,11 +99,11 @@ fn assumptions(report: &Report) -> Markup {
 fn warnings(report: &Report) -> Markup {
     let mut warnings = Vec::new();
     if report.interrupted {
-        warnings.push("Stopped before its end: this is what was measured until then.".to_owned());
+        warnings.push("Interrupted: these are the results so far.".to_owned());
     }
     if let Some(part) = &report.method.part {
         warnings.push(format!(
-            "Timed on {} of the {} elements of {}, {:.0}% of the file; sizes and checks are of all.",
+            "Timed on {} of the {} elements of {}, {:.0}% of the file; sizes and checks cover all.",
             thousands(part.elements),
             thousands(part.of),
             visible(&part.path),
@@ -144,11 +144,11 @@ pub fn reasons(report: &Report) -> Option<Section> {
             ul.cards { @for choice in &verdict.choices { li { (card(choice)) } } }
         }
         @if !verdict.summary.is_empty() {
-            h3 { "In words" }
+            h3 { "Summary" }
             ul.notes { @for sentence in &verdict.summary { li { (visible(sentence)) } } }
         }
     };
-    Section::new("reasons", "Why these", body)
+    Section::new("reasons", "Reasons", body)
 }
 
 fn card(choice: &Choice) -> Markup {
@@ -199,7 +199,7 @@ pub fn unranked(report: &Report) -> Option<Section> {
             }
         }
     };
-    Section::open("unranked", "Without a rank", body)
+    Section::open("unranked", "Not ranked", body)
 }
 
 fn named(contender: &str, runtime: &str) -> String {

@@ -21,14 +21,14 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
             (table(one).html(&format!("c-task-{index}")))
         }
         @if !task.tables.is_empty() {
-            p.legend { "Published times are those of another machine: compare the ratios, which stand beside the figures where there is a row to refer to." }
+            p.legend { "Published times come from another machine: compare the ratios, shown beside the figures if the table has a baseline." }
         }
         @if !task.changed.is_empty() {
             h3 { "What has changed since" }
             ul { @for sentence in &task.changed { li { (visible(sentence)) } } }
         }
         @if !task.crossings.is_empty() {
-            h3 { "As numbers grow" }
+            h3 { "At scale" }
             ul { @for sentence in &task.crossings { li { (visible(sentence)) } } }
         }
         (charts(figures, Part::Task))

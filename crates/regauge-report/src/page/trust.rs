@@ -15,13 +15,12 @@ pub fn fidelity(report: &Report) -> Option<Section> {
         Column::text("library"),
         Column::text("runtime"),
         Column::text("what"),
-        Column::number("how often"),
+        Column::number("count"),
         Column::text("first at"),
         Column::text("before"),
         Column::text("after"),
     ];
-    let mut table =
-        Table::new("Differences between the original and what a library wrote", columns);
+    let mut table = Table::new("Differences between the original and a library's output", columns);
     for row in &report.rows {
         for loss in &row.wrong {
             table.push(difference(row, loss, "wrong", Tone::Bad));
@@ -38,12 +37,12 @@ pub fn fidelity(report: &Report) -> Option<Section> {
         .map(|row| format!("{} ({})", row.contender, row.runtime.name()))
         .collect();
     let wrong: Vec<&Row> = report.rows.iter().filter(|row| !row.wrong.is_empty()).collect();
-    let columns = ["format", "what", "how often", "first at", "before", "after"];
+    let columns = ["format", "what", "count", "first at", "before", "after"];
     let columns = columns.map(|head| match head {
-        "how often" => Column::number(head),
+        "count" => Column::number(head),
         head => Column::text(head),
     });
-    let mut formats = Table::new("What a format cannot hold of the data", columns.into());
+    let mut formats = Table::new("Data that a format cannot represent", columns.into());
     for one in &report.references {
         for loss in &one.losses {
             let mut cells =
@@ -54,20 +53,20 @@ pub fn fidelity(report: &Report) -> Option<Section> {
     }
     let body = html! {
         p {
-            "Every library decoded the whole file and encoded it again, and regauge compared what it wrote with the original, value by value. "
-            em { "Lost" } " is a difference that a format or a library brings about and that leaves the data recognizable; "
-            em { "wrong" } " is anything else, and then there are no times."
+            "Every library decoded the whole file and encoded it again, and regauge compared the output with the original, value by value. "
+            em { "Lost" } " is a difference caused by a format or a library that leaves the data recognizable; "
+            em { "wrong" } " is anything else, and the library is then not timed."
         }
         @if !faithful.is_empty() {
             p { strong { "Lost nothing: " } (visible(&faithful.join(", "))) "." }
         }
         @for row in wrong {
             p { strong { (visible(&row.contender)) " (" (visible(row.runtime.name())) ")" }
-                " gave wrong data in " (thousands(row.wrong_documents)) " of " (thousands(report.input.documents)) " documents." }
+                " returned wrong data in " (thousands(row.wrong_documents)) " of " (thousands(report.input.documents)) " documents." }
         }
         @if !table.rows.is_empty() { (table.html("c-fidelity")) }
         @if !formats.rows.is_empty() {
-            p { "These differences are the formats' own: the nearest that the format can hold was written, for every library alike." }
+            p { "These differences come from the formats: the nearest value that the format can represent was written, for every library." }
             (formats.html("c-formats"))
         }
         @if !failed.is_empty() {
@@ -78,7 +77,7 @@ pub fn fidelity(report: &Report) -> Option<Section> {
             } }
         }
     };
-    Section::new("fidelity", "What was kept", body)
+    Section::new("fidelity", "Fidelity", body)
 }
 
 fn difference(row: &Row, loss: &Loss, word: &str, tone: Tone) -> Vec<Cell> {
@@ -97,8 +96,8 @@ fn example(loss: &Loss) -> [Cell; 3] {
     match loss.examples.first() {
         Some(example) => [
             Cell::code(&example.path).below(format!("document {}", thousands(example.document))),
-            side(&example.before, "was not there"),
-            side(&example.after, "is gone"),
+            side(&example.before, "absent"),
+            side(&example.after, "missing"),
         ],
         None => [Cell::none(), Cell::none(), Cell::none()],
     }
@@ -115,19 +114,18 @@ pub fn safety(report: &Report) -> Option<Section> {
     if rows.is_empty() {
         return None;
     }
-    let columns = ["library", "runtime", "runs code", "hostile documents", "limits by default"];
-    let mut table =
-        Table::new("Bytes of strangers", columns.into_iter().map(Column::text).collect());
+    let columns = ["library", "runtime", "runs code", "hostile documents", "default limits"];
+    let mut table = Table::new("Untrusted input", columns.into_iter().map(Column::text).collect());
     let columns = vec![
         Column::text("library"),
         Column::text("runtime"),
         Column::text("document"),
-        Column::number("its size"),
+        Column::number("size"),
         Column::text("outcome"),
         Column::number("memory"),
-        Column::text("in words"),
+        Column::text("details"),
     ];
-    let mut bombs = Table::new("Small documents that ask for much", columns);
+    let mut bombs = Table::new("Small documents that demand a lot", columns);
     for row in &rows {
         table.push(risk(row));
         for bomb in row.safety.iter().flat_map(|safety| &safety.bombs) {
@@ -148,7 +146,7 @@ pub fn safety(report: &Report) -> Option<Section> {
         }
     }
     let body = html! {
-        p { "Tried out in a child process with bounds on time and memory, in an empty folder: a payload that would leave a mark if the library ran it, and small documents that ask for much." }
+        p { "Each test runs in a child process with limits on time and memory, in an empty folder: a payload that would leave a mark if the library ran it, and small documents that demand a lot." }
         (table.html("c-safety"))
         @if !bombs.rows.is_empty() { (bombs.without_empty_columns().html("c-bombs")) }
     };
@@ -160,15 +158,17 @@ fn risk(row: &Row) -> Vec<Cell> {
     let reach = row.safety.as_ref().map_or(Reach::Data, |safety| safety.reach);
     let runs = match row.safety.as_ref().map(|safety| (safety.runs_code, &safety.proof)) {
         Some((Some(false) | None, proof)) if reach == Reach::Methods => {
-            Cell::text("methods of classes that it names").tone(Tone::Care).below(proof)
+            Cell::text("methods of classes it names").tone(Tone::Care).below(proof)
         }
         Some((Some(false) | None, proof)) if reach == Reach::Objects => {
             Cell::text("no, but makes objects").tone(Tone::Care).below(proof)
         }
         Some((Some(true), proof)) => Cell::text("yes").tone(Tone::Bad).below(proof),
         Some((Some(false), proof)) => Cell::text("no").tone(Tone::Good).below(proof),
-        Some((None, proof)) => Cell::text("has no means to").tone(Tone::Good).below(proof),
-        None => Cell::text("not tried"),
+        Some((None, proof)) => {
+            Cell::text("impossible in this format").tone(Tone::Good).below(proof)
+        }
+        None => Cell::text("not tested"),
     };
     let runs = match &row.unsafe_because {
         Some(reason) => runs.tag("unsafe", Tone::Bad).also(reason),
@@ -185,7 +185,7 @@ fn withstood(safety: Option<&Safety>) -> Cell {
     let is_well =
         |outcome: BombOutcome| matches!(outcome, BombOutcome::Refused | BombOutcome::Decoded);
     let well = bombs.iter().filter(|bomb| is_well(bomb.outcome)).count();
-    let text = format!("{well} of {} withstood", bombs.len());
+    let text = format!("withstood {well} of {}", bombs.len());
     let failed: Vec<String> = bombs
         .iter()
         .filter(|bomb| !is_well(bomb.outcome))
@@ -202,6 +202,6 @@ pub fn outcome(outcome: BombOutcome) -> (&'static str, Tone) {
         BombOutcome::Decoded => ("decoded without harm", Tone::Good),
         BombOutcome::OutOfMemory => ("took too much memory", Tone::Bad),
         BombOutcome::OutOfTime => ("took too long", Tone::Bad),
-        BombOutcome::Crashed => ("the process died", Tone::Bad),
+        BombOutcome::Crashed => ("crashed the process", Tone::Bad),
     }
 }

@@ -151,7 +151,7 @@ fn tables(report: &Report, groups: &[Group], width_max: usize, spacing: Spacing)
         groups.iter().zip(&shown).map(|(group, rows)| group.rows.len() - rows.len()).sum();
     if !spacing.each && hidden > 0 {
         let mut line = Line::of(" …", Style::Faint);
-        line.push_to(layout.end, format!("({hidden} more in all: --full)"), Style::Faint);
+        line.push_to(layout.end, format!("({hidden} more: --full)"), Style::Faint);
         lines.push(line);
     }
     lines

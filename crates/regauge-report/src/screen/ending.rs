@@ -74,7 +74,7 @@ fn missing(report: &Report, names_max: usize) -> Option<String> {
         return None;
     }
     let names_max = names_max.saturating_sub(2).div_ceil(2).max(1);
-    Some(format!("Not installed: {}; get them with --setup", listed(&names, names_max)))
+    Some(format!("Not installed: {}; --setup installs them", listed(&names, names_max)))
 }
 
 fn notes(report: &Report) -> Vec<String> {
@@ -83,8 +83,8 @@ fn notes(report: &Report) -> Vec<String> {
         && share < 0.9
     {
         notes.push(format!(
-            "The machine was quiet for {:.0}% of the samples; the estimates are made of those \
-             where they suffice.",
+            "The machine was quiet for {:.0}% of the samples; estimates use only those if there \
+             are enough.",
             share * 100.0
         ));
     }

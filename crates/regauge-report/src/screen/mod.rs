@@ -132,11 +132,11 @@ fn counts(report: &Report) -> String {
 fn remarks(report: &Report) -> Vec<String> {
     let (mut list, method) = (Vec::new(), &report.method);
     if report.interrupted {
-        list.push("Stopped before its end: this is what was measured until then.".to_owned());
+        list.push("Interrupted: these are the results so far.".to_owned());
     }
     if let Some(part) = &method.part {
         list.push(format!(
-            "Timed on {} of the {} elements of {}, {:.0}% of the file; sizes and checks are of \
+            "Timed on {} of the {} elements of {}, {:.0}% of the file; sizes and checks cover \
              all.",
             thousands(part.elements),
             thousands(part.of),
@@ -146,7 +146,7 @@ fn remarks(report: &Report) -> Vec<String> {
     }
     if method.every > 1 && report.rows.iter().any(regauge_measure::report::Row::is_timed) {
         list.push(format!(
-            "Timed on {} of them, evenly spread; sizes and checks are of all.",
+            "Timed on {} of them, evenly spread; sizes and checks cover all.",
             thousands(method.timed_documents)
         ));
     }
