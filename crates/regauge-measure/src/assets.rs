@@ -1,11 +1,11 @@
-//! The files of `lab/contenders`, `lab/runners` and `lab/suites`, carried in the binary.
+//! Embeds the files of `lab/contenders`, `lab/runners` and `lab/suites` in the binary.
 
 use std::io;
 use std::path::Path;
 
 include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
-/// The text of one carried file, named by its path below `lab/`.
+/// Returns the text of one carried file, named by its path below `lab/`.
 pub(crate) fn text(name: &str) -> Option<&'static str> {
     FILES.iter().find(|(path, _)| *path == name).map(|(_, text)| *text)
 }

@@ -1,5 +1,5 @@
-//! Correctness before speed: what a contender makes of the reference bytes, read back by regauge
-//! and compared with the original.
+//! Checks correctness before speed: regauge reads a contender's output for the reference bytes back
+//! and compares it with the original.
 
 use std::fs::File;
 use std::io::Read;
@@ -36,7 +36,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Of a contender that could not be started.
+    /// Returns the result for a contender that could not be started.
     pub(crate) fn hindered(hindrance: &Hindrance) -> Outcome {
         match hindrance {
             Hindrance::Missing(why) => Outcome::Missing(why.clone()),
@@ -89,8 +89,8 @@ pub(crate) struct Load {
     pub spans: Option<PathBuf>,
 }
 
-/// What a contender is to load; for a format that only its runtime writes, a process of its own
-/// writes it first.
+/// Returns the file that a contender loads. A format that only its runtime writes is written first,
+/// by a separate process.
 pub(crate) fn load_for(
     contender: &Contender,
     launch: &Launch,
@@ -116,7 +116,7 @@ pub(crate) fn load_for(
     Ok(Load { path: out, spans })
 }
 
-/// The file of spans that a runner writes beside its output.
+/// Returns the file of spans that a runner writes beside its output.
 fn beside(out: &Path) -> PathBuf {
     let mut name = out.as_os_str().to_owned();
     name.push(".spans");
@@ -253,8 +253,8 @@ const LEAST: Duration = Duration::from_millis(100);
 /// Samples while a compiler works are about this long.
 const COMPILED_IN: Duration = Duration::from_millis(20);
 
-/// Has a process decode and encode for a while, so that its runtime compiles what it does. That
-/// takes no time of the race: it is done here, on all cores.
+/// Lets a process decode and encode for a while, so that its runtime compiles the code. This takes
+/// no time from the race: it is done here, on all cores.
 fn compile(process: &mut Process, each: Duration, patience: Duration) -> Result<(), Trouble> {
     for op in [Op::Decode, Op::Encode].into_iter().filter(|_| each > Duration::ZERO) {
         if op == Op::Encode {
@@ -273,7 +273,7 @@ fn compile(process: &mut Process, each: Duration, patience: Duration) -> Result<
     Ok(())
 }
 
-/// A difference as reports have it.
+/// Returns a difference as reports show it.
 pub(crate) fn told_change(change: &Change) -> Loss {
     Loss {
         kind: change.kind.name().to_owned(),
@@ -327,8 +327,8 @@ fn compare(
     }
 }
 
-/// What a reader of YAML 1.2 takes for something else in the output of a library that follows 1.1:
-/// its text `1e3`, which stands plain, is a number there.
+/// Finds text that a YAML 1.2 reader misreads in the output of a library that follows YAML 1.1: its
+/// plain text `1e3` is a number there.
 fn read_otherwise(original: &Bytes, copy: &Path, marc: bool) -> Option<Loss> {
     let mut options = reference::options(original.format);
     // Text like `3E4415` is a number that is no double.
@@ -348,7 +348,7 @@ fn read_otherwise(original: &Bytes, copy: &Path, marc: bool) -> Option<Loss> {
     Some(Loss { kind, count, examples: first.examples })
 }
 
-/// The size of `two`, and whether both files hold the same bytes.
+/// Returns the size of `two`, and whether the files are identical.
 fn same_bytes(one: &Path, two: &Path) -> Result<(u64, bool), Error> {
     let size = |path: &Path| std::fs::metadata(path).map_err(Error::io("read", path));
     let (first, second) = (size(one)?.len(), size(two)?.len());
@@ -370,7 +370,7 @@ fn same_bytes(one: &Path, two: &Path) -> Result<(u64, bool), Error> {
     }
 }
 
-/// The size of a file after gzip -6.
+/// Returns the size of a file after gzip -6.
 pub(crate) fn gzip_bytes(path: &Path) -> Result<u64, Error> {
     let mut file = File::open(path).map_err(Error::io("read", path))?;
     let mut encoder = GzEncoder::new(Counter(0), Compression::new(6));

@@ -1,4 +1,4 @@
-//! The tables of contenders: which columns there are, and which of them a terminal has room for.
+//! Builds the tables of contenders: which columns there are, and which of them fit a terminal.
 
 use std::fmt::Write as _;
 
@@ -77,7 +77,7 @@ impl Column {
         }
     }
 
-    /// Text may be broken into lines; a figure may not.
+    /// Returns whether cells may wrap: text may, figures may not.
     fn is_text(self) -> bool {
         matches!(self, Column::Library | Column::Lost)
     }
@@ -153,7 +153,7 @@ pub(crate) fn group(
     }
 }
 
-/// A table of these columns.
+/// Returns a table of these columns.
 fn columns(list: &[Column], rows: &[&Row], layout: Layout) -> Table {
     let header: Vec<&str> = list.iter().map(|column| column.head()).collect();
     let mut table = table(layout, &header);
@@ -173,8 +173,7 @@ fn columns(list: &[Column], rows: &[&Row], layout: Layout) -> Table {
     table
 }
 
-/// How wide a table must be. Text gives way to the figures, down to so many characters: below, it
-/// is no table.
+/// Returns the minimum width of a table. Text columns shrink before figures, down to a minimum.
 fn width_of(list: &[Column], rows: &[&Row]) -> usize {
     const TEXT_MIN: usize = 14;
     let widest = |column: &Column| {

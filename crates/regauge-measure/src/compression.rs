@@ -1,8 +1,8 @@
-//! The reference bytes compressed as a file or a wire would have them, with times: gzip -6,
-//! zstd -3 and lz4, each in this process, on one thread.
+//! Compresses the reference bytes as a file or a wire would have them, and times it: gzip -6, zstd
+//! -3 and lz4, all in this process, on one thread.
 //!
-//! All bytes of a reference are one stream. Buffers are kept between passes, so that the system's
-//! work of giving memory is not counted again and again.
+//! All bytes of a reference are one stream. Buffers are kept between passes, so that the cost of
+//! allocating memory is not counted repeatedly.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -83,8 +83,8 @@ struct Job<'b> {
     decompress_ns: Vec<f64>,
 }
 
-/// Compresses every reference with every codec, again and again in shuffled rounds while `budget`
-/// lasts (each once in any case). Gives a list for each reference, in their order.
+/// Compresses every reference with every codec, repeatedly in shuffled rounds until `budget` runs
+/// out (each at least once). Returns a list for each reference, in their order.
 ///
 /// # Errors
 /// `Io`, when a reference cannot be read, or does not come back as it was.
@@ -152,8 +152,8 @@ pub(crate) fn measure(
     Ok(lists)
 }
 
-/// From the compression of a part to that of the whole: times and sizes by the bytes, and the size
-/// after gzip as it was found.
+/// Scales the compression of a part to the whole: times and sizes in proportion to the bytes, but
+/// the measured size after gzip.
 pub(crate) fn of_the_whole(
     lists: &mut [Vec<Compression>],
     part: &References,

@@ -1,7 +1,7 @@
-//! What takes part: native codecs in this binary, and adapter files for other runtimes.
+//! Describes what takes part: native codecs in this binary, and adapter files for other runtimes.
 //!
-//! An adapter names itself in comment lines at its top, `# key: value`, so that it can be listed
-//! without running it (and without its interpreter). docs/contenders.md lists the keys.
+//! An adapter describes itself in comment lines at the top, `# key: value`, so that it can be
+//! listed without running it or its interpreter. docs/contenders.md lists the keys.
 
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,7 @@ impl Wire {
         ("pickle-5", Wire::Pickle5),
     ];
 
-    /// The name as adapters write it.
+    /// Returns the name that adapters use.
     #[must_use]
     pub fn name(self) -> &'static str {
         if let Wire::Own(name) = self {
@@ -86,7 +86,7 @@ pub enum Gives {
 }
 
 impl Gives {
-    /// As an adapter's head writes it.
+    /// Returns the name that an adapter's head uses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -96,7 +96,7 @@ impl Gives {
         }
     }
 
-    /// For people: "plain values".
+    /// Returns the name for people: "plain values".
     #[must_use]
     pub fn what(self) -> &'static str {
         match self {
@@ -345,13 +345,13 @@ impl Contender {
     }
 }
 
-/// Every contender that the binary knows, native ones first, then in order of their files.
+/// Returns every contender that the binary knows, native ones first, then in order of their files.
 #[must_use]
 pub fn all() -> Vec<Contender> {
     with(runtime::carried())
 }
 
-/// Every contender that the binary knows and that one of these runners can run.
+/// Returns every contender that the binary knows and one of these runners can run.
 pub(crate) fn with(runners: &[RunnerFile]) -> Vec<Contender> {
     let mut list: Vec<Contender> = crate::native::LIST.iter().map(Contender::native).collect();
     for (path, text) in assets::FILES {
@@ -366,7 +366,7 @@ pub(crate) fn with(runners: &[RunnerFile]) -> Vec<Contender> {
     list
 }
 
-/// Those whose library comes with its runtime.
+/// Returns the contenders whose library comes with its runtime.
 pub(crate) fn bundled(list: &[Contender]) -> Vec<(Runtime, String)> {
     list.iter()
         .filter(|one| one.install.starts_with("comes with"))

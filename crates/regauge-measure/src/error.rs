@@ -1,4 +1,5 @@
-//! What ends a whole measurement. Trouble of one contender does not: it is told in the report.
+//! Errors that end a whole measurement. Trouble with one contender does not; it goes into the
+//! report.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// For `map_err` on file operations.
+    /// Returns a function for `map_err` on file operations.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         move |source| Error::Io { action, path: path.to_path_buf(), source }
     }

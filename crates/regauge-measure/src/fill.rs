@@ -1,4 +1,4 @@
-//! The report's rows, from what checks and race found.
+//! Fills the report's rows from the results of checks and race.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::sampler::{self, Runner};
 use crate::summary::{self, Moments};
 use crate::verdict::Untimed;
 
-/// The sizes: regauge's references, and those that a runtime wrote itself.
+/// Adds the sizes: of regauge's references, and of those that a runtime wrote itself.
 pub(crate) fn report_references(
     references: &References,
     gzip: &[(String, u64)],
@@ -169,7 +169,8 @@ fn note_processor_time(report: &mut Report) {
 /// others' samples say, it is far behind.
 const LATE: f64 = 3.0;
 
-/// One that was stopped before it answered takes at least the time that it was given.
+/// Reports a contender that was stopped before it answered: it takes at least the time that it was
+/// given.
 fn leave_late(report: &mut Report, place: usize, after: Duration) -> Untimed {
     let row = &report.rows[place];
     let best = report
@@ -193,7 +194,7 @@ pub(crate) fn no_times(row: &Row, why: String, is_ruled_out: bool) -> Untimed {
     Untimed { runtime: row.runtime, gives: row.gives, told }
 }
 
-/// The row of a contender of which nothing is known yet.
+/// Returns the row of a contender about which nothing is known yet.
 fn blank(contender: &Contender, references: &References) -> Row {
     let own = || contender.wire.name().to_owned();
     let format = match references.of(contender.wire) {

@@ -1,5 +1,6 @@
-//! Large data is checked and timed on a part. The first of each runtime for each use is then checked
-//! on the whole, and decodes and encodes it once. Where there was no time for that, a note says so.
+//! Checks the winners on large data, which is otherwise checked and timed on a part. The first of
+//! each runtime for each use is checked on the whole, and decodes and encodes it once. If there was
+//! no time for that, a note says so.
 
 use std::time::{Duration, Instant};
 
@@ -106,7 +107,7 @@ impl Finals<'_> {
         report.rows.iter_mut().find(|row| row.runtime == one.runtime && row.contender == one.name)
     }
 
-    /// What a library wrote of the part, as long against the whole as against the part.
+    /// Scales the output of a library from the part to the whole.
     fn enlarge(&self, report: &mut Report) {
         let size = |references: &References, format: &str| {
             let same = references.list.iter().find(|one| one.name() == format);
@@ -121,7 +122,7 @@ impl Finals<'_> {
     }
 }
 
-/// What came of the whole for one row; what it falls by, if it does.
+/// Updates a row with the result for the whole file; returns why it fails, if it does.
 fn settle(row: &mut Row, outcome: Outcome) -> Option<Untimed> {
     let (why, is_ruled_out) = match outcome {
         Outcome::Compared(compared) if compared.wrong.is_empty() => {

@@ -1,4 +1,4 @@
-//! How each contender is started; and its translation before, where its language needs one.
+//! Prepares how each contender is started, and compiles it first if its language needs that.
 
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -23,7 +23,7 @@ pub(crate) struct Translation<'r> {
 }
 
 impl Translation<'_> {
-    /// Translates it, unless that was done.
+    /// Compiles the adapter, unless that was done already.
     pub(crate) fn make(&self) -> Result<(), Hindrance> {
         if self.places.built.exists() {
             return Ok(());
@@ -32,8 +32,8 @@ impl Translation<'_> {
     }
 }
 
-/// How each contender is started, and what has to be translated before. One that cannot be is given
-/// its [`Hindrance`].
+/// Returns how each contender is started, and what has to be compiled first. A contender that
+/// cannot be started gets a [`Hindrance`].
 pub(crate) fn all<'r>(
     options: &Options,
     runners: &'r [RunnerFile],
@@ -91,8 +91,8 @@ pub(crate) fn all<'r>(
     (launches, translations)
 }
 
-/// Translates the carried adapters of a runtime, as many at a time as there are cores, for the
-/// libraries that are in this folder of the set-up. Gives the names of those that cannot be, and why.
+/// Compiles the built-in adapters of a runtime, one per core at a time, for the libraries in this
+/// set-up folder. Returns the names of those that cannot be compiled, and why.
 pub(crate) fn translate_all(
     runtime: Runtime,
     folder: &Path,
@@ -112,7 +112,8 @@ pub(crate) fn translate_all(
     Ok(failed.into_iter().flatten().collect())
 }
 
-/// The interpreter that the user named for a runtime: a command, or a file, found from here.
+/// Returns the interpreter that the user named for a runtime: a command, or a file relative to the
+/// working directory.
 pub(crate) fn given(options: &Options, runtime: Runtime) -> Option<PathBuf> {
     let short = match runtime.id() {
         "python" => &options.python,
@@ -126,9 +127,9 @@ pub(crate) fn given(options: &Options, runtime: Runtime) -> Option<PathBuf> {
     Some(found.unwrap_or_else(|| named.clone()))
 }
 
-/// Where the translation of an adapter is kept: in the folder of the set-up, else in the cache,
-/// named by all that went into it and by the translator, so that the next run finds it; in the work
-/// folder, where there is neither.
+/// Returns where the compiled adapter is kept: in the set-up folder, otherwise in the cache, under
+/// a name that covers all inputs and the compiler, so that the next run finds it; in the work
+/// folder if there is neither.
 fn built_folder(
     options: &Options,
     runner: &RunnerFile,
@@ -156,7 +157,7 @@ fn built_folder(
     kept.join("built").join(format!("{}-{:016x}", runner.runtime.id(), hash.finish()))
 }
 
-/// Which translator it is: another JDK is another file, or one of another time.
+/// Identifies the compiler: another JDK is another file, or a file with another modification time.
 fn translator(runner: &RunnerFile, places: &Places) -> Option<(PathBuf, Option<SystemTime>)> {
     let program = runner.build(places)?.program;
     let path = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
@@ -167,7 +168,8 @@ fn translator(runner: &RunnerFile, places: &Places) -> Option<(PathBuf, Option<S
     Some((path, modified))
 }
 
-/// Translates one adapter, into a folder beside its place: what is in its place is whole.
+/// Compiles one adapter into a temporary folder and moves it into place, so that what is in place
+/// is complete.
 pub(crate) fn build(runner: &RunnerFile, places: &Places) -> Result<(), Hindrance> {
     let broken = |error: std::io::Error| Hindrance::Broken(error.to_string());
     let parent = places.built.parent().unwrap_or(Path::new("."));

@@ -1,4 +1,4 @@
-//! The machine that the figures belong to.
+//! Describes the machine that the figures belong to.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The machine that we are on. What the system does not tell is left open.
+    /// Describes this machine. Fields that the system does not report stay empty.
     #[must_use]
     pub fn here() -> Machine {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
@@ -43,8 +43,8 @@ impl Machine {
     }
 }
 
-/// An amount of memory in bytes by its name in `/proc/meminfo`, where the system has that:
-/// `MemAvailable:` is what processes could still take.
+/// Returns a value from `/proc/meminfo` in bytes, if the system has that file: `MemAvailable:` is
+/// what processes can still allocate.
 pub(crate) fn memory(name: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;

@@ -1,4 +1,4 @@
-//! What to say to a name that no contender has.
+//! Suggests a name when no contender has the one given.
 
 /// Returns the message for a choice that leaves no contender: the nearest name, and all names.
 pub(crate) fn no_contender(wanted: &[String], mut known: Vec<String>) -> String {

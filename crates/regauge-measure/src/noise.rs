@@ -1,9 +1,9 @@
-//! Quiet moments: a short fixed piece of work is timed before and after every sample.
+//! Detects quiet moments: a short fixed piece of work is timed before and after every sample.
 //!
-//! A machine that is shared is not slow all the time: a neighbour on the same core comes and goes.
-//! A sample counts for the estimate when the probes on both sides of it took about as long as the
-//! machine's best. There is no gate: what noise leaves widens the intervals, and a tenfold
-//! difference stays one.
+//! A shared machine is not slow all the time: a neighbour on the same core comes and goes. A sample
+//! counts for the estimate if the probes on both sides took about as long as the machine's best.
+//! Nothing is rejected outright: remaining noise widens the intervals, and a tenfold difference
+//! stays one.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -21,8 +21,8 @@ pub(crate) const HARDLY: f64 = 0.10;
 /// Fewer probes say nothing.
 const PROBES_MIN: usize = 5;
 
-/// The fixed work: 100,000 dependent steps over a table of 32 KB, about a quarter of a millisecond.
-/// It uses the processor and its first cache, and allocates nothing.
+/// Does the fixed work: 100,000 dependent steps over a 32 KB table, about a quarter of a
+/// millisecond. It uses the processor and its L1 cache, and allocates nothing.
 pub(crate) fn work() -> Duration {
     const STEPS: u64 = 100_000;
     let mut table = [0_u64; 4096];
@@ -38,7 +38,7 @@ pub(crate) fn work() -> Duration {
     began.elapsed()
 }
 
-/// The machine's best time for the probe; 0 without any.
+/// Returns the machine's best time for the probe; 0 without any.
 pub(crate) fn best(probes_ns: &[f64]) -> f64 {
     let mut sorted = probes_ns.to_vec();
     let place = (sorted.len() as f64 * BEST) as usize;
@@ -48,12 +48,12 @@ pub(crate) fn best(probes_ns: &[f64]) -> f64 {
     *sorted.select_nth_unstable_by(place, f64::total_cmp).1
 }
 
-/// Whether a sample was quiet, by the probes before and after it.
+/// Returns whether a sample was quiet, by the probes before and after it.
 pub(crate) fn is_quiet(around: [f64; 2], best: f64) -> bool {
     around.iter().all(|probe| *probe <= NEAR * best)
 }
 
-/// What the probes say; `quiet_share` is that of all samples.
+/// Summarises the probes; `quiet_share` covers all samples.
 pub(crate) fn told(probes_ns: Vec<f64>, quiet_share: Option<f64>) -> Option<Noise> {
     (probes_ns.len() >= PROBES_MIN).then(|| Noise {
         spread: stats::spread(&probes_ns),

@@ -1,4 +1,4 @@
-//! What a caller says to the engine, and hears from it on the way.
+//! Options that a caller passes to the engine, and the progress it reports.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -149,12 +149,12 @@ impl Options {
         }
     }
 
-    /// Whether the caller wants an end.
+    /// Returns whether the caller wants an end.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// A quick look: within 15 seconds, shorter samples and warm-ups.
+    /// Switches to a quick look: within 15 seconds, with shorter samples and warm-ups.
     pub fn make_quick(&mut self) {
         self.budget = Duration::from_millis(14_800);
         self.usual_first = true;
@@ -193,7 +193,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// What is being done, for people.
+    /// Returns the name of the stage, for people.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -213,15 +213,16 @@ impl Stage {
 
 /// Is told how far the run is. Nothing else in the engine speaks to people.
 pub trait Progress {
-    /// A stage of so many steps begins.
+    /// Called when a stage with this many steps begins.
     fn begin(&mut self, stage: Stage, steps: u64);
-    /// A step is done or begins; `what` names it, or is empty.
+    /// Called when a step ends or begins; `what` names it, or is empty.
     fn step(&mut self, what: &str);
-    /// What is being worked on, between two steps.
+    /// Called between two steps with what is being worked on.
     fn name(&mut self, _what: &str) {}
-    /// Who is ahead in a group at the moment, with its time to decode and encode, in nanoseconds.
+    /// Called with the current leader of a group, and its time to decode and encode, in
+    /// nanoseconds.
     fn leader(&mut self, _runtime: Runtime, _gives: Gives, _name: &str, _total_ns: f64) {}
-    /// How long the run will take from here, at most.
+    /// Called with the longest time that the rest of the run may take.
     fn left(&mut self, _time: Duration) {}
 }
 

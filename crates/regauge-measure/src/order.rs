@@ -1,5 +1,5 @@
-//! Who takes part, and in what order: the first are checked and timed in any case, the last where
-//! there is time.
+//! Decides which contenders take part, and in what order: the first are checked and timed in any
+//! case, the last if there is time.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::reference::{Files, References, Shape};
 use crate::runtime::{Places, RunnerFile, Runtime};
 use crate::setup;
 
-/// The contenders that can take part in this shape of data and that the user wants.
+/// Returns the contenders that support this kind of data and that the user wants.
 pub(crate) fn chosen(
     options: &Options,
     runners: &[RunnerFile],
@@ -100,13 +100,13 @@ pub(crate) fn is_published(one: &Contender, published: &[String]) -> bool {
     published.iter().any(|published| published.eq_ignore_ascii_case(&name))
 }
 
-/// Whether it reads the format of one of the input's files.
+/// Returns whether it reads the format of one of the input's files.
 fn is_own(one: &Contender, own: &[&str]) -> bool {
     own.iter().any(|format| family(format) == family(one.wire.name()))
 }
 
-/// What one library reads alike: a line of NDJSON is JSON, and so is a record of MARC-in-JSON; the
-/// protocols of pickle have one reader.
+/// Returns the family of a format, which one library reads alike: a line of NDJSON is JSON, as is a
+/// MARC-in-JSON record; all protocols of pickle have one reader.
 pub(crate) fn family(format: &str) -> &str {
     match format {
         "ndjson" | "marc-json" => "json",
@@ -166,8 +166,8 @@ fn leave_out_called(list: &mut Vec<Contender>, references: &mut References) -> R
     error.map_or(Ok(()), Err)
 }
 
-/// Whether `runtime/what it gives` or `runtime/name` is in the list. A user's own adapter is
-/// wherever it is named.
+/// Returns whether `runtime/what it gives` or `runtime/name` is in the list. A user's own adapter
+/// is wherever it is named.
 fn takes_part(contender: &Contender, list: &[String]) -> bool {
     let is_one = |what: &str| {
         let name = format!("{}/{what}", contender.runtime.name());
@@ -191,7 +191,7 @@ fn is_named(contender: &Contender, part: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The names of one runtime, in their order.
+    /// Returns the names of one runtime, in their order.
     fn ordered(own: &[&str], published: &[&str]) -> Vec<(String, bool, bool)> {
         let mut list = contender::all();
         for one in &mut list {

@@ -1,4 +1,4 @@
-//! The same work for each of a list, on several threads.
+//! Does the same work for each item of a list, on several threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

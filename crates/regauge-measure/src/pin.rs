@@ -1,9 +1,9 @@
-//! One core for the contenders, where the system allows it.
+//! Pins contenders to one core, if the system allows it.
 //!
-//! A process that moves from core to core loses its caches on the way; on one core it cannot. A
-//! runtime with threads of its own (the compilers and collectors of the JVM and of Node) gets all
-//! cores for them, as in use: on one, its compiler would take the time of the code that it compiles.
-//! Only the thread that does the work is bound then. Such a runtime shows by its threads,
+//! A process that moves between cores loses its caches; on one core it cannot. A runtime with
+//! threads of its own (the compilers and collectors of the JVM and of Node) may use all cores for
+//! them, as in production: on one core, its compiler would take time from the code that it
+//! compiles. Then only the working thread is pinned. Such a runtime is recognised by its threads,
 //! which are counted after its first answer.
 
 use std::time::Duration;
@@ -25,7 +25,8 @@ pub(crate) struct Core {
 
 #[cfg(target_os = "linux")]
 impl Core {
-    /// The core on which the probe is fastest; nothing where there is no choice, or none allowed.
+    /// Returns the core on which the probe is fastest, or nothing if there is no choice or pinning
+    /// is not allowed.
     pub(crate) fn quietest(probe: fn() -> Duration) -> Option<Core> {
         let all = rustix::thread::sched_getaffinity(None).ok()?;
         let cores = (0..rustix::thread::CpuSet::MAX_CPU).filter(|number| all.is_set(*number));
@@ -65,8 +66,8 @@ impl Core {
         done
     }
 
-    /// Binds a process to the core, and says whether all of it is: of one that has threads of its
-    /// own only the thread that does the work.
+    /// Pins a process to the core, and returns whether all of it is pinned: if it has threads of
+    /// its own, only the working thread is.
     pub(crate) fn pin_process(&self, id: u32) -> bool {
         let Ok(tasks) = std::fs::read_dir(format!("/proc/{id}/task")) else { return false };
         let threads: Vec<i32> =
@@ -86,8 +87,8 @@ impl Core {
     }
 }
 
-/// The thread that does the work: of those that are named like the process, the one that has used
-/// most of the processor. Compilers and collectors have names of their own, or have done less.
+/// Finds the working thread: of the threads named like the process, the one with the most processor
+/// time. Compilers and collectors have other names, or have used less.
 #[cfg(target_os = "linux")]
 fn worker(id: u32, threads: &[i32]) -> Option<i32> {
     let stat = |thread: i32| std::fs::read_to_string(format!("/proc/{id}/task/{thread}/stat")).ok();
@@ -123,7 +124,7 @@ impl Core {
 }
 
 impl Core {
-    /// Its number, as the system counts.
+    /// Returns its number in the system.
     pub(crate) fn number(&self) -> usize {
         self.number
     }
@@ -188,7 +189,7 @@ mod tests {
         assert_ne!(waiting, working);
     }
 
-    /// The cores that another thread of a process may use.
+    /// Returns the cores that another thread of a process may use.
     fn waiting_thread(id: u32) -> String {
         let tasks = std::fs::read_dir(format!("/proc/{id}/task")).unwrap();
         let mut ids = tasks.map(|task| task.unwrap().file_name().into_string().unwrap());

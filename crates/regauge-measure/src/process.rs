@@ -1,7 +1,7 @@
-//! One contender's process: started, asked with a time limit, weighed from outside, stopped.
+//! Manages one contender's process: started, asked with a timeout, measured from outside, stopped.
 //!
-//! Nothing that a contender does may end the run: it may be absent, raise, print, hang, die.
-//! Each is a [`Trouble`] with words for the report.
+//! Nothing that a contender does may end the run: it may be absent, raise, print, hang or die. Each
+//! is a [`Trouble`] with wording for the report.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -84,7 +84,7 @@ impl Process {
         Process::spawn(launch, patience, false)
     }
 
-    /// The same in a process group of its own, so that whatever it starts ends with it.
+    /// Starts it in its own process group, so that whatever it starts ends with it.
     pub(crate) fn start_apart(
         launch: &Launch,
         patience: Duration,
@@ -189,8 +189,8 @@ impl Process {
         }
     }
 
-    /// The same, while `watch` is asked every few milliseconds whether the process may go on; if
-    /// not, it is stopped, and has died.
+    /// Asks, and calls `watch` every few milliseconds to decide whether the process may continue;
+    /// if not, it is killed.
     pub(crate) fn ask_watched<T: DeserializeOwned>(
         &mut self,
         command: &Command,
@@ -226,19 +226,19 @@ impl Process {
         }
     }
 
-    /// The number of the process.
+    /// Returns the number of the process.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Lets the highest memory so far be what it is now, where the system can (Linux).
+    /// Resets the memory peak to the current value, if the system can (Linux).
     pub(crate) fn forget_peak(&self) {
         // 5 resets VmHWM (proc(5)). Where it cannot, the peak of the start stays in.
         let _ = std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5");
     }
 
-    /// What the memory of the process is now, in bytes: (resident, highest resident so far).
-    /// `None` where the system does not tell (elsewhere than on Linux).
+    /// Returns the current memory of the process in bytes: (resident, peak resident). `None` if the
+    /// system does not report it (other than Linux).
     pub(crate) fn memory(&self) -> Option<(u64, u64)> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let field = |name: &str| -> Option<u64> {
@@ -254,7 +254,7 @@ impl Process {
         self.stop_within(Duration::from_secs(1));
     }
 
-    /// The same with more time, for one that has to put away what it has made.
+    /// Stops it with more time, for one that has to clean up.
     pub(crate) fn stop_within(mut self, limit: Duration) {
         if let Some(mut pipe) = self.commands.take() {
             // A contender that is gone already needs no goodbye.
@@ -280,7 +280,7 @@ impl Process {
         let _ = self.child.kill();
     }
 
-    /// How it ended, and the last that it said.
+    /// Returns how it ended, and its last output.
     fn post_mortem(&mut self) -> Trouble {
         self.kill();
         let status = self.child.wait();
@@ -373,7 +373,8 @@ fn keep_tail(mut errors: impl Read, kept: &Mutex<Vec<u8>>) {
     }
 }
 
-/// Messages of libraries may quote whole documents: the first line, and 300 characters of it.
+/// Shortens a message to its first line and 300 characters: libraries' messages may quote whole
+/// documents.
 pub(crate) fn shortened(text: &str) -> String {
     let line = text.lines().next().unwrap_or("");
     // What a library quotes of the data must not steer the terminal.

@@ -1,4 +1,4 @@
-//! Contenders that misbehave in each way that one can: the shell plays them.
+//! Contenders that misbehave in every possible way, played by the shell.
 
 use super::*;
 

@@ -1,7 +1,7 @@
-//! What the parent and a runner say to each other: one line of JSON each, over pipes.
+//! The protocol between the parent and a runner: one line of JSON per message, over pipes.
 //!
-//! The runner speaks first ([`Hello`]); then every [`Command`] gets one [`Answer`]. The runners
-//! of other languages are `lab/runners/*`; a change here is a change there.
+//! The runner speaks first ([`Hello`]); then every [`Command`] gets one [`Answer`]. The runners for
+//! other languages are `lab/runners/*`; if you change the protocol here, change them, too.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// The word for people: "decode", "encode".
+    /// Returns the word for people: "decode", "encode".
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

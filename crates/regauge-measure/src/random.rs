@@ -43,18 +43,19 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which must not be 0. The bias of the multiplication is below
-    /// bound / 2^64: nothing for lists of samples.
+    /// Returns a number below `bound`, which must not be 0. The bias of the multiplication is below
+    /// bound / 2^64: negligible for lists of samples.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
-    /// A number from 0 to 1, neither of them.
+    /// Returns a number between 0 and 1, exclusive.
     pub(crate) fn unit(&mut self) -> f64 {
         ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
     }
 
-    /// A normal deviate: one of 4,096 quantiles. An interval takes some hundred thousand of them.
+    /// Returns a normal deviate: one of 4,096 quantiles. An interval needs several hundred thousand
+    /// of them.
     pub(crate) fn normal(&mut self) -> f64 {
         NORMALS[self.below(NORMALS.len())]
     }

@@ -1,4 +1,4 @@
-//! What a measurement found: plain data, for JSON and for the tables of `crate::table`.
+//! The results of a measurement: plain data, for JSON and for the tables of `crate::table`.
 
 use serde::{Deserialize, Serialize};
 
@@ -270,8 +270,8 @@ pub struct Field {
 }
 
 impl Field {
-    /// Whether a winner may be named: every usual library that is installed was timed or ruled
-    /// out, and at least one has times.
+    /// Returns whether a winner may be named: every usual library that is installed was timed or
+    /// ruled out, and at least one has times.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         self.usual_timed == self.usual && self.timed > 0
@@ -728,7 +728,7 @@ pub struct Missing {
 }
 
 impl Row {
-    /// Whether its times may be shown.
+    /// Returns whether its times may be shown.
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.timing.is_some()
@@ -736,13 +736,13 @@ impl Row {
 }
 
 impl Series {
-    /// How many samples each lap gave.
+    /// Returns how many samples each lap gave.
     #[must_use]
     pub fn sizes(&self) -> Vec<usize> {
         self.sittings.iter().map(|sitting| sitting.samples as usize).collect()
     }
 
-    /// How many processes gave samples.
+    /// Returns how many processes gave samples.
     #[must_use]
     pub fn processes(&self) -> usize {
         let mut processes: Vec<u64> = self.sittings.iter().map(|one| one.process).collect();
@@ -751,7 +751,7 @@ impl Series {
         if processes == [0] { self.sittings.len() } else { processes.len().max(1) }
     }
 
-    /// Whether it was warm when its samples were taken, in every process that can tell.
+    /// Returns whether it was warm when its samples were taken, in every process that can tell.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.sittings.iter().all(|sitting| sitting.settled != Some(false))
@@ -759,7 +759,7 @@ impl Series {
 }
 
 impl Report {
-    /// The report as JSON, indented.
+    /// Returns the report as JSON, indented.
     ///
     /// # Panics
     /// Never: it is plain data.

@@ -1,4 +1,4 @@
-//! A measurement from beginning to end: references, checks, rounds, report.
+//! Runs a measurement from beginning to end: references, checks, rounds, report.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -59,7 +59,7 @@ const ONE_CHECK_SHARE: f64 = 0.12;
 const PUBLISHED_SHARE: f64 = 0.3;
 const PUBLISHED_LAST: f64 = 0.25;
 
-/// Measures, and gives the report. Contenders that are missing, broken or wrong are part of it.
+/// Measures, and returns the report. Contenders that are missing, broken or wrong are part of it.
 ///
 /// # Errors
 /// `Input` for data that cannot be measured, `Adapter` and `NoContender` for the choice of
@@ -182,13 +182,13 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     Ok(report)
 }
 
-/// Whether large data may be timed on a part: not where everything was asked for, and not for a
-/// task, whose figures are of the whole.
+/// Returns whether large data may be timed on a part: not where everything was asked for, and not
+/// for a task, whose figures are of the whole.
 fn may_be_smaller(options: &Options) -> bool {
     options.rounds.is_none() && options.take_part.is_empty() && !options.common
 }
 
-/// What the figures cost in use, and what to take.
+/// Adds the costs and the recommendation to the report.
 fn judge(
     report: &mut Report,
     options: &Options,
@@ -222,7 +222,7 @@ pub(crate) fn subfolder(parent: &Path, name: &str) -> Result<PathBuf, Error> {
     Ok(folder)
 }
 
-/// The gzipped size of each reference, one thread each.
+/// Computes the gzipped size of each reference, one thread each.
 pub(crate) fn gzip_all(references: &References) -> Result<Vec<(String, u64)>, Error> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = references
@@ -234,12 +234,12 @@ pub(crate) fn gzip_all(references: &References) -> Result<Vec<(String, u64)>, Er
     })
 }
 
-/// The gzipped size of one of them.
+/// Computes the gzipped size of one reference.
 pub(crate) fn gzip_of(sizes: &[(String, u64)], name: &str) -> u64 {
     sizes.iter().find(|(one, _)| one == name).map_or(0, |(_, bytes)| *bytes)
 }
 
-/// Whether a check may begin so long after the run began and so long after the first check.
+/// Returns whether a check may begin so long after the run began and so long after the first check.
 fn may_check(began: Duration, checking: Duration, budget: Duration, share: f64) -> bool {
     began < budget.mul_f64(share)
         || (checking < budget.mul_f64(CHECK_LEAST) && began < budget.mul_f64(1.0 - CHECK_LEAST))
@@ -258,7 +258,8 @@ pub(crate) struct Check<'c> {
 }
 
 impl Check<'_> {
-    /// How long one check may take that begins now. A published row is what a task is for.
+    /// Returns how long a check that begins now may take. A published row of a task gets more,
+    /// because the task is about it.
     pub(crate) fn patience(&self, contender: &Contender) -> Duration {
         let budget = self.options.budget;
         let (share, last) = match order::is_published(contender, &self.options.published) {
@@ -274,12 +275,12 @@ impl Check<'_> {
         }
     }
 
-    /// Whether the runtime of a contender compiles while it runs.
+    /// Returns whether the runtime of a contender compiles while it runs.
     pub(crate) fn compiles(&self, contender: &Contender) -> bool {
         self.runners.iter().any(|one| one.runtime == contender.runtime && one.compiles)
     }
 
-    /// Whether the process of a check may wait for the race: all of them wait together.
+    /// Returns whether the process of a check may wait for the race: all of them wait together.
     fn goes_on(&self, contender: &Contender) -> bool {
         let is_timed = self.options.safety != safety::When::Only;
         let room = match machine::memory("MemTotal:") {
@@ -289,7 +290,7 @@ impl Check<'_> {
         is_timed && machine::memory("MemAvailable:").is_some_and(|bytes| bytes >= room)
     }
 
-    /// Whether the check of a contender may begin, so long after the first.
+    /// Returns whether the check of a contender may begin, so long after the first.
     fn has_time(&self, contender: &Contender, checking: Duration) -> bool {
         let part = match contender {
             one if order::is_published(one, &self.options.published) => PUBLISHED_PART,
@@ -438,7 +439,7 @@ impl Check<'_> {
     }
 }
 
-/// Those that gave the right data.
+/// Returns the contenders that returned the right data.
 pub(crate) fn right(outcomes: &[Outcome]) -> impl Iterator<Item = (usize, &Compared)> {
     outcomes.iter().enumerate().filter_map(|(index, outcome)| match outcome {
         Outcome::Compared(compared) if compared.wrong.is_empty() => Some((index, &**compared)),

@@ -1,4 +1,4 @@
-//! Which documents of a stream some contender does not give back, for `--common`.
+//! Finds documents of a stream that some contender does not return intact, for `--common`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,8 +19,8 @@ use crate::runtime::Runtime;
 /// A contender that fails on a larger part is broken, and not waited for.
 const PART_MAX: f64 = 0.05;
 
-/// The documents (from 0) that some contender does not give back, and a note that says so;
-/// nothing when there are none, or all of a contender's.
+/// Returns the documents (from 0) that some contender does not give back, and a note that says so,
+/// or nothing if there are none, or all of a contender's.
 pub(crate) fn disputed(
     check: &Check,
     outcomes: &[Outcome],
@@ -79,7 +79,7 @@ pub(crate) fn disputed(
     Ok(Some((gone, note)))
 }
 
-/// The documents (from 0) that one contender raises an error for or changes.
+/// Returns the documents (from 0) that one contender raises an error for or changes.
 fn not_given_back(
     contender: &Contender,
     launch: &Launch,

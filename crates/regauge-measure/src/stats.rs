@@ -1,15 +1,15 @@
-//! Median, and how sure we are of it.
+//! The median, and how certain it is.
 //!
 //! A run has some ten samples of each contender, with outliers on one side only (another process
-//! took the core). The median does not care for those; its interval comes from the percentile
+//! took the core). The median is robust against those; its interval comes from the percentile
 //! bootstrap (Efron 1979): draw as many samples with replacement as there are, take their median,
-//! do so 4,000 times, and cut off 2.5% at both ends. It assumes no shape of the distribution.
+//! repeat 4,000 times, and cut off 2.5% at both ends. It assumes no shape of the distribution.
 //!
-//! Samples of one process are more alike than those of two: where its memory lies differs from
-//! process to process, and stays for its life. So each contender runs in several processes, and
-//! what its processes differ by makes the interval. Two or three of them say little of that, so
-//! they are not believed alone: the contenders of a run tell together how much a process differs,
-//! and a contender's own processes correct it, each by its weight (the moderated t of Smyth 2004:
+//! Samples of one process are more alike than those of two: memory layout differs between processes
+//! and stays for the life of one. So each contender runs in several processes, and the differences
+//! between them make the interval. Two or three processes say little about that, so they are not
+//! trusted alone: all contenders of a run together show how much processes differ, and a
+//! contender's own processes correct this, each by its weight (the moderated t of Smyth 2004:
 //! `PRIOR` degrees of freedom for all, one less than its processes for its own).
 
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ impl<'s> From<&'s [f64]> for Grouped<'s> {
 }
 
 impl Grouped<'_> {
-    /// The logarithm of the median of each process; nothing where there are no processes.
+    /// Returns the logarithm of the median of each process, or nothing if there are no processes.
     fn processes(&self) -> Option<Vec<f64>> {
         let sizes: Vec<usize> = self.sizes.iter().copied().filter(|size| *size > 0).collect();
         if sizes.is_empty() || sizes.iter().sum::<usize>() != self.samples.len() {
@@ -89,8 +89,8 @@ impl Grouped<'_> {
     }
 }
 
-/// How much the processes of these lists differ: the standard deviation of the logarithm of their
-/// medians, in the middle of the lists. Nothing where none has two processes.
+/// Returns how much the processes of these lists differ: the standard deviation of the logarithm of
+/// their medians, in the middle of the lists. Nothing where none has two processes.
 pub(crate) fn spread_of_processes(lists: &[Grouped]) -> Option<f64> {
     let variances: Vec<f64> = lists
         .iter()
@@ -131,20 +131,20 @@ fn is_false(what: &bool) -> bool {
 }
 
 impl Estimate {
-    /// A number that is known exactly.
+    /// Returns a number that is known exactly.
     #[must_use]
     pub const fn exact(value: f64) -> Estimate {
         Estimate::between(value, value, value)
     }
 
-    /// A number with its interval.
+    /// Returns a number with its interval.
     #[must_use]
     pub const fn between(low: f64, median: f64, high: f64) -> Estimate {
         Estimate { median, low, high, too_few: false }
     }
 
-    /// Half the width of the interval against the median: 0.05 is ±5%. Nothing when the samples are
-    /// too few.
+    /// Returns half the width of the interval relative to the median: 0.05 is ±5%. Nothing if the
+    /// samples are too few.
     #[must_use]
     pub fn spread(&self) -> Option<f64> {
         let is_known = !self.too_few && self.median > 0.0;
@@ -152,14 +152,14 @@ impl Estimate {
     }
 }
 
-/// The median of the samples; 0 when there are none.
+/// Returns the median of the samples; 0 when there are none.
 #[must_use]
 pub fn median(samples: &[f64]) -> f64 {
     let mut sorted = samples.to_vec();
     middle(&mut sorted)
 }
 
-/// Sorts, and takes the middle.
+/// Sorts, and returns the middle.
 fn middle(samples: &mut [f64]) -> f64 {
     if samples.is_empty() {
         return 0.0;
@@ -173,22 +173,22 @@ fn middle(samples: &mut [f64]) -> f64 {
     }
 }
 
-/// The median of the samples and its interval.
+/// Returns the median of the samples and its interval.
 #[must_use]
 pub fn estimate(samples: &[f64], seed: u64) -> Estimate {
     estimate_of(&[samples], seed, |medians| medians[0])
 }
 
-/// A number made of the medians of several lists of samples (a sum, a ratio), and its interval:
-/// every list is drawn from anew for each draw.
+/// Returns a number made of the medians of several lists of samples (a sum, a ratio), and its
+/// interval: every list is drawn from anew for each draw.
 pub fn estimate_of(lists: &[&[f64]], seed: u64, number: impl Fn(&[f64]) -> f64) -> Estimate {
     let lists: Vec<Grouped> = lists.iter().map(|list| Grouped::from(*list)).collect();
     estimate_of_processes(&lists, seed, number)
 }
 
-/// The same for samples of several processes. Lists of equally many processes are drawn from
-/// alike: their processes of one number ran side by side, and what the machine did to both then
-/// drops out of a ratio.
+/// Returns the same for samples of several processes. Lists of equally many processes are drawn
+/// from alike: their processes of one number ran side by side, and what the machine did to both
+/// then drops out of a ratio.
 pub fn estimate_of_processes(
     lists: &[Grouped],
     seed: u64,
@@ -197,9 +197,9 @@ pub fn estimate_of_processes(
     bootstrap(lists, seed, true, number)
 }
 
-/// A ratio of lists whose processes of one number ran side by side: it is taken lap by lap, so that
-/// a machine whose pace changes between laps changes nothing. Where the lists have different
-/// numbers of processes, or only one, it is that of their medians.
+/// Returns a ratio of lists whose processes of one number ran side by side: it is taken lap by lap,
+/// so that a machine whose pace changes between laps changes nothing. Where the lists have
+/// different numbers of processes, or only one, it is that of their medians.
 pub fn ratio_of_processes(
     lists: &[Grouped],
     seed: u64,
@@ -243,8 +243,8 @@ pub fn ratio_of_processes(
     Estimate::between(drawn[cut], middle_value.exp(), drawn[drawn.len() - 1 - cut])
 }
 
-/// The same for lists of different runs: no process of one ran beside one of the other, so each
-/// list is drawn from by itself.
+/// Returns the same for lists of different runs: no process of one ran beside one of the other, so
+/// each list is drawn from by itself.
 pub fn estimate_of_runs(lists: &[Grouped], seed: u64, number: impl Fn(&[f64]) -> f64) -> Estimate {
     bootstrap(lists, seed, false, number)
 }
@@ -281,7 +281,7 @@ impl<'s> Model<'s> {
         }
     }
 
-    /// A median that might have come instead. `luck` is what happened to the processes.
+    /// Returns a resampled median. `luck` is what happened to the processes.
     fn draw(&self, luck: &Luck, random: &mut Random, scratch: &mut Vec<f64>) -> f64 {
         match self {
             Model::Samples(samples) => {
@@ -322,8 +322,8 @@ impl Luck {
     }
 }
 
-/// What makes a normal deviate one of Student's t: the root of the degrees of freedom over a
-/// chi-square of as many.
+/// Returns the factor that turns a normal deviate into one of Student's t: the root of the degrees
+/// of freedom over a chi-square with as many.
 fn t_scale(freedom: f64, random: &mut Random) -> f64 {
     let square: f64 = (0..freedom as usize).map(|_| random.normal().powi(2)).sum();
     (freedom / square.max(f64::MIN_POSITIVE)).sqrt()
@@ -367,7 +367,7 @@ fn bootstrap(
     )
 }
 
-/// The quartiles, by linear interpolation between the samples; 0 when there are none.
+/// Returns the quartiles, by linear interpolation between the samples; 0 when there are none.
 #[must_use]
 pub fn quartiles(samples: &[f64]) -> (f64, f64) {
     let mut sorted = samples.to_vec();
@@ -381,7 +381,7 @@ pub fn quartiles(samples: &[f64]) -> (f64, f64) {
     (at(0.25), at(0.75))
 }
 
-/// Half of the distance between the quartiles, divided by the median; 0 when there are no samples.
+/// Returns half the interquartile range divided by the median; 0 if there are no samples.
 #[must_use]
 pub fn spread(samples: &[f64]) -> f64 {
     let (low, high) = quartiles(samples);
@@ -389,8 +389,8 @@ pub fn spread(samples: &[f64]) -> f64 {
     if middle > 0.0 { (high - low) / 2.0 / middle } else { 0.0 }
 }
 
-/// The places of samples that lie more than three times the distance of the quartiles beyond
-/// them (Tukey's "far out").
+/// Returns the indexes of samples more than three interquartile ranges beyond the quartiles
+/// (Tukey's "far out").
 #[must_use]
 pub fn outliers(samples: &[f64]) -> Vec<u64> {
     let (low, high) = quartiles(samples);
@@ -410,8 +410,8 @@ mod tests {
         assert_eq!(median(&[]), 0.0);
     }
 
-    /// The bootstrap of the median of an odd number of different samples is known exactly: the
-    /// drawn median is at most the k-th smallest when more than half of n draws are among the k
+    /// The bootstrap of the median of an odd number of different samples is known exactly:
+    /// the drawn median is at most the k-th smallest when more than half of n draws are among the k
     /// smallest, which is binomial. So the exact ends of the interval are order statistics.
     fn exact_interval(n: usize) -> Option<(usize, usize)> {
         let at_most = |k: usize| -> f64 {

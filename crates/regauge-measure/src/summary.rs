@@ -1,4 +1,4 @@
-//! From samples to estimates, ratios and an order.
+//! Turns samples into estimates, ratios and an order.
 
 use crate::contender::Gives;
 use crate::noise;
@@ -29,13 +29,14 @@ impl Moments {
         Moments { best_probe, quiet_share }
     }
 
-    /// Whether the clock tells more of the machine than of the contenders.
+    /// Returns whether the clock tells more of the machine than of the contenders.
     pub(crate) fn is_hardly_quiet(&self) -> bool {
         self.quiet_share.is_some_and(|share| share < noise::HARDLY)
     }
 }
 
-/// The times of one contender, without its place among the others; nothing when there are none.
+/// Returns the times of one contender, without its place among the others, or nothing if there are
+/// none.
 pub(crate) fn timing(
     runner: &Runner,
     moments: &Moments,
@@ -96,15 +97,15 @@ fn series(
 /// An interval wider than this, to either side, says nothing.
 const TOO_WIDE: f64 = 0.5;
 
-/// A number made of the medians of these series, and its interval, which knows which samples came
-/// from the same process.
+/// Returns a number made of the medians of these series, and its interval, which knows which
+/// samples came from the same process.
 pub(crate) fn estimate(these: &[&Series], seed: u64, number: impl Fn(&[f64]) -> f64) -> Estimate {
     let lists: Vec<List> = these.iter().map(|series| list(series)).collect();
     let grouped: Vec<Grouped> = lists.iter().map(Grouped::from).collect();
     judged(stats::estimate_of_processes(&grouped, seed, number), &lists)
 }
 
-/// An estimate that says so when the samples are too few for it.
+/// Returns an estimate that says so when the samples are too few for it.
 fn judged(mut estimate: Estimate, lists: &[List]) -> Estimate {
     let is_one = lists.iter().any(|list| list.samples.len() < 2 && list.sizes.len() < 2);
     if is_one || estimate.spread().is_some_and(|spread| spread > TOO_WIDE) {
@@ -113,7 +114,7 @@ fn judged(mut estimate: Estimate, lists: &[List]) -> Estimate {
     estimate
 }
 
-/// The samples of a series that count, and which process gave which.
+/// Returns the samples of a series that count, and which process gave which.
 pub(crate) fn list(series: &Series) -> List {
     let spread = match series.process_spread {
         0.0 => stats::SPREAD,
@@ -122,7 +123,7 @@ pub(crate) fn list(series: &Series) -> List {
     kept(&series.samples_ns, &series.sittings, &series.left_out, spread)
 }
 
-/// What fresh processes took to their first document; nothing when there were none.
+/// Returns the time that fresh processes took until their first document, or nothing without any.
 pub(crate) fn cold(runner: &Runner, seed: u64) -> Option<Cold> {
     if runner.cold_start_ns.is_empty() || runner.cold_decode_ns.is_empty() {
         return None;
@@ -175,7 +176,8 @@ pub(crate) fn rank(report: &mut Report, seed: u64) {
     }
 }
 
-/// Runtime and kind of every group of rows that may be compared, in the order of the rows.
+/// Returns the runtime and kind of every group of rows that may be compared, in the order of the
+/// rows.
 #[must_use]
 pub fn groups(report: &Report) -> Vec<(Runtime, Gives)> {
     let mut groups: Vec<(Runtime, Gives)> =
@@ -184,13 +186,13 @@ pub fn groups(report: &Report) -> Vec<(Runtime, Gives)> {
     groups
 }
 
-/// Whether a row belongs to a group.
+/// Returns whether a row belongs to a group.
 #[must_use]
 pub fn is_in(row: &Row, runtime: Runtime, gives: Gives) -> bool {
     row.runtime == runtime && row.gives == gives
 }
 
-/// How many times as long `these` take together as `those`.
+/// Returns the ratio of the total time of `these` to that of `those`.
 pub(crate) fn ratio(these: &[&Series], those: &[&Series], seed: u64) -> Estimate {
     let lists: Vec<List> = these.iter().chain(those).map(|series| list(series)).collect();
     let grouped: Vec<Grouped> = lists.iter().map(Grouped::from).collect();

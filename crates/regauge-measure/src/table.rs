@@ -1,5 +1,5 @@
-//! The report for people: tables in the manner of the posts that started it (size, gzipped,
-//! decode, encode, total, against the best), what was lost, and a verdict in words.
+//! Renders the report for people: tables like those of the posts that started it (size, gzipped,
+//! decode, encode, total, relative to the best), what was lost, and a verdict in words.
 
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ encoding. lost: what a round trip loses, as regauge reads both sides.
 
 ";
 
-/// The whole report as text.
+/// Returns the whole report as text.
 #[must_use]
 pub fn render(report: &Report, layout: Layout) -> String {
     let mut text = String::new();
@@ -69,7 +69,7 @@ pub fn render(report: &Report, layout: Layout) -> String {
     }
 }
 
-/// The safety section alone, for a run that timed nothing.
+/// Returns the safety section alone, for a run that timed nothing.
 #[must_use]
 pub fn render_safety(report: &Report, layout: Layout) -> String {
     let mut text = String::new();
@@ -220,7 +220,7 @@ fn sizes(text: &mut String, report: &Report, layout: Layout) {
     compressions(text, report, layout);
 }
 
-/// What compressing each reference costs and brings.
+/// Writes the times and sizes of each compressed reference.
 fn compressions(text: &mut String, report: &Report, layout: Layout) {
     let header = ["format", "compression", "size", "to plain", "compress", "decompress"];
     let mut table = table(layout, &header);
@@ -252,7 +252,7 @@ pub(crate) fn kinds(losses: &[Loss]) -> String {
     list.join(", ")
 }
 
-/// What the formats themselves cannot hold, with the first cases.
+/// Writes what the formats themselves lose, with the first cases.
 fn format_losses(text: &mut String, report: &Report) {
     let mut list = String::new();
     for one in report.references.iter().filter(|one| !one.losses.is_empty()) {
@@ -270,7 +270,8 @@ fn format_losses(text: &mut String, report: &Report) {
     }
 }
 
-/// What each contender lost or got wrong, with the first cases; what stopped it; what is unsafe.
+/// Writes what each contender lost or got wrong, with the first cases, what stopped it, and what is
+/// unsafe.
 fn differences(text: &mut String, report: &Report) {
     let mut list = String::new();
     for row in &report.rows {
@@ -400,7 +401,7 @@ pub(crate) fn three_digits(value: f64) -> String {
     }
 }
 
-/// Decimal units, as the posts have them: 1 MB is 10^6 bytes.
+/// Formats bytes in decimal units, as the posts do: 1 MB is 10^6 bytes.
 #[must_use]
 pub fn bytes(count: u64) -> String {
     let value = count as f64;

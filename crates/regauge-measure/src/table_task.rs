@@ -1,4 +1,4 @@
-//! A task for people: the post's tables with today's figures beside the published ones.
+//! Renders a task for people: the post's tables with today's figures beside the published ones.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::report::{Cell, Column, Task, TaskRow, TaskTable};
 use crate::stats::Estimate;
 use crate::table::{self, Layout};
 
-/// Question, tables and what has changed.
+/// Writes the question, the tables and what has changed.
 pub(crate) fn render(text: &mut String, task: &Task, layout: Layout) {
     let _ = writeln!(text, "Task {}: {}", task.name, task.question);
     if !task.source.is_empty() {
@@ -84,7 +84,7 @@ fn write_table(text: &mut String, task: &TaskTable, layout: Layout) {
     write_notes(text, &task.rows);
 }
 
-/// Why rows are empty, and what to know about them: the same words once.
+/// Writes why rows are empty, and notes about them, each text once.
 fn write_notes(text: &mut String, rows: &[TaskRow]) {
     let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {
@@ -102,7 +102,7 @@ fn write_notes(text: &mut String, rows: &[TaskRow]) {
     }
 }
 
-/// A row's name without library and version.
+/// Returns a row's name without library and version.
 fn label(name: &str) -> &str {
     name.split_once(" · ").map_or(name, |(label, _)| label)
 }

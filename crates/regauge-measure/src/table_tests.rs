@@ -1,4 +1,4 @@
-//! The text of fixed reports: no clock has a part in these.
+//! Tests the text of fixed reports; no clock is involved.
 
 use super::*;
 use crate::contender::Gives;

@@ -1,4 +1,4 @@
-//! Small reports for tests: no clock has a part in them.
+//! Small reports for tests; no clock is involved.
 
 use crate::contender::Gives;
 use crate::machine::Machine;
@@ -6,7 +6,7 @@ use crate::report::{self, Input, Method, Report, Rounds, Row, Series, Timing};
 use crate::runtime::Runtime;
 use crate::stats::{self, Estimate};
 
-/// A measurement of one JSON document in which nobody took part.
+/// Returns a measurement of one JSON document in which nobody took part.
 pub(crate) fn empty() -> Report {
     Report {
         schema: report::SCHEMA.to_owned(),
@@ -66,7 +66,7 @@ fn series(samples: &[f64]) -> Series {
     }
 }
 
-/// A row of Python that was right, with these samples.
+/// Returns a row of Python that was right, with these samples.
 pub(crate) fn row(
     name: &str,
     format: &str,

@@ -1,5 +1,5 @@
-//! From checked contenders to samples: which documents, how much time, on which core; and what
-//! the reader must know of it.
+//! Gets samples from checked contenders: which documents, how much time, on which core; and writes
+//! the notes about it.
 
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ pub(crate) fn all(
     })
 }
 
-/// One contender for the race, with the process in which its check was made.
+/// Prepares one contender for the race, with the process in which its check was made.
 fn runner(
     check: &Check,
     index: usize,
@@ -195,7 +195,8 @@ fn pinned(runners: &[Runner], core: Option<&Core>, options: &Options) -> Option<
     Some(format!("Contenders were pinned to core {core}, the one with the least noise.{free}"))
 }
 
-/// Who still compiled when the last samples were taken, and was in the race to the end.
+/// Names contenders that were still compiling when the last samples were taken, and that stayed in
+/// the race to the end.
 fn unsettled(runners: &[Runner]) -> Option<String> {
     let mut names = Vec::new();
     for runner in runners.iter().filter(|one| one.compiles && one.dropped.is_none()) {
@@ -214,7 +215,7 @@ fn unsettled(runners: &[Runner]) -> Option<String> {
     })
 }
 
-/// How many samples lie far from the rest.
+/// Says how many samples are outliers.
 fn outliers(runners: &[Runner]) -> Option<String> {
     let mut all = 0;
     let mut far: Vec<(usize, String)> = Vec::new();
@@ -243,7 +244,7 @@ fn named(runner: &Runner) -> String {
     format!("{} ({})", runner.name, runner.group.0.name())
 }
 
-/// The first few names, and how many more.
+/// Returns the first few names, and how many more.
 fn list(names: &[String]) -> String {
     let shown = names[..names.len().min(NAMES_MAX)].join(", ");
     match names.len().saturating_sub(NAMES_MAX) {

@@ -1,5 +1,5 @@
-//! The answer: what to use in each runtime, for each use, and what that saves over what the user
-//! has now. The terminal and the page show the same one.
+//! Derives the answer: what to use in each runtime, for each use, and what that saves over what the
+//! user has now. The terminal and the page show the same one.
 
 use regauge_measure::report::{Choice, Field, Row, Verdict};
 use regauge_measure::{Gives, Report, Runtime, groups, is_in};
@@ -49,7 +49,7 @@ pub struct Pick {
     pub than: Option<String>,
 }
 
-/// A line for each runtime and kind of objects that a program works on.
+/// Returns a line for each runtime and kind of objects that a program works on.
 pub fn lines(report: &Report) -> Vec<Line> {
     let Some(verdict) = &report.verdict else { return Vec::new() };
     let mut all = groups(report);
@@ -89,7 +89,7 @@ fn line(report: &Report, verdict: &Verdict, runtime: Runtime, gives: Gives) -> O
 }
 
 impl Line {
-    /// What to use for each use; nothing when there is no winner for any.
+    /// Returns what to use for each purpose, or nothing if there is no winner for any.
     pub fn picks(&self) -> Option<&[Pick]> {
         match &self.outcome {
             Outcome::Decided(picks) if picks.iter().any(|pick| !pick.winners.is_empty()) => {
@@ -99,7 +99,7 @@ impl Line {
         }
     }
 
-    /// Why there is no winner.
+    /// Says why there is no winner.
     pub fn why_none(&self) -> &str {
         match &self.outcome {
             Outcome::Decided(_) => NONE_FIT,
@@ -107,13 +107,13 @@ impl Line {
         }
     }
 
-    /// The same, with how many were timed.
+    /// Says why there is no winner, and how many were timed.
     pub fn without_winner(&self) -> String {
         format!("{} of {} timed, no answer: {}", self.timed, self.found, self.why_none())
     }
 }
 
-/// "Python", or "Ruby, records".
+/// Returns the name of a group: "Python", or "Ruby, records".
 pub fn name(runtime: Runtime, gives: Gives) -> String {
     let runtime = visible(runtime.name());
     match gives {
@@ -123,13 +123,13 @@ pub fn name(runtime: Runtime, gives: Gives) -> String {
     }
 }
 
-/// How many of a group have times, and how many there are.
+/// Returns how many of a group have times, and how many there are.
 fn counted(report: &Report, runtime: Runtime, gives: Gives) -> (u64, u64) {
     let rows = || report.rows.iter().filter(|row| is_in(row, runtime, gives));
     (rows().filter(|row| row.is_timed()).count() as u64, rows().count() as u64)
 }
 
-/// Who is missing from a field without a winner.
+/// Names what is missing from a field without a winner.
 fn why_not(report: &Report, field: Option<&Field>, runtime: Runtime, gives: Gives) -> String {
     let names: Vec<&str> = match field {
         Some(field) => {
@@ -156,7 +156,7 @@ fn why_not(report: &Report, field: Option<&Field>, runtime: Runtime, gives: Give
     format!("{} not timed", listed(&names, NAMED_MAX))
 }
 
-/// "a, b and 3 more".
+/// Joins names: "a, b and 3 more".
 pub fn listed(names: &[&str], shown_max: usize) -> String {
     // One more name is no longer than "1 more".
     let shown = if names.len() <= shown_max + 1 { names.len() } else { shown_max };
@@ -188,7 +188,7 @@ impl Pick {
         }
     }
 
-    /// The winner in a few words: "orjson + zstd -3", "json or oj (a tie)".
+    /// Returns the winner in a few words: "orjson + zstd -3", "json or oj (a tie)".
     pub fn text(&self) -> String {
         let [best, rest @ ..] = self.winners.as_slice() else {
             return NONE_FIT.to_owned();
@@ -201,7 +201,7 @@ impl Pick {
     }
 }
 
-/// Two ways, with what they share said once: "json or oj + zstd -3", "json + lz4 or zstd -3".
+/// Joins two ways, with what they share said once: "json or oj + zstd -3", "json + lz4 or zstd -3".
 fn either(one: &str, other: &str) -> String {
     match (one.rsplit_once(" + "), other.rsplit_once(" + ")) {
         (Some((name, codec)), Some((second, same))) if codec == same => {
@@ -228,7 +228,7 @@ fn gain(choice: &Choice) -> Option<String> {
     (gain.cost.median >= GAIN_MIN).then(|| format!("{about}{} {word}", times(gain.cost.median)))
 }
 
-/// A factor: "4.9x", "12x".
+/// Formats a factor: "4.9x", "12x".
 pub fn times(factor: f64) -> String {
     match factor {
         factor if factor >= 9.95 => format!("{factor:.0}x"),

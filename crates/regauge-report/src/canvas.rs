@@ -87,17 +87,17 @@ pub struct Font {
 }
 
 impl Font {
-    /// Plain text of this size.
+    /// Returns a plain font of this size.
     pub fn new(size: f64, ink: Ink) -> Font {
         Font { size, bold: false, ink }
     }
 
-    /// The same, heavier.
+    /// Returns a bold font of this size.
     pub fn bold(self) -> Font {
         Font { bold: true, ..self }
     }
 
-    /// How wide a text is, in points. Characters that the font does not have count as one em.
+    /// Returns the width of a text, in points. Characters that the font lacks count as one em.
     pub fn width(self, text: &str) -> f64 {
         let data = if self.bold { SEMIBOLD } else { REGULAR };
         let font = FontRef::new(data).expect("the font is whole");
@@ -141,7 +141,7 @@ pub fn draw(width: f64, height: f64, picture: impl FnOnce(&Canvas)) -> String {
     inner.trim_end().trim_end_matches("</svg>").trim().replace("opacity=\"1\" ", "")
 }
 
-/// The `viewBox` of a drawing of this size.
+/// Returns the `viewBox` of a drawing of this size.
 pub fn view_box(width: f64, height: f64) -> String {
     format!("0 0 {} {}", fine(width), fine(height))
 }
@@ -159,20 +159,20 @@ fn done<E: std::fmt::Debug>(result: Result<(), E>) {
 }
 
 impl<'a> Canvas<'a> {
-    /// A filled rectangle.
+    /// Draws a filled rectangle.
     pub fn rect(&self, from: (f64, f64), to: (f64, f64), ink: Ink, opacity: f64) {
         let style = ink.rgb().mix(opacity).filled();
         done(self.area.draw(&Rectangle::new([at(from), at(to)], style)));
     }
 
-    /// A line through points.
+    /// Draws a line through points.
     pub fn line(&self, points: &[(f64, f64)], ink: Ink, width: f64) {
         let points: Vec<(i32, i32)> = points.iter().map(|point| at(*point)).collect();
         let style = ink.rgb().stroke_width(fine(width) as u32);
         done(self.area.draw(&PathElement::new(points, style)));
     }
 
-    /// A dashed straight line.
+    /// Draws a dashed straight line.
     pub fn dashes(&self, from: (f64, f64), to: (f64, f64), ink: Ink, width: f64) {
         let length = (to.0 - from.0).hypot(to.1 - from.1);
         let (dash, gap) = (4.0, 3.0);
@@ -187,7 +187,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// A filled marker; `shape` turns round like colours do, so that both tell the same.
+    /// Draws a filled marker; `shape` cycles like colours do, so that both identify the same thing.
     pub fn marker(&self, place: (f64, f64), radius: f64, shape: usize, ink: Ink) {
         let outline = SHAPES[shape % SHAPES.len()];
         let style = ink.rgb().filled();
@@ -202,13 +202,13 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// A ring.
+    /// Draws a ring.
     pub fn ring(&self, place: (f64, f64), radius: f64, ink: Ink) {
         let style = ink.rgb().stroke_width(fine(1.1) as u32);
         done(self.area.draw(&Circle::new(at(place), fine(radius), style)));
     }
 
-    /// A line of text whose middle has this height.
+    /// Draws a line of text, vertically centred at this height.
     pub fn text(&self, text: &str, place: (f64, f64), anchor: Anchor, font: Font) {
         let h_pos = match anchor {
             Anchor::Start => HPos::Left,
@@ -224,8 +224,8 @@ impl<'a> Canvas<'a> {
         done(self.area.draw_text(text, &style, at(place)));
     }
 
-    /// A part of the drawing with axes of its own: from the left top to the right bottom, `y`
-    /// growing upwards.
+    /// Returns a part of the drawing with its own axes, from the top left to the bottom right; `y`
+    /// grows upwards.
     pub fn plot(&self, from: (f64, f64), to: (f64, f64), x: &Scale, y: &Scale) -> Plot<'a> {
         let ((left, top), (right, bottom)) = (at(from), at(to));
         let axes = Cartesian2d::new(x.clone(), y.clone(), (left..right, bottom..top));
@@ -239,13 +239,13 @@ pub struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    /// A line through places on the axes.
+    /// Draws a line through places on the axes.
     pub fn line(&self, points: &[(f64, f64)], ink: Ink, width: f64) {
         let style = ink.rgb().stroke_width(fine(width) as u32);
         done(self.area.draw(&PathElement::new(points.to_vec(), style)));
     }
 
-    /// Where a place on the axes is, in points.
+    /// Returns the position of a place on the axes, in points.
     pub fn place(&self, x: f64, y: f64) -> (f64, f64) {
         let (x, y) = self.area.map_coordinate(&(x, y));
         (f64::from(x) / FINE, f64::from(y) / FINE)

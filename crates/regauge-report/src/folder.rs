@@ -1,4 +1,4 @@
-//! The folder that a report goes to: it appears whole or not at all.
+//! Writes the folder of a report: it appears whole or not at all.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -97,7 +97,7 @@ impl Destination {
         Ok(destination)
     }
 
-    /// The folder.
+    /// Returns the folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -111,7 +111,7 @@ impl Destination {
         }
     }
 
-    /// Whether what is there may go; tells whether there is a folder.
+    /// Checks that what is there may be replaced; returns whether there is a folder.
     fn may_replace(&self) -> Result<bool, Error> {
         let folder = &self.folder;
         match fs::symlink_metadata(folder) {
@@ -166,7 +166,7 @@ impl Destination {
     }
 }
 
-/// The first thing in a folder that no report writes: its path inside.
+/// Returns the path of the first entry in a folder that no report writes.
 fn foreign(folder: &Path) -> io::Result<Option<PathBuf>> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -1,10 +1,10 @@
-//! A measurement as something to look at: a page, tables for a spreadsheet, charts.
+//! Shows a measurement: a page, tables for a spreadsheet, charts.
 //!
 //! [`files`] makes everything in memory, [`Destination`] puts it into a folder. The page is one
-//! file that asks nothing of any server: style, script and charts are in it. All foreign text
-//! (names of files and contenders, values of documents) goes through `text::visible` and through
-//! the escaping of maud or plotters; a content security policy that allows the page's own style
-//! and script, by their hashes, and nothing else, stands behind that.
+//! self-contained file that contacts no server: style, script and charts are in it. All foreign
+//! text (names of files and contenders, values of documents) goes through `text::visible` and
+//! through the escaping of maud or plotters. As a second line of defence, a content security policy
+//! allows only the page's own style and script, by their hashes.
 
 #![forbid(unsafe_code)]
 
@@ -30,7 +30,7 @@ pub use screen::{View, screen};
 /// The name of the page in the folder.
 pub const PAGE: &str = "report.html";
 
-/// Every file of a report: its path inside the folder, and its content.
+/// Returns every file of a report: its path inside the folder, and its content.
 ///
 /// # Errors
 /// `Chart`, when a chart could not be made a PNG.

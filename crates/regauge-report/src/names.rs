@@ -1,9 +1,9 @@
-//! What things are called in tables and charts.
+//! Names of things in tables and charts.
 
 use regauge_measure::report::Row;
 use regauge_measure::{Gives, Report, Runtime, is_in};
 
-/// A group of rows that may be compared: "CPython 3.11.7, to plain values".
+/// Returns the name of a group of rows that may be compared: "CPython 3.11.7, to plain values".
 pub fn group(report: &Report, runtime: Runtime, gives: Gives) -> String {
     let version = report
         .rows
@@ -15,7 +15,7 @@ pub fn group(report: &Report, runtime: Runtime, gives: Gives) -> String {
     format!("{version}, to {}", gives.what())
 }
 
-/// A contender with its version.
+/// Returns a contender with its version.
 pub fn versioned(row: &Row) -> String {
     format!("{} {}", row.contender, row.version).trim_end().to_owned()
 }

@@ -1,4 +1,4 @@
-//! Charts as PNG: resvg, with our own fonts.
+//! Renders charts as PNG with resvg and our own fonts.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +10,7 @@ use crate::canvas::{REGULAR, SEMIBOLD};
 /// Pixels for each point of a chart.
 const SHARPNESS: f32 = 2.0;
 
-/// A chart, which is an SVG document, as PNG.
+/// Renders a chart, which is an SVG document, as PNG.
 ///
 /// # Errors
 /// What is wrong with the SVG, in words.
@@ -31,8 +31,8 @@ pub fn render(svg: &str) -> Result<Vec<u8>, String> {
     picture.encode_png().map_err(|error| error.to_string())
 }
 
-/// Whether all characters are ones that our fonts have. If so, the picture is the same on every
-/// machine; if not, the system's fonts help out.
+/// Returns whether all characters are ones that our fonts have. If so, the picture is the same on
+/// every machine; if not, the system's fonts help out.
 fn text_is_in_own_fonts(svg: &str) -> bool {
     use skrifa::MetadataProvider as _;
     let font = skrifa::FontRef::new(REGULAR).expect("the font is whole");

@@ -16,20 +16,20 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// From zero to a little beyond the largest value.
+    /// Makes a scale from zero to a little beyond the largest value.
     pub fn from_zero(values: impl IntoIterator<Item = f64>, unit: Unit) -> Scale {
         let high = values.into_iter().filter(|value| value.is_finite()).fold(0.0, f64::max);
         Scale { low: 0.0, high: if high > 0.0 { high * 1.02 } else { 1.0 }, log: false, unit }
     }
 
-    /// Around all values, with equal steps for equal differences.
+    /// Makes a scale around all values, with equal steps for equal differences.
     pub fn linear(values: impl IntoIterator<Item = f64>, unit: Unit) -> Scale {
         let (low, high) = ends(values, |value| value.is_finite());
         let pad = if high > low { (high - low) * 0.04 } else { high.abs().max(1.0) * 0.1 };
         Scale { low: low - pad, high: high + pad, log: false, unit }
     }
 
-    /// Around all values above zero, with equal steps for equal factors.
+    /// Makes a scale around all values above zero, with equal steps for equal factors.
     pub fn log(values: impl IntoIterator<Item = f64>, unit: Unit) -> Scale {
         let (low, high) = ends(values, |value| value.is_finite() && *value > 0.0);
         let (low, high) = if low > 0.0 { (low, high) } else { (1.0, 10.0) };
@@ -38,13 +38,13 @@ impl Scale {
         Scale { low: low / pad, high: high * pad, log: true, unit }
     }
 
-    /// Exactly between two ends.
+    /// Makes a scale exactly between two ends.
     pub fn between(low: f64, high: f64, log: bool, unit: Unit) -> Scale {
         Scale { low, high, log, unit }
     }
 
-    /// The share of the axis, 0 to 1, at which the value stands. What lies beyond an end stands
-    /// at the end.
+    /// Returns the share of the axis, 0 to 1, at which the value lies. Values beyond an end are
+    /// clamped to it.
     pub fn share(&self, value: f64) -> f64 {
         let share = if self.log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
@@ -54,7 +54,7 @@ impl Scale {
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// The value at a share of the axis.
+    /// Returns the value at a share of the axis.
     pub fn value(&self, share: f64) -> f64 {
         if self.log {
             self.low * (self.high / self.low).powf(share)
@@ -63,7 +63,7 @@ impl Scale {
         }
     }
 
-    /// Round values inside the axis, at most so many, but two wherever there are two.
+    /// Returns round values inside the axis, at most this many, but at least two if there are two.
     pub fn ticks(&self, count_max: usize) -> Vec<f64> {
         let count_max = count_max.max(2);
         if self.log { self.log_ticks(count_max) } else { steps(self.low, self.high, count_max) }
@@ -94,7 +94,7 @@ impl Scale {
         found.unwrap_or_else(|| steps(self.low, self.high, count_max))
     }
 
-    /// The text at a tick.
+    /// Returns the text at a tick.
     pub fn tick(&self, value: f64) -> String {
         self.unit.tick(value)
     }

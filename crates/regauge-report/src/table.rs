@@ -1,5 +1,5 @@
-//! A table as the page shows it: sortable, with a caption. On a phone its rows stand as cards, so
-//! that no column is cut off and nothing scrolls inside the page.
+//! A table in the page: sortable, with a caption. On a phone its rows are shown as cards, so that
+//! no column is cut off and nothing scrolls inside the page.
 
 use maud::{Markup, html};
 use regauge_measure::stats::Estimate;
@@ -70,48 +70,48 @@ impl Tone {
     }
 }
 
-/// A mark behind a word: `<span class="tag …">`.
+/// Returns a mark behind a word: `<span class="tag …">`.
 pub fn tag(text: &str, tone: Tone) -> Markup {
     html! { span class={ "tag " (tone.class()) } { (text) } }
 }
 
 impl Cell {
-    /// Foreign or own text.
+    /// Returns a cell with foreign or own text.
     pub fn text(text: impl AsRef<str>) -> Cell {
         Cell { text: visible(text.as_ref()), ..Cell::default() }
     }
 
-    /// A path or a value of a document.
+    /// Returns a path or a value of a document.
     pub fn code(text: impl AsRef<str>) -> Cell {
         Cell { code: true, ..Cell::text(text) }
     }
 
-    /// Nothing to show.
+    /// Returns an empty cell.
     pub fn none() -> Cell {
         Cell { text: "–".to_owned(), key: Some(f64::INFINITY), ..Cell::default() }
     }
 
-    /// A figure.
+    /// Returns a figure.
     pub fn figure(value: f64, unit: &Unit) -> Cell {
         Cell { text: unit.figure(value), key: Some(value), ..Cell::default() }
     }
 
-    /// A number of things.
+    /// Returns a number of things.
     pub fn count(count: u64) -> Cell {
         Cell { text: thousands(count), key: Some(count as f64), ..Cell::default() }
     }
 
-    /// A figure, or nothing.
+    /// Returns a figure, or nothing.
     pub fn maybe(value: Option<f64>, unit: &Unit) -> Cell {
         value.map_or_else(Cell::none, |value| Cell::figure(value, unit))
     }
 
-    /// A median with its margin below.
+    /// Returns a median with its margin below.
     pub fn estimate(estimate: &Estimate, unit: &Unit) -> Cell {
         Cell::figure(estimate.median, unit).below(margin(estimate))
     }
 
-    /// A ratio with its interval below.
+    /// Returns a ratio with its interval below.
     pub fn ratio(ratio: &Estimate) -> Cell {
         let cell = Cell::figure(ratio.median, &Unit::Ratio);
         if ratio.too_few {
@@ -123,13 +123,13 @@ impl Cell {
         cell.below(format!("{:.2}–{:.2}", ratio.low, ratio.high))
     }
 
-    /// With smaller text below.
+    /// Adds smaller text below.
     pub fn below(mut self, text: impl AsRef<str>) -> Cell {
         self.below = Some(visible(text.as_ref())).filter(|text| !text.is_empty());
         self
     }
 
-    /// With more of the smaller text.
+    /// Adds more of the smaller text.
     pub fn also(self, text: impl AsRef<str>) -> Cell {
         let below = match &self.below {
             Some(below) => format!("{below}, {}", text.as_ref()),
@@ -138,31 +138,31 @@ impl Cell {
         self.below(below)
     }
 
-    /// With a figure of equal weight beside it.
+    /// Adds a figure of equal weight beside it.
     pub fn emphasis(mut self, text: impl AsRef<str>) -> Cell {
         self.beside = Some(visible(text.as_ref()));
         self
     }
 
-    /// Sorted by this.
+    /// Sets the sort key.
     pub fn key(mut self, key: f64) -> Cell {
         self.key = Some(key);
         self
     }
 
-    /// With a mark behind.
+    /// Adds a mark after the text.
     pub fn tag(mut self, text: impl AsRef<str>, tone: Tone) -> Cell {
         self.tags.push((visible(text.as_ref()), tone));
         self
     }
 
-    /// With a bar of this share, 0 to 1.
+    /// Adds a bar of this share, 0 to 1.
     pub fn bar(mut self, share: f64) -> Cell {
         self.bar = share.is_finite().then(|| share.clamp(0.0, 1.0));
         self
     }
 
-    /// Meant so.
+    /// Sets the tone.
     pub fn tone(mut self, tone: Tone) -> Cell {
         self.tone = Some(tone);
         self
@@ -189,12 +189,12 @@ const WORD_MAX: usize = 20;
 /// Tables of more columns become cards on a phone.
 const COLUMNS_MAX: usize = 3;
 
-/// Whether a text holds a word that may have to be broken to fit a column.
+/// Returns whether a text holds a word that may have to be broken to fit a column.
 pub fn is_long(text: &str) -> bool {
     text.split_whitespace().any(|word| word.chars().count() > WORD_MAX)
 }
 
-/// The class of a cell.
+/// Returns the class of a cell.
 fn class(numeric: bool, cell: &Cell) -> Option<String> {
     let is_long = cell.code || is_long(&cell.text) || cell.below.as_deref().is_some_and(is_long);
     let parts = [numeric.then_some("n"), is_long.then_some("long"), cell.tone.map(Tone::class)];
@@ -203,17 +203,17 @@ fn class(numeric: bool, cell: &Cell) -> Option<String> {
 }
 
 impl Column {
-    /// A column of text.
+    /// Returns a column of text.
     pub fn text(head: impl AsRef<str>) -> Column {
         Column { head: visible(head.as_ref()), numeric: false, more_is_better: false }
     }
 
-    /// A column of figures, of which the small ones come first.
+    /// Returns a column of figures, of which the small ones come first.
     pub fn number(head: impl AsRef<str>) -> Column {
         Column { numeric: true, ..Column::text(head) }
     }
 
-    /// The large ones come first.
+    /// Returns the large ones come first.
     pub fn more_is_better(mut self) -> Column {
         self.more_is_better = true;
         self
@@ -221,7 +221,7 @@ impl Column {
 }
 
 impl Table {
-    /// A table without rows.
+    /// Returns a table without rows.
     pub fn new(caption: impl AsRef<str>, columns: Vec<Column>) -> Table {
         Table { caption: visible(caption.as_ref()), columns, rows: Vec::new(), headed: false }
     }
@@ -246,7 +246,7 @@ impl Table {
         self
     }
 
-    /// The table in its frame. `id` is that of the caption.
+    /// Returns the table in its frame. `id` is that of the caption.
     pub fn html(&self, id: &str) -> Markup {
         let sortable = self.rows.len() > 1;
         html! {

@@ -1,9 +1,9 @@
-//! The figures as CSV (RFC 4180): plain numbers in nanoseconds and bytes, a head line, one file
-//! for each kind of row.
+//! Writes the figures as CSV (RFC 4180): plain numbers in nanoseconds and bytes, a header line, one
+//! file for each kind of row.
 //!
-//! A text that a spreadsheet would take for a formula gets an apostrophe before it: names of
-//! contenders and values of documents are not ours, and `=HYPERLINK(…)` in a cell is code. Numbers
-//! are written by us and stay as they are.
+//! Text that a spreadsheet would read as a formula gets a leading apostrophe: names of contenders
+//! and values of documents are foreign, and `=HYPERLINK(…)` in a cell is code. Numbers are our own
+//! and stay unchanged.
 
 use regauge_measure::Report;
 use regauge_measure::report::{Row, Task};
@@ -59,7 +59,7 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     }
 }
 
-/// A text that no spreadsheet takes for a formula.
+/// Returns a text that no spreadsheet takes for a formula.
 fn guarded(text: &str) -> String {
     // What a spreadsheet passes over before it looks for a sign, controls and blanks, does not
     // hide the sign.
@@ -93,7 +93,7 @@ impl Csv {
     }
 }
 
-/// All tables: the names of their files and what is in them.
+/// Returns all tables: the names of their files and what is in them.
 pub fn all(report: &Report) -> Vec<(String, String)> {
     let mut files = vec![
         ("sizes.csv".to_owned(), sizes(report)),
@@ -382,7 +382,7 @@ fn safety(report: &Report) -> String {
     csv.text()
 }
 
-/// The name of a task's file: numbered, so that equal and empty titles do not meet.
+/// Returns the name of a task's file: numbered, so that equal and empty titles do not meet.
 fn numbered(kind: &str, index: usize, title: &str) -> String {
     match slug(title) {
         name if name.is_empty() => format!("{kind}-{}.csv", index + 1),

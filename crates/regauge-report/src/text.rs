@@ -1,14 +1,13 @@
-//! Text that came from somewhere else (names of files and libraries, values of documents), and
-//! figures with their units.
+//! Foreign text (names of files and libraries, values of documents), and figures with their units.
 
 use regauge_measure::{bytes, thousands, time};
 
 /// The most characters of one foreign string that are shown; the whole of it is in `results.json`.
 const SHOWN_MAX: usize = 600;
 
-/// Foreign text as it can be shown in a page or a chart: characters that cannot be seen, turn the
-/// direction of what follows, or are not allowed in XML stand as their code points, and what is
-/// beyond [`SHOWN_MAX`] is counted. (Escaping for HTML and SVG comes after, and is not our part.)
+/// Makes foreign text safe to show in a page or a chart: characters that are invisible, change the
+/// text direction or are not allowed in XML are shown as code points, and text beyond [`SHOWN_MAX`]
+/// is counted. (Escaping for HTML and SVG comes later, and is done elsewhere.)
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for (index, character) in text.chars().enumerate() {
@@ -28,7 +27,8 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// Controls, separators of lines, marks of direction, what has no width, and what is no character.
+/// Returns whether a character is a control, a line separator, a direction mark, zero-width or a
+/// noncharacter.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -38,7 +38,7 @@ fn is_hidden(character: char) -> bool {
         || u32::from(character) & 0xFFFE == 0xFFFE
 }
 
-/// The same with at most so many characters, for the labels of a chart.
+/// Makes foreign text safe, with at most this many characters, for the labels of a chart.
 pub fn label(text: &str, characters_max: usize) -> String {
     let shown = visible(text);
     if shown.chars().count() <= characters_max {
@@ -49,7 +49,7 @@ pub fn label(text: &str, characters_max: usize) -> String {
     cut
 }
 
-/// A part of a file's name: letters and digits in lower case, and hyphens.
+/// Returns a part of a file's name: letters and digits in lower case, and hyphens.
 pub fn slug(text: &str) -> String {
     let mut slug = String::new();
     for character in text.chars() {
@@ -83,7 +83,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit of a task's column or axis.
+    /// Returns the unit of a task's column or axis.
     pub fn of(name: &str) -> Unit {
         match name {
             "ns" => Unit::Time,
@@ -95,7 +95,7 @@ impl Unit {
         }
     }
 
-    /// A figure in a table: three digits.
+    /// Returns a figure in a table: three digits.
     pub fn figure(&self, value: f64) -> String {
         if !value.is_finite() {
             return "–".to_owned();
@@ -115,7 +115,7 @@ impl Unit {
         }
     }
 
-    /// A figure at a tick of an axis: as short as it can be, since ticks are round numbers.
+    /// Returns a figure at a tick of an axis: as short as it can be, since ticks are round numbers.
     pub fn tick(&self, value: f64) -> String {
         match self {
             Unit::Time => scaled(value, &[(1e9, " s"), (1e6, " ms"), (1e3, " µs"), (1.0, " ns")]),
@@ -140,7 +140,7 @@ fn scaled(value: f64, steps: &[(f64, &str)]) -> String {
     format!("{}{unit}", plain(value / step))
 }
 
-/// Without zeros at its end.
+/// Formats a number without trailing zeros.
 fn plain(value: f64) -> String {
     if value.abs() >= 1e15 {
         return format!("{value:.1e}");
@@ -177,7 +177,7 @@ fn ratio_digits(value: f64) -> String {
     }
 }
 
-/// The wider side of an interval, as a share of its middle: `±3%`.
+/// Returns the wider side of an interval, as a share of its middle: `±3%`.
 pub fn margin(estimate: &regauge_measure::stats::Estimate) -> String {
     if estimate.too_few {
         return "too few".to_owned();

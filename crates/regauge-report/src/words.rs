@@ -1,5 +1,5 @@
-//! A contender in a word or two: what it keeps, and what hostile input does to it. The terminal
-//! and the page use the same words.
+//! Describes a contender in a word or two: what it keeps, and what hostile input does to it. The
+//! terminal and the page use the same words.
 
 use regauge::Format;
 use regauge_measure::report::{BombOutcome, Loss, Reach, Row};
@@ -35,7 +35,7 @@ const TAKEN: [(&str, &str); 23] = [
     ("read otherwise by YAML 1.2", "YAML 1.2"),
 ];
 
-/// A format as prose has it: "JSON", "MARC 21". A folder may hold several.
+/// Returns a format as prose writes it: "JSON", "MARC 21". A folder may contain several.
 pub fn format(names: &str) -> String {
     let title = |name: &str| {
         let known = Format::ALL.iter().find(|format| format.name() == name);
@@ -44,7 +44,7 @@ pub fn format(names: &str) -> String {
     names.split(", ").map(title).collect::<Vec<_>>().join(", ")
 }
 
-/// How many documents there are: "1 document", "18,881 records".
+/// Formats the number of documents: "1 document", "18,881 records".
 pub fn documents(report: &Report) -> String {
     let word = match report.input.format.as_str() {
         "marc" | "marcxml" | "marc-json" => "record",
@@ -55,7 +55,7 @@ pub fn documents(report: &Report) -> String {
     format!("{} {word}{}", thousands(count), if count == 1 { "" } else { "s" })
 }
 
-/// What a round trip through the library and its format keeps: "everything", "not key order".
+/// Says what a round trip through the library and its format keeps: "everything", "not key order".
 pub fn keeps(report: &Report, row: &Row) -> (String, Tone) {
     if !row.wrong.is_empty() {
         return ("wrong data".to_owned(), Tone::Bad);
@@ -84,7 +84,7 @@ fn word_of(loss: &Loss) -> String {
     known.map_or_else(|| visible(&loss.kind), |(_, word)| (*word).to_owned())
 }
 
-/// What a hostile document does: "safe", "runs code", "stopped by 200 kB".
+/// Says what a hostile document does: "safe", "runs code", "stopped by 200 kB".
 pub fn hostile(row: &Row) -> (String, Tone) {
     let Some(safety) = &row.safety else {
         return match &row.unsafe_because {
@@ -115,7 +115,7 @@ pub fn hostile(row: &Row) -> (String, Tone) {
     }
 }
 
-/// A size in as few characters as it takes: "1 kB".
+/// Formats a size in as few characters as possible: "1 kB".
 fn round_bytes(bytes: u64) -> String {
     match bytes {
         1_000_000.. => format!("{:.0} MB", bytes as f64 / 1e6),
@@ -124,7 +124,7 @@ fn round_bytes(bytes: u64) -> String {
     }
 }
 
-/// Why a contender has no times, in a word or two.
+/// Says why a contender has no times, in a word or two.
 pub fn without_times(row: &Row) -> &'static str {
     match () {
         () if !row.wrong.is_empty() => "wrong data",

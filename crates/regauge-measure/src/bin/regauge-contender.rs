@@ -1,5 +1,5 @@
-//! Serves one native contender over standard input and output: what `regauge` does in a hidden
-//! subcommand, for this crate's own tests.
+//! Serves one native contender over standard input and output, like a hidden subcommand of
+//! `regauge`, for this crate's own tests.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The lower envelope of straight lines: which one is lowest where.
+//! Computes the lower envelope of straight lines: which one is lowest where.
 
 /// A line: `constant + slope * x`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,7 +16,7 @@ pub(crate) struct Piece {
     pub until: f64,
 }
 
-/// The lines that are lowest somewhere in 0 < x < ∞, from the greatest x down to 0.
+/// Returns the lines that are lowest somewhere in 0 < x < ∞, from the greatest x down to 0.
 ///
 /// Of equal lines the first is taken. Far out the flattest is lowest; a line can only take over
 /// on the way to 0 if it starts lower and is steeper, and the first to do so is the one that it

@@ -1,14 +1,14 @@
-//! Size and time as one figure: what it costs to write a document, to move it and to read it.
+//! Combines size and time into one figure: the cost to write, move and read a document.
 //!
 //! Everything here is linear. A *way* is a contender with a compression; it has a time to write
-//! (encode and compress), a time to read (decompress and decode) and a size, each for one
-//! document. A *use* weighs the three. Over the inverse of the bandwidth the cost of a way is a
+//! (encode and compress), a time to read (decompress and decode) and a size, each for one document.
+//! A *use* weighs the three. Plotted over the inverse of the bandwidth, the cost of a way is a
 //! straight line, so the cheapest way at each bandwidth is the lower envelope of straight lines,
 //! and the bandwidths where it changes are exact (`envelope`).
 //!
-//! Intervals: the times of encoding and decoding are drawn from their samples, as everywhere. Of
-//! compression the report has the ends of the interval alone; three samples (low, median, high)
-//! stand for it, whose bootstrap gives back just these ends.
+//! Intervals: encoding and decoding times are resampled, as everywhere. For compression, the report
+//! has only the ends of the interval; three samples (low, median, high) represent it, and their
+//! bootstrap returns exactly these ends.
 
 mod envelope;
 mod table;
@@ -29,8 +29,8 @@ const HOUR_NS: f64 = 3.6e12;
 const MILLION: f64 = 1e6;
 
 impl Default for Assumptions {
-    /// A gigabit a second, ten readings for each writing, kept for a year. Two gigabytes kept for
-    /// a month for an hour of a core is about what both cost to rent.
+    /// Returns the defaults: 1 Gbit/s, ten reads per write, stored for a year. A core-hour costs
+    /// about as much to rent as two gigabytes for a month.
     fn default() -> Assumptions {
         Assumptions {
             bandwidth: 125e6,
@@ -53,7 +53,7 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    /// One writing, and as many moves and readings as assumed.
+    /// Returns the weights of one write and the assumed number of transfers and reads.
     pub(crate) fn total(assumed: &Assumptions) -> Weights {
         Weights {
             writes: 1.0,
@@ -62,13 +62,13 @@ impl Weights {
         }
     }
 
-    /// One message: written, moved and read once.
+    /// Returns the weights of a message: written, transferred and read once.
     pub(crate) fn wire(assumed: &Assumptions) -> Weights {
         Weights { writes: 1.0, reads: 1.0, byte_ns: 1e9 / assumed.bandwidth }
     }
 
-    /// Kept for the assumed months. A byte kept for a month costs what the assumed part of a
-    /// core's hour costs.
+    /// Returns the weights of storage for the assumed months. Storing a byte for a month costs the
+    /// assumed part of a core-hour.
     pub(crate) fn storage(assumed: &Assumptions) -> Weights {
         let byte_month_ns = HOUR_NS / (assumed.gigabyte_months_per_core_hour * 1e9);
         Weights {
@@ -78,7 +78,7 @@ impl Weights {
         }
     }
 
-    /// Within one process: nothing is moved or kept.
+    /// Returns the weights within one process: nothing is transferred or stored.
     pub(crate) fn cache(assumed: &Assumptions) -> Weights {
         Weights { writes: 1.0, reads: assumed.reads_per_write, byte_ns: 0.0 }
     }
@@ -99,7 +99,8 @@ pub(crate) struct Way<'r> {
 }
 
 impl Way<'_> {
-    /// What people call it: the library, its format unless the name says it, the compressor.
+    /// Returns the name for people: the library, its format unless the name contains it, the
+    /// compressor.
     pub(crate) fn label(&self) -> String {
         let (name, format) = (self.row.contender.as_str(), self.row.format.as_str());
         let lower = name.to_lowercase();
@@ -116,30 +117,30 @@ impl Way<'_> {
         [&self.encode, &self.decode, &self.compress, &self.decompress].map(Grouped::from)
     }
 
-    /// Nanoseconds to write it once.
+    /// Returns the nanoseconds to write it once.
     pub(crate) fn write_ns(&self) -> f64 {
         stats::median(&self.encode.samples) + stats::median(&self.compress.samples)
     }
 
-    /// Nanoseconds to read it once.
+    /// Returns the nanoseconds to read it once.
     pub(crate) fn read_ns(&self) -> f64 {
         stats::median(&self.decode.samples) + stats::median(&self.decompress.samples)
     }
 
-    /// What one document costs, in nanoseconds.
+    /// Returns the cost of one document, in nanoseconds.
     pub(crate) fn cost(&self, weights: Weights) -> f64 {
         weights.writes * self.write_ns()
             + weights.reads * self.read_ns()
             + weights.byte_ns * self.bytes
     }
 
-    /// The same with its interval.
+    /// Returns the cost with its interval.
     fn estimate(&self, weights: Weights, seed: u64) -> Estimate {
         let bytes = self.bytes;
         stats::estimate_of_processes(&self.lists(), seed, |medians| weigh(medians, bytes, weights))
     }
 
-    /// How many times as much this costs as `other`.
+    /// Returns the ratio of this cost to that of `other`.
     pub(crate) fn against(&self, other: &Way, weights: Weights, seed: u64) -> Estimate {
         let lists: Vec<Grouped> = self.lists().into_iter().chain(other.lists()).collect();
         stats::estimate_of_processes(&lists, seed, |medians| {
@@ -148,15 +149,15 @@ impl Way<'_> {
     }
 }
 
-/// Medians of encoding, decoding, compressing and decompressing, as one figure.
+/// Combines the medians of encoding, decoding, compressing and decompressing into one figure.
 fn weigh(medians: &[f64], bytes: f64, weights: Weights) -> f64 {
     weights.writes * (medians[0] + medians[2])
         + weights.reads * (medians[1] + medians[3])
         + weights.byte_ns * bytes
 }
 
-/// Every way that was timed: each row as it is, and with each compression that
-/// its format's reference was tried with.
+/// Returns every way that was timed: each row uncompressed, and with each compression that was
+/// tried on its format's reference.
 pub(crate) fn ways(report: &Report) -> Vec<Way<'_>> {
     let share = report.method.part.as_ref().map_or(1.0, |part| part.share);
     let timed = report.method.timed_documents.max(1) as f64 * share;
@@ -200,8 +201,8 @@ pub(crate) fn ways(report: &Report) -> Vec<Way<'_>> {
     list
 }
 
-/// The bytes of the reference that a row read, and its compressions. Where runtimes wrote the
-/// format themselves, there are several; a row reads its own.
+/// Returns the bytes of the reference that a row read, and its compressions. Where runtimes wrote
+/// the format themselves, there are several; a row reads its own.
 fn compressions_of<'r>(report: &'r Report, row: &Row) -> Option<(f64, &'r [Compression])> {
     let own = format!("{} ({})", row.contender, row.runtime.name());
     let mut fitting: Vec<_> =
@@ -210,7 +211,7 @@ fn compressions_of<'r>(report: &'r Report, row: &Row) -> Option<(f64, &'r [Compr
     fitting.first().map(|one| (one.bytes as f64, one.compressions.as_slice()))
 }
 
-/// The cost figures of a report; `may_win` says which rows the crossings are among.
+/// Returns the cost figures of a report; `may_win` says which rows the crossings are among.
 pub(crate) fn costs(
     report: &Report,
     assumed: &Assumptions,
@@ -247,7 +248,7 @@ pub(crate) fn costs(
     Costs { assumed: assumed.clone(), rows, crossings }
 }
 
-/// Where the cheapest way of one group changes, the narrowest bandwidth first.
+/// Returns where the cheapest way of one group changes, the lowest bandwidth first.
 fn crossings(
     ways: &[Way],
     (runtime, gives): (Runtime, Gives),

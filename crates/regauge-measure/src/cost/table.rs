@@ -1,4 +1,4 @@
-//! The section "Cost" of the text.
+//! Writes the section "Cost" of the text.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::table::{self, Layout};
 /// Ways shown of each runtime: the rest are in the JSON.
 const SHOWN: usize = 6;
 
-/// The cheapest ways of each runtime under the assumptions, and where the cheapest changes.
+/// Writes the cheapest ways of each runtime under the assumptions, and where the cheapest changes.
 pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
     let Some(costs) = report.costs.as_ref().filter(|costs| !costs.rows.is_empty()) else { return };
     let assumed = &costs.assumed;
@@ -85,7 +85,7 @@ fn crossings(text: &mut String, costs: &Costs) {
     }
 }
 
-/// A number without zeros that say nothing.
+/// Formats a number without insignificant zeros.
 pub(crate) fn plain(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value}") }
 }

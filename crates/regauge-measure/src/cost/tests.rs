@@ -4,8 +4,8 @@ use super::*;
 use crate::report::{Compression, Reference};
 use crate::test_report;
 
-/// A measurement of 4 documents of which 2 were timed: `quick` takes 20 ns to encode and 10 ns to
-/// decode a document of 1,000 bytes, `small` 80 and 40 ns for 250 bytes.
+/// Returns a measurement of 4 documents of which 2 were timed: `quick` takes 20 ns to encode and 10
+/// ns to decode a document of 1,000 bytes, `small` 80 and 40 ns for 250 bytes.
 fn report() -> Report {
     let mut report = test_report::empty();
     report.input.documents = 4;

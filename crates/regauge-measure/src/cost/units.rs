@@ -1,8 +1,8 @@
 //! Bandwidths as people write them.
 
-/// Bytes a second from a text such as `10MB/s`, `100Mbit/s`, `1 Gbit/s`, `40MiB/s` or `5000000`
-/// (bytes a second). Units are those of the SI: 1 MB is 10^6 bytes; KiB, MiB and GiB are powers
-/// of 1,024.
+/// Parses a bandwidth in bytes per second, such as `10MB/s`, `100Mbit/s`, `1 Gbit/s`, `40MiB/s` or
+/// `5000000` (bytes per second). Units are SI: 1 MB is 10^6 bytes; KiB, MiB and GiB are powers of
+/// 1,024.
 ///
 /// # Errors
 /// A sentence that says what was found and expected.
@@ -40,7 +40,7 @@ pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Bytes a second for people: `18 MB/s`.
+/// Formats a bandwidth for people: `18 MB/s`.
 #[must_use]
 pub fn bandwidth_text(bandwidth: f64) -> String {
     let (value, unit) = match bandwidth {

@@ -203,7 +203,7 @@ impl Codec for SerdeSaphyr {
     }
 }
 
-/// The version of a dependency, which the build script reads from the lock file.
+/// Returns the version of a dependency, which the build script reads from the lock file.
 fn version_of(library: &str) -> &'static str {
     crate::assets::VERSIONS
         .iter()

@@ -1,7 +1,7 @@
-//! Native contenders, and the runner for them: a child process of the same binary, which speaks
-//! the same protocol as the runners of other languages.
+//! Native contenders and their runner: a child process of the same binary, which speaks the same
+//! protocol as the runners for other languages.
 //!
-//! The runner itself is `lab/runners/native/bench.rs`, which another program shares.
+//! The runner is `lab/runners/native/bench.rs`, which another program shares.
 
 #[path = "../../lab/runners/native/bench.rs"]
 mod bench;
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::protocol::{Command, Op};
 
-    /// What the runner says to these commands, line by line.
+    /// Returns the replies of the runner to these commands, line by line.
     fn talk(name: &str, commands: &[Command]) -> Vec<serde_json::Value> {
         let mut input = Vec::new();
         for command in commands {

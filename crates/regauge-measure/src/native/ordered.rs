@@ -1,6 +1,6 @@
-//! A value as serde_json's with the feature `preserve_order`: maps are `IndexMap`s, and all else is
-//! as it was. The feature itself would change the maps of the whole program, and with them the row
-//! of those who do without.
+//! Provides a value like serde_json's with the feature `preserve_order`: maps are `IndexMap`s,
+//! everything else is unchanged. The feature itself would change the maps of the whole program, and
+//! so the row of the variant without it.
 
 use std::fmt;
 

@@ -1,7 +1,8 @@
-//! regauge itself, to its tree ([`Value`]), which is what the other libraries build.
+//! Measures regauge itself, decoding to its tree ([`Value`]), which is what the other libraries
+//! build.
 //!
-//! Some formats have a second row with a [`Tape`] of events, which is what a conversion works on:
-//! nobody can look anything up in a tape, so those rows are never ranked with the others.
+//! Some formats have a second row with a [`Tape`] of events, which a conversion works on. Nothing
+//! can be looked up in a tape, so those rows are never ranked with the others.
 
 use std::marker::PhantomData;
 
@@ -19,7 +20,7 @@ pub(super) trait Document: Sized {
     /// What the version in a report says of it.
     const WHAT: &str;
 
-    /// The next document; nothing at the end.
+    /// Returns the next document, or nothing at the end.
     fn read<S: Source>(source: &mut S) -> regauge::Result<Option<Self>>;
 
     /// Gives its events to a writer.

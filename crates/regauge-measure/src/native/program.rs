@@ -1,8 +1,8 @@
-//! Programs of tasks that are written in Rust: what `lab/tasks/runner.py` is to those in Python.
+//! Programs of tasks written in Rust: the counterpart of `lab/tasks/runner.py` for Python.
 //!
-//! A program is told how much to make, and gives its cases. A case has a check, which does the work
-//! once and gives figures or says what was wrong with what came back, and the work itself, which is
-//! timed by the clock: these programs ask databases, and waiting for one is a part of its price.
+//! A program is told how much to make, and returns its cases. A case has a check, which does the
+//! work once and returns figures or what was wrong, and the work itself. It is timed by the clock:
+//! these programs query databases, and waiting for one is part of the cost.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -58,7 +58,7 @@ pub struct Absent {
 }
 
 impl Absent {
-    /// A case that is not there for a reason of its own.
+    /// Returns a case that is absent for a reason of its own.
     #[must_use]
     pub fn because(name: String, why: &str) -> Absent {
         Absent { name, install: String::new(), why: Some(why.to_owned()) }

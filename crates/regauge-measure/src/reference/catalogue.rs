@@ -1,5 +1,5 @@
-//! A catalogue of MARC records: brought to UTF-8, and left by the records that a format cannot
-//! hold, so that all formats have the same.
+//! Converts a catalogue of MARC records to UTF-8 and drops the records that a format cannot hold,
+//! so that all formats have the same records.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,8 +11,8 @@ use super::spans::{keep_documents, spans_of};
 use super::{convert_options, rewrite, told};
 use crate::error::Error;
 
-/// Brings the records in `folder/base` to UTF-8 by way of MARC 21, so that leader/09 says so in
-/// every format. Gives notes on records that MARC 21 cannot hold; they are left out.
+/// Converts the records in `folder/base` to UTF-8 by way of MARC 21, so that leader/09 says so in
+/// every format. Returns notes on records that MARC 21 cannot hold; they are left out.
 pub(super) fn to_utf8(folder: &Path) -> Result<Vec<String>, Error> {
     let (base, through) = (folder.join("base"), folder.join("utf8"));
     let mut notes = Vec::new();
@@ -31,12 +31,12 @@ pub(super) fn to_utf8(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(notes)
 }
 
-/// Whether an error is one record's, so that the others can go on without it.
+/// Returns whether an error is one record's, so that the others can go on without it.
 pub(super) fn is_about_a_record(error: &regauge::Error) -> bool {
     matches!(error.kind(), ErrorKind::Refused | ErrorKind::Unrepresentable)
 }
 
-/// The records (from 1) that a format cannot hold, each tried alone, with the reason.
+/// Returns the records (from 1) that a format cannot hold, each tried alone, with the reason.
 pub(super) fn records_refused(base: &Path, to: Format) -> Result<Vec<(u64, String)>, Error> {
     let bytes = std::fs::read(base).map_err(Error::io("read", base))?;
     let options = convert_options(Format::MarcJson, to, false);
@@ -50,7 +50,7 @@ pub(super) fn records_refused(base: &Path, to: Format) -> Result<Vec<(u64, Strin
     Ok(bad)
 }
 
-/// Takes records out of a base file, and says so.
+/// Removes records from a base file, and returns a note about it.
 pub(super) fn leave_out(base: &Path, to: Format, bad: &[(u64, String)]) -> Result<String, Error> {
     let gone: HashSet<u64> = bad.iter().map(|(record, _)| *record).collect();
     keep_documents(base, base, &|index| !gone.contains(&(index + 1)))?;

@@ -1,4 +1,4 @@
-//! What the user names: a file, or a folder of files, in any of the formats.
+//! The input: a file, or a folder of files, in any of the formats.
 
 use std::cmp::Ordering;
 use std::fs::File;
@@ -30,7 +30,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// The files that the options name.
+    /// Returns the files that the options name.
     ///
     /// # Errors
     /// `Io`, and `Input` where no format can be told, or a folder holds nothing to measure on.
@@ -70,7 +70,7 @@ impl Files {
         Ok(Files { list, notes: note_of_unknown(&unknown) })
     }
 
-    /// The format, or all of them: `json`, `json, yaml`.
+    /// Returns the format, or all of them: `json`, `json, yaml`.
     pub(crate) fn format_name(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for file in &self.list {
@@ -81,20 +81,20 @@ impl Files {
         names.join(", ")
     }
 
-    /// Bytes of all files, without their compression.
+    /// Returns the total size of all files, uncompressed.
     pub(crate) fn bytes(&self) -> Result<u64, Error> {
         let size =
             |path: &Path| Ok(std::fs::metadata(path).map_err(Error::io("read", path))?.len());
         self.list.iter().map(|file| size(&file.path)).sum()
     }
 
-    /// Whether all of it is MARC.
+    /// Returns whether all of it is MARC.
     pub(crate) fn are_marc(&self) -> bool {
         self.list.iter().all(|file| file.format.is_marc())
     }
 }
 
-/// What to say of files that were passed over.
+/// Returns the note about skipped files.
 pub fn note_of_unknown(names: &[String]) -> Vec<String> {
     let Some(first) = names.first() else { return Vec::new() };
     vec![format!(
@@ -104,7 +104,7 @@ pub fn note_of_unknown(names: &[String]) -> Vec<String> {
     )]
 }
 
-/// All files below a folder, hidden ones aside, in natural order: `b2` before `b10`.
+/// Returns all files below a folder except hidden ones, in natural order: `b2` before `b10`.
 ///
 /// # Errors
 /// `Io`.
@@ -131,7 +131,7 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(list)
 }
 
-/// A file's name below the folder.
+/// Returns a file's name below the folder.
 pub fn name_in(folder: &Path, path: &Path) -> String {
     path.strip_prefix(folder).unwrap_or(path).display().to_string()
 }

@@ -1,9 +1,9 @@
-//! The user's data as reference bytes: written once by regauge in every format that it knows, so
-//! that all contenders of a format decode the same bytes.
+//! Writes the user's data as reference bytes, once in every format that regauge knows, so that all
+//! contenders of a format decode the same bytes.
 //!
 //! Everything is first written into one *base* file, from which all formats are made: MARC-in-JSON
-//! for a catalogue; for anything else one line of JSON a document, in the reversible notation,
-//! which holds whatever any of the formats does.
+//! for a catalogue; for anything else one line of JSON per document, in the reversible notation,
+//! which can hold the values of every format.
 
 mod catalogue;
 mod input;
@@ -66,7 +66,7 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
-    /// As tables name it: `json`, `pickle`, `pickle-0`.
+    /// Returns the name in tables: `json`, `pickle`, `pickle-0`.
     pub(crate) fn name(&self) -> String {
         match self.protocol {
             Some(protocol) => format!("{}-{protocol}", self.format.name()),
@@ -85,7 +85,7 @@ pub(crate) struct References {
 }
 
 impl References {
-    /// The reference that a contender of this format decodes.
+    /// Returns the reference that a contender of this format decodes.
     pub(crate) fn of(&self, wire: Wire) -> Option<&Bytes> {
         let catalogue = self.shape == Shape::Catalogue;
         let protocol = match wire {
@@ -242,7 +242,7 @@ impl References {
         Ok(References { shape, documents, list, notes })
     }
 
-    /// The references without these documents (from 0), written anew.
+    /// Rewrites the references without these documents (numbered from 0).
     pub(crate) fn without(&self, gone: &BTreeSet<u64>, folder: &Path) -> Result<References, Error> {
         let path = folder.join("base");
         keep_documents(&path, &path, &|index| !gone.contains(&index))?;
@@ -251,8 +251,8 @@ impl References {
         Ok(references)
     }
 
-    /// The references of every `every`-th document, written into `folder`; these themselves, where
-    /// that is all of them.
+    /// Writes the references of every `every`-th document into `folder`; returns these references
+    /// themselves if that is all of them.
     pub(crate) fn slice(
         &self,
         every: u64,
@@ -275,14 +275,15 @@ enum Tried {
     Data(Result<Written, Error>),
 }
 
-/// An error of the library in the words of this command, which takes none of the options that may be
-/// advised.
+/// Words an error of the library for this command, which has none of the options that the error may
+/// suggest.
 pub(crate) fn told(error: &regauge::Error) -> String {
     let language = regauge::options::Language::Command;
     error.display(&regauge::hint::Surface { language, takes: &|_| false }).to_string()
 }
 
-/// How MARC is written for a measurement: in UTF-8, so that all formats hold the same record.
+/// Returns how MARC is written for a measurement: in UTF-8, so that all formats hold the same
+/// record.
 pub(crate) fn marc_options() -> marc::Options {
     marc::Options {
         write_charset: marc::CharsetChoice::Always(marc::Charset::Utf8),
@@ -325,7 +326,7 @@ fn write_base(
     Ok(())
 }
 
-/// What reading the input did not keep, in a sentence.
+/// Says in a sentence what reading the input did not keep.
 fn told_reading(loss: &regauge::fidelity::Loss) -> String {
     let place = loss
         .examples

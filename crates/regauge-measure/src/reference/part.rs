@@ -1,8 +1,8 @@
-//! A part of large data, the same for everybody: elements of a document's largest array, or
-//! records of a stream, evenly spread.
+//! Selects a part of large data, the same for all contenders: elements of a document's largest
+//! array, or records of a stream, evenly spread.
 //!
-//! Every contender decodes and encodes what it is timed on dozens of times. Forty megabytes would
-//! leave time for a handful of libraries; one megabyte tells as much about all of them.
+//! Every contender decodes and encodes its data dozens of times. Forty megabytes would leave time
+//! for a handful of libraries; one megabyte says as much about all of them.
 
 use std::fs::File;
 use std::path::Path;
@@ -36,7 +36,8 @@ pub(crate) struct Smaller {
 }
 
 impl References {
-    /// A part of large data, written into `folder`; nothing where it is small, or has no parts.
+    /// Writes a part of large data into `folder`; returns nothing if the data is small, or has no
+    /// parts.
     pub(crate) fn smaller(&self, whole: &Path, folder: &Path) -> Result<Option<Smaller>, Error> {
         let base = whole.join("base");
         let bytes = std::fs::metadata(&base).map_err(Error::io("read", &base))?.len();
@@ -105,8 +106,8 @@ struct Heaviest {
     path: Vec<usize>,
 }
 
-/// About how many bytes a value is worth; nothing where values stand in several places, which
-/// taking some of them away would break.
+/// Estimates how many bytes a value is worth. Returns nothing if it contains shared references,
+/// which removing some of its parts would break.
 fn weigh(value: &Value) -> Option<u64> {
     Some(match value {
         Value::Anchor(..) | Value::Alias(_) => return None,
@@ -150,7 +151,7 @@ fn find(value: &Value, path: &mut Vec<usize>, heaviest: &mut Heaviest) -> u64 {
     }
 }
 
-/// The value at a path of places.
+/// Returns the value at a path of indexes.
 fn at<'v>(value: &'v mut Value, path: &[usize]) -> Option<&'v mut Value> {
     let Some((first, rest)) = path.split_first() else { return Some(value) };
     match value {
@@ -160,7 +161,7 @@ fn at<'v>(value: &'v mut Value, path: &[usize]) -> Option<&'v mut Value> {
     }
 }
 
-/// A path for people: "$.features[0].points".
+/// Formats a path for people: "$.features[0].points".
 fn name(value: &Value, path: &[usize]) -> String {
     let mut name = "$".to_owned();
     let mut value = value;

@@ -1,4 +1,4 @@
-//! Where each document stands in a file.
+//! Finds where each document begins and ends in a file.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -11,7 +11,7 @@ use crate::error::Error;
 
 const RECORD_END: &str = "</record>";
 
-/// Start and end of every document of a file that regauge wrote.
+/// Returns the start and end of every document in a file that regauge wrote.
 pub(super) fn spans_of(path: &Path, format: Format) -> Result<Vec<(u64, u64)>, Error> {
     match format {
         Format::Json | Format::Ndjson | Format::MarcJson => {
@@ -54,8 +54,8 @@ fn lines(bytes: &[u8]) -> Vec<(u64, u64)> {
     spans
 }
 
-/// Each document of a stream begins with a line that begins with `---`, and no other line does:
-/// text of several lines is indented, and text that begins with `---` is quoted.
+/// Splits a YAML stream at lines that begin with `---`, as no other line does: text of several
+/// lines is indented, and text that begins with `---` is quoted.
 fn yaml_documents(bytes: &[u8]) -> Vec<(u64, u64)> {
     let mut starts = Vec::new();
     let mut start = 0;
@@ -70,7 +70,7 @@ fn yaml_documents(bytes: &[u8]) -> Vec<(u64, u64)> {
     starts.iter().copied().zip(ends).collect()
 }
 
-/// As regauge writes it: a `<` in a text would be an entity.
+/// Splits MARCXML as regauge writes it: a `<` in text would be an entity.
 fn xml_records(text: &str) -> Vec<(u64, u64)> {
     let mut spans = Vec::new();
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! Documents read back, for comparison.
+//! Reads documents back for comparison.
 
 use std::fs::File;
 use std::path::Path;
@@ -22,15 +22,15 @@ enum Kind<'f> {
     },
 }
 
-/// How documents of a format are read back.
+/// Returns the options for reading documents of a format back.
 pub(crate) fn options(format: Format) -> convert::Options {
     let mut options = convert::Options::new(format, format);
     options.limits = Limits::NONE;
     options
 }
 
-/// How the output of a contender is read back: a library that follows YAML 1.1 leaves text plain
-/// that 1.2 reads as something else, and is right to.
+/// Returns the options for reading a contender's output back: a library that follows YAML 1.1
+/// rightly writes some text plain that YAML 1.2 reads as something else.
 pub(crate) fn options_for(contender: &Contender, format: Format) -> convert::Options {
     let mut options = options(format);
     if contender.writes_yaml_11 {
@@ -75,7 +75,7 @@ impl<'f> Values<'f> {
         Ok(Values(Kind::Pieces { bytes, spans: spans.into_iter(), options }))
     }
 
-    /// The documents in these bytes.
+    /// Reads the documents in these bytes.
     pub(crate) fn from_slice(
         bytes: &'f [u8],
         options: &convert::Options,
@@ -88,7 +88,7 @@ impl<'f> Values<'f> {
         Ok(Values(Kind::Stream(values.map_err(|error| Error::Input(super::told(&error)))?)))
     }
 
-    /// The next document.
+    /// Returns the next document.
     pub(crate) fn next(&mut self) -> regauge::Result<Option<Value>> {
         match &mut self.0 {
             Kind::Stream(values) => values.next(),
@@ -108,7 +108,7 @@ impl<'f> Values<'f> {
         }
     }
 
-    /// Bytes of the file behind the last document.
+    /// Returns the offset in the file after the last document.
     pub(super) fn offset(&self) -> u64 {
         match &self.0 {
             Kind::Stream(values) => values.offset(),

@@ -1,8 +1,8 @@
-//! Reference bytes of plain documents in one format, and what the format itself loses of them.
+//! Writes reference bytes of plain documents in one format, and finds what the format itself loses.
 //!
-//! A format that can hold the data holds it exactly. Where it cannot, the nearest that it can hold
-//! is written, and the difference is found by reading it back and comparing: so a loss of the
-//! format is never taken for a loss of a library, and never goes unsaid.
+//! A format that can hold the data holds it exactly. Otherwise the nearest value that it can hold
+//! is written, and the difference is found by reading it back and comparing. So a loss of the
+//! format is never mistaken for a loss of a library, and is always reported.
 
 use std::fs::File;
 use std::path::Path;
@@ -51,7 +51,8 @@ pub(super) fn write_data(
     Ok(Written::Done(losses(base, out, target.0)?))
 }
 
-/// Whether the documents had to be changed before they could be written; or why they cannot be.
+/// Returns whether the documents had to be changed before they could be written; or why they cannot
+/// be.
 fn attempt(
     base: &Path,
     (format, protocol): Target,
@@ -87,7 +88,7 @@ fn attempt(
     }
 }
 
-/// A document as it is given to the writer, and whether that is a change.
+/// Returns a document as the writer gets it, and whether that changes it.
 fn prepared(document: Value, format: Format) -> regauge::Result<(Value, bool)> {
     let mut changed = false;
     let mut document = document;
@@ -111,7 +112,7 @@ fn prepared(document: Value, format: Format) -> regauge::Result<(Value, bool)> {
     Ok((document, changed))
 }
 
-/// A document of BSON is a map: any other value stands in one, under the empty key.
+/// Wraps a value in a map under the empty key, because a BSON document is a map.
 fn in_map(document: Value) -> Value {
     Value::Map(vec![(Value::Text(String::new()), document)])
 }
@@ -171,7 +172,7 @@ fn is_harmless(t: &TypeBuf, format: Format) -> bool {
     }
 }
 
-/// Whether a value somewhere in the document is of a kind.
+/// Returns whether a value somewhere in the document is of a kind.
 fn contains(value: &Value, kind: &dyn Fn(&Value) -> bool) -> bool {
     kind(value)
         || match value {
@@ -182,7 +183,7 @@ fn contains(value: &Value, kind: &dyn Fn(&Value) -> bool) -> bool {
         }
 }
 
-/// What the written documents have lost of the originals.
+/// Returns what the written documents lost from the originals.
 fn losses(base: &Path, out: &Path, format: Format) -> Result<Vec<Loss>, Error> {
     let (mut before, mut after) = (Values::open_base(base)?, Values::open(out, format)?);
     let here = |error: regauge::Error| Error::Input(super::told(&error));
@@ -222,7 +223,7 @@ mod tests {
     use super::*;
     use regauge::matrix;
 
-    /// A base file of these documents, in a folder of its own.
+    /// Writes a base file of these documents, in its own folder.
     fn base(documents: &[Value]) -> (tempfile::TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("base");
@@ -233,7 +234,8 @@ mod tests {
         (folder, path)
     }
 
-    /// Kind by kind, what each format has lost of a document that holds one value of every kind.
+    /// Returns, kind by kind, what each format lost from a document that holds one value of every
+    /// kind.
     fn of(format: Format, documents: &[Value]) -> Vec<(String, u64)> {
         let (folder, base) = base(documents);
         let out = folder.path().join("out");

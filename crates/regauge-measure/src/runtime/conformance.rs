@@ -1,5 +1,5 @@
-//! One conversation, held with every runner whose interpreter is there: all must answer alike.
-//! JRuby is found where the set-up has put it.
+//! Holds one conversation with every runner whose interpreter is installed: all must answer alike.
+//! JRuby is found where the set-up puts it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,7 +20,7 @@ const DOCUMENTS: [&str; 3] = [
     r#"{"z":1,"a":{"b":[[]]}}"#,
 ];
 
-/// The adapter that a runner is tried with.
+/// Returns the adapter that a runner is tried with.
 fn adapter(runner: &RunnerFile, lab: &Path) -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     match runner.runtime.id() {
@@ -33,7 +33,8 @@ fn adapter(runner: &RunnerFile, lab: &Path) -> PathBuf {
     }
 }
 
-/// A process of a runner with its adapter; nothing, with a message, where that cannot be.
+/// Starts a runner with its adapter; returns nothing, and prints a message, if that is not
+/// possible.
 fn start(runner: &RunnerFile, folder: &Path) -> Option<Process> {
     let id = runner.runtime.id();
     let lab = folder.join("lab");
@@ -93,7 +94,7 @@ impl Talk<'_> {
             .unwrap_or_else(|trouble| panic!("{}: {command:?}: {trouble:?}", self.id))
     }
 
-    /// What was written, cut as the spans beside it say.
+    /// Returns the output, split at the spans beside it.
     fn pieces(&self, name: &str) -> Vec<Value> {
         let bytes = std::fs::read(self.folder.join(name)).unwrap();
         let spans = std::fs::read(self.folder.join(format!("{name}.spans"))).unwrap();

@@ -1,10 +1,9 @@
-//! The comment lines at the top of adapters and runners: `# key: value`, `// key: value`.
+//! Parses the comment lines at the top of adapters and runners: `# key: value`, `// key: value`.
 
 /// What introduces a comment in the languages that we have met.
 const MARKS: [&str; 4] = ["#", "//", "--", ";"];
 
-/// The comment lines at the top of a file. A first line that starts an interpreter (`#!`, `<?php`)
-/// is passed over.
+/// The values of the comment lines, in the order of the file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Head<'t>(&'t str);
 
@@ -14,7 +13,7 @@ impl<'t> Head<'t> {
         Head(if starts { text.split_once('\n').map_or("", |(_, rest)| rest) } else { text })
     }
 
-    /// Every key with its value, in the order of the file.
+    /// Returns every key with its value, in the order of the file.
     fn lines(self) -> impl Iterator<Item = (&'t str, &'t str)> {
         self.0
             .lines()
@@ -23,17 +22,17 @@ impl<'t> Head<'t> {
             .map(|(key, value)| (key.trim(), value.trim()))
     }
 
-    /// The value of a key, the first one where it stands several times.
+    /// Returns the first value of a key.
     pub(crate) fn get(self, key: &str) -> Option<&'t str> {
         self.all(key).next()
     }
 
-    /// Every value of a key that may stand several times.
+    /// Returns every value of a key that may be repeated.
     pub(crate) fn all(self, key: &str) -> impl Iterator<Item = &'t str> {
         self.lines().filter(move |(name, _)| *name == key).map(|(_, value)| value)
     }
 
-    /// The words of a value; none where the key is missing.
+    /// Returns the words of a value, or none if the key is missing.
     pub(crate) fn words(self, key: &str) -> Vec<String> {
         self.get(key).unwrap_or("").split_whitespace().map(str::to_owned).collect()
     }

@@ -1,6 +1,6 @@
-//! Where contenders run. A runtime is data: one runner file, whose head says its name, the suffix
-//! of its adapters, how its interpreter is called and how it is set up. The engine knows none of
-//! them by name, but the native one, which is this binary.
+//! The runtimes in which contenders run. A runtime is data: one runner file, whose head gives its
+//! name, the suffix of its adapters, how its interpreter is started and how it is set up. The
+//! engine knows none of them by name except the native one, which is this binary.
 //!
 //! docs/contenders.md lists the keys of the head.
 
@@ -28,20 +28,20 @@ impl Runtime {
     /// In a child process of this binary.
     pub const NATIVE: Runtime = Runtime("native");
 
-    /// The runtime of this id, whether or not there is a runner for it: an old report may name
-    /// one that is gone.
+    /// Returns the runtime with this id, whether or not it has a runner: an old report may name one
+    /// that no longer exists.
     #[must_use]
     pub fn of(id: &str) -> Runtime {
         Runtime(kept(id))
     }
 
-    /// The id, as adapters, options and `--json` write it.
+    /// Returns the id that adapters, options and `--json` use.
     #[must_use]
     pub fn id(self) -> &'static str {
         self.0
     }
 
-    /// The name for people; the id, where no runner says one.
+    /// Returns the name for people, or the id if no runner has one.
     #[must_use]
     pub fn name(self) -> &'static str {
         if self == Runtime::NATIVE {
@@ -62,8 +62,8 @@ impl Runtime {
 /// The names of runtimes, by id.
 static NAMES: Mutex<BTreeMap<&'static str, &'static str>> = Mutex::new(BTreeMap::new());
 
-/// A copy of a text that stays for good, once for each text: ids and names are few and short, and
-/// rows, groups and tables hand them round.
+/// Leaks one copy of each text: ids and names are few and short, and rows, groups and tables pass
+/// them around.
 pub(crate) fn kept(text: &str) -> &'static str {
     static KEPT: Mutex<BTreeMap<&'static str, ()>> = Mutex::new(BTreeMap::new());
     let mut texts = KEPT.lock().expect("no panic while locked");

@@ -1,4 +1,4 @@
-//! Runner files: what their heads say, and the commands that come of it.
+//! Runner files: what their heads say, and the commands that follow from it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -153,24 +153,24 @@ impl RunnerFile {
         })
     }
 
-    /// Whether adapters with this suffix are its own.
+    /// Returns whether adapters with this suffix are its own.
     pub(crate) fn has_suffix(&self, suffix: &str) -> bool {
         self.suffixes.iter().any(|one| one == suffix)
     }
 
-    /// The first command that needs nothing of the set-up, or the last of all.
+    /// Returns the first command that needs nothing of the set-up, or the last of all.
     fn plain_command(&self) -> &[String] {
         let plain = |command: &&Vec<String>| command.iter().all(|word| !word.contains("{data}"));
         self.commands.iter().find(plain).or(self.commands.last()).map_or(&[], Vec::as_slice)
     }
 
-    /// The interpreter: the one given, or that of the machine.
+    /// Returns the interpreter: the one given, or that of the machine.
     pub(crate) fn program(&self, given: Option<&Path>) -> OsString {
         let usual = self.plain_command().first().map(OsString::from).unwrap_or_default();
         given.map_or(usual, |path| path.as_os_str().to_owned())
     }
 
-    /// The command that serves an adapter: the first whose program and files are there. An
+    /// Returns the command that serves an adapter: the first whose program and files are there. An
     /// interpreter that the user gave takes the place of the program, unlooked at.
     ///
     /// # Errors
@@ -204,15 +204,15 @@ impl RunnerFile {
         })
     }
 
-    /// The command that translates an adapter.
+    /// Returns the command that translates an adapter.
     pub(crate) fn build(&self, places: &Places) -> Option<Started> {
         let mut words = expand(self.build.as_ref()?, places)?.into_iter();
         let program = words.next()?;
         Some(Started { program, arguments: words.collect(), environment: self.environment(places) })
     }
 
-    /// What is set for every command of this runtime. A line that needs the folder of the set-up
-    /// is left out where there is none.
+    /// Returns the environment of every command of this runtime. A line that needs the set-up
+    /// folder is left out if there is none.
     pub(crate) fn environment(&self, places: &Places) -> Vec<(OsString, OsString)> {
         self.environment
             .iter()
@@ -221,7 +221,7 @@ impl RunnerFile {
     }
 }
 
-/// The words of a command. A word may stand in double quotes, with blanks in it.
+/// Returns the words of a command. A word may stand in double quotes, with blanks in it.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = line.trim_start();
@@ -236,8 +236,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// A template with everything in its place; nothing when it needs a folder that there is not.
-/// `{libraries}` as a word of its own becomes as many words as there are.
+/// Returns a template with everything in its place, or nothing if it needs a folder that there is
+/// not. `{libraries}` as a word of its own becomes as many words as there are.
 pub(crate) fn expand(template: &[String], places: &Places) -> Option<Vec<OsString>> {
     let mut words = Vec::new();
     for word in template {
@@ -250,7 +250,7 @@ pub(crate) fn expand(template: &[String], places: &Places) -> Option<Vec<OsStrin
     Some(words)
 }
 
-/// One word or value with everything in its place.
+/// Fills in all placeholders of a word or value.
 fn fill(word: &str, places: &Places) -> Option<OsString> {
     let mut filled = OsString::new();
     let mut rest = word;
@@ -274,8 +274,8 @@ fn fill(word: &str, places: &Places) -> Option<OsString> {
     Some(filled)
 }
 
-/// The first thing that a command needs and that is not there: its program, or a file of the
-/// set-up (a word that begins with `{data}`, without a wildcard).
+/// Returns the first thing that a command needs and that is not there: its program, or a file of
+/// the set-up (a word that begins with `{data}`, without a wildcard).
 fn first_absent<'w>(template: &[String], words: &'w [OsString]) -> Option<&'w OsStr> {
     let program = words.first()?;
     if !is_there(program) {
@@ -290,7 +290,7 @@ fn first_absent<'w>(template: &[String], words: &'w [OsString]) -> Option<&'w Os
         .map(|(_, word)| word.as_os_str())
 }
 
-/// Whether a program can be found: at its path, or in one of the folders of `PATH`.
+/// Returns whether a program can be found: at its path, or in one of the folders of `PATH`.
 pub(crate) fn is_there(program: &OsStr) -> bool {
     let path = Path::new(program);
     if path.components().count() > 1 {
@@ -304,7 +304,7 @@ pub(crate) fn is_there(program: &OsStr) -> bool {
     })
 }
 
-/// The runners that the binary carries, in order of their ids.
+/// Returns the runners that the binary carries, in order of their ids.
 pub(crate) fn carried() -> &'static [RunnerFile] {
     static CARRIED: LazyLock<Vec<RunnerFile>> = LazyLock::new(|| {
         let mut list: Vec<RunnerFile> = assets::FILES
@@ -324,8 +324,8 @@ pub(crate) fn carried() -> &'static [RunnerFile] {
     &CARRIED
 }
 
-/// The carried runners and the user's own. One of the user's takes the place of a carried one
-/// with the same id.
+/// Returns the carried runners and the user's own. One of the user's takes the place of a carried
+/// one with the same id.
 ///
 /// # Errors
 /// `Io`, and those of `from_text`.

@@ -1,8 +1,8 @@
-//! Small documents that ask a decoder for much.
+//! Small documents that demand a lot from a decoder.
 //!
-//! Each kind is what its format makes possible: nesting everywhere, lengths that announce what
-//! does not follow in binary formats, references that multiply in YAML, XML and pickle. They are
-//! made here, in memory, and are at most a megabyte and a half.
+//! Each kind is what its format makes possible: nesting everywhere, lengths that announce missing
+//! content in binary formats, references that multiply in YAML, XML and pickle. They are made here,
+//! in memory, and are at most a megabyte and a half.
 //!
 //! If you add one, `docs/safety.md` lists them.
 
@@ -52,12 +52,12 @@ fn digits(kind: &'static str, make: fn(usize) -> Vec<u8>) -> BombDocument {
     BombDocument { kind, document: make(DIGITS), scaled: Some((Scale::Digits, make)) }
 }
 
-/// `one`, so many times; `middle`; `other`, so many times.
+/// Returns `one` repeated, `middle`, `other` repeated.
 fn nested(head: &[u8], one: &[u8], middle: &[u8], other: &[u8], times: usize) -> Vec<u8> {
     [head, &one.repeat(times), middle, &other.repeat(times)].concat()
 }
 
-/// The bombs of a format, by its name as adapters write it.
+/// Returns the bombs of a format, by its name as adapters write it.
 pub(crate) fn of(format: &str) -> Vec<BombDocument> {
     match format {
         "json" => vec![
@@ -140,7 +140,7 @@ pub(crate) fn of(format: &str) -> Vec<BombDocument> {
     }
 }
 
-/// The smallest document of a format: it makes a process let go of the one before.
+/// Returns the smallest document of a format: it makes a process let go of the one before.
 pub(crate) fn smallest(format: &str) -> Option<&'static [u8]> {
     Some(match format {
         "json" | "yaml" => b"[]",
@@ -178,7 +178,8 @@ fn pickle() -> Vec<BombDocument> {
     ]
 }
 
-/// Little-endian two's complement, as short as LONG1 wants it.
+/// Returns a pickle of colliding keys, in little-endian two's complement, as short as LONG1
+/// requires.
 fn pickle_colliding() -> Vec<u8> {
     let mut out = b"\x80\x02}(".to_vec();
     for index in 1..=COLLIDING {
@@ -237,7 +238,7 @@ fn xml_entities() -> String {
     text
 }
 
-/// A record of one control field with another length or base address.
+/// Returns a record of one control field with another length or base address.
 fn marc(length: &[u8; 5], base: &[u8; 5]) -> Vec<u8> {
     [&length[..], b"nam a22", base, b"   4500", b"001000200000\x1e", b"x\x1e\x1d"].concat()
 }
@@ -326,7 +327,7 @@ mod tests {
         }
     }
 
-    /// The least depth limit with which regauge reads a document.
+    /// Returns the least depth limit with which regauge reads a document.
     fn depth_of(document: &[u8], format: regauge::Format) -> u32 {
         let reads = |depth: u32| {
             let mut options = regauge::convert::Options::new(format, regauge::Format::Json);

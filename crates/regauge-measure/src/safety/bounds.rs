@@ -1,6 +1,6 @@
-//! The bounds of a process that is given hostile documents: memory by a limit of the system and
-//! by a look at it every few milliseconds, time by the clock and by a limit of the system, for
-//! the case that nobody is there any more to look at the clock.
+//! Limits a process that is given hostile documents: memory by a system limit and a check every few
+//! milliseconds, time by the clock and by a system limit in case nothing is left to watch the
+//! clock.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ pub(crate) fn bind(process: &Process, memory: u64) {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn bind(_process: &Process, _memory: u64) {}
 
-/// Bytes of its address space.
+/// Returns the bytes of its address space.
 #[cfg(target_os = "linux")]
 fn mapped(process: &Process) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{}/status", process.id())).ok()?;

@@ -1,5 +1,5 @@
-//! What was found for the versions that the set-up brings, carried in the binary: a first run spends
-//! no time on it. `tools/known_safety.py` gathers it from reports of `--safety only`.
+//! Results for the versions that the set-up installs, built into the binary: a first run spends no
+//! time on them. `tools/known_safety.py` gathers them from reports of `--safety only`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -16,15 +16,16 @@ static KNOWN: LazyLock<BTreeMap<String, Safety>> = LazyLock::new(|| {
     assets::text(FILE).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 });
 
-/// What a result is known by: trials, runtime, contender, and the version of each. Of a runtime's
-/// version the first two numbers count, as its patches do not change what a library does.
+/// Returns the key of a result: the trials, the runtime and the contender, with the version of
+/// each. Only the first two numbers of a runtime's version count, because patches do not change
+/// what a library does.
 pub(super) fn key(contender: &Contender, hello: &Hello) -> String {
     let numbers: Vec<&str> = hello.runtime.split('.').take(2).collect();
     let runtime = numbers.join(".");
     format!("{} {runtime}: {} {}", super::TRIALS, contender.name, hello.version)
 }
 
-/// What is known of a carried contender in this version.
+/// Returns what is known about a built-in contender in this version.
 pub(super) fn of(contender: &Contender, hello: &Hello) -> Option<Safety> {
     match contender.source {
         Source::File(_) => None,

@@ -1,5 +1,4 @@
-//! What a library's limits are, found by trying: the greatest depth and the most digits that it
-//! takes.
+//! Finds a library's limits by trying: the greatest depth and the most digits that it accepts.
 
 use std::time::Instant;
 
@@ -87,7 +86,7 @@ pub(crate) fn find(
     Ok(joined(&found))
 }
 
-/// "arrays and maps: at most 994 deep".
+/// Returns text such as "arrays and maps: at most 994 deep".
 fn joined(found: &[(&str, String)]) -> Vec<String> {
     found
         .chunk_by(|one, other| one.1 == other.1)
@@ -98,7 +97,7 @@ fn joined(found: &[(&str, String)]) -> Vec<String> {
         .collect()
 }
 
-/// "at most 994 deep".
+/// Returns text such as "at most 994 deep".
 fn sentence(unit: &str, found: &Found) -> String {
     let (taken, not) = (thousands(found.taken as u64), thousands(found.not as u64));
     let does = match found.tried.outcome {
@@ -124,7 +123,7 @@ mod tests {
         Tried { outcome, ended: false, words: String::new(), peak: None }
     }
 
-    /// What is found for a library that takes up to `limit`, and in how many attempts.
+    /// Returns what is found for a library that accepts up to `limit`, and in how many attempts.
     fn found(limit: usize, beyond: BombOutcome) -> (Option<Found>, usize) {
         let mut attempts = 0;
         let give_up = Instant::now() + Duration::from_secs(60);

@@ -1,9 +1,9 @@
-//! What decoding bytes of a stranger would risk, tried out: documents that name code
-//! (`payloads`), and small documents that ask for much (`bombs`), each given to a contender in
-//! a process with bounds (`bounds`) in a sandbox folder (`probe`).
+//! Tests the risks of decoding untrusted bytes: documents that name code (`payloads`), and small
+//! documents that demand a lot (`bombs`), each given to a contender in a limited process (`bounds`)
+//! in a sandbox folder (`probe`).
 //!
-//! `docs/safety.md` says what is tried, and what it does not prove. What was found is kept in a
-//! cache, by the versions of everything that took part, so that it costs time once.
+//! `docs/safety.md` says what is tested, and what that does not prove. Results are cached by the
+//! versions of everything involved, so that each test runs once.
 
 mod bombs;
 mod bounds;
@@ -51,7 +51,7 @@ pub enum When {
 }
 
 impl When {
-    /// The time until which a trial may begin.
+    /// Returns the time until which a trial may begin.
     pub(crate) fn deadline(self) -> Option<Instant> {
         (self == When::Auto).then(Instant::now)
     }
@@ -124,7 +124,7 @@ impl Trial<'_> {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Nothing when the time ran out on the way.
+    /// Tries everything out; returns nothing if time ran out on the way.
     fn try_out(
         &self,
         contender: &Contender,
@@ -198,8 +198,8 @@ impl Trial<'_> {
     }
 }
 
-/// The format whose payloads and bombs these are: the protocols of pickle are read by one reader,
-/// and a line of NDJSON is JSON.
+/// Returns the format whose payloads and bombs these are: the protocols of pickle are read by one
+/// reader, and a line of NDJSON is JSON.
 fn kind_of(format: &str) -> &str {
     match format {
         "ndjson" | "marc-json" => "json",
@@ -211,7 +211,7 @@ fn kind_of(format: &str) -> &str {
 /// The memory from which on it is worth a word.
 const MUCH: u64 = 64 << 20;
 
-/// What it said, and the memory that it took.
+/// Returns its message, and the memory that it took.
 fn detail(tried: &Tried) -> String {
     let mut text = match tried.outcome {
         BombOutcome::Decoded => "decoded".to_owned(),
@@ -223,7 +223,7 @@ fn detail(tried: &Tried) -> String {
     text
 }
 
-/// How far the payloads reached, and what proves it.
+/// Returns how far the payloads reached, and what proves it.
 fn proof(payloads: &[Payload], results: &[(bool, Tried)], format: &str) -> (Reach, String) {
     if payloads.is_empty() {
         return (Reach::Data, format!("nothing was tried: {format} has no means to name code"));
@@ -266,7 +266,7 @@ fn proof(payloads: &[Payload], results: &[(bool, Tried)], format: &str) -> (Reac
     (payload.proves, format!("{} {proved}", payload.name))
 }
 
-/// Everything that decides what would be found.
+/// Returns everything that decides what would be found.
 fn key(contender: &Contender, launch: &Launch, hello: &Hello) -> String {
     let mut key = format!(
         "{TRIALS} regauge {} {} {} {} {} {}",
@@ -317,7 +317,7 @@ fn remembered(file: &Path, key: &str) -> Option<Safety> {
     (kept.key == key).then_some(kept.safety)
 }
 
-/// Whole or not at all; a cache that cannot be written is none.
+/// Writes the cache atomically; a cache that cannot be written is ignored.
 fn remember(file: &Path, key: &str, safety: &Safety) {
     let kept = Kept { key: key.to_owned(), safety: safety.clone() };
     let Some(folder) = file.parent() else { return };
@@ -330,8 +330,8 @@ fn remember(file: &Path, key: &str, safety: &Safety) {
     }
 }
 
-/// Where the cache is by default: `regauge/safety` in `XDG_CACHE_HOME`, else in `~/.cache`.
-/// Nothing when there is no home.
+/// Returns the default location of the cache: `regauge/safety` in `XDG_CACHE_HOME`, otherwise in
+/// `~/.cache`, or nothing without a home.
 #[must_use]
 pub fn cache_dir() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());

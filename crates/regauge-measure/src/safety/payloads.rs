@@ -1,11 +1,11 @@
-//! Documents that name code: harmless, and they leave a trace when it runs.
+//! Documents that name code: harmless, but they leave a trace when it runs.
 //!
 //! Every trace is a file or folder in the working folder of the contender's process, which is a
-//! fresh sandbox. Where the runtime's own library can make one (Python's `os.mkdir`, Java's
+//! fresh sandbox. If the runtime's own library can make one (Python's `os.mkdir`, Java's
 //! `FileOutputStream`), nothing else is needed, and the document is proved to choose what runs.
-//! Where it cannot, the document names the class of `lab/payloads`, which is loaded into the
-//! process for this purpose, or one of the runtime's own whose message of error tells that a
-//! method of it was given the document's text: then it is proved that methods run, and no more.
+//! Otherwise the document names the class of `lab/payloads`, which is loaded into the process for
+//! this purpose, or one of the runtime's own classes whose error message shows that one of its
+//! methods was given the document's text: this proves that methods run, and no more.
 //!
 //! If you add one, `docs/safety.md` lists them.
 
@@ -38,8 +38,8 @@ pub(crate) struct Payload {
     pub proves: Reach,
 }
 
-/// The payloads of a format, by its name as adapters write it; none where the format has no means
-/// to name code, and no library is known to give it one.
+/// Returns the payloads of a format, by its name as adapters write it; none if the format has no
+/// means to name code, and no library is known to give it one.
 pub(crate) fn of(format: &str) -> Vec<Payload> {
     match format {
         "json" => json(),

@@ -1,4 +1,4 @@
-//! One contender's process in a sandbox folder: documents go in, and what became of it is told.
+//! Runs one contender's process in a sandbox folder: gives it documents and reports what happened.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -52,7 +52,8 @@ pub(crate) struct Prober {
 }
 
 impl Prober {
-    /// In `folder`, which is the contender's own. `gadgets` is the folder of `lab/payloads`.
+    /// Prepares a probe in `folder`, which is the contender's own. `gadgets` is the folder of
+    /// `lab/payloads`.
     pub(crate) fn new(
         launch: &Launch,
         format: &str,
@@ -98,7 +99,7 @@ impl Prober {
         })
     }
 
-    /// Whether a payload leaves its trace, and what became of it.
+    /// Returns whether a payload leaves its trace, and what became of it.
     pub(crate) fn payload(&mut self, payload: &Payload) -> Result<(bool, Tried), Trouble> {
         for name in [payloads::MARKER, payloads::METHOD, payloads::OBJECT] {
             self.remove(name);
@@ -127,7 +128,7 @@ impl Prober {
         let _ = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir(&path));
     }
 
-    /// What becomes of a document.
+    /// Returns what happens to a document.
     pub(crate) fn bomb(&mut self, document: &[u8]) -> Result<Tried, Trouble> {
         self.give(document, true)
     }
@@ -217,7 +218,7 @@ fn smaller(
     Ok(())
 }
 
-/// The outcome in one word, and the words of the library.
+/// Returns the outcome in one word, and the words of the library.
 fn told(result: Result<(), Trouble>, too_much: bool, memory: u64) -> (BombOutcome, String) {
     match result {
         Ok(()) => (BombOutcome::Decoded, String::new()),

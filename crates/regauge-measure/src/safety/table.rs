@@ -1,11 +1,11 @@
-//! The section "Safety" of the text.
+//! Writes the section "Safety" of the text.
 
 use std::fmt::Write as _;
 
 use crate::report::{Bomb, BombOutcome, Reach, Report, Row, Safety};
 use crate::table::{self, Layout, bytes};
 
-/// What decoding hostile documents did, contender by contender.
+/// Writes what decoding hostile documents did, contender by contender.
 pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
     let rows: Vec<(&Row, &Safety)> =
         report.rows.iter().filter_map(|row| Some((row, row.safety.as_ref()?))).collect();
@@ -52,12 +52,12 @@ fn reach(safety: &Safety) -> &'static str {
     }
 }
 
-/// Whether it ended the process, or would have taken the machine.
+/// Returns whether it ended the process, or would have taken the machine.
 fn stops(outcome: BombOutcome) -> bool {
     matches!(outcome, BombOutcome::Crashed | BombOutcome::OutOfMemory | BombOutcome::OutOfTime)
 }
 
-/// "1 crashed, 5 refused, 1 decoded": what is bad first.
+/// Returns text such as "1 crashed, 5 refused, 1 decoded": what is bad first.
 fn bombs(safety: &Safety) -> String {
     let count =
         |outcome| safety.bombs.iter().filter(|bomb: &&Bomb| bomb.outcome == outcome).count();

@@ -1,5 +1,5 @@
-//! Trials of real interpreters: unsafe libraries, safe ones, and contenders that misbehave in each
-//! way that a bound is for. They need `python3` or `ruby`; without, they say so and pass.
+//! Tests with real interpreters: unsafe libraries, safe ones, and contenders that misbehave in each
+//! way that a limit guards against. They need `python3` or `ruby`; without, they say so and pass.
 
 use regauge_testdata::has;
 

@@ -18,7 +18,7 @@ impl Json {
         self.comma = false;
     }
 
-    /// The text so far.
+    /// Returns the text so far.
     pub(super) fn as_bytes(&self) -> &[u8] {
         self.text.as_bytes()
     }

@@ -42,7 +42,7 @@ impl Kind {
     /// Every kind, in the order of the documentation.
     pub const ALL: [Kind; 4] = [Kind::Catalog, Kind::TimeSlice, Kind::Legislators, Kind::Types];
 
-    /// The kind's name on the command line.
+    /// Returns the kind's name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Catalog => "catalog",
@@ -52,8 +52,8 @@ impl Kind {
         }
     }
 
-    /// How many documents are made where the caller does not say: the numbers of the published
-    /// measurements that the samples stand in for.
+    /// Returns how many documents are made where the caller does not say: the numbers of the
+    /// published measurements that the samples stand in for.
     pub fn default_count(self) -> u64 {
         match self {
             Kind::Catalog => 18_881,
@@ -63,8 +63,8 @@ impl Kind {
         }
     }
 
-    /// The suffix, without a dot, that a file of this kind with `count` documents should bear, so
-    /// that its format is known from its name.
+    /// Returns the suffix, without a dot, that a file of this kind with `count` documents should
+    /// bear, so that its format is known from its name.
     pub fn suffix(self, count: u64) -> &'static str {
         match self {
             Kind::Catalog => "mrc",
@@ -84,7 +84,7 @@ impl fmt::Display for Kind {
 impl FromStr for Kind {
     type Err = String;
 
-    /// The kind of that name.
+    /// Returns the kind of that name.
     ///
     /// # Errors
     /// A sentence naming what was found and the kinds there are.

@@ -24,8 +24,8 @@ fn splitmix64(state: &mut u64) -> u64 {
 }
 
 impl Rng {
-    /// The generator of item `index` of `domain` (a small number that each user of this type
-    /// keeps to itself) under `seed`.
+    /// Returns the generator of item `index` of `domain` (a small number that each user of this
+    /// type keeps to itself) under `seed`.
     pub(super) fn for_item(seed: u64, domain: u64, index: u64) -> Rng {
         let mut state = seed;
         // Chained, not added up, so that (seed 1, index 2) and (seed 2, index 1) have no state
@@ -36,7 +36,7 @@ impl Rng {
         Rng { state: std::array::from_fn(|_| splitmix64(&mut state)) }
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub(super) fn next(&mut self) -> u64 {
         let [s0, s1, s2, s3] = &mut self.state;
         let result = s1.wrapping_mul(5).rotate_left(7).wrapping_mul(9);
@@ -50,13 +50,13 @@ impl Rng {
         result
     }
 
-    /// A number from 0 to `bound` - 1; 0 if `bound` is 0. The high half of a 128-bit product:
-    /// its bias is under `bound` / 2^64, which no sample can show.
+    /// Returns a number from 0 to `bound` - 1; 0 if `bound` is 0. The high half of a 128-bit
+    /// product: its bias is under `bound` / 2^64, which no sample can show.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub(super) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
@@ -66,7 +66,7 @@ impl Rng {
         self.below(1000) < per_mille
     }
 
-    /// An index into `weights`, each as likely as its weight.
+    /// Returns an index into `weights`, each as likely as its weight.
     pub(super) fn weighted(&mut self, weights: &[u64]) -> usize {
         let mut left = self.below(weights.iter().sum());
         for (index, &weight) in weights.iter().enumerate() {
@@ -78,8 +78,8 @@ impl Rng {
         weights.len() - 1
     }
 
-    /// A rank from 0 to `bound` - 1, low ranks more often: about as Zipf found words in use, rank
-    /// r in proportion to 1 / (r + 16).
+    /// Returns a rank from 0 to `bound` - 1, low ranks more often: about as Zipf found words in
+    /// use, rank r in proportion to 1 / (r + 16).
     ///
     /// An octave is drawn evenly, then a place in it, which gives that curve in steps with no
     /// logarithm and no table. The 16 keeps the very first from filling the catalogue.
@@ -107,8 +107,8 @@ impl Rng {
         items[self.skewed(items.len() as u64) as usize]
     }
 
-    /// How many of something that has a mean of `mean` / 1000 and a long tail: a geometric draw,
-    /// ended at `max`.
+    /// Returns how many of something that has a mean of `mean` / 1000 and a long tail: a geometric
+    /// draw, ended at `max`.
     pub(super) fn count(&mut self, mean: u64, max: u64) -> u64 {
         let mut count = 0;
         while count < max && self.below(mean + 1000) < mean {

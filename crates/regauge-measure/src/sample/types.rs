@@ -114,7 +114,7 @@ fn name(words: &Vocabulary, rng: &mut Rng) -> String {
     format!("{} {surname}", rng.pick(&language.given).0)
 }
 
-/// A decimal with a fraction of up to fifteen digits in all, written so that the shortest
+/// Returns a decimal with a fraction of up to fifteen digits in all, written so that the shortest
 /// round-trip form of the double nearest to it is the same text.
 fn float(rng: &mut Rng) -> String {
     let sign = if rng.chance(300) { "-" } else { "" };

@@ -1,4 +1,4 @@
-//! One lap of one group: processes are started or woken, warm up, and give samples in rounds.
+//! Runs one lap of one group: processes are started or woken, warm up, and give samples in rounds.
 
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ impl Lap<'_> {
         }
     }
 
-    /// One sample of each, in a new order; those that were not quiet once more.
+    /// Takes one sample of each, in a new order, and repeats those that were not quiet.
     fn round(&mut self, op: Op, round: u64, world: &mut dyn World, ran: &mut Ran) {
         let mut due: Vec<usize> = self
             .group
@@ -134,12 +134,13 @@ impl Lap<'_> {
 }
 
 impl Plan {
-    /// Whether nothing more is to begin.
+    /// Returns whether nothing more is to begin.
     pub(super) fn is_over(&self, world: &dyn World) -> bool {
         world.is_stopped() || (self.rounds.is_none() && world.now() >= self.until)
     }
 
-    /// How long an answer may take that is expected after `expected`: not far beyond the end.
+    /// Returns how long to wait for an answer that is expected after `expected`: not far beyond the
+    /// end.
     pub(super) fn patience(&self, now: Duration, expected: Duration) -> Duration {
         let patience = self.patience.max(expected * 20);
         match self.rounds {

@@ -1,13 +1,13 @@
-//! The clock's part: a race in laps of fresh processes, with samples in shuffled rounds.
+//! Takes the samples: a race in laps of fresh processes, with samples in shuffled rounds.
 //!
-//! In a process all decoding comes first, then it makes the objects that it will encode and keeps
-//! them, then all encoding: so no collector walks over kept objects while decoding is timed. In a
-//! round each contender of a group gives one sample, in a new random order: whatever slows the
-//! machine for a while hits all of them alike. Before and after each sample the machine itself is
-//! timed, see `crate::noise`.
+//! A process does all decoding first, then makes the objects that it will encode and keeps them,
+//! then does all encoding: so no collector walks over kept objects while decoding is timed. In a
+//! round, each contender of a group gives one sample, in a new random order, so whatever slows the
+//! machine for a while affects all of them alike. The machine itself is timed before and after each
+//! sample; see `crate::noise`.
 //!
-//! A runtime that compiles while it runs keeps its processes for several laps: nobody serves
-//! requests from one that has just been started, and warming up anew would cost most of the time.
+//! A runtime that compiles while it runs keeps its processes for several laps: servers rarely
+//! answer from a process that has just started, and warming up again would take most of the time.
 
 mod lap;
 mod processes;
@@ -47,11 +47,11 @@ const LAPS_IN_PROCESS: usize = 2;
 pub(crate) trait World {
     /// Starts the contender of this index and has it load its bytes.
     fn start(&mut self, index: usize, patience: Duration) -> Result<Started, Trouble>;
-    /// Time since some moment.
+    /// Returns the time since some moment.
     fn now(&self) -> Duration;
     /// Times the short fixed piece of work, in nanoseconds.
     fn probe(&mut self) -> f64;
-    /// Whether the user wants an end.
+    /// Returns whether the user wants an end.
     fn is_stopped(&self) -> bool;
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Started {
 
 /// A running contender.
 pub(crate) trait Subject {
-    /// One sample.
+    /// Takes one sample.
     fn sample(
         &mut self,
         op: Op,
@@ -80,7 +80,7 @@ pub(crate) trait Subject {
     fn hold(&mut self, patience: Duration) -> Result<(), Trouble>;
     /// Lets go of what it keeps, and reads its bytes again.
     fn reload(&mut self, patience: Duration) -> Result<(), Trouble>;
-    /// The most memory that it took so far, in bytes.
+    /// Returns the most memory that it took so far, in bytes.
     fn peak(&self) -> Option<u64>;
 }
 
@@ -225,7 +225,7 @@ impl Runner {
         !self.decode.taken.is_empty() && !self.encode.taken.is_empty()
     }
 
-    /// It is in trouble; or late, if it did not answer before the end.
+    /// Drops it: it is in trouble, or late if it did not answer before the end.
     fn drop_out<T>(&mut self, trouble: Trouble, plan: &Plan) -> Option<T> {
         match trouble {
             Trouble::Silent(after) if after < plan.patience => self.late = Some(after),
@@ -262,7 +262,7 @@ impl Runner {
         }
     }
 
-    /// About what its part of the next lap will take.
+    /// Estimates how long its part of the next lap will take.
     fn next_lap(&self) -> Duration {
         let starts = !self.is_awake();
         let start = stats::median(&self.cold_start_ns) + stats::median(&self.cold_decode_ns);
@@ -270,7 +270,7 @@ impl Runner {
         self.lap_time + if starts { start } else { Duration::ZERO }
     }
 
-    /// The lap is over: its process ends, unless its runtime compiles and it is young.
+    /// Ends the process after a lap, unless its runtime compiles and the process is young.
     fn rest(&mut self) {
         self.laps += 1;
         if !self.compiles || self.laps >= LAPS_IN_PROCESS {
@@ -355,8 +355,8 @@ impl Runner {
         series.sittings.push(warmth.in_process(process));
     }
 
-    /// The collector's share, for a runtime that does not tell it with every sample: from a few
-    /// samples more, whose times do not count, because watching costs time.
+    /// Measures the collector's share for a runtime that does not report it with every sample: from
+    /// a few extra samples, whose times do not count, because watching costs time.
     fn watch_collector(&mut self, op: Op, world: &dyn World, plan: &Plan) {
         let samples = self.series(op);
         let iterations = samples.iterations;
@@ -408,7 +408,7 @@ impl Warmth {
     }
 }
 
-/// The places of those that are compared with each other.
+/// Returns the places of those that are compared with each other.
 fn groups(runners: &[Runner]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (place, runner) in runners.iter().enumerate() {
@@ -445,7 +445,8 @@ pub(crate) fn run(
     ran
 }
 
-/// So many samples of everybody, in up to five laps of three or more, whatever time they take.
+/// Takes a fixed number of samples of every contender, in up to five laps of three or more,
+/// regardless of time.
 fn fixed(
     runners: &mut [Runner],
     rounds: u64,

@@ -1,5 +1,4 @@
-//! The world outside of tests: child processes, the system's clock, one core for those that are
-//! to have one.
+//! The real world, as opposed to tests: child processes, the system's clock, pinning.
 
 use std::fmt;
 use std::sync::Mutex;

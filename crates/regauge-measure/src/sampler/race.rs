@@ -1,6 +1,6 @@
-//! Who goes on: everybody has one short lap; then those that cannot be among the best of their
-//! group drop out, and the time goes to the rest, in more processes, until their ratios to the best
-//! are known well enough.
+//! Decides which contenders continue: all have one short lap; then those that cannot be among the
+//! best of their group drop out, and the time goes to the rest, in more processes, until their
+//! ratios to the best are known well enough.
 
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ impl Race<'_> {
         self.ran
     }
 
-    /// A lap of those that are still in the race; says whether there was one.
+    /// Runs a lap with the contenders that are still in the race; returns whether there was one.
     fn lap(&mut self, group: Vec<usize>, rounds: u64, watch: bool) -> bool {
         let group: Vec<usize> =
             group.into_iter().filter(|place| !self.runners[*place].is_out()).collect();
@@ -133,7 +133,7 @@ impl Race<'_> {
     }
 }
 
-/// Everybody of a group who has times and may still win, the best first.
+/// Returns the contenders of a group that have times and may still win, the best first.
 fn standings(runners: &[Runner], group: &[usize], ran: &Ran) -> Vec<Standing> {
     let places: Vec<usize> = group
         .iter()
@@ -178,7 +178,8 @@ fn standings(runners: &[Runner], group: &[usize], ran: &Ran) -> Vec<Standing> {
     standings
 }
 
-/// How much processes of a runtime differ in this run; what is usual counts as some contenders more.
+/// Returns how much processes of a runtime differ in this run; what is usual counts as some
+/// contenders more.
 pub(crate) fn spread_of(runners: &[Runner], runtime: Runtime, best_probe: f64) -> f64 {
     /// Even on an idle machine with a library that allocates nothing.
     const LEAST: f64 = 0.005;
@@ -192,7 +193,8 @@ pub(crate) fn spread_of(runners: &[Runner], runtime: Runtime, best_probe: f64) -
     stats::spread_of_processes(&lists).unwrap_or(stats::SPREAD).max(LEAST)
 }
 
-/// As many as have time for another lap, the best first; nobody, where the best alone would fit.
+/// Returns as many contenders as fit into another lap, the best first; none if only the best would
+/// fit.
 fn those_that_fit(runners: &[Runner], wanted: Vec<usize>, left: Duration) -> Vec<usize> {
     let mut sum = Duration::ZERO;
     let count = wanted.len();

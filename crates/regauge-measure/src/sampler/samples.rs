@@ -1,4 +1,4 @@
-//! The samples of one kind of work, and which of them count.
+//! Keeps the samples of one kind of work, and decides which of them count.
 
 use crate::noise;
 use crate::protocol::Sampled;
@@ -34,7 +34,7 @@ impl Samples {
         }
     }
 
-    /// How many processes gave samples.
+    /// Returns how many processes gave samples.
     pub(crate) fn processes(&self) -> usize {
         let mut processes: Vec<u64> = self
             .sittings
@@ -46,8 +46,8 @@ impl Samples {
         processes.len()
     }
 
-    /// Which samples count for nothing, from 0: those after which their process compiled on, and,
-    /// where enough were quiet, those that were not.
+    /// Returns which samples count for nothing, from 0: those after which their process compiled
+    /// on, and, where enough were quiet, those that were not.
     pub(crate) fn left_out(&self, best_probe: f64) -> Vec<u64> {
         let mut counts: Vec<bool> = Vec::with_capacity(self.per_pass.len());
         for (place, sitting) in self.sittings.iter().enumerate() {
@@ -65,24 +65,24 @@ impl Samples {
             .collect()
     }
 
-    /// The share of the samples that were quiet.
+    /// Returns the share of the samples that were quiet.
     pub(crate) fn quiet_share(&self, best_probe: f64) -> Option<f64> {
         let quiet = self.around.iter().filter(|around| noise::is_quiet(**around, best_probe));
         (!self.around.is_empty()).then(|| quiet.count() as f64 / self.around.len() as f64)
     }
 
-    /// The samples that count, process by process.
+    /// Returns the samples that count, process by process.
     pub(crate) fn list(&self, best_probe: f64, spread: f64) -> List {
         kept(&self.per_pass, &self.sittings, &self.left_out(best_probe), spread)
     }
 
-    /// Processor time of each sample's pass, where every sample tells it.
+    /// Returns the processor time of each sample's pass, if every sample reports it.
     pub(crate) fn processor_time(&self) -> Option<Vec<f64>> {
         let each = self.taken.iter().zip(&self.passes);
         each.map(|(sample, passes)| Some(sample.cpu_ns? as f64 / *passes as f64)).collect()
     }
 
-    /// The sum of a figure over all samples, where every sample tells it.
+    /// Returns the sum of a figure over all samples, where every sample tells it.
     fn sum(&self, figure: impl Fn(&Sampled) -> Option<u64>) -> Option<f64> {
         let sum: Option<u64> = self.taken.iter().map(figure).sum();
         sum.filter(|_| !self.taken.is_empty()).map(|sum| sum as f64)
@@ -97,18 +97,18 @@ impl Samples {
         self.sum(figure).map(|sum| sum / self.passes.iter().sum::<u64>() as f64)
     }
 
-    /// Whether it still compiled when the samples that count were taken.
+    /// Returns whether it still compiled when the samples that count were taken.
     pub(crate) fn is_cold(&self) -> bool {
         let last = self.sittings.iter().rev().find(|sitting| sitting.samples > 0);
         last.is_some_and(|sitting| sitting.settled == Some(false))
     }
 
-    /// Processor time against time by the clock.
+    /// Returns processor time divided by wall-clock time.
     pub(crate) fn cpu_share(&self) -> Option<f64> {
         self.share(|sample| sample.cpu_ns)
     }
 
-    /// The collector's part, 0 to 1.
+    /// Returns the collector's part, 0 to 1.
     pub(crate) fn gc_share(&self) -> Option<f64> {
         self.share(|sample| sample.gc_ns).or(self.watched_gc_share)
     }
@@ -124,7 +124,7 @@ impl Samples {
     }
 }
 
-/// The samples that count, process by process.
+/// Returns the samples that count, process by process.
 pub(crate) fn kept(samples: &[f64], sittings: &[Sitting], out: &[u64], spread: f64) -> List {
     let mut list = List { spread, ..List::default() };
     let mut last = None;

@@ -1,5 +1,5 @@
-//! The sampler in a world of its own: contenders that take known times, and a clock that only
-//! they move on.
+//! Tests the sampler in a simulated world: contenders that take known times, and a clock that only
+//! they advance.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -262,7 +262,7 @@ fn one_that_does_not_settle_is_timed_after_the_limit_and_says_so() {
     assert_eq!(runners[0].decode.per_pass.len(), 3);
 }
 
-/// A race of one group.
+/// Returns a race of one group.
 fn race_of(
     fakes: &[Fake],
     seconds: u64,

@@ -1,10 +1,10 @@
-//! When a contender is warm.
+//! Decides when a contender is warm.
 //!
 //! Compilers that work while the program runs (JRuby, Node, Java) make a library several times
-//! faster within its first seconds; caches and allocators do the same on a small scale. The rule:
-//! a contender is settled when the median of its last three samples lies within 5% of the median
-//! of the three before. It gets that chance after each sample, until its time for warming up is
-//! over; the report says how long it took and whether it settled.
+//! faster within its first seconds; caches and allocators do the same on a small scale. The rule: a
+//! contender is settled when the median of its last three samples is within 5% of the median of the
+//! three before. This is checked after each sample until the warm-up time is over; the report says
+//! how long it took and whether it settled.
 
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ pub(crate) struct Warmth {
     pub settled: Option<bool>,
 }
 
-/// Whether the samples, in nanoseconds of one pass, have come to rest; nothing when there are too
-/// few to tell.
+/// Returns whether the samples, in nanoseconds of one pass, have come to rest, or nothing if there
+/// are too few to tell.
 pub(crate) fn is_settled(per_pass: &[f64]) -> Option<bool> {
     let (head, last) = per_pass.split_at(per_pass.len().checked_sub(WINDOW)?);
     let before = &head[head.len().checked_sub(WINDOW)?..];
@@ -34,7 +34,7 @@ pub(crate) fn is_settled(per_pass: &[f64]) -> Option<bool> {
     Some((last - before).abs() <= WITHIN * before)
 }
 
-/// How many passes make a sample of at least this length.
+/// Returns how many passes make a sample of at least this length.
 pub(crate) fn iterations(pass_ns: f64, sample_min: Duration) -> u64 {
     ((sample_min.as_nanos() as f64 / pass_ns.max(1.0)).ceil() as u64).max(1)
 }

@@ -1,4 +1,4 @@
-//! Doing what a plan says.
+//! Carries out a plan.
 
 use std::ffi::OsString;
 use std::io::{Read, Write as _};

@@ -1,9 +1,9 @@
-//! Setting up the libraries of other runtimes: first a plan in words, then its steps.
+//! Sets up the libraries of other runtimes: first a plan in words, then its steps.
 //!
-//! What a runtime needs stands in the head of its runner (`have`, `debian`, `step`, `missing`,
-//! `each`; see docs/contenders.md). Everything goes into one folder of our own, Debian packages
-//! aside, and those are installed only when we are root. Nothing is done that the plan does not
-//! name. What was set up already is left alone: a stamp beside it says what it was made from.
+//! A runtime's needs are listed in the head of its runner (`have`, `debian`, `step`, `missing`,
+//! `each`; see docs/contenders.md). Everything goes into one folder of our own, except for Debian
+//! packages, which are installed only when we are root. Nothing is done that the plan does not
+//! name. What is already set up is left alone: a stamp beside it says what it was made from.
 
 mod apply;
 mod plan;
@@ -18,8 +18,8 @@ use crate::runtime::Runtime;
 pub use apply::{Done, execute};
 pub use plan::{Options, Wanted, plan};
 
-/// Where the set-up keeps what it installs: `regauge` in `XDG_DATA_HOME`, else in
-/// `~/.local/share`. Nothing when there is no home.
+/// Returns where the set-up keeps what it installs: `regauge` in `XDG_DATA_HOME`, otherwise in
+/// `~/.local/share`, or nothing without a home.
 #[must_use]
 pub fn data_dir() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -30,8 +30,8 @@ pub fn data_dir() -> Option<PathBuf> {
         .map(|base| base.join("regauge"))
 }
 
-/// The folder of the set-up that a measurement uses, from the root on: contenders work in folders of
-/// their own.
+/// Returns the folder of the set-up that a measurement uses, from the root on: contenders work in
+/// folders of their own.
 pub(crate) fn folder_of(options: &crate::Options) -> Option<PathBuf> {
     let folder = options.data_dir.clone().or_else(data_dir)?;
     // What cannot be made absolute is an empty path, where nothing was set up.
@@ -41,7 +41,7 @@ pub(crate) fn folder_of(options: &crate::Options) -> Option<PathBuf> {
 /// The name of the file that says what the folder around it was made from.
 const STAMP: &str = ".set-up";
 
-/// The file that says what a runtime was set up from.
+/// Returns the file that says what a runtime was set up from.
 pub(crate) fn stamp(data_dir: &Path, runtime: Runtime) -> PathBuf {
     data_dir.join(runtime.id()).join(STAMP)
 }
@@ -77,7 +77,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// The command as one would type it.
+    /// Returns the command as one would type it.
     #[must_use]
     pub fn line(&self) -> String {
         let command = match &self.action {

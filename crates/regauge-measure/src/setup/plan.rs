@@ -1,4 +1,4 @@
-//! What is to be done, from what the machine has.
+//! Plans what to do, from what the machine has.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -143,7 +143,7 @@ fn look(options: &Options, runners: &[RunnerFile], folder: &Path, lab: &Path) ->
     found
 }
 
-/// What the braces in the commands of a set-up stand for.
+/// Returns the values of the placeholders in the commands of a set-up.
 fn places(options: &Options, runner: &RunnerFile, folder: &Path, lab: &Path) -> Places {
     Places {
         program: runner.program(options.interpreters.get(runner.runtime.id()).map(AsRef::as_ref)),
@@ -154,14 +154,14 @@ fn places(options: &Options, runner: &RunnerFile, folder: &Path, lab: &Path) -> 
     }
 }
 
-/// The contenders of a runtime that it can have.
+/// Returns the contenders of a runtime that it can have.
 fn contenders(runtime: Runtime) -> impl Iterator<Item = Contender> {
     contender::all()
         .into_iter()
         .filter(move |one| one.runtime == runtime && one.hindrance.is_none())
 }
 
-/// Every library that an adapter of this runtime names for the set-up.
+/// Returns every library that an adapter of this runtime names for the set-up.
 pub(super) fn libraries(runtime: Runtime) -> Vec<String> {
     let mut list: Vec<String> = contenders(runtime).flat_map(|one| one.gems).collect();
     list.sort();
@@ -169,7 +169,7 @@ pub(super) fn libraries(runtime: Runtime) -> Vec<String> {
     list
 }
 
-/// The Debian packages of libraries, where there are some.
+/// Returns the Debian packages of libraries, where there are some.
 pub(super) fn debian_packages(runtime: Runtime, libraries: &[String]) -> Vec<String> {
     let mut packages: Vec<String> = contenders(runtime)
         .filter(|one| one.gems.len() == 1 && libraries.contains(&one.gems[0]))
@@ -312,7 +312,7 @@ fn steps_of(
     }
 }
 
-/// What a runtime is set up from: its commands, and the lists of libraries that they read.
+/// Returns what a runtime is set up from: its commands, and the lists of libraries that they read.
 pub(super) fn stamp_for(runtime: Runtime, steps: &[Step]) -> String {
     let mut text: String = steps.iter().map(|step| step.line() + "\n").collect();
     let folder = format!("contenders/{}/", runtime.id());
@@ -326,7 +326,7 @@ pub(super) fn stamp_for(runtime: Runtime, steps: &[Step]) -> String {
     text
 }
 
-/// Whether we may install packages.
+/// Returns whether we may install packages.
 fn is_root() -> bool {
     #[cfg(unix)]
     {

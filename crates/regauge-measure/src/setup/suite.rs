@@ -1,6 +1,6 @@
-//! A runtime from another Debian suite, unpacked into a folder: newer libraries on a machine that
-//! stays as it is. Nothing of it is installed or configured, and it runs without a change of root,
-//! by a launcher that `lab/suites/<runtime>/` holds.
+//! Unpacks a runtime from another Debian suite into a folder: newer libraries without changing the
+//! machine. Nothing of it is installed or configured, and it runs without chroot, through a
+//! launcher in `lab/suites/<runtime>/`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use crate::assets;
 use crate::error::Error;
 use crate::runtime::{RunnerFile, Runtime};
 
-/// Where an unpacked runtime is: its `root`, and the launcher beside.
+/// Returns the location of an unpacked runtime: its `root`, and the launcher beside it.
 pub(super) fn folder_of(data_dir: &Path, runtime: Runtime) -> PathBuf {
     data_dir.join(format!("{}-suite", runtime.id()))
 }
 
-/// The server that this machine's own packages come from.
+/// Returns the server that this machine's own packages come from.
 pub(super) fn mirror() -> Option<String> {
     let mut files = vec![PathBuf::from("/etc/apt/sources.list")];
     let more = std::fs::read_dir("/etc/apt/sources.list.d").into_iter().flatten().flatten();
@@ -28,7 +28,7 @@ pub(super) fn mirror() -> Option<String> {
         .find_map(|text| mirror_in(&text))
 }
 
-/// The server of a Debian archive in a file of sources, in either of apt's two notations.
+/// Returns the server of a Debian archive in a file of sources, in either of apt's two notations.
 fn mirror_in(text: &str) -> Option<String> {
     let server = text.lines().map(str::trim).find_map(|line| {
         line.split_whitespace()

@@ -9,7 +9,7 @@ fn id(id: &str) -> Runtime {
     Runtime::of(id)
 }
 
-/// A machine with everything, and what these runtimes lack.
+/// Returns a machine with everything, and what these runtimes lack.
 fn machine(lacking: &[(&str, &str)], gems_missing: &[&str]) -> Found {
     let mut found = Found { root: true, apt: true, mmdebstrap: true, ..Found::default() };
     for (runtime, command) in lacking {
@@ -146,7 +146,7 @@ fn step(runtime: Option<&str>, script: &str, optional: bool) -> Step {
     }
 }
 
-/// The scripts that were run, and how it ended.
+/// Returns the scripts that were run, and how it ended.
 fn done(folder: &Path, steps: Vec<Step>) -> (Vec<String>, Result<Done, String>) {
     let stamps = ["python", "ruby"]
         .map(|name| (id(name), stamp(folder, id(name)), "made".to_owned()))

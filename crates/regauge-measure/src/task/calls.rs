@@ -1,5 +1,5 @@
-//! A thousand calls on one document in the manner of Ruby's `bmbm` (a rehearsal, then the run),
-//! and batches of several hundred documents at once.
+//! Makes a thousand calls on one document like Ruby's `bmbm` (a rehearsal, then the run), and times
+//! batches of several hundred documents at once.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -37,7 +37,7 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// The figure of this name.
+    /// Returns the figure of this name.
     pub(super) fn figure(&self, name: &str) -> Option<Figure> {
         self.lists
             .get(name)
@@ -189,7 +189,8 @@ pub(super) fn measure(
     Ok((calls, share))
 }
 
-/// The processor's part of the time of all samples; nothing where a runtime does not tell.
+/// Returns the processor's share of the time of all samples, or nothing if a runtime does not
+/// report it.
 fn cpu_share(workers: &[Worker]) -> Option<f64> {
     let taken = || workers.iter().flat_map(|worker| worker.lists.values().flatten());
     let cpu: Option<f64> = taken().map(|one| one.cpu_ns).sum();
@@ -211,7 +212,7 @@ fn start(
     Some(process)
 }
 
-/// The rehearsal of everybody, then rounds in shuffled order.
+/// Runs the rehearsal of all contenders, then rounds in shuffled order.
 fn rounds(
     workers: &mut [Worker],
     op: Op,

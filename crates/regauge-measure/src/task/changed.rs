@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use crate::report::{Cell, Column, TaskRow, TaskTable};
 
-    /// A table of one column with these published figures and samples.
+    /// Returns a table of one column with these published figures and samples.
     fn filled(rows: &[(&str, Option<f64>, &[f64])], less_is_better: bool) -> Filled {
         let figure = |samples: &[f64]| {
             (!samples.is_empty()).then(|| Figure::sum(vec![samples.to_vec().into()]))

@@ -20,7 +20,7 @@ pub(super) struct Codec<'r> {
 }
 
 impl<'r> Codec<'r> {
-    /// The report's row for a row of a table: the first of its contenders that was run.
+    /// Returns the report's row for a row of a table: the first of its contenders that was run.
     fn row(&self, table: &TablePlan, row: &RowPlan) -> Option<&'r Row> {
         let runtime = row.runtime.as_deref().or(table.runtime.as_deref());
         row.contender.iter().find_map(|name| {
@@ -30,7 +30,7 @@ impl<'r> Codec<'r> {
         })
     }
 
-    /// Why a contender has no figures.
+    /// Says why a contender has no figures.
     fn absent(&self, table: &TablePlan, row: &RowPlan) -> String {
         let runtime = row.runtime.as_deref().or(table.runtime.as_deref());
         let missing = row.contender.iter().find_map(|name| {
@@ -48,7 +48,7 @@ impl<'r> Codec<'r> {
         }
     }
 
-    /// Whether any contender of this runtime was tried.
+    /// Returns whether any contender of this runtime was tried.
     fn has(&self, runtime: &str) -> bool {
         self.report.rows.iter().any(|one| is(one.runtime, runtime))
             || self.report.missing.iter().any(|one| is(one.runtime, runtime))

@@ -1,4 +1,4 @@
-//! A figure of a task's table: samples, and the number that is made of their medians.
+//! A figure in a task's table: samples, and the number made of their medians.
 
 use crate::stats::{self, Estimate, Grouped, List};
 
@@ -17,28 +17,28 @@ struct Factor {
 }
 
 impl Figure {
-    /// A number that is known exactly: a size.
+    /// Returns an exact number: a size.
     pub(crate) fn exact(value: f64) -> Figure {
         Figure::sum(vec![vec![value].into()])
     }
 
-    /// The sum of the medians of these lists.
+    /// Returns the sum of the medians of these lists.
     pub(crate) fn sum(lists: Vec<List>) -> Figure {
         Figure { factors: vec![Factor { lists, inverse: false }], scale: 1.0 }
     }
 
-    /// How often in a second what takes so many nanoseconds can be done.
+    /// Converts a time in nanoseconds to a rate per second.
     pub(crate) fn per_second(ns: List) -> Figure {
         Figure { factors: vec![Factor { lists: vec![ns], inverse: true }], scale: 1e9 }
     }
 
-    /// The same `factor` times.
+    /// Multiplies by `factor`.
     pub(crate) fn times(mut self, factor: f64) -> Figure {
         self.scale *= factor;
         self
     }
 
-    /// This divided by another.
+    /// Divides this by another.
     pub(crate) fn divided_by(&self, other: &Figure) -> Figure {
         let mut factors = self.factors.clone();
         factors.extend(
@@ -50,7 +50,7 @@ impl Figure {
         Figure { factors, scale: self.scale / other.scale }
     }
 
-    /// The number and its interval.
+    /// Returns the number and its interval.
     pub(crate) fn estimate(&self, seed: u64) -> Estimate {
         let lists: Vec<Grouped> =
             self.factors.iter().flat_map(|factor| &factor.lists).map(Grouped::from).collect();
@@ -71,8 +71,8 @@ impl Figure {
         })
     }
 
-    /// How this stands against a baseline: how many times as much where less is better, how many
-    /// times as little where more is. Above 1 is worse in either case.
+    /// Compares this with a baseline: a ratio that is above 1 if this is worse, whether less or
+    /// more is better.
     pub(crate) fn against(&self, baseline: &Figure, less_is_better: bool, seed: u64) -> Estimate {
         if self == baseline {
             return Estimate::exact(1.0);
@@ -84,7 +84,7 @@ impl Figure {
     }
 }
 
-/// The same for published numbers.
+/// Compares published numbers in the same way.
 pub(crate) fn published_against(value: f64, baseline: f64, less_is_better: bool) -> f64 {
     if less_is_better { value / baseline } else { baseline / value }
 }

@@ -1,4 +1,4 @@
-//! From a task file and what was measured to the tables of a report.
+//! Fills the tables of a report from a task file and the measurements.
 
 use crate::report::{Cell, Column, Task, TaskRow, TaskTable};
 
@@ -9,11 +9,11 @@ use super::plan::{ColumnPlan, Plan, RowPlan, TablePlan};
 
 /// What was measured, looked up cell by cell.
 pub(super) trait Results {
-    /// The figure of a cell, or why there is none.
+    /// Returns the figure of a cell, or why there is none.
     fn find(&self, table: &TablePlan, row: &RowPlan, column: &ColumnPlan)
     -> Result<Figure, String>;
 
-    /// The library and version of a row, for its name.
+    /// Returns the library and version of a row, for its name.
     fn version(&self, table: &TablePlan, row: &RowPlan) -> Option<String>;
 
     /// Rows for what came since, best first.
@@ -31,7 +31,7 @@ pub(super) struct Filled {
 }
 
 impl Filled {
-    /// Where the row of this label stands.
+    /// Returns the index of the row with this label.
     pub(super) fn place(&self, label: &str) -> Result<usize, String> {
         self.labels
             .iter()
@@ -39,7 +39,7 @@ impl Filled {
             .ok_or_else(|| format!("there is no row \"{label}\""))
     }
 
-    /// The figure of a cell.
+    /// Returns the figure of a cell.
     pub(super) fn figure(&self, row: usize, column: usize) -> Result<&Figure, String> {
         self.figures[row][column]
             .as_ref()
@@ -47,7 +47,7 @@ impl Filled {
     }
 }
 
-/// Everything that a task says of its measurement, the charts aside.
+/// Returns everything that a task says about its measurement, except for the charts.
 pub(super) fn task(plan: &Plan, results: &dyn Results, seed: u64) -> Task {
     let tables: Vec<Filled> = plan.table.iter().map(|one| table(one, results, seed)).collect();
     Task {
@@ -145,12 +145,12 @@ fn table(plan: &TablePlan, results: &dyn Results, seed: u64) -> Filled {
     filled
 }
 
-/// The ratio that the post prints in this column.
+/// Returns the ratio that the post prints in this column.
 fn printed_ratio(row: &RowPlan, column: usize) -> Option<f64> {
     row.published_ratio.get(column).copied().filter(|one| !one.is_nan())
 }
 
-/// The row's own note, and why cells are empty: each reason once.
+/// Returns the row's own note, and why cells are empty, each reason once.
 fn note(row: &RowPlan, found: &[Result<Figure, String>]) -> Option<String> {
     let mut parts: Vec<&str> = row.note.as_deref().into_iter().collect();
     for why in found.iter().filter_map(|one| one.as_ref().err()) {

@@ -1,8 +1,8 @@
-//! The founding comparisons: tables that were published, measured again by name.
+//! Published comparisons, measured again by name.
 //!
 //! A task is one file, `lab/tasks/NAME.toml`: question, source, data, contenders, operation, the
-//! published tables, and the words for what has changed. What a sentence says is worked out from
-//! the samples (`changed`); a task file holds no outcome.
+//! published tables, and the wording for what has changed. Each sentence is derived from the
+//! samples (`changed`); a task file contains no outcome.
 
 mod calls;
 mod changed;
@@ -63,7 +63,7 @@ pub struct Request {
     pub budget: bool,
 }
 
-/// Every task.
+/// Returns every task.
 #[must_use]
 pub fn list() -> Vec<Summary> {
     plan::all()
@@ -136,8 +136,8 @@ fn named(name: &str) -> Result<Plan, Error> {
     })
 }
 
-/// The task's sample in a file, and what to call it; nothing where the user's file is measured, or
-/// programs make their own objects.
+/// Writes the task's sample into a file and returns its name, or nothing if the user's file is
+/// measured or programs make their own objects.
 fn own_data(
     plan: &Plan,
     request: &Request,
@@ -307,7 +307,7 @@ fn start_all(
         .collect()
 }
 
-/// How programs that ask databases are timed, where any was.
+/// Says how programs that query databases are timed, if there are any.
 fn database_note(programs: &[Program]) -> Option<String> {
     programs.iter().any(Program::is_native).then(|| {
         "Through regauge's own engines, databases are timed by the clock: waiting for them is \
@@ -316,7 +316,7 @@ fn database_note(programs: &[Program]) -> Option<String> {
     })
 }
 
-/// What a busy machine makes of the task's own times.
+/// Warns that a busy machine affects the task's own times.
 fn busy_note(share: Option<f64>) -> Option<String> {
     let share = share.filter(|share| *share < BUSY)?;
     Some(format!(
@@ -326,7 +326,7 @@ fn busy_note(share: Option<f64>) -> Option<String> {
     ))
 }
 
-/// Which interpreters ran, and whether the machine was busy.
+/// Says which interpreters ran, and whether the machine was busy.
 fn notes(programs: &[Program], share: Option<f64>) -> Vec<String> {
     let mut notes: Vec<String> = programs
         .iter()
@@ -345,7 +345,7 @@ fn notes(programs: &[Program], share: Option<f64>) -> Vec<String> {
     notes
 }
 
-/// The lines of a task: the median at each step over all samples.
+/// Returns the lines of a task: the median at each step over all samples.
 fn charts(plan: &Plan, data: &DataPlan, count: u64, results: &Programs) -> Vec<Chart> {
     let step = data.step.unwrap_or(count).min(count).max(1);
     plan.chart

@@ -1,6 +1,6 @@
-//! What a task file says: `lab/tasks/NAME.toml`, carried in the binary.
+//! The contents of a task file, `lab/tasks/NAME.toml`, built into the binary.
 //!
-//! The numbers in it are the post's own, in the post's units; `unit` is that of the report.
+//! The numbers in it are the post's own, in the post's units; `unit` is the report's unit.
 //! lab/README.md lists the keys.
 
 use serde::Deserialize;
@@ -37,7 +37,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The contenders of rows with published figures, as `runtime/name`.
+    /// Returns the contenders of rows with published figures, as `runtime/name`.
     pub(crate) fn published(&self) -> Vec<String> {
         let rows =
             self.table.iter().flat_map(|table| table.row.iter().map(move |row| (table, row)));
@@ -148,7 +148,7 @@ fn yes() -> bool {
 }
 
 impl ColumnPlan {
-    /// What a published number is in the report's unit.
+    /// Converts a published number to the report's unit.
     pub(crate) fn published(&self, number: f64) -> Option<f64> {
         let factor = match self.published_unit.as_deref() {
             Some("s") => 1e9,
@@ -256,7 +256,7 @@ pub(crate) enum Form {
     Percent,
 }
 
-/// Every task, in order.
+/// Returns every task, in order.
 pub(crate) fn all() -> Vec<Plan> {
     let mut plans: Vec<Plan> = assets::FILES
         .iter()

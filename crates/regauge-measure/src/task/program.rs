@@ -1,9 +1,8 @@
-//! Tasks with work of their own: programs that know cases, are checked, and timed in rounds.
+//! Tasks with their own work: programs that list cases, are checked, and timed in rounds.
 //!
-//! A program speaks as the runners of contenders do (`crate::protocol`): it says hello, is told
-//! the data with `ready` and answers with its cases; `try` does a case once and says whether what
-//! came of it was right; `work` does it and says how long it took. A case that was not right is
-//! not timed.
+//! A program speaks the protocol of contenders' runners (`crate::protocol`): it says hello, is told
+//! the data with `ready` and answers with its cases; `try` runs a case once and checks the result;
+//! `work` runs it and says how long it took. A case with a wrong result is not timed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -202,7 +201,7 @@ impl Program {
         self.cases[at].iterations = iterations;
     }
 
-    /// Whether it is served by this binary, and asks databases.
+    /// Returns whether it is served by this binary, and asks databases.
     pub(super) fn is_native(&self) -> bool {
         self.runtime == Runtime::NATIVE.name() && self.hello.is_some()
     }
@@ -228,7 +227,7 @@ impl Case {
     }
 }
 
-/// The program in the place of its runtime's runner.
+/// Starts the program in place of its runtime's runner.
 fn launch(
     plan: &ProgramPlan,
     runners: &[RunnerFile],
@@ -354,8 +353,8 @@ pub(super) fn run(
     Ok(done)
 }
 
-/// The processor's part of the whole time of all samples: far below 1, and the machine was busy
-/// with something else. Nothing without samples.
+/// Returns the processor's share of the total time of all samples, or nothing without samples. Far
+/// below 1, the machine was busy with something else.
 pub(super) fn cpu_share(programs: &[Program]) -> Option<f64> {
     let timed = |case: &&Case| !case.shares.is_empty();
     let cases = || programs.iter().flat_map(|one| &one.cases).filter(timed);

@@ -1,4 +1,4 @@
-//! Task files against the posts, and against what the binary carries.
+//! Checks task files against the posts, and against what the binary contains.
 
 use super::*;
 use crate::contender::{self, Contender};

@@ -14,7 +14,8 @@ fn row(name: &str, format: &str, bytes: u64, factor: f64) -> Row {
     test_report::row(name, format, bytes, &times(factor), &times(factor))
 }
 
-/// json is large and slow, packed is small and middling, quick is large and fast.
+/// Makes a report in which json is large and slow, packed is small and middling, and quick is large
+/// and fast.
 fn report() -> Report {
     let mut report = test_report::empty();
     report.rows = vec![
@@ -189,7 +190,7 @@ fn if_all_are_refused_nothing_wins() {
     assert!(verdict.summary[0].contains("no recommendation"), "{verdict:?}");
 }
 
-/// Python's contender of this name, which is usual and has no times.
+/// Makes a usual Python contender with this name and no times.
 fn untimed(name: &str, why: &str, is_ruled_out: bool) -> Untimed {
     Untimed {
         runtime: Runtime::of("python"),

@@ -1,4 +1,4 @@
-//! What a document costs in time, over the bandwidth.
+//! Charts the cost of a document in time, over the bandwidth.
 
 use regauge_measure::report::{Cost, Costs};
 use regauge_measure::{Gives, Report, Runtime};
@@ -18,7 +18,7 @@ const STEPS: usize = 60;
 /// More lines than that cannot be told apart.
 const NAMED_MAX: usize = 6;
 
-/// A chart for each runtime and kind of objects.
+/// Returns a chart for each runtime and kind of objects.
 pub fn figures(report: &Report, costs: &Costs) -> Vec<Figure> {
     let mut groups: Vec<(Runtime, Gives)> = Vec::new();
     for row in &costs.rows {
@@ -34,8 +34,8 @@ pub fn figures(report: &Report, costs: &Costs) -> Vec<Figure> {
         .collect()
 }
 
-/// What a way is called: the library, its format unless the name tells it, the compressor. The
-/// verdict and the crossings use the same words.
+/// Returns the name of a way: the library, its format unless the name contains it, the compressor.
+/// The verdict and the crossings use the same words.
 pub fn way(cost: &Cost) -> String {
     let lower = cost.contender.to_lowercase();
     let told = lower.contains(&cost.format) || cost.format.contains(&lower);
@@ -46,12 +46,12 @@ pub fn way(cost: &Cost) -> String {
     }
 }
 
-/// The whole time in nanoseconds: one writing, and as many moves and readings as assumed.
+/// Returns the total time in nanoseconds: one write, and the assumed number of transfers and reads.
 fn total(cost: &Cost, reads: f64, bandwidth: f64) -> f64 {
     cost.write_ns + reads * (cost.read_ns + cost.bytes / bandwidth * 1e9)
 }
 
-/// The bandwidth at which two ways cost the same.
+/// Returns the bandwidth at which two ways cost the same.
 fn crossing(one: &Cost, other: &Cost, reads: f64) -> f64 {
     let fixed = |cost: &Cost| cost.write_ns + reads * cost.read_ns;
     reads * 1e9 * (one.bytes - other.bytes) / (fixed(other) - fixed(one))
@@ -146,8 +146,8 @@ fn figure(
     Some(figure.described(description, caption))
 }
 
-/// The ways that are cheapest somewhere, from low bandwidth to high. What the report calls so
-/// comes first: it leaves out what is unsafe or loses data.
+/// Returns the ways that are cheapest somewhere, from low bandwidth to high. The report's own
+/// winners come first: they exclude what is unsafe or loses data.
 fn winners<'a>(
     costs: &Costs,
     (runtime, of): (Runtime, Gives),

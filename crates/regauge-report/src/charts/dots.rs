@@ -1,4 +1,4 @@
-//! Times as dots with intervals on one logarithmic axis, a panel for each runtime.
+//! Charts times as dots with intervals on one logarithmic axis, with a panel for each runtime.
 
 use regauge_measure::report::{Series, Timing};
 use regauge_measure::{Report, groups, is_in};
@@ -26,7 +26,7 @@ struct Panel<'a> {
     dots: Vec<Dot<'a>>,
 }
 
-/// Decoding and encoding, where something was timed.
+/// Returns the charts for decoding and encoding, if anything was timed.
 pub fn figures(report: &Report) -> Vec<Figure> {
     type Part = fn(&Timing) -> &Series;
     let parts: [(&str, &str, Part); 2] = [
@@ -132,7 +132,7 @@ fn data(title: &str, panels: &[Panel]) -> Table {
     data
 }
 
-/// The samples that the report calls outliers.
+/// Returns the samples that the report calls outliers.
 fn outliers(series: &Series) -> impl Iterator<Item = f64> + '_ {
     series
         .outliers
@@ -141,7 +141,7 @@ fn outliers(series: &Series) -> impl Iterator<Item = f64> + '_ {
         .filter(|sample| sample.is_finite() && *sample > 0.0)
 }
 
-/// Everything that has to fit on the axis.
+/// Returns everything that has to fit on the axis.
 fn extent(panels: &[Panel]) -> Vec<f64> {
     let mut values = Vec::new();
     for panel in panels {

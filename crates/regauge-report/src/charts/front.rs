@@ -1,7 +1,7 @@
-//! Size against time: a dot for each library, and the best of each runtime joined.
+//! Charts size against time: a dot for each library, and a line through the best of each runtime.
 //!
-//! A library is on the front of its runtime when no other is both smaller and faster. Only those
-//! that may be recommended can be on it: the others are rings.
+//! A library is on the front of its runtime if no other is both smaller and faster. Only libraries
+//! that may be recommended can be on it; the others are rings.
 
 use regauge_measure::report::Row;
 use regauge_measure::{Gives, Report, Runtime};
@@ -35,7 +35,7 @@ struct Group {
     front: Vec<usize>,
 }
 
-/// The chart, if two libraries were timed.
+/// Returns the chart, if two libraries were timed.
 pub fn figure(report: &Report) -> Option<Figure> {
     let groups: Vec<Group> = regauge_measure::groups(report)
         .into_iter()
@@ -186,7 +186,7 @@ fn drawing(groups: &[Group], room: Room) -> Drawing {
     })
 }
 
-/// Who has which colour and shape, in lines that fit.
+/// Lays out the legend of colours and shapes, in lines that fit.
 fn key(groups: &[Group], room: Room) -> Vec<Vec<(f64, usize)>> {
     let font = Font::new(SMALL, Ink::Text);
     let mut lines: Vec<Vec<(f64, usize)>> = vec![Vec::new()];
@@ -240,7 +240,7 @@ fn draw_group(canvas: &Canvas, group: &Group, index: usize, frame: &Frame) {
     }
 }
 
-/// The names of those on a front, apart from each other.
+/// Writes the names of the libraries on a front without overlap.
 fn names(canvas: &Canvas, groups: &[Group], frame: &Frame) {
     let font = Font::new(if frame.room.is_wide() { NORMAL } else { SMALL }, Ink::Text);
     let mut labels: Vec<(&Dot, (f64, f64))> = Vec::new();

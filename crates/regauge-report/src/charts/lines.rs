@@ -1,4 +1,4 @@
-//! Lines over a common axis, named where they end.
+//! Charts lines over a common axis, named at their ends.
 
 use regauge_measure::report::Chart;
 
@@ -52,7 +52,7 @@ pub struct Mark {
 /// Beyond so many points they are not marked.
 const MARKED_MAX: usize = 40;
 
-/// A task's chart.
+/// Returns a task's chart.
 pub fn figure(id: String, chart: &Chart) -> Figure {
     let (x_unit, y_unit) = (Unit::of(&chart.x.unit), Unit::of(&chart.y.unit));
     let values = |part: usize| -> Vec<f64> {
@@ -115,7 +115,7 @@ fn axis_title(axis: &regauge_measure::report::Axis) -> String {
     }
 }
 
-/// A row for each place on the horizontal axis, a column for each line.
+/// Returns a row for each place on the horizontal axis, a column for each line.
 fn data(chart: &Chart, x_unit: &Unit, y_unit: &Unit) -> Table {
     let mut places: Vec<f64> =
         chart.lines.iter().flat_map(|line| line.points.iter().map(|point| point[0])).collect();

@@ -113,7 +113,7 @@ impl Figure {
         self
     }
 
-    /// The chart as an SVG file.
+    /// Returns the chart as an SVG file.
     pub fn svg(&self) -> String {
         html! {
             svg xmlns="http://www.w3.org/2000/svg" width=(self.wide.width) height=(self.wide.height)
@@ -126,7 +126,7 @@ impl Figure {
         .into_string()
     }
 
-    /// The chart in the page, with its figures to unfold.
+    /// Returns the chart in the page, with its figures to unfold.
     pub fn html(&self) -> Markup {
         let id = &self.id;
         html! {
@@ -157,7 +157,7 @@ impl Figure {
     }
 }
 
-/// All charts of a report.
+/// Returns all charts of a report.
 pub fn all(report: &Report) -> Vec<Figure> {
     let mut figures = Vec::new();
     figures.extend(front::figure(report));
@@ -184,7 +184,7 @@ const SMALL: f64 = 11.0;
 /// The size of the names of rows.
 const NORMAL: f64 = 12.5;
 
-/// The title above a drawing; gives the height at which it ends.
+/// Draws the title above a drawing; returns the height at which it ends.
 fn heading(canvas: &Canvas, title: &str, room: Room) -> f64 {
     let font = Font::new(if room.is_wide() { 15.0 } else { 14.0 }, Ink::Text).bold();
     let mut y = 14.0;
@@ -197,14 +197,14 @@ fn heading(canvas: &Canvas, title: &str, room: Room) -> f64 {
     y - 4.0
 }
 
-/// The height that a title takes.
+/// Returns the height that a title takes.
 fn heading_height(title: &str, room: Room) -> f64 {
     let font = Font::new(if room.is_wide() { 15.0 } else { 14.0 }, Ink::Text).bold();
     let lines = wrapped(&text::label(title, 160), font, room.width() - 8.0).len();
     16.0 + 19.0 * lines as f64
 }
 
-/// Text in lines that fit a width.
+/// Wraps text to a width.
 fn wrapped(text: &str, font: Font, width: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -219,13 +219,13 @@ fn wrapped(text: &str, font: Font, width: f64) -> Vec<String> {
     lines
 }
 
-/// Where to put the middle of a text so that it stays between two ends, as near to its wish as may
-/// be. A text that has no room begins at the first end.
+/// Returns the centre position that keeps a text between two ends, as close to the wanted position
+/// as possible. A text that does not fit begins at the first end.
 fn within(wish: f64, half: f64, low: f64, high: f64) -> f64 {
     wish.min(high - half).max(low + half)
 }
 
-/// Text that fits a width, with an ellipsis where it was cut.
+/// Cuts text to a width, with an ellipsis.
 fn fitted(text: &str, font: Font, width: f64) -> String {
     if font.width(text) <= width {
         return text.to_owned();
@@ -240,8 +240,8 @@ fn fitted(text: &str, font: Font, width: f64) -> String {
     String::new()
 }
 
-/// Moves labels apart that would stand on each other: at least `gap` between neighbours, inside
-/// `top..bottom`, each as near to its wish as that allows.
+/// Moves overlapping labels apart: at least `gap` between neighbours, inside `top..bottom`, each as
+/// close to its wanted position as possible.
 fn spread(wishes: &[f64], gap: f64, top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wishes.len()).collect();
     order.sort_by(|one, other| wishes[*one].total_cmp(&wishes[*other]));

@@ -1,4 +1,4 @@
-//! The probes that tell how quiet the machine was.
+//! Charts the probes that show how quiet the machine was.
 
 use regauge_measure::report::Noise;
 use regauge_measure::stats;
@@ -9,7 +9,7 @@ use crate::scale::Scale;
 use crate::table::{Cell, Column, Table};
 use crate::text::Unit;
 
-/// The chart, where there is more than one probe.
+/// Returns the chart, where there is more than one probe.
 pub fn figure(noise: &Noise) -> Option<Figure> {
     let probes: Vec<f64> =
         noise.probes_ns.iter().copied().filter(|probe| probe.is_finite() && *probe > 0.0).collect();

@@ -1,4 +1,4 @@
-//! Bars of the sizes of all formats, as they are and compressed.
+//! Charts the sizes of all formats as bars, uncompressed and compressed.
 
 use regauge_measure::Report;
 use regauge_measure::report::Reference;
@@ -16,7 +16,7 @@ const BETWEEN: f64 = 15.0;
 /// A bar: what the bytes went through, and how many they are.
 type Bar = (String, u64);
 
-/// The chart, if there is anything to show.
+/// Returns the chart, if there is anything to show.
 pub fn figure(report: &Report) -> Option<Figure> {
     if report.references.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! What using a format costs, under stated assumptions.
+//! The section on what using a format costs, under stated assumptions.
 
 use maud::{Markup, html};
 use regauge_measure::Report;
@@ -10,7 +10,7 @@ use crate::charts::{Figure, Part};
 use crate::table::{Cell, Column, Table};
 use crate::text::{Unit, visible};
 
-/// The section.
+/// Returns the section.
 pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
     let costs = report.costs.as_ref().filter(|costs| !costs.rows.is_empty())?;
     let body = html! {

@@ -1,4 +1,5 @@
-//! How it was measured: cold start and memory, noise, what is missing, machine, method, command.
+//! The sections on how it was measured: cold start and memory, noise, what is missing, machine,
+//! method, command.
 
 use maud::html;
 use regauge_measure::report::{Memory, Missing};
@@ -9,7 +10,7 @@ use crate::charts::{Figure, Part};
 use crate::table::{Cell, Column, Table};
 use crate::text::{Unit, visible};
 
-/// Cold start and memory.
+/// Returns the section on cold start and memory.
 pub fn cold(report: &Report) -> Option<Section> {
     let rows: Vec<_> = report
         .rows
@@ -73,7 +74,7 @@ fn memory(memory: Option<Memory>) -> [Cell; 4] {
     ]
 }
 
-/// How quiet the machine was.
+/// Returns the section on how quiet the machine was.
 pub fn noise(report: &Report, figures: &[Figure]) -> Option<Section> {
     let noise = report.noise.as_ref()?;
     let body = html! {
@@ -90,7 +91,7 @@ pub fn noise(report: &Report, figures: &[Figure]) -> Option<Section> {
     Section::new("noise", "Noise", body)
 }
 
-/// What could not be run, and how to get it.
+/// Returns the section on what could not be run, and how to install it.
 pub fn missing(report: &Report) -> Option<Section> {
     if report.missing.is_empty() {
         return None;
@@ -116,7 +117,7 @@ pub fn missing(report: &Report) -> Option<Section> {
     Section::new("missing", "Not installed", body)
 }
 
-/// The machine, the versions, the method and the command.
+/// Returns the section on the machine, the versions, the method and the command.
 pub fn method(report: &Report) -> Option<Section> {
     let (machine, method) = (&report.machine, &report.method);
     let body = html! {
@@ -166,7 +167,7 @@ fn versions(report: &Report) -> Table {
     table
 }
 
-/// As a shell would take it.
+/// Quotes a command for a shell.
 fn command(words: &[String]) -> String {
     let is_plain = |word: &str| {
         let plain = |one: char| one.is_ascii_alphanumeric() || "-_./=:,+@%".contains(one);

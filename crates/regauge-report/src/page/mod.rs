@@ -39,7 +39,7 @@ impl Section {
         Some(Section { id, title, body, folded: true })
     }
 
-    /// The same, seen at once.
+    /// Returns a section that is open from the start.
     fn open(id: &'static str, title: &'static str, body: Markup) -> Option<Section> {
         Some(Section { id, title, body, folded: false })
     }
@@ -62,7 +62,7 @@ impl Section {
     }
 }
 
-/// The whole page. `tables` are the names of the CSV files beside it.
+/// Returns the whole page. `tables` are the names of the CSV files beside it.
 pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
     // The answer first; the published comparison, where it was asked for, is the answer.
     let sections: Vec<Section> = [
@@ -156,7 +156,7 @@ fn head(report: &Report, title: &str) -> Markup {
     }
 }
 
-/// The style sheet with its fonts.
+/// Returns the style sheet with its fonts.
 fn style() -> String {
     let face = |weight: &str, font: &[u8]| {
         format!(
@@ -168,12 +168,12 @@ fn style() -> String {
     format!("{}{}{STYLE}", face("400", REGULAR), face("600 700", SEMIBOLD))
 }
 
-/// `sha256-…` of a style or script, as a content security policy names it.
+/// Returns the `sha256-…` of a style or script for a content security policy.
 fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
-/// The charts of one part.
+/// Returns the charts of one part.
 fn charts(figures: &[Figure], part: Part) -> Markup {
     html! {
         @for figure in figures.iter().filter(|figure| figure.part == part) { (figure.html()) }

@@ -205,7 +205,7 @@ fn times(row: &Row, timing: &Timing, slowest: f64, whole: Cell, sizes: [Cell; 2]
     ]
 }
 
-/// How far it is behind the best of its group.
+/// Returns how far it is behind the best of its group.
 fn behind(row: &Row, timing: &Timing) -> Cell {
     match &row.dropped {
         Some(dropped) => at_least(dropped),
@@ -213,13 +213,13 @@ fn behind(row: &Row, timing: &Timing) -> Cell {
     }
 }
 
-/// Of one that left the race early, only the least is known.
+/// Returns the minimum for one that left the race early.
 fn at_least(dropped: &Dropped) -> Cell {
     let factor = dropped.at_least;
     Cell::text(format!("at least {}", crate::answer::times(factor))).key(factor)
 }
 
-/// What came back, in a word.
+/// Says in a word what a round trip kept.
 fn kept(row: &Row) -> Cell {
     let kinds = |losses: &[Loss]| {
         let list: Vec<String> =

@@ -1,4 +1,4 @@
-//! The answer, and what a reader must know before anything else.
+//! The section with the answer, and what a reader must know before anything else.
 
 use maud::{Markup, html};
 use regauge_measure::report::{Choice, Row};
@@ -11,7 +11,7 @@ use crate::table::{Tone, is_long, tag};
 use crate::text::visible;
 use crate::words::without_times;
 
-/// The section: what to use in each runtime for each use, and size against time.
+/// Returns the section: what to use in each runtime for each purpose, and size against time.
 pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
     let answer = answer::lines(report);
     let body = html! {
@@ -30,7 +30,7 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
     Section::open("summary", if is_empty { "Good to know" } else { title }, body)
 }
 
-/// Why there is no answer at all.
+/// Says why there is no answer at all.
 fn nothing(report: &Report) -> &'static str {
     match report.rows.iter().any(Row::is_timed) {
         true => "Libraries were timed, but none is recommended.",
@@ -82,7 +82,7 @@ fn cell(pick: &Pick) -> Markup {
     }
 }
 
-/// What was assumed of the uses, in a line.
+/// Returns the assumptions about the uses, in a line.
 fn assumptions(report: &Report) -> Markup {
     let assumed = report.costs.as_ref().map(|costs| &costs.assumed);
     html! {
@@ -133,7 +133,7 @@ fn notes(report: &Report) -> Markup {
     }
 }
 
-/// How each use was weighed, and what was left out and why.
+/// Returns the section on how each use was weighed, and what was left out and why.
 pub fn reasons(report: &Report) -> Option<Section> {
     let verdict = report.verdict.as_ref()?;
     if verdict.choices.is_empty() && verdict.summary.is_empty() {
@@ -171,7 +171,7 @@ fn card(choice: &Choice) -> Markup {
     }
 }
 
-/// Who has no place in the ranking, in one short list.
+/// Returns a short list of what is not ranked.
 pub fn unranked(report: &Report) -> Option<Section> {
     let rows: Vec<&Row> = report.rows.iter().filter(|row| !row.is_timed()).collect();
     if rows.is_empty() && report.missing.is_empty() {

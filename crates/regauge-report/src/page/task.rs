@@ -1,4 +1,4 @@
-//! A founding comparison: the published figures beside today's.
+//! The section on a published comparison: the published figures beside today's.
 
 use maud::html;
 use regauge_measure::Report;
@@ -9,7 +9,7 @@ use crate::charts::{Figure, Part};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::{Unit, visible};
 
-/// The section.
+/// Returns the section.
 pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
     let task = report.task.as_ref()?;
     let body = html! {
@@ -36,7 +36,7 @@ pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
     Section::open("task", "Then and now", body)
 }
 
-/// A column for what was published and one for today, as far as either has anything.
+/// Returns a table with a column for the published figure and one for today's, if either has any.
 fn table(of: &TaskTable) -> Table {
     let mut columns = vec![Column::text("contender")];
     let mut shown: Vec<(usize, bool)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What came back otherwise than it went in, and what hostile bytes can do.
+//! The sections on differences after a round trip, and on what hostile bytes can do.
 
 use maud::html;
 use regauge_measure::Report;
@@ -9,7 +9,7 @@ use super::Section;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::{Unit, visible};
 
-/// What every contender lost or got wrong.
+/// Returns the section on what every contender lost or got wrong.
 pub fn fidelity(report: &Report) -> Option<Section> {
     let columns = vec![
         Column::text("library"),
@@ -91,7 +91,7 @@ fn difference(row: &Row, loss: &Loss, word: &str, tone: Tone) -> Vec<Cell> {
     cells
 }
 
-/// The first case: where, before and after.
+/// Returns the cells of the first case: where, before and after.
 fn example(loss: &Loss) -> [Cell; 3] {
     match loss.examples.first() {
         Some(example) => [
@@ -107,7 +107,7 @@ fn side(value: &str, if_empty: &str) -> Cell {
     if value.is_empty() { Cell::text(if_empty) } else { Cell::code(value) }
 }
 
-/// What decoding bytes of a stranger would risk.
+/// Returns the section on the risk of decoding untrusted bytes.
 pub fn safety(report: &Report) -> Option<Section> {
     let is_of_interest = |row: &&Row| row.safety.is_some() || row.unsafe_because.is_some();
     let rows: Vec<&Row> = report.rows.iter().filter(is_of_interest).collect();
@@ -195,7 +195,7 @@ fn withstood(safety: Option<&Safety>) -> Cell {
     Cell::text(text).key(well as f64 / bombs.len() as f64).tone(tone).below(failed.join(", "))
 }
 
-/// What a bomb did, in words.
+/// Says what a bomb did.
 pub fn outcome(outcome: BombOutcome) -> (&'static str, Tone) {
     match outcome {
         BombOutcome::Refused => ("refused", Tone::Good),

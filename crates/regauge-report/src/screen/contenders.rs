@@ -1,4 +1,4 @@
-//! The best of each runtime in a few columns.
+//! Shows the best of each runtime in a few columns.
 
 use regauge_measure::report::Row;
 use regauge_measure::{Gives, Report, Runtime, groups, is_in};
@@ -33,7 +33,7 @@ struct Shown {
     hostile: (String, Tone),
 }
 
-/// A table for each runtime, as many rows of each as there is room for.
+/// Returns a table for each runtime, as many rows of each as there is room for.
 pub fn lines(report: &Report, width_max: usize, room: usize) -> Vec<Line> {
     let groups: Vec<Group> = grouped(report);
     if groups.is_empty() {
@@ -108,7 +108,8 @@ fn group(report: &Report, runtime: Runtime, gives: Gives) -> Group<'_> {
 }
 
 impl Group<'_> {
-    /// The rows to show: the first choice for each use, then the fastest, in order of their times.
+    /// Returns the rows to show: the first choice for each use, then the fastest, in order of their
+    /// times.
     fn chosen(&self, count: usize) -> Vec<&Row> {
         let timed: Vec<&Row> = self.rows.iter().copied().filter(|row| row.is_timed()).collect();
         if timed.len() <= count {
@@ -157,7 +158,7 @@ fn tables(report: &Report, groups: &[Group], width_max: usize, spacing: Spacing)
     lines
 }
 
-/// How many there are that are not shown.
+/// Returns a line with the number of rows that are not shown.
 fn more(group: &Group, shown: usize, end: usize) -> Option<Line> {
     let timed = group.rows.iter().filter(|row| row.is_timed()).count();
     let untimed = group.rows.len() - timed;
@@ -195,7 +196,7 @@ fn shown_rows(report: &Report, rows: &[&Row]) -> Vec<Shown> {
         .collect()
 }
 
-/// The compression that the column of bytes shows: zstd, else gzip, else none.
+/// Returns the compression that the column of bytes shows: zstd, else gzip, else none.
 fn codec(report: &Report) -> Option<&str> {
     let has = |wanted: &str| {
         let all = report.references.iter().flat_map(|one| &one.compressions);
@@ -204,8 +205,7 @@ fn codec(report: &Report) -> Option<&str> {
     has("zstd").or_else(|| has("gzip"))
 }
 
-/// Bytes that a contender writes, compressed: as its format's reference shrinks, so does its own
-/// output.
+/// Estimates the compressed size of a contender's output: it shrinks like its format's reference.
 fn packed(report: &Report, row: &Row) -> Option<u64> {
     let own = row.output_bytes?;
     let Some(codec) = codec(report) else { return Some(own) };
@@ -214,7 +214,7 @@ fn packed(report: &Report, row: &Row) -> Option<u64> {
     Some((packed.bytes as f64 * own as f64 / reference.bytes.max(1) as f64).round() as u64)
 }
 
-/// Two or three digits: "58 µs", "1.2 ms".
+/// Formats a time with two or three digits: "58 µs", "1.2 ms".
 fn short_time(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns >= 0.9995e9 => (ns / 1e9, "s"),

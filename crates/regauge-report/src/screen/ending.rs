@@ -1,4 +1,4 @@
-//! Who has no place above, and what else there is to know, in a few lines.
+//! Shows in a few lines what is not ranked, and the notes.
 
 use regauge_measure::Report;
 use regauge_measure::report::Row;
@@ -11,7 +11,7 @@ use crate::words::without_times;
 /// Lines for the notes.
 const NOTES_MAX: usize = 3;
 
-/// What could not be measured, and the notes: an empty line and a few more.
+/// Returns what could not be measured, and the notes: an empty line and a few more.
 pub fn lines(report: &Report, width_max: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut add = |text: String, lines_max: usize| {
@@ -45,7 +45,7 @@ pub fn lines(report: &Report, width_max: usize) -> Vec<Line> {
     lines
 }
 
-/// "No times: oj (Ruby, failed), …".
+/// Returns text such as "No times: oj (Ruby, failed), …".
 fn unranked(report: &Report, names_max: usize) -> Option<String> {
     let rows: Vec<&Row> = report.rows.iter().filter(|row| !row.is_timed()).collect();
     let mut names: Vec<(bool, String)> = rows
@@ -63,7 +63,7 @@ fn unranked(report: &Report, names_max: usize) -> Option<String> {
     (!names.is_empty()).then(|| format!("No times: {}", listed(&names, names_max)))
 }
 
-/// "Not installed: oj (Ruby) and 22 more; get them with --setup".
+/// Returns text such as "Not installed: oj (Ruby) and 22 more; --setup installs them".
 fn missing(report: &Report, names_max: usize) -> Option<String> {
     let mut missing: Vec<_> = report.missing.iter().collect();
     missing.sort_by_key(|one| !one.usual);

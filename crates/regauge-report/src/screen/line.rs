@@ -1,4 +1,4 @@
-//! Lines of a terminal: pieces of text with a style, put into columns and cut to a width.
+//! Lines of a terminal: pieces of styled text, arranged in columns and cut to a width.
 
 /// How a piece of text looks. Without colours all of it is plain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Style {
 pub struct Line(Vec<(String, Style)>);
 
 impl Line {
-    /// A line of one piece.
+    /// Returns a line of one piece.
     pub fn of(text: impl Into<String>, style: Style) -> Line {
         Line(vec![(text.into(), style)])
     }
@@ -55,12 +55,12 @@ impl Line {
         self.push_at(column.saturating_sub(width(&text)), text, style);
     }
 
-    /// Characters of the line.
+    /// Returns the number of characters in the line.
     pub fn width(&self) -> usize {
         self.0.iter().map(|(text, _)| width(text)).sum()
     }
 
-    /// The line as the terminal takes it, cut to a width.
+    /// Renders the line for the terminal, cut to a width.
     pub fn render(&self, width_max: usize, colours: bool) -> String {
         let mut out = String::new();
         let mut room = width_max;
@@ -79,12 +79,12 @@ impl Line {
     }
 }
 
-/// Columns that a text takes. Wide characters are rare in the names that we show.
+/// Returns the columns that a text takes. Wide characters are rare in the names that we show.
 pub fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// A text of at most so many characters, with an ellipsis where it was cut.
+/// Cuts a text to a width, with an ellipsis.
 pub fn cut(text: &str, width_max: usize) -> String {
     if width(text) <= width_max {
         return text.to_owned();
@@ -96,8 +96,8 @@ pub fn cut(text: &str, width_max: usize) -> String {
     shown
 }
 
-/// A text in lines of at most so many characters, broken between words; a word that is longer is
-/// cut. No-break spaces hold words together, and are printed as spaces.
+/// Wraps a text between words; a word that is too long is cut. No-break spaces hold words together,
+/// and are printed as spaces.
 pub fn wrapped(text: &str, width_max: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
@@ -113,7 +113,7 @@ pub fn wrapped(text: &str, width_max: usize) -> Vec<String> {
     lines.iter().map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
-/// A bar of so many eighths of a character.
+/// Returns a bar of this many eighths of a character.
 pub fn bar(eighths: usize) -> String {
     const PART: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     format!("{}{}", "█".repeat(eighths / 8), PART[eighths % 8])

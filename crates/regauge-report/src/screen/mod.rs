@@ -1,4 +1,4 @@
-//! What a measurement says on a terminal: the answer on one screen, and the rest on request.
+//! Shows a measurement on a terminal: the answer on one screen, and the rest on request.
 
 mod contenders;
 mod ending;
@@ -41,8 +41,8 @@ impl View {
     }
 }
 
-/// The first screen: what was measured, what to use, and the best of each runtime. At most 45
-/// lines, or all contenders with `full`.
+/// Renders the first screen: what was measured, what to use, and the best of each runtime. At most
+/// 45 lines, or all contenders with `full`.
 #[must_use]
 pub fn screen(report: &Report, view: View) -> String {
     let width = view.width();
@@ -81,7 +81,7 @@ pub fn screen(report: &Report, view: View) -> String {
     text
 }
 
-/// What was measured, and who took part.
+/// Returns what was measured, and who took part.
 fn head(report: &Report, width_max: usize) -> Vec<Line> {
     let input = &report.input;
     let mut facts = vec![words::format(&input.format), words::documents(report)];
@@ -111,7 +111,7 @@ fn faint(text: String) -> Line {
     Line::of(text, Style::Faint)
 }
 
-/// "88 libraries timed, 23 not installed".
+/// Returns text such as "88 libraries timed, 23 not installed".
 fn counts(report: &Report) -> String {
     let timed = report.rows.iter().filter(|row| row.is_timed()).count();
     let found = report.rows.len();
@@ -128,7 +128,7 @@ fn counts(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// What a reader must know before the answer.
+/// Returns what a reader must know before the answer.
 fn remarks(report: &Report) -> Vec<String> {
     let (mut list, method) = (Vec::new(), &report.method);
     if report.interrupted {
@@ -153,7 +153,7 @@ fn remarks(report: &Report) -> Vec<String> {
     list
 }
 
-/// Runtime by use: what to use, and what that saves.
+/// Returns the table of runtimes and uses: what to use, and what that saves.
 fn answer_lines(report: &Report, width_max: usize) -> Vec<Line> {
     let answer = answer::lines(report);
     if answer.is_empty() {
@@ -194,7 +194,7 @@ fn answer_lines(report: &Report, width_max: usize) -> Vec<Line> {
     lines
 }
 
-/// A pick in a column: the winner, and below what it saves.
+/// Returns a pick in a column: the winner, and below it what it saves.
 fn cell(pick: &Pick, width_max: usize) -> Vec<(String, Style)> {
     let style = if pick.winners.is_empty() { Style::Care } else { Style::Strong };
     // A compressor stays with its level.
@@ -206,7 +206,7 @@ fn cell(pick: &Pick, width_max: usize) -> Vec<(String, Style)> {
     winners.chain(gain).collect()
 }
 
-/// The same for a narrow terminal: the uses below each other.
+/// Returns the answer for a narrow terminal: the uses below each other.
 fn stacked(answer: &[answer::Line], width_max: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     for one in answer {

@@ -1,4 +1,4 @@
-//! A task's tables: the published figures beside today's.
+//! Shows a task's tables: the published figures beside today's.
 
 use regauge_measure::report::{Cell, Task, TaskTable};
 use regauge_measure::{bytes, time};
@@ -15,7 +15,7 @@ const ROWS_FEW: usize = 5;
 /// Lines of what follows from the tables.
 const SAID_MAX: usize = 8;
 
-/// Question and tables, in at most so many lines.
+/// Returns the question and the tables, in at most this many lines.
 pub fn lines(task: &Task, width_max: usize, room: usize) -> Vec<Line> {
     let mut lines: Vec<Line> = wrapped(&format!("{}: {}", task.name, task.question), width_max)
         .into_iter()
@@ -46,7 +46,8 @@ pub fn lines(task: &Task, width_max: usize, room: usize) -> Vec<Line> {
     lines
 }
 
-/// As many rows of each table as fit beside the others; whole tables where not even a few do.
+/// Returns the tables, with as many rows of each as fit beside the others; drops whole tables if
+/// not even a few rows fit.
 fn tables(task: &Task, width_max: usize, room: usize) -> Vec<Line> {
     let most = task.tables.iter().map(|table| table.rows.len()).max().unwrap_or(0);
     let with = |count: usize, rows: usize| -> Vec<Line> {
@@ -176,7 +177,7 @@ fn table_lines(table: &TaskTable, width_max: usize, rows_max: usize) -> Vec<Line
     lines
 }
 
-/// Why rows that are shown have no figures of today: the first reason.
+/// Says why shown rows have no figures for today: the first reason.
 fn why_empty(table: &TaskTable, shown: usize) -> Option<String> {
     let empty = |cell: &Cell| cell.today.is_none() && cell.today_ratio.is_none();
     let rows = table.rows[..shown].iter();
@@ -185,12 +186,12 @@ fn why_empty(table: &TaskTable, shown: usize) -> Option<String> {
     notes.next().map(|note| visible(note))
 }
 
-/// A row's name without library and version.
+/// Returns a row's name without library and version.
 fn short(name: &str) -> String {
     visible(name.split_once(" · ").map_or(name, |(label, _)| label))
 }
 
-/// The baseline in its unit, all others against it.
+/// Formats the baseline in its unit, and all others relative to it.
 fn published(cell: &Cell, column: &Column, is_baseline: bool) -> String {
     match (cell.published, cell.published_ratio.filter(|_| !is_baseline)) {
         (_, Some(ratio)) => times(ratio),

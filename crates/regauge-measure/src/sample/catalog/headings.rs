@@ -30,7 +30,7 @@ pub(super) struct Person {
     pub(super) fuller: String,
 }
 
-/// A person who writes in `words.languages[language]`.
+/// Returns a person who writes in `words.languages[language]`.
 pub(super) fn person(seed: u64, words: &Vocabulary, language: usize, rng: &mut Rng) -> Person {
     let count = PERSON_COUNT[usize::from(language != 0)];
     let rank = if rng.chance(550) { rng.below(count) } else { rng.skewed(count) };
@@ -140,7 +140,7 @@ pub(super) fn name_field(
     record.twin_field(tag, &format!("1{second}"), script, &subfields);
 }
 
-/// A corporate body: the parts of its name, $a then $b.
+/// Returns a corporate body: the parts of its name, $a then $b.
 pub(super) fn body(seed: u64, words: &Vocabulary, rng: &mut Rng) -> Vec<String> {
     let rank = rng.skewed(BODY_COUNT);
     let rng = &mut Rng::for_item(seed, BODIES, rank);
@@ -173,7 +173,7 @@ pub(super) struct Subject {
     pub(super) rank: u64,
 }
 
-/// A subject heading with its subdivisions.
+/// Returns a subject heading with its subdivisions.
 pub(super) fn subject(seed: u64, words: &Vocabulary, rng: &mut Rng) -> Subject {
     let rank = if rng.chance(300) { rng.below(SUBJECT_COUNT) } else { rng.skewed(SUBJECT_COUNT) };
     let rng = &mut Rng::for_item(seed, SUBJECTS, rank);
@@ -235,7 +235,7 @@ pub(super) fn subject_field(record: &mut Record, subject: &Subject, second: char
     record.close();
 }
 
-/// A series title.
+/// Returns a series title.
 pub(super) fn series(seed: u64, words: &Vocabulary, rng: &mut Rng) -> String {
     let rank = rng.skewed(SERIES_COUNT);
     let rng = &mut Rng::for_item(seed, SERIES, rank);
@@ -243,7 +243,7 @@ pub(super) fn series(seed: u64, words: &Vocabulary, rng: &mut Rng) -> String {
     capitalized(&words.expand(rng, &words.languages[0], pattern, None).roman)
 }
 
-/// A title in `language`, and a subtitle if one is wanted.
+/// Returns a title in `language`, and a subtitle if one is wanted.
 pub(super) fn title(
     words: &Vocabulary,
     language: &Language,

@@ -56,7 +56,7 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// The load that record `index` came in with.
+    /// Returns the load that record `index` came in with.
     pub(super) fn of(seed: u64, index: u64) -> Load {
         let rng = &mut Rng::for_item(seed, LOADS, index / LOAD_RECORDS);
         let rda = rng.chance(240);

@@ -451,8 +451,8 @@ impl<'a> Work<'a> {
         self.full
     }
 
-    /// A publisher by `pattern`. A publisher of one place has one name: the words come from the
-    /// place and a rank, not from the record.
+    /// Returns a publisher by `pattern`. A publisher of one place has one name: the words come from
+    /// the place and a rank, not from the record.
     fn publisher(&self, pattern: (&'static str, &'static str), rng: &mut Rng) -> Phrase {
         let rank = rng.skewed(400);
         let key = (self.language as u64) << 32 | (self.place as u64) << 16 | rank;

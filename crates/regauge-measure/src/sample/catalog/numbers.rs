@@ -2,7 +2,7 @@
 
 use super::super::rng::Rng;
 
-/// An ISBN-10 and the ISBN-13 of the same book, both with valid check digits.
+/// Returns an ISBN-10 and the ISBN-13 of the same book, both with valid check digits.
 ///
 /// `group` is the ISBN group of a country or language, one digit. The rest is drawn at random, so
 /// a number may happen to belong to a real book; nothing else of that book will match.
@@ -20,7 +20,7 @@ pub(super) fn isbn(rng: &mut Rng, group: u64) -> (String, String) {
     (format!("{body}{check}"), format!("978{body}{}", (10 - sum % 10) % 10))
 }
 
-/// An ISSN with a valid check digit.
+/// Returns an ISSN with a valid check digit.
 pub(super) fn issn(rng: &mut Rng) -> String {
     let number = rng.between(20_000, 2_799_999);
     let digits = format!("{number:07}");
@@ -33,7 +33,7 @@ pub(super) fn issn(rng: &mut Rng) -> String {
     format!("{}-{}{check}", &digits[..4], &digits[4..])
 }
 
-/// A Library of Congress control number for a book of `year`, as it stands in 010 $a.
+/// Returns a Library of Congress control number for a book of `year`, as it stands in 010 $a.
 pub(super) fn lccn(rng: &mut Rng, year: u64) -> String {
     if year >= 2001 {
         format!("  {year}{:06}", rng.below(400_000))
@@ -42,8 +42,8 @@ pub(super) fn lccn(rng: &mut Rng, year: u64) -> String {
     }
 }
 
-/// A 14-digit item barcode with its Luhn check digit; `prefix` has five digits (a 3 for items and
-/// the library's number).
+/// Returns a 14-digit item barcode with its Luhn check digit; `prefix` has five digits (a 3 for
+/// items and the library's number).
 pub(super) fn barcode(rng: &mut Rng, prefix: u64) -> String {
     let body = format!("{prefix:05}{:08}", rng.below(9_000_000));
     let sum: u64 = body
@@ -66,7 +66,7 @@ pub(super) struct Date {
 }
 
 impl Date {
-    /// A day from the start of `from` to the end of `to`. No month has a day past its 28th.
+    /// Returns a day from the start of `from` to the end of `to`. No month has a day past its 28th.
     pub(super) fn draw(rng: &mut Rng, from: u64, to: u64) -> Date {
         Date {
             year: rng.between(from, to.max(from)),
@@ -101,8 +101,8 @@ pub(super) struct Call {
     pub(super) dewey: String,
 }
 
-/// The shelf marks of a book on the subject numbered `subject`, of LC class `class`, under the
-/// name or title `entry`.
+/// Returns the shelf marks of a book on the subject numbered `subject`, of LC class `class`, under
+/// the name or title `entry`.
 pub(super) fn call(rng: &mut Rng, subject: u64, class: &str, entry: &str, year: u64) -> Call {
     // Books on one subject stand together, so most of the number follows from the subject.
     let divisor = if rng.chance(600) { 1 } else { rng.between(2, 9) };

@@ -159,7 +159,7 @@ fn push_number(out: &mut Vec<u8>, number: usize, width: u32) {
     }
 }
 
-/// A Latin letter of the vocabularies as base letter and combining mark.
+/// Returns a Latin letter of the vocabularies as base letter and combining mark.
 fn decompose(letter: char) -> Option<(u8, char)> {
     let (bases, mark, letters) =
         DECOMPOSED.iter().find(|(_, _, letters)| letters.contains(letter))?;

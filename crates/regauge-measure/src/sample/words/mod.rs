@@ -124,7 +124,7 @@ const MONTH: [&str; 12] = [
     "December",
 ];
 
-/// The entries of a list: commas part them, unless a space follows.
+/// Returns the entries of a list: commas part them, unless a space follows.
 fn list(text: &'static str) -> Vec<&'static str> {
     let mut entries = Vec::new();
     let mut start = 0;
@@ -230,8 +230,8 @@ impl Vocabulary {
         }
     }
 
-    /// A surname of `language`: in English a third of them are put together from two halves,
-    /// since English books come from everywhere and a closed list would repeat too much.
+    /// Returns a surname of `language`: in English a third of them are put together from two
+    /// halves, since English books come from everywhere and a closed list would repeat too much.
     pub(super) fn surname(&self, rng: &mut Rng, language: &Language) -> Phrase {
         if language.code == "eng" && rng.chance(450) {
             let roman = format!("{}{}", rng.pick(&self.surname_head), rng.pick(&self.surname_tail));
@@ -240,8 +240,8 @@ impl Vocabulary {
         phrase(rng.pick_skewed(&language.surname))
     }
 
-    /// A phrase made by `pattern`: each mark drawn once, in both scripts alike. `who` stands for
-    /// the mark `{r}`.
+    /// Returns a phrase made by `pattern`: each mark drawn once, in both scripts alike. `who`
+    /// stands for the mark `{r}`.
     pub(super) fn expand(
         &self,
         rng: &mut Rng,
@@ -274,7 +274,7 @@ impl Vocabulary {
         Phrase { roman, native }
     }
 
-    /// The value of one mark.
+    /// Returns the value of one mark.
     fn draw(
         &self,
         rng: &mut Rng,
@@ -320,7 +320,7 @@ impl Vocabulary {
         }
     }
 
-    /// A sentence of a summary.
+    /// Returns a sentence of a summary.
     pub(super) fn sentence(&self, rng: &mut Rng) -> String {
         let pattern = rng.pick(&self.sentence);
         capitalized(&self.expand(rng, &self.languages[0], pattern, None).roman)
