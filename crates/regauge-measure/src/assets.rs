@@ -10,7 +10,7 @@ pub(crate) fn text(name: &str) -> Option<&'static str> {
     FILES.iter().find(|(path, _)| *path == name).map(|(_, text)| *text)
 }
 
-/// Writes all carried files below `folder`, as they lie below `lab/`.
+/// Writes all embedded files below `folder`, in the layout of `lab/`.
 ///
 /// # Errors
 /// Whatever the file system says.

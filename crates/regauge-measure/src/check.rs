@@ -20,7 +20,7 @@ use crate::reference::{self, Bytes, References, Shape, Values};
 use crate::report::{Example, Loss, Memory};
 use crate::sampler::Live;
 
-/// What came of trying a contender.
+/// The result of trying a contender.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// There was no time for it, or the run was interrupted before its turn.
@@ -31,7 +31,7 @@ pub(crate) enum Outcome {
     Failed { hello: Option<Hello>, why: String },
     /// It was given the data and had not answered after this time, when it was stopped.
     Late { hello: Hello, after: Duration, why: String },
-    /// It gave bytes.
+    /// It returned bytes.
     Compared(Box<Compared>),
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Compared {
     pub live: Option<Live>,
 }
 
-/// What a check may cost, and what is left of it.
+/// The time budget of a check, and what is left of it.
 pub(crate) struct Terms<'t> {
     /// How long it may take.
     pub patience: Duration,
@@ -82,7 +82,7 @@ pub(crate) struct Terms<'t> {
     pub compile: Duration,
 }
 
-/// Reference bytes as a contender is told to load them.
+/// Reference bytes that a contender is told to load.
 #[derive(Debug, Clone)]
 pub(crate) struct Load {
     pub path: PathBuf,
@@ -162,7 +162,7 @@ fn try_check(
 ) -> Result<Compared, Trouble> {
     let here = |error: Error| Trouble::Raised(error.to_string());
     let began = Instant::now();
-    // All that it does has to fit, and what is asked last gets a moment in any case.
+    // All its steps share the budget; the last step always gets a moment.
     let patience = || terms.patience.saturating_sub(began.elapsed()).max(LEAST);
     let (mut process, hello) = Process::start(launch, patience())?;
     let start = began.elapsed();
@@ -248,7 +248,7 @@ fn try_check(
     })
 }
 
-/// What is asked last in a check gets this in any case.
+/// The last step of a check always gets this much.
 const LEAST: Duration = Duration::from_millis(100);
 /// Samples while a compiler works are about this long.
 const COMPILED_IN: Duration = Duration::from_millis(20);
@@ -302,7 +302,7 @@ fn compare(
     let mut exact = reference::options(original.format);
     exact.yaml.exact_numbers = options.yaml.exact_numbers;
     let mut before = Values::open_with(&original.path, &exact).map_err(told)?;
-    // Documents of YAML that were written one by one are no stream before something parts them.
+    // YAML documents that were written one by one need separators to form a stream.
     let spans = beside(copy);
     let pieces = match original.format == Format::Yaml && spans.exists() {
         true => reference::read_spans(&spans).map_err(told)?,
@@ -331,7 +331,7 @@ fn compare(
 /// plain text `1e3` is a number there.
 fn read_otherwise(original: &Bytes, copy: &Path, marc: bool) -> Option<Loss> {
     let mut options = reference::options(original.format);
-    // Text like `3E4415` is a number that is no double.
+    // Text like `3E4415` is a number, but not a double.
     options.yaml.exact_numbers = true;
     let kind = "read otherwise by YAML 1.2".to_owned();
     let comparison = match compare(original, copy, &options, marc) {

@@ -143,7 +143,7 @@ pub(crate) fn group(
     };
     for part in parts {
         let mut part = part.to_vec();
-        // The total is the sum of two that are there; sizes stand above, by format.
+        // The total is the sum of two other columns; sizes are listed above, by format.
         for expendable in [Column::Total, Column::Gzipped, Column::Size] {
             if !fits(&part) {
                 part.retain(|column| *column != expendable);

@@ -17,7 +17,7 @@ use crate::reference::{Bytes, References};
 use crate::report::Compression;
 use crate::stats::{self, Estimate};
 
-/// Samples of each, where there is time.
+/// Samples of each, if there is time.
 const SAMPLES_MAX: usize = 9;
 
 /// A way to compress.

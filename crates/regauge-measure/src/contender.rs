@@ -79,7 +79,7 @@ impl Wire {
 pub enum Gives {
     /// The runtime's plain values: maps, lists, text, numbers.
     Data,
-    /// A tree of the library's own: nobody's values until somebody walks it.
+    /// The library's own tree, which a caller still has to walk.
     Tree,
     /// Objects of a MARC library.
     Record,
@@ -107,7 +107,7 @@ impl Gives {
     }
 }
 
-/// Where the code of a contender is.
+/// The location of a contender's code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// In this binary, known to the native runner by this name.
@@ -131,7 +131,7 @@ pub struct Contender {
     pub wire: Wire,
     /// What it gives.
     pub gives: Gives,
-    /// Whether it takes part for MARC catalogues only.
+    /// Whether it takes part only for MARC catalogues.
     pub marc_only: bool,
     /// Whether its runtime writes the reference bytes from the JSON, because regauge has no
     /// writer for the format yet.
@@ -142,21 +142,21 @@ pub struct Contender {
     pub gems: Vec<String>,
     /// Debian packages that hold it, for the set-up.
     pub debian: Vec<String>,
-    /// Why it must not be given bytes of strangers, or nothing where it may.
+    /// Why it must not decode untrusted bytes, or nothing if it may.
     pub unsafe_because: Option<String>,
     /// Whether the YAML that it writes is to be read as YAML 1.1.
     pub writes_yaml_11: bool,
     /// Bytes that it reads and writes again in a second, roughly: what would take too long is left
     /// out, unless it is asked for by name.
     pub pace: Option<u64>,
-    /// Bytes that name code to it: where they stand in the reference, it takes no part.
+    /// Bytes that name code to it: if the reference contains them, it takes no part.
     pub avoids: Option<String>,
-    /// What its documentation says of its limits, beside those that are found by trying.
+    /// The limits that its documentation states, in addition to those found by trying.
     pub limits: Option<String>,
     /// Whether it is one of the usual libraries of its runtime and format: what comes with the
     /// runtime, what most people use, and the fastest known. A verdict needs all of them.
     pub is_usual: bool,
-    /// Where its code is.
+    /// The location of its code.
     pub source: Source,
     /// Why it cannot be run here, when that is known before it is tried.
     pub(crate) hindrance: Option<Hindrance>,

@@ -17,7 +17,7 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The data to measure on cannot be used: the message says where and why.
+    /// The data cannot be measured; the message says where and why.
     Input(String),
     /// An adapter file does not say what it must.
     Adapter {
@@ -35,7 +35,7 @@ pub enum Error {
     },
     /// The choice of contenders leaves none.
     NoContender(String),
-    /// There is no such task, or it cannot be done on this data.
+    /// The task does not exist, or cannot run on this data.
     Task(String),
     /// A step of the set-up failed.
     Setup(String),

@@ -53,14 +53,14 @@ pub(crate) fn report_references(
     list
 }
 
-/// What came of checks and race.
+/// The results of checks and race.
 pub(crate) struct Findings {
     pub outcomes: Vec<Outcome>,
     pub runners: Vec<Runner>,
     pub moments: Moments,
 }
 
-/// Puts the findings of checks and race into the report. Gives those who have no times, too.
+/// Puts the results of checks and race into the report. Also returns the contenders without times.
 pub(crate) fn fill(
     mut report: Report,
     contenders: &[Contender],
@@ -93,7 +93,7 @@ pub(crate) fn fill(
                 continue;
             }
             Outcome::Failed { hello, why: reason } => {
-                // One that never said hello was not given the data.
+                // A contender that never said hello was not given the data.
                 why = Some((reason.clone(), hello.is_some()));
                 if let Some(hello) = hello {
                     (row.runtime_version, row.version) = (hello.runtime, hello.version);
@@ -152,7 +152,7 @@ pub(crate) fn fill(
     (report, untimed)
 }
 
-/// Says so, where times are the processor's and not the clock's.
+/// Says so if times are processor time instead of wall-clock time.
 fn note_processor_time(report: &mut Report) {
     let decodes = || report.rows.iter().filter_map(|row| Some(&row.timing.as_ref()?.decode));
     let count = decodes().filter(|series| series.by_processor_time).count();
@@ -165,8 +165,8 @@ fn note_processor_time(report: &mut Report) {
     }
 }
 
-/// So many times the best of its group, and one that had not answered cannot win: whatever the
-/// others' samples say, it is far behind.
+/// A contender that did not answer within this multiple of the best of its group cannot win,
+/// whatever the others' samples say.
 const LATE: f64 = 3.0;
 
 /// Reports a contender that was stopped before it answered: it takes at least the time that it was

@@ -14,10 +14,10 @@ use crate::run::{Check, gzip_of, subfolder};
 use crate::summary;
 use crate::verdict::{self, Untimed};
 
-/// When one of them falls, the next is looked at; so many times.
+/// If one of them fails, the next is checked; at most this many times.
 const TURNS: usize = 4;
 
-/// What is needed to look at them again.
+/// The inputs for checking them again.
 pub(crate) struct Finals<'f> {
     pub check: &'f Check<'f>,
     pub part: &'f References,

@@ -121,7 +121,7 @@ pub(crate) fn given(options: &Options, runtime: Runtime) -> Option<PathBuf> {
         _ => &None,
     };
     let named = options.interpreters.get(runtime.id()).or(short.as_ref())?;
-    // A name alone is looked for where commands are.
+    // A bare name is looked up in `PATH`.
     let is_name = named.components().count() < 2;
     let found = std::path::absolute(named).ok().filter(|_| !is_name);
     Some(found.unwrap_or_else(|| named.clone()))
@@ -198,7 +198,7 @@ pub(crate) fn build(runner: &RunnerFile, places: &Places) -> Result<(), Hindranc
     }
     match std::fs::rename(fresh.path(), &places.built) {
         Ok(()) => {
-            // It is no longer at its first place.
+            // It has moved from its first location.
             let _ = fresh.keep();
             Ok(())
         }

@@ -15,8 +15,8 @@ use crate::stats;
 const NEAR: f64 = 1.08;
 /// The machine's best is this quantile of all probes: the least of thousands would be luck.
 const BEST: f64 = 0.05;
-/// Fewer quiet samples than this share, and the clock tells more of the machine than of the
-/// contenders.
+/// With a smaller share of quiet samples than this, wall-clock times say more about the machine
+/// than about the contenders.
 pub(crate) const HARDLY: f64 = 0.10;
 /// Fewer probes say nothing.
 const PROBES_MIN: usize = 5;

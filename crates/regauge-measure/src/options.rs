@@ -23,16 +23,16 @@ use crate::verdict::Allow;
 pub struct Options {
     /// The file to measure on, or a folder of files.
     pub input: PathBuf,
-    /// The files of `input`, where the caller has looked at them already (and taken away their
-    /// compression); empty to look for them.
+    /// The files of `input`, if the caller has already found (and decompressed) them; empty to look
+    /// for them.
     pub files: Vec<InputFile>,
     /// Its name in the report, when the file is only a copy (a decompressed one).
     pub name: Option<String>,
     /// Sentences for the notes of the report, on what the caller did with the input.
     pub notes: Vec<String>,
-    /// Its format, when neither name nor first bytes tell.
+    /// Its format, if neither name nor first bytes identify it.
     pub from: Option<Format>,
-    /// Parts of names: only contenders whose name, library, format or runtime holds one of them.
+    /// Parts of names: only contenders whose name, library, format or runtime contains one of them.
     pub only: Vec<String>,
     /// Which contenders take part: `runtime/data`, `runtime/record` or `runtime/name`, in small
     /// letters; all, when it is empty. `only` chooses among them.
@@ -42,16 +42,16 @@ pub struct Options {
     pub published: Vec<String>,
     /// Whether usual libraries of other formats come before the other ones of the data's own.
     pub usual_first: bool,
-    /// No check begins after this part of the budget: what is left is for the clock.
+    /// No check begins after this share of the budget; the rest is for timing.
     pub check_share: f64,
     /// Adapter files of the user's own.
     pub adapters: Vec<PathBuf>,
     /// Runner files of the user's own: more runtimes.
     pub runners: Vec<PathBuf>,
-    /// Leave out the documents of a stream that some contender does not give back, and measure
-    /// all of them on the rest.
+    /// Leave out the documents of a stream that some contender does not return intact, and measure
+    /// all contenders on the rest.
     pub common: bool,
-    /// Exactly so many rounds, instead of as many as the budget allows.
+    /// An exact number of rounds, instead of as many as the budget allows.
     pub rounds: Option<u64>,
     /// The time that the whole run may take: it ends soon after.
     pub budget: Duration,
@@ -63,8 +63,7 @@ pub struct Options {
     pub warm_compiler: Duration,
     /// How long those decode, and encode, before the race.
     pub compile: Duration,
-    /// Bind contenders to one core, where the system allows it and they have no threads of their
-    /// own.
+    /// Pin contenders to one core, if the system allows it and they have no threads of their own.
     pub pin: bool,
     /// The short fixed piece of work that is timed before and after each sample: it gives the time
     /// it took. Only tests need another.
@@ -86,17 +85,16 @@ pub struct Options {
     pub data_dir: Option<PathBuf>,
     /// Where to keep reference bytes during the run, instead of the system's temporary folder.
     pub work_dir: Option<PathBuf>,
-    /// The command that serves a native contender, whose name is appended: this binary, and what
-    /// leads it to [`crate::serve_native`].
+    /// The command that serves a native contender, whose name is appended: this binary, with the
+    /// arguments that call [`crate::serve_native`].
     pub native: Vec<OsString>,
     /// URLs of databases, for tasks that work on some; handed to `native`, which knows them.
     pub databases: Vec<String>,
     /// What the cost figures assume.
     pub assumed: Assumptions,
-    /// Whether hostile documents are tried.
+    /// Whether hostile documents are tested.
     pub safety: safety::When,
-    /// Where to keep what they did, for the next run; nothing for nowhere. See
-    /// [`safety::cache_dir`].
+    /// Where to keep the results for the next run, if anywhere. See [`safety::cache_dir`].
     pub cache_dir: Option<PathBuf>,
     /// What may be recommended although it is unsafe or lossy.
     pub allow: Allow,
@@ -211,7 +209,7 @@ impl Stage {
     }
 }
 
-/// Is told how far the run is. Nothing else in the engine speaks to people.
+/// Called with the progress of the run. Nothing else in the engine prints anything.
 pub trait Progress {
     /// Called when a stage with this many steps begins.
     fn begin(&mut self, stage: Stage, steps: u64);

@@ -115,7 +115,7 @@ pub(crate) fn family(format: &str) -> &str {
     }
 }
 
-/// Leaves out the runtimes that take seconds to start, and says so of those that are here.
+/// Leaves out the runtimes that take seconds to start, and notes those that are installed.
 fn leave_out_slow_to_start(
     list: &mut Vec<Contender>,
     options: &Options,
@@ -138,7 +138,7 @@ fn leave_out_slow_to_start(
     }
 }
 
-/// Leaves out the contenders that would find names of classes in the data, and says so.
+/// Leaves out, with a note, the contenders that would find class names in the data.
 fn leave_out_called(list: &mut Vec<Contender>, references: &mut References) -> Result<(), Error> {
     let mut error = None;
     list.retain(|one| {

@@ -92,7 +92,7 @@ impl Core {
 #[cfg(target_os = "linux")]
 fn worker(id: u32, threads: &[i32]) -> Option<i32> {
     let stat = |thread: i32| std::fs::read_to_string(format!("/proc/{id}/task/{thread}/stat")).ok();
-    // `tid (name) state ppid …`, where a name may hold anything; time in user mode is the 14th.
+    // `tid (name) state ppid …`, where a name may contain anything; user time is the 14th field.
     let parts = |thread: i32| -> Option<(String, u64)> {
         let stat = stat(thread)?;
         let (head, rest) = stat.rsplit_once(')')?;

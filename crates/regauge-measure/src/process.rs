@@ -20,7 +20,7 @@ use crate::protocol::{Answer, Command, Hello};
 /// The longest line that counts as an answer: real ones are below 1 KB, error messages of
 /// libraries may quote data.
 const LINE_MAX: u64 = 1 << 20;
-/// What is kept of standard error: the end, where the reason usually is.
+/// How much of the end of standard error is kept; the reason is usually there.
 const TAIL_MAX: usize = 4 << 10;
 
 /// How a contender is started.
@@ -42,11 +42,11 @@ pub(crate) enum Trouble {
     Missing(String),
     /// It raised an error.
     Raised(String),
-    /// It printed something that is no answer.
+    /// It printed something other than an answer.
     Junk(String),
     /// It did not answer in time, and was stopped.
     Silent(Duration),
-    /// It ended by itself.
+    /// It exited on its own.
     Died(String),
 }
 
@@ -152,7 +152,7 @@ impl Process {
         command: &Command,
         patience: Duration,
     ) -> Result<T, Trouble> {
-        // A path that is no UTF-8 has no place in JSON.
+        // A path that is not UTF-8 cannot be JSON.
         let mut line =
             serde_json::to_vec(command).map_err(|error| Trouble::Raised(error.to_string()))?;
         line.push(b'\n');
@@ -233,7 +233,7 @@ impl Process {
 
     /// Resets the memory peak to the current value, if the system can (Linux).
     pub(crate) fn forget_peak(&self) {
-        // 5 resets VmHWM (proc(5)). Where it cannot, the peak of the start stays in.
+        // 5 resets VmHWM (proc(5)). If that fails, the peak at start-up remains.
         let _ = std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5");
     }
 
@@ -330,9 +330,9 @@ fn forget(id: u32) {
     }
 }
 
-/// Ends all contenders at once, for a program that is about to end itself. What waits for one of
-/// them waits for ever from here on: a contender that was ended so is no result, and the program
-/// must not come to its ordinary end meanwhile.
+/// Kills all contenders at once, for a program that is about to exit. Threads that wait for a
+/// contender then wait for ever: a contender killed this way is not a result, and the program must
+/// not reach its normal end meanwhile.
 pub fn end_all() {
     let Ok(alive) = ALIVE.lock() else { return };
     for id in alive.iter() {

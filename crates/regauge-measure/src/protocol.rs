@@ -26,7 +26,7 @@ pub(crate) enum Command<'a> {
     /// Decode and encode each document alone; an empty span in the spans beside `out` stands for
     /// one that failed. With `json`, by way of the contender's own format and back to JSON.
     Sift { path: &'a Path, spans: &'a Path, out: &'a Path, json: bool },
-    /// Decode what is loaded and keep the objects, for encoding.
+    /// Decode what is loaded, and keep the objects for encoding.
     Hold,
     /// Decode or encode the whole `iterations` times, and say how long it took. With `gc`, the
     /// collector is watched, which may cost time.
@@ -94,11 +94,11 @@ pub(crate) struct Sampled {
     pub ns: u64,
     /// Processor time of the process.
     pub cpu_ns: Option<u64>,
-    /// Time in the collector, where the runtime tells it.
+    /// Time in the collector, if the runtime reports it.
     pub gc_ns: Option<u64>,
-    /// Collections, where the runtime tells them.
+    /// Collections, if the runtime reports them.
     pub gc_count: Option<u64>,
-    /// Objects allocated, where the runtime tells them.
+    /// Objects allocated, if the runtime reports them.
     pub allocations: Option<u64>,
 }
 
@@ -163,7 +163,7 @@ mod tests {
             Answer::<Counted>::read(r#"{"ok":false,"error":"boom"}"#),
             Some(Answer::Raised(message)) if message == "boom"
         ));
-        // What a runtime does not tell may be left out.
+        // Fields that a runtime does not report may be left out.
         let Some(Answer::Done(sampled)) =
             Answer::<Sampled>::read(r#"{"ok":true,"ns":4,"gc_ns":null}"#)
         else {

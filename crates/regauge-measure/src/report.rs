@@ -33,7 +33,7 @@ pub struct Report {
     pub missing: Vec<Missing>,
     /// What a reader of the figures must know, in sentences.
     pub notes: Vec<String>,
-    /// How quiet the machine was, where it was looked at.
+    /// How quiet the machine was, if that was measured.
     #[serde(default)]
     pub noise: Option<Noise>,
     /// What the formats and libraries cost in use, under stated assumptions.
@@ -45,7 +45,7 @@ pub struct Report {
     /// The named task's own tables, if it was one.
     #[serde(default)]
     pub task: Option<Task>,
-    /// Whether the run was interrupted before its end: what is there is what was measured till then.
+    /// Whether the run was interrupted: the report then has the results up to that point.
     #[serde(default)]
     pub interrupted: bool,
 }
@@ -57,11 +57,11 @@ pub struct Noise {
     pub probes_ns: Vec<f64>,
     /// Half of the distance between the quartiles, divided by the median: 0.01 is quiet.
     pub spread: f64,
-    /// The machine's best time for a short probe, in nanoseconds: 0 where none was taken. A sample
-    /// is *quiet* when the probes before and after it lie within 8% of this.
+    /// The machine's best time for a short probe, in nanoseconds; 0 without probes. A sample is
+    /// *quiet* when the probes before and after it are within 8% of this.
     #[serde(default)]
     pub best_probe_ns: f64,
-    /// The share of all samples that were quiet, 0 to 1; nothing where there were no probes.
+    /// The share of all samples that were quiet, 0 to 1, or nothing without probes.
     #[serde(default)]
     pub quiet_share: Option<f64>,
 }
@@ -109,12 +109,12 @@ pub struct Safety {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reach {
-    /// Nothing but data came of what was tried.
+    /// The tests produced nothing but data.
     #[default]
     Data,
     /// Objects of a class that the document names were made; no method of it was seen to run.
     Objects,
-    /// A method of a class that the document names ran, with what the document gave it.
+    /// A method of a class that the document names ran, with arguments from the document.
     Methods,
     /// A function of the document's choice ran, with its arguments, by the runtime's own library
     /// alone: the document can do what the program can do.
@@ -135,8 +135,7 @@ pub struct Bomb {
     pub ended: bool,
     /// In words: the error it raised, the memory it took.
     pub detail: String,
-    /// The memory that it took above what the process had before, in bytes, where the system
-    /// tells.
+    /// The additional memory that it took, in bytes, if the system reports it.
     #[serde(default)]
     pub peak_bytes: Option<u64>,
 }
@@ -172,7 +171,7 @@ pub struct Costs {
 /// The assumptions of the cost figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Assumptions {
-    /// Bytes a second between the one who writes and the one who reads.
+    /// Bandwidth between writer and reader, in bytes per second.
     pub bandwidth: f64,
     /// How often a document is read for each time it is written.
     pub reads_per_write: f64,
@@ -209,7 +208,7 @@ pub struct Cost {
     pub core_hours_per_million: f64,
     /// Bytes of a million documents, times months.
     pub byte_months_per_million: f64,
-    /// Whether it loses or runs what nobody allowed, so that no recommendation is among it.
+    /// Whether it loses data or runs code without permission, so that it cannot be recommended.
     #[serde(default)]
     pub is_refused: bool,
 }
@@ -234,10 +233,9 @@ pub struct Crossing {
 pub struct Verdict {
     /// The summary in plain words, the most important sentence first.
     pub summary: Vec<String>,
-    /// One for each runtime and use. A runtime whose field is not decided has choices without
-    /// winners.
+    /// One for each runtime and use. An undecided runtime has choices without winners.
     pub choices: Vec<Choice>,
-    /// Who was timed of those that could win, for each runtime and kind of objects.
+    /// How many of the possible winners were timed, for each runtime and kind of objects.
     #[serde(default)]
     pub fields: Vec<Field>,
 }
@@ -287,9 +285,9 @@ pub struct NotTimed {
     pub usual: bool,
     /// Why, in words: "its output is wrong", "the budget ran out" …
     pub why: String,
-    /// Whether it cannot win all the same: its output is wrong, it fails on this data, or it was
-    /// stopped after many times the time of the best. Else nobody knows, and a usual one of these
-    /// leaves its runtime without a winner.
+    /// Whether it cannot win anyway: its output is wrong, it fails on this data, or it was stopped
+    /// after many times the time of the best. Otherwise it might win, and if it is a usual library
+    /// its runtime has no winner.
     pub is_ruled_out: bool,
 }
 
@@ -344,7 +342,7 @@ pub struct Task {
     pub charts: Vec<Chart>,
     /// What has changed since, a sentence each.
     pub changed: Vec<String>,
-    /// Where two ways of doing a thing cross as numbers grow, a sentence each.
+    /// Where two alternatives cross as numbers grow, in a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crossings: Vec<String>,
 }
@@ -386,7 +384,7 @@ pub struct TaskRow {
     pub note: Option<String>,
 }
 
-/// A figure of a task's table, beside the published one.
+/// A figure in a task's table, beside the published one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// Measured now.
@@ -395,7 +393,7 @@ pub struct Cell {
     pub today_ratio: Option<Estimate>,
     /// What the post says, in the same unit.
     pub published: Option<f64>,
-    /// The upper end of it, where the post gives a range.
+    /// Its upper end, if the post gives a range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_to: Option<f64>,
     /// The same against the post's own figure for the baseline.
@@ -444,7 +442,7 @@ pub struct Input {
     pub format: String,
     /// Bytes of the file, decompressed.
     pub bytes: u64,
-    /// Documents or records of it that were measured; `notes` tell of others.
+    /// Documents or records that were measured; `notes` mention others.
     pub documents: u64,
 }
 
@@ -474,7 +472,7 @@ pub struct Method {
 /// is around the array.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// Where the array is: "$.features".
+    /// The path of the array: "$.features".
     pub path: String,
     /// Elements that were kept.
     pub elements: u64,
@@ -503,7 +501,7 @@ pub struct Reference {
     pub bytes: u64,
     /// Size after gzip -6.
     pub gzip_bytes: u64,
-    /// Who wrote them: regauge, or the contender's runtime.
+    /// What wrote them: regauge, or the contender's runtime.
     pub written_by: String,
     /// What the format itself cannot hold of the data: the nearest that it can hold was written.
     #[serde(default)]
@@ -538,7 +536,7 @@ pub struct Row {
     pub output_gzip_bytes: Option<u64>,
     /// What its own output has lost, kind by kind.
     pub losses: Vec<Loss>,
-    /// What is wrong in its own output: then there are no times.
+    /// What is wrong in its own output; it then has no times.
     pub wrong: Vec<Loss>,
     /// In how many documents something is wrong.
     pub wrong_documents: u64,
@@ -546,10 +544,10 @@ pub struct Row {
     pub failure: Option<String>,
     /// Its times, when its output was right.
     pub timing: Option<Timing>,
-    /// A fresh process's first decoding, where it was measured.
+    /// A fresh process's first decoding, if it was measured.
     #[serde(default)]
     pub cold: Option<Cold>,
-    /// What became of hostile documents, where they were tried.
+    /// The results of hostile documents, if they were tested.
     #[serde(default)]
     pub safety: Option<Safety>,
     /// Whether its library is one of the usual ones of its runtime and format: what comes with the
@@ -568,8 +566,7 @@ pub struct Row {
 /// How a contender left the race: it was too slow to be among the best.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dropped {
-    /// It takes at least so many times as long as the best of its group, decoding and encoding
-    /// together.
+    /// The minimum ratio of its time to the best of its group, decoding and encoding together.
     pub at_least: f64,
     /// The processes that gave its samples. With few of them its own times have no interval
     /// ([`Estimate::too_few`]). 0 when it was stopped before it had answered: there are no times,

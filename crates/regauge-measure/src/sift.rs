@@ -55,7 +55,7 @@ pub(crate) fn disputed(
     let mut gone = BTreeSet::new();
     let mut counts = Vec::new();
     for (index, found) in suspects.into_iter().zip(found) {
-        // One that cannot be sifted stays as it is: the second check tells why.
+        // One that cannot be sifted is left alone: the second check says why.
         let Ok(bad) = found else { continue };
         if !bad.is_empty() && bad.len() <= most {
             let contender = &check.contenders[index];
@@ -117,7 +117,7 @@ fn not_given_back(
     differing(&reference.path, &out, &reference::options_for(contender, format), marc).map_err(here)
 }
 
-/// Compares the documents of a reference with what stands in the spans of a sifted file.
+/// Compares the documents of a reference with those in the spans of a sifted file.
 fn differing(
     reference: &Path,
     sifted: &Path,

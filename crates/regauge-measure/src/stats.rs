@@ -22,7 +22,7 @@ const DRAWS: usize = 4_000;
 /// The same where processes are drawn: each draw takes some twenty deviates.
 const DRAWS_OF_PROCESSES: usize = 2_000;
 
-/// What is known of all contenders counts as much as so many processes more of one.
+/// The prior from all contenders counts as much as this many more processes of one.
 const PRIOR: f64 = 4.0;
 /// How much the processes of a contender differ where no run tells: the standard deviation of the
 /// logarithm. On idle machines it is 1 to 3%.
@@ -33,8 +33,8 @@ pub(crate) const SPREAD: f64 = 0.03;
 pub struct Grouped<'s> {
     /// The samples, process by process.
     pub samples: &'s [f64],
-    /// How many each process gave. Empty, or not the sum: nothing is known of processes, and the
-    /// samples stand for themselves.
+    /// How many each process gave. If empty, or not the sum, nothing is known about processes, and
+    /// the samples count individually.
     pub sizes: &'s [usize],
     /// How much processes of this kind differ: the standard deviation of the logarithm.
     pub spread: f64,
@@ -253,7 +253,7 @@ pub fn estimate_of_runs(lists: &[Grouped], seed: u64, number: impl Fn(&[f64]) ->
 enum Model<'s> {
     /// Samples with replacement.
     Samples(&'s [f64]),
-    /// Around the median, as far as processes differ.
+    /// Around the median, by how much processes differ.
     Processes {
         median: f64,
         /// Each process's distance from their mean, as a logarithm.

@@ -7,7 +7,7 @@ use crate::runtime::Runtime;
 use crate::sampler::{Runner, Samples, kept};
 use crate::stats::{self, Estimate, Grouped, List};
 
-/// What the samples of a whole run tell, beside those of each contender.
+/// What the samples of a whole run show, in addition to those of each contender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moments {
     /// The machine's best time for a probe.
@@ -94,7 +94,7 @@ fn series(
     series
 }
 
-/// An interval wider than this, to either side, says nothing.
+/// An interval wider than this, to either side, is meaningless.
 const TOO_WIDE: f64 = 0.5;
 
 /// Returns a number made of the medians of these series, and its interval, which knows which

@@ -40,7 +40,7 @@ pub fn render(report: &Report, layout: Layout) -> String {
     if let Some(task) = &report.task {
         table_task::render(&mut text, task, layout);
     }
-    // A task whose programs are its own has no contenders to list.
+    // A task with its own programs has no contenders to list.
     if report.rows.is_empty() && report.references.is_empty() && report.task.is_some() {
         notes(&mut text, report);
         return text;
@@ -174,7 +174,7 @@ pub(crate) fn table(layout: Layout, header: &[&str]) -> Table {
     table
 }
 
-/// Numbers stand at the right of their columns, from `first` on.
+/// Right-aligns the numeric columns, starting at `first`.
 pub(crate) fn align(table: &mut Table, columns: std::ops::Range<usize>) {
     for index in columns {
         if let Some(column) = table.column_mut(index) {

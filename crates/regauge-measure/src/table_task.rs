@@ -133,7 +133,7 @@ fn joined(value: Option<String>, ratio: Option<String>) -> String {
 }
 
 fn with_interval(one: Estimate) -> String {
-    // An interval narrower than its own digits says nothing.
+    // An interval narrower than its own digits is meaningless.
     if format!("{:.2}", one.low) == format!("{:.2}", one.high) {
         return format!("{:.2}", one.median);
     }

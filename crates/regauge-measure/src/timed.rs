@@ -16,7 +16,7 @@ use crate::sampler::{self, Guess, Plan, Processes, Runner};
 /// Names in a note, at most.
 const NAMES_MAX: usize = 8;
 
-/// What came of the clock's part.
+/// The results of the timing.
 pub(crate) struct Timed {
     pub runners: Vec<Runner>,
     pub rounds: Rounds,
@@ -125,8 +125,8 @@ fn runner(
     Ok(runner)
 }
 
-/// Chooses what is timed: all documents, or of a record stream every n-th, the same for all, so
-/// that three laps of a few samples fit into what is left of the budget.
+/// Chooses what is timed: all documents, or every n-th of a record stream, the same for all, so
+/// that three laps of a few samples fit into the rest of the budget.
 fn slice(
     check: &Check,
     outcomes: &[Outcome],

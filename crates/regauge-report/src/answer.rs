@@ -56,7 +56,7 @@ pub fn lines(report: &Report) -> Vec<Line> {
     all.extend(verdict.fields.iter().map(|field| (field.runtime, field.gives)));
     let mut seen = Vec::new();
     all.retain(|group| {
-        // A tree is no end in itself: nothing is recommended among those that give one.
+        // A tree is not an end in itself: libraries that return one are not recommended.
         let is_new = group.1 != Gives::Tree && !seen.contains(group);
         seen.push(*group);
         is_new

@@ -23,14 +23,14 @@ pub const SEMIBOLD: &[u8] = include_bytes!("fonts/Inter-SemiBold.otf");
 /// What a text asks for, in the order of preference.
 const FAMILY: &str = "Inter, system-ui, sans-serif";
 
-/// A colour by its part.
+/// A colour by its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
-    /// Behind everything.
+    /// The background.
     Surface,
-    /// What is read first.
+    /// Primary text.
     Text,
-    /// What is read second.
+    /// Secondary text.
     Muted,
     /// Lines that only guide the eye.
     Grid,
@@ -40,8 +40,9 @@ pub enum Ink {
     Series(usize),
 }
 
-/// Colours that people with any kind of colour vision tell apart, each at 3 to 1 or more against
-/// white (Okabe and Ito's, made darker where they need it). No chart says by colour alone.
+/// Colours that people with any kind of colour vision can distinguish, each with a contrast of at
+/// least 3 to 1 against white (Okabe and Ito's, darkened if needed). No chart relies on colour
+/// alone.
 pub const SERIES: [RGBColor; 6] = [
     RGBColor(0x00, 0x72, 0xB2),
     RGBColor(0xC9, 0x51, 0x00),
@@ -64,7 +65,7 @@ impl Ink {
     }
 }
 
-/// Where a text stands against its point.
+/// The position of a text relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     /// The text begins there.

@@ -19,7 +19,7 @@ pub enum Error {
         /// The first such thing in it.
         found: PathBuf,
     },
-    /// There is something by that name that is no folder.
+    /// The name exists but is not a folder.
     NotAFolder(PathBuf),
     /// Reading or writing failed.
     Io {
@@ -80,8 +80,8 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Looks whether the report may go there, before anything is measured. The folder need not be
-    /// there; the one that it would be in must.
+    /// Checks that the report may go there, before anything is measured. The folder need not exist;
+    /// its parent must.
     ///
     /// # Errors
     /// `NotEmpty`, `Foreign` (with `force`, a folder that holds more than a report), `NotAFolder`,

@@ -33,7 +33,7 @@ impl Scale {
     pub fn log(values: impl IntoIterator<Item = f64>, unit: Unit) -> Scale {
         let (low, high) = ends(values, |value| value.is_finite() && *value > 0.0);
         let (low, high) = if low > 0.0 { (low, high) } else { (1.0, 10.0) };
-        // At least a factor of two, so that equal values stand in the middle.
+        // At least a factor of two, so that equal values are in the middle.
         let pad = ((high / low).ln() * 0.04).max((2.0 / (high / low)).ln() / 2.0).exp();
         Scale { low: low / pad, high: high * pad, log: true, unit }
     }

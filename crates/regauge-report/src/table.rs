@@ -16,7 +16,7 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Its rows, each with a cell for every column.
     pub rows: Vec<Vec<Cell>>,
-    /// Whether the caption is for screen readers alone, since a heading says the same.
+    /// Whether the caption is only for screen readers, because a heading says the same.
     pub headed: bool,
 }
 
@@ -32,11 +32,11 @@ pub struct Column {
 #[derive(Debug, Clone, Default)]
 pub struct Cell {
     text: String,
-    /// As important, behind.
+    /// Text of equal weight after it.
     beside: Option<String>,
     /// Smaller, below.
     below: Option<String>,
-    /// Marks behind the text: a word and how it is meant.
+    /// Marks after the text: a word and its tone.
     tags: Vec<(String, Tone)>,
     /// What it is sorted by, instead of its text.
     key: Option<f64>,
@@ -46,7 +46,7 @@ pub struct Cell {
     tone: Option<Tone>,
 }
 
-/// How something is meant. It is never said by colour alone.
+/// The tone of something, never shown by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// As it should be.
@@ -184,7 +184,7 @@ impl Cell {
     }
 }
 
-/// Words beyond so many characters may be broken: names of libraries are shorter.
+/// Words longer than this may be broken; names of libraries are shorter.
 const WORD_MAX: usize = 20;
 /// Tables of more columns become cards on a phone.
 const COLUMNS_MAX: usize = 3;

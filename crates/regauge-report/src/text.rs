@@ -76,9 +76,9 @@ pub enum Unit {
     Bandwidth,
     /// So often a second.
     PerSecond,
-    /// So many times as much.
+    /// A factor.
     Ratio,
-    /// Things, or a unit that is only written behind the number.
+    /// A count, or a unit that is written after the number.
     Other(String),
 }
 
@@ -183,7 +183,7 @@ pub fn margin(estimate: &regauge_measure::stats::Estimate) -> String {
         return "too few".to_owned();
     }
     let side = (estimate.high - estimate.median).max(estimate.median - estimate.low);
-    // What is exact, and what was sampled once, has no interval.
+    // Exact values and single samples have no interval.
     if estimate.median <= 0.0 || side <= 0.0 || !side.is_finite() {
         return String::new();
     }

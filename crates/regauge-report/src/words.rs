@@ -8,7 +8,7 @@ use regauge_measure::{Report, thousands};
 use crate::table::Tone;
 use crate::text::visible;
 
-/// What a loss takes away, where that is shorter than the name of its kind.
+/// What a loss removes, if that is shorter than the name of its kind.
 const TAKEN: [(&str, &str); 23] = [
     ("duplicate key", "duplicate keys"),
     ("integer to double", "integers"),

@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn one_that_is_never_lowest_is_passed_over() {
-        // The middle one meets the first at x = 2, where the last is lower already.
+        // The middle one meets the first at x = 2, where the last is already lower.
         let pieces = lowest(&[line(10.0, 1.0), line(8.0, 2.0), line(1.0, 3.0)]);
         let order: Vec<usize> = pieces.iter().map(|piece| piece.line).collect();
         assert_eq!((order, pieces[1].until), (vec![0, 2], 4.5));

@@ -25,7 +25,7 @@ pub use units::{bandwidth_text, parse_bandwidth};
 
 /// Hours of a core in nanoseconds.
 const HOUR_NS: f64 = 3.6e12;
-/// How the figures are given: for so many documents.
+/// The number of documents that figures are given for.
 const MILLION: f64 = 1e6;
 
 impl Default for Assumptions {

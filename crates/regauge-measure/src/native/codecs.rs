@@ -7,16 +7,17 @@ use serde::de::DeserializeOwned;
 
 use super::{Codec, ordered};
 
-/// serde_json, built with `float_roundtrip`: without, it is not exact. To its `Value`, whose maps are
-/// sorted by key, or to one that keeps their order, as with the feature `preserve_order`.
+/// serde_json, built with `float_roundtrip`, without which it is not exact. Decodes to its `Value`,
+/// whose maps are sorted by key, or to one that keeps their order, as with the feature
+/// `preserve_order`.
 pub(super) struct SerdeJson<T>(PhantomData<T>);
 
-/// rmp-serde, which has no value of its own, to the same two.
+/// rmp-serde, which has no value type of its own; decodes to the same two.
 pub(super) struct RmpSerde<T>(PhantomData<T>);
 
 /// A value that several libraries build through serde.
 pub(super) trait Shared: Serialize + DeserializeOwned {
-    /// What a version says of it.
+    /// The suffix of the version.
     const WHAT: &str;
 }
 
@@ -95,8 +96,8 @@ impl Codec for SonicRs {
     }
 }
 
-/// simd-json to its own value, whose maps have no order. It reads from bytes that it may overwrite,
-/// so it is given a copy, within the time. Its SIMD code is chosen when the program starts.
+/// simd-json, decoding to its own value, whose maps are unordered. It overwrites its input, so it
+/// gets a copy, which is timed. It chooses its SIMD code when the program starts.
 pub(super) struct SimdJson;
 
 impl Codec for SimdJson {
@@ -181,7 +182,7 @@ impl Codec for SerdePickle {
     }
 }
 
-/// serde-saphyr, which has no value of its own, to serde_json's `Value`.
+/// serde-saphyr, which has no value type of its own; decodes to serde_json's `Value`.
 pub(super) struct SerdeSaphyr;
 
 impl Codec for SerdeSaphyr {
@@ -207,7 +208,7 @@ impl Codec for SerdeSaphyr {
 fn version_of(library: &str) -> &'static str {
     crate::assets::VERSIONS
         .iter()
-        // The benchmarks may use an older one, which stands before.
+        // The benchmarks may use an older one, which is listed first.
         .rfind(|(name, _)| *name == library)
         .map_or("unknown version", |(_, version)| version)
 }

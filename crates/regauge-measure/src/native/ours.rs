@@ -17,7 +17,7 @@ use super::Codec;
 
 /// What a document is decoded to.
 pub(super) trait Document: Sized {
-    /// What the version in a report says of it.
+    /// The suffix of the version in a report.
     const WHAT: &str;
 
     /// Returns the next document, or nothing at the end.

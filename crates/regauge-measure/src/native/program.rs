@@ -17,13 +17,13 @@ use crate::protocol::Hello;
 /// The environment variable with the URLs of the databases that were given, one on a line.
 pub const DATABASES: &str = "REGAUGE_TASK_DATABASES";
 
-/// What a program is told before it says its cases.
+/// What a program is told before it lists its cases.
 #[derive(Debug, Clone, Deserialize)]
 #[non_exhaustive]
 pub struct Ready {
     /// How many documents, records or objects the task has.
     pub documents: u64,
-    /// A file of documents, where the task has one.
+    /// A file of documents, if the task has one.
     #[serde(default)]
     pub path: Option<PathBuf>,
     /// An empty folder for files, which is removed in the end.
@@ -39,9 +39,9 @@ pub struct Case<'c> {
     pub name: String,
     /// What it runs on: a library or a server, with its version.
     pub version: String,
-    /// Does the work once and looks at what came of it.
+    /// Does the work once and checks the result.
     pub check: Box<dyn FnMut() -> Checked + 'c>,
-    /// Does the work so many times.
+    /// Does the work this many times.
     pub work: Box<dyn FnMut(u64) -> Result<(), String> + 'c>,
 }
 
@@ -52,7 +52,7 @@ pub struct Absent {
     pub name: String,
     /// How to get what it lacks.
     pub install: String,
-    /// The whole of what its row says, where it is not that something has to be installed.
+    /// The full text of its row, unless something has to be installed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -68,9 +68,9 @@ impl Absent {
 /// Everything that a program can do here.
 #[derive(Default)]
 pub struct Cases<'c> {
-    /// What is there.
+    /// The cases that exist.
     pub cases: Vec<Case<'c>>,
-    /// What is not.
+    /// The cases that do not.
     pub absent: Vec<Absent>,
 }
 

@@ -13,7 +13,7 @@ use crate::options::Options;
 /// A file of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputFile {
-    /// Where it is: the file itself, or a copy of it without its compression.
+    /// The file itself, or a decompressed copy.
     pub path: PathBuf,
     /// As reports and messages name it.
     pub name: String,
@@ -162,7 +162,7 @@ fn natural(one: &str, other: &str) -> Ordering {
     }
 }
 
-/// Tells the format of a file: by name and its first bytes, which must not contradict each other.
+/// Identifies the format of a file by its name and first bytes, which must agree.
 fn detect(path: &Path) -> Result<Option<Format>, Error> {
     let mut head = Vec::new();
     File::open(path)
@@ -172,7 +172,7 @@ fn detect(path: &Path) -> Result<Option<Format>, Error> {
     let format = regauge::detect::detect(&name, &head)
         .map_err(|error| Error::Input(format!("{}: {error}", path.display())))?;
     Ok(match format {
-        // A suffix says JSON of a catalogue, too.
+        // A catalogue in JSON has the same suffix.
         Some(Format::Json | Format::Ndjson)
             if Format::from_magic(&head) == Some(Format::MarcJson) =>
         {

@@ -37,10 +37,10 @@ use catalogue::{is_about_a_record, leave_out, records_refused, to_utf8};
 use spans::{keep_documents, spans_of};
 use write::{Written, write_data};
 
-/// So many formats are written at once: each holds a whole document.
+/// The number of formats written at once: each holds a whole document in memory.
 const THREADS_MAX: usize = 2;
 
-/// What the user's data is, which decides who can take part.
+/// The kind of the user's data, which decides which contenders can take part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// One document.
@@ -55,10 +55,10 @@ pub(crate) enum Shape {
 #[derive(Debug, Clone)]
 pub(crate) struct Bytes {
     pub format: Format,
-    /// The protocol of a pickle, where it is another than the usual one.
+    /// The protocol of a pickle, if it is not the default.
     pub protocol: Option<u8>,
     pub path: PathBuf,
-    /// Where each document stands, for contenders that take them one by one.
+    /// Where each document begins and ends, for contenders that take them one by one.
     pub spans: Option<PathBuf>,
     pub bytes: u64,
     /// What the format cannot hold.
@@ -269,7 +269,7 @@ impl References {
     }
 }
 
-/// What came of writing a format: records of MARC, or other data.
+/// The result of writing a format: MARC records, or other data.
 enum Tried {
     Records(regauge::Result<()>),
     Data(Result<Written, Error>),
@@ -382,7 +382,7 @@ fn convert_options(from: Format, to: Format, skip_bad: bool) -> convert::Options
     options.marc = marc_options();
     options.yaml_write.document_start = true;
     if to == Format::Ndjson {
-        // The base of everything but catalogues: nothing is lost here that is not told.
+        // The base of everything but catalogues: any loss here is reported.
         options.on_loss = OnLoss::Wrap;
         options.report = true;
     }

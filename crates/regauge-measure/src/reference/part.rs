@@ -76,13 +76,13 @@ impl References {
     }
 }
 
-/// Leaves of the heaviest array of a document so many of its elements that about this share of the
-/// document is left. Gives where it is, how many were kept, and of how many.
+/// Keeps enough elements of a document's heaviest array that about this share of the document is
+/// left. Returns where the array is, how many elements were kept, and of how many.
 fn shrink(document: &mut Value, share: f64) -> Option<(String, u64, u64)> {
     let whole = weigh(document)?;
     let mut heaviest = Heaviest { weight: 0, path: Vec::new() };
     find(document, &mut Vec::new(), &mut heaviest);
-    // What is around the array stays: of the array there must be that much to take away.
+    // Everything around the array stays, so the array must be large enough to remove that much.
     let around = whole.saturating_sub(heaviest.weight) as f64;
     let share = (share * whole as f64 - around) / heaviest.weight.max(1) as f64;
     if heaviest.weight * 2 < whole {

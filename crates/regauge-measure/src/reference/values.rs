@@ -14,7 +14,7 @@ pub(crate) struct Values<'f>(Kind<'f>);
 
 enum Kind<'f> {
     Stream(values::Values<'f>),
-    /// Documents that stand in spans, each alone.
+    /// Documents in spans, each on its own.
     Pieces {
         bytes: Vec<u8>,
         spans: std::vec::IntoIter<(u64, u64)>,
@@ -64,7 +64,7 @@ impl<'f> Values<'f> {
         Values::open_with(path, &options)
     }
 
-    /// Opens a file whose documents stand in these spans.
+    /// Opens a file with its documents in these spans.
     pub(crate) fn open_pieces(
         path: &Path,
         spans: Vec<(u64, u64)>,

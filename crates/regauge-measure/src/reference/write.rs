@@ -20,7 +20,7 @@ use crate::check::told_change;
 use crate::error::Error;
 use crate::report::{Example, Loss};
 
-/// What came of writing a format.
+/// The result of writing a format.
 pub(super) enum Written {
     /// It holds everything but this.
     Done(Vec<Loss>),
@@ -28,7 +28,7 @@ pub(super) enum Written {
     LeftOut(String),
 }
 
-/// A format, and the protocol of a pickle where it is not the usual one.
+/// A format, and the protocol of a pickle if it is not the default.
 type Target = (Format, Option<u8>);
 
 /// Writes the documents of a base file in a format.
@@ -103,7 +103,8 @@ fn prepared(document: Value, format: Format) -> regauge::Result<(Value, bool)> {
         document = value;
         changed |= count > 0;
     }
-    // Text formats hold the digits of a decimal, but as a number, which everybody reads as a double.
+    // Text formats keep the digits of a decimal, but as a number, which all libraries read as a
+    // double.
     changed |= format.is_text() && contains(&document, &|value| matches!(value, Value::Decimal(_)));
     if format == Format::Bson && !matches!(document, Value::Map(_)) {
         document = in_map(document);
@@ -266,12 +267,12 @@ mod tests {
                 let losses = match write_data(&base, (format, None), true, &out).unwrap() {
                     Written::Done(losses) => losses,
                     Written::LeftOut(reason) => {
-                        // A cycle has no end where there are no references.
+                        // Without references, a cycle has no end.
                         assert_eq!(kind.name, "cycles", "{format}: {reason}");
                         continue;
                     }
                 };
-                // What the format holds by itself comes back; everything else is told.
+                // What the format itself can hold round-trips; everything else is reported.
                 let read = |path: &Path, format| {
                     let mut values = Values::open(path, format).unwrap();
                     values.next().unwrap().unwrap()

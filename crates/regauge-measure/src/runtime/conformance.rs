@@ -13,7 +13,7 @@ use crate::{assets, launch, setup};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The documents of the conversation, and where the second one is broken.
+/// The documents of the conversation, and the place where the second one is broken.
 const DOCUMENTS: [&str; 3] = [
     r#"{"a":[1,2.5,null,"é\u2028\"",{}],"b":"","c":[]}"#,
     "[true,false,-1,1e100]",
@@ -174,7 +174,7 @@ fn converse(runner: &RunnerFile) {
     talk.ask(&Command::Load { path: &path, spans: Some(&spans) });
     assert_eq!(talk.ask(&Command::Hold)["documents"], 3, "{id}");
 
-    // Formats that a runtime alone can write: the protocol is for all, but those that have none.
+    // Formats that only a runtime can write.
     if id != "perl" {
         let made = talk.ask(&Command::Prepare { path: &path, spans: Some(&spans), out: &out });
         assert_eq!(made["documents"], 3, "{id}");

@@ -1,6 +1,6 @@
 //! Parses the comment lines at the top of adapters and runners: `# key: value`, `// key: value`.
 
-/// What introduces a comment in the languages that we have met.
+/// Comment markers of the supported languages.
 const MARKS: [&str; 4] = ["#", "//", "--", ";"];
 
 /// The values of the comment lines, in the order of the file.

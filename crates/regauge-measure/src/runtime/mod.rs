@@ -47,7 +47,7 @@ impl Runtime {
         if self == Runtime::NATIVE {
             return "Rust";
         }
-        // The names of the carried runners are known before anything else is asked.
+        // Loads the names of the built-in runners first.
         carried();
         NAMES.lock().expect("no panic while locked").get(self.0).copied().unwrap_or(self.0)
     }

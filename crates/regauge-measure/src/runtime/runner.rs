@@ -12,21 +12,21 @@ use crate::error::Error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunnerFile {
     pub runtime: Runtime,
-    /// Suffixes of its adapters, without the dot; none when it only takes those of others.
+    /// Suffixes of its adapters, without the dot; none if it only runs those of other runtimes.
     pub suffixes: Vec<String>,
     /// The file: below `lab/`, or the user's own.
     pub file: PathBuf,
-    /// Ways to call it, the best first.
+    /// Commands that start it, the best first.
     pub commands: Vec<Vec<String>>,
     /// Names and values to set.
     pub environment: Vec<(String, String)>,
-    /// The command that translates runner and adapter, for languages that need it.
+    /// The command that compiles runner and adapter, for languages that need it.
     pub build: Option<Vec<String>>,
     /// Whether the runtime compiles while it runs, so that a process gets faster for a while.
     pub compiles: bool,
-    /// Whether its interpreter takes seconds to start, which a quick look has not.
+    /// Whether its interpreter takes seconds to start, too long for a quick look.
     pub starts_slowly: bool,
-    /// What a translator says when a library is not there.
+    /// The compiler's message for a missing library.
     pub absent: Option<String>,
     pub setup: SetUp,
 }
@@ -34,25 +34,25 @@ pub(crate) struct RunnerFile {
 /// How a runtime is set up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SetUp {
-    /// Whether a set-up that names no runtime brings the interpreter, too.
+    /// Whether a set-up without named runtimes installs the interpreter, too.
     pub always: bool,
-    /// Commands that must succeed before the steps can be done.
+    /// Commands that must succeed before the steps can run.
     pub have: Vec<Vec<String>>,
-    /// Debian packages that bring what `have` asks for.
+    /// Debian packages that provide what `have` requires.
     pub debian: Vec<String>,
     /// Purpose and command of each step.
     pub steps: Vec<(String, Vec<String>)>,
-    /// The command that prints, of the libraries named to it, those that are not there.
+    /// The command that prints which of the named libraries are missing.
     pub missing: Option<Vec<String>>,
-    /// Purpose and command of the step for each of those, where no Debian package has it.
+    /// Purpose and command of the step for each of those that no Debian package has.
     pub each: Option<(String, Vec<String>)>,
-    /// Packages that bring the runtime of another Debian suite; none where that cannot be.
+    /// Packages that provide the runtime from another Debian suite; none if that is impossible.
     pub suite: Vec<String>,
     /// What else the user can do, in words.
     pub remark: Option<String>,
 }
 
-/// What the braces of a template stand for.
+/// The values of a template's placeholders.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
     /// The interpreter, for commands of the set-up.
@@ -63,9 +63,9 @@ pub(crate) struct Places {
     pub adapter: PathBuf,
     /// Where the set-up keeps its libraries, if anywhere.
     pub data: Option<PathBuf>,
-    /// Where the carried files are.
+    /// Where the embedded files are.
     pub lab: PathBuf,
-    /// Where a translator puts what it makes.
+    /// Where a compiler puts its output.
     pub built: PathBuf,
     /// The one library that a step is about, or several.
     pub libraries: Vec<String>,
@@ -101,7 +101,7 @@ impl RunnerFile {
         }
         let commands: Vec<Vec<String>> = head.all("command").map(words).collect();
         need("command")?;
-        // What a translator made holds the adapter already.
+        // The compiler's output already contains the adapter.
         let names_adapter = |command: &&Vec<String>| command.iter().any(|word| word == "{adapter}");
         if let Some(bad) = commands.iter().find(|one| !names_adapter(one))
             && head.get("build").is_none()

@@ -6,9 +6,9 @@
 //!
 //! If you add one, `docs/safety.md` lists them.
 
-/// How deep the nested ones are.
+/// The depth of the nested ones.
 pub(crate) const DEPTH: usize = 100_000;
-/// How many digits the long integer has.
+/// The number of digits of the long integer.
 pub(crate) const DIGITS: usize = 1_000_000;
 /// Levels and aliases of what multiplies: 9^9 are 387 million.
 const NINE: usize = 9;
@@ -18,7 +18,7 @@ const COLLIDING: u128 = 30_000;
 /// Python's modulus.
 const MODULUS: u128 = (1 << 61) - 1;
 
-/// What of a bomb can be made smaller, to find where a library's limit is.
+/// The part of a bomb that can be made smaller to find a library's limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
     /// Levels of nesting.
@@ -27,16 +27,16 @@ pub(crate) enum Scale {
     Digits,
 }
 
-/// Makes the bytes of this size.
+/// Makes the bytes for this size.
 type Maker = fn(usize) -> Vec<u8>;
 
-/// A small document that asks for much.
+/// A small document that demands a lot.
 #[derive(Clone)]
 pub(crate) struct BombDocument {
     /// What kind, for people.
     pub kind: &'static str,
     pub document: Vec<u8>,
-    /// How to make it of another size, and what the size is.
+    /// How to make it in another size, and what the size measures.
     pub scaled: Option<(Scale, Maker)>,
 }
 
@@ -185,7 +185,7 @@ fn pickle_colliding() -> Vec<u8> {
     for index in 1..=COLLIDING {
         let key = (index * MODULUS).to_le_bytes();
         let length = key.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);
-        // One more, so that the highest bit is no sign.
+        // One more, so that the highest bit is not the sign.
         out.extend_from_slice(&[0x8a, length as u8 + 1]);
         out.extend_from_slice(&key[..=length]);
         out.push(b'N');

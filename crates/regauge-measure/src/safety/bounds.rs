@@ -11,7 +11,7 @@ use crate::process::Process;
 /// but nobody should reserve what no machine has.
 pub(crate) const RESERVED: u64 = 5;
 
-/// What one document may take.
+/// The limits of one document.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     /// Bytes of memory above what the process had before it.
@@ -25,8 +25,8 @@ impl Default for Bounds {
     }
 }
 
-/// Seconds of a core that one process may take for all its documents: it ends by itself then,
-/// even if regauge is gone.
+/// CPU seconds that one process may use for all its documents: the system then ends it, even if
+/// regauge is gone.
 #[cfg(target_os = "linux")]
 const CORE_SECONDS: u64 = 120;
 /// Bytes that it may write to a file.
@@ -41,7 +41,7 @@ pub(crate) fn bind(process: &Process, memory: u64) {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let Some(pid) = Pid::from_raw(process.id().cast_signed()) else { return };
     let set = |resource, limit: u64| {
-        // A limit that cannot be set leaves the others, and the looks.
+        // If a limit cannot be set, the others and the checks remain.
         let _ = prlimit(Some(pid), resource, Rlimit { current: Some(limit), maximum: Some(limit) });
     };
     if let Some(mapped) = mapped(process) {

@@ -8,12 +8,12 @@ use crate::process::Trouble;
 use crate::report::BombOutcome;
 use crate::table::thousands;
 
-/// Where a limit is, as closely as it was looked for.
+/// A limit, as closely as it was searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The greatest size that was taken.
+    /// The greatest accepted size.
     pub taken: usize,
-    /// The smallest that was not.
+    /// The smallest rejected size.
     pub not: usize,
     /// What became of that.
     pub tried: Tried,
@@ -30,7 +30,7 @@ pub(crate) fn bisect(
     /// Every library that takes nested data takes this.
     const SMALL: usize = 8;
     if attempt(SMALL)?.outcome != BombOutcome::Decoded {
-        // What is refused is not the size.
+        // The size is not what is refused.
         return Ok(None);
     }
     let (mut taken, mut not, mut tried) = (SMALL, full, at_full);

@@ -35,18 +35,18 @@ pub(crate) use table::section;
 /// Goes up when a payload, a bomb or a bound changes: what was found before counts no more.
 const TRIALS: u32 = 2;
 
-/// Whether hostile documents are tried.
+/// Whether hostile documents are tested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum When {
     /// Not at all.
     #[default]
     Off,
-    /// What is known of these versions, from earlier trials and from those that the binary carries:
-    /// nobody is tried, as that would take the time of the race.
+    /// Looks up known results for these versions, from earlier runs or built into the binary. Tests
+    /// nothing, as that would take time from the race.
     Auto,
-    /// All contenders anew, whatever time it takes.
+    /// Tests all contenders again, regardless of time.
     All,
-    /// The same, and nothing is timed.
+    /// Tests all contenders again, and times nothing.
     Only,
 }
 
@@ -61,14 +61,14 @@ impl When {
     }
 }
 
-/// What a trial needs to know, the contender aside.
+/// The inputs of a test, except for the contender.
 pub(crate) struct Trial<'t> {
     pub when: When,
     /// No trial begins after it.
     pub deadline: Option<Instant>,
     /// Where the cache is.
     pub cache: Option<&'t Path>,
-    /// The folder of `lab/payloads`, as it was unpacked.
+    /// The unpacked folder of `lab/payloads`.
     pub gadgets: PathBuf,
     /// How long a process may take to start.
     pub patience: Duration,
@@ -80,12 +80,12 @@ pub(crate) enum Found {
     Safety(Box<Safety>),
     /// There was no time left.
     NoTime,
-    /// The contender could not be tried.
+    /// The contender could not be tested.
     Failed(String),
 }
 
 impl Trial<'_> {
-    /// Tries one contender in `folder`, which is its own and is left to the caller.
+    /// Tests one contender in `folder`, which the caller owns and removes.
     pub(crate) fn of(
         &self,
         contender: &Contender,
@@ -208,7 +208,7 @@ fn kind_of(format: &str) -> &str {
     }
 }
 
-/// The memory from which on it is worth a word.
+/// Memory use above this is mentioned.
 const MUCH: u64 = 64 << 20;
 
 /// Returns its message, and the memory that it took.
@@ -232,7 +232,7 @@ fn proof(payloads: &[Payload], results: &[(bool, Tried)], format: &str) -> (Reac
         .iter()
         .zip(results)
         .filter(|(_, (worked, _))| *worked)
-        // Of those that prove as much, the first: it is the plainest.
+        // Of equally strong proofs, the first is the plainest.
         .rev()
         .max_by_key(|(payload, _)| payload.proves);
     let Some((payload, (_, tried))) = reached else {
@@ -278,7 +278,7 @@ fn key(contender: &Contender, launch: &Launch, hello: &Hello) -> String {
         contender.limits.as_deref().unwrap_or("")
     );
     match &contender.source {
-        // The version stays while regauge is worked on: the binary itself has to tell.
+        // The version does not change during development, so the binary itself is part of the key.
         Source::Native(_) => {
             if let Ok(data) = std::fs::metadata(&launch.program) {
                 let modified = data.modified().ok().map(|time| format!("{time:?}"));

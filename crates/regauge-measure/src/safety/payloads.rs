@@ -11,17 +11,17 @@
 
 use crate::report::Reach;
 
-/// What the payloads make in the working folder.
+/// The marker that payloads make in the working folder.
 pub(crate) const MARKER: &str = "regauge-marker";
-/// What the class of `lab/payloads` makes when a method of it runs.
+/// The marker that the class of `lab/payloads` makes when one of its methods runs.
 pub(crate) const METHOD: &str = "regauge-method";
-/// What it makes at the end of the process when an object of it was made.
+/// The marker that it makes at the end of the process if one of its objects was made.
 pub(crate) const OBJECT: &str = "regauge-object";
 
-/// How one sees that a payload worked.
+/// The evidence that a payload worked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Evidence {
-    /// A file or folder of this name is there.
+    /// A file or folder with this name exists.
     File(&'static str),
     /// The error that the library raised holds these words, which only the named method says.
     Told(&'static str),

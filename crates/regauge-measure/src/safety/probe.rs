@@ -10,7 +10,7 @@ use crate::process::{Launch, Process, Trouble};
 use crate::protocol::{Command, Counted};
 use crate::report::BombOutcome;
 
-/// What libraries and runtimes say when memory is refused to them.
+/// Messages of libraries and runtimes when an allocation fails.
 const MEMORY_WORDS: [&str; 9] = [
     "MemoryError",
     "memory allocation of",
@@ -23,13 +23,13 @@ const MEMORY_WORDS: [&str; 9] = [
     "Out of memory",
 ];
 
-/// What became of one document.
+/// The result for one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tried {
     pub outcome: BombOutcome,
-    /// Whether the process ended, or had to be stopped.
+    /// Whether the process ended or had to be stopped.
     pub ended: bool,
-    /// In the library's words, where it said any.
+    /// The library's message, if any.
     pub words: String,
     /// Bytes above what the process had before.
     pub peak: Option<u64>,

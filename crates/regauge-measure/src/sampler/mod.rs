@@ -131,7 +131,7 @@ pub(crate) struct Runner {
 /// What the samples may cost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
-    /// So many samples of each contender, instead of a race.
+    /// A fixed number of samples for each contender, instead of a race.
     pub rounds: Option<u64>,
     /// When the race ends, by the clock of its world.
     pub until: Duration,
@@ -143,7 +143,7 @@ pub(crate) struct Plan {
     pub seed: u64,
 }
 
-/// What came of all laps, beside the samples.
+/// The results of all laps, except for the samples.
 #[derive(Debug, Default)]
 pub(crate) struct Ran {
     /// The most samples that a contender has of decoding and of encoding.
@@ -197,7 +197,7 @@ impl Runner {
         }
     }
 
-    /// Goes on with the process that its check was made in.
+    /// Continues with the process of its check.
     pub(crate) fn goes_on(&mut self, subject: Box<dyn Subject>, memory: Option<Memory>) {
         self.subject = Some(subject);
         self.is_checked = true;

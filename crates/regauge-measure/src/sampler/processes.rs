@@ -11,7 +11,7 @@ use crate::process::{Launch, Process, Trouble};
 use crate::protocol::{Command, Counted, Op, Sampled};
 use crate::sampler::{Started, Subject, World};
 
-/// What is needed to start each contender.
+/// The inputs for starting each contender.
 pub(crate) struct Processes<'p> {
     pub launches: &'p [Launch],
     /// The bytes of each contender, by its index.
@@ -63,7 +63,7 @@ impl Processes<'_> {
         self.core.as_ref().is_some_and(|core| core.pin_process(process.id()))
     }
 
-    /// Goes on with a process in which a check was made; says whether it is bound to the core.
+    /// Continues with the process of a check; returns whether it is pinned to the core.
     pub(crate) fn take(&self, index: usize, live: Live) -> Option<(Box<dyn Subject>, bool)> {
         let load = self.loads[index].clone()?;
         let process = live.0.into_inner().ok()?;
@@ -88,7 +88,7 @@ impl fmt::Debug for Live {
     }
 }
 
-/// A process, told to end when it is let go.
+/// A process that is told to exit when dropped.
 struct Running {
     process: Option<Process>,
     load: Load,

@@ -11,14 +11,14 @@ use crate::random::Random;
 use crate::runtime::Runtime;
 use crate::stats::{self, Estimate, Grouped, List};
 
-/// A contender that takes more than so many times as long as the best is out.
+/// A contender slower than the best by more than this factor drops out.
 const BEHIND: f64 = 2.0;
 /// The same for one that still compiles: it may gain more than the best by it.
 const BEHIND_COLD: f64 = 4.0;
 /// Rounds of the first lap, and of the later ones.
 const FIRST: u64 = 3;
 const ROUNDS: u64 = 4;
-/// The first so many of a group are to be known within `CLOSE`, the others within `NEAR`.
+/// This many of a group must be known within `CLOSE`, the others within `NEAR`.
 const FRONT: usize = 3;
 const CLOSE: f64 = 0.03;
 const NEAR: f64 = 0.08;
@@ -26,10 +26,11 @@ const NEAR: f64 = 0.08;
 const PROCESSES: usize = 3;
 const PROCESSES_COMPILED: usize = 2;
 const LAPS_MAX: usize = 9;
-/// What is begun must end: a lap that would take so much of what is left is not begun.
+/// A lap that has begun must end: one that would take more than this share of the remaining time
+/// does not begin.
 const FITS: f64 = 0.9;
 
-/// Where each of a group stands.
+/// The standing of each contender of a group.
 struct Standing {
     place: usize,
     total: f64,
@@ -37,7 +38,7 @@ struct Standing {
     ratio: Estimate,
 }
 
-/// A race while it goes on.
+/// A race in progress.
 pub(super) struct Race<'r> {
     pub runners: &'r mut [Runner],
     pub world: &'r mut dyn World,
@@ -50,10 +51,10 @@ pub(super) struct Race<'r> {
 impl Race<'_> {
     pub(super) fn run(mut self) -> Ran {
         let mut groups = super::groups(self.runners);
-        // Those that take long to warm up come last: where time is short, the others have theirs.
+        // Slow warm-ups come last, so that the others are timed if time is short.
         groups.sort_by_key(|group| self.runners[group[0]].compiles);
         self.progress.begin(Stage::Lap(1), 2 * 2 * FIRST * groups.len() as u64);
-        // The usual ones first: without them there is no verdict.
+        // The usual libraries come first: without them there is no verdict.
         for usual in [true, false] {
             for group in &groups {
                 let part = group.iter().copied();
@@ -77,7 +78,7 @@ impl Race<'_> {
             }
             self.random.shuffle(&mut groups);
         }
-        // The last lap may have put more of them behind.
+        // The last lap may have put more of them out of reach.
         for group in &groups {
             self.who_goes_on(group);
         }
@@ -92,14 +93,14 @@ impl Race<'_> {
             return false;
         }
         let (runners, plan, random) = (&mut *self.runners, self.plan, &mut self.random);
-        // The first lap only tells who is far behind, and all must have had it.
+        // The first lap only shows which are far behind, and all must have had it.
         let again = rounds > FIRST;
         let lap = Lap { runners, group, plan, random, rounds, again, watch };
         lap.hold(self.world, &mut self.ran, self.progress);
         true
     }
 
-    /// Drops those that are behind, and gives the others of whom more must be known, the best first.
+    /// Drops those that are behind, and returns the others that need more samples, the best first.
     fn who_goes_on(&mut self, group: &[usize]) -> Vec<usize> {
         let standings = standings(self.runners, group, &self.ran);
         let Some(best) = standings.first() else { return Vec::new() };
@@ -125,7 +126,7 @@ impl Race<'_> {
                 on.push(one.place);
             }
         }
-        // Against whom the others are held has to run beside them.
+        // The one that the others are compared with has to run beside them.
         if !on.is_empty() && !on.contains(&best.place) {
             on.insert(0, best.place);
         }

@@ -28,7 +28,7 @@ fn steady(pass: Pass) -> Fake {
 struct Shared {
     clock: Cell<u64>,
     alive: RefCell<Vec<usize>>,
-    /// Who was asked what, in order.
+    /// The requests to each contender, in order.
     log: RefCell<Vec<(usize, Op, u64)>>,
     stopped: Cell<bool>,
     stop_after: Cell<Option<usize>>,
@@ -387,7 +387,7 @@ fn a_stop_keeps_what_was_measured() {
 
 #[test]
 fn rounds_are_shared_by_processes_that_differ() {
-    // Each process has a pace of its own, and keeps it.
+    // Each process has its own pace, and keeps it.
     let moody: Pass = |lap, _| (20 + lap) * MS;
     let (runners, _, _) = run_of(&[steady(moody)], &plan(Some(15), 1));
     let decode = &runners[0].decode;

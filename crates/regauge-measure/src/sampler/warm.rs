@@ -21,7 +21,7 @@ pub(crate) const WITHIN: f64 = 0.05;
 pub(crate) struct Warmth {
     pub samples: u64,
     pub ns: f64,
-    /// Nothing when there were too few samples to tell.
+    /// Nothing if there were too few samples.
     pub settled: Option<bool>,
 }
 

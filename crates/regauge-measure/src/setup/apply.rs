@@ -17,8 +17,8 @@ pub struct Done {
     pub failed: Vec<(String, String)>,
 }
 
-/// Does what the plan says. `told` hears each step before it is done; output of the commands goes
-/// to standard error. A step that fails ends the set-up of its runtime; the others go on.
+/// Carries out the plan. Calls `told` before each step; output of the commands goes to standard
+/// error. A step that fails ends the set-up of its runtime; the others continue.
 ///
 /// # Errors
 /// `Io` for the folder; `Setup` when a step failed that is not optional, after all others.
@@ -29,7 +29,7 @@ pub fn execute(plan: &Plan, told: &mut dyn FnMut(&Step)) -> Result<Done, Error> 
     assets::unpack(&lab).map_err(Error::io("write", &lab))?;
     let mut done = Done { failed: Vec::new() };
     let mut ended = Vec::new();
-    // Whose registry does not answer: another library would not be found there either.
+    // Runtimes whose registry does not answer: another library would not be found there either.
     let mut offline = Vec::new();
     let mut errors = Vec::new();
     let mut stamps = plan.stamps.as_slice();
@@ -100,7 +100,7 @@ fn write_script(path: &std::path::Path, text: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What a failed step says of that.
+/// The message of a failed step.
 const NO_SERVER: &str = "no server answered";
 
 /// What package managers say when no server answers.

@@ -38,7 +38,7 @@ pub(crate) fn folder_of(options: &crate::Options) -> Option<PathBuf> {
     std::path::absolute(&folder).ok()
 }
 
-/// The name of the file that says what the folder around it was made from.
+/// The name of the file that records what its folder was made from.
 const STAMP: &str = ".set-up";
 
 /// Returns the file that says what a runtime was set up from.
@@ -69,10 +69,10 @@ pub struct Step {
     pub purpose: String,
     /// What.
     pub action: Action,
-    /// Whom it is for, or nothing for all: the other steps for the same runtime are not done when
-    /// it fails.
+    /// The runtime it is for, or nothing for all: if it fails, the other steps for the same runtime
+    /// are skipped.
     pub runtime: Option<Runtime>,
-    /// Whether the rest goes on without it.
+    /// Whether the rest continues without it.
     pub optional: bool,
 }
 

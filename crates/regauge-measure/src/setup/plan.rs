@@ -15,7 +15,7 @@ use crate::runtime::{self, Places, RunnerFile, Runtime, expand};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// The folder for what is installed, instead of [`data_dir`].
+    /// The installation folder, instead of [`data_dir`].
     pub folder: Option<PathBuf>,
     /// The runtimes to set up; none for all that the machine has, and Python and Ruby.
     pub wanted: Vec<Wanted>,
@@ -65,7 +65,7 @@ pub(super) struct Found {
     pub root: bool,
     pub apt: bool,
     pub mmdebstrap: bool,
-    /// Where this machine's own packages come from.
+    /// The server of this machine's own packages.
     pub mirror: Option<String>,
 }
 
@@ -253,7 +253,7 @@ pub(super) fn plan_for(
     Ok(plan)
 }
 
-/// Adds the steps of one runtime whose interpreter is there, or will be.
+/// Adds the steps of one runtime whose interpreter is installed, or will be.
 fn steps_of(
     runner: &RunnerFile,
     missing: &[String],
@@ -291,7 +291,7 @@ fn steps_of(
         }
         plan.stamps.push((runtime, super::stamp(folder, runtime), stamp));
     }
-    // What no package brings, or nobody may install.
+    // Libraries that no package provides, or that we may not install.
     let rest: Vec<&String> = missing
         .iter()
         .filter(|one| !installs || debian_packages(runtime, std::slice::from_ref(*one)).is_empty())

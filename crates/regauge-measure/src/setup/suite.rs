@@ -117,7 +117,7 @@ pub(super) fn plan(
         let path = home.join(file);
         step("write its launcher".into(), Action::Script { path, text: text.to_owned() });
     }
-    // The removal and mmdebstrap's own installation say nothing of what comes of it.
+    // Removing the old copy and installing mmdebstrap do not affect the result.
     let mut stamp: String = steps
         .iter()
         .filter(|step| step.line().contains(suite))

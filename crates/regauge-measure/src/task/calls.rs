@@ -59,7 +59,7 @@ struct Worker<'c> {
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     ns: f64,
-    /// The processor's part of it, where the runtime tells.
+    /// The processor's share of it, if the runtime reports it.
     cpu_ns: Option<f64>,
 }
 
@@ -99,8 +99,8 @@ pub(super) struct Batch {
 /// The figures of every contender.
 pub(super) type All = HashMap<(Runtime, String), Calls>;
 
-/// Times the contenders that `report` has times of. Gives the processor's part of the time, too;
-/// where that is below `busy`, the figures are of the processor's time.
+/// Times the contenders that have times in `report`. Also returns the processor's share of the
+/// time; if that is below `busy`, the figures are processor time.
 pub(super) fn measure(
     report: &Report,
     batch: &Batch,

@@ -12,7 +12,7 @@ use super::figure::Figure;
 use super::fill::Results;
 use super::plan::{ColumnPlan, RowPlan, TablePlan};
 
-/// A report, and for some tasks what was measured beside it.
+/// A report, and for some tasks additional measurements.
 pub(super) struct Codec<'r> {
     pub report: &'r Report,
     /// By runtime and contender.
@@ -123,7 +123,7 @@ impl Results for Codec<'_> {
     fn version(&self, table: &TablePlan, row: &RowPlan) -> Option<String> {
         let found = self.row(table, row)?;
         let named = row.label.eq_ignore_ascii_case(&found.contender);
-        // The label of the post, and which contender stands for it today.
+        // The label of the post, and the contender that represents it today.
         Some(match named {
             true => found.version.clone(),
             false => format!("{} {}", found.contender, found.version).trim_end().to_owned(),
@@ -138,7 +138,7 @@ impl Results for Codec<'_> {
                 .references
                 .iter()
                 .filter(|one| {
-                    // A format that a row of the post stands for is no news.
+                    // A format that already has a row from the post is not new.
                     let named = |row: &RowPlan| {
                         row.format.as_deref() == Some(&one.format)
                             || self.row(table, row).is_some_and(|row| row.format == one.format)
@@ -146,7 +146,8 @@ impl Results for Codec<'_> {
                     !table.row.iter().any(named)
                 })
                 .map(|one| {
-                    // Bytes that only a contender's own runtime can write stand under its name.
+                    // Bytes that only a contender's own runtime can write are listed under its
+                    // name.
                     let wrote = |row: &&Row| {
                         one.written_by == format!("{} ({})", row.contender, row.runtime.name())
                     };

@@ -115,7 +115,7 @@ fn table(plan: &TablePlan, results: &dyn Results, seed: u64) -> Filled {
                         .map(|(one, base)| one.against(base, column.less_is_better, seed)),
                     published: then,
                     published_to: row.published_to.get(at).and_then(|to| column.published(*to)),
-                    // Worked out only where the post prints no ratios in this column.
+                    // Calculated only if the post prints no ratios in this column.
                     published_ratio: given.or_else(|| {
                         if rows.iter().any(|row| printed_ratio(row, at).is_some()) {
                             return None;

@@ -34,8 +34,8 @@ use codec::Codec;
 use plan::{DataPlan, Operation, Plan};
 use program::{Both, Program, Programs};
 
-/// The processor's part of the time below which a machine counts as busy. Programs work on one
-/// core and hardly wait for the disk, so on a quiet machine it is all but 1.
+/// The processor's share of the time below which a machine counts as busy. Programs use one core
+/// and rarely wait for the disk, so on a quiet machine it is almost 1.
 const BUSY: f64 = 0.8;
 
 /// A task, as `regauge measure --task` lists it.
@@ -57,9 +57,9 @@ pub struct Request {
     pub name: String,
     /// The user's own data instead of the task's sample: [`Options::input`] names it.
     pub file: bool,
-    /// So many documents, records or objects instead of the task's own number.
+    /// The number of documents, records or objects, instead of the task's default.
     pub records: Option<u64>,
-    /// Whether [`Options::budget`] was asked for. The task's own counts where it was not.
+    /// Whether [`Options::budget`] was given explicitly; otherwise the task's own applies.
     pub budget: bool,
 }
 
@@ -76,7 +76,7 @@ pub fn list() -> Vec<Summary> {
         .collect()
 }
 
-/// Measures a task, and gives a report whose `task` is filled.
+/// Measures a task, and returns a report with `task` filled in.
 ///
 /// # Errors
 /// `Task` when there is none of that name, or it cannot be done on this data; those of
@@ -110,7 +110,7 @@ pub fn run(
     }
     options.take_part.clone_from(&plan.take_part);
     options.published = plan.published();
-    // A few records, or a file, need no more than any other measurement.
+    // A few records, or a file, need no larger budget than any other measurement.
     let whole = !request.file && request.records.is_none();
     if let Some(seconds) = plan.budget.filter(|_| whole && !request.budget) {
         options.budget = Duration::from_secs(seconds);
@@ -186,7 +186,7 @@ fn calls(
     progress: &mut dyn Progress,
 ) -> Result<Report, Error> {
     let began = Instant::now();
-    // What is done on databases comes last, and gets a fifth of the time.
+    // Work on databases comes last, and gets a fifth of the time.
     let whole = options.budget;
     let last = if plan.program.is_empty() { Duration::ZERO } else { whole.mul_f64(0.2) };
     let options = Options { budget: whole.saturating_sub(last), ..options };
@@ -280,7 +280,7 @@ fn programs(
     })
 }
 
-/// Starts the programs of a task, on so many documents, records or objects.
+/// Starts the programs of a task on this many documents, records or objects.
 fn start_all(
     plan: &Plan,
     count: u64,

@@ -20,8 +20,8 @@ pub(crate) struct Plan {
     pub operation: Operation,
     /// Seconds that its own data need; nothing for those of every measurement.
     pub budget: Option<u64>,
-    /// Which contenders take part: `runtime/data`, `runtime/record` or `runtime/name`. All, where
-    /// nothing is said; for programs none.
+    /// Which contenders take part: `runtime/data`, `runtime/record` or `runtime/name`. All by
+    /// default; none for programs.
     #[serde(default)]
     pub take_part: Vec<String>,
     #[serde(default)]
@@ -50,7 +50,7 @@ impl Plan {
     }
 }
 
-/// Where the published figures come from: a public reference.
+/// The source of the published figures: a public reference.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct SourcePlan {
@@ -82,12 +82,12 @@ pub(crate) struct DataPlan {
     pub step: Option<u64>,
     /// Documents of a batch that is decoded at once.
     pub batch: Option<u64>,
-    /// Whether a file of the user's may stand in.
+    /// Whether the user's file may replace it.
     #[serde(default)]
     pub file: bool,
 }
 
-/// What is done with the data.
+/// The operation on the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Operation {
@@ -107,7 +107,7 @@ pub(crate) struct ProgramPlan {
     pub runtime: String,
     /// Its path below `lab/tasks`; the name of one in Rust.
     pub file: String,
-    /// Where the interpreter comes from, for a machine that has none.
+    /// How to install the interpreter.
     pub install: String,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct ProgramPlan {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct TablePlan {
     pub title: String,
-    /// The runtime of its rows, where they do not name their own.
+    /// The runtime of its rows, unless they name their own.
     pub runtime: Option<String>,
     /// The label of the row that ratios refer to.
     pub baseline: Option<String>,
@@ -137,7 +137,7 @@ pub(crate) struct ColumnPlan {
     /// The end of the case's name, for programs.
     pub case: Option<String>,
     pub unit: String,
-    /// The unit of the published numbers, where it is another.
+    /// The unit of the published numbers, if it differs.
     pub published_unit: Option<String>,
     #[serde(default = "yes")]
     pub less_is_better: bool,
@@ -156,7 +156,7 @@ impl ColumnPlan {
             Some("MB") => 1e6,
             _ => 1.0,
         };
-        // `nan` stands for a cell that the post leaves open.
+        // `nan` is a cell that the post leaves empty.
         (!number.is_nan()).then_some(number * factor)
     }
 }
@@ -176,13 +176,13 @@ pub(crate) struct RowPlan {
     /// A case of a program, and another that it is divided by.
     pub case: Option<String>,
     pub over: Option<String>,
-    /// In the order of the columns; `nan` where there is none.
+    /// In the order of the columns; `nan` if there is none.
     #[serde(default)]
     pub published: Vec<f64>,
-    /// The upper ends, where the post gives ranges.
+    /// The upper ends, if the post gives ranges.
     #[serde(default)]
     pub published_to: Vec<f64>,
-    /// Ratios to the baseline as the post prints them; `nan` where it prints none.
+    /// Ratios to the baseline as the post prints them; `nan` if it prints none.
     #[serde(default)]
     pub published_ratio: Vec<f64>,
     pub note: Option<String>,
@@ -229,14 +229,14 @@ pub(crate) struct ChangePlan {
     pub close: String,
 }
 
-/// A sentence about two rows of a table whose columns are of growing numbers ("10 tenants"): which
-/// of the two is less, and where they cross.
+/// A sentence about two rows of a table whose columns have growing numbers ("10 tenants"): which of
+/// the two is less, and where they cross.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct CrossingPlan {
     /// The title of the table.
     pub table: String,
-    /// The row that is told of, and the one that it is compared with.
+    /// The row that the sentence is about, and the one that it is compared with.
     pub row: String,
     pub against: String,
     /// What the numbers count: "tenants".
@@ -245,7 +245,7 @@ pub(crate) struct CrossingPlan {
     pub words: String,
 }
 
-/// How a ratio is told.
+/// The wording of a ratio.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Form {

@@ -25,13 +25,13 @@ use super::figure::Figure;
 use super::fill::Results;
 use super::plan::{ColumnPlan, DataPlan, ProgramPlan, RowPlan, TablePlan};
 
-/// Fewer samples give no interval worth the name; more tell nothing new.
+/// Fewer samples give no useful interval; more add nothing.
 const ROUNDS_MIN: u64 = 5;
 const ROUNDS_MAX: u64 = 40;
 /// How long a program may take to put away what it has made.
 const LEAVE: Duration = Duration::from_secs(120);
 
-/// A program and what it has told.
+/// A program and what it has reported.
 pub(super) struct Program {
     /// The runtime's name, as tables have it.
     pub runtime: String,
@@ -47,14 +47,14 @@ pub(super) struct Program {
 pub(super) struct Case {
     pub name: String,
     pub version: String,
-    /// Numbers that are no times, such as bytes.
+    /// Numbers other than times, such as bytes.
     pub figures: BTreeMap<String, f64>,
     /// Nanoseconds of one iteration, sample by sample.
     pub samples: Vec<f64>,
     /// Nanoseconds since the start of a sample at each step.
     pub marks: Vec<Vec<f64>>,
-    /// The processor's part of each sample's time; empty where the clock alone counts, because
-    /// waiting is a part of the work.
+    /// The processor's share of each sample's time; empty if only wall-clock time counts, because
+    /// waiting is part of the work.
     shares: Vec<f64>,
     /// Why it has no times.
     pub trouble: Option<String>,
@@ -67,7 +67,7 @@ pub(super) struct Case {
 pub(super) struct Absent {
     pub name: String,
     pub install: String,
-    /// The whole reason, where nothing has to be installed.
+    /// The full reason, unless something has to be installed.
     #[serde(default)]
     pub why: Option<String>,
 }
@@ -90,7 +90,7 @@ struct Told {
 struct Tried {
     #[serde(default)]
     figures: BTreeMap<String, f64>,
-    /// What was wrong with what came of it.
+    /// What was wrong with the result.
     #[serde(default)]
     wrong: Option<String>,
 }
@@ -98,7 +98,7 @@ struct Tried {
 #[derive(Debug, Deserialize)]
 struct Worked {
     ns: u64,
-    /// Of the processor; nothing where the program waits for others.
+    /// Processor time; nothing if the program waits for others.
     #[serde(default)]
     cpu_ns: Option<u64>,
     #[serde(default)]
@@ -149,7 +149,7 @@ impl Program {
         program
     }
 
-    /// Asks about a case; trouble is noted with it, or with all where the process is gone.
+    /// Asks about a case; notes trouble for it, or for all cases if the process is gone.
     fn ask<T: serde::de::DeserializeOwned>(
         &mut self,
         at: usize,

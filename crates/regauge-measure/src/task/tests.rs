@@ -193,7 +193,7 @@ fn tasks_name_only_what_there_is() {
             for label in [&change.row, &change.against].into_iter().flatten() {
                 row(table, label);
             }
-            // Every outcome has words of its own, and says today's figure or that there is none.
+            // Every outcome has its own wording, with today's figure or the lack of one.
             assert!(change.same != change.turned && change.turned != change.close);
             for words in [&change.same, &change.turned] {
                 assert!(words.contains("{now}"), "{words}");
@@ -233,7 +233,7 @@ fn published_figures_are_those_that_the_posts_print() {
         let row = table.rows.into_iter().find(|row| row.name == label).unwrap();
         row.cells.into_iter().nth(column).unwrap()
     };
-    // Where the post rounds, its ratio is not what its numbers give: 68.3 / 1.2 is 56.9.
+    // If the post rounds, its ratio differs from that of its numbers: 68.3 / 1.2 is 56.9.
     let yaml = cell("ruby-types", "An object of type Hash", "YAML", 0);
     assert_eq!((yaml.published, yaml.published_ratio), (Some(1.2), Some(59.15)));
     let json = cell("marc-catalog", "Size of the catalogue", "json (ndj)", 0);

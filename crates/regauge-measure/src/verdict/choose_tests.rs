@@ -116,7 +116,7 @@ fn what_runs_code_is_refused_unless_allowed() {
     let allowed = verdict(&report, Allow { unsafe_ones: true, lossy: false });
     assert_eq!(choice(&allowed, "cache").winners, ["quick (msgpack)"]);
     assert!(allowed.summary.iter().any(|one| one.starts_with("Unsafe libraries were allowed")));
-    // What an adapter says of its library counts without a trial, too.
+    // What an adapter says about its library counts even without a test.
     report.rows[0].safety = None;
     report.rows[0].unsafe_because = Some("runs code".into());
     let told = verdict(&report, Allow::default());
@@ -217,7 +217,7 @@ fn there_is_no_winner_without_every_usual_library() {
         "Python: no winner: orjson was not timed (the budget ran out); 3 of 4 \
          libraries were."
     );
-    // What is wrong, or was stopped after many times the best's time, cannot win.
+    // A contender that is wrong, or was stopped after many times the best's time, cannot win.
     let verdict = decided(&[untimed("orjson", "its output is wrong", true)]);
     assert!(verdict.fields[0].is_decided());
     assert_eq!(choice(&verdict, "cache").winners, ["quick (msgpack)"]);

@@ -10,12 +10,12 @@ use crate::scale::Scale;
 use crate::table::{Cell, Column, Table};
 use crate::text::{Unit, label, slug};
 
-/// The slowest and the fastest line that anyone will ask about, in bytes a second, as shares of
-/// the one that was assumed; the crossings are inside in any case.
+/// The slowest and fastest line on the chart, as shares of the assumed bandwidth; the crossings are
+/// always inside.
 const SPAN: f64 = 300.0;
 /// Places at which the total is computed.
 const STEPS: usize = 60;
-/// More lines than that cannot be told apart.
+/// More lines than that cannot be distinguished.
 const NAMED_MAX: usize = 6;
 
 /// Returns a chart for each runtime and kind of objects.

@@ -23,7 +23,7 @@ struct Dot {
     format: String,
     bytes: f64,
     time_ns: f64,
-    /// Whether it is safe and loses nothing, as far as was tried.
+    /// Whether it is safe and loses nothing, as far as tested.
     is_sound: bool,
 }
 
@@ -255,7 +255,7 @@ fn names(canvas: &Canvas, groups: &[Group], frame: &Frame) {
         }
     }
     let gap = 14.0;
-    // More names than the height has room for would stand on each other.
+    // More names than fit the height would overlap.
     labels.truncate(((frame.bottom - frame.top - 10.0) / gap) as usize);
     let wishes: Vec<f64> = labels.iter().map(|(_, (_, y))| *y - 6.0).collect();
     let places = spread(&wishes, gap, frame.top + 6.0, frame.bottom - 6.0);

@@ -45,11 +45,11 @@ pub struct Mark {
     pub x: f64,
     /// The height of a dot there, if there is one.
     pub y: Option<f64>,
-    /// What is there.
+    /// The cases that exist.
     pub text: String,
 }
 
-/// Beyond so many points they are not marked.
+/// With more points than this, they are not marked.
 const MARKED_MAX: usize = 40;
 
 /// Returns a task's chart.
@@ -137,7 +137,7 @@ fn data(chart: &Chart, x_unit: &Unit, y_unit: &Unit) -> Table {
 
 const NAME_MAX: f64 = 240.0;
 
-/// Draws it. Names stand at the ends of their lines where there is room, below where there is none.
+/// Draws it. Names are at the ends of their lines if there is room, otherwise below.
 pub fn drawing(chart: &Lines, room: Room) -> Drawing {
     let name = Font::new(NORMAL, Ink::Text);
     let small = Font::new(SMALL, Ink::Muted);
@@ -239,7 +239,7 @@ fn draw_marks(canvas: &Canvas, chart: &Lines, plot: &Plot, frame: Frame, room: R
         }
         let half = font.width(&mark.text) / 2.0;
         let place = within(x, half, 0.0, room.width());
-        // Where two marks stand too near to each other, the table of crossings has the second.
+        // If two marks are too close, only the table of crossings has the second.
         if place - half >= free {
             canvas.text(&mark.text, (place, top - 11.0), Anchor::Middle, font);
             free = place + half + 8.0;

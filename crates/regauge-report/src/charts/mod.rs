@@ -38,13 +38,13 @@ pub enum Part {
 
 /// A chart.
 pub struct Figure {
-    /// Where it belongs.
+    /// The section it belongs to.
     pub part: Part,
     /// Its name in file names and in the page: letters, digits and hyphens.
     pub id: String,
     /// What it shows.
     pub title: String,
-    /// What is to be seen on it, for those who do not see it.
+    /// A description for people who cannot see it.
     pub description: String,
     /// How to read it, below.
     pub caption: String,

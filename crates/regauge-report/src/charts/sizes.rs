@@ -62,7 +62,7 @@ fn drawing(title: &str, formats: &[(String, Vec<Bar>)], room: Room) -> Drawing {
     let value = Font::new(SMALL, Ink::Text);
     let codec = Font::new(SMALL, Ink::Muted);
     let top = heading_height(title, room);
-    // Names stand beside the bars where there is room, above them where there is none.
+    // Names are beside the bars if there is room, otherwise above them.
     let names_above = !room.is_wide();
     let left = if names_above {
         4.0

@@ -64,7 +64,7 @@ impl Section {
 
 /// Returns the whole page. `tables` are the names of the CSV files beside it.
 pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
-    // The answer first; the published comparison, where it was asked for, is the answer.
+    // The answer comes first; with a task, the published comparison is the answer.
     let sections: Vec<Section> = [
         task::section(report, figures),
         summary::section(report, figures),

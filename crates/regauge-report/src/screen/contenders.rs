@@ -76,9 +76,9 @@ pub fn lines(report: &Report, width_max: usize, room: usize) -> Vec<Line> {
 struct Spacing {
     /// Rows of each.
     rows: usize,
-    /// Whether empty lines stand between them.
+    /// Whether empty lines separate them.
     apart: bool,
-    /// Whether each says how many rows it does not show, and not one line for all.
+    /// Whether each table says how many rows it hides, instead of one line for all.
     each: bool,
 }
 
@@ -225,7 +225,7 @@ fn short_time(ns: f64) -> String {
     if value < 9.95 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
 }
 
-/// Where the columns of all tables stand, and which of them there is room for.
+/// The positions of the columns of all tables, and which of them fit.
 struct Columns {
     name: usize,
     /// Ends of decode and encode.

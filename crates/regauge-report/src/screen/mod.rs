@@ -17,7 +17,7 @@ use line::{Line, Style, width, wrapped};
 const WIDTH: usize = 80;
 /// Narrower than this, nothing can be laid out.
 const WIDTH_MIN: usize = 24;
-/// Below this the uses stand below each other.
+/// Below this width the uses are listed one below the other.
 const COLUMNS_MIN: usize = 64;
 /// Lines of a screen.
 const LINES: usize = 45;
@@ -64,8 +64,7 @@ pub fn screen(report: &Report, view: View) -> String {
     rest.extend(contenders::lines(report, width, left));
     rest.extend(ending);
     if lines.len() + rest.len() > room {
-        // The answer is shown whole, however narrow the terminal, but where a task's tables fill
-        // the screen.
+        // The answer is always shown in full, unless a task's tables fill the screen.
         let fits = lines.len() + answer.len() <= room;
         rest = match fits || report.task.is_none() {
             true => answer,
@@ -170,7 +169,7 @@ fn answer_lines(report: &Report, width_max: usize) -> Vec<Line> {
         lines[0].push_at(place(index), *title, Style::Faint);
     }
     for one in &answer {
-        // What holds for all uses is said across their columns.
+        // Text that applies to all uses spans their columns.
         let cells: Vec<Vec<(String, Style)>> = match one.picks() {
             Some(picks) => picks.iter().map(|pick| cell(pick, column - 2)).collect(),
             None => {
