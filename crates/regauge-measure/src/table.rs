@@ -192,7 +192,7 @@ fn sizes(text: &mut String, report: &Report, layout: Layout) {
     else {
         return;
     };
-    let against = format!("to {}", base.format);
+    let against = format!("vs {}", base.format);
     // Most data every format can hold: then a column of "nothing" would say nothing.
     let any_loss = report.references.iter().any(|one| !one.losses.is_empty());
     let mut header = vec!["format", "size", &against, "gzipped", &against, "written by"];
@@ -222,7 +222,7 @@ fn sizes(text: &mut String, report: &Report, layout: Layout) {
 
 /// Writes the times and sizes of each compressed reference.
 fn compressions(text: &mut String, report: &Report, layout: Layout) {
-    let header = ["format", "compression", "size", "to plain", "compress", "decompress"];
+    let header = ["format", "compression", "size", "vs original", "compress", "decompress"];
     let mut table = table(layout, &header);
     for one in &report.references {
         for compression in &one.compressions {
@@ -238,7 +238,7 @@ fn compressions(text: &mut String, report: &Report, layout: Layout) {
     }
     align(&mut table, 2..6);
     if table.row_count() > 0 {
-        let _ = writeln!(text, "The same compressed, on one thread\n\n{table}\n");
+        let _ = writeln!(text, "Compressed, on one thread\n\n{table}\n");
     }
 }
 

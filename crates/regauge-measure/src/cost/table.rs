@@ -28,11 +28,11 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
         "library",
         "compressed",
         "write",
-        "move",
+        "transfer",
         "read",
-        "all",
-        "core hours, 10^6",
-        "stored, 10^6",
+        "total",
+        "core hours per 10^6",
+        "storage per 10^6",
     ];
     let mut table = table::table(layout, &header);
     for (runtime, gives) in summary::groups(report) {
@@ -53,7 +53,7 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
             ]);
         }
         if rows.len() > SHOWN {
-            let more = format!("{} more, costlier", rows.len() - SHOWN);
+            let more = format!("{} more, more expensive", rows.len() - SHOWN);
             table.add_row([runtime.name().to_owned(), more]);
         }
     }

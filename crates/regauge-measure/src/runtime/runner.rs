@@ -199,8 +199,8 @@ impl RunnerFile {
         }
         absent.dedup();
         Err(match absent.len() {
-            0 | 1 => format!("{} is not there", absent.concat()),
-            _ => format!("neither {} is there", absent.join(" nor ")),
+            0 | 1 => format!("{} is missing", absent.concat()),
+            _ => format!("{} are missing", absent.join(" and ")),
         })
     }
 

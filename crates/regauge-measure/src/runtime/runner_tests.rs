@@ -70,10 +70,10 @@ fn what_is_not_there_is_named() {
     let runner =
         |commands: &str| read(&format!("# runtime: toy\n# name: Toy\n{commands}")).unwrap();
     let told = |commands: &str| runner(commands).command(None, &places).unwrap_err();
-    assert_eq!(told("# command: no-such-toy {adapter}\n"), "no-such-toy is not there");
+    assert_eq!(told("# command: no-such-toy {adapter}\n"), "no-such-toy is missing");
     assert_eq!(
         told("# command: no-such-toy {adapter}\n# command: sh {data}/toy.jar {adapter}\n"),
-        "neither no-such-toy nor no-such-folder/toy.jar is there"
+        "no-such-toy and no-such-folder/toy.jar are missing"
     );
     // A wildcard is for the interpreter to look at.
     let started = runner("# command: sh -cp {data}/jars/* {adapter}\n").command(None, &places);
@@ -141,5 +141,5 @@ fn the_native_runtime_is_not_for_others_to_take() {
     let data = folder.path().to_owned();
     let places = Places { data: Some(data), adapter: "sonic_rs.rs".into(), ..Places::default() };
     let absent = native.command(None, &places).unwrap_err();
-    assert!(absent.ends_with("regauge-contenders is not there"), "{absent}");
+    assert!(absent.ends_with("regauge-contenders is missing"), "{absent}");
 }
