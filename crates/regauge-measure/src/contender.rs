@@ -167,7 +167,7 @@ pub struct Contender {
 pub(crate) enum Hindrance {
     /// Its runtime has no such library, or its interpreter or library is not there.
     Missing(String),
-    /// Its adapter cannot be translated.
+    /// Its adapter cannot be compiled.
     Broken(String),
 }
 

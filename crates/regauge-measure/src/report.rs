@@ -300,7 +300,7 @@ pub struct Choice {
     pub gives: Gives,
     /// "storage", "wire" or "cache".
     pub purpose: String,
-    /// The winner, or all that are too close to call, the best first.
+    /// The winner, or all that tie for first, the best first.
     pub winners: Vec<String>,
     /// Whether more than one is named because their intervals overlap.
     pub too_close: bool,
@@ -528,7 +528,7 @@ pub struct Row {
     pub format: String,
     /// What it decodes to.
     pub gives: Gives,
-    /// Why it must not be given bytes of strangers, if so.
+    /// Why it must not decode untrusted bytes, if so.
     pub unsafe_because: Option<String>,
     /// Size of what it encodes.
     pub output_bytes: Option<u64>,

@@ -220,7 +220,7 @@ fn a_stopped_run_and_one_that_was_too_slow_are_told() {
     row.timing = None;
     row.failure = Some("too slow for this budget".into());
     let text = render(&report, Layout::default());
-    assert!(text.contains("Note: The run was stopped before its end"), "{text}");
+    assert!(text.contains("Note: The run was interrupted"), "{text}");
     assert!(text.contains("- slow (Python) was not timed: too slow for this budget"), "{text}");
     let line = text.lines().find(|line| line.starts_with("| slow 1.2 ")).unwrap();
     assert!(line.contains(" not timed |"), "{line}");
