@@ -414,7 +414,7 @@ fn named(winners: &[&Way]) -> String {
 fn saving(ratio: Estimate, figure: &str) -> String {
     let digits = if ratio.median < 0.1 { 1 } else { 0 };
     let saves = ratio.median <= 1.0;
-    let part = |ratio: f64| if saves { 1.0 - ratio } else { ratio - 1.0 } * 100.0;
+    let part = |ratio: f64| 100.0 * if saves { 1.0 - ratio } else { ratio - 1.0 };
     let (low, high) = (part(ratio.low), part(ratio.high));
     format!(
         "{} {:.digits$}% ({:.digits$}–{:.digits$}%) {} the {figure} cost",

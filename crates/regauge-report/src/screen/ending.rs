@@ -83,8 +83,7 @@ fn notes(report: &Report) -> Vec<String> {
         && share < 0.9
     {
         notes.push(format!(
-            "The machine was quiet for {:.0}% of the samples; estimates use only those if there \
-             are enough.",
+            "{:.0}% of the samples were quiet; estimates use those if there are enough.",
             share * 100.0
         ));
     }
