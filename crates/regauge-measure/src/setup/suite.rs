@@ -64,7 +64,7 @@ pub(super) fn plan(
     }
     let Some(mirror) = &found.mirror else {
         return Err(Error::Setup(format!(
-            "{name} from {suite} needs a Debian server, and apt has no sources here"
+            "{name} from {suite} needs a Debian server, and the apt sources name none"
         )));
     };
     let mut packages = runner.setup.suite.clone();

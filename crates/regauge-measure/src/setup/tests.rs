@@ -92,9 +92,9 @@ fn ruby_of_another_suite() {
         let options = Options { wanted: vec![wanted.parse().unwrap()], ..Options::default() };
         plan_for(found, &options, runtime::carried(), Path::new("data")).unwrap_err().to_string()
     };
-    assert!(fail(&found, "ruby=forky").ends_with("the sources of apt name none here"));
+    assert!(fail(&found, "ruby=forky").ends_with("the apt sources name none"));
     found.mirror = Some("http://server.example/debian".into());
-    assert!(fail(&found, "python=forky").contains("its runner says no line \"suite\""));
+    assert!(fail(&found, "python=forky").contains("its runner has no line \"suite\""));
 
     let plan = planned(&found, &["ruby=forky"]);
     let lines: Vec<String> = plan.steps.iter().map(Step::line).collect();
@@ -113,7 +113,7 @@ fn ruby_of_another_suite() {
     assert_eq!(lines[3..], ["write data/ruby-suite/boot.rb", "write data/ruby-suite/ruby"]);
 
     found.suite_stamps.insert(id("ruby"), plan.stamps[0].2.clone());
-    assert_eq!(planned(&found, &["ruby=forky"]).remarks, ["Ruby of forky is already set up."]);
+    assert_eq!(planned(&found, &["ruby=forky"]).remarks, ["Ruby from forky is already set up."]);
     found.mmdebstrap = false;
     assert_eq!(
         planned(&found, &["ruby=trixie"]).steps[0].line(),
@@ -197,7 +197,7 @@ fn a_machine_that_is_offline_is_told_so() {
     let failed = result.unwrap().failed;
     assert_eq!(
         failed[0].1,
-        "exit status: 1; no server answered. What was set up before stays usable; with a network, \
+        "exit status: 1; no server answered. Earlier set-ups remain usable; with a network, \
          or a proxy or mirror set for sh, try again"
     );
     let absent = Step {
