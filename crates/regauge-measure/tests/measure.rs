@@ -228,8 +228,7 @@ fn where_no_moment_is_quiet_times_are_of_the_processor_and_the_report_says_so() 
     // It sleeps for three milliseconds of the clock in each pass, and for none of the processor's.
     let slow = row(&report, "test slow").timing.as_ref().unwrap();
     assert!(slow.decode.estimate_ns.median < 3e6, "{slow:?}");
-    let note =
-        "the times of 2 of the 2 contenders, those that work on one thread, are the processor's";
+    let note = "2 of the 2 contenders, those that work on one thread, are timed by processor time";
     assert!(report.notes.iter().any(|one| one.contains(note)), "{:?}", report.notes);
 }
 
@@ -279,7 +278,10 @@ fn one_that_hangs_is_ruled_out_by_the_time_it_was_given() {
     let verdict = report.verdict.unwrap();
     assert!(verdict.fields[0].is_decided());
     let not_timed = &verdict.fields[0].not_timed[0];
-    assert!(not_timed.is_ruled_out && not_timed.why.contains("times the best"), "{not_timed:?}");
+    assert!(
+        not_timed.is_ruled_out && not_timed.why.contains("x slower than the best"),
+        "{not_timed:?}"
+    );
 }
 
 #[test]
@@ -483,7 +485,7 @@ fn documents_that_a_contender_does_not_give_back_can_be_left_out() {
     assert_eq!(report.input.documents, 298);
     assert_eq!(
         report.notes[0],
-        "2 documents were left out, because some contender does not give them back: \
+        "2 documents were left out because at least one contender does not return them intact: \
          2 by test picky (Python)."
     );
     assert!(row(&report, "test picky").timing.is_some());

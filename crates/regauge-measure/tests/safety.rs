@@ -54,7 +54,7 @@ fn hostile_documents_alone() {
     assert!(deep.detail.contains("recursion limit exceeded"), "{deep:?}");
     assert!(native.limits.contains("arrays and maps: at most 127 deep"), "{native:?}");
     let text = render_safety(&report, Layout::default());
-    assert!(text.starts_with("Safety: what hostile documents do"), "{text}");
+    assert!(text.starts_with("Safety: effects of hostile documents"), "{text}");
     assert!(text.contains("hold data only"), "{text}");
     // The work folder went with the run.
     let left: Vec<_> = std::fs::read_dir(folder.path())
