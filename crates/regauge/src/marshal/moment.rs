@@ -128,6 +128,10 @@ pub(super) fn parse(text: &str) -> Option<(Timestamp, i32)> {
         return None;
     }
     let offset = (hours * 60 + minutes) * 60 + seconds;
+    if offset == 0 && sign == "-" {
+        // An unknown offset (RFC 3339 §4.3), which Ruby does not have.
+        return None;
+    }
     let offset = if sign == "-" { -offset } else { offset };
     let seconds = local.seconds.checked_sub(i64::from(offset))?;
     Some((Timestamp { seconds, ..local }, offset))
