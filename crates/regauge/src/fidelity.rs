@@ -31,8 +31,11 @@
 //! | UUID, ObjectId | `{"$uuid": "…"}`, `{"$oid": "…"}` |
 //! | decimal128, regular expression, code, BSON's other types | `$numberDecimal`, `$regularExpression`, `$code`, `$timestamp`, `$dbPointer`, `$minKey`, `$maxKey`, `$undefined`, as MongoDB Extended JSON v2 has them |
 //! | CBOR simple value, complex number | `{"$simple": 32}`, `{"$complex": [1.0, -2.0]}` |
+//! | null, in TOML, which has none | `{"$null": true}` |
+//! | a document that is no map, in TOML | `{"$value": [1, 2]}` |
 //! | a map of the user's own whose first key starts with `$` | `{"$literal": {"$binary": "mine"}}` |
 //! | a text key of the user's own that starts with `$key:` | `{"$key:\"$key:1\"": 1}` |
+//! | a text key that stands twice, in TOML | `{"a": 1, "$key:\"a\"": 2, "$key: \"a\"": 3}` |
 
 mod bodies;
 
@@ -114,7 +117,7 @@ pub enum LossKind {
     MsgpackExt,
     /// Broken text got replacement characters (U+FFFD).
     Text,
-    /// A key that is not text became text.
+    /// A key that is not text became text, or a key that stands twice was written once.
     Key,
     /// A key occurs twice in a map. The target keeps both; most readers keep the last.
     DuplicateKey,
@@ -128,6 +131,8 @@ pub enum LossKind {
     Symbol,
     /// A value that only one format has became the nearest thing; the example says what.
     Special,
+    /// A null was left out, or became text.
+    Null,
     /// The name of a BSON array element differed from its position.
     ArrayName,
 }
@@ -151,6 +156,7 @@ impl LossKind {
             LossKind::Reference => "reference",
             LossKind::Symbol => "symbol",
             LossKind::Special => "special",
+            LossKind::Null => "null",
             LossKind::ArrayName => "array-name",
         }
     }

@@ -76,6 +76,8 @@ const NAMES: &[&str] = &[
     "$minKey",
     "$simple",
     "$complex",
+    "$null",
+    "$value",
     "$ruby:object",
     "$yaml:tag",
     "$cbor:tag",
@@ -107,6 +109,8 @@ const NOTATIONS: &[&str] = &[
     r#"{"$anchor":1,"value":[]}"#,
     r#"{"$alias":1}"#,
     r#"{"$minKey":1}"#,
+    r#"{"$null":true}"#,
+    r#"{"$value":[1]}"#,
     "1",
     "[1]",
 ];

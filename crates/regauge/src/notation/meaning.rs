@@ -10,8 +10,17 @@ use crate::{number, time};
 
 /// The names of the notation, besides those in [`NAMES`](super::NAMES), `$literal` and those that
 /// open types and anchors.
-const NAMES: [&str; 8] =
-    ["$numberDouble", "$integer", "$decimal", "$time", "$ext", "$surrogates", "$text", "$alias"];
+const NAMES: [&str; 9] = [
+    "$numberDouble",
+    "$integer",
+    "$decimal",
+    "$time",
+    "$ext",
+    "$surrogates",
+    "$text",
+    "$alias",
+    "$null",
+];
 
 /// Returns whether a map that begins with this key stands for a value.
 pub(crate) fn is_name(key: &str) -> bool {
@@ -47,6 +56,7 @@ pub(crate) fn meaning(map: &Value, limits: &Limits) -> Option<Value> {
             id @ 1.. => Some(Value::Alias(id.unsigned_abs())),
             _ => None,
         },
+        "$null" => matches!(content, Value::Bool(true)).then_some(Value::Null),
         "$integer" => integer(&text(content)?, limits),
         "$decimal" => {
             let text = text(content)?;

@@ -39,6 +39,8 @@ enum Open {
     Typed,
     /// An anchor is open.
     Anchor,
+    /// A map that stands around a document that is no map: nothing of it is passed on.
+    Bare,
 }
 
 /// The parts read so far of a map that opens a type or an anchor.
@@ -51,6 +53,9 @@ enum Opening {
 
 /// The key of an anchor's number.
 const ANCHOR: &str = "$anchor";
+
+/// The key of a document that is no map, where documents are maps.
+const DOCUMENT: &str = "$value";
 
 /// The key of the value in a type or an anchor.
 const VALUE: &str = "value";
@@ -152,6 +157,7 @@ impl<S: Sink> Unwrap<S> {
     fn check_alone(&self) -> Result {
         match self.stack.last() {
             Some(Open::LiteralMap) => Err(second_key("`$literal`")),
+            Some(Open::Bare) => Err(second_key("`$value`")),
             Some(Open::Typed | Open::Anchor) => Err(second_key("`value` in a map with a type")),
             _ => Ok(()),
         }
@@ -169,6 +175,10 @@ impl<S: Sink> Unwrap<S> {
     fn begin_notation(&mut self, k: &str, len: Option<u64>) -> Result {
         if k == LITERAL {
             *self.stack.last_mut().expect("a map is open") = Open::LiteralKey;
+            return Ok(());
+        }
+        if k == DOCUMENT && self.stack.len() == 1 {
+            self.stack[0] = Open::Bare;
             return Ok(());
         }
         if k == ANCHOR || notation::parse_type_key(k).is_some() {
@@ -366,7 +376,7 @@ impl<S: Sink> Sink for Unwrap<S> {
         self.open_fresh()?;
         match self.stack.pop() {
             // The map around the literal one was never sent.
-            Some(Open::LiteralMap) => Ok(()),
+            Some(Open::LiteralMap | Open::Bare) => Ok(()),
             Some(Open::Typed) => self.inner.end_typed(),
             Some(Open::Anchor) => self.inner.end_anchor(),
             _ => self.inner.end_map(),
