@@ -43,6 +43,14 @@ macro_rules! formats {
                 }
             }
 
+            /// The first format of the table whose text the first bytes of a file look like.
+            pub(crate) fn likely(head: &[u8], is_whole: bool) -> Option<Format> {
+                $(if <$codec as Codec>::is_likely(head, is_whole) {
+                    return Some(Format::$format);
+                })*
+                None
+            }
+
             pub(crate) fn is_contradicted(self, looks: Looks, head: &[u8]) -> bool {
                 match self {
                     $(Format::$format => <$codec as Codec>::is_contradicted(looks, head),)*
@@ -145,6 +153,13 @@ pub trait Codec: 'static {
 
     /// Returns the output of a writer, with what is still in memory.
     fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o>;
+
+    /// Whether the first bytes of a file, or all of it, are text of this format beyond reasonable doubt.
+    /// Formats that [`crate::detect`] tells by their marks need not say so here.
+    fn is_likely(head: &[u8], is_whole: bool) -> bool {
+        let _ = (head, is_whole);
+        false
+    }
 
     /// Whether a file of this format never, or hardly ever, begins like that.
     fn is_contradicted(looks: Looks, head: &[u8]) -> bool {

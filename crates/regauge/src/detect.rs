@@ -120,6 +120,9 @@ fn looks(head: &[u8]) -> Option<Looks> {
     if binary.is_some() {
         return binary.map(Looks::Like);
     }
+    if let Some(format) = Format::likely(head, head.len() < HEAD_BYTES) {
+        return Some(Looks::Like(format));
+    }
     let text = skip_blank(head);
     let after = |skip: usize| text[skip..].trim_ascii_start().first();
     let format = match text.first()? {

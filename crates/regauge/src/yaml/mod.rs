@@ -100,7 +100,10 @@ impl Codec for Yaml {
         match looks {
             // `<<: *other` is a key.
             Looks::Like(Format::MarcXml) => detect::skip_blank(head).starts_with(b"<?xml"),
-            looks => looks.is_neither_json_nor_yaml(),
+            // Text of other formats is a plain scalar, or a flow collection.
+            Looks::Like(other) => !other.is_text(),
+            Looks::Other(_) => true,
+            Looks::Text => false,
         }
     }
 }
