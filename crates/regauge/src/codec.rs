@@ -13,7 +13,7 @@ use crate::event::Writer;
 use crate::fidelity::Fidelity;
 use crate::out::Out;
 use crate::reader::Parse;
-use crate::{bson, cbor, json, marc, marshal, msgpack, pickle, yaml};
+use crate::{bson, cbor, json, marc, marshal, msgpack, pickle, toml, yaml};
 
 /// Defines [`Format`] and [`Format::visit`] from the rows.
 macro_rules! formats {
@@ -88,6 +88,8 @@ formats! {
     MarcXml = marc::xml::MarcXml;
     /// MARC-in-JSON, one record per line.
     MarcJson = marc::json::MarcJson;
+    /// TOML 1.1.
+    Toml = toml::Toml;
 }
 
 /// How documents are arranged in a file.

@@ -39,6 +39,7 @@ pub mod reader;
 pub mod shape;
 pub mod tape;
 pub mod time;
+pub mod toml;
 mod utf8;
 pub mod value;
 pub mod values;
