@@ -57,6 +57,32 @@ pub fn magnitude(digits: &str) -> Vec<u8> {
     bytes
 }
 
+/// Returns a magnitude in bytes, the least significant first, without trailing zero bytes.
+pub(crate) fn to_magnitude(v: u128) -> Vec<u8> {
+    let bytes = v.to_le_bytes();
+    bytes[..bytes.len() - v.leading_zeros() as usize / 8].to_vec()
+}
+
+/// Returns a little-endian magnitude as an integer, if it fits.
+pub(crate) fn to_u128(magnitude: &[u8]) -> Option<u128> {
+    let mut bytes = [0; 16];
+    bytes.get_mut(..magnitude.len())?.copy_from_slice(magnitude);
+    Some(u128::from_le_bytes(bytes))
+}
+
+/// Returns a sign and a little-endian magnitude as an integer, if it fits.
+pub(crate) fn to_i128(negative: bool, magnitude: &[u8]) -> Option<i128> {
+    let magnitude = to_u128(magnitude)?;
+    if negative { 0_i128.checked_sub_unsigned(magnitude) } else { magnitude.try_into().ok() }
+}
+
+/// Returns the double that is the same number as the integer, if there is one.
+pub(crate) fn exact_double(v: i128) -> Option<f64> {
+    let double = v as f64;
+    // 2¹²⁷ as an integer again would be one less.
+    (double < i128::MAX as f64 && double as i128 == v).then_some(double)
+}
+
 /// Returns the double of a decimal text (JSON's grammar) if its shortest notation has the same
 /// digits and exponent, so that the double loses nothing. `1.10` has the value of `1.1` but more
 /// digits; it is not the same.

@@ -1,5 +1,20 @@
 //! A document as a tree, for data that must be held in memory: keys that are not text, values under
 //! a wrapper, tests.
+//!
+//! ```
+//! use regauge::{Format, Options, Value, values::read_values};
+//!
+//! let options = Options::new(Format::Json, Format::Json);
+//! let value = read_values(br#"{"name": "Ada", "born": 1815}"#, &options)?.remove(0);
+//! assert_eq!(value["name"].as_str(), Some("Ada"));
+//! assert_eq!(value["born"].as_i64(), Some(1815));
+//! assert!(value["died"].is_null());
+//! assert_eq!(value.to_string(), r#"{"name":"Ada","born":1815}"#);
+//! # Ok::<(), regauge::Error>(())
+//! ```
+
+mod access;
+mod from;
 
 use std::fmt;
 
