@@ -404,7 +404,8 @@ impl Output for Discard {
     }
 }
 
-/// Drives a custom reader into the writer that the options ask for.
+/// Drives a custom reader into the writer that the options ask for. With `tracked`, errors and losses
+/// have their path, and a copy of each key is made for it.
 ///
 /// # Errors
 /// Same as [`convert`].
@@ -412,8 +413,9 @@ pub(crate) fn write_with<'a, P: Parse>(
     reader: Reader<'a, P>,
     out: Out<'a>,
     options: &Options,
+    tracked: bool,
 ) -> Result<(Summary, Out<'a>)> {
-    let job = Job { options, tracked: true };
+    let job = Job { options, tracked };
     job.to_writer(reader, out, &mut |_| Ok(()))
 }
 

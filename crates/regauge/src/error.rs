@@ -13,7 +13,7 @@ use crate::hint::{Hint, Surface};
 use crate::path::Path;
 
 /// The result of every fallible function in this crate.
-pub type Result<T = ()> = std::result::Result<T, Error>;
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 /// The category of an error: the part that callers act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +33,9 @@ pub enum ErrorKind {
     Limit,
     /// Continuing would lose something, and the policy is [`crate::OnLoss::Refuse`].
     Refused,
+    /// The input is well formed, but is not what a Rust type asks for. Only the feature `serde`
+    /// has this kind.
+    Data,
 }
 
 impl ErrorKind {
@@ -46,6 +49,7 @@ impl ErrorKind {
             ErrorKind::Unrepresentable => "unrepresentable",
             ErrorKind::Limit => "limit",
             ErrorKind::Refused => "refused",
+            ErrorKind::Data => "data",
         }
     }
 }
@@ -157,6 +161,22 @@ impl Error {
     #[must_use]
     pub fn at_path(mut self, path: Path) -> Error {
         self.0.path = Some(path);
+        self
+    }
+
+    /// This error, found below `step` of a container.
+    #[cfg(feature = "serde")]
+    #[cold]
+    pub(crate) fn below(mut self, step: crate::path::Step) -> Error {
+        self.0.path.get_or_insert_default().0.insert(0, step);
+        self
+    }
+
+    /// This error without offset and record, which mean nothing where there is no input.
+    #[cfg(feature = "serde")]
+    #[cold]
+    pub(crate) fn without_place(mut self) -> Error {
+        (self.0.offset, self.0.record) = (None, None);
         self
     }
 

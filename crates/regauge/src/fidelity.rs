@@ -192,6 +192,8 @@ pub struct Fidelity {
     policy: OnLoss,
     objects: Objects,
     target: Format,
+    /// What cannot hold a value that is refused, as messages name it.
+    holder: &'static str,
     losses: Vec<Loss>,
     pending: bool,
     record: u64,
@@ -211,6 +213,7 @@ impl Fidelity {
             policy,
             objects: policy.into(),
             target,
+            holder: target.title(),
             losses: Vec::new(),
             pending: false,
             record: 0,
@@ -229,6 +232,13 @@ impl Fidelity {
     /// Sets a separate policy for classes, tags and symbols.
     pub fn with_objects(mut self, objects: Objects) -> Fidelity {
         self.objects = objects;
+        self
+    }
+
+    /// The same for what is no format, but cannot hold everything either.
+    #[cfg(feature = "serde")]
+    pub(crate) fn with_holder(mut self, holder: &'static str) -> Fidelity {
+        self.holder = holder;
         self
     }
 
@@ -348,15 +358,12 @@ impl Fidelity {
     /// Builds the refusal of `found`, which could be written as `wrapped` or as `nearest`.
     #[cold]
     pub fn refusal(&self, found: &str, wrapped: &str, nearest: &str) -> Error {
-        Error::new(
-            ErrorKind::Refused,
-            format!("found {found}, which {} cannot hold", self.target.title()),
-        )
-        .hint(
-            Hint::set(Opt::OnLoss, "wrap")
-                .to(format!("write {wrapped} (reversible)"))
-                .or(Hint::set(Opt::OnLoss, "approximate").to(format!("write {nearest}"))),
-        )
+        Error::new(ErrorKind::Refused, format!("found {found}, which {} cannot hold", self.holder))
+            .hint(
+                Hint::set(Opt::OnLoss, "wrap")
+                    .to(format!("write {wrapped} (reversible)"))
+                    .or(Hint::set(Opt::OnLoss, "approximate").to(format!("write {nearest}"))),
+            )
     }
 }
 
@@ -364,16 +371,13 @@ impl Fidelity {
     /// Builds the refusal of a class, a tag or a symbol.
     #[cold]
     fn refuse_object(&self, found: &str, wrapped: &str, data: &str) -> Error {
-        Error::new(
-            ErrorKind::Refused,
-            format!("found {found}, which {} cannot hold", self.target.title()),
-        )
-        .hint(
-            Hint::set(Opt::Objects, "data")
-                .to(format!("write {data}"))
-                .or(Hint::set(Opt::Objects, "wrap").to(format!("write {wrapped} (reversible)")))
-                .then(Hint::command("`regauge inspect` lists everything in the file")),
-        )
+        Error::new(ErrorKind::Refused, format!("found {found}, which {} cannot hold", self.holder))
+            .hint(
+                Hint::set(Opt::Objects, "data")
+                    .to(format!("write {data}"))
+                    .or(Hint::set(Opt::Objects, "wrap").to(format!("write {wrapped} (reversible)")))
+                    .then(Hint::command("`regauge inspect` lists everything in the file")),
+            )
     }
 }
 

@@ -5,6 +5,7 @@
 //! what happens to a value that the target cannot hold. The library uses no terminal and no
 //! globals. `unsafe` is denied except in leaf modules that allow it at the top.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
 pub mod bson;
@@ -36,6 +37,8 @@ pub mod parallel;
 pub mod path;
 pub mod pickle;
 pub mod reader;
+#[cfg(feature = "serde")]
+pub mod serde;
 pub mod shape;
 pub mod tape;
 pub mod time;

@@ -32,6 +32,8 @@ pub struct Tape {
     open: Vec<(usize, u64)>,
     /// The largest number of nodes allowed.
     most: u64,
+    /// Whether anchors and aliases may come.
+    references: bool,
     fidelity: Fidelity,
 }
 
@@ -104,9 +106,18 @@ impl Tape {
             types: Vec::new(),
             open: Vec::new(),
             most: limits.nodes,
+            references: true,
             // A tape holds everything, so its policy is never consulted.
             fidelity: Fidelity::new(OnLoss::Refuse, Format::Json),
         }
+    }
+
+    /// The same without references: a reader gives a value that stands in several places in each
+    /// of them, within [`Limits::aliases`], and refuses one that holds itself.
+    #[must_use]
+    pub fn without_references(mut self) -> Tape {
+        self.references = false;
+        self
     }
 
     /// Reads the next document of a source; returns `None` at the end.
@@ -323,7 +334,7 @@ impl Sink for Tape {
         self.end(Node::EndTyped)
     }
     fn holds_references(&mut self) -> bool {
-        true
+        self.references
     }
     fn begin_anchor(&mut self, id: u64) -> Result {
         self.begin(Node::BeginAnchor { end: 0, id })

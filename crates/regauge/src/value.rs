@@ -221,7 +221,13 @@ impl std::str::FromStr for Value {
     /// if the double is written exactly so, and a decimal otherwise: thus every value round-trips
     /// through its text.
     fn from_str(text: &str) -> Result<Value> {
-        let limits = Limits::default();
+        Value::from_notation(text, Limits::default())
+    }
+}
+
+impl Value {
+    /// As [`FromStr`](std::str::FromStr) has it, within these limits.
+    pub(crate) fn from_notation(text: &str, limits: Limits) -> Result<Value> {
         let mut builder = Builder::new(&limits);
         let unwrap = crate::wrap::Unwrap::new(&mut builder, &limits);
         let mut unwrap = unwrap.with_numbers_as_decimals();

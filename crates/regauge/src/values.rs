@@ -43,10 +43,7 @@ pub fn read_tape(bytes: &[u8], options: &Options) -> Result<Option<Tape>> {
     let mut values = Values::open(Input::Bytes(bytes), options)?;
     let mut tape = Tape::bounded(&options.limits);
     tape.reserve(bytes.len());
-    if values.unwraps {
-        let Some(value) = values.next()? else { return Ok(None) };
-        value.drive(&mut tape)?;
-    } else if !values.reader.next_tape(&mut tape)? {
+    if !values.next_tape(&mut tape)? {
         return Ok(None);
     }
     Ok(values.next()?.is_none().then_some(tape))
@@ -91,6 +88,21 @@ impl<'a> Values<'a> {
             false => self.reader.next_plain(&mut builder)?,
         };
         Ok(if more { builder.take() } else { None })
+    }
+
+    /// Adds the next document to a tape, as it stands in the input; `false` at a clean end. The
+    /// wrapped notation is undone with [`Options::unwrap`].
+    ///
+    /// # Errors
+    /// As [`read_values`].
+    pub fn next_tape(&mut self, tape: &mut Tape) -> Result<bool> {
+        if !self.unwraps {
+            return self.reader.next_tape(tape);
+        }
+        match self.next()? {
+            Some(value) => value.drive(tape).map(|()| true),
+            None => Ok(false),
+        }
     }
 
     /// Returns how many bytes of input have been consumed.
@@ -147,7 +159,7 @@ pub fn write_values(values: &[Value], options: &Options) -> Result<(Vec<u8>, Sum
     let mut values = values.iter();
     let parser = Given { next: || Ok(values.next()), limits: options.limits };
     let reader = Reader::from_slice(parser, &[]);
-    let (summary, out) = write_with(reader, Out::in_memory(), &taken_as_given(options))?;
+    let (summary, out) = write_with(reader, Out::in_memory(), &taken_as_given(options), true)?;
     Ok((out.into_vec(), summary))
 }
 
@@ -162,8 +174,56 @@ pub fn write_each<'a>(
 ) -> Result<Summary> {
     let parser = Given { next, limits: options.limits };
     let out = Out::to_output(output, options.limits.record_bytes);
-    write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options))
+    write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options), true)
         .map(|(summary, _)| summary)
+}
+
+/// Writes documents that drive the writer themselves, until `give` has none left.
+///
+/// # Errors
+/// Those of `give`, which are the policy's and the writer's. They have neither path nor offset.
+#[cfg(feature = "serde")]
+pub(crate) fn write_events<'a>(
+    give: &mut dyn FnMut(&mut dyn Sink) -> Result<bool>,
+    out: Out<'a>,
+    options: &Options,
+) -> Result<(Summary, Out<'a>)> {
+    let tracked = options.report || options.on_loss == crate::OnLoss::Approximate;
+    let parser = Events { give, limits: options.limits, format: options.to };
+    write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options), tracked)
+        .map_err(Error::without_place)
+}
+
+/// What drives a sink, in the place of a parser.
+#[cfg(feature = "serde")]
+struct Events<'g> {
+    give: &'g mut dyn FnMut(&mut dyn Sink) -> Result<bool>,
+    limits: Limits,
+    /// There is no input: errors are about the output.
+    format: Format,
+}
+
+#[cfg(feature = "serde")]
+impl Parse for Events<'_> {
+    const FORMAT: Format = Format::Msgpack;
+
+    fn parse<S: Sink + ?Sized>(
+        &mut self,
+        _bytes: &[u8],
+        _pos: &mut usize,
+        _last: bool,
+        mut sink: &mut S,
+    ) -> Result<Status> {
+        Ok(if (self.give)(&mut sink)? { Status::Document } else { Status::End })
+    }
+
+    fn format(&self) -> Format {
+        self.format
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
 }
 
 /// Returns options that take the given values literally: no part of them is the notation, none a

@@ -1,0 +1,460 @@
+//! The deserializer over a tree.
+//!
+//! Advice for those who change this file: it is compiled anew for every type that is read, so
+//! what is rare belongs into a `#[cold]` function.
+
+use ::serde::de::value::{BorrowedStrDeserializer, StrDeserializer, U32Deserializer};
+use ::serde::de::{
+    self, DeserializeSeed, Deserializer, Error as _, IntoDeserializer as _, Unexpected, Visitor,
+};
+use ::serde::forward_to_deserialize_any;
+
+use super::key::KeyDeserializer;
+use super::lower::Policy;
+use super::node::{Kind, Node};
+use super::owned::Owned;
+use super::value::{NOTATION, VALUE};
+use crate::fidelity::Objects;
+use crate::path::Step;
+use crate::tape::{Item, Tape};
+use crate::value::Value;
+use crate::{Error, ErrorKind, Result, number};
+
+/// A node, and how it is read.
+#[derive(Clone, Copy)]
+pub(super) struct TreeDeserializer<N> {
+    node: N,
+    how: How,
+}
+
+/// How a tree is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How {
+    pub(super) policy: Policy,
+    /// Whether types that have a form for people and one for machines are read in the former.
+    pub(super) human_readable: bool,
+}
+
+impl How {
+    /// For a tree without a format.
+    pub(super) const STRICT: How = How { policy: Policy::STRICT, human_readable: true };
+}
+
+impl<'de, N: Node<'de>> TreeDeserializer<N> {
+    #[inline]
+    pub(super) fn new(node: N, how: How) -> TreeDeserializer<N> {
+        TreeDeserializer { node, how }
+    }
+
+    #[inline]
+    fn with<M: Node<'de>>(self, node: M) -> TreeDeserializer<M> {
+        TreeDeserializer { node, how: self.how }
+    }
+
+    /// What serde's model lacks, as something that it has.
+    #[cold]
+    fn lowered(self) -> Result<Owned> {
+        let lowered = self.how.policy.lower(&self.node.to_value())?;
+        Ok(Owned { value: lowered, how: self.how })
+    }
+
+    #[inline]
+    fn array<V: Visitor<'de>>(self, elements: N::Elements, visitor: V) -> Result<V::Value> {
+        let mut access = Elements { length: elements.len(), elements, how: self.how };
+        let value = visitor.visit_seq(&mut access)?;
+        match access.elements.len() {
+            0 => Ok(value),
+            left => Err(too_long("an array", access.length, left)),
+        }
+    }
+
+    #[inline]
+    fn map<V: Visitor<'de>>(self, members: N::Members, visitor: V) -> Result<V::Value> {
+        let mut access = Members { length: members.len(), members, at: None, how: self.how };
+        let value = visitor.visit_map(&mut access)?;
+        match access.members.len() {
+            0 => Ok(value),
+            left => Err(too_long("a map", access.length, left)),
+        }
+    }
+
+    /// A double that is asked for where an integer stands.
+    fn double<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let integer = match self.node.kind() {
+            Kind::Int(v) => i128::from(v),
+            Kind::UInt(v) => i128::from(v),
+            Kind::Tree(value) => return self.with(value).double(visitor),
+            Kind::Anchor(inside) => return self.with(inside).double(visitor),
+            _ => return self.deserialize_any(visitor),
+        };
+        match number::exact_double(integer) {
+            Some(v) => visitor.visit_f64(v),
+            None => Err(Error::new(
+                ErrorKind::Data,
+                format!("found the integer {integer}, which a double cannot hold"),
+            )),
+        }
+    }
+}
+
+/// What came has more in it than was asked for.
+#[cold]
+fn too_long(what: &str, length: usize, left: usize) -> Error {
+    let message = format!("found {what} of {length}, expected {}", length - left);
+    Error::new(ErrorKind::Data, message)
+}
+
+impl<'de, N: Node<'de>> Deserializer<'de> for TreeDeserializer<N> {
+    type Error = Error;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.node.kind() {
+            Kind::Null => visitor.visit_unit(),
+            Kind::Bool(v) => visitor.visit_bool(v),
+            // Most formats have more than one type of integer, and visitors expect `u64` where
+            // there is no sign.
+            Kind::Int(v) => match u64::try_from(v) {
+                Ok(v) => visitor.visit_u64(v),
+                Err(_) => visitor.visit_i64(v),
+            },
+            Kind::UInt(v) => visitor.visit_u64(v),
+            Kind::Int128(v) => visitor.visit_i128(v),
+            Kind::UInt128(v) => visitor.visit_u128(v),
+            Kind::F32(v) => visitor.visit_f32(v),
+            Kind::F64(v) => visitor.visit_f64(v),
+            Kind::Text(v) => visitor.visit_borrowed_str(v),
+            Kind::Bytes(v) => visitor.visit_borrowed_bytes(v),
+            Kind::Array(elements) => self.array(elements, visitor),
+            Kind::Map(members) => self.map(members, visitor),
+            Kind::Tree(value) => self.with(value).deserialize_any(visitor),
+            Kind::Anchor(inside) => self.with(inside).deserialize_any(visitor),
+            Kind::Typed(inside) if self.how.policy.objects == Objects::Data => {
+                self.with(inside).deserialize_any(visitor)
+            }
+            Kind::Typed(..) | Kind::Special => self.lowered()?.deserialize_any(visitor),
+        }
+    }
+
+    #[inline]
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.node.kind() {
+            Kind::F64(v) => visitor.visit_f64(v),
+            _ => self.double(visitor),
+        }
+    }
+
+    #[inline]
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_f64(visitor)
+    }
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.node.kind() {
+            Kind::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
+        if name != VALUE {
+            return visitor.visit_newtype_struct(self);
+        }
+        // A `Value` takes everything, and what serde's model lacks by a way of its own.
+        match self.node.kind() {
+            Kind::Tree(value) => self.with(value).deserialize_newtype_struct(name, visitor),
+            Kind::Anchor(inside) => self.with(inside).deserialize_newtype_struct(name, visitor),
+            Kind::Typed(..) | Kind::Special => {
+                visitor.visit_enum(Notation(self.node.to_value().to_string()))
+            }
+            _ => visitor.visit_newtype_struct(self),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        match self.node.kind() {
+            Kind::Text(variant) => visitor.visit_enum(BorrowedStrDeserializer::new(variant)),
+            // Some formats write the number of a variant.
+            Kind::Int(index) if u32::try_from(index).is_ok() => {
+                visitor.visit_enum(U32Deserializer::new(index as u32))
+            }
+            Kind::Map(mut members) => match (members.next(), members.len()) {
+                (Some((key, value)), 0) => {
+                    visitor.visit_enum(Variant { key, value, how: self.how })
+                }
+                (_, more) => Err(several_keys(more)),
+            },
+            Kind::Tree(value) => self.with(value).deserialize_enum(name, variants, visitor),
+            Kind::Anchor(inside) => self.with(inside).deserialize_enum(name, variants, visitor),
+            Kind::Typed(inside) if self.how.policy.objects == Objects::Data => {
+                self.with(inside).deserialize_enum(name, variants, visitor)
+            }
+            Kind::Typed(..) | Kind::Special => {
+                self.lowered()?.deserialize_enum(name, variants, visitor)
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    /// Whatever it is, and whatever the policy says about it: nobody looks.
+    #[inline]
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_unit()
+    }
+
+    fn is_human_readable(&self) -> bool {
+        self.how.human_readable
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map struct identifier
+    }
+}
+
+/// A map that should have been an enum has not one key.
+#[cold]
+pub(super) fn several_keys(_more: usize) -> Error {
+    Error::invalid_value(Unexpected::Map, &"a map with the variant as its only key")
+}
+
+/// The elements of an array that are still to come.
+struct Elements<I> {
+    elements: I,
+    length: usize,
+    how: How,
+}
+
+impl<'de, N: Node<'de>, I: ExactSizeIterator<Item = N>> de::SeqAccess<'de> for Elements<I> {
+    type Error = Error;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
+        let Some(node) = self.elements.next() else { return Ok(None) };
+        match seed.deserialize(TreeDeserializer { node, how: self.how }) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => {
+                let index = self.length - self.elements.len() - 1;
+                Err(error.below(Step::Index(index as u64)))
+            }
+        }
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.elements.len())
+    }
+}
+
+/// The members of a map that are still to come.
+struct Members<I, N> {
+    members: I,
+    length: usize,
+    /// The member whose key was the last.
+    at: Option<(N, N)>,
+    how: How,
+}
+
+impl<'de, N: Node<'de>, I: ExactSizeIterator<Item = (N, N)>> de::MapAccess<'de> for Members<I, N> {
+    type Error = Error;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
+        self.at = self.members.next();
+        let Some((key, _)) = self.at else { return Ok(None) };
+        match seed.deserialize(KeyDeserializer::new(key, self.how)) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(error.below(key.to_step())),
+        }
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value> {
+        let (key, node) = self.at.expect("a visitor asks for a key first");
+        seed.deserialize(TreeDeserializer { node, how: self.how })
+            .map_err(|error| error.below(key.to_step()))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.members.len())
+    }
+}
+
+/// An enum as a map of one member: the variant, and what is in it.
+struct Variant<N> {
+    key: N,
+    value: N,
+    how: How,
+}
+
+impl<'de, N: Node<'de>> de::EnumAccess<'de> for Variant<N> {
+    type Error = Error;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self)> {
+        let variant = seed.deserialize(KeyDeserializer::new(self.key, self.how));
+        Ok((variant.map_err(|error| error.below(self.key.to_step()))?, self))
+    }
+}
+
+impl<'de, N: Node<'de>> Variant<N> {
+    fn read<T>(self, read: impl FnOnce(TreeDeserializer<N>) -> Result<T>) -> Result<T> {
+        let content = TreeDeserializer { node: self.value, how: self.how };
+        read(content).map_err(|error| error.below(self.key.to_step()))
+    }
+}
+
+impl<'de, N: Node<'de>> de::VariantAccess<'de> for Variant<N> {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result {
+        self.read(<() as de::Deserialize>::deserialize)
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
+        self.read(|content| seed.deserialize(content))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value> {
+        self.read(|content| content.deserialize_tuple(len, visitor))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.read(|content| content.deserialize_struct("", fields, visitor))
+    }
+}
+
+/// A value that serde's model lacks, on its way to a [`Value`]: its notation. It comes as an enum,
+/// because no document does, so that plain data is never taken for it.
+struct Notation(String);
+
+impl<'de> de::EnumAccess<'de> for Notation {
+    type Error = Error;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self)> {
+        Ok((seed.deserialize(StrDeserializer::<Error>::new(NOTATION))?, self))
+    }
+}
+
+impl<'de> de::VariantAccess<'de> for Notation {
+    type Error = Error;
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
+        seed.deserialize(self.0.into_deserializer())
+    }
+
+    fn unit_variant(self) -> Result {
+        unreachable!("a value asks for its notation")
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, _visitor: V) -> Result<V::Value> {
+        unreachable!("a value asks for its notation")
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _fields: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value> {
+        unreachable!("a value asks for its notation")
+    }
+}
+
+/// Forwards every method to the deserializer that this expression makes.
+macro_rules! by_tree {
+    ($this:ident => $tree:expr) => {
+        by_tree!(@ $this $tree,
+            deserialize_any deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32
+            deserialize_i64 deserialize_i128 deserialize_u8 deserialize_u16 deserialize_u32
+            deserialize_u64 deserialize_u128 deserialize_f32 deserialize_f64 deserialize_char
+            deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
+            deserialize_option deserialize_unit deserialize_seq deserialize_map
+            deserialize_identifier deserialize_ignored_any);
+
+        fn deserialize_unit_struct<V: Visitor<'de>>(
+            self,
+            name: &'static str,
+            visitor: V,
+        ) -> Result<V::Value> {
+            let $this = self;
+            $tree.deserialize_unit_struct(name, visitor)
+        }
+        fn deserialize_newtype_struct<V: Visitor<'de>>(
+            self,
+            name: &'static str,
+            visitor: V,
+        ) -> Result<V::Value> {
+            let $this = self;
+            $tree.deserialize_newtype_struct(name, visitor)
+        }
+        fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value> {
+            let $this = self;
+            $tree.deserialize_tuple(len, visitor)
+        }
+        fn deserialize_tuple_struct<V: Visitor<'de>>(
+            self,
+            name: &'static str,
+            len: usize,
+            visitor: V,
+        ) -> Result<V::Value> {
+            let $this = self;
+            $tree.deserialize_tuple_struct(name, len, visitor)
+        }
+        fn deserialize_struct<V: Visitor<'de>>(
+            self,
+            name: &'static str,
+            fields: &'static [&'static str],
+            visitor: V,
+        ) -> Result<V::Value> {
+            let $this = self;
+            $tree.deserialize_struct(name, fields, visitor)
+        }
+        fn deserialize_enum<V: Visitor<'de>>(
+            self,
+            name: &'static str,
+            variants: &'static [&'static str],
+            visitor: V,
+        ) -> Result<V::Value> {
+            let $this = self;
+            $tree.deserialize_enum(name, variants, visitor)
+        }
+    };
+    (@ $this:ident $tree:expr, $($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+            let $this = self;
+            $tree.$method(visitor)
+        }
+    )*};
+}
+
+/// Strict: what serde's model lacks is refused. Text is borrowed from the value.
+impl<'de> Deserializer<'de> for &'de Value {
+    type Error = Error;
+    by_tree!(value => TreeDeserializer::new(value, How::STRICT));
+}
+
+/// Strict: what serde's model lacks is refused. Text is borrowed from the tape.
+impl<'de> Deserializer<'de> for Item<'de> {
+    type Error = Error;
+    by_tree!(item => TreeDeserializer::new(item, How::STRICT));
+}
+
+/// The document on a tape. An empty tape has none, which is an error.
+pub(super) fn root(tape: &Tape) -> Result<Item<'_>> {
+    tape.root().ok_or_else(|| Error::truncated("found no document"))
+}
