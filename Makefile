@@ -18,7 +18,7 @@ READERS ?=
 # What is linted and tested. CI enables the features of all programs, so that everything is built
 # once.
 FEATURES ?=
-PACKAGES := --workspace --exclude regauge-bench $(if $(FEATURES),--features $(FEATURES))
+PACKAGES := --workspace --exclude regauge-bench --features regauge/serde $(if $(FEATURES),--features $(FEATURES))
 # Servers that `make test-servers` requires; others are skipped if they are not available.
 REQUIRE ?=
 # `make wheel SPARK=yes` tests the PySpark data source (450 MB); auto: if Java is installed.
@@ -84,6 +84,7 @@ bench: build data               ## Measure the ratios to the peers, in memory an
 	$(CARGO) run --release -p regauge-bench --bin codecs
 	$(CARGO) run --release -p regauge-bench --bin binary
 	$(CARGO) run --release -p regauge-bench --bin store
+	$(CARGO) run --release -p regauge-bench --bin serde
 	$(PYTHON) benches/whole.py
 
 # `make figures ONLY="codecs store"`; `python3 tools/figures.py list` shows the names and the
@@ -130,7 +131,7 @@ sanitize:                       ## Run the library's tests under AddressSanitize
 	  --target $(shell rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize
 
 docs:                           ## Build the library's documentation, in target/doc
-	$(CARGO) doc --workspace --exclude regauge-bench --no-deps
+	$(CARGO) doc --workspace --exclude regauge-bench --features regauge/serde --no-deps
 
 memory: build                   ## Measure the peak memory of converting 1 GB files
 	$(PYTHON) tools/memory_check.py --regauge $(REGAUGE)

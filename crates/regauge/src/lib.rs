@@ -4,6 +4,155 @@
 //! meet in [`event`]; [`mod@convert`] is the loop from one to the other, and [`fidelity`] decides
 //! what happens to a value that the target cannot hold. The library uses no terminal and no
 //! globals. `unsafe` is denied except in leaf modules that allow it at the top.
+//!
+//! # Convert
+//!
+//! ```
+//! use regauge::{Format, OnLoss, Options, convert_bytes};
+//!
+//! let options = Options::new(Format::Yaml, Format::Json);
+//! assert_eq!(convert_bytes(b"a: [1, 2.50]", &options)?, b"{\"a\":[1,2.5]}\n");
+//!
+//! // What the target cannot hold is an error that says where, and what to do.
+//! let packed = b"\x81\xa2at\xd6\xff\x00\x00\x00\x00";
+//! let mut options = Options::new(Format::Msgpack, Format::Json);
+//! let error = convert_bytes(packed, &options).unwrap_err();
+//! assert!(error.to_string().contains("at $.at: found the point in time 1970-01-01T00:00:00Z"));
+//! // Or it is written in a notation that reading undoes.
+//! options.on_loss = OnLoss::Wrap;
+//! let json = convert_bytes(packed, &options)?;
+//! assert_eq!(json, b"{\"at\":{\"$time\":\"1970-01-01T00:00:00Z\"}}\n");
+//! # Ok::<(), regauge::Error>(())
+//! ```
+//!
+//! [`convert()`] does the same from file to file, in bounded memory and over several threads.
+//!
+//! # Look at a document
+//!
+//! A [`Value`] is a tree, and [`tape::Tape`] the same in two allocations.
+//!
+//! ```
+//! use regauge::{Format, Options, values::read_values};
+//!
+//! let options = Options::new(Format::Msgpack, Format::Msgpack);
+//! let value = read_values(b"\x81\xa5items\x92\x01\x02", &options)?.remove(0);
+//! assert_eq!(value["items"][1].as_i64(), Some(2));
+//! assert_eq!(value.to_string(), r#"{"items":[1,2]}"#);
+//! # Ok::<(), regauge::Error>(())
+//! ```
+//!
+//! # Inspect a file
+//!
+//! [`shape`] counts what is at each path of a stream of any size. [`pickle::survey`] lists what
+//! loading a pickle would import and call, without doing either; [`marshal::survey`] does so for
+//! Ruby's Marshal.
+//!
+//! ```
+//! use regauge::{Format, Limits, Options, convert, pickle, shape::Shape};
+//!
+//! let lines = b"{\"n\": 1}\n{\"n\": 7}\n";
+//! let mut shape = Shape::new(Format::Ndjson);
+//! let options = Options::new(Format::Ndjson, Format::Ndjson);
+//! convert::read(convert::Input::Bytes(lines), &options, &mut shape, &mut |_| Ok(()))?;
+//! assert_eq!(shape.documents(), 2);
+//! assert_eq!(shape.integers().map(|range| range.max), Some(7));
+//! assert!(shape.paths().iter().any(|path| path.path == "$.n"));
+//!
+//! let survey = pickle::survey(b"cos\nsystem\n(S'id'\ntR.", &Limits::default());
+//! assert_eq!(survey.verdict(), pickle::Verdict::Attack);
+//! assert_eq!(survey.calls[0].callable, "os.system");
+//! # Ok::<(), regauge::Error>(())
+//! ```
+//!
+//! # Read MARC records
+//!
+//! ```
+//! use regauge::marc::{Field, RecordBuilder, iso2709};
+//! use regauge::{Fidelity, Format, Limits, OnLoss, Source as _};
+//!
+//! # let json = br#"{"leader": "00000nam a2200000 a 4500", "fields": [{"001": "12883376"},
+//! #     {"245": {"ind1": "1", "ind2": "0", "subfields": [{"a": "Transformations"}]}}]}"#;
+//! # let options = regauge::Options::new(Format::MarcJson, Format::Marc);
+//! # let bytes = regauge::convert_bytes(json, &options)?;
+//! let mut reader = iso2709::Reader::from_slice(iso2709::Parser::default(), &bytes);
+//! let fidelity = Fidelity::new(OnLoss::Refuse, Format::MarcJson);
+//! let mut builder = RecordBuilder::new(&Limits::default(), fidelity);
+//! let mut titles = Vec::new();
+//! while reader.next(&mut builder)? {
+//!     for field in builder.record().fields() {
+//!         if let Field::Data { tag: "245", subfields, .. } = field {
+//!             titles.extend(subfields.filter(|(code, _)| *code == "a").map(|(_, a)| a.to_owned()));
+//!         }
+//!     }
+//! }
+//! assert_eq!(titles, ["Transformations"]);
+//! # Ok::<(), regauge::Error>(())
+//! ```
+//!
+//! # Take the events yourself
+//!
+//! Every reader drives any [`Sink`]: no tree, no copy of the text.
+//!
+//! ```
+//! use regauge::{Fidelity, Format, OnLoss, Result, Sink, Source as _, json};
+//!
+//! /// Adds up all integers.
+//! struct Sum(i64, Fidelity);
+//!
+//! impl Sink for Sum {
+//!     fn i64(&mut self, v: i64) -> Result {
+//!         self.0 += v;
+//!         Ok(())
+//!     }
+//!     # fn null(&mut self) -> Result { Ok(()) }
+//!     # fn bool(&mut self, _: bool) -> Result { Ok(()) }
+//!     # fn u64(&mut self, _: u64) -> Result { Ok(()) }
+//!     # fn f64(&mut self, _: f64) -> Result { Ok(()) }
+//!     # fn begin_array(&mut self, _: Option<u64>) -> Result { Ok(()) }
+//!     # fn end_array(&mut self) -> Result { Ok(()) }
+//!     # fn begin_map(&mut self, _: Option<u64>) -> Result { Ok(()) }
+//!     # fn key(&mut self, _: &str) -> Result { Ok(()) }
+//!     # fn end_map(&mut self) -> Result { Ok(()) }
+//!     fn str(&mut self, _: &str) -> Result {
+//!         Ok(())
+//!     }
+//!     // … and so on for the other events, of which most have a body already.
+//!     fn fidelity(&mut self) -> &mut Fidelity {
+//!         &mut self.1
+//!     }
+//! }
+//!
+//! let mut sum = Sum(0, Fidelity::new(OnLoss::Refuse, Format::Json));
+//! let mut reader = json::Reader::from_slice(json::Parser::default(), br#"[1, {"a": 2}, "x"]"#);
+//! while reader.next(&mut sum)? {}
+//! assert_eq!(sum.0, 3);
+//! # Ok::<(), regauge::Error>(())
+//! ```
+//!
+//! # Rust's own types
+//!
+//! With the feature `serde`, off by default, the module `serde` reads and writes them in every
+//! format.
+//!
+//! ```
+//! # #[cfg(feature = "serde")]
+//! # {
+//! use regauge::Format;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize)]
+//! struct Person {
+//!     name: String,
+//!     born: Option<i32>,
+//! }
+//!
+//! let ada: Person = regauge::serde::from_slice(b"name: Ada\nborn: 1815\n", Format::Yaml)?;
+//! assert_eq!(ada.name, "Ada");
+//! let packed = regauge::serde::to_vec(&ada, Format::Cbor)?;
+//! assert_eq!(packed, b"\xa2\x64name\x63Ada\x64born\x19\x07\x17");
+//! # }
+//! # Ok::<(), regauge::Error>(())
+//! ```
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]

@@ -504,11 +504,15 @@ fn tags_classes_and_symbols_go_by_the_policy_for_objects() {
 
 #[test]
 fn the_wrapped_notation_is_guarded() {
-    let yaml = b"$binary: mine\nlist: [{$x: 2001-01-01T00:00:00Z}]\n";
-    let mut options = Options::new(Format::Yaml, Format::Json);
+    let at = Value::Timestamp(Timestamp { seconds: 0, nanoseconds: 0 });
+    let list = Value::from_iter([Value::from([("$x", at)])]);
+    let document = Value::from([("$binary", Value::from("mine")), ("list", list)]);
+    let packed = to_vec(&document, Format::Msgpack).unwrap();
+    let mut options = Options::new(Format::Msgpack, Format::Json);
     options.on_loss = OnLoss::Wrap;
-    let read: serde_json::Value = from_slice(yaml, &options).unwrap();
-    let converted = regauge::convert_bytes(yaml, &options).unwrap();
+    let read: serde_json::Value = from_slice(&packed, &options).unwrap();
+    assert_eq!(read["$literal"]["list"][0]["$literal"]["$x"]["$time"], "1970-01-01T00:00:00Z");
+    let converted = regauge::convert_bytes(&packed, &options).unwrap();
     assert_eq!(read, serde_json::from_slice::<serde_json::Value>(&converted).unwrap());
 }
 

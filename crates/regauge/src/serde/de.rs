@@ -60,7 +60,7 @@ impl<'de, N: Node<'de>> TreeDeserializer<N> {
 
     #[inline]
     fn array<V: Visitor<'de>>(self, elements: N::Elements, visitor: V) -> Result<V::Value> {
-        let mut access = Elements { length: elements.len(), elements, how: self.how };
+        let mut access = ElementAccess { length: elements.len(), elements, how: self.how };
         let value = visitor.visit_seq(&mut access)?;
         match access.elements.len() {
             0 => Ok(value),
@@ -70,7 +70,7 @@ impl<'de, N: Node<'de>> TreeDeserializer<N> {
 
     #[inline]
     fn map<V: Visitor<'de>>(self, members: N::Members, visitor: V) -> Result<V::Value> {
-        let mut access = Members { length: members.len(), members, at: None, how: self.how };
+        let mut access = MemberAccess { length: members.len(), members, at: None, how: self.how };
         let value = visitor.visit_map(&mut access)?;
         match access.members.len() {
             0 => Ok(value),
@@ -193,7 +193,7 @@ impl<'de, N: Node<'de>> Deserializer<'de> for TreeDeserializer<N> {
                 (Some((key, value)), 0) => {
                     visitor.visit_enum(Variant { key, value, how: self.how })
                 }
-                (_, more) => Err(several_keys(more)),
+                _ => Err(several_keys()),
             },
             Kind::Tree(value) => self.with(value).deserialize_enum(name, variants, visitor),
             Kind::Anchor(inside) => self.with(inside).deserialize_enum(name, variants, visitor),
@@ -225,18 +225,18 @@ impl<'de, N: Node<'de>> Deserializer<'de> for TreeDeserializer<N> {
 
 /// A map that should have been an enum has not one key.
 #[cold]
-pub(super) fn several_keys(_more: usize) -> Error {
+pub(super) fn several_keys() -> Error {
     Error::invalid_value(Unexpected::Map, &"a map with the variant as its only key")
 }
 
 /// The elements of an array that are still to come.
-struct Elements<I> {
+struct ElementAccess<I> {
     elements: I,
     length: usize,
     how: How,
 }
 
-impl<'de, N: Node<'de>, I: ExactSizeIterator<Item = N>> de::SeqAccess<'de> for Elements<I> {
+impl<'de, N: Node<'de>, I: ExactSizeIterator<Item = N>> de::SeqAccess<'de> for ElementAccess<I> {
     type Error = Error;
 
     #[inline]
@@ -257,7 +257,7 @@ impl<'de, N: Node<'de>, I: ExactSizeIterator<Item = N>> de::SeqAccess<'de> for E
 }
 
 /// The members of a map that are still to come.
-struct Members<I, N> {
+struct MemberAccess<I, N> {
     members: I,
     length: usize,
     /// The member whose key was the last.
@@ -265,7 +265,9 @@ struct Members<I, N> {
     how: How,
 }
 
-impl<'de, N: Node<'de>, I: ExactSizeIterator<Item = (N, N)>> de::MapAccess<'de> for Members<I, N> {
+impl<'de, N: Node<'de>, I: ExactSizeIterator<Item = (N, N)>> de::MapAccess<'de>
+    for MemberAccess<I, N>
+{
     type Error = Error;
 
     #[inline]

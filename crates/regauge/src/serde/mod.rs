@@ -62,7 +62,8 @@
 //! # Documents
 //!
 //! [`from_slice`] and [`from_reader`] read exactly one document, and [`Stream`] any number of them.
-//! With [`Documents::Join`] all of them are read as one array.
+//! With [`Documents::Join`] all of them are read as one array. What is written is a whole file, so
+//! JSON ends with a line break.
 //!
 //! A document is first read to a [`Tape`], whose memory is a small multiple of the document's. With
 //! a [`Format`] in the place of options there is no limit on [`Limits::nodes`]: the input bounds it.
@@ -226,10 +227,10 @@ pub fn to_writer_all<'o, T: Serialize>(
     let options = options.into();
     let out = Out::to_output(StreamOutput::new(write), options.limits.record_bytes);
     let mut documents = documents.into_iter();
-    let how = how_to_write(&options);
+    let form = form_of(&options);
     let mut give = |sink: &mut dyn Sink| {
         let Some(document) = documents.next() else { return Ok(false) };
-        document.serialize(Serializer::with(sink, how)).map(|()| true)
+        document.serialize(Serializer::with(sink, form)).map(|()| true)
     };
     write_events(&mut give, out, &options).map(|(summary, _)| summary)
 }
@@ -239,22 +240,22 @@ fn write_one<'a, T: Serialize + ?Sized>(
     out: Out<'a>,
     options: &Options,
 ) -> Result<(crate::convert::Summary, Out<'a>)> {
-    let how = how_to_write(options);
+    let form = form_of(options);
     let mut left = Some(v);
     let mut give = |sink: &mut dyn Sink| {
         let Some(v) = left.take() else { return Ok(false) };
-        v.serialize(Serializer::with(sink, how)).map(|()| true)
+        v.serialize(Serializer::with(sink, form)).map(|()| true)
     };
     write_events(&mut give, out, options)
 }
 
-fn how_to_write(options: &Options) -> ser::How {
+fn form_of(options: &Options) -> ser::Form {
     // A type that has integers as keys reads them from text again, so that nothing is lost.
     let text_keys = match options.to {
         Format::Json | Format::Ndjson | Format::Bson => options.on_loss == OnLoss::Refuse,
         _ => false,
     };
-    ser::How { text_keys, human_readable: options.to.is_text() }
+    ser::Form { text_keys, human_readable: options.to.is_text() }
 }
 
 /// A document that was read, and from which types may borrow their text.

@@ -100,10 +100,9 @@ impl<'de> Deserializer<'de> for Owned {
                 visitor.visit_enum(U32Deserializer::new(index as u32))
             }
             Value::Map(pairs) => match <[_; 1]>::try_from(pairs) {
-                Ok([(key, value)]) => {
-                    visitor.visit_enum(Variant { key: self.with(key), value: self.with(value) })
-                }
-                Err(pairs) => Err(several_keys(pairs.len())),
+                Ok([(key, value)]) => visitor
+                    .visit_enum(OwnedVariant { key: self.with(key), value: self.with(value) }),
+                Err(_) => Err(several_keys()),
             },
             value => self.with(value).deserialize_any(visitor),
         }
@@ -120,12 +119,12 @@ impl<'de> Deserializer<'de> for Owned {
 }
 
 /// An enum as a map of one member.
-struct Variant {
+struct OwnedVariant {
     key: Owned,
     value: Owned,
 }
 
-impl<'de> de::EnumAccess<'de> for Variant {
+impl<'de> de::EnumAccess<'de> for OwnedVariant {
     type Error = Error;
     type Variant = Owned;
 

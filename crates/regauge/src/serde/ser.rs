@@ -13,21 +13,22 @@ use crate::{Error, ErrorKind, Result, number};
 /// [`Tape`](crate::tape::Tape), a [`Shape`](crate::shape::Shape), or one of your own.
 ///
 /// ```
-/// use regauge::{Format, shape::Shape};
+/// use regauge::{serde::Serializer, tape::Tape};
 /// use serde::Serialize as _;
 ///
-/// let mut shape = Shape::new(Format::Json);
-/// vec![Some(1), None].serialize(regauge::serde::Serializer::new(&mut shape))?;
-/// assert_eq!(shape.paths()[1].path, "$[*]");
+/// let mut tape = Tape::new();
+/// [Some(1), None].serialize(Serializer::new(&mut tape))?;
+/// assert_eq!(tape.events(), 4);
+/// assert_eq!(tape.root().unwrap().to_value().to_string(), "[1,null]");
 /// # Ok::<(), regauge::Error>(())
 /// ```
 pub struct Serializer<'s, S: ?Sized> {
     sink: &'s mut S,
-    how: How,
+    form: Form,
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct How {
+pub(super) struct Form {
     /// Whether keys that are integers and truth values become text.
     pub(super) text_keys: bool,
     /// Whether types that have a form for people and one for machines are written in the former.
@@ -37,15 +38,15 @@ pub(super) struct How {
 impl<'s, S: Sink + ?Sized> Serializer<'s, S> {
     /// Writes into `sink`, which is human-readable as far as types ask for it.
     pub fn new(sink: &'s mut S) -> Serializer<'s, S> {
-        Serializer { sink, how: How { text_keys: false, human_readable: true } }
+        Serializer { sink, form: Form { text_keys: false, human_readable: true } }
     }
 
-    pub(super) fn with(sink: &'s mut S, how: How) -> Serializer<'s, S> {
-        Serializer { sink, how }
+    pub(super) fn with(sink: &'s mut S, form: Form) -> Serializer<'s, S> {
+        Serializer { sink, form }
     }
 
     fn again(&mut self) -> Serializer<'_, S> {
-        Serializer { sink: self.sink, how: self.how }
+        Serializer { sink: self.sink, form: self.form }
     }
 
     /// A map of one key, which has to be ended.
@@ -207,7 +208,7 @@ impl<'s, S: Sink + ?Sized> ser::Serializer for Serializer<'s, S> {
     }
 
     fn is_human_readable(&self) -> bool {
-        self.how.human_readable
+        self.form.human_readable
     }
 }
 
@@ -297,8 +298,8 @@ impl<S: Sink + ?Sized> ser::SerializeMap for Compound<'_, S> {
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result {
-        let Serializer { sink, how } = &mut self.inner;
-        match key.serialize(KeySerializer { sink: &mut **sink, how: *how }) {
+        let Serializer { sink, form } = &mut self.inner;
+        match key.serialize(KeySerializer { sink: &mut **sink, form: *form }) {
             Ok(()) => Ok(()),
             Err(NoKey::Failed(error)) => Err(error),
             Err(NoKey::Whole) => {
@@ -344,7 +345,7 @@ pub(super) fn value_of<T: Serialize + ?Sized>(v: &T) -> Result<Value> {
 /// Writes a key that is text, or that a format whose keys are text writes as text.
 struct KeySerializer<'s, S: ?Sized> {
     sink: &'s mut S,
-    how: How,
+    form: Form,
 }
 
 /// Why a key was not written.
@@ -386,7 +387,7 @@ impl std::fmt::Display for NoKey {
 macro_rules! integers {
     ($($method:ident $integer:ty,)*) => {$(
         fn $method(self, v: $integer) -> Result<(), NoKey> {
-            if self.how.text_keys {
+            if self.form.text_keys {
                 return Ok(self.sink.key(itoa::Buffer::new().format(v))?);
             }
             Ok(self.sink.key_value(&Value::from(v))?)
@@ -429,7 +430,7 @@ impl<S: Sink + ?Sized> ser::Serializer for KeySerializer<'_, S> {
         Ok(self.sink.key(variant)?)
     }
     fn serialize_bool(self, v: bool) -> Result<(), NoKey> {
-        if self.how.text_keys {
+        if self.form.text_keys {
             return Ok(self.sink.key(if v { "true" } else { "false" })?);
         }
         Ok(self.sink.key_value(&Value::Bool(v))?)
@@ -487,6 +488,6 @@ impl<S: Sink + ?Sized> ser::Serializer for KeySerializer<'_, S> {
     }
 
     fn is_human_readable(&self) -> bool {
-        self.how.human_readable
+        self.form.human_readable
     }
 }

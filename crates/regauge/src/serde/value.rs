@@ -10,6 +10,7 @@ use std::fmt;
 use ::serde::de::{self, Deserialize, Deserializer, VariantAccess as _, Visitor};
 use ::serde::ser::{Error as _, Impossible, Serialize, SerializeMap as _, Serializer};
 
+use crate::event::Ext;
 use crate::limits::Limits;
 use crate::value::Value;
 use crate::{Error, Result, number};
@@ -133,7 +134,7 @@ impl Serialize for Value {
                 match (number::to_i128(*negative, magnitude), number::to_u128(magnitude)) {
                     (Some(v), _) => serializer.serialize_i128(v),
                     (None, Some(v)) if !negative => serializer.serialize_u128(v),
-                    _ => serializer.serialize_newtype_struct(VALUE, &Special::new(self)),
+                    _ => serializer.serialize_newtype_struct(VALUE, &Special(self)),
                 }
             }
             Value::F32(v) => serializer.serialize_f32(*v),
@@ -151,7 +152,12 @@ impl Serialize for Value {
                 }
                 map.end()
             }
-            _ => serializer.serialize_newtype_struct(VALUE, &Special::new(self)),
+            Value::Ext(v) => match v.as_ext() {
+                // Serde has no width beside the number.
+                Ext::Int64(v) => serializer.serialize_i64(v),
+                _ => serializer.serialize_newtype_struct(VALUE, &Special(self)),
+            },
+            _ => serializer.serialize_newtype_struct(VALUE, &Special(self)),
         }
     }
 }
@@ -167,12 +173,6 @@ impl Serialize for Key<'_> {
 
 /// A value that serde's model lacks. It refuses every serializer but a [`Taker`].
 struct Special<'v>(&'v Value);
-
-impl<'v> Special<'v> {
-    fn new(value: &'v Value) -> Special<'v> {
-        Special(value)
-    }
-}
 
 impl Serialize for Special<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
