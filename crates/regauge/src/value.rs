@@ -27,6 +27,10 @@ use crate::wrap::Escape;
 use crate::{Error, Result, json};
 
 /// Any value of the event model. Displays in the wrapped notation (see [`crate::fidelity`]).
+///
+/// `Value::from` takes Rust's own types. `Vec<u8>` and `&[u8]` are bytes; there is no `From<Vec<T>>`
+/// for other elements, because it would make an array of integers out of bytes. An iterator of
+/// values collects into an array, and one of pairs into a map.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Null.

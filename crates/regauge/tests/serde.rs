@@ -573,7 +573,7 @@ fn options_apply() {
         options
     };
     let bytes = serde_bytes::ByteBuf::from(b"\xFF".to_vec());
-    let written = to_vec(&bytes, &options(Format::Json)).unwrap();
+    let written = to_vec(&bytes, options(Format::Json)).unwrap();
     assert!(written.starts_with(br#"{"$binary""#));
     let mut back = options(Format::Json);
     back.on_loss = OnLoss::Refuse;
