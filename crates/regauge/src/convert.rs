@@ -493,7 +493,7 @@ impl<'a> Visitor for ConvertFrom<'_, 'a, '_> {
 /// Opens a format's writer, and runs a reader into it. They are compiled together for the pairs that
 /// matter most; for the others the reader drives the writer through dynamic dispatch.
 struct ConvertTo<'j, 'a, 'b, P> {
-    job: &'j Job<'j>,
+    job: Job<'j>,
     reader: Reader<'a, P>,
     out: Out<'a>,
     fidelity: Fidelity,
@@ -527,7 +527,7 @@ struct Job<'o> {
 impl Job<'_> {
     /// Selects the writer.
     fn to_writer<'a, P: Parse>(
-        &self,
+        self,
         reader: Reader<'a, P>,
         out: Out<'a>,
         on_bad: &mut OnBad<'_>,

@@ -129,7 +129,7 @@ fn tables() {
     check_document("[a.b]\n[c]\n[a.d]", r#"{"a":{"b":{},"d":{}},"c":{}}"#);
     check_document(
         "[[a]]\nb=1\n[a.c]\nd=2\n[[a]]\n[[a.e]]\n[[a.e]]",
-        concat!(r#"{"a":[{"b":1,"c":{"d":2}},{"e":[{},{}]}]}"#),
+        r#"{"a":[{"b":1,"c":{"d":2}},{"e":[{},{}]}]}"#,
     );
     check_document("[a]\nb.c=1\nb.d=2\n[a.b.e]\nf=3", r#"{"a":{"b":{"c":1,"d":2,"e":{"f":3}}}}"#);
     check_document("[ a . 'b' ]\r\nc=1\r\n", r#"{"a":{"b":{"c":1}}}"#);

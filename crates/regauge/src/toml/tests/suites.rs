@@ -139,7 +139,10 @@ fn encoder() {
         let shown = String::from_utf8_lossy(&written);
         let again = from_slice(&written).unwrap_or_else(|e| panic!("{name}: {e}\n{shown}"));
         check_tagged(&name, &again, &tagged);
-        assert!(crate::matrix::same(&[value], &[again.clone()]), "{name}: {again}\n{shown}");
+        assert!(
+            crate::matrix::same(&[value], std::slice::from_ref(&again)),
+            "{name}: {again}\n{shown}"
+        );
         assert_eq!(to_vec(&again, OnLoss::Refuse).unwrap(), written, "{name}");
         count += 1;
     }

@@ -21,14 +21,14 @@ fn layout() {
     );
     check_layout(
         r#"{"a":1.0,"b":1e100,"c":-0.0,"d":{"$numberDouble":"-Infinity"}}"#,
-        concat!("a = 1.0\nb = 1e+100\nc = -0.0\nd = -inf\n"),
+        "a = 1.0\nb = 1e+100\nc = -0.0\nd = -inf\n",
     );
     check_layout(r#"{"a":[],"b":{},"c":[1,[2]]}"#, "a = []\nb = {}\nc = [1, [2]]\n");
     check_layout(r#"{"a":{"b":{"c":1},"d":{"e":{}}}}"#, "[a.b]\nc = 1\n\n[a.d.e]\n");
     check_layout(r#"{"a":{"x":1,"b":{"c":1}}}"#, "[a]\nx = 1\n\n[a.b]\nc = 1\n");
     check_layout(
         r#"{"a":[{"x":1,"b":{"c":1}},{}],"d":{}}"#,
-        concat!("[[a]]\nx = 1\n\n[a.b]\nc = 1\n\n[[a]]\n\n[d]\n"),
+        "[[a]]\nx = 1\n\n[a.b]\nc = 1\n\n[[a]]\n\n[d]\n",
     );
     check_layout(r#"{"a":[{"b":[{"c":1}]}]}"#, "[[a]]\n\n[[a.b]]\nc = 1\n");
     check_layout(r#"{"a":[{"b":1},2]}"#, "a = [{ b = 1 }, 2]\n");
@@ -39,7 +39,7 @@ fn layout() {
 fn order_is_kept() {
     check_layout(
         r#"{"a":{"b":1,"c":{}},"d":2,"e":{"f":3}}"#,
-        concat!("a = { b = 1, c = {} }\nd = 2\n\n[e]\nf = 3\n"),
+        "a = { b = 1, c = {} }\nd = 2\n\n[e]\nf = 3\n",
     );
     check_layout(r#"{"a":{"b":{"c":1},"d":1}}"#, "[a]\nb = { c = 1 }\nd = 1\n");
 }
