@@ -53,7 +53,7 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
             ]);
         }
         if rows.len() > SHOWN {
-            let more = format!("{} more, more expensive", rows.len() - SHOWN);
+            let more = format!("{} others cost more", rows.len() - SHOWN);
             table.add_row([runtime.name().to_owned(), more]);
         }
     }
