@@ -384,6 +384,6 @@ mod tests {
         let mut bytes = Vec::new();
         let error = source.again().unwrap().read_to_end(&mut bytes).unwrap_err();
         let text = error.to_string();
-        assert!(text.starts_with("byte 4: found the end of a file that was longer"), "{text}");
+        assert!(text.starts_with("byte 4: found the end of a file that has shrunk"), "{text}");
     }
 }

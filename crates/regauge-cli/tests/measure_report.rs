@@ -28,7 +28,7 @@ fn a_report_goes_to_a_folder_that_may_be_replaced() {
     let refused = folder.run("report results.json --out out --force").status(2);
     assert_eq!(
         refused.stderr,
-        "regauge: out holds mine.txt, which is no part of a report, so it is not replaced; name \
+        "regauge: out contains mine.txt, which is not part of a report, so it is not replaced; name \
          another folder\n"
     );
     assert_eq!(folder.text("out/mine.txt"), "mine");
@@ -64,7 +64,7 @@ fn what_is_no_result_of_a_measurement_is_refused() {
     assert_eq!(said("report none.json --out out", 2), "regauge: none.json: no such file\n");
     assert_eq!(
         said("report other.json --out file", 2),
-        "regauge: file is there and no folder; name another one\n"
+        "regauge: file exists and is not a folder; name another one\n"
     );
     assert!(!folder.path("out").exists(), "nothing was made");
 }

@@ -81,7 +81,7 @@ fn ctrl_c_keeps_what_was_measured() {
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{errors}");
-    assert!(errors.contains("what was measured is kept"), "{errors}");
+    assert!(errors.contains("results so far are kept"), "{errors}");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("Interrupted: "), "{text}");
     assert_eq!(json(&folder, "a.out")["interrupted"], true);

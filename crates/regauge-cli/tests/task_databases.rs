@@ -238,7 +238,7 @@ fn urls_that_cannot_be_are_refused_before_anything_is_measured() {
     let folder = Folder::new();
     folder.write("a.json", "[1]");
     for (arguments, expected) in [
-        ("--task object-store --db sqlite:a.db", "expected the URL of a server"),
+        ("--task object-store --db sqlite:a.db", "expected a server URL"),
         (
             "--task object-store --db oracle://user:secret@host/x",
             "begins with \"oracle\", expected",

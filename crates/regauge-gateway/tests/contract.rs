@@ -75,7 +75,7 @@ async fn what_is_not_spoken_is_told_with_what_is() {
     server.send(&put("application/json", b"{}")).await.status(201);
     let get = Request::new("GET", "/v1/objects/k", &token).with("accept", "text/html, image/*");
     let refused = server.send(&get).await.status(406);
-    assert_eq!(refused.json()["expected"].as_array().unwrap().len(), 10);
+    assert_eq!(refused.json()["expected"].as_array().unwrap().len(), 11);
 
     // JSON has no bytes, and nothing is lost silently.
     server.send(&put(MSGPACK, b"\x81\xA1b\xC4\x02\x00\xFF")).await.status(204);

@@ -206,7 +206,7 @@ async fn what_another_process_changes_is_taken_over() {
     // The way the command line does it.
     let home = Home::open(&folder.path().join("data")).unwrap();
     let error = home.lock().err().unwrap().to_string();
-    assert!(error.contains("ask it over HTTP (/v1/admin), or stop it first"), "{error}");
+    assert!(error.contains("use its HTTP API (/v1/admin), or stop it first"), "{error}");
     home.registry.set_state(&tenant.id, State::Suspended).unwrap();
     let begun = Instant::now();
     while server.send(&get).await.status != 403 {

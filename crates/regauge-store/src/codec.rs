@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(
             refused("xml"),
             "found format \"xml\", expected one of json, yaml, msgpack, bson, cbor, marshal, \
-             pickle, marc, marcxml, marc-json"
+             pickle, marc, marcxml, marc-json, toml"
         );
         assert!(refused("ndjson").starts_with("a value is one document"));
     }

@@ -319,7 +319,7 @@ mod tests {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
         let error = ServerKey::load_or_make(&path).err().unwrap().to_string();
         assert!(
-            error.ends_with("has mode 640, so that others can read it; chmod 600 it"),
+            error.ends_with("has mode 640, so others can read it; run chmod 600 on it"),
             "{error}"
         );
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
