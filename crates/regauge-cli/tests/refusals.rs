@@ -68,7 +68,7 @@ fn wrong_usage_is_status_2() {
     // Messages that come from the argument parser.
     for (arguments, part) in [
         ("convert in.json", "<OUT>"),
-        ("convert in.json out.json --from toml", "unknown format `toml`"),
+        ("convert in.json out.json --from ini", "unknown format `ini`"),
         ("convert in.json out.json --limit width=3", "unknown limit `width`"),
         ("convert in.json out.json --jobs 0", "from 1 to 256"),
         ("convert in.json out.json --bad -", "expected stop, skip or the name of a file"),

@@ -244,7 +244,7 @@ fn urls_that_cannot_be_are_refused_before_anything_is_measured() {
             "begins with \"oracle\", expected",
         ),
         ("--task tenancy --db mysql://a/b --db mysql://user:secret@c/d", "found two of MySQL"),
-        ("a.json --db mysql://user:secret@host/d", "--db is for a --task"),
+        ("a.json --db mysql://user:secret@host/d", "--db needs a --task"),
     ] {
         let ran = folder.run(&format!("measure {arguments}")).status(2);
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);
