@@ -33,7 +33,12 @@ fuzz_target!(|data: &[u8]| {
 });
 
 /// What the crate reads and we do not.
-const LAXER: [&str; 2] = ["within the range of a double", "one from -2^63 to 2^63-1"];
+const LAXER: [&str; 3] = [
+    "within the range of a double",
+    "one from -2^63 to 2^63-1",
+    // In braces, a line may end between entries, not around a key's `=` (`keyval-sep`).
+    "expected a key and its value on one line",
+];
 
 /// What we read and the crate does not.
 const STRICTER: [&str; 1] = ["recursion"];

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regauge::convert::DuplicateKeys;
-use regauge::options::{Language, OPTIONS, Opt, Row, Setting, Side, Takes};
+use regauge::options::{self, Language, OPTIONS, Opt, Row, Setting, Side, Takes};
 use regauge::{Format, OnLoss, Options};
 
 use crate::build::Hooks;
@@ -219,10 +219,12 @@ impl<'py> Given<'py> {
 
     /// Sets the options of the table that have this name: in a conversion `indent` is JSON's and YAML's.
     fn set_option(&mut self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        let of_name = |row: &&Row| row.name(Language::Python) == Some(name);
-        let rows = OPTIONS.iter().filter(of_name).filter(|row| self.keywords.takes_row(row));
+        let formats = [self.options.from, self.options.to];
         let mut is_known = false;
-        for row in rows {
+        for row in options::named(Language::Python, name, formats) {
+            if !self.keywords.takes_row(row) {
+                continue;
+            }
             is_known = true;
             let word: String;
             let to = match row.takes {

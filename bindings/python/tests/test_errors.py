@@ -138,7 +138,7 @@ def test_default():
         pass
 
     assert regauge.json.dumps([Other()], default=lambda _: "other") == b'["other"]'
-    with pytest.raises(regauge.LimitError, match="asked `default` 64 times"):
+    with pytest.raises(regauge.LimitError, match="returned unknown objects 64 times"):
         regauge.json.dumps(Other(), default=lambda _: Other())
     with pytest.raises(ZeroDivisionError):
         regauge.json.dumps(Other(), default=lambda _: 1 // 0)

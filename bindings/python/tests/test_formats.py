@@ -376,7 +376,7 @@ def test_marshal_of_plain_data_and_of_what_is_shared():
         with pytest.raises(regauge.DecodeError) as raised:
             loads(b"\x04\x08[\x07" + text + b"x")
         assert raised.value.offset == 13
-        with pytest.raises(regauge.DecodeError, match="behind the value"):
+        with pytest.raises(regauge.DecodeError, match="after the value"):
             loads(b"\x04\x08[\x06" + text + b"0")
     seen = []
     shared = b"\x04\x08[\x07{\x06" + text + b"i\x06@\x06"

@@ -245,6 +245,18 @@ pub const OPTIONS: [Row; 37] = [
     row(Opt::PickleStrings, "pickle.strings", ["pickle-strings", "strings", "strings"], Words(&["ascii", "utf8", "latin1", "bytes"]), Read, &[Pickle]),
 ];
 
+/// Returns the options that a name stands for in a language: those of the formats at hand, or all of
+/// that name if it is none of theirs. In a conversion from JSON to YAML, `indent` is two options.
+pub fn named(language: Language, name: &str, formats: [Format; 2]) -> Vec<&'static Row> {
+    let is_here = |row: &&Row| formats.iter().any(|format| row.is_for(*format));
+    let mut rows: Vec<&Row> =
+        OPTIONS.iter().filter(|row| row.name(language) == Some(name)).collect();
+    if rows.iter().any(is_here) {
+        rows.retain(is_here);
+    }
+    rows
+}
+
 /// Returns the module of a format in a binding, `regauge.json` or `Regauge::JSON`; `None` if no
 /// hint needs it.
 pub fn module(language: Language, format: Format) -> Option<&'static str> {

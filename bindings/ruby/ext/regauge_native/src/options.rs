@@ -1,6 +1,6 @@
 //! Keyword arguments.
 
-use regauge::options::{Language, OPTIONS, Opt, Row, Setting, Takes};
+use regauge::options::{self, Language, Opt, Setting, Takes};
 use regauge::{Format, Limits, OnLoss, Options, yaml};
 
 use crate::ruby::{self, Raise, VALUE};
@@ -124,16 +124,9 @@ impl Settings {
 
     /// Sets the options of the table that have this name, those of the formats at hand first.
     fn set_option(&mut self, name: &str, value: VALUE, truth: bool) -> Result<(), Raise> {
-        let of_name = |row: &&Row| row.name(Language::Ruby) == Some(name);
-        let (from, to) = (self.core.from, self.core.to);
-        let is_here = |row: &&Row| row.is_for(from) || row.is_for(to);
-        let named: Vec<&Row> = OPTIONS.iter().filter(of_name).collect();
-        let mut rows: Vec<&Row> = named.iter().copied().filter(is_here).collect();
-        if named.is_empty() {
-            return Err(ruby::argument_error(&format!("unknown keyword: :{name}")));
-        }
+        let rows = options::named(Language::Ruby, name, [self.core.from, self.core.to]);
         if rows.is_empty() {
-            rows = named;
+            return Err(ruby::argument_error(&format!("unknown keyword: :{name}")));
         }
         for row in rows {
             let given = word(value).unwrap_or_default();
