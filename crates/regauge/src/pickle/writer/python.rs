@@ -535,11 +535,9 @@ impl Writer<'_> {
                 self.global(&module, &name)?;
                 self.call_with_text(v)?;
             }
-            Held::Global(name) => match v.split_once(':') {
-                Some((module, qualified)) if format!("{module}.{qualified}") == name => {
-                    self.global(module, qualified)?;
-                }
-                _ => return Err(misplaced(&format!("the name {v:?}"), "global")),
+            Held::Global(name) => match module_and_name(v, &name) {
+                Some((module, qualified)) => self.global(module, qualified)?,
+                None => return Err(misplaced(&format!("the name {v:?}"), "global")),
             },
             _ => self.write_text(v.as_bytes())?,
         }
@@ -561,4 +559,12 @@ impl Writer<'_> {
         }
         self.end_value()
     }
+}
+
+/// Splits `module:name` where `dotted` says `module.name`: a colon may occur in both parts.
+fn module_and_name<'t>(text: &'t str, dotted: &str) -> Option<(&'t str, &'t str)> {
+    let at = text.bytes().zip(dotted.bytes()).position(|(one, other)| one != other)?;
+    let (module, rest) = text.split_at_checked(at)?;
+    let name = rest.strip_prefix(':')?;
+    (dotted.get(at..)?.strip_prefix('.')? == name).then_some((module, name))
 }
