@@ -18,6 +18,10 @@ use crate::{Error, ErrorKind, Result};
 /// enough to stay in the second-level cache together with the output.
 pub const WINDOW_BYTES: usize = 256 << 10;
 
+/// Smaller windows double when they are full. The system's allocator extends memory of this size without
+/// copying it.
+const LARGE_WINDOW_BYTES: usize = 4 << 20;
+
 /// How a call to [`Parse::parse`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -249,11 +253,10 @@ impl<'a, P: Parse> Reader<'a, P> {
                 .in_format(self.parser.format())
                 .at(place));
             }
-            // The system zeroes pages when they are first touched: `resize` would touch all of
-            // them.
-            let mut wider = vec![0; (buffer.len() * 2).max(WINDOW_BYTES)];
-            wider[..*filled].copy_from_slice(&buffer[..*filled]);
-            *buffer = wider;
+            // Large windows grow by a quarter in place, so that a token never takes memory twice.
+            let more =
+                if buffer.len() < LARGE_WINDOW_BYTES { buffer.len() } else { buffer.len() / 4 };
+            buffer.resize((buffer.len() + more).max(WINDOW_BYTES), 0);
         }
         let got = loop {
             match read.read(&mut buffer[*filled..]) {

@@ -215,9 +215,14 @@ pub(super) fn unescape(
 ) -> Result<usize, (Fault, usize)> {
     let Scratch { bytes: text, surrogates } = scratch;
     text.clear();
-    text.extend_from_slice(&bytes[start..at]);
     *surrogates = false;
-    let found = unescape_into(bytes, at, text, surrogates);
+    let found = if at < bytes.len() {
+        text.extend_from_slice(&bytes[start..at]);
+        unescape_into(bytes, at, text, surrogates)
+    } else {
+        // A copy of a string without an end is of no use.
+        Err((Fault::Cut, at))
+    };
     let end = match found {
         Ok(end) | Err((_, end)) => end,
     };
