@@ -238,7 +238,8 @@ impl<'a, P: Parse> Reader<'a, P> {
         self.start = self.start.saturating_sub(keep);
         self.base += keep as u64;
         // Little room is left: one token (or one kept record) takes up nearly the whole window.
-        if buffer.len() - *filled < *filled / 4 || buffer.is_empty() {
+        let little = if *filled < LARGE_WINDOW_BYTES { *filled / 4 } else { *filled / 16 };
+        if buffer.len() - *filled < little || buffer.is_empty() {
             let (bound, limit) = match self.keep_record {
                 true => (limits.record_bytes, Limit::RecordBytes),
                 false => (limits.token_bytes, Limit::TokenBytes),
@@ -253,9 +254,9 @@ impl<'a, P: Parse> Reader<'a, P> {
                 .in_format(self.parser.format())
                 .at(place));
             }
-            // Large windows grow by a quarter in place, so that a token never takes memory twice.
+            // Large windows grow by an eighth in place, so that a token never takes memory twice.
             let more =
-                if buffer.len() < LARGE_WINDOW_BYTES { buffer.len() } else { buffer.len() / 4 };
+                if buffer.len() < LARGE_WINDOW_BYTES { buffer.len() } else { buffer.len() / 8 };
             buffer.resize((buffer.len() + more).max(WINDOW_BYTES), 0);
         }
         let got = loop {

@@ -216,12 +216,16 @@ pub(super) fn unescape(
     let Scratch { bytes: text, surrogates } = scratch;
     text.clear();
     *surrogates = false;
-    let found = if at < bytes.len() {
+    let found = if at - start <= LARGE {
         text.extend_from_slice(&bytes[start..at]);
-        unescape_into(bytes, at, text, surrogates)
+        unescape_into(bytes, at, text, surrogates, LARGE)
     } else {
-        // A copy of a string without an end is of no use.
-        Err((Fault::Cut, at))
+        Ok(Stop::Long(at))
+    };
+    let found = match found {
+        Ok(Stop::Quote(end)) => Ok(end),
+        Ok(Stop::Long(from)) => unescape_long(bytes, (start, at, from), text, surrogates),
+        Err(fault) => Err(fault),
     };
     let end = match found {
         Ok(end) | Err((_, end)) => end,
@@ -242,16 +246,55 @@ pub(super) fn unescape(
     found.map(|end| end + 1)
 }
 
-/// Returns the index of the closing quote.
+/// A string that is longer is read to its end before it is copied: a copy of one that is broken, or has no
+/// end yet, is of no use.
+const LARGE: usize = 1 << 20;
+
+/// Decodes a long string that begins at `start`, has its first escape at `at`, and is known to be right
+/// up to `from`. Returns the index of the closing quote.
+#[cold]
+fn unescape_long(
+    bytes: &[u8],
+    (start, at, mut from): (usize, usize, usize),
+    scratch: &mut Vec<u8>,
+    surrogates: &mut bool,
+) -> Result<usize, (Fault, usize)> {
+    let end = loop {
+        scratch.clear();
+        match unescape_into(bytes, from, scratch, surrogates, LARGE)? {
+            Stop::Long(next) => from = next,
+            Stop::Quote(end) => break end,
+        }
+    };
+    scratch.clear();
+    scratch.extend_from_slice(&bytes[start..at]);
+    unescape_into(bytes, at, scratch, surrogates, usize::MAX)?;
+    Ok(end)
+}
+
+/// Where decoding stopped.
+enum Stop {
+    /// The index of the closing quote.
+    Quote(usize),
+    /// The index to continue from.
+    Long(usize),
+}
+
+/// Decodes up to the closing quote, or until the scratch buffer has more than `most` bytes.
 fn unescape_into(
     bytes: &[u8],
     mut at: usize,
     scratch: &mut Vec<u8>,
     surrogates: &mut bool,
-) -> Result<usize, (Fault, usize)> {
+    most: usize,
+) -> Result<Stop, (Fault, usize)> {
     loop {
+        if scratch.len() > most {
+            return Ok(Stop::Long(at));
+        }
         // The plain run: copied sixteen bytes at a time, then cut to the bytes that belong to it.
-        while let Some(run) = sixteen(bytes, at) {
+        let piece = &bytes[..bytes.len().min(at + LARGE)];
+        while let Some(run) = sixteen(piece, at) {
             scratch.extend_from_slice(run);
             let stops = Block::load(run).string_stops();
             if stops != 0 {
@@ -264,7 +307,7 @@ fn unescape_into(
         }
         let byte = match bytes.get(at) {
             None => return Err((Fault::Cut, at)),
-            Some(b'"') => return Ok(at),
+            Some(b'"') => return Ok(Stop::Quote(at)),
             Some(0..0x20) => return Err((Fault::Control, at)),
             Some(b'\\') => match bytes.get(at + 1) {
                 None => return Err((Fault::Cut, bytes.len())),

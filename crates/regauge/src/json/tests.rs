@@ -605,3 +605,26 @@ fn refusals() {
     }
     refuse(b"\xEF\xBB\xBF\xEF\xBB\xBF1", 3, "found `\\u{feff}` (U+FEFF), expected a value");
 }
+
+#[test]
+fn long_strings_are_read_to_their_end_before_they_are_copied() {
+    // Escapes and pairs at every place around the bounds, and none at all.
+    for (pattern, value) in [(r"x\n\u00e9\ud834\udd1e", "x\n\u{E9}\u{1D11E}"), ("xyz", "xyz")] {
+        let text = format!("\"\\t{}", pattern.repeat(200_000));
+        let value = format!("\t{}", value.repeat(200_000));
+        let whole = format!("{text}\"");
+        for reader in [
+            Reader::from_slice(Parser::default(), whole.as_bytes()),
+            Reader::from_read(Parser::default(), whole.as_bytes()),
+        ] {
+            let (events, error) = run(reader);
+            assert_eq!(error, None);
+            assert!(events == [format!("{value:?}"), "document".to_owned()]);
+        }
+        for (broken, at) in [(format!("{text}\\q\""), text.len()), (text.clone(), text.len())] {
+            let mut reader = Reader::from_slice(Parser::default(), broken.as_bytes());
+            let error = reader.next(&mut Events::default()).unwrap_err();
+            assert_eq!(error.offset(), Some(at as u64));
+        }
+    }
+}

@@ -7,6 +7,10 @@ use super::machine::{END, Run, Step};
 use super::simd::{Block, sixteen};
 use crate::Error;
 
+/// A scalar that is longer is read once to its end before its text is copied, so that one that is broken
+/// takes no memory but the window's.
+const LARGE: usize = 1 << 20;
+
 /// A quoted scalar.
 pub(super) struct Quoted {
     /// The index after the closing quote.
@@ -39,7 +43,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             let borrowed = Some((start + 1, stop));
             return Ok(Quoted { end: stop + 1, lines: false, borrowed });
         }
-        let (end, lines) = self.quoted_on(start, stop, quote, least)?;
+        let (end, lines) = self.quoted_on(start, stop, quote, least, true)?;
         self.check_length(start, end)?;
         Ok(Quoted { end, lines, borrowed: None })
     }
@@ -69,7 +73,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
     }
 
     /// Decodes the scalar from `start` on, plain up to `at`, into the scratch buffer: returns the
-    /// index after its closing quote, and whether it has several lines.
+    /// index after its closing quote, and whether it has several lines. Without `keep`, the text is
+    /// not needed.
     #[inline(never)]
     fn quoted_on(
         &mut self,
@@ -77,14 +82,29 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         mut at: usize,
         quote: u8,
         least: i32,
+        keep: bool,
     ) -> Step<(usize, bool)> {
+        let mut is_whole = !keep;
         let mut scratch = std::mem::take(&mut self.m.scratch);
         scratch.clear();
-        scratch.push_str(&self.text[start + 1..at]);
+        let mut from = start + 1;
         let mut lines = false;
         // Whitespace before a line break is dropped, except escaped whitespace, which ends here.
         let mut kept = 0;
         let end = loop {
+            if !is_whole && at - start > LARGE {
+                if let Err(stop) = self.quoted_on(start, at, quote, least, false) {
+                    break Err(stop);
+                }
+                is_whole = true;
+            }
+            match keep {
+                true => scratch.push_str(&self.text[from..at]),
+                false => {
+                    scratch.clear();
+                    kept = 0;
+                }
+            }
             let byte = match self.peek(at) {
                 Ok(byte) => byte,
                 Err(stop) => break Err(stop),
@@ -130,17 +150,14 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                 0..0x20 => Err(fault::unprintable(char::from(byte)).at(at as u64).into()),
                 _ => Ok(at),
             };
-            let from = match next {
+            from = match next {
                 Ok(from) => from,
                 Err(stop) => break Err(stop),
             };
-            match self.quoted_run(from, quote) {
-                Ok(stop) => {
-                    scratch.push_str(&self.text[from..stop]);
-                    at = stop;
-                }
+            at = match self.quoted_run(from, quote) {
+                Ok(stop) => stop,
                 Err(stop) => break Err(stop),
-            }
+            };
         };
         self.m.scratch = scratch;
         Ok((end?, lines))

@@ -372,3 +372,16 @@ fn what_is_written_reads_the_same_in_yaml_1_1() {
         }
     }
 }
+
+#[test]
+fn long_quoted_scalars_are_read_to_their_end_before_they_are_copied() {
+    let text = "a\\tb\\u00E9 \n  c\\\n  d".repeat(100_000);
+    let value = "a\tb\u{E9} cd".repeat(100_000);
+    let got = read_as(Schema::Core, &format!("x: \"{text}\"\n")).unwrap();
+    let wanted = serde_json::json!({ "x": value }).to_string();
+    assert!(got == wanted);
+    let error = fails(&format!("x: \"{text}\\q\"\n"));
+    assert_eq!(error.offset(), Some(4 + text.len() as u64));
+    let error = fails(&format!("x: \"{text}"));
+    assert_eq!(error.offset(), Some(4 + text.len() as u64));
+}

@@ -542,7 +542,7 @@ impl Parse for Parser {
                 continue;
             }
             let place = *pos as u64;
-            let taken = token(rest, last).and_then(|found| match found {
+            let taken = token(rest, last, self.place.holds_text()).and_then(|found| match found {
                 None => Ok(None),
                 Some((token, length)) => {
                     // An error's offset counts from the inside of the token.

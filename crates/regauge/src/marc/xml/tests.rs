@@ -482,3 +482,24 @@ fn cut_at_every_byte() {
         assert_eq!(got.len(), whole + usize::from(cut > 0), "{cut}: {got:?}");
     }
 }
+
+#[test]
+fn long_text_is_cut_between_characters_references_and_line_ends() {
+    let pattern = "a&amp;b\r\nc]]d\u{20AC}&#x1D11E;e\u{E9}\rf";
+    let value = "a&b\nc]]d\u{20AC}\u{1D11E}e\u{E9}\nf";
+    let (text, expected) = (pattern.repeat(6_000), value.repeat(6_000));
+    for shift in 0..pattern.len() {
+        let before = "x".repeat(shift);
+        let xml = format!(
+            "<record>{LEADER}<controlfield tag=\"001\">{before}{text}</controlfield></record>"
+        );
+        let expected = format!("001={before}{expected}");
+        for reader in [
+            Reader::from_slice(Parser::default(), xml.as_bytes()),
+            Reader::from_read(Parser::default(), xml.as_bytes()),
+        ] {
+            let got = read_all(reader, OnLoss::Refuse);
+            assert!(got.lines == [expected.as_str()], "shifted by {shift}");
+        }
+    }
+}

@@ -22,15 +22,25 @@ pub(super) enum Token<'x> {
     Nothing,
 }
 
+/// Longer text is returned in pieces if it is added to what came before.
+pub(super) const TEXT_PIECE: usize = 64 << 10;
+
 /// Returns the token at the start of `bytes`, which must not be empty, and its length; `None` if it
-/// is cut off. With `last`, nothing follows.
+/// is cut off. With `last`, nothing follows. With `pieces`, long text is returned in pieces.
 ///
 /// # Errors
 /// For invalid markup, with an offset from the start of `bytes`.
 #[inline]
-pub(super) fn token(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize)>> {
+pub(super) fn token(bytes: &[u8], last: bool, pieces: bool) -> Result<Option<(Token<'_>, usize)>> {
     if bytes[0] != b'<' {
-        return match memchr::memchr(b'<', bytes) {
+        let end = memchr::memchr(b'<', bytes);
+        if pieces
+            && end.unwrap_or(bytes.len()) > TEXT_PIECE
+            && let Some(cut) = text_cut(&bytes[..TEXT_PIECE])
+        {
+            return Ok(Some((Token::Text(&bytes[..cut]), cut)));
+        }
+        return match end {
             Some(end) => Ok(Some((Token::Text(&bytes[..end]), end))),
             None if last => Ok(Some((Token::Text(bytes), bytes.len()))),
             None => Ok(None),
@@ -49,6 +59,27 @@ pub(super) fn token(bytes: &[u8], last: bool) -> Result<Option<(Token<'_>, usize
         Some(_) => start(bytes, last),
         None => cut(bytes, last, "a tag"),
     }
+}
+
+/// Returns where `text`, which goes on, may be cut: not inside a character, a reference, a line end
+/// or `]]>`.
+#[cold]
+fn text_cut(text: &[u8]) -> Option<usize> {
+    // No reference is longer.
+    let tail = text.len().checked_sub(16)?;
+    let mut cut = memchr::memrchr(b'&', &text[tail..]).map_or(text.len(), |at| tail + at);
+    while cut > 0 {
+        let splits = match (text[cut - 1], text.get(cut)) {
+            (b']' | b'\r', _) => true,
+            (_, Some(next)) => next & 0xC0 == 0x80,
+            (before, None) => before >= 0x80,
+        };
+        if !splits {
+            break;
+        }
+        cut -= 1;
+    }
+    (cut > 0).then_some(cut)
 }
 
 /// Reads a start tag, which ends at the first `>` outside quotes.
