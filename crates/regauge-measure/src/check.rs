@@ -18,7 +18,7 @@ use crate::process::{Launch, Process, Trouble};
 use crate::protocol::{Checked, Command, Counted, Hello, Op, Sampled};
 use crate::reference::{self, Bytes, References, Shape, Values};
 use crate::report::{Example, Loss, Memory};
-use crate::sampler::Live;
+use crate::sampler::{Live, warm};
 
 /// The result of trying a contender.
 #[derive(Debug)]
@@ -52,6 +52,8 @@ pub(crate) struct Compared {
     /// From its start to its first word, with other checks at the same time.
     pub start: Duration,
     pub checked: Checked,
+    /// The short fixed piece of work before and after it, in nanoseconds.
+    pub probes_ns: [f64; 2],
     pub output_bytes: u64,
     pub output_gzip_bytes: u64,
     pub losses: Vec<Loss>,
@@ -64,6 +66,8 @@ pub(crate) struct Compared {
     /// The first decoding of its process.
     pub first_decode_ns: f64,
     pub memory: Option<Memory>,
+    /// Samples that it gave beside other checks, if it was to.
+    pub first: Option<FirstLap>,
     /// The process, if it is to give samples.
     pub live: Option<Live>,
 }
@@ -80,6 +84,28 @@ pub(crate) struct Terms<'t> {
     pub goes_on: bool,
     /// If so, how long it may decode, and encode, to be compiled.
     pub compile: Duration,
+    /// How long a sample is, if some are to be taken at once.
+    pub sample_min: Option<Duration>,
+    /// The short fixed piece of work.
+    pub probe: fn() -> Duration,
+}
+
+/// Samples that a contender gave in its check.
+#[derive(Debug)]
+pub(crate) struct FirstLap {
+    pub decode: FirstSamples,
+    pub encode: FirstSamples,
+    pub took: Duration,
+}
+
+/// Samples of one kind of work.
+#[derive(Debug, Default)]
+pub(crate) struct FirstSamples {
+    pub iterations: u64,
+    /// Each with the probes before and after.
+    pub taken: Vec<(Sampled, [f64; 2])>,
+    pub warm_up_samples: u64,
+    pub warm_up_ns: f64,
 }
 
 /// Reference bytes that a contender is told to load.
@@ -174,12 +200,15 @@ fn try_check(
     let load = load_for(contender, launch, references, terms.folder, patience())?;
     let spans = load.spans.as_deref();
     process.ask::<Counted>(&Command::Load { path: &load.path, spans }, patience())?;
-    let first = Command::Sample { op: Op::Decode, iterations: 1, gc: false };
-    let first: Sampled = process.ask(&first, patience())?;
+    let command = Command::Sample { op: Op::Decode, iterations: 1, gc: false };
+    let first_decode: Sampled = process.ask(&command, patience())?;
     let decode_peak = peak(&process);
     let out = folder.join("output");
     let lines = spans.is_some() && matches!(contender.wire, Wire::Json | Wire::MarcJson);
+    let probe = || (terms.probe)().as_nanos() as f64;
+    let before = probe();
     let checked: Checked = process.ask(&Command::Check { out: &out, lines }, patience())?;
+    let probes_ns = [before, probe()];
     let memory = idle
         .zip(decode_peak)
         .zip(peak(&process))
@@ -225,16 +254,22 @@ fn try_check(
     if contender.writes_yaml_11 && !same && wrong.is_empty() {
         losses.extend(read_otherwise(original, &readable, marc));
     }
-    let live = if terms.goes_on && wrong.is_empty() {
-        compile(&mut process, terms.compile, patience()).is_ok().then(|| Live::new(process))
+    let (mut first, mut live) = (None, None);
+    if wrong.is_empty() && (terms.goes_on || terms.sample_min.is_some()) {
+        let mut is_alive = compile(&mut process, terms.compile, patience()).is_ok();
+        if let Some(sample_min) = terms.sample_min.filter(|_| is_alive) {
+            first = first_lap(&mut process, &load, sample_min, &probe, patience()).ok();
+            is_alive = first.is_some();
+        }
+        live = (is_alive && terms.goes_on).then(|| Live::new(process));
     } else {
         process.stop();
-        None
-    };
+    }
     Ok(Compared {
         hello,
         start,
         checked,
+        probes_ns,
         output_bytes,
         output_gzip_bytes,
         losses,
@@ -242,8 +277,9 @@ fn try_check(
         wrong_documents,
         own_reference,
         load,
-        first_decode_ns: first.ns as f64,
+        first_decode_ns: first_decode.ns as f64,
         memory,
+        first,
         live,
     })
 }
@@ -271,6 +307,64 @@ fn compile(process: &mut Process, each: Duration, patience: Duration) -> Result<
         }
     }
     Ok(())
+}
+
+/// Samples of a first lap, and of one whose passes are longer than a sample by far.
+const FIRST_SAMPLES: usize = 3;
+const FEW_SAMPLES: usize = 1;
+const LONG: u32 = 10;
+
+/// Takes a first lap of samples.
+fn first_lap(
+    process: &mut Process,
+    load: &Load,
+    sample_min: Duration,
+    probe: &dyn Fn() -> f64,
+    patience: Duration,
+) -> Result<FirstLap, Trouble> {
+    let began = Instant::now();
+    // Nothing may be kept while decoding is timed.
+    let reload = Command::Load { path: &load.path, spans: load.spans.as_deref() };
+    process.ask::<Counted>(&reload, patience)?;
+    let decode = first_samples(process, Op::Decode, sample_min, probe, patience)?;
+    process.ask::<Counted>(&Command::Hold, patience)?;
+    let encode = first_samples(process, Op::Encode, sample_min, probe, patience)?;
+    Ok(FirstLap { decode, encode, took: began.elapsed() })
+}
+
+fn first_samples(
+    process: &mut Process,
+    op: Op,
+    sample_min: Duration,
+    probe: &dyn Fn() -> f64,
+    patience: Duration,
+) -> Result<FirstSamples, Trouble> {
+    let mut ask = |iterations: u64| -> Result<Sampled, Trouble> {
+        process.ask(&Command::Sample { op, iterations, gc: false }, patience)
+    };
+    let mut samples = FirstSamples { iterations: 1, ..FirstSamples::default() };
+    let mut last = ask(1)?;
+    loop {
+        samples.warm_up_samples += 1;
+        samples.warm_up_ns += last.ns as f64;
+        let pass_ns = last.ns as f64 / samples.iterations as f64;
+        let wanted = warm::iterations(pass_ns, sample_min);
+        let is_found = wanted <= samples.iterations * 2;
+        samples.iterations = wanted.clamp(1, samples.iterations * 20);
+        if is_found {
+            break;
+        }
+        last = ask(samples.iterations)?;
+    }
+    let is_long = last.ns > (sample_min * LONG).as_nanos() as u64;
+    let mut before = probe();
+    for _ in 0..if is_long { FEW_SAMPLES } else { FIRST_SAMPLES } {
+        let sampled = ask(samples.iterations)?;
+        let after = probe();
+        samples.taken.push((sampled, [before, after]));
+        before = after;
+    }
+    Ok(samples)
 }
 
 /// Returns a difference as reports show it.

@@ -89,6 +89,8 @@ impl Finals<'_> {
             folder: &own,
             goes_on: false,
             compile: Duration::ZERO,
+            sample_min: None,
+            probe: self.check.options.probe,
         };
         let (contender, launch) = (&self.check.contenders[index], &self.check.launches[index]);
         let gzip = |name: &str| gzip_of(self.gzip, name);

@@ -54,7 +54,7 @@ pub use machine::Machine;
 pub use native::{program, serve as serve_native};
 pub use options::{Options, Progress, Quiet, Stage};
 pub use process::end_all;
-pub use reference::{InputFile, files_in, name_in, note_of_unknown};
+pub use reference::{InputFile, PartSize, files_in, name_in, note_of_unknown};
 pub use report::Report;
 pub use run::run;
 pub use runtime::Runtime;

@@ -11,7 +11,7 @@ use regauge::Format;
 
 use crate::contender::Gives;
 use crate::noise;
-use crate::reference::InputFile;
+use crate::reference::{InputFile, PartSize};
 use crate::report::Assumptions;
 use crate::runtime::Runtime;
 use crate::safety;
@@ -42,6 +42,11 @@ pub struct Options {
     pub published: Vec<String>,
     /// Whether usual libraries of other formats come before the other ones of the data's own.
     pub usual_first: bool,
+    /// Take a first lap of samples beside the checks, on all cores: rough ones, which show who is far
+    /// behind.
+    pub sample_at_once: bool,
+    /// Which data is timed on a part.
+    pub part_size: PartSize,
     /// No check begins after this share of the budget; the rest is for timing.
     pub check_share: f64,
     /// Adapter files of the user's own.
@@ -117,6 +122,8 @@ impl Options {
             take_part: Vec::new(),
             published: Vec::new(),
             usual_first: false,
+            sample_at_once: false,
+            part_size: PartSize::DEFAULT,
             check_share: 0.5,
             adapters: Vec::new(),
             runners: Vec::new(),
@@ -156,7 +163,9 @@ impl Options {
     pub fn make_quick(&mut self) {
         self.budget = Duration::from_millis(14_800);
         self.usual_first = true;
-        self.check_share = 0.6;
+        self.sample_at_once = true;
+        self.part_size = PartSize::QUICK;
+        self.check_share = 0.8;
         self.sample_min = Duration::from_millis(3);
         self.warm = Duration::from_millis(15);
         self.warm_compiler = Duration::from_millis(60);

@@ -102,6 +102,13 @@ pub(crate) struct Sampled {
     pub allocations: Option<u64>,
 }
 
+impl Sampled {
+    /// Returns a sample of which only the time is known.
+    pub(crate) fn of_ns(ns: u64) -> Sampled {
+        Sampled { ns, cpu_ns: None, gc_ns: None, gc_count: None, allocations: None }
+    }
+}
+
 /// One line of a runner: it worked, or why not.
 #[derive(Debug)]
 pub(crate) enum Answer<T> {

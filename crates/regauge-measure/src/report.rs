@@ -466,6 +466,20 @@ pub struct Method {
     /// The part of one large document that was timed; nothing when it was timed whole.
     #[serde(default)]
     pub part: Option<Part>,
+    /// Whether all but the winners were checked on what was timed, and not on the whole.
+    #[serde(default)]
+    pub checked_on_part: bool,
+}
+
+impl Method {
+    /// Says what was looked at beyond the part that was timed.
+    #[must_use]
+    pub fn beyond_the_part(&self) -> &'static str {
+        match self.checked_on_part {
+            true => "the winners are also checked on the whole",
+            false => "sizes and checks cover all",
+        }
+    }
 }
 
 /// A part of a large document: elements of its largest array, evenly spread, with everything that

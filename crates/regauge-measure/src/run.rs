@@ -40,8 +40,9 @@ const RACE_SHARE: f64 = 0.75;
 /// What is left at the end of the budget for the report: a part of it, and this at most.
 const REPORT_SHARE: f64 = 0.04;
 const FOR_THE_REPORT: Duration = Duration::from_millis(1_000);
-/// Checks of libraries that are not usual begin in this part of that time.
-const NOT_USUAL_PART: f64 = 0.75;
+/// Checks of libraries that are not usual begin in this part of that time; in a quick look, in that.
+const NOT_USUAL_PART: f64 = 0.9;
+const NOT_USUAL_PART_QUICK: f64 = 0.7;
 /// Checks of the published rows of a task may begin later than others.
 const PUBLISHED_PART: f64 = 1.3;
 /// No check goes on so much longer than the last may begin, as a part of the budget.
@@ -82,7 +83,10 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     let whole_gzip = gzip_all(&whole)?;
     // Everybody is checked and timed on a part of large data, and the winners on the whole.
     let smaller = match may_be_smaller(options) {
-        true => whole.smaller(&whole_folder, &subfolder(work.path(), "part")?)?,
+        true => {
+            let folder = subfolder(work.path(), "part")?;
+            whole.smaller(options.part_size, &whole_folder, &folder)?
+        }
         false => None,
     };
     let (mut references, mut gzip) = match &smaller {
@@ -150,6 +154,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
             timed_documents: timed.documents,
             every: timed.every * smaller.as_ref().map_or(1, |one| one.every),
             part: smaller.as_ref().and_then(|one| one.part.clone()),
+            checked_on_part: smaller.is_some(),
         },
         references: fill::report_references(
             &whole,
@@ -295,6 +300,7 @@ impl Check<'_> {
         let part = match contender {
             one if order::is_published(one, &self.options.published) => PUBLISHED_PART,
             one if one.is_usual => 1.0,
+            _ if self.options.usual_first => NOT_USUAL_PART_QUICK,
             _ => NOT_USUAL_PART,
         };
         let share = self.options.check_share * part;
@@ -341,9 +347,12 @@ impl Check<'_> {
                 } else {
                     Duration::ZERO
                 },
+                sample_min: self.options.sample_at_once.then_some(self.options.sample_min),
+                probe: self.options.probe,
             };
             let gzip = |name: &str| gzip_of(gzip, name);
-            check::check(contender, &self.launches[index], references, &gzip, folder, &terms)
+            let launch = &self.launches[index];
+            check::check(contender, launch, references, &gzip, folder, &terms)
         })
     }
 

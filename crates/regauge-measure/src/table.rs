@@ -151,9 +151,10 @@ fn head(text: &mut String, report: &Report) {
     if method.every > 1 {
         let _ = write!(
             text,
-            "\nTimed: {} of them, every {}; sizes and checks cover all.",
+            "\nTimed: {} of them, every {}; {}.",
             thousands(method.timed_documents),
-            ordinal(method.every)
+            ordinal(method.every),
+            method.beyond_the_part()
         );
     }
     text.push_str("\n\n");

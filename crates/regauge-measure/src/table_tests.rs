@@ -121,6 +121,7 @@ pub(crate) fn report() -> Report {
             timed_documents: 6_294,
             every: 3,
             part: None,
+            checked_on_part: false,
         },
         references: [("marc", 31, 90), ("msgpack", 42, 82), ("marc-json", 56, 81)]
             .iter()

@@ -34,6 +34,7 @@ pub(crate) fn empty() -> Report {
             timed_documents: 1,
             every: 1,
             part: None,
+            checked_on_part: false,
         },
         references: Vec::new(),
         rows: Vec::new(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::check::{self, Compared, Outcome};
 use crate::error::Error;
 use crate::options::{Options, Progress};
+use crate::order;
 use crate::pin::Core;
 use crate::reference::{References, Shape};
 use crate::report::Rounds;
@@ -92,17 +93,22 @@ fn runner(
     (slice, part): (&References, f64),
     world: &mut Processes,
 ) -> Result<Runner, Error> {
-    let contender = &check.contenders[index];
+    let (contender, options) = (&check.contenders[index], check.options);
     let guess = Guess {
         decode_ns: compared.checked.decode_ns as f64 * part,
         encode_ns: compared.checked.encode_ns as f64 * part,
+        around: compared.probes_ns,
     };
     let group = (contender.runtime, contender.gives);
     let mut runner = Runner::new(index, contender.name.clone(), group, guess);
     runner.is_usual = contender.is_usual;
+    runner.is_published = order::is_published(contender, &options.published);
     runner.compiles = check.compiles(contender);
     runner.cold_start_ns.push(compared.start.as_nanos() as f64);
     runner.cold_decode_ns.push(compared.first_decode_ns * part);
+    if let Some(first) = &compared.first {
+        runner.has_begun(first);
+    }
     // What a runtime has to write itself is written now, by a process that is not timed.
     let load = match contender.made_from_json && part < 1.0 {
         false if contender.made_from_json => Ok(compared.load.clone()),
@@ -141,11 +147,9 @@ fn slice(
         .sum();
     let wanted = (pass_s * PASSES / left.as_secs_f64().max(1.0)).ceil() as u64;
     let most = (references.documents / DOCUMENTS_MIN).max(1);
-    let every = if check.options.rounds.is_some() || references.shape == Shape::Document {
-        1
-    } else {
-        wanted.clamp(1, most)
-    };
+    let is_whole = check.options.rounds.is_some() || check.options.sample_at_once;
+    let every =
+        if is_whole || references.shape == Shape::Document { 1 } else { wanted.clamp(1, most) };
     if references.shape == Shape::Document {
         return Ok((1, references.clone()));
     }

@@ -26,6 +26,7 @@ use regauge::{Format, Limits, OnLoss, marc};
 
 pub(crate) use input::Files;
 pub use input::{InputFile, files_in, name_in, note_of_unknown};
+pub use part::PartSize;
 pub(crate) use spans::{read_spans, write_spans};
 pub(crate) use values::{Values, options, options_for};
 

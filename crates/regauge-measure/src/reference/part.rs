@@ -17,10 +17,22 @@ use super::{References, Shape, told};
 use crate::error::Error;
 use crate::report::Part;
 
-/// Larger data is timed on a part.
-const LARGE: u64 = 3 << 20;
-/// The part is about so large.
-const GOAL: u64 = 256 << 10;
+/// Which data is timed on a part, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct PartSize {
+    /// Data of so many bytes is timed whole.
+    pub whole: u64,
+    /// A part of larger data is about so large.
+    pub part: u64,
+}
+
+impl PartSize {
+    /// In a run of a minute.
+    pub(crate) const DEFAULT: PartSize = PartSize { whole: 3 << 20, part: 256 << 10 };
+    /// In a quick look.
+    pub(crate) const QUICK: PartSize = PartSize { whole: 128 << 10, part: 64 << 10 };
+}
+
 /// An array of fewer elements has no even part.
 const ELEMENTS_MIN: usize = 16;
 /// Fewer records would be chance.
@@ -38,16 +50,21 @@ pub(crate) struct Smaller {
 impl References {
     /// Writes a part of large data into `folder`; returns nothing if the data is small, or has no
     /// parts.
-    pub(crate) fn smaller(&self, whole: &Path, folder: &Path) -> Result<Option<Smaller>, Error> {
+    pub(crate) fn smaller(
+        &self,
+        size: PartSize,
+        whole: &Path,
+        folder: &Path,
+    ) -> Result<Option<Smaller>, Error> {
         let base = whole.join("base");
         let bytes = std::fs::metadata(&base).map_err(Error::io("read", &base))?.len();
-        if bytes <= LARGE {
+        if bytes <= size.whole {
             return Ok(None);
         }
         let out = folder.join("base");
         if self.shape != Shape::Document {
             let records = spans_of(&base, Format::Ndjson)?.len() as u64;
-            let every = (bytes / GOAL).min(records / RECORDS_MIN).max(1);
+            let every = (bytes / size.part).min(records / RECORDS_MIN).max(1);
             if every == 1 {
                 return Ok(None);
             }
@@ -59,7 +76,8 @@ impl References {
         let Some(mut document) = Values::open_base(&base)?.next().map_err(failed)? else {
             return Ok(None);
         };
-        let Some((path, elements, of)) = shrink(&mut document, GOAL as f64 / bytes as f64) else {
+        let Some((path, elements, of)) = shrink(&mut document, size.part as f64 / bytes as f64)
+        else {
             return Ok(None);
         };
         let mut writing = options(Format::Ndjson);

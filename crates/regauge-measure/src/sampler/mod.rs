@@ -15,10 +15,11 @@ mod race;
 mod samples;
 #[cfg(test)]
 mod tests;
-mod warm;
+pub(crate) mod warm;
 
 use std::time::Duration;
 
+use crate::check::FirstLap;
 use crate::contender::Gives;
 use crate::noise;
 use crate::options::{Progress, Stage};
@@ -89,6 +90,14 @@ pub(crate) trait Subject {
 pub(crate) struct Guess {
     pub decode_ns: f64,
     pub encode_ns: f64,
+    /// The probes before and after.
+    pub around: [f64; 2],
+}
+
+impl Guess {
+    fn total(self) -> f64 {
+        self.decode_ns + self.encode_ns
+    }
 }
 
 /// A contender that is being timed.
@@ -99,6 +108,8 @@ pub(crate) struct Runner {
     /// Only contenders of the same group are compared.
     pub group: (Runtime, Gives),
     pub is_usual: bool,
+    /// Whether a task is about it.
+    pub is_published: bool,
     /// Whether its runtime compiles while it runs.
     pub compiles: bool,
     /// What its check told about its speed.
@@ -177,6 +188,7 @@ impl Runner {
             name,
             group,
             is_usual: false,
+            is_published: false,
             compiles: false,
             guess,
             decode: Samples::default(),
@@ -223,6 +235,32 @@ impl Runner {
 
     fn has_samples(&self) -> bool {
         !self.decode.taken.is_empty() && !self.encode.taken.is_empty()
+    }
+
+    /// Counts samples that it gave in its check.
+    pub(crate) fn has_begun(&mut self, first: &FirstLap) {
+        self.lap_time = first.took;
+        for (op, samples) in [(Op::Decode, &first.decode), (Op::Encode, &first.encode)] {
+            let (count, ns) = (samples.warm_up_samples, samples.warm_up_ns);
+            let series = self.series(op);
+            series.iterations = samples.iterations;
+            series.sittings.push(Warmth { samples: count, ns, settled: None }.in_process(1));
+            for (sampled, around) in &samples.taken {
+                series.push(*sampled, *around);
+            }
+        }
+    }
+
+    /// Counts the passes of its check as its samples.
+    fn count_check(&mut self) {
+        for op in [Op::Decode, Op::Encode] {
+            let sampled = Sampled::of_ns(self.guess_ns(op) as u64);
+            let around = self.guess.around;
+            let series = self.series(op);
+            series.iterations = 1;
+            series.sittings.push(Warmth { samples: 0, ns: 0.0, settled: None }.in_process(1));
+            series.push(sampled, around);
+        }
     }
 
     /// Drops it: it is in trouble, or late if it did not answer before the end.

@@ -15,13 +15,19 @@ use crate::stats::{self, Estimate, Grouped, List};
 const BEHIND: f64 = 2.0;
 /// The same for one that still compiles: it may gain more than the best by it.
 const BEHIND_COLD: f64 = 4.0;
+/// A contender whose passes in its check take longer than this, and than those of the best of its group by
+/// this factor, has no lap: a slow library would take the time of ten others to say so more exactly.
+const SLOW_CHECK_NS: f64 = 20e6;
+const BEHIND_IN_CHECK: f64 = 10.0;
+/// What is claimed of it: a pass next to other checks may take twice as long as one alone.
+const CHECK_SLOWS: f64 = 2.0;
 /// Rounds of the first lap, and of the later ones.
 const FIRST: u64 = 3;
 const ROUNDS: u64 = 4;
 /// This many of a group must be known within `CLOSE`, the others within `NEAR`.
 const FRONT: usize = 3;
-const CLOSE: f64 = 0.03;
-const NEAR: f64 = 0.08;
+const CLOSE: f64 = 0.04;
+const NEAR: f64 = 0.15;
 /// The fewest processes of those in contention, and of a runtime that compiles; the most laps.
 const PROCESSES: usize = 3;
 const PROCESSES_COMPILED: usize = 2;
@@ -53,13 +59,19 @@ impl Race<'_> {
         let mut groups = super::groups(self.runners);
         // Slow warm-ups come last, so that the others are timed if time is short.
         groups.sort_by_key(|group| self.runners[group[0]].compiles);
+        for group in &groups {
+            self.drop_slow(group);
+        }
         self.progress.begin(Stage::Lap(1), 2 * 2 * FIRST * groups.len() as u64);
         // The usual libraries come first: without them there is no verdict.
         for usual in [true, false] {
             for group in &groups {
                 let part = group.iter().copied();
-                let part = part.filter(|place| self.runners[*place].is_usual == usual).collect();
-                self.lap(part, FIRST, false);
+                let part = part.filter(|place| {
+                    let runner = &self.runners[*place];
+                    runner.is_usual == usual && !runner.has_samples()
+                });
+                self.lap(part.collect(), FIRST, false);
             }
         }
         for wave in 2.. {
@@ -83,6 +95,24 @@ impl Race<'_> {
             self.who_goes_on(group);
         }
         self.ran
+    }
+
+    /// Drops those that their checks have shown to be far behind the best of their group. A runtime that
+    /// compiles shows nothing in a first pass.
+    fn drop_slow(&mut self, group: &[usize]) {
+        let totals = group.iter().map(|place| self.runners[*place].guess.total());
+        let best = totals.fold(f64::INFINITY, f64::min);
+        for place in group {
+            let runner = &mut self.runners[*place];
+            let total = runner.guess.total();
+            let is_behind = total > SLOW_CHECK_NS && total > best * BEHIND_IN_CHECK;
+            let is_behind = is_behind && !runner.has_samples();
+            if is_behind && !runner.compiles && !runner.is_published && !runner.is_out() {
+                runner.count_check();
+                runner.dropped = Some(total / best / CHECK_SLOWS);
+                runner.subject = None;
+            }
+        }
     }
 
     /// Runs a lap with the contenders that are still in the race; returns whether there was one.

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::*;
+use crate::check::FirstSamples;
 use crate::options::Quiet;
 
 const MS: u64 = 1_000_000;
@@ -158,6 +159,7 @@ fn runners(fakes: &[Fake]) -> Vec<Runner> {
     let guess = |fake: &Fake| Guess {
         decode_ns: (fake.pass)(0, 0) as f64,
         encode_ns: (fake.pass)(0, 0) as f64,
+        around: [1.0; 2],
     };
     let group = |index: usize| match index % 2 {
         0 => (Runtime::of("python"), Gives::Data),
@@ -288,10 +290,10 @@ fn those_that_cannot_win_drop_out_after_one_lap() {
         steady(|_, _| 800 * MS),
     ];
     let (runners, _, world) = race_of(&fakes, 60, |_| ());
-    assert_eq!(world.laps[2..], [1, 1]);
+    assert_eq!(world.laps[2..], [1, 0], "the check of the last says enough");
     assert!(runners[2].dropped.is_some_and(|least| least > 2.0 && least < 3.0));
-    assert!(runners[3].dropped.is_some_and(|least| least > 500.0));
-    assert_eq!(runners[3].decode.taken.len(), 1, "a slow one gives one sample");
+    assert!(runners[3].dropped.is_some_and(|least| least > 300.0));
+    assert_eq!(runners[3].decode.taken.len(), 1, "that of its check");
     for runner in &runners[..2] {
         assert!(runner.dropped.is_none() && runner.decode.processes() >= 3);
     }
@@ -398,4 +400,45 @@ fn rounds_are_shared_by_processes_that_differ() {
     let naive = stats::estimate(&decode.per_pass, 1);
     assert_eq!(honest.median, 22e6);
     assert!(honest.high - honest.low > naive.high - naive.low, "{honest:?} {naive:?}");
+}
+
+#[test]
+fn a_check_that_shows_one_far_behind_spares_it_the_race() {
+    // Two groups by turns: 0, 2 and 4 are compared with each other.
+    let mut fakes = vec![steady(|_, _| MS / 10); 5];
+    fakes[2] = steady(|_, _| 200 * MS);
+    fakes[4] = steady(|_, _| 9 * MS);
+    let plan = plan(None, 10);
+    let (mut runners, mut world) = (runners(&fakes), FakeWorld::new(&fakes));
+    run(&mut runners, &mut world, &plan, &mut Quiet);
+    let slow = &runners[2];
+    assert_eq!(slow.dropped, Some(1_000.0), "half of what the check showed");
+    assert_eq!((slow.decode.per_pass.as_slice(), slow.processes), (&[200e6][..], 0));
+    // One that takes less time than a lap of others has one.
+    assert!(runners[4].decode.per_pass.len() > 1);
+
+    let (mut runners, mut world) = (self::runners(&fakes), FakeWorld::new(&fakes));
+    runners[2].is_published = true;
+    run(&mut runners, &mut world, &plan, &mut Quiet);
+    assert!(runners[2].processes > 0, "a task is about it");
+}
+
+#[test]
+fn samples_of_a_check_are_a_first_lap() {
+    let fakes = vec![steady(|_, _| 5 * MS); 3];
+    let (mut runners, mut world) = (runners(&fakes), FakeWorld::new(&fakes));
+    let series = || FirstSamples {
+        iterations: 2,
+        taken: vec![(Sampled::of_ns(80_000_000), [1.0; 2]); 3],
+        warm_up_samples: 2,
+        warm_up_ns: 1.0,
+    };
+    let first = FirstLap { decode: series(), encode: series(), took: Duration::from_millis(9) };
+    runners[0].has_begun(&first);
+    run(&mut runners, &mut world, &plan(None, 10), &mut Quiet);
+    // It is far behind the other one of its group at once.
+    assert_eq!(runners[0].decode.per_pass, [40e6; 3]);
+    assert!(runners[0].dropped.is_some_and(|factor| factor > 3.0), "{:?}", runners[0].dropped);
+    assert_eq!(runners[0].processes, 0);
+    assert!(runners[2].decode.per_pass.len() > 3);
 }

@@ -267,6 +267,7 @@ fn programs(
             timed_documents: count,
             every: 1,
             part: None,
+            checked_on_part: false,
         },
         references: Vec::new(),
         rows: Vec::new(),

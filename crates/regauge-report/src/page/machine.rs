@@ -137,7 +137,7 @@ pub fn method(report: &Report) -> Option<Section> {
             dt { "time" } dd { (format!("{:.0} s of {:.0} s", method.took_s, method.budget_s)) }
             dt { "timed" } dd {
                 (thousands(method.timed_documents)) " of " (thousands(report.input.documents)) " documents"
-                @if method.every > 1 { ", one in every " (method.every) "; sizes and checks cover all" }
+                @if method.every > 1 { ", one in every " (method.every) "; " (method.beyond_the_part()) }
             }
             dt { "intervals" } dd { "95%, percentile bootstrap of the median; outliers are kept" }
         }

@@ -103,11 +103,12 @@ fn warnings(report: &Report) -> Markup {
     }
     if let Some(part) = &report.method.part {
         warnings.push(format!(
-            "Timed on {} of the {} elements of {}, {:.0}% of the file; sizes and checks cover all.",
+            "Timed on {} of the {} elements of {}, {:.0}% of the file; {}.",
             thousands(part.elements),
             thousands(part.of),
             visible(&part.path),
-            part.share * 100.0
+            part.share * 100.0,
+            report.method.beyond_the_part()
         ));
     }
     warnings.extend(report.busy_share().map(regauge_measure::busy));

@@ -135,18 +135,19 @@ fn remarks(report: &Report) -> Vec<String> {
     }
     if let Some(part) = &method.part {
         list.push(format!(
-            "Timed on {} of the {} elements of {}, {:.0}% of the file; sizes and checks cover \
-             all.",
+            "Timed on {} of the {} elements of {}, {:.0}% of the file; {}.",
             thousands(part.elements),
             thousands(part.of),
             visible(&part.path),
-            part.share * 100.0
+            part.share * 100.0,
+            method.beyond_the_part()
         ));
     }
     if method.every > 1 && report.rows.iter().any(regauge_measure::report::Row::is_timed) {
         list.push(format!(
-            "Timed on {} of them, evenly spread; sizes and checks cover all.",
-            thousands(method.timed_documents)
+            "Timed on {} of them, evenly spread; {}.",
+            thousands(method.timed_documents),
+            method.beyond_the_part()
         ));
     }
     list
