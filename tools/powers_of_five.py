@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes crates/regauge/src/json/table_powers.rs: the powers of five that turn decimals into doubles.
+"""Writes crates/regauge/src/bytes/table_powers.rs: the powers of five that turn decimals into doubles.
 
 Entry q (from -342 to 308) is the first 128 bits of 5**q, with its highest bit set, truncated. From
 -27 to -1, where 5**-q fits in 64 bits, the reciprocal is rounded up: then a product with it is
 exact enough to detect a tie (Lemire, "Number Parsing at a Gigabyte per Second", 2021, sections 5
 and 8).
 
-Usage: python3 tools/powers_of_five.py > crates/regauge/src/json/table_powers.rs
+Usage: python3 tools/powers_of_five.py > crates/regauge/src/bytes/table_powers.rs
 """
 
 SMALLEST, LARGEST = -342, 308
@@ -26,11 +26,11 @@ def significand(q):
 print("//! Powers of five, written by `tools/powers_of_five.py`: change the script, not this file.")
 print()
 print("/// The power of ten of the first entry.")
-print(f"pub(super) const SMALLEST: i32 = {SMALLEST};")
+print(f"pub(crate) const SMALLEST: i32 = {SMALLEST};")
 print()
 print("/// The high and the low half of each power's first 128 bits.")
 print("#[rustfmt::skip]")
-print(f"pub(super) static POWERS: [(u64, u64); {LARGEST - SMALLEST + 1}] = [")
+print(f"pub(crate) static POWERS: [(u64, u64); {LARGEST - SMALLEST + 1}] = [")
 for q in range(SMALLEST, LARGEST + 1):
     value = significand(q)
     assert value >> 127 == 1

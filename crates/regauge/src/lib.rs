@@ -158,6 +158,7 @@
 #![deny(unsafe_code)]
 
 pub mod bson;
+mod bytes;
 pub mod cbor;
 pub mod codec;
 pub mod compare;

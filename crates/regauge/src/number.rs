@@ -1,5 +1,10 @@
 //! Number helpers that several formats share: big integers as text, digits that a double keeps.
 
+pub mod float;
+pub(crate) mod grammar;
+
+pub use grammar::is_number;
+
 use crate::event::BigInt;
 
 /// Returns the integer in decimal, with a `-` if it is negative.

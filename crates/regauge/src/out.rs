@@ -16,6 +16,12 @@ use crate::{Error, Result};
 /// with a window of input.
 const FLUSH_BYTES: usize = 256 << 10;
 
+/// The most that open containers of unknown length may pin in memory. Including the buffer's
+/// doubling on the way there, the splice that follows and a window of input, the total stays below
+/// 32 MiB, half of what a conversion may use; up to this size every document gets the shortest
+/// headers.
+pub const HOLD_BYTES: u64 = 8 << 20;
+
 /// A growing buffer with an optional output.
 pub struct Out<'o> {
     buf: Vec<u8>,

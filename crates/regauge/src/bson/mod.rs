@@ -25,9 +25,10 @@ mod tests;
 mod types;
 mod writer;
 
+pub use crate::out::HOLD_BYTES;
 pub use extended::ExtendedJson;
 pub use reader::Parser;
-pub use writer::{HOLD_BYTES, Writer};
+pub use writer::Writer;
 
 use crate::codec::{Codec, Framing, Info};
 use crate::detect::Looks;

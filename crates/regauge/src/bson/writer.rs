@@ -15,12 +15,8 @@ use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Timestamp, Type};
 use crate::fidelity::{self, Fidelity};
 use crate::hint::Hint;
 use crate::options::Opt;
-use crate::out::Out;
+use crate::out::{HOLD_BYTES, Out};
 use crate::{Error, Format, OnLoss, Result};
-
-/// The most that an open document may keep in memory. Same as for MessagePack, where the total stays
-/// below half of the 64 MiB that a conversion may use.
-pub const HOLD_BYTES: u64 = 8 << 20;
 
 /// Stands for no number, in place of `Option`, whose two words are written separately and then read
 /// at once, which stalls the processor. That took a tenth of the time for small containers.

@@ -38,9 +38,10 @@ mod types;
 mod whole;
 mod writer;
 
+pub use crate::out::HOLD_BYTES;
 pub use diagnostic::diagnostic;
 pub use reader::Parser;
-pub use writer::{HOLD_BYTES, Writer};
+pub use writer::Writer;
 
 use crate::codec::{Codec, Framing, Info};
 use crate::detect::Looks;

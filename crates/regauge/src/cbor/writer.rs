@@ -26,14 +26,9 @@ use super::sorted::Body;
 use super::types::*;
 use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Type};
 use crate::fidelity::{self, Fidelity};
-use crate::out::{Edit, Out};
+use crate::out::{Edit, HOLD_BYTES, Out};
 use crate::value::Value;
 use crate::{Error, Format, OnLoss, Result, number};
-
-/// The most that open containers of unknown length may pin in memory. With the doubling of the
-/// buffer on the way there, the splice that follows and a window of input, the sum stays below 32
-/// MiB, half of what a conversion may use; and every document up to this size gets shortest heads.
-pub const HOLD_BYTES: u64 = 8 << 20;
 
 /// Number of depths that have a prediction of their own.
 pub(super) const PREDICTED_DEPTHS: usize = 64;

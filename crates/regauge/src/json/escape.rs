@@ -5,8 +5,8 @@
 
 #![allow(unsafe_code, reason = "writes escapes into reserved room")]
 
-use super::simd::{Block, Found, sixteen};
 use crate::Result;
+use crate::bytes::simd::{Block, Found, sixteen};
 use crate::event::ShortText;
 use crate::out::Out;
 

@@ -13,23 +13,19 @@
 //! `docs/formats/json.md` has the tables.
 
 mod escape;
-mod float;
 #[cfg(test)]
 mod framing_tests;
-pub(crate) mod number;
 mod rare;
 mod reader;
-mod simd;
 mod string;
 #[cfg(test)]
 mod suites;
-mod table_powers;
 #[cfg(test)]
 mod tests;
 mod writer;
 
-pub use float::FloatStyle;
-pub use number::is_number;
+pub use crate::number::float::FloatStyle;
+pub use crate::number::is_number;
 pub use reader::{Framing, Parser, ReadOptions};
 pub(crate) use writer::notation;
 pub use writer::{WriteOptions, Writer, to_vec};

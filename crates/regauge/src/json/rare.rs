@@ -1,13 +1,13 @@
 //! The reader's rare cases: unusual whitespace, comments, cut-off tokens, unusual numbers and
 //! strings, and the text of every error.
 
-use super::number::{self, Scan};
 use super::reader::{Comment, Framing, Parser, State};
 use super::string::{self, Fault, Search, Utf8};
 use crate::event::{BigInt, Ext, Sink};
 use crate::fidelity::{LossKind, shorten};
 use crate::hint::Hint;
 use crate::limits::Limit;
+use crate::number::grammar::{self, Scan};
 use crate::options::Opt;
 use crate::reader::Status;
 use crate::{Error, ErrorKind, Format, Result, number as digits};
@@ -376,7 +376,7 @@ impl Parser {
         last: bool,
         sink: &mut S,
     ) -> Result<Slow> {
-        let scan = number::scan(bytes, at);
+        let scan = grammar::scan(bytes, at);
         let (end, integer) = match scan {
             Scan::Number { end, integer } => (end, integer),
             Scan::Cut { .. } if !last => {

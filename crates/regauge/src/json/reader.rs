@@ -6,10 +6,10 @@
 //! same result as a whole one: an event is sent only for a token that has ended, and the text of an
 //! error may use only bytes up to the fault, or wait for more of them.
 
-use super::number::{self, Quick};
 use super::rare::{Slow, Unusual};
-use super::simd::{Block, sixteen};
 use super::string::{self, Plain, Scratch, Text, Utf8};
+use crate::bytes::digits::{self, Quick};
+use crate::bytes::simd::{Block, sixteen};
 use crate::event::{Ext, Sink};
 use crate::hint::Hint;
 use crate::limits::Limit;
@@ -400,7 +400,7 @@ impl Parse for Parser {
         // each sign.
         macro_rules! number {
             ($digits:expr, $negative:literal) => {{
-                match number::quick(bytes, $digits) {
+                match digits::quick(bytes, $digits) {
                     Some((Quick::Integer(v), end))
                         if v <= i64::MAX as u64 && !($negative && v == 0) =>
                     {

@@ -6,7 +6,7 @@
 
 #![allow(unsafe_code, reason = "text that was checked to be UTF-8")]
 
-use super::simd::{Block, sixteen};
+use crate::bytes::simd::{Block, sixteen};
 use crate::event::ShortText;
 
 /// How far a window is known to be UTF-8. Belongs to one window: a new one needs a new `Utf8`.

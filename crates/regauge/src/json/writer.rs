@@ -7,10 +7,10 @@
 //! state but the depth.
 
 use super::escape::{self, quoted, quoted_short};
-use super::float::FloatStyle;
 use crate::event::{BigInt, Ext, ShortText, Sink};
 use crate::fidelity::{self, Fidelity, OnLoss};
 use crate::hint::Hint;
+use crate::number::float::FloatStyle;
 use crate::options::Opt;
 use crate::out::Out;
 use crate::value::Value;

@@ -13,12 +13,8 @@
 //! edit lies in a body that is moved.
 
 use super::types::{LONG_BYTES, long_bytes};
-use crate::out::{Edit, Out};
+use crate::out::{Edit, HOLD_BYTES, Out};
 use crate::{Error, Result};
-
-/// The most that open containers of unknown length may pin in memory: see
-/// [`crate::msgpack::HOLD_BYTES`].
-const HOLD_BYTES: u64 = crate::msgpack::HOLD_BYTES;
 
 /// The largest body that is moved if its count turns out wider or narrower than reserved.
 const MOVE_BYTES: u64 = 64 << 10;

@@ -1,6 +1,6 @@
 //! Doubles as Marshal writes them: as text, in Ruby's own notation.
 
-use crate::json::number::{Quick, quick};
+use crate::bytes::digits::{Quick, quick};
 
 /// Returns the double for a text (`marshal.c` `TYPE_FLOAT`): `nan`, `inf`, `-inf`, or digits as
 /// `strtod` reads them. Ruby 1.6 to 1.8 put the lowest bits of the mantissa after the digits and a

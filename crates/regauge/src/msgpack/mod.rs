@@ -26,10 +26,11 @@ mod token;
 pub mod types;
 mod writer;
 
+pub use crate::out::HOLD_BYTES;
 pub use promised::Promised;
 pub use reader::Parser;
 pub use skip::{Splitter, documents_end};
-pub use writer::{HOLD_BYTES, Writer};
+pub use writer::Writer;
 
 use crate::codec::{Codec, Framing, Info};
 use crate::detect::Looks;

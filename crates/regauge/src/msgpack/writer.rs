@@ -19,15 +19,9 @@ use super::token::{self, SHORT_BYTES};
 use super::types::*;
 use crate::event::{Ext, ShortText, Sink};
 use crate::fidelity::{self, Fidelity};
-use crate::out::{Edit, Out};
+use crate::out::{Edit, HOLD_BYTES, Out};
 use crate::value::Value;
 use crate::{Error, Format, OnLoss, Result};
-
-/// The most that open containers of unknown length may pin in memory. Including the buffer's
-/// doubling on the way there, the splice that follows and a window of input, the total stays below
-/// 32 MiB, half of what a conversion may use; up to this size every document gets the shortest
-/// headers.
-pub const HOLD_BYTES: u64 = 8 << 20;
 
 /// The largest body that is moved when its header turns out wider or narrower than reserved. Moving
 /// 64 KiB costs a few microseconds, less than an edit of a whole document.

@@ -60,7 +60,7 @@ pub(crate) fn meaning(map: &Value, limits: &Limits) -> Option<Value> {
         "$integer" => integer(&text(content)?, limits),
         "$decimal" => {
             let text = text(content)?;
-            crate::json::is_number(&text).then_some(Value::Decimal(text))
+            number::is_number(&text).then_some(Value::Decimal(text))
         }
         "$time" => match content {
             Value::Text(text) => time::parse_rfc3339(text).map(Value::Timestamp),

@@ -7,7 +7,7 @@ use super::known::{What, find};
 use super::numpy::{self, Ndarray};
 use super::text::latin1_bytes;
 use crate::event::Timestamp;
-use crate::{json, time};
+use crate::{number, time};
 
 /// What a call represents.
 #[derive(Debug)]
@@ -130,7 +130,7 @@ pub(super) fn understand<'i>(arena: &Arena, index: u32, input: &'i [u8]) -> Opti
         }
         (What::Decimal, &[value]) if plain => {
             let text = text(value)?;
-            if json::is_number(&text) {
+            if number::is_number(&text) {
                 Meaning::Decimal(text)
             } else if is_no_decimal(&text) {
                 Meaning::NoDecimal(text)

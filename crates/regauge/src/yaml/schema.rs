@@ -220,7 +220,7 @@ fn json(text: &str) -> Meaning<'_> {
 
 /// Returns a decimal as JSON writes it: no plus sign, digits on both sides of the point.
 pub(super) fn json_decimal(text: &str) -> Cow<'_, str> {
-    if crate::json::is_number(text) {
+    if crate::number::is_number(text) {
         return Cow::Borrowed(text);
     }
     let (negative, rest) = sign(text);
@@ -373,7 +373,7 @@ mod tests {
             ("12e03", "12e03"),
         ] {
             assert_eq!(json_decimal(text), wanted);
-            assert!(crate::json::is_number(&json_decimal(text)), "{text}");
+            assert!(crate::number::is_number(&json_decimal(text)), "{text}");
         }
     }
 

@@ -92,7 +92,7 @@ fn kept(schema: Schema, text: &str) -> Meaning<'_> {
             !text.starts_with('+') && schema::sign(text).1 == digits
         }
         Meaning::Decimal(_) => {
-            crate::json::is_number(text) && number::double_of_same_digits(text).is_some()
+            number::is_number(text) && number::double_of_same_digits(text).is_some()
         }
         Meaning::NonFinite(_) => matches!(text, ".inf" | "-.inf" | ".nan"),
         _ => false,

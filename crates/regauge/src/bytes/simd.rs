@@ -11,7 +11,7 @@ use std::arch::x86_64::*;
 
 /// Sixteen bytes of text. In every mask, bit `i` is set if byte `i` is of the kind.
 #[derive(Clone, Copy)]
-pub(super) struct Block(
+pub(crate) struct Block(
     #[cfg(target_arch = "x86_64")] __m128i,
     #[cfg(not(target_arch = "x86_64"))] [u8; 16],
 );
@@ -19,7 +19,7 @@ pub(super) struct Block(
 impl Block {
     /// Loads the first and the last sixteen of thirty-two bytes.
     #[inline(always)]
-    pub(super) fn load_two(bytes: &[u8; 32]) -> (Block, Block) {
+    pub(crate) fn load_two(bytes: &[u8; 32]) -> (Block, Block) {
         let (first, last) = bytes.split_at(16);
         match (first.first_chunk(), last.first_chunk()) {
             (Some(first), Some(last)) => (Block::load(first), Block::load(last)),
@@ -31,14 +31,14 @@ impl Block {
 #[cfg(target_arch = "x86_64")]
 impl Block {
     #[inline(always)]
-    pub(super) fn load(bytes: &[u8; 16]) -> Block {
+    pub(crate) fn load(bytes: &[u8; 16]) -> Block {
         // SAFETY: sixteen bytes are readable at the reference; SSE2 is always available.
         Block(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
     }
 
     /// Combines the bytes of two registers, the lowest first.
     #[inline(always)]
-    pub(super) fn of(low: u64, high: u64) -> Block {
+    pub(crate) fn of(low: u64, high: u64) -> Block {
         // SAFETY: SSE2 is always available.
         Block(unsafe { _mm_set_epi64x(high as i64, low as i64) })
     }
@@ -51,7 +51,7 @@ impl Block {
 
     /// Marks where a plain run of a string ends: quote, backslash, control character.
     #[inline(always)]
-    pub(super) fn string_stops(self) -> u32 {
+    pub(crate) fn string_stops(self) -> u32 {
         // SAFETY: SSE2 is always available.
         Block::mask(unsafe {
             let quote = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b'"' as i8));
@@ -64,7 +64,7 @@ impl Block {
     /// Same, but valid only for ASCII bytes. Control characters and the quote form one range once
     /// the second bit is flipped, so two signed byte comparisons replace three and a minimum.
     #[inline(always)]
-    pub(super) fn ascii_stops(self) -> u32 {
+    pub(crate) fn ascii_stops(self) -> u32 {
         // SAFETY: SSE2 is always available.
         Block::mask(unsafe {
             let flipped = _mm_xor_si128(self.0, _mm_set1_epi8(2));
@@ -76,14 +76,14 @@ impl Block {
 
     /// Marks bytes outside ASCII.
     #[inline(always)]
-    pub(super) fn high(self) -> u32 {
+    pub(crate) fn high(self) -> u32 {
         Block::mask(self.0)
     }
 
     /// Marks space, tab, carriage return, and `line_end` (a newline, or a space again if a newline
     /// is not whitespace).
     #[inline(always)]
-    pub(super) fn spaces(self, line_end: u8) -> u32 {
+    pub(crate) fn spaces(self, line_end: u8) -> u32 {
         // SAFETY: SSE2 is always available.
         Block::mask(unsafe {
             let space = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(b' ' as i8));
@@ -96,7 +96,7 @@ impl Block {
 
     /// Returns the number of leading decimal digits.
     #[inline(always)]
-    pub(super) fn digits(self) -> u32 {
+    pub(crate) fn digits(self) -> u32 {
         // SAFETY: SSE2 is always available.
         let digits = Block::mask(unsafe {
             let value = _mm_sub_epi8(self.0, _mm_set1_epi8(b'0' as i8));
@@ -110,13 +110,13 @@ impl Block {
 #[cfg(not(target_arch = "x86_64"))]
 impl Block {
     #[inline(always)]
-    pub(super) fn load(bytes: &[u8; 16]) -> Block {
+    pub(crate) fn load(bytes: &[u8; 16]) -> Block {
         Block(*bytes)
     }
 
     /// Combines the bytes of two registers, the lowest first.
     #[inline(always)]
-    pub(super) fn of(low: u64, high: u64) -> Block {
+    pub(crate) fn of(low: u64, high: u64) -> Block {
         Block((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
     }
 
@@ -131,32 +131,32 @@ impl Block {
 
     /// Marks where a plain run of a string ends: quote, backslash, control character.
     #[inline(always)]
-    pub(super) fn string_stops(self) -> u32 {
+    pub(crate) fn string_stops(self) -> u32 {
         self.mask(|byte| (byte == b'"') | (byte == b'\\') | (byte < 0x20))
     }
 
     /// Same, but valid only for ASCII bytes.
     #[inline(always)]
-    pub(super) fn ascii_stops(self) -> u32 {
+    pub(crate) fn ascii_stops(self) -> u32 {
         self.string_stops()
     }
 
     /// Marks bytes outside ASCII.
     #[inline(always)]
-    pub(super) fn high(self) -> u32 {
+    pub(crate) fn high(self) -> u32 {
         self.mask(|byte| byte >= 0x80)
     }
 
     /// Marks space, tab, carriage return, and `line_end` (a newline, or a space again if a newline
     /// is not whitespace).
     #[inline(always)]
-    pub(super) fn spaces(self, line_end: u8) -> u32 {
+    pub(crate) fn spaces(self, line_end: u8) -> u32 {
         self.mask(|byte| (byte == b' ') | (byte == line_end) | (byte == b'\t') | (byte == b'\r'))
     }
 
     /// Returns the number of leading decimal digits.
     #[inline(always)]
-    pub(super) fn digits(self) -> u32 {
+    pub(crate) fn digits(self) -> u32 {
         (!self.mask(|byte| byte.is_ascii_digit())).trailing_zeros()
     }
 }
@@ -165,7 +165,7 @@ impl Block {
 /// keeps the minimum of each kind, which takes two operations fewer per block than the masks.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// The minimum byte with its second bit flipped, so that the quote and control characters sort
     /// below the others.
     low: __m128i,
@@ -176,14 +176,14 @@ pub(super) struct Found {
 #[cfg(target_arch = "x86_64")]
 impl Found {
     #[inline(always)]
-    pub(super) fn nothing() -> Found {
+    pub(crate) fn nothing() -> Found {
         // SAFETY: SSE2 is always available.
         let most = unsafe { _mm_set1_epi8(-1) };
         Found { low: most, backslash: most }
     }
 
     #[inline(always)]
-    pub(super) fn look_at(&mut self, block: Block) {
+    pub(crate) fn look_at(&mut self, block: Block) {
         // SAFETY: SSE2 is always available.
         unsafe {
             self.low = _mm_min_epu8(self.low, _mm_xor_si128(block.0, _mm_set1_epi8(2)));
@@ -193,7 +193,7 @@ impl Found {
     }
 
     #[inline(always)]
-    pub(super) fn stop(self) -> bool {
+    pub(crate) fn stop(self) -> bool {
         // SAFETY: SSE2 is always available.
         let found = Block::mask(unsafe {
             let low = _mm_cmpeq_epi8(_mm_min_epu8(self.low, _mm_set1_epi8(0x20)), self.low);
@@ -206,29 +206,29 @@ impl Found {
 /// Whether any [`string_stops`](Block::string_stops) occur in several blocks, regardless of where.
 #[cfg(not(target_arch = "x86_64"))]
 #[derive(Clone, Copy)]
-pub(super) struct Found(u32);
+pub(crate) struct Found(u32);
 
 #[cfg(not(target_arch = "x86_64"))]
 impl Found {
     #[inline(always)]
-    pub(super) fn nothing() -> Found {
+    pub(crate) fn nothing() -> Found {
         Found(0)
     }
 
     #[inline(always)]
-    pub(super) fn look_at(&mut self, block: Block) {
+    pub(crate) fn look_at(&mut self, block: Block) {
         self.0 |= block.string_stops();
     }
 
     #[inline(always)]
-    pub(super) fn stop(self) -> bool {
+    pub(crate) fn stop(self) -> bool {
         self.0 != 0
     }
 }
 
 /// Returns the sixteen bytes at `at`, if there are that many.
 #[inline(always)]
-pub(super) fn sixteen(bytes: &[u8], at: usize) -> Option<&[u8; 16]> {
+pub(crate) fn sixteen(bytes: &[u8], at: usize) -> Option<&[u8; 16]> {
     bytes.get(at..)?.first_chunk()
 }
 
@@ -236,7 +236,7 @@ pub(super) fn sixteen(bytes: &[u8], at: usize) -> Option<&[u8; 16]> {
 /// bytes before them do not matter.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn last_digits(bytes: &[u8; 16], count: u32) -> u64 {
+pub(crate) fn last_digits(bytes: &[u8; 16], count: u32) -> u64 {
     /// For each count, a mask of the bytes that belong to it.
     static MASKS: [[u8; 16]; 17] = {
         let mut masks = [[0; 16]; 17];
@@ -272,7 +272,7 @@ pub(super) fn last_digits(bytes: &[u8; 16], count: u32) -> u64 {
 /// bytes before them do not matter.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub(super) fn last_digits(bytes: &[u8; 16], count: u32) -> u64 {
+pub(crate) fn last_digits(bytes: &[u8; 16], count: u32) -> u64 {
     let both = u128::from_le_bytes(*bytes) ^ 0x3030_3030_3030_3030_3030_3030_3030_3030;
     let kept = both >> (128 - 8 * count) << (128 - 8 * count);
     let eight = |digits: u64| {

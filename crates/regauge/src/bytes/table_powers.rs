@@ -1,11 +1,11 @@
 //! Powers of five, written by `tools/powers_of_five.py`: change the script, not this file.
 
 /// The power of ten of the first entry.
-pub(super) const SMALLEST: i32 = -342;
+pub(crate) const SMALLEST: i32 = -342;
 
 /// The high and the low half of each power's first 128 bits.
 #[rustfmt::skip]
-pub(super) static POWERS: [(u64, u64); 651] = [
+pub(crate) static POWERS: [(u64, u64); 651] = [
     (0xEEF453D6923BD65A, 0x113FAA2906A13B3F),
     (0x9558B4661B6565F8, 0x4AC7CA59A424C507),
     (0xBAAEE17FA23EBF76, 0x5D79BCF00D2DF649),

@@ -1,8 +1,7 @@
-//! Numbers in JSON's grammar (RFC 8259 §6), parsed in two ways: [`quick`] for nearly all numbers,
-//! [`scan`] for any number.
+//! The fast path for numbers in JSON's grammar (RFC 8259 §6), which JSON and Marshal share.
 //!
-//! Both must agree on the numbers that both accept; the tests at the end of this file and in
-//! `tests.rs` compare them.
+//! It must agree with [`scan`](crate::number::grammar::scan) on the numbers that both accept; JSON's
+//! tests compare them.
 
 use std::hint::black_box;
 
@@ -20,7 +19,7 @@ pub(crate) enum Quick {
 
 /// Returns the magnitude of the number whose first digit is at `at`, and the index after it. `None`
 /// for unusual input: near the end of the window, with an extra leading zero, more than 19 digits,
-/// or a fault. Then [`scan`] decides.
+/// or a fault. Then the caller takes its slow path.
 #[inline(always)]
 pub(crate) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
     let whole = sixteen(bytes, at)?;
@@ -113,7 +112,7 @@ const TENS: [u64; 20] = {
 /// Parsing Without Fallback" (2022), show that 128 bits of the power suffice for every 64-bit
 /// mantissa, so no case needs a fallback.
 #[inline(always)]
-pub(super) fn double(mantissa: u64, exponent: i32) -> f64 {
+pub(crate) fn double(mantissa: u64, exponent: i32) -> f64 {
     const MANTISSA_BITS: i32 = 52;
     if mantissa == 0 || exponent < SMALLEST {
         return 0.0;
@@ -164,84 +163,4 @@ fn subnormal(bits: u64, power: i32) -> f64 {
     let bits = bits >> (1 - power);
     // Rounding up into the smallest normal number sets its exponent automatically.
     f64::from_bits((bits + (bits & 1)) >> 1)
-}
-
-/// How [`scan`] ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scan {
-    /// A whole number that ends before this index.
-    Number {
-        /// The index after its last byte.
-        end: usize,
-        /// Whether it has neither fraction nor exponent.
-        integer: bool,
-    },
-    /// The bytes end where the number may continue; it is incomplete if `missing` names what it
-    /// lacks.
-    Cut { missing: Option<&'static str> },
-    /// The byte at this index is not what was expected, as named.
-    Fault(usize, &'static str),
-    /// The byte at this index is a digit after a leading zero.
-    LeadingZero(usize),
-}
-
-/// Scans a number from `at` (a `-` or a digit) on.
-pub(super) fn scan(bytes: &[u8], mut at: usize) -> Scan {
-    let digits = |from: usize| {
-        bytes[from..].iter().position(|b| !b.is_ascii_digit()).map_or(bytes.len(), |n| from + n)
-    };
-    let (digit, fraction, power) =
-        ("a digit", "a digit after the decimal point", "a digit of the exponent");
-    if bytes[at] == b'-' {
-        at += 1;
-    }
-    let end = digits(at);
-    let mut integer = true;
-    if end == at {
-        return match at == bytes.len() {
-            true => Scan::Cut { missing: Some(digit) },
-            false => Scan::Fault(at, digit),
-        };
-    }
-    if bytes[at] == b'0' && end > at + 1 {
-        return Scan::LeadingZero(at + 1);
-    }
-    at = end;
-    if bytes.get(at) == Some(&b'.') {
-        integer = false;
-        let end = digits(at + 1);
-        if end == at + 1 {
-            return match end == bytes.len() {
-                true => Scan::Cut { missing: Some(fraction) },
-                false => Scan::Fault(end, fraction),
-            };
-        }
-        at = end;
-    }
-    if matches!(bytes.get(at), Some(b'e' | b'E')) {
-        integer = false;
-        at += 1;
-        if matches!(bytes.get(at), Some(b'+' | b'-')) {
-            at += 1;
-        }
-        let end = digits(at);
-        if end == at {
-            return match end == bytes.len() {
-                true => Scan::Cut { missing: Some(power) },
-                false => Scan::Fault(end, power),
-            };
-        }
-        at = end;
-    }
-    match at == bytes.len() {
-        true => Scan::Cut { missing: None },
-        false => Scan::Number { end: at, integer },
-    }
-}
-
-/// Returns whether the whole text is a number in JSON's grammar (RFC 8259 §6).
-pub fn is_number(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    matches!(bytes.first(), Some(b'-' | b'0'..=b'9'))
-        && scan(bytes, 0) == Scan::Cut { missing: None }
 }
