@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use crate::bson::extended::{ExtendedJson, FromExtended, ToExtended};
-use crate::codec::{Codec, Format, Framing, Visitor};
+use crate::codec::contract::{Codec, Visitor};
 use crate::documents::{Documents, Duplicates, Join, Split};
 use crate::event::{Source as _, Writer};
 use crate::fidelity::{Fidelity, Objects, OnLoss};
+use crate::format::{Format, Framing};
 use crate::limits::Limits;
 use crate::out::Out;
 use crate::output::Output;

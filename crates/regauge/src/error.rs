@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
-use crate::codec::Format;
+use crate::format::Format;
 use crate::hint::{Hint, Surface};
 use crate::path::Path;
 

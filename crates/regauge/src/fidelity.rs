@@ -46,7 +46,7 @@ pub use bodies::{
     key_value, nan_payload, non_finite,
 };
 
-use crate::codec::Format;
+use crate::format::Format;
 use crate::hint::Hint;
 use crate::options::Opt;
 use crate::path::Path;

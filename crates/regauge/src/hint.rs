@@ -29,7 +29,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-use crate::codec::Format;
+use crate::format::Format;
 use crate::limits::Limit;
 use crate::options::{Language, Opt, Takes, module};
 

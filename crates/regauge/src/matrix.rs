@@ -4,11 +4,11 @@
 //! Nothing here is a list of claims. An example of the kind is written in one format, converted to
 //! the other and read back; the result is the entry.
 
-use crate::codec::Format;
 use crate::convert::{Input, Options, convert, convert_bytes};
 use crate::documents::Documents;
 use crate::ext::{Ext, Origin, Timestamp, Type};
 use crate::fidelity::OnLoss;
+use crate::format::Format;
 use crate::output::StreamOutput;
 use crate::value::Value;
 use crate::values::{read_values, write_values};

@@ -9,7 +9,7 @@ mod set;
 
 pub use set::Setting;
 
-use crate::codec::Format;
+use crate::format::Format;
 use Format::{Bson, Cbor, Json, Marc, MarcJson, MarcXml, Marshal, Msgpack, Ndjson, Pickle, Yaml};
 
 /// An option of a conversion, of reading or of writing.

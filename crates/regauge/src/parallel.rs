@@ -18,10 +18,10 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 use self::parts::{Part, Parts, Records, ToTerminator, read_range};
-use crate::codec::{Format, Framing};
 use crate::convert::{Input, NAMED_BAD_RECORDS, OnBad, Options, ReadAt, Summary, run, shrunk};
 use crate::documents::Documents;
 use crate::fidelity::{Fidelity, OnLoss};
+use crate::format::{Format, Framing};
 use crate::out::Out;
 use crate::output::Output;
 use crate::reader::{Skipped, WINDOW_BYTES};

@@ -7,8 +7,8 @@
 
 use std::io::Read;
 
-use crate::codec::Format;
 use crate::event::{Sink, Source};
+use crate::format::Format;
 use crate::hint::Hint;
 use crate::limits::Limit;
 use crate::limits::Limits;
@@ -215,7 +215,7 @@ impl<'a, P: Parse> Reader<'a, P> {
         let offset = self.base + error.offset().unwrap_or(self.pos as u64);
         let format = self.parser.format();
         let mut error = error.at(offset).in_format(format);
-        if self.records > 0 || format.framing() == crate::codec::Framing::Records {
+        if self.records > 0 || format.framing() == crate::format::Framing::Records {
             error = error.in_record(self.records + 1);
         }
         match self.parser.record_id() {

@@ -15,9 +15,9 @@ mod tests;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use crate::codec::Format;
 use crate::event::{BigInt, Ext, Sink, Type, TypeBuf, Writer};
 use crate::fidelity::{Fidelity, LossKind, OnLoss};
+use crate::format::Format;
 use crate::path::{Path, Step};
 use crate::value::Value;
 use crate::{Result, number};

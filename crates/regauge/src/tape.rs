@@ -12,9 +12,9 @@ pub use item::{Item, Items, Members, View};
 use std::ops::Range;
 
 use crate::Result;
-use crate::codec::Format;
 use crate::event::{BigInt, Ext, Sink, Type, TypeBuf};
 use crate::fidelity::{Fidelity, OnLoss};
+use crate::format::Format;
 use crate::value::{Builder, Value};
 use crate::{Error, Limits, Source};
 

@@ -18,9 +18,9 @@ mod from;
 
 use std::fmt;
 
-use crate::codec::Format;
 use crate::event::{BigInt, Ext, ExtBuf, Sink, Timestamp, Type, TypeBuf, Writer as _};
 use crate::fidelity::{Fidelity, OnLoss};
+use crate::format::Format;
 use crate::limits::Limits;
 use crate::out::Out;
 use crate::wrap::Escape;

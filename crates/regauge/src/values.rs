@@ -6,10 +6,11 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 
-use crate::codec::{Codec, Format, Visitor};
+use crate::codec::contract::{Codec, Visitor};
 use crate::convert::{Input, Options, Summary, write_with};
 use crate::documents::Documents;
 use crate::event::{Sink, Source};
+use crate::format::Format;
 use crate::limits::Limits;
 use crate::out::Out;
 use crate::output::Output;
@@ -382,7 +383,7 @@ mod tests {
             .map(|index| Value::Map(vec![(Value::Text("n".into()), Value::Int(index))]))
             .collect();
         for format in Format::ALL {
-            if format.is_marc() || format.framing() == crate::codec::Framing::Single {
+            if format.is_marc() || format.framing() == crate::format::Framing::Single {
                 continue;
             }
             let options = Options::new(format, format);

@@ -30,8 +30,8 @@ pub use extended::ExtendedJson;
 pub use reader::Parser;
 pub use writer::Writer;
 
-use crate::codec::{Codec, Framing, Info};
-use crate::detect::Looks;
+use crate::codec::contract::Codec;
+use crate::codec::contract::Looks;
 use crate::event::{Source as _, Writer as _};
 use crate::limits::Limits;
 use crate::out::Out;
@@ -133,29 +133,6 @@ pub enum Bson {}
 
 impl Codec for Bson {
     const FORMAT: Format = Format::Bson;
-    const INFO: Info = Info {
-        name: "bson",
-        title: "BSON",
-        suffixes: &["bson"],
-        media_types: &["application/bson"],
-        framing: Framing::Records,
-        record_end: None,
-        joined: Some([""; 3]),
-        is_text: false,
-        has_symbols: true,
-        has_references: false,
-        store_number: Some(4),
-        cannot_hold: &[
-            "documents but maps",
-            "integers beyond 64 bits, and unsigned ones",
-            "keys that are not text, or hold a zero byte",
-            "points in time finer than a millisecond",
-            "extension types",
-            "classes and tags",
-            "shared references",
-            "text that is not UTF-8",
-        ],
-    };
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 

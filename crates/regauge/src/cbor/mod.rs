@@ -43,8 +43,8 @@ pub use diagnostic::diagnostic;
 pub use reader::Parser;
 pub use writer::Writer;
 
-use crate::codec::{Codec, Framing, Info};
-use crate::detect::Looks;
+use crate::codec::contract::Codec;
+use crate::codec::contract::Looks;
 use crate::event::{Source as _, Writer as _};
 use crate::limits::Limits;
 use crate::out::Out;
@@ -121,26 +121,6 @@ pub enum Cbor {}
 
 impl Codec for Cbor {
     const FORMAT: Format = Format::Cbor;
-    const INFO: Info = Info {
-        name: "cbor",
-        title: "CBOR",
-        suffixes: &["cbor", "cborseq"],
-        media_types: &["application/cbor"],
-        framing: Framing::Either,
-        record_end: None,
-        joined: Some([""; 3]),
-        is_text: false,
-        has_symbols: true,
-        has_references: true,
-        store_number: Some(5),
-        cannot_hold: &[
-            "MessagePack extension types",
-            "times without a zone",
-            "BSON's own types",
-            "classes",
-            "text that is not UTF-8",
-        ],
-    };
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 

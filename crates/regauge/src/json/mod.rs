@@ -30,10 +30,11 @@ pub use reader::{Framing, Parser, ReadOptions};
 pub(crate) use writer::notation;
 pub use writer::{WriteOptions, Writer, to_vec};
 
-use crate::codec::{self, Codec, Format, Info};
+use crate::codec::contract::Codec;
+use crate::codec::contract::Looks;
 use crate::convert::Options;
-use crate::detect::Looks;
 use crate::fidelity::Fidelity;
+use crate::format::Format;
 use crate::out::Out;
 
 /// Bytes to events: a [`Parser`] over a slice or a stream.
@@ -49,29 +50,6 @@ pub enum Ndjson {}
 
 impl Codec for Json {
     const FORMAT: Format = Format::Json;
-    const INFO: Info = Info {
-        name: "json",
-        title: "JSON",
-        suffixes: &["json", "geojson", "webmanifest"],
-        media_types: &["application/json"],
-        framing: codec::Framing::Single,
-        record_end: None,
-        joined: Some(["[", ",", "]\n"]),
-        is_text: true,
-        has_symbols: false,
-        has_references: false,
-        store_number: Some(1),
-        cannot_hold: &[
-            "NaN and infinities",
-            "bytes",
-            "keys that are not text",
-            "dates and times",
-            "extension types",
-            "classes, tags and symbols",
-            "shared references",
-            "text that is not UTF-8",
-        ],
-    };
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 
@@ -94,17 +72,6 @@ impl Codec for Json {
 
 impl Codec for Ndjson {
     const FORMAT: Format = Format::Ndjson;
-    const INFO: Info = Info {
-        name: "ndjson",
-        title: "NDJSON",
-        suffixes: &["ndjson", "jsonl", "ldjson", "jsonlines"],
-        media_types: &["application/x-ndjson", "application/jsonl", "application/ndjson"],
-        framing: codec::Framing::Records,
-        record_end: Some(b'\n'),
-        joined: Some([""; 3]),
-        store_number: None,
-        ..Json::INFO
-    };
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 

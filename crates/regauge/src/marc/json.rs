@@ -7,9 +7,10 @@
 //! in that order.
 
 use super::record::RecordBuilder;
-use crate::codec::{Codec, Format, Framing, Info};
-use crate::detect::Looks;
+use crate::codec::contract::Codec;
+use crate::codec::contract::Looks;
 use crate::event::{Sink, forward};
+use crate::format::Format;
 use crate::out::Out;
 use crate::{Fidelity, Limits, Result, convert, json};
 
@@ -63,20 +64,6 @@ pub enum MarcJson {}
 
 impl Codec for MarcJson {
     const FORMAT: Format = Format::MarcJson;
-    const INFO: Info = Info {
-        name: "marc-json",
-        title: "MARC-in-JSON",
-        suffixes: &["marc.json", "marcjson", "mij", "marc.ndjson", "marc.jsonl"],
-        media_types: &["application/marc+json"],
-        framing: Framing::Records,
-        record_end: None,
-        joined: Some([""; 3]),
-        is_text: true,
-        has_symbols: false,
-        has_references: false,
-        store_number: Some(10),
-        cannot_hold: &["anything but MARC records"],
-    };
     type Parser = json::Parser;
     type Writer<'o> = Writer<'o>;
 

@@ -33,10 +33,11 @@ pub use reader::Parser;
 pub use survey::{Call, Class, Risk, Survey, Verdict, survey};
 pub use writer::Writer;
 
-use crate::codec::{Codec, Format, Framing, Info};
+use crate::codec::contract::Codec;
+use crate::codec::contract::Looks;
 use crate::convert;
-use crate::detect::Looks;
 use crate::fidelity::{Fidelity, OnLoss};
+use crate::format::Format;
 use crate::out::Out;
 
 /// Reads Ruby Marshal.
@@ -87,20 +88,6 @@ pub enum Marshal {}
 
 impl Codec for Marshal {
     const FORMAT: Format = Format::Marshal;
-    const INFO: Info = Info {
-        name: "marshal",
-        title: "Ruby Marshal",
-        suffixes: &["marshal", "rbm", "4.8", "ri"],
-        media_types: &["application/x-ruby-marshal"],
-        framing: Framing::Either,
-        record_end: None,
-        joined: Some([""; 3]),
-        is_text: false,
-        has_symbols: true,
-        has_references: true,
-        store_number: Some(6),
-        cannot_hold: &[],
-    };
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 

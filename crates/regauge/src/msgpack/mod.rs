@@ -32,8 +32,8 @@ pub use reader::Parser;
 pub use skip::{Splitter, documents_end};
 pub use writer::Writer;
 
-use crate::codec::{Codec, Framing, Info};
-use crate::detect::Looks;
+use crate::codec::contract::Codec;
+use crate::codec::contract::Looks;
 use crate::event::{Sink, Source as _, Writer as _};
 use crate::limits::Limits;
 use crate::out::Out;
@@ -111,7 +111,6 @@ pub enum Sized {}
 
 impl Codec for Sized {
     const FORMAT: Format = Format::Msgpack;
-    const INFO: Info = Msgpack::INFO;
     type Parser = Parser;
     type Writer<'o> = Promised<'o>;
 
@@ -130,27 +129,6 @@ impl Codec for Sized {
 
 impl Codec for Msgpack {
     const FORMAT: Format = Format::Msgpack;
-    const INFO: Info = Info {
-        name: "msgpack",
-        title: "MessagePack",
-        suffixes: &["msgpack", "mpk", "mp", "msgp"],
-        media_types: &["application/vnd.msgpack", "application/msgpack", "application/x-msgpack"],
-        framing: Framing::Either,
-        record_end: None,
-        joined: Some([""; 3]),
-        is_text: false,
-        has_symbols: false,
-        has_references: false,
-        store_number: Some(3),
-        cannot_hold: &[
-            "integers beyond 64 bits",
-            "decimals as written",
-            "dates and times but points in time",
-            "classes, tags and symbols",
-            "shared references",
-            "lone surrogates",
-        ],
-    };
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 

@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use crate::codec::Format;
 use crate::convert::{Input, Options, ReadAt, shrunk};
+use crate::format::Format;
 use crate::hint::Hint;
 use crate::limits::Limit;
 use crate::options::Opt;

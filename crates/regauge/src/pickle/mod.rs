@@ -44,9 +44,10 @@ pub use known::harmless;
 pub use survey::{Call, Import, Risk, Survey, Verdict, survey, survey_stream};
 pub use writer::Writer;
 
-use crate::codec::{Codec, Format, Framing, Info};
-use crate::detect::Looks;
+use crate::codec::contract::Codec;
+use crate::codec::contract::Looks;
 use crate::event::Sink;
+use crate::format::Format;
 use crate::limits::Limits;
 use crate::out::Out;
 use crate::reader::{Parse, Resync, Status};
@@ -209,20 +210,6 @@ pub enum Pickle {}
 
 impl Codec for Pickle {
     const FORMAT: Format = Format::Pickle;
-    const INFO: Info = Info {
-        name: "pickle",
-        title: "Python pickle",
-        suffixes: &["pickle", "pkl", "pck"],
-        media_types: &["application/x-python-pickle"],
-        framing: Framing::Either,
-        record_end: None,
-        joined: Some([""; 3]),
-        is_text: false,
-        has_symbols: false,
-        has_references: true,
-        store_number: Some(7),
-        cannot_hold: &[],
-    };
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 

@@ -1,9 +1,9 @@
 //! What serde's model lacks, by the policy: refused, as the nearest value, or in the wrapped
 //! notation.
 
-use crate::codec::Format;
 use crate::event::{BigInt, Ext, Sink, Type, forward};
 use crate::fidelity::{self, Fidelity, Objects, OnLoss};
+use crate::format::Format;
 use crate::limits::Limits;
 use crate::tape::Tape;
 use crate::value::{Builder, Value};

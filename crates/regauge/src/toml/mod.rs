@@ -33,8 +33,8 @@ mod writer;
 pub use reader::Parser;
 pub use writer::Writer;
 
-use crate::codec::{Codec, Framing, Info};
-use crate::detect::Looks;
+use crate::codec::contract::Codec;
+use crate::codec::contract::Looks;
 use crate::event::{Source as _, Writer as _};
 use crate::limits::Limits;
 use crate::out::Out;
@@ -93,31 +93,6 @@ pub enum Toml {}
 
 impl Codec for Toml {
     const FORMAT: Format = Format::Toml;
-    const INFO: Info = Info {
-        name: "toml",
-        title: "TOML",
-        suffixes: &["toml"],
-        media_types: &["application/toml"],
-        framing: Framing::Single,
-        record_end: None,
-        joined: None,
-        is_text: true,
-        has_symbols: false,
-        has_references: false,
-        store_number: Some(11),
-        cannot_hold: &[
-            "null",
-            "documents other than maps",
-            "integers beyond 64 bits, and unsigned ones",
-            "bytes",
-            "keys that are not text",
-            "duplicate keys",
-            "durations, extension types",
-            "classes, tags and symbols",
-            "shared references",
-            "text that is not UTF-8",
-        ],
-    };
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 

@@ -47,10 +47,11 @@ pub use notation::events;
 pub use reader::{Options, Parser, Schema};
 pub use writer::{WriteOptions, Writer};
 
-use crate::codec::{Codec, Format, Framing, Info};
+use crate::codec::contract::Codec;
+use crate::codec::contract::{Looks, skip_blank};
 use crate::convert;
-use crate::detect::{self, Looks};
 use crate::fidelity::Fidelity;
+use crate::format::Format;
 use crate::out::Out;
 
 /// Bytes to events: a [`Parser`] over a slice or a stream.
@@ -62,20 +63,6 @@ pub enum Yaml {}
 
 impl Codec for Yaml {
     const FORMAT: Format = Format::Yaml;
-    const INFO: Info = Info {
-        name: "yaml",
-        title: "YAML",
-        suffixes: &["yaml", "yml"],
-        media_types: &["application/yaml", "application/x-yaml", "text/yaml"],
-        framing: Framing::Either,
-        record_end: None,
-        joined: Some(["", "---\n", ""]),
-        is_text: true,
-        has_symbols: false,
-        has_references: true,
-        store_number: Some(2),
-        cannot_hold: &[],
-    };
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 
@@ -99,7 +86,7 @@ impl Codec for Yaml {
     fn is_contradicted(looks: Looks, head: &[u8]) -> bool {
         match looks {
             // `<<: *other` is a key.
-            Looks::Like(Format::MarcXml) => detect::skip_blank(head).starts_with(b"<?xml"),
+            Looks::Like(Format::MarcXml) => skip_blank(head).starts_with(b"<?xml"),
             // Text of other formats is a plain scalar, or a flow collection.
             Looks::Like(other) => !other.is_text(),
             Looks::Other(_) => true,

@@ -1,9 +1,9 @@
 //! Random documents: events to YAML and back to the same events.
 
 use super::{Parser, Reader, WriteOptions, Writer};
-use crate::codec::Format;
 use crate::event::{Ext, Origin, Sink as _, Source as _, Timestamp, Type, Writer as _};
 use crate::fidelity::{Fidelity, OnLoss};
+use crate::format::Format;
 use crate::limits::Limits;
 use crate::out::Out;
 use crate::value::{Builder, Value};

@@ -1,7 +1,7 @@
 use super::*;
-use crate::codec::Format;
 use crate::convert::{Options, convert_bytes};
 use crate::event::{Timestamp, Writer as _};
+use crate::format::Format;
 use crate::output::StreamOutput;
 
 /// Checks that the JSON converts to this YAML.

@@ -35,9 +35,10 @@ mod writer;
 pub use reader::{Parser, Reader};
 pub use writer::Writer;
 
-use crate::codec::{Codec, Format, Framing, Info};
+use crate::codec::contract::Codec;
 use crate::convert;
 use crate::fidelity::Fidelity;
+use crate::format::Format;
 use crate::out::Out;
 
 /// MARC 21 and UNIMARC in ISO 2709.
@@ -46,20 +47,6 @@ pub enum Marc {}
 
 impl Codec for Marc {
     const FORMAT: Format = Format::Marc;
-    const INFO: Info = Info {
-        name: "marc",
-        title: "MARC 21",
-        suffixes: &["mrc", "marc", "marc21", "iso2709", "utf8.mrc"],
-        media_types: &["application/marc"],
-        framing: Framing::Records,
-        record_end: Some(0x1D),
-        joined: Some([""; 3]),
-        is_text: false,
-        has_symbols: false,
-        has_references: false,
-        store_number: Some(8),
-        cannot_hold: &["anything but MARC records"],
-    };
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 

@@ -51,9 +51,10 @@ mod writer;
 pub use reader::{Parser, Reader};
 pub use writer::Writer;
 
-use crate::codec::{Codec, Format, Framing, Info};
+use crate::codec::contract::Codec;
 use crate::convert;
 use crate::fidelity::Fidelity;
+use crate::format::Format;
 use crate::out::Out;
 
 /// The namespace of MARCXML.
@@ -85,20 +86,6 @@ pub enum MarcXml {}
 
 impl Codec for MarcXml {
     const FORMAT: Format = Format::MarcXml;
-    const INFO: Info = Info {
-        name: "marcxml",
-        title: "MARCXML",
-        suffixes: &["marcxml", "mrcx", "marc.xml", "xml"],
-        media_types: &["application/marcxml+xml"],
-        framing: Framing::Records,
-        record_end: None,
-        joined: None,
-        is_text: true,
-        has_symbols: false,
-        has_references: false,
-        store_number: Some(9),
-        cannot_hold: &["anything but MARC records"],
-    };
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 

@@ -1,23 +1,13 @@
-//! The table of formats: one row each, and what a row promises.
+//! The table of formats: a row of facts for each, known before a byte is read.
 //!
-//! A format is a folder whose `mod.rs` implements [`Codec`], and a line in the table below. Everything
-//! that works on any format ([`crate::convert()`], the command, the Python package, the Ruby gem, the
-//! store, the gateway, the measuring engine) goes through [`Format::info`] for facts and through
-//! [`Format::visit`] for code.
+//! Errors, hints and policies name formats, so the names are down here. The code of each is in its
+//! folder; the table that joins the two is [`crate::codec`].
 
 use std::fmt;
 
-use crate::convert::Options;
-use crate::detect::Looks;
-use crate::event::Writer;
-use crate::fidelity::Fidelity;
-use crate::out::Out;
-use crate::reader::Parse;
-use crate::{bson, cbor, json, marc, marshal, msgpack, pickle, toml, yaml};
-
-/// Defines [`Format`] and [`Format::visit`] from the rows.
+/// Defines [`Format`] and [`Format::info`] from the rows.
 macro_rules! formats {
-    ($($(#[$doc:meta])* $format:ident = $codec:path;)*) => {
+    ($($(#[$doc:meta])* $format:ident = $info:expr;)*) => {
         /// A grammar that regauge reads and writes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -32,64 +22,238 @@ macro_rules! formats {
             /// What is known of the format before a byte is read.
             pub const fn info(self) -> &'static Info {
                 match self {
-                    $(Format::$format => &<$codec as Codec>::INFO,)*
-                }
-            }
-
-            /// Runs generic code with the format's codec.
-            pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
-                match self {
-                    $(Format::$format => visitor.visit::<$codec>(),)*
-                }
-            }
-
-            /// The first format of the table whose text the first bytes of a file look like.
-            pub(crate) fn likely(head: &[u8], is_whole: bool) -> Option<Format> {
-                $(if <$codec as Codec>::is_likely(head, is_whole) {
-                    return Some(Format::$format);
-                })*
-                None
-            }
-
-            pub(crate) fn is_contradicted(self, looks: Looks, head: &[u8]) -> bool {
-                match self {
-                    $(Format::$format => <$codec as Codec>::is_contradicted(looks, head),)*
+                    $(Format::$format => {
+                        const INFO: Info = $info;
+                        &INFO
+                    })*
                 }
             }
         }
-
-        $(const _: () = assert!(
-            matches!(<$codec as Codec>::FORMAT, Format::$format),
-            "a codec names another format than its row"
-        );)*
     };
 }
 
+const JSON: Info = Info {
+    name: "json",
+    title: "JSON",
+    suffixes: &["json", "geojson", "webmanifest"],
+    media_types: &["application/json"],
+    framing: Framing::Single,
+    record_end: None,
+    joined: Some(["[", ",", "]\n"]),
+    is_text: true,
+    has_symbols: false,
+    has_references: false,
+    store_number: Some(1),
+    cannot_hold: &[
+        "NaN and infinities",
+        "bytes",
+        "keys that are not text",
+        "dates and times",
+        "extension types",
+        "classes, tags and symbols",
+        "shared references",
+        "text that is not UTF-8",
+    ],
+};
+
 formats! {
     /// JSON, RFC 8259.
-    Json = json::Json;
+    Json = JSON;
     /// JSON documents, one per line.
-    Ndjson = json::Ndjson;
+    Ndjson = Info {
+        name: "ndjson",
+        title: "NDJSON",
+        suffixes: &["ndjson", "jsonl", "ldjson", "jsonlines"],
+        media_types: &["application/x-ndjson", "application/jsonl", "application/ndjson"],
+        framing: Framing::Records,
+        record_end: Some(b'\n'),
+        joined: Some([""; 3]),
+        store_number: None,
+        ..JSON
+    };
     /// YAML 1.2.
-    Yaml = yaml::Yaml;
+    Yaml = Info {
+        name: "yaml",
+        title: "YAML",
+        suffixes: &["yaml", "yml"],
+        media_types: &["application/yaml", "application/x-yaml", "text/yaml"],
+        framing: Framing::Either,
+        record_end: None,
+        joined: Some(["", "---\n", ""]),
+        is_text: true,
+        has_symbols: false,
+        has_references: true,
+        store_number: Some(2),
+        cannot_hold: &[],
+    };
     /// MessagePack.
-    Msgpack = msgpack::Msgpack;
+    Msgpack = Info {
+        name: "msgpack",
+        title: "MessagePack",
+        suffixes: &["msgpack", "mpk", "mp", "msgp"],
+        media_types: &["application/vnd.msgpack", "application/msgpack", "application/x-msgpack"],
+        framing: Framing::Either,
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: false,
+        has_symbols: false,
+        has_references: false,
+        store_number: Some(3),
+        cannot_hold: &[
+            "integers beyond 64 bits",
+            "decimals as written",
+            "dates and times but points in time",
+            "classes, tags and symbols",
+            "shared references",
+            "lone surrogates",
+        ],
+    };
     /// BSON.
-    Bson = bson::Bson;
+    Bson = Info {
+        name: "bson",
+        title: "BSON",
+        suffixes: &["bson"],
+        media_types: &["application/bson"],
+        framing: Framing::Records,
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: false,
+        has_symbols: true,
+        has_references: false,
+        store_number: Some(4),
+        cannot_hold: &[
+            "documents but maps",
+            "integers beyond 64 bits, and unsigned ones",
+            "keys that are not text, or hold a zero byte",
+            "points in time finer than a millisecond",
+            "extension types",
+            "classes and tags",
+            "shared references",
+            "text that is not UTF-8",
+        ],
+    };
     /// CBOR, RFC 8949.
-    Cbor = cbor::Cbor;
+    Cbor = Info {
+        name: "cbor",
+        title: "CBOR",
+        suffixes: &["cbor", "cborseq"],
+        media_types: &["application/cbor"],
+        framing: Framing::Either,
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: false,
+        has_symbols: true,
+        has_references: true,
+        store_number: Some(5),
+        cannot_hold: &[
+            "MessagePack extension types",
+            "times without a zone",
+            "BSON's own types",
+            "classes",
+            "text that is not UTF-8",
+        ],
+    };
     /// Ruby's Marshal 4.8.
-    Marshal = marshal::Marshal;
+    Marshal = Info {
+        name: "marshal",
+        title: "Ruby Marshal",
+        suffixes: &["marshal", "rbm", "4.8", "ri"],
+        media_types: &["application/x-ruby-marshal"],
+        framing: Framing::Either,
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: false,
+        has_symbols: true,
+        has_references: true,
+        store_number: Some(6),
+        cannot_hold: &[],
+    };
     /// Python's pickle, protocols 0 to 5.
-    Pickle = pickle::Pickle;
+    Pickle = Info {
+        name: "pickle",
+        title: "Python pickle",
+        suffixes: &["pickle", "pkl", "pck"],
+        media_types: &["application/x-python-pickle"],
+        framing: Framing::Either,
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: false,
+        has_symbols: false,
+        has_references: true,
+        store_number: Some(7),
+        cannot_hold: &[],
+    };
     /// MARC 21 and UNIMARC in ISO 2709.
-    Marc = marc::iso2709::Marc;
+    Marc = Info {
+        name: "marc",
+        title: "MARC 21",
+        suffixes: &["mrc", "marc", "marc21", "iso2709", "utf8.mrc"],
+        media_types: &["application/marc"],
+        framing: Framing::Records,
+        record_end: Some(0x1D),
+        joined: Some([""; 3]),
+        is_text: false,
+        has_symbols: false,
+        has_references: false,
+        store_number: Some(8),
+        cannot_hold: &["anything but MARC records"],
+    };
     /// MARCXML, the Library of Congress's "MARC 21 slim" schema.
-    MarcXml = marc::xml::MarcXml;
+    MarcXml = Info {
+        name: "marcxml",
+        title: "MARCXML",
+        suffixes: &["marcxml", "mrcx", "marc.xml", "xml"],
+        media_types: &["application/marcxml+xml"],
+        framing: Framing::Records,
+        record_end: None,
+        joined: None,
+        is_text: true,
+        has_symbols: false,
+        has_references: false,
+        store_number: Some(9),
+        cannot_hold: &["anything but MARC records"],
+    };
     /// MARC-in-JSON, one record per line.
-    MarcJson = marc::json::MarcJson;
+    MarcJson = Info {
+        name: "marc-json",
+        title: "MARC-in-JSON",
+        suffixes: &["marc.json", "marcjson", "mij", "marc.ndjson", "marc.jsonl"],
+        media_types: &["application/marc+json"],
+        framing: Framing::Records,
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: true,
+        has_symbols: false,
+        has_references: false,
+        store_number: Some(10),
+        cannot_hold: &["anything but MARC records"],
+    };
     /// TOML 1.1.
-    Toml = toml::Toml;
+    Toml = Info {
+        name: "toml",
+        title: "TOML",
+        suffixes: &["toml"],
+        media_types: &["application/toml"],
+        framing: Framing::Single,
+        record_end: None,
+        joined: None,
+        is_text: true,
+        has_symbols: false,
+        has_references: false,
+        store_number: Some(11),
+        cannot_hold: &[
+            "null",
+            "documents other than maps",
+            "integers beyond 64 bits, and unsigned ones",
+            "bytes",
+            "keys that are not text",
+            "duplicate keys",
+            "durations, extension types",
+            "classes, tags and symbols",
+            "shared references",
+            "text that is not UTF-8",
+        ],
+    };
 }
 
 /// How documents are arranged in a file.
@@ -134,54 +298,6 @@ pub struct Info {
     pub store_number: Option<u8>,
     /// What the format cannot hold of the event model, in words; empty if it holds everything.
     pub cannot_hold: &'static [&'static str],
-}
-
-/// A format's reader, writer and facts.
-pub trait Codec: 'static {
-    /// The row of the table.
-    const FORMAT: Format;
-    /// The facts.
-    const INFO: Info;
-    /// Turns bytes into events.
-    type Parser: Parse + Send + 'static;
-    /// Turns events into bytes.
-    type Writer<'o>: Writer + Send;
-
-    /// Returns a parser that does what the options ask for.
-    fn parser(options: &Options) -> Self::Parser;
-
-    /// Returns a writer into `out` that does what the options ask for.
-    fn writer<'o>(out: Out<'o>, options: &Options, fidelity: Fidelity) -> Self::Writer<'o>;
-
-    /// Returns the output of a writer, with what is still in memory.
-    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o>;
-
-    /// Whether the first bytes of a file, or all of it, are text of this format beyond reasonable doubt.
-    /// Formats that [`crate::detect`] tells by their marks need not say so here.
-    fn is_likely(head: &[u8], is_whole: bool) -> bool {
-        let _ = (head, is_whole);
-        false
-    }
-
-    /// Whether a file of this format never, or hardly ever, begins like that.
-    fn is_contradicted(looks: Looks, head: &[u8]) -> bool {
-        let _ = head;
-        match looks {
-            Looks::Like(other) => other != Self::FORMAT,
-            Looks::Other(_) => true,
-            // The reader finds out: few letters begin a value.
-            Looks::Text => false,
-        }
-    }
-}
-
-/// Generic code that runs with the codec of a format: see [`Format::visit`].
-pub trait Visitor {
-    /// What the code returns.
-    type Output;
-
-    /// Runs with this codec.
-    fn visit<C: Codec>(self) -> Self::Output;
 }
 
 impl Format {
@@ -239,12 +355,6 @@ impl Format {
             }
         }
         best.map(|(_, format)| format)
-    }
-
-    /// The format that the first bytes of a (decompressed) file tell, if they do: `head` should
-    /// hold 4 KiB, or the whole file if that is shorter.
-    pub fn from_magic(head: &[u8]) -> Option<Format> {
-        crate::detect::from_magic(head)
     }
 }
 

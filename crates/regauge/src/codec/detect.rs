@@ -4,12 +4,12 @@
 //! anything as a stream of small integers, so a text file or an image named `.msgpack` would be
 //! converted to garbage without an error.
 
-use std::fmt;
-
-use crate::codec::Format;
+pub use super::contract::Looks;
+use super::contract::{is_json_or_yaml, skip_blank, without_mark};
 use crate::event::Sink;
 use crate::ext::Ext;
 use crate::fidelity::{Fidelity, OnLoss};
+use crate::format::Format;
 use crate::hint::Hint;
 use crate::reader::{Parse, Status};
 use crate::value::Value;
@@ -40,39 +40,6 @@ const OTHERS: [(&[u8], &str); 17] = [
     (b"\xFD7zXZ\0", "xz"),
 ];
 
-/// What the first bytes look like, beyond reasonable doubt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Looks {
-    /// Like this format.
-    Like(Format),
-    /// Like another kind of file, which has this name.
-    Other(&'static str),
-    /// Like text of some kind.
-    Text,
-}
-
-impl Looks {
-    /// Whether these bytes begin something else than JSON or YAML.
-    pub(crate) fn is_neither_json_nor_yaml(self) -> bool {
-        match self {
-            Looks::Like(format) => !is_json_or_yaml(format),
-            Looks::Other(_) => true,
-            Looks::Text => false,
-        }
-    }
-}
-
-impl fmt::Display for Looks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Looks::Like(Format::MarcXml) => f.write_str("XML"),
-            Looks::Like(format) => f.write_str(format.title()),
-            Looks::Other(name) => f.write_str(name),
-            Looks::Text => f.write_str("text"),
-        }
-    }
-}
-
 /// Returns the format that a file's name gives, or its first bytes if the name gives none. `head`
 /// should hold [`HEAD_BYTES`] of the decompressed file, or all of it if that is shorter.
 ///
@@ -96,19 +63,6 @@ fn contradiction(format: Format, looks: Looks, head: &[u8]) -> Error {
         Looks::Like(other) => Hint::from(other).or(named),
         Looks::Other(_) | Looks::Text => named,
     })
-}
-
-fn is_json_or_yaml(format: Format) -> bool {
-    matches!(format, Format::Json | Format::Ndjson | Format::MarcJson | Format::Yaml)
-}
-
-/// The text without byte order mark and white space at its beginning.
-pub(crate) fn skip_blank(head: &[u8]) -> &[u8] {
-    without_mark(head).trim_ascii_start()
-}
-
-fn without_mark(head: &[u8]) -> &[u8] {
-    head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head)
 }
 
 /// Judges by magic bytes and delimiters.
