@@ -187,7 +187,7 @@ pub trait Writer: Sink {
     fn rollback(&mut self);
 
     /// Returns the path of the current value, if the writer tracks it: see
-    /// [`crate::path::Tracker`].
+    /// [`crate::track::Tracker`].
     fn path(&self) -> Option<crate::path::Path> {
         None
     }

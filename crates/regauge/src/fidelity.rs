@@ -176,7 +176,7 @@ pub struct Loss {
 /// One loss.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Example {
-    /// The path; known if a [`crate::path::Tracker`] was in front of the writer.
+    /// The path; known if a [`crate::track::Tracker`] was in front of the writer.
     pub path: Option<Path>,
     /// The number of the document, from 1; known under the same condition.
     pub record: Option<u64>,

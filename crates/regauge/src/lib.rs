@@ -193,6 +193,7 @@ pub mod shape;
 pub mod tape;
 pub mod time;
 pub mod toml;
+pub mod track;
 mod utf8;
 pub mod value;
 pub mod values;

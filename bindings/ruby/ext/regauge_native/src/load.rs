@@ -2,7 +2,7 @@
 
 use regauge::codec::{Codec, Visitor};
 use regauge::marshal::Marshal;
-use regauge::path::Tracker;
+use regauge::track::Tracker;
 use regauge::reader::{Parse, Reader};
 use regauge::wrap::Unwrap;
 use regauge::{Error, Format, Sink, Source as _, excerpt};
