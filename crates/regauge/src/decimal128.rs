@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn hex(bytes: &[u8; 16]) -> String {
-        crate::notation::hex(bytes)
+        crate::text::hex(bytes)
     }
 
     /// Checks that the text encodes to these bytes, and that the bytes give that text.

@@ -280,7 +280,7 @@ impl<S: Sink> Duplicates<S> {
         if new {
             return Ok(());
         }
-        let shown = crate::fidelity::shorten(shown);
+        let shown = crate::text::shorten(shown);
         if self.refuse {
             return Err(crate::Error::new(
                 crate::ErrorKind::Refused,

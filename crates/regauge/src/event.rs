@@ -29,7 +29,7 @@
 pub(crate) mod recorder;
 
 use crate::Result;
-pub use crate::ext::{Ext, ExtBuf, Origin, Timestamp, Type, TypeBuf};
+pub use crate::ext::{BigInt, Ext, ExtBuf, Origin, Timestamp, Type, TypeBuf};
 use crate::fidelity::{self, Fidelity};
 pub use crate::utf8::{ShortText, from_utf8};
 use crate::value::Value;
@@ -117,7 +117,7 @@ pub trait Sink {
     /// Returns a MARC record for the reader to fill in directly, instead of sending the events of a
     /// document. Only a sink that keeps records returns one, and only if it accepts records of
     /// `bytes` bytes of memory.
-    fn whole_record(&mut self, bytes: u64) -> Option<&mut crate::marc::Record> {
+    fn whole_record(&mut self, bytes: u64) -> Option<&mut crate::record::Record> {
         let _ = bytes;
         None
     }
@@ -203,25 +203,6 @@ pub trait Source {
 
     /// Returns how many bytes of input have been consumed.
     fn offset(&self) -> u64;
-}
-
-/// An integer of any size, in the form its source has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BigInt<'a> {
-    /// Decimal digits without leading zeros, and the sign.
-    Decimal {
-        /// Below zero.
-        negative: bool,
-        /// ASCII digits; the first is not `0`.
-        digits: &'a str,
-    },
-    /// The magnitude in bytes, least significant first, and the sign.
-    Binary {
-        /// Below zero.
-        negative: bool,
-        /// Little-endian magnitude; the last byte is not 0.
-        magnitude: &'a [u8],
-    },
 }
 
 /// Writes the methods of [`Sink`] that only pass the event on to `self.inner`: an adapter lists
@@ -464,7 +445,7 @@ macro_rules! pointer {
                 (**self).f64_pair(x, y)
             }
             #[inline]
-            fn whole_record(&mut self, bytes: u64) -> Option<&mut crate::marc::Record> {
+            fn whole_record(&mut self, bytes: u64) -> Option<&mut crate::record::Record> {
                 (**self).whole_record(bytes)
             }
             #[inline]

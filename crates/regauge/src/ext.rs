@@ -1,5 +1,24 @@
 //! Values that only some formats have, and the types that can wrap a value.
 
+/// An integer of any size, in the form its source has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BigInt<'a> {
+    /// Decimal digits without leading zeros, and the sign.
+    Decimal {
+        /// Below zero.
+        negative: bool,
+        /// ASCII digits; the first is not `0`.
+        digits: &'a str,
+    },
+    /// The magnitude in bytes, least significant first, and the sign.
+    Binary {
+        /// Below zero.
+        negative: bool,
+        /// Little-endian magnitude; the last byte is not 0.
+        magnitude: &'a [u8],
+    },
+}
+
 /// A point in time: seconds and nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {
@@ -298,7 +317,7 @@ impl std::fmt::Display for Type<'_> {
     /// `a value with the CBOR tag 100`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kind = self.kind.replace('_', " ");
-        let shown = crate::fidelity::shorten(self.name);
+        let shown = crate::text::shorten(self.name);
         match (self.origin, self.name) {
             (Origin::Yaml, _) => write!(f, "a value with the YAML tag {shown}"),
             (Origin::Cbor, _) => write!(f, "a value with the CBOR tag {shown}"),

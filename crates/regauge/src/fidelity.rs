@@ -39,8 +39,6 @@
 
 mod bodies;
 
-use std::fmt::Write as _;
-
 pub use bodies::{
     KEY_PREFIX, alias, begin_anchor, begin_typed, big_int, bytes, end_anchor, end_typed, ext,
     key_value, nan_payload, non_finite,
@@ -379,15 +377,4 @@ impl Fidelity {
                     .then(Hint::command("`regauge inspect` lists everything in the file")),
             )
     }
-}
-
-/// Cuts the text of a number or a key to a length that fits a message.
-pub(crate) fn shorten(text: &str) -> String {
-    const SHOWN: usize = 40;
-    if text.chars().count() <= SHOWN {
-        return text.to_owned();
-    }
-    let mut shown: String = text.chars().take(SHOWN).collect();
-    let _ = write!(shown, "… ({} characters)", text.chars().count());
-    shown
 }

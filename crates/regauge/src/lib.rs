@@ -187,10 +187,12 @@ pub mod parallel;
 pub mod path;
 pub mod pickle;
 pub mod reader;
+mod record;
 #[cfg(feature = "serde")]
 pub mod serde;
 pub mod shape;
 pub mod tape;
+mod text;
 pub mod time;
 pub mod toml;
 pub mod track;

@@ -5,14 +5,13 @@
 
 mod meaning;
 
-use std::fmt::Write as _;
-
 pub(crate) use meaning::{is_name, meaning};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::event::{Ext, Sink};
+use crate::text::{hex, unhex, uuid_text};
 use crate::value::Value;
 use crate::{Origin, Result, decimal128, number};
 
@@ -326,38 +325,6 @@ pub(crate) fn parse_type_key(key: &str) -> Option<(Origin, &str)> {
     let (origin, kind) = key.strip_prefix('$')?.split_once(':')?;
     let origin = Origin::ALL.into_iter().find(|known| known.name() == origin)?;
     (!kind.is_empty()).then_some((origin, kind))
-}
-
-/// Returns bytes as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-/// Parses exactly `N` bytes from lower-case hexadecimal digits.
-pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    let digits = text.as_bytes();
-    if digits.len() != 2 * N {
-        return None;
-    }
-    let mut bytes = [0; N];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
-    Some(bytes)
-}
-
-/// Returns a UUID in the notation of RFC 9562 §4: lower case, groups of 8, 4, 4, 4 and 12 digits.
-pub fn uuid_text(v: &[u8; 16]) -> String {
-    let digits = hex(v);
-    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
 fn uuid(text: &str) -> Option<[u8; 16]> {

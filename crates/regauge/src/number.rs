@@ -5,7 +5,7 @@ pub(crate) mod grammar;
 
 pub use grammar::is_number;
 
-use crate::event::BigInt;
+use crate::ext::BigInt;
 
 /// Returns the integer in decimal, with a `-` if it is negative.
 pub fn big_int_text(v: BigInt<'_>) -> String {

@@ -1,6 +1,6 @@
 //! Points in time as RFC 3339 text, in both directions.
 
-use crate::event::Timestamp;
+use crate::ext::Timestamp;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 

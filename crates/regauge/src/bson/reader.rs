@@ -212,7 +212,7 @@ impl Parser {
         let mut buffer = itoa::Buffer::new();
         let position = buffer.format(place.1);
         if name != position.as_bytes() {
-            let name = crate::fidelity::shorten(&String::from_utf8_lossy(name));
+            let name = crate::text::shorten(&String::from_utf8_lossy(name));
             let found = format!("the name {name:?} of an element of an array");
             sink.fidelity().note(LossKind::ArrayName, found, format!("{position:?}"));
         }

@@ -361,7 +361,7 @@ fn first_bytes_tell_the_format() {
 }
 
 fn hex_of(length: usize) -> String {
-    crate::notation::hex(&(length as u32 + 1).to_le_bytes())
+    crate::text::hex(&(length as u32 + 1).to_le_bytes())
 }
 
 #[test]

@@ -467,7 +467,7 @@ fn too_large(bytes: u64) -> Error {
 
 #[cold]
 fn zero_byte(what: &str, text: &str) -> Error {
-    let shown = fidelity::shorten(&text.escape_debug().to_string());
+    let shown = crate::text::shorten(&text.escape_debug().to_string());
     Error::unrepresentable(format!(
         "found {what} with a zero byte (\"{shown}\"), which BSON cannot hold"
     ))

@@ -69,7 +69,7 @@ pub fn diagnostic(bytes: &[u8]) -> Result<String> {
                 };
                 at += length;
                 if major == major::BYTES {
-                    let _ = write!(text, "h'{}'", crate::notation::hex(string));
+                    let _ = write!(text, "h'{}'", crate::text::hex(string));
                 } else {
                     let _ = write!(text, "{:?}", String::from_utf8_lossy(string));
                 }

@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::{ChangeKind, same};
 use crate::event::{BigInt, Ext, Timestamp};
 use crate::value::Value;
-use crate::{decimal128, notation, number, time};
+use crate::{decimal128, number, text, time};
 
 /// Returns the kind of the difference; `None` if there is none.
 pub(super) fn scalar_change(before: &Value, after: &Value) -> Option<ChangeKind> {
@@ -110,13 +110,13 @@ fn special_change(before: &Value, after: &Value) -> ChangeKind {
         },
         Ext::Uuid(raw) => match after {
             Value::Bytes(after) if *after == raw => special,
-            _ => of_text(&notation::uuid_text(&raw), special),
+            _ => of_text(&text::uuid_text(&raw), special),
         },
-        Ext::ObjectId(raw) => of_text(&notation::hex(&raw), special),
+        Ext::ObjectId(raw) => of_text(&text::hex(&raw), special),
         Ext::Regex { pattern, options } => of_text(&format!("/{pattern}/{options}"), special),
         Ext::Code(text) => of_text(text, special),
         Ext::DbPointer { namespace, id } => {
-            of_text(&format!("{namespace}/{}", notation::hex(&id)), special)
+            of_text(&format!("{namespace}/{}", text::hex(&id)), special)
         }
         Ext::BsonTimestamp { seconds, increment } => {
             of_text(&format!("{seconds}.{increment}"), special)

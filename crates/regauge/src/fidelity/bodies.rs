@@ -3,10 +3,11 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use super::{LossKind, Objects, OnLoss, Opened, shorten};
+use super::{LossKind, Objects, OnLoss, Opened};
 use crate::event::{BigInt, Ext, Sink, Type};
 use crate::hint::Hint;
 use crate::options::Opt;
+use crate::text::{self, shorten};
 use crate::value::Value;
 use crate::{Error, ErrorKind, Result, decimal128, notation, number, time};
 
@@ -155,15 +156,15 @@ fn special<S: Sink + ?Sized>(sink: &mut S, v: Ext<'_>) -> Result {
         Ext::Duration { seconds, nanoseconds } => {
             (LossKind::Timestamp, Some(time::iso8601_duration(seconds, nanoseconds)))
         }
-        Ext::ObjectId(v) => (LossKind::Special, Some(notation::hex(&v))),
-        Ext::Uuid(v) => (LossKind::Special, Some(notation::uuid_text(&v))),
+        Ext::ObjectId(v) => (LossKind::Special, Some(text::hex(&v))),
+        Ext::Uuid(v) => (LossKind::Special, Some(text::uuid_text(&v))),
         Ext::Binary(_, v) => (LossKind::Bytes, Some(BASE64.encode(v))),
         Ext::Regex { pattern, options } => {
             (LossKind::Special, Some(format!("/{pattern}/{options}")))
         }
         Ext::Code(v) => (LossKind::Special, Some(v.to_owned())),
         Ext::DbPointer { namespace, id } => {
-            (LossKind::Special, Some(format!("{namespace}/{}", notation::hex(&id))))
+            (LossKind::Special, Some(format!("{namespace}/{}", text::hex(&id))))
         }
         Ext::BsonTimestamp { seconds, increment } => {
             (LossKind::Special, Some(format!("{seconds}.{increment}")))

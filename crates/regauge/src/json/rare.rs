@@ -4,12 +4,13 @@
 use super::reader::{Comment, Framing, Parser, State};
 use super::string::{self, Fault, Search, Utf8};
 use crate::event::{BigInt, Ext, Sink};
-use crate::fidelity::{LossKind, shorten};
+use crate::fidelity::LossKind;
 use crate::hint::Hint;
 use crate::limits::Limit;
 use crate::number::grammar::{self, Scan};
 use crate::options::Opt;
 use crate::reader::Status;
+use crate::text::shorten;
 use crate::{Error, ErrorKind, Format, Result, number as digits};
 
 /// How [`Parser::unusual`] handled a byte.

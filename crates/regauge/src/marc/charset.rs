@@ -5,43 +5,11 @@ use super::marc8::{self, State};
 use crate::fidelity::{Fidelity, LossKind, OnLoss};
 use crate::hint::Hint;
 use crate::options::Opt;
+use crate::record::Charset;
 use crate::{Error, ErrorKind, Result};
 
 /// Begins an escape sequence of MARC-8.
 pub(crate) const ESCAPE: u8 = 0x1B;
-
-/// How the text of a record is encoded in ISO 2709.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Charset {
-    /// UTF-8: leader/09 is `a`.
-    Utf8,
-    /// MARC-8: leader/09 is a blank.
-    Marc8,
-}
-
-impl Charset {
-    /// Returns the name used under the record's key `charset`: `utf-8`, `marc-8`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Charset::Utf8 => "utf-8",
-            Charset::Marc8 => "marc-8",
-        }
-    }
-
-    /// Returns the charset of this name.
-    pub fn from_name(name: &str) -> Option<Charset> {
-        match name {
-            "utf-8" => Some(Charset::Utf8),
-            "marc-8" => Some(Charset::Marc8),
-            _ => None,
-        }
-    }
-
-    /// Returns the charset that leader/09 declares: `a` is UTF-8, anything else MARC-8.
-    pub fn of_leader(code: u8) -> Charset {
-        if code == b'a' { Charset::Utf8 } else { Charset::Marc8 }
-    }
-}
 
 /// The charset for a reader or a writer to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //! MARC-in-JSON, [`Writer`] goes first: it checks that each document is a record and puts the keys
 //! in that order.
 
-use super::record::RecordBuilder;
+use super::builder::RecordBuilder;
 use crate::codec::contract::Codec;
 use crate::codec::contract::Looks;
 use crate::event::{Sink, forward};

@@ -1,11 +1,10 @@
 //! The leader: 24 characters at the start of a record. Two numbers in it belong to ISO 2709, the
 //! rest to the cataloguer (MARC 21 Format for Bibliographic Data, "Leader").
 
+pub use crate::record::CHARSET_POSITION;
+
 /// The number of characters in a leader.
 pub const LEADER_BYTES: usize = 24;
-
-/// The position of the character that declares the charset: `a` is UTF-8, a blank MARC-8.
-pub const CHARSET_POSITION: usize = 9;
 
 /// Parses ASCII digits; returns `None` if one of the bytes is not a digit.
 #[inline]

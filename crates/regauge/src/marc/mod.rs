@@ -34,17 +34,18 @@
 //! [`LossKind::Marc`](crate::fidelity::LossKind::Marc)). Line ends and similar bytes between
 //! records are dropped. `docs/formats/marc.md` has the complete list.
 
+mod builder;
 pub(crate) mod charset;
 pub mod iso2709;
 pub mod json;
 pub mod leader;
 pub mod marc8;
-pub mod record;
 mod shape;
 pub mod xml;
 
-pub use charset::{Charset, CharsetChoice};
-pub use record::{Field, Record, RecordBuilder};
+pub use crate::record::{Charset, Field, Record};
+pub use builder::RecordBuilder;
+pub use charset::CharsetChoice;
 pub use shape::TakeRecord;
 
 /// Options for reading and writing MARC.

@@ -2,11 +2,11 @@
 //!
 //! All writers of MARC are behind a [`Shape`], so that they agree on what a record is.
 
-use super::charset::Charset;
 use crate::event::Sink;
 use crate::fidelity::Fidelity;
 use crate::hint::Hint;
 use crate::limits::Limit;
+use crate::record::Charset;
 use crate::{BigInt, Error, Ext, Limits, Result, Value};
 
 /// Accepts the parts of one record after another: implemented by the writers of MARC.

@@ -15,7 +15,7 @@ impl<'d> Walk<'d> {
         let (text, end) = skip::bytes(self.document, self.at + 1);
         let value = float::read_at(self.document, end - text.len(), end);
         let Some(value) = value else {
-            let shown = crate::fidelity::shorten(&String::from_utf8_lossy(text));
+            let shown = crate::text::shorten(&String::from_utf8_lossy(text));
             return Err(Error::syntax(format!("found the float {shown:?}, expected a number"))
                 .at(self.at as u64));
         };

@@ -13,6 +13,7 @@ use super::writer::{Anchored, Spelling, Writer};
 use super::{encoding, float};
 use crate::event::{Origin, Type};
 use crate::fidelity;
+use crate::text::shorten;
 use crate::value::Value;
 use crate::{Error, Result};
 
@@ -291,7 +292,7 @@ impl Writer<'_> {
             }
             _ => Err(Error::unrepresentable(format!(
                 "found the key {:?} in a Ruby type, expected {}",
-                fidelity::shorten(k),
+                shorten(k),
                 Expects::Wrapper(kind).words()
             ))),
         }
@@ -548,7 +549,7 @@ impl Writer<'_> {
                 let Some(bits) = regexp_bits(t.name) else {
                     return Err(Error::unrepresentable(format!(
                         "found the options {:?} of a Ruby regular expression, expected letters of mixfn",
-                        fidelity::shorten(t.name)
+                        shorten(t.name)
                     )));
                 };
                 self.pending.regexp = Some(bits);
@@ -668,7 +669,7 @@ fn encode(name: &str, text: &str) -> Result<Box<[u8]>> {
         Some(bytes) => Ok(bytes.into()),
         None => Err(Error::unrepresentable(format!(
             "found text in the encoding {:?}, which is unknown or lacks one of its characters",
-            fidelity::shorten(name)
+            shorten(name)
         ))
         .hint("pass its bytes instead of the text")),
     }

@@ -404,7 +404,7 @@ fn import_risk(module: &str, name: &str) -> Risk {
 const SHOWN: usize = 120;
 
 fn shorten(text: &str) -> String {
-    crate::fidelity::shorten(text)
+    crate::text::shorten(text)
 }
 
 /// Formats a value briefly in Python notation.

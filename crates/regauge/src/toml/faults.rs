@@ -5,9 +5,10 @@ use std::cell::RefCell;
 use toml_parser::{ErrorSink, Expected, ParseError};
 
 use super::types::Item;
+use crate::Error;
 use crate::hint::Hint;
 use crate::limits::Limit;
-use crate::{Error, fidelity};
+use crate::text::shorten;
 
 /// The first error of an expression: of the grammar, or of what is built. The last that comes is
 /// rarely the one to tell.
@@ -140,7 +141,7 @@ pub(super) fn found(text: &str, at: usize, end: usize) -> String {
                 &rest[..length.max(first.len_utf8())]
             });
             let line = word.lines().next().unwrap_or_default();
-            format!("`{}`", fidelity::shorten(line))
+            format!("`{}`", shorten(line))
         }
     }
 }
@@ -171,7 +172,7 @@ fn line(text: &str, at: usize) -> usize {
 /// A key that a table has already.
 #[cold]
 pub(super) fn twice(text: &str, key: &str, first_at: usize) -> Error {
-    let (key, line) = (fidelity::shorten(key), line(text, first_at));
+    let (key, line) = (shorten(key), line(text, first_at));
     Error::syntax(format!(
         "found the key {key:?} a second time in its table, expected it once (the first is on line {line})"
     ))
@@ -180,7 +181,7 @@ pub(super) fn twice(text: &str, key: &str, first_at: usize) -> Error {
 /// A table that is defined already, by a header or by dotted keys.
 #[cold]
 pub(super) fn redefined(text: &str, key: &str, first_at: usize) -> Error {
-    let (key, line) = (fidelity::shorten(key), line(text, first_at));
+    let (key, line) = (shorten(key), line(text, first_at));
     Error::syntax(format!(
         "found a second definition of the table {key:?}, expected one (the first is on line {line})"
     ))
@@ -189,7 +190,7 @@ pub(super) fn redefined(text: &str, key: &str, first_at: usize) -> Error {
 /// A key or a header that goes on in a value that cannot have more.
 #[cold]
 pub(super) fn closed(text: &str, key: &str, item: &Item<'_>, first_at: usize) -> Error {
-    let (key, line) = (fidelity::shorten(key), line(text, first_at));
+    let (key, line) = (shorten(key), line(text, first_at));
     let (name, so) = match item {
         Item::Array { is_open: true } => (item.name(), "which `[[…]]` extends"),
         _ => (item.name(), "which cannot be extended"),
@@ -204,7 +205,7 @@ pub(super) fn closed(text: &str, key: &str, item: &Item<'_>, first_at: usize) ->
 pub(super) fn beyond_i64(digits: &str) -> Error {
     Error::syntax(format!(
         "found the integer {}, expected one from -2^63 to 2^63-1",
-        fidelity::shorten(digits)
+        shorten(digits)
     ))
     .hint("an integer of more than 64 bits needs quotes, as text")
 }
@@ -214,7 +215,7 @@ pub(super) fn beyond_i64(digits: &str) -> Error {
 pub(super) fn beyond_f64(text: &str) -> Error {
     Error::syntax(format!(
         "found the number {}, expected one within the range of a double",
-        fidelity::shorten(text)
+        shorten(text)
     ))
 }
 

@@ -13,7 +13,7 @@ use super::tree::{Content as _, ROOT, Tree};
 use super::types::Item;
 use super::{Options, faults};
 use crate::event::Sink;
-use crate::fidelity::{self, LossKind};
+use crate::fidelity::LossKind;
 use crate::limits::Limits;
 use crate::reader::{Parse, Status};
 use crate::{Error, Format, Result, number};
@@ -210,6 +210,6 @@ fn note_rounded<S: Sink + ?Sized>(text: &str, v: f64, sink: &mut S) {
     let text = text.trim_start_matches('+');
     if !number::is_value_kept(text, v) {
         let written = zmij::Buffer::new().format_finite(v).to_owned();
-        sink.fidelity().note(LossKind::Rounded, fidelity::shorten(text), written);
+        sink.fidelity().note(LossKind::Rounded, crate::text::shorten(text), written);
     }
 }

@@ -8,6 +8,7 @@ use toml_parser::{Raw, Span};
 use super::faults::{self, Faults};
 use super::moment;
 use super::types::Item;
+use crate::text::shorten;
 use crate::{Error, Result};
 
 /// The value that a scalar says. Faults of the grammar go to `faults`, and the value is then of no use.
@@ -37,11 +38,10 @@ pub(super) fn decode<'i>(
                 use std::num::IntErrorKind::{NegOverflow, PosOverflow};
                 match error.kind() {
                     PosOverflow | NegOverflow => faults::beyond_i64(raw.as_str()).at(at),
-                    _ => Error::syntax(format!(
-                        "found `{}`, expected digits",
-                        crate::fidelity::shorten(raw.as_str())
-                    ))
-                    .at(at),
+                    _ => {
+                        Error::syntax(format!("found `{}`, expected digits", shorten(raw.as_str())))
+                            .at(at)
+                    }
                 }
             })?;
             Item::Integer(v)
@@ -56,7 +56,7 @@ pub(super) fn decode<'i>(
                     Ok(v) if v.is_finite() => v,
                     Ok(_) => return Err(faults::beyond_f64(&text).at(at)),
                     Err(_) => {
-                        let shown = crate::fidelity::shorten(&text);
+                        let shown = shorten(&text);
                         let message = format!("found `{shown}`, expected a float");
                         return Err(Error::syntax(message).at(at));
                     }

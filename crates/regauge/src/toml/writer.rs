@@ -207,13 +207,13 @@ impl<'o> Writer<'o> {
     fn key_again(&mut self, k: &str, first: Id) -> Result {
         match self.fidelity.policy() {
             OnLoss::Refuse => {
-                let shown = fidelity::shorten(k);
+                let shown = crate::text::shorten(k);
                 let found = format!("the key {shown:?} a second time in one map");
                 let nearest = "the last of its values";
                 Err(self.fidelity.refusal(&found, r#"{"$key:…": …}"#, nearest))
             }
             OnLoss::Approximate => {
-                let found = format!("the key {:?} again", fidelity::shorten(k));
+                let found = format!("the key {:?} again", crate::text::shorten(k));
                 self.fidelity.note(LossKind::Key, found, "the last of its values");
                 self.document.tree.node_mut(first).content = Held::Replaced;
                 self.key = Some(k.to_owned());

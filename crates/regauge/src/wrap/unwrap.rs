@@ -227,7 +227,7 @@ fn malformed(name: &str) -> Error {
 
 #[cold]
 fn unknown(name: &str) -> Error {
-    let shown = crate::fidelity::shorten(name);
+    let shown = crate::text::shorten(name);
     Error::syntax(format!(
         "found a map that begins with `{shown}`, expected a name of the wrapped notation"
     ))
@@ -250,7 +250,7 @@ fn pass_key<S: Sink>(sink: &mut S, k: &str) -> Result {
         }
         Err(error) if error.kind() == crate::ErrorKind::Limit => Err(error),
         Err(_) => {
-            let shown = crate::fidelity::shorten(k);
+            let shown = crate::text::shorten(k);
             Err(Error::syntax(format!("found the key `{shown}`, expected a value after `$key:`"))
                 .hint(hint()))
         }

@@ -145,7 +145,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             && !number::is_value_kept(&schema::json_decimal(digits), value)
         {
             let written = zmij::Buffer::new().format(value).to_owned();
-            self.sink.fidelity().note(LossKind::Rounded, crate::fidelity::shorten(text), written);
+            self.sink.fidelity().note(LossKind::Rounded, crate::text::shorten(text), written);
         }
         if !key {
             return match self.c.captures.last_mut() {
@@ -521,7 +521,7 @@ impl<S: Sink + ?Sized> Handler for Compose<'_, S> {
     }
     fn alias(&mut self, name: &str, key: bool) -> Result {
         let Some(anchor) = self.c.refs.find(name) else {
-            let shown = crate::fidelity::shorten(name);
+            let shown = crate::text::shorten(name);
             return Err(Error::syntax(format!(
                 "found the alias *{shown}, which no earlier anchor of this document defines"
             ))
@@ -593,7 +593,7 @@ fn give_meaning<T: Sink + ?Sized>(
         Meaning::Decimal(digits) => {
             let value: f64 = digits.parse().expect("the schemas' grammar is a subset of Rust's");
             if value.is_infinite() {
-                let shown = crate::fidelity::shorten(text);
+                let shown = crate::text::shorten(text);
                 return Err(Error::new(
                     ErrorKind::Refused,
                     format!("found the number {shown}, which is beyond the range of a double"),
@@ -613,7 +613,7 @@ fn give_meaning<T: Sink + ?Sized>(
         Meaning::Unknown => Err(Error::syntax(format!(
             "found the plain scalar {}, expected null, true, false, a number, or quotes \
              (YAML 1.2.2 §10.2)",
-            crate::fidelity::shorten(text)
+            crate::text::shorten(text)
         ))
         .hint(Hint::set(Opt::YamlSchema, "core").to("read it as text"))),
     }

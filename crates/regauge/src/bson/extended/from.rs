@@ -97,7 +97,7 @@ fn meaning(pairs: Vec<(Value, Value)>) -> Result<Value> {
 
 #[cold]
 fn malformed(name: &str, found: &Value, expected: &str) -> Error {
-    let found = crate::fidelity::shorten(&found.to_string());
+    let found = crate::text::shorten(&found.to_string());
     Error::syntax(format!(
         "found {found}, which is not a `{name}` of Extended JSON, expected {expected} and nothing else"
     ))
@@ -250,7 +250,7 @@ fn double(digits: &str) -> Option<f64> {
 }
 
 fn unhex<const N: usize>(digits: &str) -> Option<[u8; N]> {
-    crate::notation::unhex(&digits.to_ascii_lowercase())
+    crate::text::unhex(&digits.to_ascii_lowercase())
 }
 
 /// Parses an RFC 3339 date, to the millisecond or finer: in UTC or with an offset, with or without

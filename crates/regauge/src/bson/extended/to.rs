@@ -173,7 +173,7 @@ impl<S: Sink> Sink for ToExtended<S> {
                 self.inner.key("base64")?;
                 self.inner.str(&BASE64.encode(payload))?;
                 self.inner.key("subType")?;
-                self.inner.str(&notation::hex(&[subtype]))?;
+                self.inner.str(&crate::text::hex(&[subtype]))?;
                 self.inner.end_map()?;
                 self.inner.end_map()
             }

@@ -11,7 +11,7 @@ use crate::event::Sink;
 use crate::fidelity::LossKind;
 use crate::hint::Hint;
 use crate::limits::Limit;
-use crate::marc::charset::{self, Charset, CharsetChoice};
+use crate::marc::charset::{self, CharsetChoice};
 use crate::marc::leader::{CHARSET_POSITION, LEADER_BYTES, Sizes, number};
 use crate::marc::marc8;
 use crate::marc::{
@@ -19,6 +19,7 @@ use crate::marc::{
 };
 use crate::options::Opt;
 use crate::reader::{Parse, Resync, Status};
+use crate::record::Charset;
 use crate::{Error, ErrorKind, Format, Limits, Result};
 
 /// A reader of ISO 2709.

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use super::{Parser, Reader, Writer};
 use crate::event::forward;
-use crate::marc::charset::{Charset, CharsetChoice};
-use crate::marc::record::{Field, Record, RecordBuilder};
+use crate::marc::{Charset, CharsetChoice};
+use crate::marc::{Field, Record, RecordBuilder};
 use crate::marc::{Options, leader};
 use crate::out::Out;
 use crate::{

@@ -10,7 +10,7 @@ use super::scan;
 use crate::event::{Sink, forward};
 use crate::fidelity::{Fidelity, LossKind, OnLoss};
 use crate::hint::Hint;
-use crate::marc::charset::{self, Charset, CharsetChoice};
+use crate::marc::charset::{self, CharsetChoice};
 use crate::marc::leader::{CHARSET_POSITION, LEADER_BYTES, nine_digits, write_number};
 use crate::marc::shape::{Shape, TakeRecord};
 use crate::marc::{
@@ -19,6 +19,7 @@ use crate::marc::{
 };
 use crate::options::Opt;
 use crate::out::Out;
+use crate::record::Charset;
 use crate::{Error, ErrorKind, Limits, Result};
 
 /// A writer of ISO 2709: a sink for documents in the shape of MARC-in-JSON.

@@ -21,10 +21,10 @@ use crate::event::Sink;
 use crate::fidelity::{LossKind, OnLoss};
 use crate::hint::Hint;
 use crate::limits::Limit;
-use crate::marc::record::{Part, Record};
 use crate::marc::{Charset, Options};
 use crate::options::Opt;
 use crate::reader::{Parse, Resync, Status};
+use crate::record::{Part, Record};
 use crate::{Error, Format, Limits, Result};
 
 /// A reader of MARCXML.

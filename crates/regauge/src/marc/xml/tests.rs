@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use super::{Parser, Reader, Writer};
-use crate::marc::record::{Field, Record, RecordBuilder};
 use crate::marc::{Charset, Options};
+use crate::marc::{Field, Record, RecordBuilder};
 use crate::out::Out;
 use crate::{ErrorKind, Fidelity, Format, Limits, OnLoss, Result, Sink, Source, Writer as _};
 

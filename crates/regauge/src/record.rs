@@ -1,13 +1,42 @@
-//! A record in memory, and the sink that builds one from the events of MARC-in-JSON.
+//! A MARC record in memory: a leader and fields, whatever the serialisation.
 
 use std::ops::Range;
 
-use super::charset::Charset;
-use super::leader::CHARSET_POSITION;
-use super::shape::{Shape, TakeRecord};
-use crate::event::{Sink, forward};
-use crate::fidelity::Fidelity;
-use crate::{Limits, Result};
+/// The position of the character that declares the charset: `a` is UTF-8, a blank MARC-8.
+pub const CHARSET_POSITION: usize = 9;
+
+/// How the text of a record is encoded in ISO 2709.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charset {
+    /// UTF-8: leader/09 is `a`.
+    Utf8,
+    /// MARC-8: leader/09 is a blank.
+    Marc8,
+}
+
+impl Charset {
+    /// Returns the name used under the record's key `charset`: `utf-8`, `marc-8`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Charset::Utf8 => "utf-8",
+            Charset::Marc8 => "marc-8",
+        }
+    }
+
+    /// Returns the charset of this name.
+    pub fn from_name(name: &str) -> Option<Charset> {
+        match name {
+            "utf-8" => Some(Charset::Utf8),
+            "marc-8" => Some(Charset::Marc8),
+            _ => None,
+        }
+    }
+
+    /// Returns the charset that leader/09 declares: `a` is UTF-8, anything else MARC-8.
+    pub fn of_leader(code: u8) -> Charset {
+        if code == b'a' { Charset::Utf8 } else { Charset::Marc8 }
+    }
+}
 
 /// One MARC record. All its text is in one buffer, so that clearing and refilling a record
 /// allocates nothing.
@@ -236,6 +265,7 @@ impl Record {
 
     /// Assigns the text written since `start` to this part of the leader, field or subfield that
     /// was added last.
+    #[inline]
     pub(crate) fn set(&mut self, part: Part, start: usize) {
         let span = Span { start: start as u32, end: self.text.len() as u32 };
         let field = self.fields.last_mut();
@@ -256,6 +286,24 @@ impl Record {
                 }
             }
             _ => debug_assert!(false, "no field has such a part"),
+        }
+    }
+
+    /// Sets this part of the leader, field or subfield that was added last.
+    #[inline]
+    pub(crate) fn put(&mut self, part: Part, text: &str) {
+        let start = self.open_piece();
+        self.push(text);
+        self.set(part, start);
+    }
+
+    /// Makes the field that was added last a data field, without subfields.
+    pub(crate) fn begin_data(&mut self) {
+        let at = self.subfields.len() as u32;
+        let subfields = Span { start: at, end: at };
+        let (ind1, ind2) = (Span::default(), Span::default());
+        if let Some(field) = self.fields.last_mut() {
+            field.content = Content::Data { ind1, ind2, subfields };
         }
     }
 
@@ -301,7 +349,7 @@ impl Record {
     }
 
     /// Becomes a copy of another record, reusing its own memory.
-    fn copy(&mut self, other: &Record) {
+    pub(crate) fn copy(&mut self, other: &Record) {
         self.text.clone_from(&other.text);
         self.fields.clone_from(&other.fields);
         self.subfields.clone_from(&other.subfields);
@@ -309,7 +357,7 @@ impl Record {
     }
 
     /// Returns whether there is hardly more memory than the record needs.
-    fn is_tight(&self) -> bool {
+    pub(crate) fn is_tight(&self) -> bool {
         fn tight<T>(used: usize, list: usize) -> bool {
             (list - used) * size_of::<T>() <= 64
         }
@@ -326,7 +374,7 @@ impl Record {
     }
 
     /// Returns how many of them the record needs.
-    fn memory_used(&self) -> usize {
+    pub(crate) fn memory_used(&self) -> usize {
         self.text.len()
             + self.fields.len() * size_of::<FieldEntry>()
             + self.subfields.len() * size_of::<SubfieldEntry>()
@@ -359,35 +407,6 @@ impl Record {
     pub(crate) fn verbatim(&self) -> Option<&str> {
         let range = self.verbatim.range();
         (!range.is_empty()).then(|| &self.text[range])
-    }
-
-    /// Passes the record's parts to `target` in order.
-    ///
-    /// # Errors
-    /// `Io` from the output.
-    pub fn give<T: TakeRecord + ?Sized>(&self, target: &mut T) -> Result {
-        target.begin()?;
-        target.leader(self.leader());
-        if let Some(charset) = self.charset {
-            target.charset(charset);
-        }
-        for field in self.fields() {
-            target.tag(field.tag());
-            match field {
-                Field::Text { text, .. } => target.text(text),
-                Field::Data { ind1, ind2, subfields, .. } => {
-                    target.begin_data();
-                    target.ind1(ind1);
-                    target.ind2(ind2);
-                    for (code, value) in subfields {
-                        target.code(code);
-                        target.value(value);
-                    }
-                    target.end_data();
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Sets the charset that the record carries.
@@ -424,180 +443,4 @@ impl Record {
             _ => panic!("a subfield needs a data field"),
         }
     }
-
-    /// Emits the record's events to `sink`, in the customary order of MARC-in-JSON: leader, charset
-    /// if there is one, fields; ind1, ind2, subfields.
-    ///
-    /// # Errors
-    /// The sink's.
-    pub fn drive<S: Sink + ?Sized>(&self, sink: &mut S) -> Result {
-        sink.begin_map(Some(2 + u64::from(self.charset.is_some())))?;
-        sink.key("leader")?;
-        sink.str(self.leader())?;
-        if let Some(charset) = self.charset {
-            sink.key("charset")?;
-            sink.str(charset.name())?;
-        }
-        sink.key("fields")?;
-        sink.begin_array(Some(self.fields.len() as u64))?;
-        for field in self.fields() {
-            match field {
-                Field::Text { tag, text } => sink.text_pair(tag, text)?,
-                Field::Data { tag, ind1, ind2, subfields } => {
-                    sink.begin_map(Some(1))?;
-                    sink.key(tag)?;
-                    sink.begin_map(Some(3))?;
-                    sink.key("ind1")?;
-                    sink.str(ind1)?;
-                    sink.key("ind2")?;
-                    sink.str(ind2)?;
-                    sink.key("subfields")?;
-                    sink.begin_array(Some(subfields.len() as u64))?;
-                    for (code, value) in subfields {
-                        sink.text_pair(code, value)?;
-                    }
-                    sink.end_array()?;
-                    sink.end_map()?;
-                    sink.end_map()?;
-                }
-            }
-        }
-        sink.end_array()?;
-        sink.end_map()
-    }
 }
-
-/// Builds a record from its parts.
-#[derive(Debug)]
-struct Builder {
-    record: Record,
-    fidelity: Fidelity,
-}
-
-impl TakeRecord for Builder {
-    fn begin(&mut self) -> Result {
-        self.record.clear();
-        Ok(())
-    }
-    fn leader(&mut self, text: &str) {
-        self.record.set_leader(text);
-    }
-    fn charset(&mut self, charset: Charset) {
-        self.record.charset = Some(charset);
-    }
-    fn tag(&mut self, tag: &str) {
-        self.record.add_text(tag, "");
-    }
-    fn text(&mut self, text: &str) {
-        let text = self.record.push(text);
-        if let Some(field) = self.record.fields.last_mut() {
-            field.content = Content::Text(text);
-        }
-    }
-    fn begin_data(&mut self) {
-        let at = self.record.subfields.len() as u32;
-        let subfields = Span { start: at, end: at };
-        let (ind1, ind2) = (Span::default(), Span::default());
-        if let Some(field) = self.record.fields.last_mut() {
-            field.content = Content::Data { ind1, ind2, subfields };
-        }
-    }
-    fn ind1(&mut self, text: &str) {
-        let start = self.record.open_piece();
-        self.record.push(text);
-        self.record.set(Part::Ind1, start);
-    }
-    fn ind2(&mut self, text: &str) {
-        let start = self.record.open_piece();
-        self.record.push(text);
-        self.record.set(Part::Ind2, start);
-    }
-    fn code(&mut self, code: &str) {
-        self.record.add_subfield(code, "");
-    }
-    fn value(&mut self, text: &str) {
-        let value = self.record.push(text);
-        if let Some(subfield) = self.record.subfields.last_mut() {
-            subfield.value = value;
-        }
-    }
-    fn weight(&self) -> u64 {
-        self.record.weight()
-    }
-    fn fidelity(&mut self) -> &mut Fidelity {
-        &mut self.fidelity
-    }
-}
-
-/// A sink that builds a [`Record`] from the events of one document in the shape of MARC-in-JSON,
-/// with its keys in any order. Anything that does not fit the shape is an error, so nothing gets
-/// lost.
-#[derive(Debug)]
-pub struct RecordBuilder {
-    inner: Shape<Builder>,
-}
-
-impl RecordBuilder {
-    /// Creates an empty builder. [`Limits::record_bytes`] bounds the text of a record;
-    /// [`Sink::fidelity`] returns `fidelity`.
-    pub fn new(limits: &Limits, fidelity: Fidelity) -> RecordBuilder {
-        RecordBuilder { inner: Shape::new(Builder { record: Record::new(), fidelity }, limits) }
-    }
-
-    /// Returns whether a record is complete.
-    pub fn is_done(&self) -> bool {
-        self.inner.is_done()
-    }
-
-    /// Returns the current record.
-    pub fn record(&self) -> &Record {
-        &self.inner.target.record
-    }
-
-    /// Takes the current record, in no more memory than it needs, and leaves the builder empty.
-    pub fn take(&mut self) -> Record {
-        let record = &mut self.inner.target.record;
-        if record.is_tight() {
-            return std::mem::take(record);
-        }
-        // The memory is reused for the next record.
-        let taken = record.clone();
-        record.clear();
-        taken
-    }
-
-    /// Takes the current record, in at most twice the memory that it needs. The builder continues
-    /// with the memory of `spare`, whatever its contents, and has no record.
-    pub fn exchange(&mut self, mut spare: Record) -> Record {
-        let record = &mut self.inner.target.record;
-        let most = 2 * record.memory_used() + 256;
-        if record.memory() <= most {
-            spare.clear();
-            return std::mem::replace(record, spare);
-        }
-        if spare.memory() > most {
-            return self.take();
-        }
-        spare.copy(record);
-        record.clear();
-        spare
-    }
-
-    /// Discards the current record, complete or not.
-    pub fn reset(&mut self) {
-        self.inner.target.record.clear();
-        self.inner.reset();
-    }
-}
-
-impl Sink for RecordBuilder {
-    forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
-    forward!(begin_map key key_value end_map text_pair fidelity);
-
-    fn whole_record(&mut self, bytes: u64) -> Option<&mut Record> {
-        self.inner.whole(bytes).map(|target| &mut target.record)
-    }
-}
-
-#[cfg(test)]
-mod tests;
