@@ -46,7 +46,7 @@ pub use bodies::{
 
 use crate::format::Format;
 use crate::hint::Hint;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::path::Path;
 use crate::{Error, ErrorKind};
 

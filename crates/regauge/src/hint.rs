@@ -31,7 +31,7 @@ use std::fmt::{self, Write as _};
 
 use crate::format::Format;
 use crate::limits::Limit;
-use crate::options::{Language, Opt, Takes, module};
+use crate::option::{Language, Opt, Takes, module};
 
 /// A remedy for an error: one action, or a choice of several.
 ///

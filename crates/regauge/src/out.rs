@@ -8,7 +8,7 @@
 
 use crate::hint::Hint;
 use crate::limits::Limit;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::output::Output;
 use crate::{Error, Result};
 

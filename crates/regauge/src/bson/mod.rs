@@ -25,8 +25,8 @@ mod tests;
 mod types;
 mod writer;
 
+pub use crate::options::bson::{ExtendedJson, Options};
 pub use crate::out::HOLD_BYTES;
-pub use extended::ExtendedJson;
 pub use reader::Parser;
 pub use writer::Writer;
 
@@ -36,23 +36,7 @@ use crate::event::{Source as _, Writer as _};
 use crate::limits::Limits;
 use crate::out::Out;
 use crate::value::{Builder, Value};
-use crate::{Error, Fidelity, Format, OnLoss, Result, convert};
-
-/// How BSON and Extended JSON are read and written.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Options {
-    /// Reading: an `int64` that would fit 32 bits becomes [`Ext::Int64`](crate::Ext::Int64). Set by
-    /// a conversion to BSON or to canonical Extended JSON.
-    pub int64: bool,
-    /// Reading: an array element whose name is not its position is counted as a loss, because a
-    /// writer names it by its position. Set by a conversion with a report.
-    pub count_names: bool,
-    /// Writing: larger documents, in bytes, are refused. MongoDB accepts 16 MiB.
-    pub document_bytes: Option<u64>,
-    /// Read and write JSON as MongoDB's Extended JSON v2.
-    pub extended_json: Option<ExtendedJson>,
-}
+use crate::{Error, Fidelity, Format, OnLoss, Result, options};
 
 /// Reads BSON.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
@@ -136,14 +120,14 @@ impl Codec for Bson {
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 
-    fn parser(options: &convert::Options) -> Parser {
+    fn parser(options: &options::Options) -> Parser {
         let mut bson = options.bson.clone();
         bson.int64 |= options.keeps_int64();
         bson.count_names |= options.report;
         Parser::new(bson, options.limits)
     }
 
-    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+    fn writer<'o>(out: Out<'o>, options: &options::Options, fidelity: Fidelity) -> Writer<'o> {
         Writer::new(out, options.bson.clone(), fidelity)
     }
 

@@ -14,7 +14,7 @@ use super::types::*;
 use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Timestamp, Type};
 use crate::fidelity::{self, Fidelity};
 use crate::hint::Hint;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::out::{HOLD_BYTES, Out};
 use crate::{Error, Format, OnLoss, Result};
 

@@ -3,7 +3,7 @@
 use super::types::*;
 use super::writer::{Open, PREDICTED_DEPTHS, TO_BREAK, UNKNOWN, Writer, container};
 use crate::hint::Hint;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::out::Edit;
 use crate::{Error, Result};
 

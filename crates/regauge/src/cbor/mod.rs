@@ -38,6 +38,7 @@ mod types;
 mod whole;
 mod writer;
 
+pub use crate::options::cbor::Options;
 pub use crate::out::HOLD_BYTES;
 pub use diagnostic::diagnostic;
 pub use reader::Parser;
@@ -49,25 +50,7 @@ use crate::event::{Source as _, Writer as _};
 use crate::limits::Limits;
 use crate::out::Out;
 use crate::value::{Builder, Value};
-use crate::{Error, Fidelity, Format, OnLoss, Result, convert};
-
-/// Options for reading and writing CBOR.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Options {
-    /// Reading: keep every tag as a type, even those with an event of their own, except bignums and
-    /// references. Writing: write those types as the same tags. Conversions from CBOR to CBOR set
-    /// this. Without it, the writer leaves such tags to the policy, because a reader would take
-    /// their content for a date, a decimal, ….
-    pub keep_tags: bool,
-    /// Writing: use the core deterministic encoding of RFC 8949 §4.2.1. Lengths are definite;
-    /// integers, lengths and floats are shortest; the keys of a map are in the order of their
-    /// bytes. Each document is held in memory until it is complete; references are not written.
-    pub deterministic: bool,
-    /// Writing: give arrays and maps of unknown length an indefinite length, so that nothing waits
-    /// in memory.
-    pub indefinite: bool,
-}
+use crate::{Error, Fidelity, Format, OnLoss, Result, options};
 
 /// Reads CBOR.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
@@ -124,14 +107,14 @@ impl Codec for Cbor {
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 
-    fn parser(options: &convert::Options) -> Parser {
+    fn parser(options: &options::Options) -> Parser {
         let mut cbor = options.cbor.clone();
         // The writer gives back the very tags, also those that others have a value for.
         cbor.keep_tags |= options.identity;
         Parser::new(cbor, options.limits)
     }
 
-    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+    fn writer<'o>(out: Out<'o>, options: &options::Options, fidelity: Fidelity) -> Writer<'o> {
         let mut cbor = options.cbor.clone();
         cbor.keep_tags |= options.identity;
         Writer::new(out, cbor, fidelity)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::hint::Hint;
 use crate::limits::Limit;
 use crate::limits::Limits;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::value::Value;
 use crate::{Error, Result};
 

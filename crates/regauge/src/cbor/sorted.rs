@@ -7,7 +7,7 @@
 use super::types::*;
 use super::writer::{Open, Writer, container};
 use crate::hint::Hint;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::out::Out;
 use crate::{Error, Result};
 

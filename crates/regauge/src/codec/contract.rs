@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::convert::Options;
 use crate::event::Writer;
 use crate::fidelity::Fidelity;
 use crate::format::Format;
+use crate::options::Options;
 use crate::out::Out;
 use crate::reader::Parse;
 

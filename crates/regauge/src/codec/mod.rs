@@ -11,6 +11,7 @@ pub mod detect;
 pub use crate::format::{Format, Framing, Info};
 pub use contract::{Codec, Looks, Visitor};
 
+use crate::options::Options;
 use crate::{bson, cbor, json, marc, marshal, msgpack, pickle, toml, yaml};
 
 /// Defines what [`Format`] does with code from the rows.
@@ -66,5 +67,17 @@ impl Format {
     /// hold 4 KiB, or the whole file if that is shorter.
     pub fn from_magic(head: &[u8]) -> Option<Format> {
         detect::from_magic(head)
+    }
+}
+
+impl Options {
+    /// Runs generic code with the codec of [`Options::to`], for a source that knows the length of every
+    /// array and map before it writes it.
+    pub fn visit_sized<V: Visitor>(&self, visitor: V) -> V::Output {
+        // The escapes of the notation change how many pairs there are in a map.
+        if self.to == Format::Msgpack && !self.wraps() {
+            return visitor.visit::<msgpack::Sized>();
+        }
+        self.to.visit(visitor)
     }
 }

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use super::{LossKind, Objects, OnLoss, Opened};
 use crate::event::{BigInt, Ext, Sink, Type};
 use crate::hint::Hint;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::text::{self, shorten};
 use crate::value::Value;
 use crate::{Error, ErrorKind, Result, decimal128, notation, number, time};

@@ -24,17 +24,17 @@ mod suites;
 mod tests;
 mod writer;
 
-pub use crate::number::float::FloatStyle;
 pub use crate::number::is_number;
-pub use reader::{Framing, Parser, ReadOptions};
+pub use crate::options::json::{FloatStyle, Framing, ReadOptions, WriteOptions};
+pub use reader::Parser;
 pub(crate) use writer::notation;
-pub use writer::{WriteOptions, Writer, to_vec};
+pub use writer::{Writer, to_vec};
 
 use crate::codec::contract::Codec;
 use crate::codec::contract::Looks;
-use crate::convert::Options;
 use crate::fidelity::Fidelity;
 use crate::format::Format;
+use crate::options::Options;
 use crate::out::Out;
 
 /// Bytes to events: a [`Parser`] over a slice or a stream.

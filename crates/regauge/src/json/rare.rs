@@ -1,14 +1,15 @@
 //! The reader's rare cases: unusual whitespace, comments, cut-off tokens, unusual numbers and
 //! strings, and the text of every error.
 
-use super::reader::{Comment, Framing, Parser, State};
+use super::reader::{Comment, Parser, State};
 use super::string::{self, Fault, Search, Utf8};
 use crate::event::{BigInt, Ext, Sink};
 use crate::fidelity::LossKind;
 use crate::hint::Hint;
 use crate::limits::Limit;
 use crate::number::grammar::{self, Scan};
-use crate::options::Opt;
+use crate::option::Opt;
+use crate::options::json::Framing;
 use crate::reader::Status;
 use crate::text::shorten;
 use crate::{Error, ErrorKind, Format, Result, number as digits};

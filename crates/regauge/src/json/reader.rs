@@ -14,39 +14,10 @@ use crate::event::{Ext, Sink};
 use crate::hint::Hint;
 use crate::limits::Limit;
 use crate::limits::Limits;
+use crate::options::json::{Framing, ReadOptions};
 use crate::reader::{Parse, Resync, Status};
 use crate::value::Value;
 use crate::{Error, Format, Result};
-
-/// How documents are separated in the input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Framing {
-    /// One document, as in RFC 8259.
-    #[default]
-    Single,
-    /// NDJSON: any number of documents, each on its own line. Blank lines are skipped.
-    Lines,
-    /// Any number of documents, with any or no whitespace between them.
-    Concatenated,
-}
-
-/// What the reader accepts, and how it represents numbers. By default exactly RFC 8259.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReadOptions {
-    /// How documents are separated in the input.
-    pub framing: Framing,
-    /// Accept `// …` to the end of the line and `/* … */` wherever whitespace is allowed.
-    pub comments: bool,
-    /// Accept a comma before a closing bracket.
-    pub trailing_commas: bool,
-    /// Accept `NaN`, `Infinity` and `-Infinity` as numbers.
-    pub non_finite: bool,
-    /// Represent a number with a fraction or an exponent as [`Ext::Decimal`], with its digits.
-    pub exact_numbers: bool,
-    /// Count the numbers whose digits a double does not keep
-    /// ([`LossKind::Rounded`](crate::fidelity::LossKind::Rounded)).
-    pub count_rounded: bool,
-}
 
 /// What may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]

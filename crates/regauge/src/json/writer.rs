@@ -11,31 +11,12 @@ use crate::event::{BigInt, Ext, ShortText, Sink};
 use crate::fidelity::{self, Fidelity, OnLoss};
 use crate::hint::Hint;
 use crate::number::float::FloatStyle;
-use crate::options::Opt;
+use crate::option::Opt;
+use crate::options::json::WriteOptions;
 use crate::out::Out;
 use crate::value::Value;
 use crate::wrap::Escape;
 use crate::{Error, Format, Result, number};
-
-/// How JSON is written. By default compact: no whitespace at all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WriteOptions {
-    /// Put every value on its own line, indented by this many spaces per level. Not allowed with
-    /// `lines`: the first value then fails as
-    /// [`Unrepresentable`](crate::ErrorKind::Unrepresentable).
-    pub indent: Option<u8>,
-    /// NDJSON: any number of documents, each on its own line.
-    pub lines: bool,
-    /// Write characters outside ASCII as `\u` escapes.
-    pub escape_non_ascii: bool,
-    /// How doubles are written.
-    pub float_style: FloatStyle,
-    /// The output's reader keeps the digits of numbers ([`ReadOptions::exact_numbers`]), so a
-    /// decimal is written as a number even under [`OnLoss::Wrap`], which would otherwise wrap it.
-    ///
-    /// [`ReadOptions::exact_numbers`]: super::ReadOptions::exact_numbers
-    pub exact_numbers: bool,
-}
 
 /// Turns events into bytes.
 #[derive(Debug)]

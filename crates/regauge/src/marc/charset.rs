@@ -4,36 +4,11 @@ use super::SUBFIELD_DELIMITER;
 use super::marc8::{self, State};
 use crate::fidelity::{Fidelity, LossKind, OnLoss};
 use crate::hint::Hint;
-use crate::options::Opt;
-use crate::record::Charset;
+use crate::option::Opt;
 use crate::{Error, ErrorKind, Result};
 
 /// Begins an escape sequence of MARC-8.
 pub(crate) const ESCAPE: u8 = 0x1B;
-
-/// The charset for a reader or a writer to use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CharsetChoice {
-    /// The one that the record declares.
-    #[default]
-    Auto,
-    /// This one, whatever the record declares.
-    Always(Charset),
-}
-
-impl std::str::FromStr for CharsetChoice {
-    type Err = String;
-
-    /// Returns the choice of this name: `auto`, `utf8`, `marc8`.
-    fn from_str(name: &str) -> std::result::Result<CharsetChoice, String> {
-        match name.to_ascii_lowercase().as_str() {
-            "auto" => Ok(CharsetChoice::Auto),
-            "utf8" | "utf-8" => Ok(CharsetChoice::Always(Charset::Utf8)),
-            "marc8" | "marc-8" => Ok(CharsetChoice::Always(Charset::Marc8)),
-            _ => Err(format!("unknown charset `{name}`: known are auto, utf8, marc8")),
-        }
-    }
-}
 
 /// Appends a field in MARC-8, without its terminator, to `out` as text; delimiters and subfield
 /// codes are kept. Each subfield begins with the default sets, as the specification requires.

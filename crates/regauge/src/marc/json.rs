@@ -12,7 +12,7 @@ use crate::codec::contract::Looks;
 use crate::event::{Sink, forward};
 use crate::format::Format;
 use crate::out::Out;
-use crate::{Fidelity, Limits, Result, convert, json};
+use crate::{Fidelity, Limits, Result, json, options};
 
 /// Checks that documents are MARC records, and writes them one per line.
 pub struct Writer<'o> {
@@ -67,11 +67,11 @@ impl Codec for MarcJson {
     type Parser = json::Parser;
     type Writer<'o> = Writer<'o>;
 
-    fn parser(options: &convert::Options) -> Self::Parser {
+    fn parser(options: &options::Options) -> Self::Parser {
         json::parser(options, json::Framing::Concatenated)
     }
 
-    fn writer<'o>(out: Out<'o>, _: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+    fn writer<'o>(out: Out<'o>, _: &options::Options, fidelity: Fidelity) -> Writer<'o> {
         Writer::new(out, fidelity)
     }
 

@@ -7,7 +7,7 @@ use crate::event::Sink;
 use crate::fidelity::LossKind;
 use crate::hint::Hint;
 use crate::limits::Limit;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::{Error, ErrorKind, Result};
 
 /// A leaf that a link names counts as one event per this many bytes.

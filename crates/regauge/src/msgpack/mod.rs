@@ -38,7 +38,7 @@ use crate::event::{Sink, Source as _, Writer as _};
 use crate::limits::Limits;
 use crate::out::Out;
 use crate::value::{Builder, Value};
-use crate::{Error, Fidelity, Format, OnLoss, Result, convert};
+use crate::{Error, Fidelity, Format, OnLoss, Result, options};
 
 /// Reads MessagePack.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
@@ -105,7 +105,7 @@ pub fn check(bytes: &[u8], limits: &Limits) -> Result<()> {
 pub enum Msgpack {}
 
 /// MessagePack from a source that knows the length of every array and map in advance, as objects in
-/// memory do. Not a row of the table: see [`convert::Options::visit_sized`].
+/// memory do. Not a row of the table: see [`options::Options::visit_sized`].
 #[derive(Clone, Copy, Debug)]
 pub enum Sized {}
 
@@ -114,11 +114,11 @@ impl Codec for Sized {
     type Parser = Parser;
     type Writer<'o> = Promised<'o>;
 
-    fn parser(options: &convert::Options) -> Parser {
+    fn parser(options: &options::Options) -> Parser {
         Msgpack::parser(options)
     }
 
-    fn writer<'o>(out: Out<'o>, _: &convert::Options, fidelity: Fidelity) -> Promised<'o> {
+    fn writer<'o>(out: Out<'o>, _: &options::Options, fidelity: Fidelity) -> Promised<'o> {
         Promised::new(out, fidelity)
     }
 
@@ -132,11 +132,11 @@ impl Codec for Msgpack {
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 
-    fn parser(options: &convert::Options) -> Parser {
+    fn parser(options: &options::Options) -> Parser {
         Parser::new(options.limits)
     }
 
-    fn writer<'o>(out: Out<'o>, _: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+    fn writer<'o>(out: Out<'o>, _: &options::Options, fidelity: Fidelity) -> Writer<'o> {
         Writer::new(out, fidelity)
     }
 

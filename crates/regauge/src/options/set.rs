@@ -1,13 +1,13 @@
 //! Setting an option by its row, with a value as a command line, Python or Ruby gives it.
 
+use super::bson::ExtendedJson;
+use super::json::FloatStyle;
+use super::marc::CharsetChoice;
+use super::{DuplicateKeys, Options, marshal, pickle, yaml};
 use super::{Language, Opt, Row, Takes};
-use crate::bson::ExtendedJson;
-use crate::convert::{DuplicateKeys, Options};
 use crate::documents::Documents;
 use crate::fidelity::{Objects, OnLoss};
-use crate::json::FloatStyle;
-use crate::marc::{Charset, CharsetChoice};
-use crate::{marshal, pickle, yaml};
+use crate::record::Charset;
 
 /// The value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,9 +184,9 @@ impl Setting<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::OPTIONS;
     use super::*;
     use crate::Format;
+    use crate::option::OPTIONS;
 
     /// An option takes what its row says, each value another, and nothing else.
     #[test]

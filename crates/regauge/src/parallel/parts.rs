@@ -6,7 +6,7 @@ use crate::convert::{Input, Options, ReadAt, shrunk};
 use crate::format::Format;
 use crate::hint::Hint;
 use crate::limits::Limit;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::{Error, Result};
 
 /// The size of a part: large enough that the handover costs nothing, small enough to stay in the

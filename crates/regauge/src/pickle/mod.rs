@@ -40,6 +40,7 @@ mod understand;
 mod walk;
 mod writer;
 
+pub use crate::options::pickle::{Options, Strings};
 pub use known::harmless;
 pub use survey::{Call, Import, Risk, Survey, Verdict, survey, survey_stream};
 pub use writer::Writer;
@@ -51,42 +52,11 @@ use crate::format::Format;
 use crate::limits::Limits;
 use crate::out::Out;
 use crate::reader::{Parse, Resync, Status};
-use crate::{Error, Fidelity, Result, convert};
+use crate::{Error, Fidelity, Result, options};
 
 use flat::{Flat, Ran};
 use machine::Machine;
 use walk::Walk;
-
-/// Options for reading and writing pickle.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Options {
-    /// How 8-bit strings of Python 2 are read.
-    pub strings: Strings,
-    /// The protocol to write, 0 to 5; `None` is [`types::DEFAULT_PROTOCOL`].
-    pub protocol: Option<u8>,
-    /// Whether types with no use in most targets are kept: tuples, the dtypes of NumPy. A
-    /// conversion sets this if the target is a pickle or the reversible notation.
-    pub exact: bool,
-    /// Whether to write calls of functions that are not in the table of harmless ones: loading the
-    /// result runs them. A conversion from pickle sets this.
-    pub calls: bool,
-}
-
-/// How to read the 8-bit strings of Python 2 (`STRING`, `BINSTRING`), like the argument `encoding`
-/// of `pickle.loads`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strings {
-    /// As ASCII text; anything else is an error, as in Python.
-    #[default]
-    Ascii,
-    /// As UTF-8 text.
-    Utf8,
-    /// As Latin-1 text.
-    Latin1,
-    /// As bytes.
-    Bytes,
-}
 
 /// Reads pickle.
 pub type Reader<'a> = crate::reader::Reader<'a, Parser>;
@@ -213,13 +183,13 @@ impl Codec for Pickle {
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 
-    fn parser(options: &convert::Options) -> Parser {
+    fn parser(options: &options::Options) -> Parser {
         let mut pickle = options.pickle.clone();
         pickle.exact |= options.identity || options.wraps();
         Parser::new(pickle, options.limits)
     }
 
-    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+    fn writer<'o>(out: Out<'o>, options: &options::Options, fidelity: Fidelity) -> Writer<'o> {
         let mut pickle = options.pickle.clone();
         // What a pickle calls already runs on load.
         pickle.calls |= options.identity;

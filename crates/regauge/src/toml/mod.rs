@@ -39,7 +39,7 @@ use crate::event::{Source as _, Writer as _};
 use crate::limits::Limits;
 use crate::out::Out;
 use crate::value::{Builder, Value};
-use crate::{Error, Fidelity, Format, OnLoss, Result, convert};
+use crate::{Error, Fidelity, Format, OnLoss, Result, options};
 
 /// How TOML is read.
 #[derive(Clone, Debug, Default)]
@@ -96,11 +96,11 @@ impl Codec for Toml {
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 
-    fn parser(options: &convert::Options) -> Parser {
+    fn parser(options: &options::Options) -> Parser {
         Parser::new(Options { count_rounded: options.report }, options.limits)
     }
 
-    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+    fn writer<'o>(out: Out<'o>, options: &options::Options, fidelity: Fidelity) -> Writer<'o> {
         Writer::new(out, fidelity).with_limits(&options.limits)
     }
 

@@ -5,7 +5,7 @@ use crate::event::{BigInt, Ext, Sink, Type, Writer, forward};
 use crate::fidelity::KEY_PREFIX;
 use crate::hint::Hint;
 use crate::limits::Limits;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::value::{Builder, Value};
 use crate::{Error, Result, notation, number};
 

@@ -2,7 +2,6 @@
 
 use super::event::{Handler, Props, Span, Style};
 use super::merge::OpenMaps;
-use super::reader::{Options, Schema};
 use super::references::{Raw, References};
 use super::schema::{self, Meaning, Time};
 use super::schema_11;
@@ -11,7 +10,8 @@ use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Type};
 use crate::fidelity::LossKind;
 use crate::hint::Hint;
 use crate::limits::Limit;
-use crate::options::Opt;
+use crate::option::Opt;
+use crate::options::yaml::{Options, Schema};
 use crate::value::{Builder, Value};
 use crate::{Error, ErrorKind, Limits, Result, number, time};
 

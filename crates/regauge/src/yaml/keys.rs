@@ -1,10 +1,10 @@
 //! Keys that are not text: which can be written, and where.
 
-use super::reader::Schema;
 use super::schema::Time;
 use super::schema_11;
 use super::tags::{self, Node};
 use crate::event::{Ext, Origin};
+use crate::options::yaml::Schema;
 use crate::value::Value;
 use crate::{notation, number, time};
 

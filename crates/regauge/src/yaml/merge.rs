@@ -8,14 +8,14 @@ use std::collections::HashSet;
 
 use super::compose::{Compose, Way};
 use super::event::Style;
-use super::reader::Schema;
 use super::references::Raw;
 use super::schema::Meaning;
 use super::tags::{self, Content};
 use crate::event::Sink;
 use crate::hint::Hint;
 use crate::limits::Limit;
-use crate::options::Opt;
+use crate::option::Opt;
+use crate::options::yaml::Schema;
 use crate::value::{Builder, Value};
 use crate::{Error, Limits, Result};
 

@@ -43,15 +43,16 @@ mod tests;
 mod view;
 mod writer;
 
+pub use crate::options::yaml::{Options, Schema, WriteOptions};
 pub use notation::events;
-pub use reader::{Options, Parser, Schema};
-pub use writer::{WriteOptions, Writer};
+pub use reader::Parser;
+pub use writer::Writer;
 
 use crate::codec::contract::Codec;
 use crate::codec::contract::{Looks, skip_blank};
-use crate::convert;
 use crate::fidelity::Fidelity;
 use crate::format::Format;
+use crate::options;
 use crate::out::Out;
 
 /// Bytes to events: a [`Parser`] over a slice or a stream.
@@ -66,13 +67,13 @@ impl Codec for Yaml {
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 
-    fn parser(options: &convert::Options) -> Parser {
+    fn parser(options: &options::Options) -> Parser {
         let mut read = options.yaml.clone();
         read.count_rounded |= options.report;
         Parser::new(read, options.limits)
     }
 
-    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+    fn writer<'o>(out: Out<'o>, options: &options::Options, fidelity: Fidelity) -> Writer<'o> {
         let mut write = options.yaml_write.clone();
         write.schema = options.yaml.schema;
         write.exact_numbers |= options.json_read.exact_numbers;

@@ -7,53 +7,9 @@ use super::machine::Machine;
 use super::notation::drive;
 use crate::event::Sink;
 use crate::limits::Limits;
+use crate::options::yaml::{Options, Schema};
 use crate::reader::{Parse, Resync, Status};
 use crate::{Format, Result};
-
-/// How plain scalars are interpreted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Schema {
-    /// The core schema of YAML 1.2 (§10.3): `true`, `1`, `0x1F`, `1.5`, `.inf`, `null`, `~`.
-    #[default]
-    Core,
-    /// The JSON schema (§10.2): plain scalars are JSON literals and numbers; all text must be quoted.
-    Json,
-    /// The failsafe schema (§10.1): everything is text.
-    Failsafe,
-    /// YAML 1.1 as PyYAML's SafeLoader reads it: `yes`, `0777`, `1_000`, `1:30`, `2001-12-14`, `<<`
-    /// as the merge key.
-    Yaml11,
-}
-
-impl Schema {
-    /// The names that [`Schema::from_name`] accepts.
-    pub const NAMES: [&str; 4] = ["core", "json", "failsafe", "1.1"];
-
-    /// Returns the schema of this name.
-    pub fn from_name(name: &str) -> Option<Schema> {
-        Some(match name {
-            "core" => Schema::Core,
-            "json" => Schema::Json,
-            "failsafe" => Schema::Failsafe,
-            "1.1" => Schema::Yaml11,
-            _ => return None,
-        })
-    }
-}
-
-/// How YAML is read.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Options {
-    /// How plain scalars are interpreted.
-    pub schema: Schema,
-    /// Represent a number with a fraction or an exponent as [`Ext::Decimal`](crate::Ext::Decimal),
-    /// with its digits.
-    pub exact_numbers: bool,
-    /// Count the numbers whose digits a double does not keep
-    /// ([`LossKind::Rounded`](crate::fidelity::LossKind::Rounded)).
-    pub count_rounded: bool,
-}
 
 /// The state machine: see [`Parse`].
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::event::Style;
 use crate::hint::Hint;
 use crate::limits::Limit;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::{Error, Limits, Result};
 
 /// An event on the tape.

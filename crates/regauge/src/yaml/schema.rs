@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::reader::Schema;
 use super::schema_11;
+use crate::options::yaml::Schema;
 
 /// How a schema interprets the text of a scalar.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,10 +7,10 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::event::Style;
 use super::props::CORE;
-use super::reader::Schema;
 use super::schema::{self, Meaning};
 use super::schema_11;
 use crate::number;
+use crate::options::yaml::Schema;
 
 /// The content of a scalar.
 #[derive(Debug, PartialEq)]

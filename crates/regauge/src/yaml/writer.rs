@@ -28,45 +28,14 @@ use std::collections::BTreeMap;
 
 use super::keys::{KEY_BYTES, is_at_zero, is_held, is_short, is_timestamp};
 use super::quote::{self, Place, Style, is_plain, is_plain_short};
-use super::reader::Schema;
 use super::scalar::{self, NUMBER_BYTES, room, spaces};
 use super::tags;
 use crate::event::{BigInt, Ext, Origin, ShortText, Sink, Type};
 use crate::fidelity::{self, Fidelity, LossKind, OnLoss};
+use crate::options::yaml::{Schema, WriteOptions};
 use crate::out::Out;
 use crate::value::Value;
 use crate::{Error, Result, notation, number, time};
-
-/// How YAML is written. Lines are never folded, however long they are.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct WriteOptions {
-    /// How many spaces a map in a map is indented by, 1 to 16. The content of a sequence item
-    /// always begins after its dash and one space.
-    pub indent: u8,
-    /// Whether sequences in maps are indented like maps, instead of being aligned with their key.
-    pub indent_sequences: bool,
-    /// Whether the first document begins with `---` too. The others always do.
-    pub document_start: bool,
-    /// The output's reader keeps the digits of numbers, so a decimal is written as a number even
-    /// under [`OnLoss::Wrap`], which would otherwise wrap it.
-    pub exact_numbers: bool,
-    /// The schema of the output's reader. It determines which tags of YAML's own (`!!bool yes`,
-    /// `!!set`) are read back as tags: the others would change their value, and follow the policy.
-    pub schema: Schema,
-}
-
-impl Default for WriteOptions {
-    fn default() -> WriteOptions {
-        WriteOptions {
-            indent: 2,
-            indent_sequences: false,
-            document_start: false,
-            exact_numbers: false,
-            schema: Schema::Core,
-        }
-    }
-}
 
 /// How deep containers nest in block style.
 const BLOCK_DEPTH: usize = 64;

@@ -7,7 +7,7 @@ use super::NAMES;
 use crate::event::{BigInt, Ext, ExtBuf, Origin, Sink, Timestamp, Type, TypeBuf, Writer, forward};
 use crate::hint::Hint;
 use crate::limits::Limits;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::value::{Builder, Value};
 use crate::{Error, Result, decimal128, time};
 

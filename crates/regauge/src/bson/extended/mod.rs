@@ -7,17 +7,9 @@
 mod from;
 mod to;
 
+pub use crate::options::bson::ExtendedJson;
 pub use from::FromExtended;
 pub use to::ToExtended;
-
-/// Which of the two forms is written. Both are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExtendedJson {
-    /// Every number with its type: `{"$numberInt": "1"}`.
-    Canonical,
-    /// Numbers as plain JSON, dates as text: for human readers.
-    Relaxed,
-}
 
 /// The keys that open the notation.
 const NAMES: [&str; 17] = [

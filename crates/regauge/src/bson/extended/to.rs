@@ -7,7 +7,7 @@ use super::{ExtendedJson, NAMES};
 use crate::event::{BigInt, Ext, Origin, Sink, Timestamp, Type, Writer, forward};
 use crate::fidelity::{LossKind, OnLoss};
 use crate::hint::Hint;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::value::Value;
 use crate::{Error, ErrorKind, Result, decimal128, notation, time};
 

@@ -4,7 +4,7 @@ use super::scan::delimiters;
 use crate::hint::Hint;
 use crate::marc::leader::{LEADER_BYTES, Sizes, from_nine_digits, number};
 use crate::marc::{FIELD_BYTES_MAX, FIELD_TERMINATOR, RECORD_BYTES_MAX, SUBFIELD_DELIMITER};
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::{Error, Result};
 
 /// The bytes of one directory entry: tag, length, start.

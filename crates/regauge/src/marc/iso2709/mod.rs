@@ -36,9 +36,9 @@ pub use reader::{Parser, Reader};
 pub use writer::Writer;
 
 use crate::codec::contract::Codec;
-use crate::convert;
 use crate::fidelity::Fidelity;
 use crate::format::Format;
+use crate::options;
 use crate::out::Out;
 
 /// MARC 21 and UNIMARC in ISO 2709.
@@ -50,11 +50,11 @@ impl Codec for Marc {
     type Parser = Parser;
     type Writer<'o> = Writer<'o>;
 
-    fn parser(options: &convert::Options) -> Self::Parser {
+    fn parser(options: &options::Options) -> Self::Parser {
         Parser::new(options.marc_read(), options.limits)
     }
 
-    fn writer<'o>(out: Out<'o>, options: &convert::Options, fidelity: Fidelity) -> Writer<'o> {
+    fn writer<'o>(out: Out<'o>, options: &options::Options, fidelity: Fidelity) -> Writer<'o> {
         Writer::new(out, options.marc.clone(), fidelity).with_limits(&options.limits)
     }
 

@@ -11,13 +11,14 @@ use crate::event::Sink;
 use crate::fidelity::LossKind;
 use crate::hint::Hint;
 use crate::limits::Limit;
-use crate::marc::charset::{self, CharsetChoice};
+use crate::marc::charset;
 use crate::marc::leader::{CHARSET_POSITION, LEADER_BYTES, Sizes, number};
 use crate::marc::marc8;
 use crate::marc::{
     FIELD_TERMINATOR, Options, RECORD_TERMINATOR, SUBFIELD_DELIMITER, is_control_tag, is_indicator,
 };
-use crate::options::Opt;
+use crate::option::Opt;
+use crate::options::marc::CharsetChoice;
 use crate::reader::{Parse, Resync, Status};
 use crate::record::Charset;
 use crate::{Error, ErrorKind, Format, Limits, Result};

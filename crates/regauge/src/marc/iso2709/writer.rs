@@ -10,14 +10,15 @@ use super::scan;
 use crate::event::{Sink, forward};
 use crate::fidelity::{Fidelity, LossKind, OnLoss};
 use crate::hint::Hint;
-use crate::marc::charset::{self, CharsetChoice};
+use crate::marc::charset;
 use crate::marc::leader::{CHARSET_POSITION, LEADER_BYTES, nine_digits, write_number};
 use crate::marc::shape::{Shape, TakeRecord};
 use crate::marc::{
     FIELD_BYTES_MAX, FIELD_TERMINATOR, Options, RECORD_BYTES_MAX, RECORD_TERMINATOR, Record,
     SUBFIELD_DELIMITER, is_control_tag, is_indicator, marc8,
 };
-use crate::options::Opt;
+use crate::option::Opt;
+use crate::options::marc::CharsetChoice;
 use crate::out::Out;
 use crate::record::Charset;
 use crate::{Error, ErrorKind, Limits, Result};

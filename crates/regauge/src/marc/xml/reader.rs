@@ -22,7 +22,7 @@ use crate::fidelity::{LossKind, OnLoss};
 use crate::hint::Hint;
 use crate::limits::Limit;
 use crate::marc::{Charset, Options};
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::reader::{Parse, Resync, Status};
 use crate::record::{Part, Record};
 use crate::{Error, Format, Limits, Result};

@@ -10,7 +10,7 @@ use crate::fidelity::{Fidelity, LossKind, OnLoss};
 use crate::hint::Hint;
 use crate::marc::shape::{Shape, TakeRecord};
 use crate::marc::{Charset, Options};
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::out::Out;
 use crate::{Error, ErrorKind, Limits, Result};
 

@@ -3,7 +3,7 @@
 use super::Walk;
 use crate::event::{BigInt, Ext, Sink};
 use crate::hint::Hint;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::pickle::Strings;
 use crate::pickle::arena::{Arena, Node, Span};
 use crate::pickle::text;

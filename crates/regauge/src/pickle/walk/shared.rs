@@ -5,7 +5,7 @@ use crate::event::Sink;
 use crate::fidelity::LossKind;
 use crate::hint::Hint;
 use crate::limits::Limit;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::pickle::arena::{Kind, NOTHING, Node, Step};
 use crate::pickle::known;
 use crate::pickle::understand::{self, Meaning};

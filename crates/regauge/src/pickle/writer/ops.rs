@@ -5,7 +5,7 @@ use super::scalars::eight;
 use super::{Open, Shape, Writer};
 use crate::event::BigInt;
 use crate::hint::Hint;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::pickle::names;
 use crate::pickle::text::latin1_text;
 use crate::pickle::types::*;

@@ -3,7 +3,7 @@
 use super::{Writer, ops};
 use crate::event::BigInt;
 use crate::hint::Hint;
-use crate::options::Opt;
+use crate::option::Opt;
 use crate::pickle::types::*;
 use crate::{Error, Result};
 

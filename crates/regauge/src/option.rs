@@ -5,10 +5,6 @@
 //! function takes. Each option is a row here; its effect is documented at the field of
 //! [`crate::Options`] that the row names.
 
-mod set;
-
-pub use set::Setting;
-
 use crate::format::Format;
 use Format::{Bson, Cbor, Json, Marc, MarcJson, MarcXml, Marshal, Msgpack, Ndjson, Pickle, Yaml};
 
