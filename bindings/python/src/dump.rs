@@ -9,7 +9,7 @@ use regauge::convert::Options;
 use regauge::event::{Sink, Writer};
 use regauge::fidelity::Fidelity;
 use regauge::out::Out;
-use regauge::wrap::Escape;
+use regauge::notation::Escape;
 use regauge::{BigInt, Ext, Format, Result, Type, Value};
 
 use crate::errors::{self, Way};

@@ -9,7 +9,7 @@ use regauge::codec::{Codec, Framing, Visitor};
 use regauge::convert::{self, Input as CoreInput};
 use regauge::event::{Sink, Source as _};
 use regauge::reader::{Parse, Reader};
-use regauge::wrap::Unwrap;
+use regauge::notation::Unwrap;
 use regauge::{Error, Format, Limits, Options, marshal, pickle};
 
 use crate::build::Builder;

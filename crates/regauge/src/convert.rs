@@ -8,12 +8,12 @@ use crate::documents::{Documents, Duplicates, Join, Split};
 use crate::event::{Source as _, Writer};
 use crate::fidelity::{Fidelity, OnLoss};
 use crate::format::Format;
+use crate::notation::{Escape, Unwrap};
 pub use crate::options::{DuplicateKeys, Options};
 use crate::out::Out;
 use crate::output::Output;
 use crate::reader::{Parse, Reader, Skipped};
 use crate::track::Tracker;
-use crate::wrap::{Escape, Unwrap};
 use crate::{Error, ErrorKind, Result, excerpt, parallel};
 
 /// The source of the input bytes.

@@ -7,7 +7,7 @@
 //! # The wrapped notation
 //!
 //! With [`OnLoss::Wrap`] such a value becomes a map whose first key starts with `$`, and reading
-//! with [`Options::unwrap`](crate::Options::unwrap) turns it back (see [`crate::wrap`]). The two
+//! with [`Options::unwrap`](crate::Options::unwrap) turns it back (see [`crate::notation`]). The two
 //! are independent: writing always guards user data that looks like the notation, while reading
 //! treats it as plain data unless the caller says that the input is in the notation. Then every map
 //! that begins with a `$` key must be one of these:

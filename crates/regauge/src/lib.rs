@@ -178,7 +178,7 @@ pub mod marc;
 pub mod marshal;
 pub mod matrix;
 pub mod msgpack;
-mod notation;
+pub mod notation;
 pub mod number;
 pub mod option;
 pub mod options;
@@ -197,10 +197,13 @@ mod text;
 pub mod time;
 pub mod toml;
 pub mod track;
+pub mod tree;
 mod utf8;
+#[doc(hidden)]
 pub mod value;
 pub mod values;
-pub mod wrap;
+#[doc(hidden)]
+pub use notation as wrap;
 pub mod yaml;
 
 pub use codec::detect;

@@ -1,9 +1,15 @@
-//! The reversible notation of values that only some formats have: written here, read back here.
+//! The wrapped notation in both directions: see the table in [`crate::fidelity`].
 //!
-//! The table is in [`crate::fidelity`]. Names are those of MongoDB Extended JSON v2 if it has one
-//! for exactly this value.
+//! Here are the values that only some formats have: written, and read back. Names are those of MongoDB
+//! Extended JSON v2 if it has one for exactly this value. [`Escape`] guards a user's own maps on writing,
+//! and [`Unwrap`] reads the whole notation.
 
+mod escape;
 mod meaning;
+mod unwrap;
+
+pub use escape::Escape;
+pub use unwrap::Unwrap;
 
 pub(crate) use meaning::{is_name, meaning};
 

@@ -15,7 +15,8 @@ use crate::Result;
 use crate::event::{BigInt, Ext, Sink, Type, TypeBuf};
 use crate::fidelity::{Fidelity, OnLoss};
 use crate::format::Format;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Error, Limits, Source};
 
 /// The events of one document, in order.

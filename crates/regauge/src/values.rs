@@ -12,12 +12,13 @@ use crate::documents::Documents;
 use crate::event::{Sink, Source};
 use crate::format::Format;
 use crate::limits::Limits;
+use crate::notation::Unwrap;
 use crate::out::Out;
 use crate::output::Output;
 use crate::reader::{Parse, Reader, Status};
 use crate::tape::Tape;
-use crate::value::{Builder, Value};
-use crate::wrap::Unwrap;
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Error, ErrorKind, Result};
 
 /// Returns the documents of `bytes`, a stream of [`Options::from`]. The wrapped notation is undone

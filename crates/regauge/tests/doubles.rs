@@ -4,7 +4,7 @@
 use std::io::Read;
 
 use regauge::reader::{Parse, Reader};
-use regauge::value::Builder;
+use regauge::tree::Builder;
 use regauge::{Limits, OnLoss, Source, Value, bson, msgpack};
 
 /// Delivers one byte at a time, so that no array is complete in the window when it begins.

@@ -3,9 +3,9 @@
 
 use regauge::event::Writer as _;
 use regauge::json;
+use regauge::notation::{Escape, Unwrap};
 use regauge::out::Out;
-use regauge::value::Builder;
-use regauge::wrap::{Escape, Unwrap};
+use regauge::tree::Builder;
 use regauge::{Ext, Fidelity, Format, Limits, OnLoss, Origin, Sink, Source, Timestamp, Type};
 use regauge::{Value, msgpack};
 

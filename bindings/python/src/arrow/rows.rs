@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
 use regauge::event::{BigInt, Ext, Sink, Type, Writer};
-use regauge::value::Builder;
+use regauge::tree::Builder;
 use regauge::{Error, ErrorKind, Fidelity, Format, OnLoss, Options, Result, Value};
 
 use crate::errors;

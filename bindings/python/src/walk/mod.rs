@@ -11,7 +11,7 @@ use regauge::event::{Ext, Sink};
 use regauge::hint::Hint;
 use regauge::limits::Limit;
 use regauge::path::{Path, Step};
-use regauge::value::Builder as ValueBuilder;
+use regauge::tree::Builder as ValueBuilder;
 use regauge::{Error, ErrorKind, Format, Limits, Result, Value};
 
 use crate::raw::inside::{HeldPairs, Items, Pairs};

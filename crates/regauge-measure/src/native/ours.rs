@@ -10,8 +10,8 @@ use regauge::codec::{self, Visitor};
 use regauge::out::Out;
 use regauge::reader::Reader;
 use regauge::tape::Tape;
-use regauge::value::{Builder, Value};
-use regauge::{Fidelity, Format, Limits, OnLoss, Options, Source, Writer};
+use regauge::tree::Builder;
+use regauge::{Fidelity, Format, Limits, OnLoss, Options, Source, Value, Writer};
 
 use super::Codec;
 

@@ -244,7 +244,7 @@ fn what_bson_cannot_hold() {
         assert_eq!(error.kind(), ErrorKind::Refused, "{value}");
         let bytes = to_vec(&value, OnLoss::Wrap).unwrap();
         let mut builder = Builder::new(&Limits::default());
-        let mut unwrap = crate::wrap::Unwrap::new(&mut builder, &Limits::default());
+        let mut unwrap = crate::notation::Unwrap::new(&mut builder, &Limits::default());
         Reader::from_slice(Parser::default(), &bytes).next(&mut unwrap).unwrap();
         assert_eq!(builder.take().unwrap(), value);
     }

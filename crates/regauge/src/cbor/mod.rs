@@ -49,7 +49,8 @@ use crate::codec::contract::Looks;
 use crate::event::{Source as _, Writer as _};
 use crate::limits::Limits;
 use crate::out::Out;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Error, Fidelity, Format, OnLoss, Result, options};
 
 /// Reads CBOR.

@@ -12,8 +12,9 @@ use crate::event::{Ext, Origin, Sink, Type};
 use crate::fidelity::LossKind;
 use crate::hint::Hint;
 use crate::limits::Limit;
+use crate::tree::Builder;
 use crate::utf8::from_utf8;
-use crate::value::{Builder, Value};
+use crate::value::Value;
 use crate::{Error, ErrorKind, Result};
 
 impl Parser {

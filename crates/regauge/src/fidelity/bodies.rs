@@ -398,7 +398,7 @@ pub fn key_value<S: Sink + ?Sized>(sink: &mut S, k: &Value) -> Result {
                 return sink.key(name);
             }
             Objects::Wrap => {
-                return sink.key(&format!("{KEY_PREFIX}{}", crate::json::notation(k)?));
+                return sink.key(&format!("{KEY_PREFIX}{}", k.notation()?));
             }
         }
     }
@@ -407,9 +407,9 @@ pub fn key_value<S: Sink + ?Sized>(sink: &mut S, k: &Value) -> Result {
             let found = format!("the key {}, which is {}", shorten(&notation), k.type_name());
             Err(sink.fidelity().refusal(&found, r#"{"$key:…": …}"#, "its text"))
         }
-        // [`Escape`](crate::wrap::Escape) has already guarded the maps in it.
+        // [`Escape`](crate::notation::Escape) has already guarded the maps in it.
         OnLoss::Wrap => {
-            let notation = crate::json::notation(k)?;
+            let notation = k.notation()?;
             sink.key(&format!("{KEY_PREFIX}{notation}"))
         }
         OnLoss::Approximate => {

@@ -22,13 +22,14 @@ mod string;
 mod suites;
 #[cfg(test)]
 mod tests;
+mod value;
 mod writer;
 
 pub use crate::number::is_number;
 pub use crate::options::json::{FloatStyle, Framing, ReadOptions, WriteOptions};
 pub use reader::Parser;
-pub(crate) use writer::notation;
-pub use writer::{Writer, to_vec};
+pub use value::to_vec;
+pub use writer::Writer;
 
 use crate::codec::contract::Codec;
 use crate::codec::contract::Looks;

@@ -7,7 +7,8 @@ use crate::event::{BigInt, Ext, Sink, Source, Writer as _};
 use crate::fidelity::{Fidelity, LossKind};
 use crate::out::Out;
 use crate::output::StreamOutput;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{ErrorKind, Format, Limits, OnLoss, Result};
 
 /// Records every event.

@@ -15,7 +15,6 @@ use crate::option::Opt;
 use crate::options::json::WriteOptions;
 use crate::out::Out;
 use crate::value::Value;
-use crate::wrap::Escape;
 use crate::{Error, Format, Result, number};
 
 /// Turns events into bytes.
@@ -493,33 +492,4 @@ fn parts(mut bytes: &[u8]) -> Option<Vec<Part<'_>>> {
             _ => return None,
         }
     }
-}
-
-/// Returns the value as compact JSON without a final newline. With [`OnLoss::Wrap`] it is the full
-/// notation: a user's own maps are guarded against being mistaken for it.
-///
-/// # Errors
-/// `Refused` for values that the policy does not let through.
-pub fn to_vec(value: &Value, on_loss: OnLoss) -> Result<Vec<u8>> {
-    bytes(on_loss, |writer| match on_loss {
-        OnLoss::Wrap => value.drive(&mut Escape::new(writer)),
-        _ => value.drive(writer),
-    })
-}
-
-/// Returns the value in the wrapped notation, with a user's own maps unchanged: for a value that
-/// has passed through [`Escape`].
-pub(crate) fn notation(value: &Value) -> Result<String> {
-    let bytes = bytes(OnLoss::Wrap, |writer| value.drive(writer))?;
-    Ok(String::from_utf8(bytes).expect("JSON is text"))
-}
-
-fn bytes(on_loss: OnLoss, drive: impl FnOnce(&mut Writer<'_>) -> Result) -> Result<Vec<u8>> {
-    let fidelity = Fidelity::new(on_loss, Format::Json);
-    let mut writer = Writer::new(Out::in_memory(), WriteOptions::default(), fidelity);
-    drive(&mut writer)?;
-    let mut bytes = writer.out.into_vec();
-    debug_assert_eq!(bytes.last(), Some(&b','));
-    bytes.pop();
-    Ok(bytes)
 }

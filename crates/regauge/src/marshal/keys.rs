@@ -8,7 +8,8 @@ use super::walk::{Common, Step, Walk};
 use crate::Result;
 use crate::event::{Ext, ExtBuf, Sink};
 use crate::fidelity::LossKind;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 
 impl<'d> Walk<'d> {
     /// Emits a key of a hash.

@@ -8,7 +8,8 @@ mod writing;
 use crate::event::Source as _;
 use crate::fidelity::Objects;
 use crate::limits::Limits;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Format, OnLoss, Options, Result, convert_bytes};
 
 fn hex(text: &str) -> Vec<u8> {

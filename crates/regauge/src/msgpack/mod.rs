@@ -37,7 +37,8 @@ use crate::codec::contract::Looks;
 use crate::event::{Sink, Source as _, Writer as _};
 use crate::limits::Limits;
 use crate::out::Out;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Error, Fidelity, Format, OnLoss, Result, options};
 
 /// Reads MessagePack.

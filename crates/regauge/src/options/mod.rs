@@ -137,14 +137,14 @@ impl Options {
     }
 
     /// Returns whether the wrapped notation is written, so that a user's own maps must be guarded
-    /// with [`Escape`](crate::wrap::Escape). A MARC record is validated as one: none of its keys can be mistaken for the
+    /// with [`Escape`](crate::notation::Escape). A MARC record is validated as one: none of its keys can be mistaken for the
     /// notation.
     pub fn wraps(&self) -> bool {
         let asked = self.on_loss == OnLoss::Wrap || self.objects == Some(Objects::Wrap);
         asked && !self.to.is_marc()
     }
 
-    /// Returns whether the wrapped notation is read, using [`Unwrap`](crate::wrap::Unwrap).
+    /// Returns whether the wrapped notation is read, using [`Unwrap`](crate::notation::Unwrap).
     pub fn unwraps(&self) -> bool {
         self.unwrap && !self.from.is_marc()
     }

@@ -5,9 +5,10 @@ use crate::event::{BigInt, Ext, Sink, Type, forward};
 use crate::fidelity::{self, Fidelity, Objects, OnLoss};
 use crate::format::Format;
 use crate::limits::Limits;
+use crate::notation::Escape;
 use crate::tape::Tape;
-use crate::value::{Builder, Value};
-use crate::wrap::Escape;
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Options, Result, number};
 
 /// What is done about values that serde's model lacks.

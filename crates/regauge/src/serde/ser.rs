@@ -6,7 +6,8 @@ use super::value::{KEY, VALUE, taken};
 use crate::event::{BigInt, Sink};
 use crate::limits::Limits;
 use crate::path::Step;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Error, ErrorKind, Result, number};
 
 /// Drives a sink with what Rust's types say about themselves: a writer, a

@@ -6,7 +6,8 @@ use std::iter::FusedIterator;
 use super::{Node, Tape};
 use crate::event::TypeBuf;
 use crate::limits::Limits;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 
 /// One value of a tape, or a key of a map. As cheap to copy as a reference.
 #[derive(Clone, Copy)]

@@ -12,7 +12,8 @@ use crate::hint::Hint;
 use crate::limits::Limit;
 use crate::option::Opt;
 use crate::options::yaml::{Options, Schema};
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Error, ErrorKind, Limits, Result, number, time};
 
 /// The state that persists between windows.

@@ -16,7 +16,8 @@ use crate::hint::Hint;
 use crate::limits::Limit;
 use crate::option::Opt;
 use crate::options::yaml::Schema;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Error, Limits, Result};
 
 /// The open mappings. Their keys are stored in one string, one after the other: few documents use

@@ -6,7 +6,8 @@ use crate::fidelity::{Fidelity, OnLoss};
 use crate::format::Format;
 use crate::limits::Limits;
 use crate::out::Out;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 
 /// xorshift64*: yields the same numbers on every machine.
 struct Random {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use regauge_testdata::{needs_data, path};
 
 use super::{Parser, Reader, events};
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Limits, Result, Source, json};
 
 fn cases(folder: &Path, cases_found: &mut Vec<PathBuf>) {

@@ -6,7 +6,7 @@ use super::{Options, Parser, Reader, Schema};
 use crate::event::Source;
 use crate::event::recorder::Pieces;
 use crate::fidelity::{Fidelity, OnLoss};
-use crate::value::Builder;
+use crate::tree::Builder;
 use crate::{Error, ErrorKind, Format, Limits, Options as ConvertOptions, Result, convert_bytes};
 
 /// Returns the documents of the text as values in the wrapped notation, one per line.

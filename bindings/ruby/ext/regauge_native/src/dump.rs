@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use regauge::bson::extended::ToExtended;
 use regauge::codec::{Codec, Visitor};
 use regauge::out::Out;
-use regauge::wrap::Escape;
+use regauge::notation::Escape;
 use regauge::{Format, Writer};
 
 use crate::errors::{Phase, exception};

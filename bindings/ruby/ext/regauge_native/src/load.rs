@@ -4,7 +4,7 @@ use regauge::codec::{Codec, Visitor};
 use regauge::marshal::Marshal;
 use regauge::track::Tracker;
 use regauge::reader::{Parse, Reader};
-use regauge::wrap::Unwrap;
+use regauge::notation::Unwrap;
 use regauge::{Error, Format, Sink, Source as _, excerpt};
 
 use crate::build::Build;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use regauge::Error;
 use regauge::codec::{Codec, Visitor};
 use regauge::reader::{BadRecord, Parse, Reader};
-use regauge::wrap::Unwrap;
+use regauge::notation::Unwrap;
 
 use crate::build::Build;
 use crate::data::{DataType, Held};

@@ -265,7 +265,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     /// Handles a key that is not text: it is small, so it is buffered.
     #[cold]
     fn rare_key(&mut self, key: VALUE, depth: u32) -> Result {
-        let mut builder = regauge::value::Builder::new(&self.settings.core.limits);
+        let mut builder = regauge::tree::Builder::new(&self.settings.core.limits);
         let mut walk = Walk::new(&mut builder, self.settings);
         let result = walk.value(key, depth);
         self.jump = walk.jump;

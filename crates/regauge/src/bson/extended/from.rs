@@ -8,7 +8,8 @@ use crate::event::{BigInt, Ext, ExtBuf, Origin, Sink, Timestamp, Type, TypeBuf, 
 use crate::hint::Hint;
 use crate::limits::Limits;
 use crate::option::Opt;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Error, Result, decimal128, time};
 
 /// Turns maps in the notation into their values. A map is in the notation if its first key is one

@@ -250,7 +250,7 @@ fn what_cbor_cannot_hold() {
         value.drive(&mut writer).unwrap();
         let mut builder = Builder::new(&Limits::default());
         let bytes = writer.into_vec();
-        let mut unwrap = crate::wrap::Unwrap::new(&mut builder, &Limits::default());
+        let mut unwrap = crate::notation::Unwrap::new(&mut builder, &Limits::default());
         Reader::from_slice(Parser::default(), &bytes).next(&mut unwrap).unwrap();
         assert_eq!(builder.take().unwrap(), value);
     }

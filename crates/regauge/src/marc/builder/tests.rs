@@ -150,7 +150,7 @@ fn a_reader_of_xml_hands_over_what_its_events_say() {
     let reader = || crate::marc::xml::Reader::from_slice(Default::default(), &xml);
     let (mut whole, mut by_events) = (reader(), reader());
     let mut records = builder();
-    let mut values = crate::value::Builder::new(&Limits::default());
+    let mut values = crate::tree::Builder::new(&Limits::default());
     for n in [2, 30, 0, 5] {
         records.reset();
         assert!(crate::Source::next(&mut whole, &mut records).unwrap());

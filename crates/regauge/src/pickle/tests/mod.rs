@@ -8,7 +8,8 @@ mod writing;
 
 use super::*;
 use crate::event::{ExtBuf, Origin, TypeBuf};
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Error, ErrorKind, Ext, Source as _};
 
 /// Returns the value of one pickle, with all of Python's own types.

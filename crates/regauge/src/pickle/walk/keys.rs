@@ -3,8 +3,9 @@
 use super::{Run, Walk};
 use crate::event::Sink;
 use crate::pickle::arena::{Kind, Node, Span, Step};
+use crate::tree::Builder;
 use crate::utf8::{ShortText, from_utf8};
-use crate::value::{Builder, Value};
+use crate::value::Value;
 use crate::{Error, Result};
 
 impl Walk<'_> {

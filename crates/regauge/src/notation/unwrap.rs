@@ -1,12 +1,17 @@
-//! Reads the notation back: maps become the values that they stand for.
+//! The adapter that reads the notation back: maps become the values that they stand for.
+//!
+//! It is used only when the caller says that the input is in the notation, with
+//! [`Options::unwrap`](crate::Options::unwrap). A document does not state whether it is in the
+//! notation, so a reader that guessed would change plain data.
 
-use super::{LITERAL, may_hold_maps};
+use super::escape::{LITERAL, may_hold_maps};
 use crate::event::{BigInt, Ext, Sink, Type, Writer, forward};
 use crate::fidelity::KEY_PREFIX;
 use crate::hint::Hint;
 use crate::limits::Limits;
 use crate::option::Opt;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 use crate::{Error, Result, notation, number};
 
 /// Turns the notation into the values that it stands for, and refuses anything else.

@@ -1,24 +1,17 @@
-//! The wrapped notation in both directions: see the table in [`crate::fidelity`].
+//! The adapter that guards a user's own maps, when the notation is written.
 //!
-//! [`Escape`] wraps a writer and ensures that a user's own map is not mistaken for the notation: it
-//! is used when the notation is written, with [`OnLoss::Wrap`](crate::OnLoss::Wrap). [`Unwrap`]
-//! wraps the sink of a reader and turns the notation into the values that it stands for: it is used
-//! only when the caller says that the input is in the notation, with
-//! [`Options::unwrap`](crate::Options::unwrap). A document does not state whether it is in the
-//! notation, so a reader that guessed would change plain data.
-
-mod unwrap;
-
-pub use unwrap::Unwrap;
+//! It is used with [`OnLoss::Wrap`](crate::OnLoss::Wrap): [`Unwrap`](super::Unwrap) then finds nothing
+//! that is not the notation.
 
 use crate::Result;
 use crate::event::{Sink, Writer, forward};
 use crate::fidelity::KEY_PREFIX;
 use crate::limits::Limits;
-use crate::value::{Builder, Value};
+use crate::tree::Builder;
+use crate::value::Value;
 
 /// The key that marks a map as the user's own, whatever it looks like.
-const LITERAL: &str = "$literal";
+pub(super) const LITERAL: &str = "$literal";
 
 /// Guards a user's own maps: one whose first key starts with `$` goes under `$literal`, and a key
 /// that starts with `$key:` is written in that notation.
@@ -110,6 +103,6 @@ impl<S: Writer> Writer for Escape<S> {
 }
 
 /// Returns whether a key can contain maps.
-fn may_hold_maps(k: &Value) -> bool {
+pub(super) fn may_hold_maps(k: &Value) -> bool {
     matches!(k, Value::Array(_) | Value::Map(_) | Value::Typed(..) | Value::Anchor(..))
 }
