@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the MARC-8 tables of regauge from the Library of Congress code tables.
 
-    tools/marc8_tables.py            write crates/regauge/src/marc/marc8/table.rs
+    tools/marc8_tables.py            write crates/regauge/src/codec/marc/marc8/table.rs
     tools/marc8_tables.py --check    compare with the committed file, write nothing
 
 The Library publishes the tables as `codetables.xml`. That file is not in a package registry, but
@@ -37,7 +37,7 @@ import subprocess
 import sys
 import tempfile
 
-OUT = pathlib.Path(__file__).parent.parent / "crates/regauge/src/marc/marc8/table.rs"
+OUT = pathlib.Path(__file__).parent.parent / "crates/regauge/src/codec/marc/marc8/table.rs"
 
 # Final byte of the escape sequence -> name, in the order of `Set` in mod.rs. The order is also the
 # preference when a character is in several sets.

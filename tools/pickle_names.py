@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes crates/regauge/src/pickle/table_names.rs: the Python 3 names of what had another name in
+"""Writes crates/regauge/src/codec/pickle/table_names.rs: the Python 3 names of what had another name in
 Python 2, and vice versa, from the `_compat_pickle` of the Python that runs this."""
 
 import _compat_pickle as compat
 import pathlib
 import sys
 
-TARGET = pathlib.Path(__file__).parent.parent / "crates/regauge/src/pickle/table_names.rs"
+TARGET = pathlib.Path(__file__).parent.parent / "crates/regauge/src/codec/pickle/table_names.rs"
 
 
 def quoted(text):

@@ -157,63 +157,44 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
-pub mod bson;
-mod bytes;
-pub mod cbor;
+#[doc(hidden)]
+pub mod bytes;
 pub mod codec;
-pub mod compare;
 pub mod convert;
-pub mod decimal128;
-pub mod documents;
-pub mod error;
-pub mod event;
-pub mod excerpt;
-pub mod ext;
-pub mod fidelity;
-pub mod format;
-pub mod hint;
-pub mod json;
-pub mod limits;
-pub mod marc;
-pub mod marshal;
+#[doc(hidden)]
 pub mod matrix;
-pub mod msgpack;
-pub mod notation;
-pub mod number;
-pub mod option;
+pub mod model;
+#[doc(hidden)]
 pub mod options;
-pub mod out;
-pub mod output;
-pub mod parallel;
-pub mod path;
-pub mod pickle;
-pub mod reader;
-mod record;
+pub mod policy;
 #[cfg(feature = "serde")]
 pub mod serde;
-pub mod shape;
-pub mod tape;
-mod text;
-pub mod time;
-pub mod toml;
-pub mod track;
-pub mod tree;
-mod utf8;
-#[doc(hidden)]
-pub mod value;
-pub mod values;
-#[doc(hidden)]
-pub use notation as wrap;
-pub mod yaml;
+pub mod sinks;
 
-pub use codec::detect;
+pub use bytes::buffer::Out;
+pub use bytes::output::{Output, StreamOutput};
+pub use bytes::reader::{Parse, Reader};
+#[doc(inline)]
+pub use codec::{bson, cbor, json, marc, marshal, msgpack, pickle, toml, yaml};
 pub use convert::{convert, convert_bytes};
-pub use error::{Error, ErrorKind, Result};
-pub use event::{BigInt, Ext, Sink, Source, Timestamp, Writer};
-pub use ext::{ExtBuf, Origin, Type, TypeBuf};
-pub use fidelity::{Fidelity, Objects, OnLoss};
-pub use format::Format;
-pub use limits::Limits;
-pub use options::Options;
-pub use path::Path;
-pub use value::Value;
+pub use model::error::{Error, ErrorKind, Result};
+pub use model::ext::{BigInt, Ext, ExtBuf, Origin, Timestamp, Type, TypeBuf};
+pub use model::format::Format;
+pub use model::limits::Limits;
+pub use model::path::Path;
+pub use model::value::Value;
+pub use options::{DuplicateKeys, Options};
+pub use policy::event::{Sink, Source, Writer};
+pub use policy::fidelity::{Fidelity, Objects, OnLoss};
+pub use sinks::memory::{read_values, write_values};
+
+/// Short paths for the other crates of this workspace and the bindings.
+#[doc(hidden)]
+pub use self::{
+    bytes::{buffer as out, excerpt, output, reader},
+    codec::detect,
+    convert::parallel,
+    model::{decimal128, error, ext, format, hint, limits, number, option, path, time, value},
+    policy::{documents, event, fidelity, notation, track, tree},
+    sinks::{compare, memory as values, shape, tape},
+};

@@ -4,15 +4,16 @@
 //! Nothing here is a list of claims. An example of the kind is written in one format, converted to
 //! the other and read back; the result is the entry.
 
+use crate::bytes::output::StreamOutput;
 use crate::convert::{Input, Options, convert, convert_bytes};
-use crate::documents::Documents;
-use crate::ext::{Ext, Origin, Timestamp, Type};
-use crate::fidelity::OnLoss;
-use crate::format::Format;
-use crate::output::StreamOutput;
-use crate::value::Value;
-use crate::values::{read_values, write_values};
-use crate::{notation, number};
+use crate::model::ext::{Ext, Origin, Timestamp, Type};
+use crate::model::format::Format;
+use crate::model::number;
+use crate::model::value::Value;
+use crate::policy::documents::Documents;
+use crate::policy::fidelity::OnLoss;
+use crate::policy::notation;
+use crate::sinks::memory::{read_values, write_values};
 
 /// What happens to a kind of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -240,7 +241,7 @@ fn settle(value: &mut Value) {
             }
         }
         Value::Decimal(text) => {
-            if let Some(double) = crate::number::double_of_same_digits(text) {
+            if let Some(double) = crate::model::number::double_of_same_digits(text) {
                 *value = Value::F64(double);
             }
         }

@@ -1,6 +1,6 @@
 //! The fast path for numbers in JSON's grammar (RFC 8259 §6), which JSON and Marshal share.
 //!
-//! It must agree with [`scan`](crate::number::grammar::scan) on the numbers that both accept; JSON's
+//! It must agree with [`scan`](crate::model::number::grammar::scan) on the numbers that both accept; JSON's
 //! tests compare them.
 
 use std::hint::black_box;

@@ -1,5 +1,9 @@
-//! What formats share in handling bytes.
+//! Windows in, buffers out: what all readers and writers share, whatever the format.
 
+pub mod buffer;
 pub(crate) mod digits;
+pub mod excerpt;
+pub mod output;
+pub mod reader;
 pub(crate) mod simd;
 mod table_powers;

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::event::Writer;
-use crate::fidelity::Fidelity;
-use crate::format::Format;
+use crate::bytes::buffer::Out;
+use crate::bytes::reader::Parse;
+use crate::model::format::Format;
 use crate::options::Options;
-use crate::out::Out;
-use crate::reader::Parse;
+use crate::policy::event::Writer;
+use crate::policy::fidelity::Fidelity;
 
 /// A format's reader and writer.
 pub trait Codec: 'static {

@@ -6,15 +6,15 @@
 
 pub use super::contract::Looks;
 use super::contract::{is_json_or_yaml, skip_blank, without_mark};
-use crate::event::Sink;
-use crate::ext::Ext;
-use crate::fidelity::{Fidelity, OnLoss};
-use crate::format::Format;
-use crate::hint::Hint;
-use crate::reader::{Parse, Status};
-use crate::value::Value;
+use crate::bytes::reader::{Parse, Status};
+use crate::codec::{bson, cbor, json, msgpack, yaml};
+use crate::model::ext::Ext;
+use crate::model::format::Format;
+use crate::model::hint::Hint;
+use crate::model::value::Value;
+use crate::policy::event::Sink;
+use crate::policy::fidelity::{Fidelity, OnLoss};
 use crate::{BigInt, Error, Limits, Result, Type};
-use crate::{bson, cbor, json, msgpack, yaml};
 
 /// How much of a file to look at: its first bytes up to here, or all of it.
 pub const HEAD_BYTES: usize = 4096;

@@ -1,18 +1,26 @@
 //! The table of codecs: the code of each format.
 //!
-//! A format is a row of facts in [`crate::format`], a folder whose `mod.rs` implements [`Codec`], and a
+//! A format is a row of facts in [`crate::model::format`], a folder whose `mod.rs` implements [`Codec`], and a
 //! line in the table below. Everything that works on any format ([`crate::convert()`], the command, the
 //! Python package, the Ruby gem, the store, the gateway, the measuring engine) goes through
 //! [`Format::info`] for facts and through [`Format::visit`] for code.
 
+pub mod bson;
+pub mod cbor;
 pub mod contract;
 pub mod detect;
+pub mod json;
+pub mod marc;
+pub mod marshal;
+pub mod msgpack;
+pub mod pickle;
+pub mod toml;
+pub mod yaml;
 
-pub use crate::format::{Format, Framing, Info};
+pub use crate::model::format::{Format, Framing, Info};
 pub use contract::{Codec, Looks, Visitor};
 
 use crate::options::Options;
-use crate::{bson, cbor, json, marc, marshal, msgpack, pickle, toml, yaml};
 
 /// Defines what [`Format`] does with code from the rows.
 macro_rules! codecs {

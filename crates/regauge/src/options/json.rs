@@ -1,6 +1,6 @@
 //! How JSON is read and written.
 
-pub use crate::number::float::FloatStyle;
+pub use crate::model::number::float::FloatStyle;
 
 /// How documents are separated in the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct ReadOptions {
     /// Represent a number with a fraction or an exponent as [`Ext::Decimal`](crate::Ext::Decimal), with its digits.
     pub exact_numbers: bool,
     /// Count the numbers whose digits a double does not keep
-    /// ([`LossKind::Rounded`](crate::fidelity::LossKind::Rounded)).
+    /// ([`LossKind::Rounded`](crate::policy::fidelity::LossKind::Rounded)).
     pub count_rounded: bool,
 }
 

@@ -1,6 +1,6 @@
 //! How MARC is read and written.
 
-use crate::record::Charset;
+use crate::model::record::Charset;
 
 /// The charset for a reader or a writer to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,11 +13,11 @@ pub mod yaml;
 use std::borrow::Cow;
 
 use self::bson::ExtendedJson;
-use crate::documents::Documents;
-use crate::fidelity::{Fidelity, Objects, OnLoss};
-use crate::format::{Format, Framing};
-use crate::limits::Limits;
-pub use crate::option::{Language, OPTIONS, Opt, Row, Side, Takes, module, named};
+use crate::model::format::{Format, Framing};
+use crate::model::limits::Limits;
+pub use crate::model::option::{Language, OPTIONS, Opt, Row, Side, Takes, module, named};
+use crate::policy::documents::Documents;
+use crate::policy::fidelity::{Fidelity, Objects, OnLoss};
 pub use set::Setting;
 
 /// What to convert, and how.
@@ -137,14 +137,14 @@ impl Options {
     }
 
     /// Returns whether the wrapped notation is written, so that a user's own maps must be guarded
-    /// with [`Escape`](crate::notation::Escape). A MARC record is validated as one: none of its keys can be mistaken for the
+    /// with [`Escape`](crate::policy::notation::Escape). A MARC record is validated as one: none of its keys can be mistaken for the
     /// notation.
     pub fn wraps(&self) -> bool {
         let asked = self.on_loss == OnLoss::Wrap || self.objects == Some(Objects::Wrap);
         asked && !self.to.is_marc()
     }
 
-    /// Returns whether the wrapped notation is read, using [`Unwrap`](crate::notation::Unwrap).
+    /// Returns whether the wrapped notation is read, using [`Unwrap`](crate::policy::notation::Unwrap).
     pub fn unwraps(&self) -> bool {
         self.unwrap && !self.from.is_marc()
     }

@@ -5,9 +5,9 @@ use super::json::FloatStyle;
 use super::marc::CharsetChoice;
 use super::{DuplicateKeys, Options, marshal, pickle, yaml};
 use super::{Language, Opt, Row, Takes};
-use crate::documents::Documents;
-use crate::fidelity::{Objects, OnLoss};
-use crate::record::Charset;
+use crate::model::record::Charset;
+use crate::policy::documents::Documents;
+use crate::policy::fidelity::{Objects, OnLoss};
 
 /// The value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +186,7 @@ impl Setting<'_> {
 mod tests {
     use super::*;
     use crate::Format;
-    use crate::option::OPTIONS;
+    use crate::model::option::OPTIONS;
 
     /// An option takes what its row says, each value another, and nothing else.
     #[test]

@@ -41,7 +41,7 @@ pub struct Options {
     /// with its digits.
     pub exact_numbers: bool,
     /// Count the numbers whose digits a double does not keep
-    /// ([`LossKind::Rounded`](crate::fidelity::LossKind::Rounded)).
+    /// ([`LossKind::Rounded`](crate::policy::fidelity::LossKind::Rounded)).
     pub count_rounded: bool,
 }
 

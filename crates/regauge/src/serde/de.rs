@@ -14,11 +14,12 @@ use super::lower::Policy;
 use super::node::{Kind, Node};
 use super::owned::Owned;
 use super::value::{NOTATION, VALUE};
-use crate::fidelity::Objects;
-use crate::path::Step;
-use crate::tape::{Item, Tape};
-use crate::value::Value;
-use crate::{Error, ErrorKind, Result, number};
+use crate::model::number;
+use crate::model::path::Step;
+use crate::model::value::Value;
+use crate::policy::fidelity::Objects;
+use crate::sinks::tape::{Item, Tape};
+use crate::{Error, ErrorKind, Result};
 
 /// A node, and how it is read.
 #[derive(Clone, Copy)]

@@ -62,7 +62,7 @@ fn mismatch(found: &dyn fmt::Display, expected: &dyn Expected) -> Error {
 }
 
 fn shown(text: &str) -> String {
-    crate::text::shorten(text)
+    crate::model::text::shorten(text)
 }
 
 /// The names that a type knows.

@@ -1,15 +1,16 @@
 //! What serde's model lacks, by the policy: refused, as the nearest value, or in the wrapped
 //! notation.
 
-use crate::event::{BigInt, Ext, Sink, Type, forward};
-use crate::fidelity::{self, Fidelity, Objects, OnLoss};
-use crate::format::Format;
-use crate::limits::Limits;
-use crate::notation::Escape;
-use crate::tape::Tape;
-use crate::tree::Builder;
-use crate::value::Value;
-use crate::{Options, Result, number};
+use crate::model::format::Format;
+use crate::model::limits::Limits;
+use crate::model::number;
+use crate::model::value::Value;
+use crate::policy::event::{BigInt, Ext, Sink, Type, forward};
+use crate::policy::fidelity::{self, Fidelity, Objects, OnLoss};
+use crate::policy::notation::Escape;
+use crate::policy::tree::Builder;
+use crate::sinks::tape::Tape;
+use crate::{Options, Result};
 
 /// What is done about values that serde's model lacks.
 #[derive(Clone, Copy, Debug)]

@@ -48,7 +48,7 @@
 //! * a field of the type [`Value`] takes them as they are, and gives them back;
 //! * a field that nobody reads may be anything;
 //! * for any other type the policy decides, as in a conversion: [`OnLoss::Refuse`] is an error
-//!   that names the value, [`OnLoss::Wrap`] gives the notation of [`crate::fidelity`] (`{"$time":
+//!   that names the value, [`OnLoss::Wrap`] gives the notation of [`crate::policy::fidelity`] (`{"$time":
 //!   …}`), [`OnLoss::Approximate`] the nearest value (the text of a time). For classes, tags and
 //!   symbols that is [`Options::objects`].
 //!
@@ -84,18 +84,18 @@ use std::marker::PhantomData;
 use ::serde::Serialize;
 use ::serde::de::{Deserialize, DeserializeOwned};
 
+use crate::bytes::buffer::Out;
+use crate::bytes::output::StreamOutput;
 use crate::convert::{DuplicateKeys, Input, explain};
-use crate::documents::{Documents, Duplicates};
-use crate::event::Sink;
-use crate::fidelity::OnLoss;
 #[cfg(doc)]
-use crate::limits::Limits;
-use crate::out::Out;
-use crate::output::StreamOutput;
-use crate::tape::Tape;
-use crate::track::Tracker;
-use crate::value::Value;
-use crate::values::{Values, write_events};
+use crate::model::limits::Limits;
+use crate::model::value::Value;
+use crate::policy::documents::{Documents, Duplicates};
+use crate::policy::event::Sink;
+use crate::policy::fidelity::OnLoss;
+use crate::policy::track::Tracker;
+use crate::sinks::memory::{Values, write_events};
+use crate::sinks::tape::Tape;
 use crate::{Error, ErrorKind, Format, Options, Result};
 
 use de::TreeDeserializer;

@@ -2,11 +2,11 @@
 
 use std::slice;
 
-use crate::event::Ext;
-use crate::number;
-use crate::path::Step;
-use crate::tape::{Item, Items, Members, View};
-use crate::value::Value;
+use crate::model::number;
+use crate::model::path::Step;
+use crate::model::value::Value;
+use crate::policy::event::Ext;
+use crate::sinks::tape::{Item, Items, Members, View};
 
 /// A value of a tree that lives as long as `'de`.
 pub(super) trait Node<'de>: Copy {

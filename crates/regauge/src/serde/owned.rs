@@ -6,8 +6,9 @@ use ::serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, Visitor
 use ::serde::forward_to_deserialize_any;
 
 use super::de::{How, several_keys};
-use crate::value::Value;
-use crate::{Error, Result, number};
+use crate::model::number;
+use crate::model::value::Value;
+use crate::{Error, Result};
 
 /// A value, and how it is read.
 pub(super) struct Owned {

@@ -3,15 +3,16 @@
 use ::serde::ser::{self, Impossible, Serialize};
 
 use super::value::{KEY, VALUE, taken};
-use crate::event::{BigInt, Sink};
-use crate::limits::Limits;
-use crate::path::Step;
-use crate::tree::Builder;
-use crate::value::Value;
-use crate::{Error, ErrorKind, Result, number};
+use crate::model::limits::Limits;
+use crate::model::number;
+use crate::model::path::Step;
+use crate::model::value::Value;
+use crate::policy::event::{BigInt, Sink};
+use crate::policy::tree::Builder;
+use crate::{Error, ErrorKind, Result};
 
 /// Drives a sink with what Rust's types say about themselves: a writer, a
-/// [`Tape`](crate::tape::Tape), a [`Shape`](crate::shape::Shape), or one of your own.
+/// [`Tape`](crate::sinks::tape::Tape), a [`Shape`](crate::sinks::shape::Shape), or one of your own.
 ///
 /// ```
 /// use regauge::{serde::Serializer, tape::Tape};

@@ -10,10 +10,11 @@ use std::fmt;
 use ::serde::de::{self, Deserialize, Deserializer, VariantAccess as _, Visitor};
 use ::serde::ser::{Error as _, Impossible, Serialize, SerializeMap as _, Serializer};
 
-use crate::event::Ext;
-use crate::limits::Limits;
-use crate::value::Value;
-use crate::{Error, Result, number};
+use crate::model::limits::Limits;
+use crate::model::number;
+use crate::model::value::Value;
+use crate::policy::event::Ext;
+use crate::{Error, Result};
 
 /// The name of the newtype that asks a deserializer for any value, and tells a serializer of one
 /// that serde's model lacks. To a deserializer and a serializer of another crate a newtype is what

@@ -1,0 +1,386 @@
+//! The driver of every reader: windows of input around a parser's state machine.
+//!
+//! A format implements [`Parse`]: a state machine over one window of bytes, which stops before an
+//! incomplete token. [`Reader`] feeds it: a slice is a single, last window; a stream is read in
+//! windows of [`WINDOW_BYTES`], which grow only for a single token larger than that. So whole
+//! buffers and streams run the same code, and memory is bounded by the longest token.
+
+use std::io::Read;
+
+use crate::model::format::Format;
+use crate::model::hint::Hint;
+use crate::model::limits::Limit;
+use crate::model::limits::Limits;
+use crate::policy::event::{Sink, Source};
+use crate::{Error, ErrorKind, Result};
+
+/// How much of a stream is in memory at a time: large enough to make system calls cheap, small
+/// enough to stay in the second-level cache together with the output.
+pub const WINDOW_BYTES: usize = 256 << 10;
+
+/// Smaller windows double when they are full. The system's allocator extends memory of this size without
+/// copying it.
+const LARGE_WINDOW_BYTES: usize = 4 << 20;
+
+/// How a call to [`Parse::parse`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Everything before `pos` has been consumed; an incomplete token follows. Never returned for
+    /// the last window.
+    More,
+    /// A document is complete.
+    Document,
+    /// The stream ended cleanly, with no further document.
+    End,
+}
+
+/// Where to continue after a broken record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resync {
+    /// The next record begins at this index of the window.
+    At(usize),
+    /// No record begins in this window.
+    More,
+    /// No record begins before this index, and the bytes before it need not stay in memory. The
+    /// next call is for a record that begins and fails at this index. Never returned for the last
+    /// window.
+    Past(usize),
+    /// The format has no place to continue from.
+    Never,
+}
+
+/// A format's grammar as a state machine over windows of bytes.
+pub trait Parse {
+    /// The format.
+    const FORMAT: Format;
+
+    /// Consumes `bytes[*pos..]`, driving `sink`, until a document ends, the input ends, or a token
+    /// is cut off by the end of the window. Sets `*pos` to the end of what it consumed or, on an
+    /// error, to the place of the event that failed. The state between calls is kept in the parser.
+    ///
+    /// With `last`, nothing follows the window.
+    ///
+    /// # Errors
+    /// The parser's own, whose offset counts from the start of `bytes`, and the sink's, without an
+    /// offset.
+    fn parse<S: Sink + ?Sized>(
+        &mut self,
+        bytes: &[u8],
+        pos: &mut usize,
+        last: bool,
+        sink: &mut S,
+    ) -> Result<Status>;
+
+    /// Finds the next record after an error in a record that began at `start` and failed at `pos`.
+    /// Resets the state to the beginning of a record.
+    fn resync(&mut self, bytes: &[u8], start: usize, pos: usize, last: bool) -> Resync {
+        let _ = (bytes, start, pos, last);
+        Resync::Never
+    }
+
+    /// Returns the identifier of the current record (field 001 of a MARC record), if it has been
+    /// read.
+    fn record_id(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the format that errors name: [`FORMAT`](Parse::FORMAT), or a framing of it.
+    fn format(&self) -> Format {
+        Self::FORMAT
+    }
+
+    /// Returns the limits that the reader must enforce.
+    fn limits(&self) -> &Limits;
+}
+
+/// A broken record that was skipped.
+#[derive(Debug)]
+pub struct BadRecord {
+    /// What is wrong, with record number, identifier and offset.
+    pub error: Error,
+    /// Its raw bytes, up to where the next record begins.
+    pub bytes: Vec<u8>,
+}
+
+/// Skipped input: a broken record, or a further piece of one.
+#[derive(Debug)]
+pub struct Skipped {
+    /// What is wrong, with record number, identifier and offset. `None` for a further piece of the
+    /// previous record, and for records beyond the number that are reported with an error.
+    pub error: Option<Error>,
+    /// Whether these are further bytes of the previous record.
+    pub continues: bool,
+    /// The offset of the bytes in the input.
+    pub offset: u64,
+    /// The raw bytes, up to where the next record begins.
+    pub bytes: Vec<u8>,
+}
+
+enum Input<'a> {
+    Slice(&'a [u8]),
+    Stream { read: Box<dyn Read + Send + 'a>, buffer: Vec<u8>, filled: usize, eof: bool },
+}
+
+/// Turns bytes into events: a [`Parse`] over a slice or a stream.
+pub struct Reader<'a, P> {
+    parser: P,
+    input: Input<'a>,
+    /// The index in the window of the next byte to parse.
+    pos: usize,
+    /// The index in the window where the current document begins.
+    start: usize,
+    /// Bytes of input before the window.
+    base: u64,
+    records: u64,
+    keep_record: bool,
+}
+
+impl<'a, P: Parse> Reader<'a, P> {
+    /// Creates a reader of bytes in memory.
+    pub fn from_slice(parser: P, bytes: &'a [u8]) -> Self {
+        Reader {
+            parser,
+            input: Input::Slice(bytes),
+            pos: 0,
+            start: 0,
+            base: 0,
+            records: 0,
+            keep_record: false,
+        }
+    }
+
+    /// Creates a reader of a stream, which needs no buffer of its own.
+    pub fn from_read(parser: P, read: impl Read + Send + 'a) -> Self {
+        let mut reader = Reader::from_slice(parser, &[]);
+        reader.input =
+            Input::Stream { read: Box::new(read), buffer: Vec::new(), filled: 0, eof: false };
+        reader
+    }
+
+    /// Keeps the whole current record in memory, so that [`skip_bad`](Reader::skip_bad) can return
+    /// its bytes. [`Limits::record_bytes`] bounds it.
+    pub fn keep_records(&mut self, keep: bool) {
+        self.keep_record = keep;
+    }
+
+    /// Returns how many documents were completed or skipped.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Returns the parser, for what it has counted.
+    pub fn parser(&self) -> &P {
+        &self.parser
+    }
+
+    /// Returns the parser with its allocated memory, for another reader. It must be between two
+    /// documents.
+    pub fn into_parser(self) -> P {
+        self.parser
+    }
+
+    /// Returns the parser, to configure it.
+    pub fn parser_mut(&mut self) -> &mut P {
+        &mut self.parser
+    }
+
+    fn drive<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result<bool> {
+        self.start = self.pos;
+        loop {
+            let (bytes, last) = match &self.input {
+                Input::Slice(bytes) => (*bytes, true),
+                Input::Stream { buffer, filled, eof, .. } => (&buffer[..*filled], *eof),
+            };
+            match self.parser.parse(bytes, &mut self.pos, last, sink) {
+                Ok(Status::Document) => {
+                    self.records += 1;
+                    return Ok(true);
+                }
+                Ok(Status::End) => return Ok(false),
+                Ok(Status::More) => {
+                    debug_assert!(!last, "{}: asked for more than there is", P::FORMAT);
+                    self.refill()?;
+                }
+                Err(error) => return Err(self.locate(error)),
+            }
+        }
+    }
+
+    /// Adds what the reader knows about the place to the error.
+    #[cold]
+    fn locate(&self, error: Error) -> Error {
+        if error.kind() == ErrorKind::Io {
+            return error;
+        }
+        let offset = self.base + error.offset().unwrap_or(self.pos as u64);
+        let format = self.parser.format();
+        let mut error = error.at(offset).in_format(format);
+        if self.records > 0 || format.framing() == crate::model::format::Framing::Records {
+            error = error.in_record(self.records + 1);
+        }
+        match self.parser.record_id() {
+            Some(id) => error.in_record_id(id),
+            None => error,
+        }
+    }
+
+    /// Slides the window forward and reads as much as fits.
+    #[cold]
+    fn refill(&mut self) -> Result {
+        let limits = *self.parser.limits();
+        let Input::Stream { read, buffer, filled, eof } = &mut self.input else {
+            return Err(Error::truncated("the input ends inside a value").at(self.pos as u64));
+        };
+        let keep = if self.keep_record { self.start } else { self.pos };
+        buffer.copy_within(keep..*filled, 0);
+        *filled -= keep;
+        self.pos -= keep;
+        self.start = self.start.saturating_sub(keep);
+        self.base += keep as u64;
+        // Little room is left: one token (or one kept record) takes up nearly the whole window.
+        let little = if *filled < LARGE_WINDOW_BYTES { *filled / 4 } else { *filled / 16 };
+        if buffer.len() - *filled < little || buffer.is_empty() {
+            let (bound, limit) = match self.keep_record {
+                true => (limits.record_bytes, Limit::RecordBytes),
+                false => (limits.token_bytes, Limit::TokenBytes),
+            };
+            if *filled as u64 > bound {
+                let place = self.base + self.pos as u64;
+                return Err(Error::limit(format!(
+                    "found a single value of more than {bound} bytes, the limit of {}",
+                    limit.name()
+                ))
+                .hint(Hint::raise(limit))
+                .in_format(self.parser.format())
+                .at(place));
+            }
+            // Large windows grow by an eighth in place, so that a token never takes memory twice.
+            let more =
+                if buffer.len() < LARGE_WINDOW_BYTES { buffer.len() } else { buffer.len() / 8 };
+            buffer.resize((buffer.len() + more).max(WINDOW_BYTES), 0);
+        }
+        let got = loop {
+            match read.read(&mut buffer[*filled..]) {
+                Ok(got) => break got,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        };
+        *filled += got;
+        *eof = got == 0;
+        Ok(())
+    }
+
+    /// Skips a broken record after [`Source::next`] failed, and returns the error with the record's
+    /// bytes. An error that is not the fault of one record (the output failed, the policy refused a
+    /// loss, the format has no records) is returned as an error.
+    ///
+    /// Needs [`keep_records`](Reader::keep_records).
+    ///
+    /// # Errors
+    /// `error` itself, an error from reading on, or `Limit` if the record is longer than
+    /// [`Limits::record_bytes`].
+    pub fn skip_bad(&mut self, error: Error) -> Result<BadRecord> {
+        let bound = self.parser.limits().record_bytes;
+        let mut found: Option<BadRecord> = None;
+        self.pass_over(error, &mut |piece| {
+            match (&mut found, piece.error) {
+                (_, Some(error)) => found = Some(BadRecord { error, bytes: piece.bytes }),
+                (Some(found), None) => found.bytes.extend_from_slice(&piece.bytes),
+                (None, None) => {}
+            }
+            match &found {
+                Some(found) if found.bytes.len() as u64 > bound => {
+                    let message = "found a broken record of more than";
+                    Err(Error::limit(format!("{message} {bound} bytes, the limit of record_bytes"))
+                        .hint(Hint::raise(Limit::RecordBytes)))
+                }
+                _ => Ok(()),
+            }
+        })?;
+        Ok(found.expect("the first piece carries the error"))
+    }
+
+    /// Same as [`skip_bad`](Reader::skip_bad), in pieces: the first carries the error. Memory is
+    /// limited to one window, however long the record is.
+    ///
+    /// # Errors
+    /// `error` itself, an error from reading on, or an error of `take`.
+    pub fn pass_over(&mut self, error: Error, take: &mut dyn FnMut(Skipped) -> Result) -> Result {
+        if matches!(error.kind(), ErrorKind::Io | ErrorKind::Refused) || !self.keep_record {
+            return Err(error);
+        }
+        let offset = self.base + self.start as u64;
+        let mut piece = Skipped { error: Some(error), continues: false, offset, bytes: Vec::new() };
+        loop {
+            let (bytes, last) = match &self.input {
+                Input::Slice(bytes) => (*bytes, true),
+                Input::Stream { buffer, filled, eof, .. } => (&buffer[..*filled], *eof),
+            };
+            let found = self.parser.resync(bytes, self.start, self.pos, last);
+            if let Resync::At(next) | Resync::Past(next) = found {
+                piece.bytes.extend_from_slice(&bytes[self.start..next.max(self.start)]);
+                (self.pos, self.start) = (next, next);
+            }
+            match found {
+                Resync::Never => {
+                    let end = self.base + bytes.len() as u64;
+                    return Err(piece.error.unwrap_or_else(|| {
+                        Error::truncated("found the end of the input inside a broken record")
+                            .at(end)
+                    }));
+                }
+                Resync::At(_) => {
+                    self.records += 1;
+                    return take(piece);
+                }
+                Resync::Past(_) | Resync::More => {
+                    if piece.bytes.len() >= WINDOW_BYTES {
+                        let offset = piece.offset + piece.bytes.len() as u64;
+                        let next =
+                            Skipped { error: None, continues: true, offset, bytes: Vec::new() };
+                        take(std::mem::replace(&mut piece, next))?;
+                    }
+                    self.refill()?;
+                }
+            }
+        }
+    }
+}
+
+impl<P: Parse> Reader<'_, P> {
+    /// Rejects a document that was read whole but that its writer could not use. Returns the broken
+    /// record if broken records are skipped.
+    ///
+    /// # Errors
+    /// `error` with its place, unless `skip` is set and the error concerns a single record.
+    #[cold]
+    pub fn reject(&self, error: Error, skip: bool) -> Result<Skipped> {
+        let io = error.kind() == ErrorKind::Io;
+        let error = if io {
+            error
+        } else {
+            let place = error.offset().unwrap_or(self.base + self.start as u64);
+            error.at(place).in_format(self.parser.format()).in_record(self.records)
+        };
+        if io || !skip || error.kind() == ErrorKind::Refused {
+            return Err(error);
+        }
+        let bytes = match &self.input {
+            Input::Slice(bytes) => &bytes[self.start..self.pos],
+            Input::Stream { buffer, .. } => &buffer[self.start..self.pos],
+        };
+        let offset = self.base + self.start as u64;
+        Ok(Skipped { error: Some(error), continues: false, offset, bytes: bytes.to_vec() })
+    }
+}
+
+impl<P: Parse> Source for Reader<'_, P> {
+    fn next<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result<bool> {
+        self.drive(sink)
+    }
+
+    fn offset(&self) -> u64 {
+        self.base + self.pos as u64
+    }
+}

@@ -1,0 +1,135 @@
+//! CBOR: a binary notation for what JSON holds, plus bytes, big integers, tagged values and keys of
+//! any type.
+//!
+//! The specification is RFC 8949 (Internet Standard 94). A file is any number of documents in
+//! sequence, which is a CBOR sequence (RFC 8742). Every well-formed item is read: definite and
+//! indefinite lengths, halves, singles and doubles, simple values, tags. Anything malformed
+//! (Appendix F) is an error.
+//!
+//! Tags with a meaning that other formats share have an event of their own: bignums (2, 3), dates
+//! and times (0, 1, 1001, 1002, 1004), decimal fractions (4), regular expressions (35), UUIDs (37),
+//! identifiers (39), shared values (28, 29). Every other tag is a [`Type`](crate::Type) with origin
+//! `cbor`, kind `tag` and its number as the name.
+//!
+//! # Deviations
+//! - Text that is not UTF-8, which the specification calls invalid, is read as
+//!   [`Ext::BrokenText`](crate::Ext::BrokenText). On writing it is refused, wrapped or repaired.
+//! - Duplicate keys are kept. `--duplicate-keys refuse` stops at them.
+//! - A character may be split between two chunks of an indefinite-length text string.
+//! - A tag over content of the wrong kind stays a type with that content.
+//!
+//! # What a round trip loses
+//! The choice of encodings: lengths become definite, integers and lengths become shortest, and a
+//! single that fits in a half becomes one; a double stays a double. From CBOR to CBOR, tags are
+//! preserved, except for bignums that fit in an integer.
+
+mod diagnostic;
+mod half;
+mod late;
+mod reader;
+mod scalars;
+mod sharing;
+mod skip;
+mod sorted;
+mod tags;
+#[cfg(test)]
+mod tests;
+mod types;
+mod whole;
+mod writer;
+
+pub use crate::bytes::buffer::HOLD_BYTES;
+pub use crate::options::cbor::Options;
+pub use diagnostic::diagnostic;
+pub use reader::Parser;
+pub use writer::Writer;
+
+use crate::bytes::buffer::Out;
+use crate::codec::contract::Codec;
+use crate::codec::contract::Looks;
+use crate::model::limits::Limits;
+use crate::model::value::Value;
+use crate::policy::event::{Source as _, Writer as _};
+use crate::policy::tree::Builder;
+use crate::{Error, Fidelity, Format, OnLoss, Result, options};
+
+/// Reads CBOR.
+pub type Reader<'a> = crate::bytes::reader::Reader<'a, Parser>;
+
+/// Returns the value as CBOR, in the shortest encoding. `policy` decides what happens to values
+/// that CBOR cannot hold.
+///
+/// ```
+/// use regauge::{OnLoss, Value, cbor};
+/// let value = Value::Array(vec![Value::Int(1), Value::Text("a".into())]);
+/// let bytes = cbor::to_vec(&value, &cbor::Options::default(), OnLoss::Refuse)?;
+/// assert_eq!(bytes, b"\x82\x01\x61a");
+/// assert_eq!(cbor::from_slice(&bytes)?, value);
+/// # Ok::<(), regauge::Error>(())
+/// ```
+///
+/// # Errors
+/// `Refused` if the policy refuses a loss.
+pub fn to_vec(value: &Value, options: &Options, policy: OnLoss) -> Result<Vec<u8>> {
+    let mut writer = Writer::in_memory(options.clone(), policy);
+    value.drive(&mut writer)?;
+    writer.end_document()?;
+    Ok(writer.into_vec())
+}
+
+/// Returns the one document in the bytes, within the default limits.
+///
+/// # Errors
+/// `Syntax` and `Truncated` with their offset, also if a second document follows; `Limit`.
+pub fn from_slice(bytes: &[u8]) -> Result<Value> {
+    let limits = Limits::default();
+    let mut builder = Builder::new(&limits);
+    let mut reader = Reader::from_slice(Parser::new(Options::default(), limits), bytes);
+    let located = |error: Error| error.in_format(Format::Cbor);
+    if !reader.next(&mut builder)? {
+        return Err(located(Error::truncated("found no bytes, expected an item").at(0)));
+    }
+    let end = reader.offset();
+    if end < bytes.len() as u64 {
+        let left = bytes.len() as u64 - end;
+        let message =
+            format!("found {left} trailing bytes after the item, expected the end of the input");
+        return Err(located(Error::syntax(message).at(end)));
+    }
+    Ok(builder.take().expect("a whole document was read"))
+}
+
+/// CBOR.
+#[derive(Clone, Copy, Debug)]
+pub enum Cbor {}
+
+impl Codec for Cbor {
+    const FORMAT: Format = Format::Cbor;
+    type Parser = Parser;
+    type Writer<'o> = Writer<'o>;
+
+    fn parser(options: &options::Options) -> Parser {
+        let mut cbor = options.cbor.clone();
+        // The writer gives back the very tags, also those that others have a value for.
+        cbor.keep_tags |= options.identity;
+        Parser::new(cbor, options.limits)
+    }
+
+    fn writer<'o>(out: Out<'o>, options: &options::Options, fidelity: Fidelity) -> Writer<'o> {
+        let mut cbor = options.cbor.clone();
+        cbor.keep_tags |= options.identity;
+        Writer::new(out, cbor, fidelity)
+    }
+
+    fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
+        writer.into_out()
+    }
+
+    fn is_contradicted(looks: Looks, _: &[u8]) -> bool {
+        match looks {
+            // Their first bytes are small integers here.
+            Looks::Like(Format::Marshal | Format::Bson | Format::Cbor) | Looks::Text => false,
+            Looks::Like(_) | Looks::Other(_) => true,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The charset of a record, and the passage of its fields through the MARC-8 codec.
+
+use super::SUBFIELD_DELIMITER;
+use super::marc8::{self, State};
+use crate::model::hint::Hint;
+use crate::model::option::Opt;
+use crate::policy::fidelity::{Fidelity, LossKind, OnLoss};
+use crate::{Error, ErrorKind, Result};
+
+/// Begins an escape sequence of MARC-8.
+pub(crate) const ESCAPE: u8 = 0x1B;
+
+/// Appends a field in MARC-8, without its terminator, to `out` as text; delimiters and subfield
+/// codes are kept. Each subfield begins with the default sets, as the specification requires.
+///
+/// # Errors
+/// The index in `bytes` of the fault, and what was found and expected there.
+pub(crate) fn decode_field(
+    bytes: &[u8],
+    out: &mut String,
+    references: bool,
+) -> std::result::Result<(), (usize, String)> {
+    let mut at = 0;
+    while at <= bytes.len() {
+        let rest = &bytes[at..];
+        let end = at + memchr::memchr(SUBFIELD_DELIMITER, rest).unwrap_or(rest.len());
+        let mut piece = &bytes[at..end];
+        let mut start = at;
+        // The code of a subfield is not text: it is a letter or a digit in every set.
+        if let [code @ 0..=0x7F, value @ ..] = piece
+            && *code != ESCAPE
+            && at > 0
+        {
+            out.push(char::from(*code));
+            (piece, start) = (value, start + 1);
+        }
+        decode_piece(piece, out, references).map_err(|(offset, text)| (start + offset, text))?;
+        if end < bytes.len() {
+            out.push(char::from(SUBFIELD_DELIMITER));
+        }
+        at = end + 1;
+    }
+    Ok(())
+}
+
+fn decode_piece(
+    piece: &[u8],
+    out: &mut String,
+    references: bool,
+) -> std::result::Result<(), (usize, String)> {
+    let start = out.len();
+    marc8::decode(piece, &mut State::default(), out).map_err(|error| {
+        let text = error.to_string();
+        let text = text.split_once(": ").map_or(text.as_str(), |(_, text)| text);
+        (error.offset, text.to_owned())
+    })?;
+    if references && let std::borrow::Cow::Owned(text) = marc8::resolve_references(&out[start..]) {
+        out.truncate(start);
+        out.push_str(&text);
+    }
+    Ok(())
+}
+
+#[cold]
+fn write_utf8() -> Hint {
+    Hint::set(Opt::MarcWriteCharset, "utf8").to("write UTF-8")
+}
+
+/// Appends `text` to `out` in MARC-8. The policy decides whether a character without a MARC-8 code
+/// is refused or written by the lossless technique.
+///
+/// # Errors
+/// `Refused` at the place that `place` names.
+pub(crate) fn encode(
+    text: &str,
+    out: &mut Vec<u8>,
+    fidelity: &mut Fidelity,
+    place: impl Fn() -> String,
+) -> Result {
+    if marc8::is_plain(text.as_bytes()) {
+        out.extend_from_slice(text.as_bytes());
+        return Ok(());
+    }
+    let refused = |error: marc8::Marc8Error| {
+        let found = error.to_string();
+        let found = found.split_once(": ").map_or(found.as_str(), |(_, text)| text);
+        let found = found.split(';').next().unwrap_or(found);
+        let (found, expected) = found.split_once(", ").unwrap_or((found, ""));
+        Error::new(ErrorKind::Refused, format!("{found} in {} (MARC-8), {expected}", place())).hint(
+            write_utf8()
+                .or(Hint::set(Opt::OnLoss, "wrap")
+                    .to("write references such as &#x2022; (reversible)")),
+        )
+    };
+    let encoded = match fidelity.policy() {
+        OnLoss::Refuse => marc8::encode(text, out).map_err(refused)?,
+        _ => marc8::encode_with_references(text, out).map_err(refused)?,
+    };
+    if encoded.references > 0 && fidelity.policy() == OnLoss::Approximate {
+        let found =
+            format!("{} characters without a MARC-8 code in {}", encoded.references, place());
+        fidelity.note(LossKind::Marc, found, "references such as &#x2022;");
+    }
+    if encoded.halved > 0 {
+        let found = format!("{} marks over two letters in {}", encoded.halved, place());
+        if fidelity.policy() != OnLoss::Approximate {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                format!("found {found}, which MARC-8 has only as halves (U+FE20 to U+FE23)"),
+            )
+            .hint(write_utf8().or(Hint::set(Opt::OnLoss, "approximate").to("write the halves"))));
+        }
+        fidelity.note(LossKind::Marc, found, "their halves (U+FE20 to U+FE23)");
+    }
+    Ok(())
+}

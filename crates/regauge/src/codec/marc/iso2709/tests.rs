@@ -1,0 +1,649 @@
+//! The rules of ISO 2709, table by table.
+
+use std::io::Read;
+
+use super::{Parser, Reader, Writer};
+use crate::bytes::buffer::Out;
+use crate::codec::marc::{Charset, CharsetChoice};
+use crate::codec::marc::{Field, Record, RecordBuilder};
+use crate::codec::marc::{Options, leader};
+use crate::policy::event::forward;
+use crate::{
+    Error, ErrorKind, Fidelity, Format, Limits, OnLoss, Result, Sink, Source, Writer as _,
+};
+
+const MARC8: &str = "00000nam  2200000   4500";
+const UTF8: &str = "00000nam a2200000   4500";
+
+/// Returns the bytes of a record with correct numbers.
+fn record(leader: &str, fields: &[(&str, &[u8])]) -> Vec<u8> {
+    let (mut directory, mut data) = (Vec::new(), Vec::new());
+    for (tag, content) in fields {
+        let entry = format!("{tag}{:04}{:05}", content.len() + 1, data.len());
+        directory.extend_from_slice(entry.as_bytes());
+        data.extend_from_slice(content);
+        data.push(0x1E);
+    }
+    let mut bytes = leader.as_bytes().to_vec();
+    let base = 24 + directory.len() + 1;
+    leader::write_number(&mut bytes[..5], base + data.len() + 1);
+    leader::write_number(&mut bytes[12..17], base);
+    bytes.extend_from_slice(&directory);
+    bytes.push(0x1E);
+    bytes.extend_from_slice(&data);
+    bytes.push(0x1D);
+    bytes
+}
+
+/// Formats a record on one line, without its leader: `001=id 245[1][0]$a=Title`.
+fn shown(record: &Record) -> String {
+    let mut text = String::new();
+    if let Some(charset) = record.charset_key() {
+        text += &format!("({}) ", charset.name());
+    }
+    for field in record.fields() {
+        match field {
+            Field::Text { tag, text: content } => text += &format!("{tag}={content} "),
+            Field::Data { tag, ind1, ind2, subfields } => {
+                text += &format!("{tag}[{ind1}][{ind2}]");
+                for (code, value) in subfields {
+                    text += &format!("${code}={value}");
+                }
+                text += " ";
+            }
+        }
+    }
+    text.trim_end_matches(' ').to_owned()
+}
+
+/// One byte at a time.
+struct Drip<'a>(&'a [u8]);
+
+impl Read for Drip<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
+        (buffer[0], self.0) = (*first, rest);
+        Ok(1)
+    }
+}
+
+struct Got {
+    /// Records and the messages of broken ones, in order.
+    lines: Vec<String>,
+    losses: Vec<String>,
+}
+
+/// Passes on the events, so that no record is filled in at once.
+struct Events<'a> {
+    inner: &'a mut RecordBuilder,
+}
+
+impl Sink for Events<'_> {
+    forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
+    forward!(begin_map key key_value end_map text_pair fidelity);
+}
+
+fn read_all(reader: Reader<'_>) -> Got {
+    read_by(reader, |reader, builder| reader.next(builder))
+}
+
+fn read_by<'a>(
+    mut reader: Reader<'a>,
+    next: impl Fn(&mut Reader<'a>, &mut RecordBuilder) -> crate::Result<bool>,
+) -> Got {
+    reader.keep_records(true);
+    let fidelity = Fidelity::new(OnLoss::Refuse, Format::Json);
+    let mut builder = RecordBuilder::new(&Limits::default(), fidelity);
+    let mut lines = Vec::new();
+    loop {
+        match next(&mut reader, &mut builder) {
+            Ok(true) => lines.push(shown(builder.record())),
+            Ok(false) => break,
+            Err(error) => match reader.skip_bad(error) {
+                Ok(bad) => {
+                    builder.reset();
+                    lines.push(format!("bad ({} bytes) {}", bad.bytes.len(), bad.error));
+                }
+                Err(error) => {
+                    lines.push(format!("end {error}"));
+                    break;
+                }
+            },
+        }
+    }
+    let losses = builder.fidelity().losses().iter().flat_map(|loss| &loss.examples);
+    Got { lines, losses: losses.map(|example| example.found.clone()).collect() }
+}
+
+/// Reads whole, byte by byte, and through the events; all results must be the same.
+fn read_with(bytes: &[u8], options: &Options) -> Got {
+    let parser = || Parser::new(options.clone(), Limits::default());
+    let whole = read_all(Reader::from_slice(parser(), bytes));
+    let pieces = read_all(Reader::from_read(parser(), Drip(bytes)));
+    assert_eq!(whole.lines, pieces.lines);
+    assert_eq!(whole.losses, pieces.losses);
+    let events = read_by(Reader::from_slice(parser(), bytes), |reader, builder| {
+        reader.next(&mut Events { inner: builder })
+    });
+    assert_eq!(whole.lines, events.lines);
+    assert_eq!(whole.losses, events.losses);
+    whole
+}
+
+fn read(bytes: &[u8]) -> Vec<String> {
+    read_with(bytes, &Options::default()).lines
+}
+
+fn write(record: &Record, options: &Options, on_loss: OnLoss) -> Result<(Vec<u8>, Fidelity)> {
+    let fidelity = Fidelity::new(on_loss, Format::Marc);
+    let mut writer = Writer::new(Out::in_memory(), options.clone(), fidelity);
+    record.drive(&mut writer)?;
+    writer.end_document()?;
+    writer.finish()?;
+    let fidelity = writer.fidelity().clone();
+    Ok((writer.into_out().into_vec(), fidelity))
+}
+
+/// Checks that the record is read as `expected` and written back as the same bytes.
+fn check(leader: &str, fields: &[(&str, &[u8])], expected: &str) {
+    let bytes = record(leader, fields);
+    let got = read_with(&bytes, &Options::default());
+    assert_eq!(got.lines, [expected]);
+    assert_eq!(got.losses, [""; 0]);
+    let mut reader = Reader::from_slice(Parser::default(), &bytes);
+    let mut writer = Writer::new(
+        Out::in_memory(),
+        Options::default(),
+        Fidelity::new(OnLoss::Refuse, Format::Marc),
+    );
+    reader.next(&mut writer).unwrap();
+    writer.end_document().unwrap();
+    let back = writer.into_out().into_vec();
+    assert_eq!(back.escape_ascii().to_string(), bytes.escape_ascii().to_string(), "{expected}");
+    check_whole(&bytes);
+}
+
+/// Checks that the one record is written back as the same bytes: from its own bytes, from its parts
+/// and, after a change of its leader, from its events.
+fn check_whole(bytes: &[u8]) {
+    let mut reader = Reader::from_slice(Parser::default(), bytes);
+    let mut builder =
+        RecordBuilder::new(&Limits::default(), Fidelity::new(OnLoss::Refuse, Format::Marc));
+    assert!(reader.next(&mut builder).unwrap());
+    let mut record = builder.take();
+    let by = |record: &Record| {
+        let fidelity = Fidelity::new(OnLoss::Refuse, Format::Marc);
+        let mut writer = Writer::new(Out::in_memory(), Options::default(), fidelity);
+        writer.record(record).map(|()| writer.into_out().into_vec().escape_ascii().to_string())
+    };
+    let by_events = |record: &Record| {
+        let written = write(record, &Options::default(), OnLoss::Refuse);
+        written.map(|(bytes, _)| bytes.escape_ascii().to_string())
+    };
+    assert_eq!(by(&record).unwrap(), bytes.escape_ascii().to_string());
+    let mut parts = Record::new();
+    parts.clone_from(&record);
+    parts.is_verbatim_from(u32::MAX);
+    assert!(parts.verbatim().is_none());
+    assert_eq!(by(&parts).unwrap(), bytes.escape_ascii().to_string());
+    for leader in [MARC8, UTF8, "short", "00000nam a22\u{e9}0000   4500"] {
+        record.set_leader(leader);
+        match (by(&record), by_events(&record)) {
+            (Ok(whole), Ok(events)) => assert_eq!(whole, events),
+            (whole, events) => {
+                assert_eq!(whole.unwrap_err().to_string(), events.unwrap_err().to_string());
+            }
+        }
+    }
+    record.add_text("999", "more");
+    assert!(record.verbatim().is_none());
+    assert_eq!(by(&record).is_ok(), by_events(&record).is_ok());
+}
+
+#[test]
+fn records_keep_their_bytes_where_a_writer_would_write_the_same() {
+    let is_kept = |bytes: &[u8]| {
+        let mut reader = Reader::from_slice(Parser::default(), bytes);
+        let mut builder =
+            RecordBuilder::new(&Limits::default(), Fidelity::new(OnLoss::Refuse, Format::Marc));
+        assert!(reader.next(&mut builder).unwrap());
+        builder.record().verbatim().is_some()
+    };
+    let usual: &[(&str, &[u8])] = &[("001", b"id"), ("245", b"10\x1FaTitle\x1Fb")];
+    assert!(is_kept(&record(UTF8, usual)));
+    assert!(is_kept(&record(MARC8, usual)));
+    // Decoded MARC-8; a different order of the directory; an unusual field.
+    assert!(!is_kept(&record(MARC8, &[("245", b"10\x1Fa\xE1a")])));
+    let mut wrong = record(UTF8, usual);
+    wrong[24..48].rotate_left(12);
+    assert!(!is_kept(&wrong));
+    for content in [&b"1\x1Fax"[..], b"\x1Fax", b"text", b"\xC3\xA9\x1Fax"] {
+        assert!(!is_kept(&record(UTF8, &[("245", content)])), "{}", content.escape_ascii());
+    }
+    assert!(!is_kept(&record(UTF8, &[("001", b"a\x1Fb")])));
+}
+
+#[test]
+fn every_shape_of_field_goes_both_ways() {
+    check(UTF8, &[], "");
+    check(UTF8, &[("001", b"id"), ("008", b"")], "001=id 008=");
+    check(UTF8, &[("245", b"10\x1FaTitle /\x1FcName")], "245[1][0]$a=Title /$c=Name");
+    check(UTF8, &[("245", b"  \x1Fa\x1Fb\x1F\x1F")], "245[ ][ ]$a=$b=$=$=");
+    check(UTF8, &[("245", b"10")], "245[1][0]");
+    check(UTF8, &[("245", b"\x1Fax")], "245[][]$a=x");
+    check(UTF8, &[("245", b"1\x1Fax")], "245[1][]$a=x");
+    check(UTF8, &[("245", b"1 \\\x1Fax")], "245[1][ \\]$a=x");
+    check(UTF8, &[("245", "é\u{1F}éx".as_bytes())], "245[é][]$é=x");
+    check(UTF8, &[("FMT", b"BK"), ("FMT", b""), ("CAT", b"1")], "FMT=BK FMT= CAT=1");
+    check(UTF8, &[("007", b"\x1Fav\x1Fbf")], "007=\u{1F}av\u{1F}bf");
+    check(UTF8, &[("0A1", b"x"), ("   ", b"  \x1Fax")], "0A1=x    [ ][ ]$a=x");
+    check(UTF8, &[("245", b"10\x1Fa\x01\t\r\n")], "245[1][0]$a=\u{1}\t\r\n");
+    check("00000nam a11000000004\u{1}0 ", &[("001", b"x")], "001=x");
+}
+
+#[test]
+fn the_charset_is_what_the_record_says_unless_it_lies() {
+    let title = |bytes: &[u8]| [b"10\x1Fa", bytes].concat();
+    check(UTF8, &[("245", &title("é".as_bytes()))], "245[1][0]$a=é");
+    check(MARC8, &[("245", &title(b"\xE2e"))], "245[1][0]$a=e\u{301}");
+    check(
+        MARC8,
+        &[("245", &title(b"\x1B(NmOSKWA\x1B(B")), ("500", b"  \x1Fa\xC3")],
+        "245[1][0]$a=Москва 500[ ][ ]$a=©",
+    );
+    check(MARC8, &[("245", &title(b"plain"))], "245[1][0]$a=plain");
+    // UTF-8 with a blank leader/09.
+    check(MARC8, &[("245", &title("é".as_bytes()))], "(utf-8) 245[1][0]$a=é");
+    // UNIMARC declares its charset in 100$a.
+    check(
+        "00000nam0 2200000   450 ",
+        &[
+            ("100", b"  \x1Fa20000101d2000    u  y0frey50      ba"),
+            ("200", "1 \x1Faété".as_bytes()),
+        ],
+        "(utf-8) 100[ ][ ]$a=20000101d2000    u  y0frey50      ba 200[1][ ]$a=été",
+    );
+    // An escape sequence means MARC-8, whatever else there is.
+    check(
+        MARC8,
+        &[("245", &title(b"\x1B(Nm\x1B(B")), ("246", &title(b"\xC3\xA9"))],
+        "245[1][0]$a=М 246[1][0]$a=©\u{266D}",
+    );
+}
+
+#[test]
+fn a_forced_charset_is_carried() {
+    let marc8 = Options { charset: CharsetChoice::Always(Charset::Marc8), ..Options::default() };
+    let utf8 = Options { charset: CharsetChoice::Always(Charset::Utf8), ..Options::default() };
+    let lying = record(UTF8, &[("245", b"10\x1Fa\xE2e")]);
+    assert_eq!(read_with(&lying, &marc8).lines, ["(marc-8) 245[1][0]$a=e\u{301}"]);
+    let right = record(MARC8, &[("245", b"10\x1Fa\xE2e")]);
+    assert_eq!(read_with(&right, &marc8).lines, ["245[1][0]$a=e\u{301}"]);
+    assert_eq!(
+        read_with(&right, &utf8).lines,
+        ["bad (45 bytes) marc: record 1, byte 41: found byte 0xE2 in 245 $a, expected UTF-8 \
+          (as requested); pass --charset auto to use leader/09"]
+    );
+    // And it round-trips to the same bytes.
+    let mut carried = Record::new();
+    carried.set_leader(UTF8);
+    carried.set_charset(Some(Charset::Marc8));
+    carried.add_data("245", "1", "0");
+    carried.add_subfield("a", "e\u{301}");
+    let (bytes, _) = write(&carried, &Options::default(), OnLoss::Refuse).unwrap();
+    assert_eq!(bytes, lying);
+}
+
+#[test]
+fn wrong_numbers_are_read_where_they_leave_no_doubt() {
+    let good = record(UTF8, &[("001", b"id"), ("245", b"10\x1Fax")]);
+    let read = |bytes: &[u8]| {
+        let got = read_with(bytes, &Options::default());
+        assert_eq!(got.lines, ["001=id 245[1][0]$a=x"]);
+        got.losses
+    };
+    assert_eq!(read(&good), [""; 0]);
+    for length in ["00050", "99999", "00000"] {
+        let mut bytes = good.clone();
+        bytes[..5].copy_from_slice(length.as_bytes());
+        let stated: usize = length.parse().unwrap();
+        let expected = format!("a record of {} bytes whose leader says {stated}", good.len());
+        assert_eq!(read(&bytes), [expected]);
+    }
+    // The data in a different order from the directory.
+    let mut bytes = record(UTF8, &[("245", b"10\x1Fax"), ("001", b"id")]);
+    let (head, tail) = bytes[24..48].split_at_mut(12);
+    head.swap_with_slice(tail);
+    assert_eq!(read(&bytes), ["a directory in a different order from the data"]);
+    // Bytes that no entry names.
+    let mut bytes = record(UTF8, &[("001", b"id"), ("245", b"10\x1Fax"), ("999", b"gone")]);
+    bytes.drain(48..60);
+    let length = bytes.len();
+    leader::write_number(&mut bytes[..5], length);
+    leader::write_number(&mut bytes[12..17], 49);
+    assert_eq!(read(&bytes), ["5 bytes that no directory entry names"]);
+}
+
+#[test]
+fn a_field_does_not_begin_inside_of_a_character() {
+    let mut bytes = record(UTF8, &[("500", "éx".as_bytes()), ("001", b"id")]);
+    // The first entry begins at the second byte of the é.
+    bytes[24..36].copy_from_slice(b"500000300001");
+    assert_eq!(
+        read(&bytes),
+        [
+            "bad (57 bytes) marc: record 1 (001 id), byte 50: found byte 0xA9 in 500, expected UTF-8 \
+          (leader/09 is \"a\"); pass --charset marc8 if the leader is wrong and the record is in \
+          MARC-8"
+        ]
+    );
+}
+
+#[test]
+fn broken_records_are_named_and_passed_over() {
+    let good = record(UTF8, &[("001", b"good"), ("245", b"10\x1Fax")]);
+    let check = |broken: &[u8], message: &str| {
+        let bytes = [good.as_slice(), broken, good.as_slice()].concat();
+        let message = format!("bad ({} bytes) marc: record 2{message}", broken.len());
+        let good = "001=good 245[1][0]$a=x";
+        assert_eq!(read(&bytes), [good, &message, good]);
+    };
+    let broken = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = record(UTF8, &[("001", b"bad 1"), ("245", b"10\x1Fax")]);
+        change(&mut bytes);
+        bytes
+    };
+    let place = good.len();
+    check(
+        &broken(&|bytes| bytes[0] = b'x'),
+        &format!(
+            ", byte {place}: found \"x0062\", expected the five digits of a record's \
+             length (leader/00-04)"
+        ),
+    );
+    check(
+        &broken(&|bytes| bytes[12] = b'x'),
+        &format!(
+            " (001 bad 1), byte {}: found \"x0049\", expected the base address of data \
+             (leader/12-16); pass --marc-repair to read the fields by their terminators",
+            place + 12
+        ),
+    );
+    check(
+        &broken(&|bytes| bytes[16] = b'8'),
+        &format!(
+            " (001 bad 1), byte {}: found the base address 48 (leader/12-16), expected it right \
+             after the directory's terminator; pass --marc-repair to read the fields by their \
+             terminators",
+            place + 12
+        ),
+    );
+    check(
+        &broken(&|bytes| bytes[24] = 0),
+        &format!(
+            ", byte {}: found the tag \"\\x0001\", expected three printable ASCII characters",
+            place + 24
+        ),
+    );
+    check(
+        &broken(&|bytes| bytes[40] = b'-'),
+        &format!(
+            " (001 bad 1), byte {}: found the directory entry \"2450-0600006\", expected a tag \
+             and nine digits; pass --marc-repair to read the fields by their terminators",
+            place + 36
+        ),
+    );
+    check(
+        &broken(&|bytes| bytes[42] = b'5'),
+        &format!(
+            " (001 bad 1), byte {}: found the directory entry \"245000500006\", which does not end \
+             at a field's terminator; pass --marc-repair to read the fields by their terminators",
+            place + 36
+        ),
+    );
+    // Both entries name the second field.
+    check(
+        &broken(&|bytes| bytes.copy_within(39..48, 27)),
+        &format!(
+            " (001 10), byte {}: found two directory entries that name the same bytes, expected \
+             each field to have its own; pass --marc-repair to read the fields by their \
+             terminators",
+            place + 55
+        ),
+    );
+    check(
+        &broken(&|bytes| bytes[59] = 0xFF),
+        &format!(
+            " (001 bad 1), byte {}: found byte 0xFF in 245 $a, expected UTF-8 (leader/09 is \"a\"); \
+             pass --charset marc8 if the leader is wrong and the record is in MARC-8",
+            place + 59
+        ),
+    );
+}
+
+#[test]
+fn a_terminator_within_a_field_is_refused() {
+    let bytes = record(UTF8, &[("245", b"10\x1Fax\x1Ey")]);
+    assert_eq!(
+        read(&bytes),
+        ["bad (46 bytes) marc: record 1, byte 42: found a terminator (0x1E) within field 245"]
+    );
+}
+
+#[test]
+fn a_record_without_its_end_does_not_take_the_next_with_it() {
+    let good = record(UTF8, &[("001", b"good")]);
+    let mut cut = record(UTF8, &[("001", b"cut"), ("245", b"10\x1FaTitle")]);
+    cut.truncate(cut.len() - 6);
+    let got = read(&[cut.as_slice(), &good, &good].concat());
+    assert_eq!(got.len(), 3);
+    assert!(got[0].starts_with(&format!("bad ({} bytes) marc: record 1 (001 cut)", cut.len())));
+    assert_eq!(got[1..], ["001=good", "001=good"]);
+}
+
+#[test]
+fn what_stands_between_records_is_passed_over() {
+    let good = record(UTF8, &[("001", b"x")]);
+    let mut bytes = b"\xEF\xBB\xBF\r\n".to_vec();
+    for between in [&b""[..], b"\n", b"\r\n", b"\0\0 \x1A"] {
+        bytes.extend_from_slice(&good);
+        bytes.extend_from_slice(between);
+    }
+    assert_eq!(read(&bytes), ["001=x"; 4]);
+    assert_eq!(read(b""), [""; 0]);
+    assert_eq!(read(b"\n\n"), [""; 0]);
+}
+
+#[test]
+fn cut_at_every_byte() {
+    let first = record(UTF8, &[("001", b"one"), ("245", "10\x1FaÉté".as_bytes())]);
+    let second = record(MARC8, &[("001", b"two"), ("245", b"10\x1Fa\xE2e")]);
+    let bytes = [first.as_slice(), &second].concat();
+    let all = read(&bytes);
+    for cut in 0..bytes.len() {
+        let got = read(&bytes[..cut]);
+        let whole = usize::from(cut >= first.len());
+        assert_eq!(got[..whole], all[..whole]);
+        let inside = cut != 0 && cut != first.len();
+        assert_eq!(got.len(), whole + usize::from(inside), "{cut}: {got:?}");
+        if inside {
+            assert!(
+                got[whole].contains("found the end of the input")
+                    || got[whole].contains("five digits"),
+                "{got:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn numbers_too_large_for_their_digits() {
+    let options = Options { oversize: true, ..Options::default() };
+    let mut long = Record::new();
+    long.set_leader(UTF8);
+    long.add_text("001", "id");
+    long.add_data("500", " ", " ");
+    long.add_subfield("a", &"x".repeat(9_995));
+    let check_refused = |record: &Record, message: &str| {
+        let error = write(record, &Options::default(), OnLoss::Refuse).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Refused, message));
+    };
+    let read_back = |bytes: &[u8]| {
+        let mut builder =
+            RecordBuilder::new(&Limits::default(), Fidelity::new(OnLoss::Refuse, Format::Marc));
+        let mut reader = Reader::from_slice(Parser::default(), bytes);
+        assert!(reader.next(&mut builder).unwrap());
+        assert_eq!(builder.fidelity().count(), 0);
+        builder.record().clone()
+    };
+    // One below, at, one above.
+    for (more, length) in [(0, 10_000), (1, 10_001)] {
+        let mut record = long.clone();
+        if more > 0 {
+            record.add_subfield("b", "");
+            record.add_data("500", " ", " ");
+        }
+        check_refused(
+            &record,
+            &format!(
+                "found field 500 of {} bytes, more than the ISO 2709 maximum of 9999",
+                length + more
+            ),
+        );
+        let (bytes, _) = write(&record, &options, OnLoss::Refuse).unwrap();
+        assert!(bytes[36..].starts_with(b"500999900003"));
+        assert_eq!(fields_of(&read_back(&bytes)), fields_of(&record));
+    }
+    let mut short = Record::new();
+    short.set_leader(UTF8);
+    short.add_data("500", " ", " ");
+    short.add_subfield("a", &"x".repeat(9_994));
+    let (bytes, _) = write(&short, &Options::default(), OnLoss::Refuse).unwrap();
+    assert_eq!(fields_of(&read_back(&bytes)), fields_of(&short));
+
+    // A record of 99,999 bytes fits, one of 100,000 does not.
+    let sized = |last: usize| {
+        let mut record = Record::new();
+        record.set_leader(UTF8);
+        for _ in 0..10 {
+            record.add_text("009", &"x".repeat(9_000));
+        }
+        record.add_text("009", &"x".repeat(last));
+        record
+    };
+    let frame = 24 + 11 * 12 + 1 + 10 * 9_001 + 1 + 1;
+    let (bytes, _) = write(&sized(99_999 - frame), &Options::default(), OnLoss::Refuse).unwrap();
+    assert_eq!(bytes.len(), 99_999);
+    check_refused(
+        &sized(100_000 - frame),
+        "found a record of 100000 bytes, more than the ISO 2709 maximum of 99999",
+    );
+    let mut large = sized(5_000);
+    (0..20).for_each(|_| large.add_text("009", &"y".repeat(8_000)));
+    let (bytes, _) = write(&large, &options, OnLoss::Refuse).unwrap();
+    assert!(bytes.starts_with(b"99999"));
+    assert_eq!(fields_of(&read_back(&bytes)), fields_of(&large));
+    // In a stream, the record after it is found.
+    let got = read(&[bytes.as_slice(), &record(UTF8, &[("001", b"next")])].concat());
+    assert_eq!((got.len(), got[1].as_str()), (2, "001=next"));
+}
+
+fn fields_of(record: &Record) -> String {
+    shown(record)
+}
+
+#[test]
+fn repair_goes_by_terminators() {
+    let mut bytes = record(UTF8, &[("001", b"id"), ("245", b"10\x1Fax"), ("500", b"  \x1Fay")]);
+    bytes[42] = b'9';
+    let options = Options { repair: true, ..Options::default() };
+    let got = read_with(&bytes, &options);
+    assert_eq!(got.lines, ["001=id 245[1][0]$a=x 500[ ][ ]$a=y"]);
+    assert_eq!(
+        got.losses,
+        ["a record whose directory is wrong (found the directory entry \"245000900003\", which \
+          does not end at a field's terminator)"]
+    );
+}
+
+#[test]
+fn the_writer_refuses_what_would_not_come_back() {
+    let check = |build: &dyn Fn(&mut Record), message: &str| {
+        let mut record = Record::new();
+        record.set_leader(UTF8);
+        build(&mut record);
+        let error: Error = write(&record, &Options::default(), OnLoss::Refuse).unwrap_err();
+        assert_eq!(error.message(), message);
+    };
+    check(
+        &|record| record.add_text("1", "x"),
+        "found the tag \"1\", expected three printable ASCII characters",
+    );
+    check(
+        &|record| record.add_data("001", " ", " "),
+        "found indicators and subfields in 001, expected text: the fields 00X are control fields",
+    );
+    check(
+        &|record| record.add_text("245", "10"),
+        "found the text \"10\" in 245, which would be read back as two indicators, expected a data field without subfields",
+    );
+    check(
+        &|record| record.add_text("245", "a\u{1F}b"),
+        "found the control character U+001F in 245, which is a delimiter in ISO 2709",
+    );
+    check(
+        &|record| record.add_text("001", "a\u{1E}b"),
+        "found the control character U+001E in 001, which is a delimiter in ISO 2709",
+    );
+    check(
+        &|record| {
+            record.add_data("245", "1", "0");
+            record.add_subfield("a", "x\u{1D}");
+        },
+        "found the control character U+001D in 245, which is a delimiter in ISO 2709",
+    );
+    check(
+        &|record| {
+            record.add_data("245", "1", "0");
+            record.add_subfield("ab", "x");
+        },
+        "found the subfield code \"ab\" in 245, expected one character",
+    );
+    check(
+        &|record| record.add_data("245", "B", "K"),
+        "found the indicators \"B\" and \"K\" in 245, expected one character each",
+    );
+    check(
+        &|record| {
+            record.add_data("245", "", "0");
+            record.add_subfield("a", "x");
+        },
+        "found the indicators \"\" and \"0\" in 245, expected one character each",
+    );
+    check(&|record| record.set_leader("short"), "found a leader of 5 characters, expected 24");
+}
+
+#[test]
+fn what_marc8_has_no_code_for() {
+    let mut record = Record::new();
+    record.set_leader(MARC8);
+    record.add_data("245", "1", "0");
+    record.add_subfield("a", "a\u{2022}b");
+    let error = write(&record, &Options::default(), OnLoss::Refuse).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Refused);
+    assert!(error.message().contains("U+2022") && error.message().contains("245 $a"), "{error}");
+    let (bytes, fidelity) = write(&record, &Options::default(), OnLoss::Wrap).unwrap();
+    assert!(bytes.ends_with(b"\x1Faa&#x2022;b\x1E\x1D"));
+    assert_eq!(fidelity.count(), 0);
+    let references = Options { references: true, ..Options::default() };
+    assert_eq!(read_with(&bytes, &references).lines, ["245[1][0]$a=a\u{2022}b"]);
+    assert_eq!(read(&bytes), ["245[1][0]$a=a&#x2022;b"]);
+    let (_, fidelity) = write(&record, &Options::default(), OnLoss::Approximate).unwrap();
+    assert_eq!(fidelity.count(), 1);
+    // Or in UTF-8, with a leader that says so.
+    let utf8 =
+        Options { write_charset: CharsetChoice::Always(Charset::Utf8), ..Options::default() };
+    let (bytes, _) = write(&record, &utf8, OnLoss::Refuse).unwrap();
+    assert_eq!(bytes[9], b'a');
+    assert_eq!(read(&bytes), ["245[1][0]$a=a\u{2022}b"]);
+}

@@ -1,0 +1,403 @@
+//! Documents as trees: bytes to values, and values to bytes, in every format.
+//!
+//! For documents that fit into memory and callers that want to inspect them. The readers and
+//! writers are the same as in a conversion, including policies and limits.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+
+use crate::bytes::buffer::Out;
+use crate::bytes::output::Output;
+use crate::bytes::reader::{Parse, Reader, Status};
+use crate::codec::contract::{Codec, Visitor};
+use crate::convert::{Input, Options, Summary, write_with};
+use crate::model::format::Format;
+use crate::model::limits::Limits;
+use crate::model::value::Value;
+use crate::policy::documents::Documents;
+use crate::policy::event::{Sink, Source};
+use crate::policy::notation::Unwrap;
+use crate::policy::tree::Builder;
+use crate::sinks::tape::Tape;
+use crate::{Error, ErrorKind, Result};
+
+/// Returns the documents of `bytes`, a stream of [`Options::from`]. The wrapped notation is undone
+/// with [`Options::unwrap`].
+///
+/// # Errors
+/// The reader's, with their offset, and `Limit` if a document is larger than [`Limits::nodes`] or
+/// [`Limits::record_bytes`] allow.
+pub fn read_values(bytes: &[u8], options: &Options) -> Result<Vec<Value>> {
+    let mut values = Values::open(Input::Bytes(bytes), options)?;
+    let mut list = Vec::new();
+    while let Some(value) = values.next()? {
+        list.push(value);
+    }
+    Ok(list)
+}
+
+/// Returns the only document of `bytes` as a [`Tape`]; `None` if there is none, or more than one.
+/// The wrapped notation is undone with [`Options::unwrap`].
+///
+/// # Errors
+/// Same as [`read_values`].
+pub fn read_tape(bytes: &[u8], options: &Options) -> Result<Option<Tape>> {
+    let mut values = Values::open(Input::Bytes(bytes), options)?;
+    let mut tape = Tape::bounded(&options.limits);
+    tape.reserve(bytes.len());
+    if !values.next_tape(&mut tape)? {
+        return Ok(None);
+    }
+    Ok(values.next()?.is_none().then_some(tape))
+}
+
+/// Iterates over the documents of a stream.
+pub struct Values<'a> {
+    reader: Box<dyn Documented + 'a>,
+    limits: Limits,
+    unwraps: bool,
+    numbers_as_decimals: bool,
+}
+
+impl<'a> Values<'a> {
+    /// Opens a stream of [`Options::from`]; [`Options::to`] should be the same. The wrapped
+    /// notation is undone with [`Options::unwrap`].
+    ///
+    /// # Errors
+    /// `Io` if the input cannot be opened.
+    pub fn open(input: Input<'a>, options: &Options) -> Result<Values<'a>> {
+        let unwraps = options.unwraps();
+        let reader = options.from.visit(Open { input, options: &options.for_trees() })?;
+        let numbers_as_decimals = options.numbers_as_decimals();
+        Ok(Values { reader, limits: options.limits, unwraps, numbers_as_decimals })
+    }
+
+    /// Returns the next document; `None` at a clean end.
+    ///
+    /// # Errors
+    /// Same as [`read_values`].
+    #[allow(clippy::should_implement_trait, reason = "an iterator would go on after an error")]
+    pub fn next(&mut self) -> Result<Option<Value>> {
+        let mut builder = Builder::new(&self.limits);
+        let more = match self.unwraps {
+            true => {
+                let unwrap = Unwrap::new(&mut builder, &self.limits);
+                match self.numbers_as_decimals {
+                    true => self.reader.next_unwrapped(&mut unwrap.with_numbers_as_decimals())?,
+                    false => self.reader.next_unwrapped(&mut { unwrap })?,
+                }
+            }
+            false => self.reader.next_plain(&mut builder)?,
+        };
+        Ok(if more { builder.take() } else { None })
+    }
+
+    /// Adds the next document to a tape, as it stands in the input; `false` at a clean end. The
+    /// wrapped notation is undone with [`Options::unwrap`].
+    ///
+    /// # Errors
+    /// As [`read_values`].
+    pub fn next_tape(&mut self, tape: &mut Tape) -> Result<bool> {
+        if !self.unwraps {
+            return self.reader.next_tape(tape);
+        }
+        match self.next()? {
+            Some(value) => value.drive(tape).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Returns how many bytes of input have been consumed.
+    pub fn offset(&self) -> u64 {
+        self.reader.offset()
+    }
+}
+
+/// Opens a reader of a format.
+struct Open<'o, 'a> {
+    input: Input<'a>,
+    options: &'o Options,
+}
+
+impl<'a> Visitor for Open<'_, 'a> {
+    type Output = Result<Box<dyn Documented + 'a>>;
+
+    fn visit<C: Codec>(self) -> Self::Output {
+        Ok(Box::new(self.input.reader(C::parser(self.options))?))
+    }
+}
+
+/// A reader of any format.
+trait Documented {
+    fn next_plain(&mut self, builder: &mut Builder) -> Result<bool>;
+    fn next_unwrapped(&mut self, unwrap: &mut Unwrap<&mut Builder>) -> Result<bool>;
+    fn next_tape(&mut self, tape: &mut Tape) -> Result<bool>;
+    fn offset(&self) -> u64;
+}
+
+impl<P: Parse> Documented for Reader<'_, P> {
+    fn next_plain(&mut self, builder: &mut Builder) -> Result<bool> {
+        self.next(builder)
+    }
+
+    fn next_unwrapped(&mut self, unwrap: &mut Unwrap<&mut Builder>) -> Result<bool> {
+        self.next(unwrap)
+    }
+
+    fn next_tape(&mut self, tape: &mut Tape) -> Result<bool> {
+        self.next(tape)
+    }
+
+    fn offset(&self) -> u64 {
+        Source::offset(self)
+    }
+}
+
+/// Writes documents in the format [`Options::to`]; returns the bytes, and what was not kept.
+///
+/// # Errors
+/// Those of the policy and of the writer, with the path.
+pub fn write_values(values: &[Value], options: &Options) -> Result<(Vec<u8>, Summary)> {
+    let mut values = values.iter();
+    let parser = Given { next: || Ok(values.next()), limits: options.limits };
+    let reader = Reader::from_slice(parser, &[]);
+    let (summary, out) = write_with(reader, Out::in_memory(), &taken_as_given(options), true)?;
+    Ok((out.into_vec(), summary))
+}
+
+/// Writes documents until `next` returns none, and returns what was not kept.
+///
+/// # Errors
+/// Those of `next`, of the policy and of the writer, with the path.
+pub fn write_each<'a>(
+    next: impl FnMut() -> Result<Option<Value>>,
+    output: impl Output + Send + 'a,
+    options: &Options,
+) -> Result<Summary> {
+    let parser = Given { next, limits: options.limits };
+    let out = Out::to_output(output, options.limits.record_bytes);
+    write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options), true)
+        .map(|(summary, _)| summary)
+}
+
+/// Writes documents that drive the writer themselves, until `give` has none left.
+///
+/// # Errors
+/// Those of `give`, which are the policy's and the writer's. They have neither path nor offset.
+#[cfg(feature = "serde")]
+pub(crate) fn write_events<'a>(
+    give: &mut dyn FnMut(&mut dyn Sink) -> Result<bool>,
+    out: Out<'a>,
+    options: &Options,
+) -> Result<(Summary, Out<'a>)> {
+    let tracked = options.report || options.on_loss == crate::OnLoss::Approximate;
+    let parser = Events { give, limits: options.limits, format: options.to };
+    write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options), tracked)
+        .map_err(Error::without_place)
+}
+
+/// What drives a sink, in the place of a parser.
+#[cfg(feature = "serde")]
+struct Events<'g> {
+    give: &'g mut dyn FnMut(&mut dyn Sink) -> Result<bool>,
+    limits: Limits,
+    /// There is no input: errors are about the output.
+    format: Format,
+}
+
+#[cfg(feature = "serde")]
+impl Parse for Events<'_> {
+    const FORMAT: Format = Format::Msgpack;
+
+    fn parse<S: Sink + ?Sized>(
+        &mut self,
+        _bytes: &[u8],
+        _pos: &mut usize,
+        _last: bool,
+        mut sink: &mut S,
+    ) -> Result<Status> {
+        Ok(if (self.give)(&mut sink)? { Status::Document } else { Status::End })
+    }
+
+    fn format(&self) -> Format {
+        self.format
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+/// Returns options that take the given values literally: no part of them is the notation, none a
+/// stream to be cut.
+fn taken_as_given(options: &Options) -> Options {
+    let mut options = options.clone();
+    options.from = Format::Msgpack;
+    options.unwrap = false;
+    if options.documents == Documents::Auto {
+        options.documents = Documents::Keep;
+    }
+    options
+}
+
+/// Values in place of a parser.
+struct Given<N> {
+    next: N,
+    limits: Limits,
+}
+
+impl<V: Borrow<Value>, N: FnMut() -> Result<Option<V>>> Parse for Given<N> {
+    const FORMAT: Format = Format::Msgpack;
+
+    fn parse<S: Sink + ?Sized>(
+        &mut self,
+        _bytes: &[u8],
+        _pos: &mut usize,
+        _last: bool,
+        sink: &mut S,
+    ) -> Result<Status> {
+        let Some(value) = (self.next)()? else { return Ok(Status::End) };
+        value.borrow().drive(sink)?;
+        Ok(Status::Document)
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+/// Returns the value without references, with shared values repeated in each place, and the number
+/// of references written out.
+///
+/// # Errors
+/// `Refused` for a value that contains itself; `Limit` if the repeated values exceed
+/// [`Limits::aliases`], or [`Limits::depth`].
+pub fn without_references(value: &Value, limits: &Limits) -> Result<(Value, u64)> {
+    let depth_left = limits.depth.min(Limits::DEPTH_CEILING);
+    let mut expansion = Expansion {
+        anchors: HashMap::new(),
+        open: Vec::new(),
+        values_left: limits.aliases,
+        references: 0,
+    };
+    let value = expansion.of(value, depth_left)?;
+    Ok((value, expansion.references))
+}
+
+struct Expansion<'v> {
+    anchors: HashMap<u64, &'v Value>,
+    /// The open anchors, and how many of them were opened for an alias.
+    open: Vec<u64>,
+    values_left: u64,
+    references: u64,
+}
+
+impl<'v> Expansion<'v> {
+    fn of(&mut self, value: &'v Value, depth_left: u32) -> Result<Value> {
+        let Some(depth) = depth_left.checked_sub(1) else {
+            return Err(Error::limit("found references that nest too deeply when written out"));
+        };
+        if self.references > 0 {
+            self.values_left = self
+                .values_left
+                .checked_sub(1)
+                .ok_or_else(|| Error::limit("found references that expand to too many values"))?;
+        }
+        Ok(match value {
+            Value::Array(values) => {
+                let values = values.iter().map(|value| self.of(value, depth));
+                Value::Array(values.collect::<Result<_>>()?)
+            }
+            Value::Map(pairs) => {
+                let pairs =
+                    pairs.iter().map(|(key, value)| Ok((key.clone(), self.of(value, depth)?)));
+                Value::Map(pairs.collect::<Result<_>>()?)
+            }
+            Value::Typed(t, inside) => Value::Typed(t.clone(), Box::new(self.of(inside, depth)?)),
+            Value::Anchor(id, inside) => {
+                self.anchors.insert(*id, inside);
+                self.opened(*id, inside, depth)?
+            }
+            Value::Alias(id) => {
+                if self.open.contains(id) {
+                    return Err(Error::new(
+                        ErrorKind::Refused,
+                        "found a value that contains itself, which cannot be written out",
+                    ));
+                }
+                let Some(inside) = self.anchors.get(id).copied() else {
+                    return Err(Error::new(
+                        ErrorKind::Syntax,
+                        format!("found the reference {id}, which refers to no earlier value"),
+                    ));
+                };
+                self.references += 1;
+                self.opened(*id, inside, depth)?
+            }
+            leaf => leaf.clone(),
+        })
+    }
+
+    fn opened(&mut self, id: u64, inside: &'v Value, depth: u32) -> Result<Value> {
+        self.open.push(id);
+        let value = self.of(inside, depth);
+        self.open.pop();
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(values: Vec<Value>) -> Value {
+        Value::Array(values)
+    }
+
+    #[test]
+    fn references_are_written_out() {
+        let shared = || list(vec![Value::Int(1)]);
+        let value = list(vec![Value::Anchor(1, Box::new(shared())), Value::Alias(1)]);
+        let limits = Limits::default();
+        assert_eq!(
+            without_references(&value, &limits).unwrap(),
+            (list(vec![shared(), shared()]), 1)
+        );
+        let cycle = Value::Anchor(1, Box::new(list(vec![Value::Alias(1)])));
+        let error = without_references(&cycle, &limits).unwrap_err();
+        assert!(error.to_string().contains("contains itself"), "{error}");
+    }
+
+    #[test]
+    fn references_cannot_grow_without_bound() {
+        let mut values = vec![Value::Anchor(0, Box::new(list(vec![Value::Null; 9])))];
+        for id in 1..9 {
+            values.push(Value::Anchor(id, Box::new(list(vec![Value::Alias(id - 1); 9]))));
+        }
+        let error = without_references(&list(values), &Limits::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit);
+    }
+
+    #[test]
+    fn documents_come_one_after_the_other_in_every_format() {
+        let documents: Vec<Value> = (0..3)
+            .map(|index| Value::Map(vec![(Value::Text("n".into()), Value::Int(index))]))
+            .collect();
+        for format in Format::ALL {
+            if format.is_marc() || format.framing() == crate::model::format::Framing::Single {
+                continue;
+            }
+            let options = Options::new(format, format);
+            let mut given = documents.clone().into_iter();
+            let mut bytes = Vec::new();
+            let output = crate::bytes::output::StreamOutput::new(&mut bytes);
+            write_each(|| Ok(given.next()), output, &options).unwrap();
+            let mut values = Values::open(Input::Bytes(&bytes), &options).unwrap();
+            for document in &documents {
+                assert_eq!(values.next().unwrap().as_ref(), Some(document), "{format}");
+                assert!(values.offset() > 0);
+            }
+            assert_eq!(values.next().unwrap(), None);
+        }
+    }
+}
