@@ -2,11 +2,12 @@
 
 use std::io::Read;
 
-use crate::convert::{Input, Options, ReadAt, shrunk};
+use crate::convert::input::{Input, ReadAt, shrunk};
 use crate::model::format::Format;
 use crate::model::hint::Hint;
 use crate::model::limits::Limit;
 use crate::model::option::Opt;
+use crate::options::Options;
 use crate::{Error, Result};
 
 /// The size of a part: large enough that the handover costs nothing, small enough to stay in the

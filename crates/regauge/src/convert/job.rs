@@ -1,0 +1,258 @@
+//! One conversion on the calling thread: from the reader, through the adapters that the options ask for,
+//! to the writer.
+
+use crate::bytes::buffer::Out;
+use crate::bytes::reader::{Parse, Reader, Skipped};
+use crate::codec::bson::extended::{FromExtended, ToExtended};
+use crate::codec::contract::{Codec, Visitor};
+use crate::convert::input::Input;
+use crate::model::format::Format;
+use crate::options::{DuplicateKeys, Options};
+use crate::policy::documents::{Documents, Duplicates, Join, Split};
+use crate::policy::event::{Source as _, Writer};
+use crate::policy::fidelity::Fidelity;
+use crate::policy::notation::{Escape, Unwrap};
+use crate::policy::track::Tracker;
+use crate::{Error, ErrorKind, Result};
+/// What a conversion did.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Documents (records) read and written.
+    pub documents: u64,
+    /// Records that were skipped.
+    pub bad_records: u64,
+    /// Values that were not kept exactly.
+    pub fidelity: Fidelity,
+}
+
+/// Called for each skipped record, in input order: with the error for the first
+/// [`NAMED_BAD_RECORDS`], with only the bytes for the rest. A long record arrives in pieces, and
+/// several short ones may arrive as one.
+pub type OnBad<'b> = dyn FnMut(Skipped) -> Result + 'b;
+
+/// How many broken records are reported with their error. An error takes a few hundred bytes of
+/// memory and of output, and a broken record may be a single byte.
+pub const NAMED_BAD_RECORDS: u64 = 1000;
+
+/// Runs one conversion on the calling thread: selects the reader.
+pub(crate) fn run<'a>(
+    input: Input<'a>,
+    out: Out<'a>,
+    options: &Options,
+    tracked: bool,
+    on_bad: &mut OnBad<'_>,
+) -> Result<(Summary, Out<'a>)> {
+    let mut identity;
+    let mut options = options;
+    if options.from == options.to {
+        identity = options.clone();
+        identity.identity = true;
+        options = &identity;
+    }
+    let job = Job { options, tracked };
+    options.from.visit(ConvertFrom { job, input, out, on_bad })
+}
+
+/// Opens a format's reader, and goes on to the writer.
+struct ConvertFrom<'j, 'a, 'b> {
+    job: Job<'j>,
+    input: Input<'a>,
+    out: Out<'a>,
+    on_bad: &'j mut OnBad<'b>,
+}
+
+impl<'a> Visitor for ConvertFrom<'_, 'a, '_> {
+    type Output = Result<(Summary, Out<'a>)>;
+
+    fn visit<C: Codec>(self) -> Self::Output {
+        let reader = self.input.reader(C::parser(self.job.options))?;
+        self.job.to_writer(reader, self.out, self.on_bad)
+    }
+}
+
+/// Opens a format's writer, and runs a reader into it. They are compiled together for the pairs that
+/// matter most; for the others the reader drives the writer through dynamic dispatch.
+struct ConvertTo<'j, 'a, 'b, P> {
+    job: Job<'j>,
+    reader: Reader<'a, P>,
+    out: Out<'a>,
+    fidelity: Fidelity,
+    on_bad: &'j mut OnBad<'b>,
+}
+
+impl<'a, P: Parse> Visitor for ConvertTo<'_, 'a, '_, P> {
+    type Output = Result<(Summary, Out<'a>)>;
+
+    fn visit<C: Codec>(self) -> Self::Output {
+        let ConvertTo { job, reader, out, fidelity, on_bad } = self;
+        let mut writer = C::writer(out, job.options, fidelity);
+        let summary = if let Some(form) = job.options.writes_extended_json() {
+            let mut writer = ToExtended::new(&mut writer, form);
+            job.drive(reader, &mut writer as &mut dyn Writer, on_bad)?
+        } else if const { is_hot(P::FORMAT, C::FORMAT) } {
+            job.drive(reader, &mut writer, on_bad)?
+        } else {
+            job.drive(reader, &mut writer as &mut dyn Writer, on_bad)?
+        };
+        Ok((summary, C::into_out(writer)))
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Job<'o> {
+    pub(super) options: &'o Options,
+    pub(super) tracked: bool,
+}
+
+impl Job<'_> {
+    /// Selects the writer.
+    fn to_writer<'a, P: Parse>(
+        self,
+        reader: Reader<'a, P>,
+        out: Out<'a>,
+        on_bad: &mut OnBad<'_>,
+    ) -> Result<(Summary, Out<'a>)> {
+        let options = self.options;
+        let mut fidelity = options.fidelity();
+        if options.numbers_as_decimals() && !options.unwraps() {
+            fidelity = fidelity.with_numbers_as_decimals();
+        }
+        let to = match options.to {
+            // Their records are MARC-in-JSON already, which any JSON need not be.
+            Format::MarcJson if matches!(options.from, Format::Marc | Format::MarcXml) => {
+                Format::Ndjson
+            }
+            to => to,
+        };
+        to.visit(ConvertTo { job: self, reader, out, fidelity, on_bad })
+    }
+
+    /// Puts the adapters that the options ask for between reader and writer, and runs. Without any,
+    /// the reader drives the writer directly; otherwise it drives a chain of adapters.
+    pub(super) fn drive<P: Parse, W: Writer + ?Sized>(
+        &self,
+        mut reader: Reader<'_, P>,
+        writer: &mut W,
+        on_bad: &mut OnBad<'_>,
+    ) -> Result<Summary> {
+        let options = self.options;
+        let documents = options.resolved_documents();
+        let (wrap, unwrap) = (options.wraps(), options.unwraps());
+        let refuse_duplicates = options.duplicate_keys == DuplicateKeys::Refuse;
+        reader.keep_records(options.skip_bad);
+        let extended = options.reads_extended_json();
+        let bad_records = if !self.tracked
+            && !wrap
+            && !unwrap
+            && !extended
+            && !refuse_duplicates
+            && matches!(documents, Documents::Keep | Documents::Auto)
+        {
+            pump(&mut reader, writer, options.skip_bad, on_bad)?
+        } else {
+            // Built from the writer's end to the reader's.
+            let mut chain: Box<dyn Writer + '_> = Box::new(&mut *writer);
+            if wrap {
+                chain = Box::new(Escape::new(chain));
+            }
+            match documents {
+                Documents::Split => chain = Box::new(Split::new(chain)),
+                Documents::Join => chain = Box::new(Join::new(chain)?),
+                Documents::Keep | Documents::Auto => {}
+            }
+            if refuse_duplicates || options.report {
+                chain = Box::new(Duplicates::new(chain, refuse_duplicates));
+            }
+            if unwrap {
+                let unwrap = Unwrap::new(chain, &options.limits);
+                chain = match options.numbers_as_decimals() {
+                    true => Box::new(unwrap.with_numbers_as_decimals()),
+                    false => Box::new(unwrap),
+                };
+            }
+            if extended {
+                chain = Box::new(FromExtended::new(chain, &options.limits));
+            }
+            if self.tracked {
+                let mut tracker = Tracker::new(chain);
+                pump(&mut reader, &mut tracker, options.skip_bad, on_bad)
+                    .map_err(|error| placed(error, &tracker))?
+            } else {
+                pump(&mut reader, &mut chain, options.skip_bad, on_bad)?
+            }
+        };
+        Ok(Summary {
+            documents: reader.records() - bad_records,
+            bad_records,
+            fidelity: writer.fidelity().clone(),
+        })
+    }
+}
+
+/// Returns whether a pair of formats gets its own compiled code: everything to JSON and
+/// MessagePack, JSON to everything, and the three MARC formats among themselves. Dynamic dispatch
+/// costs up to a fifth of the time; compiling all pairs would add a megabyte of code, and minutes
+/// to the build.
+const fn is_hot(from: Format, to: Format) -> bool {
+    let marc = from.is_marc() && to.is_marc();
+    to.is_json() || matches!(to, Format::Msgpack) || matches!(from, Format::Json) || marc
+}
+
+/// Adds the path that the writer tracks, if it does.
+#[cold]
+fn placed<W: Writer + ?Sized>(error: Error, writer: &W) -> Error {
+    match writer.path() {
+        Some(path) if error.path().is_none() && error.kind() != ErrorKind::Io => {
+            error.at_path(path)
+        }
+        _ => error,
+    }
+}
+
+/// Runs the main loop: one document after the other. Returns the number of broken records skipped.
+fn pump<P: Parse, W: Writer + ?Sized>(
+    reader: &mut Reader<'_, P>,
+    writer: &mut W,
+    skip_bad: bool,
+    on_bad: &mut OnBad<'_>,
+) -> Result<u64> {
+    let mut bad_records = 0;
+    loop {
+        if skip_bad {
+            writer.checkpoint();
+        }
+        writer.fidelity().set_record(reader.records() + 1);
+        let mut take = |mut piece: Skipped| {
+            piece.error = piece.error.filter(|_| bad_records < NAMED_BAD_RECORDS);
+            on_bad(piece)
+        };
+        match reader.next(writer) {
+            Ok(false) => break,
+            Ok(true) => match writer.end_document() {
+                Ok(()) => continue,
+                Err(error) => take(reader.reject(placed(error, writer), skip_bad)?)?,
+            },
+            Err(error) if skip_bad => reader.pass_over(placed(error, writer), &mut take)?,
+            Err(error) => return Err(error),
+        }
+        writer.rollback();
+        bad_records += 1;
+    }
+    writer.finish()?;
+    Ok(bad_records)
+}
+
+/// Drives a custom reader into the writer that the options ask for. With `tracked`, errors and losses
+/// have their path, and a copy of each key is made for it.
+///
+/// # Errors
+/// Same as [`convert`].
+pub(crate) fn write_with<'a, P: Parse>(
+    reader: Reader<'a, P>,
+    out: Out<'a>,
+    options: &Options,
+    tracked: bool,
+) -> Result<(Summary, Out<'a>)> {
+    let job = Job { options, tracked };
+    job.to_writer(reader, out, &mut |_| Ok(()))
+}
