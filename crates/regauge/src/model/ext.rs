@@ -1,5 +1,7 @@
 //! Values that only some formats have, and the types that can wrap a value.
 
+pub use crate::model::time::Timestamp;
+
 /// An integer of any size, in the form its source has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BigInt<'a> {
@@ -17,29 +19,6 @@ pub enum BigInt<'a> {
         /// Little-endian magnitude; the last byte is not 0.
         magnitude: &'a [u8],
     },
-}
-
-/// A point in time: seconds and nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timestamp {
-    /// Whole seconds, rounded down.
-    pub seconds: i64,
-    /// 0 to 999,999,999, counted up from `seconds`.
-    pub nanoseconds: u32,
-}
-
-impl Timestamp {
-    /// Returns the time as RFC 3339 §5.6 writes it, in UTC; `None` outside the years 0 to 9999.
-    #[must_use]
-    pub fn to_rfc3339(self) -> Option<String> {
-        crate::model::time::rfc3339(self)
-    }
-
-    /// Parses text that [`Timestamp::to_rfc3339`] wrote; `None` for any other text.
-    #[must_use]
-    pub fn from_rfc3339(text: &str) -> Option<Timestamp> {
-        crate::model::time::parse_rfc3339(text)
-    }
 }
 
 /// Values that only some formats have.

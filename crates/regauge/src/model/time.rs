@@ -1,6 +1,27 @@
 //! Points in time as RFC 3339 text, in both directions.
 
-use crate::model::ext::Timestamp;
+/// A point in time: seconds and nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp {
+    /// Whole seconds, rounded down.
+    pub seconds: i64,
+    /// 0 to 999,999,999, counted up from `seconds`.
+    pub nanoseconds: u32,
+}
+
+impl Timestamp {
+    /// Returns the time as RFC 3339 §5.6 writes it, in UTC; `None` outside the years 0 to 9999.
+    #[must_use]
+    pub fn to_rfc3339(self) -> Option<String> {
+        rfc3339(self)
+    }
+
+    /// Parses text that [`Timestamp::to_rfc3339`] wrote; `None` for any other text.
+    #[must_use]
+    pub fn from_rfc3339(text: &str) -> Option<Timestamp> {
+        parse_rfc3339(text)
+    }
+}
 
 const SECONDS_PER_DAY: i64 = 86_400;
 

@@ -13,13 +13,9 @@
 //! `docs/formats/json.md` has the tables.
 
 mod escape;
-#[cfg(test)]
-mod framing_tests;
 mod rare;
 mod reader;
 mod string;
-#[cfg(test)]
-mod suites;
 #[cfg(test)]
 mod tests;
 mod value;

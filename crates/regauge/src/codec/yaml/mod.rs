@@ -29,14 +29,10 @@ mod quote_simd;
 mod quoted;
 mod reader;
 mod references;
-#[cfg(test)]
-mod round_trip_tests;
 mod scalar;
 mod schema;
 mod schema_11;
 mod simd;
-#[cfg(test)]
-mod suites;
 mod tags;
 #[cfg(test)]
 mod tests;

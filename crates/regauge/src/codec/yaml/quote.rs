@@ -283,5 +283,5 @@ static IN_NUMBERS: [bool; 256] = {
 };
 
 #[cfg(test)]
-#[path = "quote_tests.rs"]
+#[path = "tests/quote.rs"]
 mod tests;

@@ -711,5 +711,5 @@ impl crate::policy::event::Writer for Writer<'_> {
 }
 
 #[cfg(test)]
-#[path = "writer_tests.rs"]
+#[path = "tests/writer.rs"]
 mod tests;

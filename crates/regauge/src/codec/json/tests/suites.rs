@@ -2,8 +2,8 @@
 
 use regauge_testdata::{needs_data, path};
 
-use super::tests::{build, check_pieces, events, whole};
-use super::{Framing, ReadOptions, WriteOptions, to_vec};
+use super::{build, check_pieces, events, whole};
+use crate::codec::json::{Framing, ReadOptions, WriteOptions, to_vec};
 use crate::{Format, OnLoss, Options, convert_bytes};
 
 /// Returns the files of a folder of the data, by name.

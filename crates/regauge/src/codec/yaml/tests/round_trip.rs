@@ -1,7 +1,7 @@
 //! Random documents: events to YAML and back to the same events.
 
-use super::{Parser, Reader, WriteOptions, Writer};
 use crate::bytes::buffer::Out;
+use crate::codec::yaml::{Parser, Reader, WriteOptions, Writer};
 use crate::model::format::Format;
 use crate::model::limits::Limits;
 use crate::model::value::Value;

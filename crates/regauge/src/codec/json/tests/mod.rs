@@ -1,5 +1,8 @@
 //! The rules of JSON, table by table.
 
+mod framing;
+mod suites;
+
 use std::io::Read;
 
 use super::{Parser, ReadOptions, Reader, WriteOptions, Writer, is_number, to_vec};

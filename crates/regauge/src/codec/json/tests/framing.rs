@@ -1,10 +1,10 @@
 //! What the options accept, how documents are separated in a file, how faults are handled, and the
 //! limits.
 
-use super::tests::{Events, Pieces, build, check_pieces, pieces, refuse_with, whole};
-use super::{Framing, Parser, ReadOptions, Reader, WriteOptions, Writer};
+use super::{Events, Pieces, build, check_pieces, pieces, refuse_with, whole};
 use crate::bytes::buffer::Out;
 use crate::bytes::output::StreamOutput;
+use crate::codec::json::{Framing, Parser, ReadOptions, Reader, WriteOptions, Writer};
 use crate::model::value::Value;
 use crate::policy::event::{Sink, Source, Writer as _};
 use crate::policy::fidelity::Fidelity;

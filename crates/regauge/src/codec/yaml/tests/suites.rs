@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use regauge_testdata::{needs_data, path};
 
-use super::{Parser, Reader, events};
 use crate::codec::json;
+use crate::codec::yaml::{Parser, Reader, events};
 use crate::model::value::Value;
 use crate::policy::tree::Builder;
 use crate::{Limits, Result, Source};

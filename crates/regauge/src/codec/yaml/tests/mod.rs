@@ -1,5 +1,8 @@
 //! How YAML is read, line by line.
 
+mod round_trip;
+mod suites;
+
 use std::fmt::Write;
 
 use super::{Options, Parser, Reader, Schema};
