@@ -1,9 +1,12 @@
 //! Streaming conversion between schema-less data formats, lossless or refused.
 //!
-//! Every format is a folder with a reader (bytes to events) and a writer (events to bytes). They
-//! meet in [`event`]; [`mod@convert`] is the loop from one to the other, and [`fidelity`] decides
-//! what happens to a value that the target cannot hold. The library uses no terminal and no
+//! Every format has a reader (bytes to events) and a writer (events to bytes). They meet in
+//! [`policy::event`]; [`mod@convert`] is the loop from one to the other, and [`policy::fidelity`]
+//! decides what happens to a value that the target cannot hold. The library uses no terminal and no
 //! globals. `unsafe` is denied except in leaf modules that allow it at the top.
+//!
+//! The modules are rooms on floors: [`model`], [`policy`], [`codec`] with a folder per format,
+//! [`mod@convert`], [`sinks`]. None imports one that is above it, and no format imports another.
 //!
 //! # Convert
 //!
@@ -29,10 +32,10 @@
 //!
 //! # Look at a document
 //!
-//! A [`Value`] is a tree, and [`tape::Tape`] the same in two allocations.
+//! A [`Value`] is a tree, and [`sinks::tape::Tape`] the same in two allocations.
 //!
 //! ```
-//! use regauge::{Format, Options, values::read_values};
+//! use regauge::{Format, Options, read_values};
 //!
 //! let options = Options::new(Format::Msgpack, Format::Msgpack);
 //! let value = read_values(b"\x81\xa5items\x92\x01\x02", &options)?.remove(0);
@@ -43,12 +46,12 @@
 //!
 //! # Inspect a file
 //!
-//! [`shape`] counts what is at each path of a stream of any size. [`pickle::survey`] lists what
+//! [`sinks::shape`] counts what is at each path of a stream of any size. [`pickle::survey`] lists what
 //! loading a pickle would import and call, without doing either; [`marshal::survey`] does so for
 //! Ruby's Marshal.
 //!
 //! ```
-//! use regauge::{Format, Limits, Options, convert, pickle, shape::Shape};
+//! use regauge::{Format, Limits, Options, convert, pickle, sinks::shape::Shape};
 //!
 //! let lines = b"{\"n\": 1}\n{\"n\": 7}\n";
 //! let mut shape = Shape::new(Format::Ndjson);

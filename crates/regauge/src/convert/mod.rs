@@ -5,8 +5,8 @@ mod job;
 pub mod parallel;
 
 pub use input::{Input, ReadAt, shrunk};
-pub use job::{NAMED_BAD_RECORDS, OnBad, Summary};
 pub(crate) use job::write_with;
+pub use job::{NAMED_BAD_RECORDS, OnBad, Summary};
 
 use crate::bytes::buffer::Out;
 use crate::bytes::excerpt;

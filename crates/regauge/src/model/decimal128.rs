@@ -63,7 +63,7 @@ pub fn nearest_text(bytes: &[u8; 16]) -> String {
 /// number, or needs more digits or a wider exponent than the encoding has.
 ///
 /// ```
-/// use regauge::decimal128;
+/// use regauge::model::decimal128;
 /// let bytes = decimal128::from_text("-1.10E+3").unwrap();
 /// assert_eq!(decimal128::to_text(&bytes).unwrap(), "-1.10E+3");
 /// assert_eq!(decimal128::from_text("1.1E+6145"), None);

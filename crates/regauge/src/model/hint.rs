@@ -4,12 +4,12 @@
 //! gem) renders it in its own words and leaves out options that the failed function does not take:
 //!
 //! ```
-//! use regauge::hint::{Hint, Surface};
-//! use regauge::options::{Language, Opt};
+//! use regauge::model::hint::{Hint, Surface};
+//! use regauge::model::option::{Language, Opt};
 //!
 //! let hint = Hint::set(Opt::OnLoss, "wrap")
 //!     .to("keep them as references")
-//!     .or(Hint::raise(regauge::limits::Limit::Aliases));
+//!     .or(Hint::raise(regauge::model::limits::Limit::Aliases));
 //! assert_eq!(
 //!     hint.to_string(),
 //!     "pass --on-loss wrap to keep them as references, or --limit aliases=… to raise it"

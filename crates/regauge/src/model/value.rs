@@ -2,7 +2,7 @@
 //! a wrapper, tests.
 //!
 //! ```
-//! use regauge::{Format, Options, Value, values::read_values};
+//! use regauge::{Format, Options, Value, read_values};
 //!
 //! let options = Options::new(Format::Json, Format::Json);
 //! let value = read_values(br#"{"name": "Ada", "born": 1815}"#, &options)?.remove(0);

@@ -15,7 +15,7 @@ use crate::{Error, ErrorKind, Result};
 /// [`Tape`](crate::sinks::tape::Tape), a [`Shape`](crate::sinks::shape::Shape), or one of your own.
 ///
 /// ```
-/// use regauge::{serde::Serializer, tape::Tape};
+/// use regauge::{serde::Serializer, sinks::tape::Tape};
 /// use serde::Serialize as _;
 ///
 /// let mut tape = Tape::new();

@@ -15,7 +15,7 @@ impl Value {
     /// Returns the value without the types and anchors around it.
     ///
     /// ```
-    /// use regauge::{Format, Options, Value, values::read_values};
+    /// use regauge::{Format, Options, Value, read_values};
     ///
     /// let options = Options::new(Format::Yaml, Format::Yaml);
     /// let value = read_values(b"!point {x: 1}", &options)?.remove(0);
