@@ -8,9 +8,10 @@ use std::fs::read_to_string;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::handles::IDLE_MAX;
 use crate::tenants::PAGE_CACHE;
 
+/// Maximum number of open stores per tenant: several requests may read at once.
+pub(crate) const IDLE_MAX: usize = 4;
 /// Files per tenant: each connection has the database and its log open, and all share one index.
 const FILES: u64 = 2 * IDLE_MAX as u64 + 1;
 /// Bytes per connection besides its pages: SQLite's own, the prepared statements, the codec.
@@ -26,7 +27,7 @@ const USUAL_MEMORY: u64 = 4 << 30;
 
 /// Returns the number of tenants for this many open files and bytes of memory, given a number of
 /// client connections.
-pub(super) fn tenants(files: u64, memory: u64, connections: u64) -> usize {
+pub(crate) fn tenants(files: u64, memory: u64, connections: u64) -> usize {
     // If the clients could use all files, the tenants get half.
     let left = files.saturating_sub(connections.saturating_add(OWN_FILES)).max(files / 2);
     let most = (left / FILES).min(memory / 4 / BYTES).max(LEAST);
@@ -35,7 +36,7 @@ pub(super) fn tenants(files: u64, memory: u64, connections: u64) -> usize {
 
 /// Returns the number of files that the process may have open, after raising the limit as far as
 /// possible.
-pub(super) fn files() -> u64 {
+pub(crate) fn files() -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     let now = if raised.is_ok() { maximum } else { current };
@@ -44,7 +45,7 @@ pub(super) fn files() -> u64 {
 }
 
 /// Returns the bytes of memory: the machine's, or the control group's limit if that is lower.
-pub(super) fn memory() -> u64 {
+pub(crate) fn memory() -> u64 {
     let machine = read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
         Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)

@@ -15,7 +15,7 @@ use axum::response::Response;
 use regauge_store::{Error, Result};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::problem::{Answer, Problem};
+use crate::server::http::{Answer, Problem};
 use crate::tenants::now;
 
 /// Seconds for which an answer is kept.
@@ -47,14 +47,14 @@ const SCHEMA: &str = "
 
 /// The kept answers.
 #[derive(Clone)]
-pub(super) struct Idempotency {
+pub(crate) struct Idempotency {
     connection: Arc<Mutex<Connection>>,
     /// Requests in progress.
     running: Arc<Mutex<HashSet<(i64, String)>>>,
 }
 
 /// What to do with a request that has a key.
-pub(super) enum Next {
+pub(crate) enum Next {
     /// It is new.
     Do(Turn),
     /// It was answered before.
@@ -62,7 +62,7 @@ pub(super) enum Next {
 }
 
 /// A request with a key, in progress.
-pub(super) struct Turn {
+pub(crate) struct Turn {
     idempotency: Idempotency,
     name: (i64, String),
 }
@@ -82,7 +82,7 @@ fn failed(error: rusqlite::Error) -> Problem {
 }
 
 /// Returns the key of a request, if it has one.
-pub(super) fn key(headers: &HeaderMap) -> Answer<Option<String>> {
+pub(crate) fn key(headers: &HeaderMap) -> Answer<Option<String>> {
     let mut all = headers.get_all("idempotency-key").iter();
     let Some(value) = all.next() else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim_matches('"');

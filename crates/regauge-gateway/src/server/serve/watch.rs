@@ -1,56 +1,26 @@
-//! The request log. It contains no token, no key, no body.
+//! What happens to every request: it gets an ID, is checked, logged and counted. The log contains no
+//! token, no key, no body.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use serde_json::{Value, json};
+use serde_json::json;
 use tracing::Instrument as _;
-use tracing_subscriber::filter::LevelFilter;
 
-use super::Gateway;
-use super::problem::{Problem, Told};
+use crate::server::gateway::Gateway;
+use crate::server::http::{Problem, Told};
 use crate::tenants::{TenantId, now};
 
-/// Errors kept for the admin page.
-const KEPT: usize = 200;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Attached to a response: the tenant it is for.
 #[derive(Clone)]
-pub(super) struct Whose(pub TenantId);
-
-/// The latest errors.
-#[derive(Default)]
-pub(super) struct Errors(Mutex<VecDeque<Value>>);
-
-impl Errors {
-    fn add(&self, error: Value) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() == KEPT {
-            kept.pop_front();
-        }
-        kept.push_back(error);
-    }
-
-    /// Returns the latest errors, newest first.
-    pub fn list(&self) -> Vec<Value> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().rev().cloned().collect()
-    }
-}
-
-/// Logs JSON lines to standard error, at this level and above.
-pub fn start(level: &str) {
-    let level = level.parse::<LevelFilter>().unwrap_or(LevelFilter::INFO);
-    let log = tracing_subscriber::fmt().json().with_max_level(level).with_writer(std::io::stderr);
-    // If the program has a logger already, that one stays.
-    let _ = log.try_init();
-}
+pub(crate) struct Whose(pub TenantId);
 
 /// Returns the request's own ID if it is a plain word, else a new one.
 fn name(headers: &HeaderMap) -> String {
@@ -74,7 +44,7 @@ fn name(headers: &HeaderMap) -> String {
 
 /// Wraps every request: assigns its ID, rejects what is wrong in any request, logs it, and counts
 /// it in the metrics.
-pub(super) async fn watch(
+pub(crate) async fn watch(
     State(gateway): State<Arc<Gateway>>,
     request: Request,
     next: Next,

@@ -12,10 +12,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::OwnedRwLockWriteGuard;
 
-use super::problem::{Answer, Problem};
-use super::routes::Call;
-use super::{Gateway, media, reading};
 use crate::member::{object, present, present_object, whole};
+use crate::server::gateway::Gateway;
+use crate::server::http::{Answer, Problem, media, reading};
+use crate::server::request::Call;
 use crate::tenants::{
     ID_MAX, Limits, Place, Scope, Scopes, State, Tenant, TenantId, Token, TokenId, TokenText, now,
 };
@@ -66,7 +66,7 @@ struct Rotate {
 }
 
 /// Builds an uncacheable answer in JSON.
-pub(super) fn answer(status: StatusCode, value: &Value) -> Response {
+pub(crate) fn answer(status: StatusCode, value: &Value) -> Response {
     let mut response = Response::new(Body::from(value.to_string()));
     *response.status_mut() = status;
     let headers = response.headers_mut();
@@ -92,7 +92,7 @@ async fn body<T: DeserializeOwned>(call: Call) -> Answer<T> {
 
 impl Gateway {
     /// Returns a tenant by its name.
-    pub(super) fn known(&self, id: &TenantId) -> Answer<Arc<Tenant>> {
+    pub(crate) fn known(&self, id: &TenantId) -> Answer<Arc<Tenant>> {
         let found = self.home.registry.find(id).map_err(reading)?;
         found.map(Arc::new).ok_or_else(|| Problem::not_found(format!("no such tenant {id}")))
     }
@@ -124,7 +124,7 @@ impl Gateway {
     }
 }
 
-pub(super) async fn list(call: Call) -> Answer {
+pub(crate) async fn list(call: Call) -> Answer {
     let query = call.query(&["after", "limit"])?;
     let limit = query.number("limit", PAGE)?.unwrap_or(100);
     let after = query.text("after")?.map(str::to_owned);
@@ -151,7 +151,7 @@ pub(super) async fn list(call: Call) -> Answer {
         .await
 }
 
-pub(super) async fn create(call: Call) -> Answer {
+pub(crate) async fn create(call: Call) -> Answer {
     let gateway = Arc::clone(&call.gateway);
     let wanted: Create = body(call).await?;
     let defaults = &gateway.config.tenants;
@@ -183,7 +183,7 @@ fn parsed<T: std::str::FromStr<Err = Error>>(text: Option<&str>, default: T) -> 
     text.map_or(Ok(default), |text| text.parse().map_err(reading))
 }
 
-pub(super) async fn get(call: Call) -> Answer {
+pub(crate) async fn get(call: Call) -> Answer {
     call.query(&[])?;
     let id = call.tenant()?;
     let tenant = call.gateway.known(&id)?;
@@ -209,7 +209,7 @@ pub(super) async fn get(call: Call) -> Answer {
         .await
 }
 
-pub(super) async fn change(call: Call) -> Answer {
+pub(crate) async fn change(call: Call) -> Answer {
     let id = call.tenant()?;
     let gateway = Arc::clone(&call.gateway);
     let wanted: Change = body(call).await?;
@@ -254,7 +254,7 @@ pub(super) async fn change(call: Call) -> Answer {
         .await
 }
 
-pub(super) async fn remove(call: Call) -> Answer {
+pub(crate) async fn remove(call: Call) -> Answer {
     let id = call.tenant()?;
     let gateway = call.gateway;
     let tenant = gateway.known(&id)?;
@@ -296,7 +296,7 @@ fn made((token, text): &(Token, TokenText)) -> Response {
     answer(StatusCode::CREATED, &shown)
 }
 
-pub(super) async fn tokens(call: Call) -> Answer {
+pub(crate) async fn tokens(call: Call) -> Answer {
     call.query(&[])?;
     let id = call.tenant()?;
     call.gateway
@@ -309,7 +309,7 @@ pub(super) async fn tokens(call: Call) -> Answer {
         .await
 }
 
-pub(super) async fn add_token(call: Call) -> Answer {
+pub(crate) async fn add_token(call: Call) -> Answer {
     let id = call.tenant()?;
     let gateway = Arc::clone(&call.gateway);
     let wanted: AddToken = body(call).await?;
@@ -335,7 +335,7 @@ fn no_token(id: &str) -> Problem {
     Problem::not_found(format!("the tenant has no token \"{}\"", id.escape_debug()))
 }
 
-pub(super) async fn revoke_token(call: Call) -> Answer {
+pub(crate) async fn revoke_token(call: Call) -> Answer {
     let (id, token) = (call.tenant()?, token_id(&call)?);
     call.gateway
         .off(move |gateway| {
@@ -348,7 +348,7 @@ pub(super) async fn revoke_token(call: Call) -> Answer {
         .await
 }
 
-pub(super) async fn rotate_token(call: Call) -> Answer {
+pub(crate) async fn rotate_token(call: Call) -> Answer {
     let (id, token) = (call.tenant()?, token_id(&call)?);
     let gateway = Arc::clone(&call.gateway);
     let wanted: Rotate = match call.headers().contains_key(header::CONTENT_TYPE) {
@@ -370,7 +370,7 @@ pub(super) async fn rotate_token(call: Call) -> Answer {
         .await
 }
 
-pub(super) async fn errors(call: Call) -> Answer {
+pub(crate) async fn errors(call: Call) -> Answer {
     call.query(&[])?;
     Ok(answer(StatusCode::OK, &json!({"errors": call.gateway.errors.list()})))
 }

@@ -21,8 +21,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_io_timeout::TimeoutStream;
 
-use super::metrics::Connected;
-use super::{Config, Gateway, tls};
+use crate::server::gateway::Gateway;
+use crate::server::operate::{Config, Connected, tls};
 
 /// The interval for detecting changes by other processes: a tenant suspended on the command line is
 /// refused no later than this.

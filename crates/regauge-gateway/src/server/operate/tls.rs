@@ -10,7 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::config::Tls;
 
 /// Builds the rustls configuration: TLS 1.2 and 1.3 with its safe defaults, HTTP/1.1.
-pub(super) fn load(tls: &Tls) -> Result<Arc<ServerConfig>> {
+pub(crate) fn load(tls: &Tls) -> Result<Arc<ServerConfig>> {
     let (certificate, key) = (&tls.certificate, &tls.key);
     let wrong = |path: &std::path::Path, error: &dyn std::fmt::Display| {
         Error::Usage(format!("{}: {error}", path.display()))

@@ -15,7 +15,7 @@ use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use regauge::Format;
 
-use super::tag::Tag;
+use crate::server::http::Tag;
 
 /// How long a cached document is trusted without checking the database.
 const BELIEVED: Duration = Duration::from_secs(5);
@@ -45,7 +45,7 @@ impl Equivalent<Key> for Sought<'_> {
 
 /// A document, with the metadata its answers contain.
 #[derive(Clone)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     /// The format in which it is stored.
     pub stored: Format,
     pub codec: HeaderValue,
@@ -70,18 +70,18 @@ impl Weighter<Key, Arc<Entry>> for Weight {
 }
 
 /// The recently read documents of all tenants, up to a number of bytes.
-pub(super) struct Recent(Option<Cache<Key, Arc<Entry>, Weight>>);
+pub(crate) struct Recent(Option<Cache<Key, Arc<Entry>, Weight>>);
 
 /// The number of changes to one tenant's values that have started, plus those that have ended. It
 /// is odd while one is in progress: a tenant has one writer at a time.
 #[derive(Default)]
-pub(super) struct Changes(Mutex<u64>);
+pub(crate) struct Changes(Mutex<u64>);
 
 /// Proof that no write was in progress, and the count at that time.
-pub(super) struct Calm(u64);
+pub(crate) struct Calm(u64);
 
 /// A change in progress, until this is dropped.
-pub(super) struct Changing(Arc<Changes>);
+pub(crate) struct Changing(Arc<Changes>);
 
 impl Changes {
     fn locked(&self) -> MutexGuard<'_, u64> {

@@ -31,7 +31,7 @@ pub type Answer<T = Response> = Result<T, Problem>;
 
 /// Attached to a response, for the log and the latest errors.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(crate) struct Told {
     pub kind: &'static str,
     pub private: Option<String>,
 }
@@ -197,4 +197,14 @@ impl IntoResponse for Problem {
         response.extensions_mut().insert(Told { kind, private });
         response
     }
+}
+
+/// Converts a store's error from reading.
+pub(crate) fn reading(error: regauge_store::Error) -> Problem {
+    Problem::store(error, Doing::Reading)
+}
+
+/// Converts a store's error from writing.
+pub(crate) fn writing(error: regauge_store::Error) -> Problem {
+    Problem::store(error, Doing::Writing)
 }

@@ -28,7 +28,7 @@ struct RouteLabels {
 }
 
 /// The metrics.
-pub(super) struct Metrics {
+pub(crate) struct Metrics {
     registry: Mutex<Registry>,
     requests: Family<Labels, Counter>,
     seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
@@ -108,7 +108,7 @@ impl Metrics {
 }
 
 /// A counted connection.
-pub(super) struct Connected(Gauge);
+pub(crate) struct Connected(Gauge);
 
 impl Drop for Connected {
     fn drop(&mut self) {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use regauge_store::series::{Series, TimeNs};
 
 use super::objects;
-use super::problem::{Answer, Problem};
-use super::routes::{Call, KEY_MAX, checked_key};
+use crate::server::http::{Answer, Problem, reading};
+use crate::server::request::{Call, KEY_MAX, checked_key};
 
 /// One bucket per day.
 const BUCKET: Duration = Duration::from_secs(86_400);
@@ -14,7 +14,7 @@ const BUCKET: Duration = Duration::from_secs(86_400);
 const KEY_BYTES: usize = 17;
 
 /// Returns the series of a name.
-pub(super) fn open(name: &str) -> Answer<Series> {
+pub(crate) fn open(name: &str) -> Answer<Series> {
     if name.len() > KEY_MAX - KEY_BYTES {
         let most = KEY_MAX - KEY_BYTES;
         return Err(Problem::request(format!(
@@ -22,11 +22,11 @@ pub(super) fn open(name: &str) -> Answer<Series> {
             name.len()
         )));
     }
-    Series::new(name, BUCKET).map_err(super::reading)
+    Series::new(name, BUCKET).map_err(reading)
 }
 
 /// Parses a time like the store: RFC 3339, a day, or seconds since 1970-01-01 UTC.
-pub(super) fn time(text: &str) -> Answer<TimeNs> {
+pub(crate) fn time(text: &str) -> Answer<TimeNs> {
     regauge_store::series::parse_time(text).map_err(|error| Problem::request(error.to_string()))
 }
 
@@ -35,17 +35,17 @@ fn key(call: &Call) -> Answer<Vec<u8>> {
     checked_key(series.key(time(&call.part(3)?)?))
 }
 
-pub(super) async fn get(call: Call) -> Answer {
+pub(crate) async fn get(call: Call) -> Answer {
     let key = key(&call)?;
     objects::get_key(call, key).await
 }
 
-pub(super) async fn put(call: Call) -> Answer {
+pub(crate) async fn put(call: Call) -> Answer {
     let key = key(&call)?;
     objects::put_key(call, key).await
 }
 
-pub(super) async fn delete(call: Call) -> Answer {
+pub(crate) async fn delete(call: Call) -> Answer {
     let key = key(&call)?;
     objects::delete_key(call, key).await
 }

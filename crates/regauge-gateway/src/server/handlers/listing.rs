@@ -18,11 +18,10 @@ use regauge_store::series::{Series, time_text};
 use regauge_store::{Order, Range, Store};
 use serde_json::{Map, Value, json};
 
-use super::grant::Grant;
-use super::problem::{Answer, Doing, Problem};
-use super::routes::Call;
-use super::tag::Tag;
-use super::{Access, Gateway, body, media, reading, series};
+use super::series;
+use crate::server::gateway::{Access, Gateway, Grant};
+use crate::server::http::{Answer, Doing, Problem, Tag, media, reading};
+use crate::server::request::{Call, Query, body};
 
 /// Values per page.
 const PAGE: usize = 256;
@@ -49,7 +48,7 @@ struct Pages {
     address: String,
 }
 
-pub(super) async fn objects(call: Call) -> Answer {
+pub(crate) async fn objects(call: Call) -> Answer {
     let query = call.query(&["prefix", "after", "limit", "order", "values", "on_loss"])?;
     let most = call.gateway.config.limits.page;
     let limit = query.number("limit", most)?.unwrap_or(most);
@@ -74,7 +73,7 @@ pub(super) async fn objects(call: Call) -> Answer {
     respond(call, range, order, limit, line, query.on_loss()?, address).await
 }
 
-pub(super) async fn series(call: Call) -> Answer {
+pub(crate) async fn series(call: Call) -> Answer {
     let query = call.query(&["from", "till", "limit", "order", "on_loss"])?;
     let most = call.gateway.config.limits.page;
     let limit = query.number("limit", most)?.unwrap_or(most);
@@ -94,7 +93,7 @@ pub(super) async fn series(call: Call) -> Answer {
     respond(call, range, order, limit, line, query.on_loss()?, address).await
 }
 
-fn order(query: &super::routes::Query) -> Answer<Order> {
+fn order(query: &Query) -> Answer<Order> {
     let known = [("ascending", Order::Ascending), ("descending", Order::Descending)];
     Ok(query.word("order", &known)?.unwrap_or_default())
 }
@@ -310,7 +309,7 @@ fn as_json(
 }
 
 /// Streams all documents of a tenant, for an administrator.
-pub(super) async fn export(call: Call) -> Answer {
+pub(crate) async fn export(call: Call) -> Answer {
     let query = call.query(&["on_loss"])?;
     // Values that JSON cannot hold are wrapped so that they can be read back.
     let on_loss = match query.bytes("on_loss") {

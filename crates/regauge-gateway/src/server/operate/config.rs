@@ -8,7 +8,7 @@ use regauge::Format;
 use regauge_store::{Codec, Error, Result};
 use serde::{Deserialize, Deserializer, de};
 
-use super::room;
+use super::capacity;
 use crate::tenants::Place;
 
 /// The gateway's behaviour and limits.
@@ -264,12 +264,16 @@ impl Config {
     #[must_use]
     pub fn open_tenants(&self) -> usize {
         match self.open_tenants {
-            0 => room::tenants(room::files(), room::memory(), self.connections.max as u64),
+            0 => capacity::tenants(
+                capacity::files(),
+                capacity::memory(),
+                self.connections.max as u64,
+            ),
             some => some,
         }
     }
 
-    pub(super) fn queue(&self) -> Duration {
+    pub(crate) fn queue(&self) -> Duration {
         Duration::from_secs(self.connections.queue_seconds)
     }
 }

@@ -8,11 +8,10 @@ use regauge::documents::Documents;
 use regauge::{Format, OnLoss, Value, values};
 use regauge_store::{Error, Store, shown};
 
-use super::config::Limits;
-use super::problem::{Answer, Doing, Problem};
-use super::routes::{Call, checked_key};
-use super::tag::Tag;
-use super::{Access, body, grant, media, reading, writing};
+use crate::server::gateway::{Access, forbidden};
+use crate::server::http::{Answer, Doing, Problem, Tag, media, reading, writing};
+use crate::server::operate::config::Limits;
+use crate::server::request::{Call, body, checked_key};
 use crate::tenants::Scope;
 
 /// One operation of a batch.
@@ -38,7 +37,7 @@ impl Operation {
     }
 }
 
-pub(super) async fn post(call: Call) -> Answer {
+pub(crate) async fn post(call: Call) -> Answer {
     // A MARC record is not a list of operations.
     let mut formats = call.gateway.config.formats.clone();
     formats.retain(|format| !format.is_marc());
@@ -59,7 +58,7 @@ pub(super) async fn post(call: Call) -> Answer {
         let written = operations.iter().filter(|one| !matches!(one, Operation::Get(_)));
         let written: Vec<_> = written.map(|one| one.key().to_vec()).collect();
         if !written.is_empty() && !may_write {
-            return Err(grant::forbidden(Scope::Write));
+            return Err(forbidden(Scope::Write));
         }
         let carry_out = move |store: &mut Store| {
             let (results, changes) = plan(store, operations, limits, on_loss)?;

@@ -6,22 +6,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lru::LruCache;
 use regauge_store::Store;
 
-use super::config::Limits;
-use super::problem::Answer;
-use super::reading;
+use crate::server::http::{Answer, reading};
+use crate::server::operate::IDLE_MAX;
+use crate::server::operate::config::Limits;
 use crate::tenants::{Home, Place, Tenant};
 
-/// Maximum number of open stores per tenant: several requests may read at once.
-pub(super) const IDLE_MAX: usize = 4;
-
 /// The open tenants.
-pub(super) struct Handles {
+pub(crate) struct Handles {
     home: Arc<Home>,
     open: Mutex<LruCache<i64, Arc<Handle>>>,
 }
 
 /// The open stores of one tenant.
-pub(super) struct Handle {
+pub(crate) struct Handle {
     tenant: Arc<Tenant>,
     idle: Mutex<Vec<Store>>,
 }

@@ -15,11 +15,12 @@ use regauge::{Format, Limits, OnLoss};
 use regauge_store::{Error, shown};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::problem::{Answer, Doing, Problem};
-use super::{Gateway, MEMORY_UNIT};
+use crate::server::gateway::{Gateway, MEMORY_UNIT};
+use crate::server::http::{Answer, Doing, Problem};
+use crate::server::operate::config;
 
 /// A body, and the memory reserved for it as long as this lives.
-pub(super) struct Taken {
+pub(crate) struct Taken {
     pub bytes: Bytes,
     _memory: Option<OwnedSemaphorePermit>,
 }
@@ -35,7 +36,7 @@ fn too_large(limit: u64) -> Problem {
 
 impl Gateway {
     /// Reads a body within a size limit, and within the configured time.
-    pub(super) async fn take(&self, headers: &HeaderMap, body: Body, limit: u64) -> Answer<Taken> {
+    pub(crate) async fn take(&self, headers: &HeaderMap, body: Body, limit: u64) -> Answer<Taken> {
         // hyper has checked the header: it is a number, and occurs once.
         let length = headers.get(header::CONTENT_LENGTH).and_then(|one| one.to_str().ok());
         if length.and_then(|one| one.parse::<u64>().ok()).is_some_and(|length| length > limit) {
@@ -93,7 +94,7 @@ impl Gateway {
 }
 
 /// Returns the reader's limits for a tenant's data.
-pub(super) fn limits(limits: super::config::Limits) -> Limits {
+pub(crate) fn limits(limits: config::Limits) -> Limits {
     let mut reader = Limits::default();
     reader.set("depth", Some(limits.depth.into()));
     reader.set("token_bytes", Some(limits.body_bytes));
@@ -104,7 +105,7 @@ pub(super) fn limits(limits: super::config::Limits) -> Limits {
 
 /// A document in another format, if it could swell on the way, or is in the wrapped notation: at
 /// most `most` bytes of it. Any other is left to the store.
-pub(super) fn bounded<'d>(
+pub(crate) fn bounded<'d>(
     key: &[u8],
     document: &'d [u8],
     (from, to): (Format, Format),

@@ -8,7 +8,7 @@ use super::problem::{Answer, Problem};
 
 /// The tag of a stored value: a hash of its stored bytes, including the envelope and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tag(u128);
+pub(crate) struct Tag(u128);
 
 impl Tag {
     pub fn of(stored: &[u8]) -> Tag {
@@ -31,7 +31,7 @@ const BLANK: [char; 2] = [' ', '\t'];
 
 /// The state of the stored value that a request expects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Conditions {
+pub(crate) struct Conditions {
     if_match: Option<Tags>,
     if_none_match: Option<Tags>,
 }

@@ -7,9 +7,11 @@ use axum::response::Response;
 use serde_json::json;
 
 use super::admin::answer;
-use super::problem::{Answer, Problem};
-use super::routes::Call;
-use super::{OPENAPI, reading};
+use crate::server::http::{Answer, Problem, reading};
+use crate::server::request::Call;
+
+/// The OpenAPI document.
+pub const OPENAPI: &str = include_str!("../../../assets/openapi.json");
 
 /// The page loads its own script and style, calls its own server, and nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -29,29 +31,29 @@ fn fixed(media: &'static str, body: &'static str) -> Answer {
     Ok(response)
 }
 
-pub(super) async fn html(_: Call) -> Answer {
-    fixed("text/html; charset=utf-8", include_str!("../../assets/page.html"))
+pub(crate) async fn html(_: Call) -> Answer {
+    fixed("text/html; charset=utf-8", include_str!("../../../assets/page.html"))
 }
 
-pub(super) async fn script(_: Call) -> Answer {
-    fixed("text/javascript; charset=utf-8", include_str!("../../assets/page.js"))
+pub(crate) async fn script(_: Call) -> Answer {
+    fixed("text/javascript; charset=utf-8", include_str!("../../../assets/page.js"))
 }
 
-pub(super) async fn style(_: Call) -> Answer {
-    fixed("text/css; charset=utf-8", include_str!("../../assets/page.css"))
+pub(crate) async fn style(_: Call) -> Answer {
+    fixed("text/css; charset=utf-8", include_str!("../../../assets/page.css"))
 }
 
-pub(super) async fn openapi(_: Call) -> Answer {
+pub(crate) async fn openapi(_: Call) -> Answer {
     fixed("application/json", OPENAPI)
 }
 
 /// The process is alive.
-pub(super) async fn health(_: Call) -> Answer {
+pub(crate) async fn health(_: Call) -> Answer {
     Ok(answer(StatusCode::OK, &json!({"status": "ok"})))
 }
 
 /// It accepts requests: the registry responds, and nobody has asked it to stop.
-pub(super) async fn ready(call: Call) -> Answer {
+pub(crate) async fn ready(call: Call) -> Answer {
     if call.gateway.is_stopping() {
         return Err(Problem::busy("the gateway is stopping"));
     }
@@ -62,7 +64,7 @@ pub(super) async fn ready(call: Call) -> Answer {
     Ok(answer(StatusCode::OK, &json!({"status": "ready"})))
 }
 
-pub(super) async fn metrics(call: Call) -> Answer {
+pub(crate) async fn metrics(call: Call) -> Answer {
     call.query(&[])?;
     let tenants = call.gateway.snapshot().tenants.len();
     let text = call.gateway.metrics.text(tenants, call.gateway.handles.count());

@@ -11,13 +11,11 @@ use regauge::{Format, OnLoss};
 use regauge_store::envelope::{self, Envelope};
 use regauge_store::{Compression, Store};
 
-use super::body::{self, bounded};
-use super::config::Limits;
-use super::problem::{Answer, Doing, Problem};
-use super::recent::Kept;
-use super::routes::Call;
-use super::tag::{Conditions, Tag};
-use super::{Access, media, reading, writing};
+use crate::server::gateway::{Access, Kept};
+use crate::server::http::{Answer, Conditions, Doing, Problem, Tag, media, reading, writing};
+use crate::server::operate::config::Limits;
+use crate::server::request::Call;
+use crate::server::request::body::{self, bounded};
 
 /// A document as sent to a client.
 struct Found {
@@ -41,12 +39,12 @@ struct Wanted {
     most: u64,
 }
 
-pub(super) async fn get(call: Call) -> Answer {
+pub(crate) async fn get(call: Call) -> Answer {
     let key = call.key()?;
     get_key(call, key).await
 }
 
-pub(super) async fn get_key(call: Call, key: Vec<u8>) -> Answer {
+pub(crate) async fn get_key(call: Call, key: Vec<u8>) -> Answer {
     let query = call.query(&["on_loss", "unwrap"])?;
     let (on_loss, unwrap) = (query.on_loss()?, query.unwrap()?);
     let conditions = Conditions::of(call.headers())?;
@@ -163,17 +161,17 @@ fn fetch(store: &mut Store, key: &[u8], wanted: &Wanted) -> Answer<Found> {
     Ok(found)
 }
 
-pub(super) fn absent(key: &[u8]) -> Problem {
+pub(crate) fn absent(key: &[u8]) -> Problem {
     let key = regauge_store::shown(key);
     Problem::not_found(format!("there is no document with key {key}")).with("key", key)
 }
 
-pub(super) async fn put(call: Call) -> Answer {
+pub(crate) async fn put(call: Call) -> Answer {
     let key = call.key()?;
     put_key(call, key).await
 }
 
-pub(super) async fn put_key(call: Call, key: Vec<u8>) -> Answer {
+pub(crate) async fn put_key(call: Call, key: Vec<u8>) -> Answer {
     let format = media::of_body(call.headers(), &call.gateway.config.formats)?;
     let conditions = Conditions::of(call.headers())?;
     let query = call.query(&["on_loss", "unwrap"])?;
@@ -239,12 +237,12 @@ fn write(
     Ok(Written { is_new, tag: Tag::of(&stored), format: to })
 }
 
-pub(super) async fn delete(call: Call) -> Answer {
+pub(crate) async fn delete(call: Call) -> Answer {
     let key = call.key()?;
     delete_key(call, key).await
 }
 
-pub(super) async fn delete_key(call: Call, key: Vec<u8>) -> Answer {
+pub(crate) async fn delete_key(call: Call, key: Vec<u8>) -> Answer {
     call.query(&[])?;
     let conditions = Conditions::of(call.headers())?;
     let is_repeatable = conditions.is_empty();
