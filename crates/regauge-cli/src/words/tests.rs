@@ -1,0 +1,103 @@
+//! The words of the command against the tables, and against each other.
+
+use std::fs;
+use std::path::Path;
+
+use clap::Parser as _;
+use regauge::hint::literals;
+use regauge::options::{OPTIONS, Takes};
+
+use super::*;
+
+/// `convert` takes every option of the table with every value, and otherwise only its own
+/// options.
+#[test]
+fn the_table_of_options_is_what_convert_takes() {
+    for row in &OPTIONS {
+        let Some(name) = row.name(Language::Command) else { continue };
+        for value in literals(row.opt, Language::Command) {
+            let mut words = vec!["regauge", "convert", "a.json", "b.json"];
+            let flag = format!("--{name}");
+            words.push(&flag);
+            if row.takes != Takes::Switch {
+                words.push(if value.is_empty() { "report.json" } else { &value });
+            }
+            if let Err(error) = Cli::try_parse_from(&words) {
+                panic!("{}: {error}", words.join(" "));
+            }
+        }
+    }
+    let own = ["decompress", "compress", "level", "force", "pretty", "quiet", "progress"];
+    let convert = Cli::command();
+    let convert = convert.find_subcommand("convert").unwrap();
+    for flag in flags(convert).filter(|flag| !["help", "version"].contains(&flag.as_str())) {
+        let known = OPTIONS.iter().any(|row| row.name(Language::Command) == Some(&flag));
+        assert!(known != own.contains(&flag.as_str()), "--{flag}");
+    }
+}
+
+fn all_flags(command: &Command, into: &mut Vec<String>) {
+    into.extend(flags(command));
+    command.get_subcommands().for_each(|one| all_flags(one, into));
+}
+
+fn sources(folder: &Path, each: &mut impl FnMut(&Path, &str)) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}")) {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, each);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            each(&path, &fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+/// Returns the flags in a line of code: `--` and letters at the start of a word.
+fn named(line: &str) -> impl Iterator<Item = &str> {
+    line.match_indices("--").filter_map(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let word = &line[at + 2..];
+        let end = word.find(|c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'));
+        let word = &word[..end.unwrap_or(word.len())];
+        let begins = before.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '`' | '('));
+        (begins && word.starts_with(|c: char| c.is_ascii_lowercase())).then_some(word)
+    })
+}
+
+/// No message names a flag that no subcommand has.
+#[test]
+fn messages_name_flags_that_are_there() {
+    let mut known = vec!["help".to_owned(), "version".to_owned()];
+    all_flags(&Cli::command(), &mut known);
+    // Flags of programs that we run, or tell people to run.
+    known.extend(
+        ["aptopt", "include", "variant", "no-install-recommends", "features", "release"]
+            .map(str::to_owned),
+    );
+    // Flags of a subcommand that this build does not have.
+    known.extend(["noent", "data"].map(str::to_owned));
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut seen = 0;
+    for one in [
+        "regauge",
+        "regauge-cli",
+        "regauge-measure",
+        "regauge-store",
+        "regauge-gateway",
+        "regauge-report",
+    ] {
+        sources(&crates.join(one).join("src"), &mut |path, text| {
+            if path.to_string_lossy().contains("tests") {
+                return;
+            }
+            let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+            for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+                for flag in named(line) {
+                    seen += 1;
+                    assert!(known.iter().any(|it| it == flag), "{}: --{flag}", path.display());
+                }
+            }
+        });
+    }
+    assert!(seen > 30, "{seen}");
+}
