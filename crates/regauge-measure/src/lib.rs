@@ -43,8 +43,6 @@ mod summary;
 mod table;
 mod table_task;
 pub mod task;
-#[cfg(test)]
-mod test_report;
 mod timed;
 mod verdict;
 

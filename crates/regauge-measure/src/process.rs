@@ -387,5 +387,4 @@ pub(crate) fn shortened(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "process_tests.rs"]
 mod tests;

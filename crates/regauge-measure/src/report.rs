@@ -1,5 +1,8 @@
 //! The results of a measurement: plain data, for JSON and for the tables of `crate::table`.
 
+#[cfg(test)]
+pub(crate) mod small;
+
 use serde::{Deserialize, Serialize};
 
 use crate::contender::Gives;

@@ -440,5 +440,4 @@ fn ordinal(count: u64) -> String {
 }
 
 #[cfg(test)]
-#[path = "table_tests.rs"]
 pub(crate) mod tests;

@@ -1,18 +1,18 @@
 //! Cost arithmetic by hand.
 
 use super::*;
+use crate::report::small;
 use crate::report::{Compression, Reference};
-use crate::test_report;
 
 /// Returns a measurement of 4 documents of which 2 were timed: `quick` takes 20 ns to encode and 10
 /// ns to decode a document of 1,000 bytes, `small` 80 and 40 ns for 250 bytes.
 fn report() -> Report {
-    let mut report = test_report::empty();
+    let mut report = small::empty();
     report.input.documents = 4;
     report.method.timed_documents = 2;
     report.rows = vec![
-        test_report::row("quick", "json", 4_000, &[20.0; 5], &[40.0; 5]),
-        test_report::row("small", "msgpack", 1_000, &[80.0; 5], &[160.0; 5]),
+        small::row("quick", "json", 4_000, &[20.0; 5], &[40.0; 5]),
+        small::row("small", "msgpack", 1_000, &[80.0; 5], &[160.0; 5]),
     ];
     let exact = |ns: f64| Estimate::exact(ns);
     report.references = vec![Reference {
@@ -116,7 +116,7 @@ fn intervals_are_carried_through() {
     assert!((packed.low - (packed.median - 20.0)).abs() < 1e-9, "{packed:?}");
     assert!((packed.high - (packed.median + 40.0)).abs() < 1e-9, "{packed:?}");
     let noisy: Vec<f64> = (0..11).map(|i| 30.0 + f64::from(i)).collect();
-    report.rows[0] = test_report::row("quick", "json", 4_000, &[20.0; 5], &noisy);
+    report.rows[0] = small::row("quick", "json", 4_000, &[20.0; 5], &noisy);
     let plain = costs(&report, &assumed(), &|_| true).rows[0].total_ns;
     assert!(plain.low < plain.median && plain.median < plain.high, "{plain:?}");
     // Two documents were timed, so encoding takes from 15 to 20 ns each.

@@ -347,5 +347,4 @@ pub(crate) fn with(files: &[PathBuf]) -> Result<Vec<RunnerFile>, Error> {
 }
 
 #[cfg(test)]
-#[path = "runner_tests.rs"]
 mod tests;

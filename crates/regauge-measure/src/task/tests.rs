@@ -224,7 +224,7 @@ fn tasks_name_only_what_there_is() {
 #[test]
 fn published_figures_are_those_that_the_posts_print() {
     let plans = plan::all();
-    let report = crate::test_report::empty();
+    let report = crate::report::small::empty();
     let results = codec::Codec { report: &report, calls: HashMap::new() };
     let cell = |task: &str, title: &str, label: &str, column: usize| -> Cell {
         let plan = plans.iter().find(|plan| plan.name == task).unwrap();
@@ -266,7 +266,7 @@ fn a_task_that_is_not_there_names_those_that_are() {
 #[test]
 fn bytes_that_a_contender_wrote_itself_stand_under_its_name() {
     use crate::report::Reference;
-    let mut report = crate::test_report::empty();
+    let mut report = crate::report::small::empty();
     let reference = |written_by: &str, bytes| Reference {
         format: "pickle".to_owned(),
         bytes,
@@ -278,7 +278,7 @@ fn bytes_that_a_contender_wrote_itself_stand_under_its_name() {
     report.references =
         vec![reference("regauge", 40), reference("pymarc (pickled records) (Python)", 60)];
     report.rows =
-        vec![crate::test_report::row("pymarc (pickled records)", "pickle", 60, &[1.0], &[1.0])];
+        vec![crate::report::small::row("pymarc (pickled records)", "pickle", 60, &[1.0], &[1.0])];
     let results = codec::Codec { report: &report, calls: HashMap::new() };
     let plans = plan::all();
     let catalogue = plans.iter().find(|plan| plan.name == "marc-catalog").unwrap();

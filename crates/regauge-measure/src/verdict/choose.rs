@@ -484,5 +484,4 @@ fn caveats(report: &Report, allow: Allow) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[path = "choose_tests.rs"]
 mod tests;

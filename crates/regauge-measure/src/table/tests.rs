@@ -162,10 +162,10 @@ pub(crate) fn report() -> Report {
 
 #[test]
 fn the_whole_text_in_a_pipe() {
-    let expected = include_str!("table_snapshot.txt");
+    let expected = include_str!("snapshot.txt");
     let found = render(&report(), Layout::default());
     if found != expected && std::env::var_os("REGAUGE_UPDATE_SNAPSHOTS").is_some() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/table_snapshot.txt");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/table/snapshot.txt");
         std::fs::write(path, &found).unwrap();
         return;
     }

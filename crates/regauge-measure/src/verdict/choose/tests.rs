@@ -1,8 +1,8 @@
 //! Verdicts over fixed figures.
 
 use super::*;
+use crate::report::small;
 use crate::report::{Bomb, Compression, Loss, Missing, NotTimed, Reference, Safety};
-use crate::test_report;
 
 const STEADY: [f64; 7] = [1.00e6, 1.01e6, 1.02e6, 1.03e6, 1.04e6, 1.05e6, 1.06e6];
 
@@ -11,13 +11,13 @@ fn times(factor: f64) -> Vec<f64> {
 }
 
 fn row(name: &str, format: &str, bytes: u64, factor: f64) -> Row {
-    test_report::row(name, format, bytes, &times(factor), &times(factor))
+    small::row(name, format, bytes, &times(factor), &times(factor))
 }
 
 /// Makes a report in which json is large and slow, packed is small and middling, and quick is large
 /// and fast.
 fn report() -> Report {
-    let mut report = test_report::empty();
+    let mut report = small::empty();
     report.rows = vec![
         row("quick", "msgpack", 900_000, 1.0),
         row("packed", "cbor", 300_000, 3.0),
@@ -248,7 +248,7 @@ fn what_is_not_installed_is_named_and_does_not_count() {
 #[test]
 fn a_runtime_without_any_times_has_no_winner() {
     let verdict = decide(
-        &test_report::empty(),
+        &small::empty(),
         &Assumptions::default(),
         Allow::default(),
         &|_| false,
