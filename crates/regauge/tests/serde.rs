@@ -441,6 +441,26 @@ fn plain_values_pass_through_other_crates_and_special_ones_do_not() {
     );
 }
 
+/// Another crate's type with the name of our newtype is no value of ours, whatever is in it.
+#[test]
+fn the_private_name_alone_makes_no_value() {
+    #[derive(Serialize)]
+    #[serde(rename = "$regauge::Value")]
+    struct Named<T>(T);
+
+    let notation = r#"{"$time":"1970-01-01T00:00:00Z"}"#;
+    for error in [
+        to_value(&Named(notation)).unwrap_err(),
+        to_value(&Named(Named(notation))).unwrap_err(),
+        to_vec(&Named([1, 2]), Format::Msgpack).unwrap_err(),
+    ] {
+        assert!(
+            error.to_string().contains("found a newtype with the name of regauge's"),
+            "{error}"
+        );
+    }
+}
+
 #[derive(Deserialize, Debug, PartialEq)]
 struct Event {
     name: String,

@@ -4,16 +4,16 @@
 //! goes exactly with this module's own deserializers and serializers, which know the names below
 //! and hand over the value's notation; those of other crates refuse it.
 
-use std::cell::Cell;
 use std::fmt;
 
 use ::serde::de::{self, Deserialize, Deserializer, VariantAccess as _, Visitor};
-use ::serde::ser::{Error as _, Impossible, Serialize, SerializeMap as _, Serializer};
+use ::serde::ser::{Error as _, Serialize, SerializeMap as _, Serializer};
 
 use crate::model::limits::Limits;
 use crate::model::number;
 use crate::model::value::Value;
 use crate::policy::event::Ext;
+use crate::policy::tree::Builder;
 use crate::{Error, Result};
 
 /// The name of the newtype that asks a deserializer for any value, and tells a serializer of one
@@ -172,112 +172,32 @@ impl Serialize for Key<'_> {
     }
 }
 
-/// A value that serde's model lacks. It refuses every serializer but a [`Taker`].
+/// A value that serde's model lacks. It gives its notation as text, and then an error all the same:
+/// every serializer fails with it but ours, which keeps the text in [`taken`].
 struct Special<'v>(&'v Value);
 
 impl Serialize for Special<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Only a `Taker` changes its mind; it does so through the serializers that other crates put
-        // around it, too.
-        if serializer.is_human_readable() != serializer.is_human_readable() {
-            return serializer.collect_str(self.0);
-        }
+        serializer.collect_str(self.0)?;
         let found = self.0.type_name();
         Err(S::Error::custom(format!("found {found}, which serde's data model cannot hold")))
     }
 }
 
-/// Takes the value out of what a [`VALUE`] newtype has in it.
+/// Returns the value in the content of a [`VALUE`] newtype, whatever serializers other crates have
+/// put around it.
 ///
 /// # Errors
-/// `Data`, where it is no value of ours.
+/// `Data` if it is no value of ours.
 pub(super) fn taken<T: Serialize + ?Sized>(special: &T) -> Result<Value> {
-    let text = special.serialize(Taker { asked: Cell::new(false) })?;
-    // Of a value that is in memory already.
-    Value::from_notation(&text, Limits::NONE)
-}
-
-/// Takes the notation of a [`Special`].
-struct Taker {
-    /// Whether it was asked for a form that people read.
-    asked: Cell<bool>,
-}
-
-fn no_value<T>() -> Result<T> {
-    Err(Error::custom("found a newtype with the name of regauge's values that is none"))
-}
-
-macro_rules! none_of {
-    ($($method:ident($($argument:ty),*) -> $ok:ty;)*) => {$(
-        fn $method(self $(, _: $argument)*) -> Result<$ok> {
-            no_value()
+    let mut builder = Builder::new(&Limits::NONE);
+    let refused = special.serialize(super::Serializer::new(&mut builder));
+    match (refused, builder.take()) {
+        // Of a value that is in memory already.
+        (Err(_), Some(Value::Text(notation))) => Value::from_notation(&notation, Limits::NONE),
+        (Err(error), _) => Err(error),
+        (Ok(()), _) => {
+            Err(Error::custom("found a newtype with the name of regauge's values that is none"))
         }
-    )*};
-}
-
-impl Serializer for Taker {
-    type Ok = String;
-    type Error = Error;
-    type SerializeSeq = Impossible<String, Error>;
-    type SerializeTuple = Impossible<String, Error>;
-    type SerializeTupleStruct = Impossible<String, Error>;
-    type SerializeTupleVariant = Impossible<String, Error>;
-    type SerializeMap = Impossible<String, Error>;
-    type SerializeStruct = Impossible<String, Error>;
-    type SerializeStructVariant = Impossible<String, Error>;
-
-    fn is_human_readable(&self) -> bool {
-        self.asked.replace(!self.asked.get())
-    }
-
-    fn serialize_str(self, v: &str) -> Result<String> {
-        Ok(v.to_owned())
-    }
-
-    none_of! {
-        serialize_bool(bool) -> String;
-        serialize_i8(i8) -> String;
-        serialize_i16(i16) -> String;
-        serialize_i32(i32) -> String;
-        serialize_i64(i64) -> String;
-        serialize_u8(u8) -> String;
-        serialize_u16(u16) -> String;
-        serialize_u32(u32) -> String;
-        serialize_u64(u64) -> String;
-        serialize_f32(f32) -> String;
-        serialize_f64(f64) -> String;
-        serialize_char(char) -> String;
-        serialize_bytes(&[u8]) -> String;
-        serialize_none() -> String;
-        serialize_unit() -> String;
-        serialize_unit_struct(&'static str) -> String;
-        serialize_unit_variant(&'static str, u32, &'static str) -> String;
-        serialize_seq(Option<usize>) -> Self::SerializeSeq;
-        serialize_tuple(usize) -> Self::SerializeTuple;
-        serialize_tuple_struct(&'static str, usize) -> Self::SerializeTupleStruct;
-        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Self::SerializeTupleVariant;
-        serialize_map(Option<usize>) -> Self::SerializeMap;
-        serialize_struct(&'static str, usize) -> Self::SerializeStruct;
-        serialize_struct_variant(&'static str, u32, &'static str, usize) -> Self::SerializeStructVariant;
-    }
-
-    fn serialize_some<T: Serialize + ?Sized>(self, _: &T) -> Result<String> {
-        no_value()
-    }
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: &T,
-    ) -> Result<String> {
-        no_value()
-    }
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: &T,
-    ) -> Result<String> {
-        no_value()
     }
 }
