@@ -3,10 +3,12 @@
 //! Advice for those who change this file: it is compiled anew for every type that is read, so
 //! what is rare belongs into a `#[cold]` function.
 
-use ::serde::de::value::{BorrowedStrDeserializer, StrDeserializer, U32Deserializer};
-use ::serde::de::{
-    self, DeserializeSeed, Deserializer, Error as _, IntoDeserializer as _, Unexpected, Visitor,
+use std::iter;
+
+use ::serde::de::value::{
+    BorrowedStrDeserializer, MapAccessDeserializer, MapDeserializer, U32Deserializer,
 };
+use ::serde::de::{self, DeserializeSeed, Deserializer, Error as _, Unexpected, Visitor};
 use ::serde::forward_to_deserialize_any;
 
 use super::key::KeyDeserializer;
@@ -70,8 +72,13 @@ impl<'de, N: Node<'de>> TreeDeserializer<N> {
     }
 
     #[inline]
+    fn members(self, members: N::Members) -> MemberAccess<N::Members, N> {
+        MemberAccess { length: members.len(), members, at: None, how: self.how }
+    }
+
+    #[inline]
     fn map<V: Visitor<'de>>(self, members: N::Members, visitor: V) -> Result<V::Value> {
-        let mut access = MemberAccess { length: members.len(), members, at: None, how: self.how };
+        let mut access = self.members(members);
         let value = visitor.visit_map(&mut access)?;
         match access.members.len() {
             0 => Ok(value),
@@ -171,8 +178,11 @@ impl<'de, N: Node<'de>> Deserializer<'de> for TreeDeserializer<N> {
         match self.node.kind() {
             Kind::Tree(value) => self.with(value).deserialize_newtype_struct(name, visitor),
             Kind::Anchor(inside) => self.with(inside).deserialize_newtype_struct(name, visitor),
+            // An enum, because no document comes as one: plain data is never taken for a notation.
             Kind::Typed(..) | Kind::Special => {
-                visitor.visit_enum(Notation(self.node.to_value().to_string()))
+                let notation = self.node.to_value().to_string();
+                let notation = MapDeserializer::new(iter::once((NOTATION, notation)));
+                visitor.visit_enum(MapAccessDeserializer::new(notation))
             }
             _ => visitor.visit_newtype_struct(self),
         }
@@ -190,10 +200,9 @@ impl<'de, N: Node<'de>> Deserializer<'de> for TreeDeserializer<N> {
             Kind::Int(index) if u32::try_from(index).is_ok() => {
                 visitor.visit_enum(U32Deserializer::new(index as u32))
             }
-            Kind::Map(mut members) => match (members.next(), members.len()) {
-                (Some((key, value)), 0) => {
-                    visitor.visit_enum(Variant { key, value, how: self.how })
-                }
+            Kind::Map(members) => match members.len() {
+                // The variant, and what is in it.
+                1 => visitor.visit_enum(MapAccessDeserializer::new(self.members(members))),
                 _ => Err(several_keys()),
             },
             Kind::Tree(value) => self.with(value).deserialize_enum(name, variants, visitor),
@@ -293,154 +302,29 @@ impl<'de, N: Node<'de>, I: ExactSizeIterator<Item = (N, N)>> de::MapAccess<'de>
     }
 }
 
-/// An enum as a map of one member: the variant, and what is in it.
-struct Variant<N> {
-    key: N,
-    value: N,
-    how: How,
-}
-
-impl<'de, N: Node<'de>> de::EnumAccess<'de> for Variant<N> {
-    type Error = Error;
-    type Variant = Self;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self)> {
-        let variant = seed.deserialize(KeyDeserializer::new(self.key, self.how));
-        Ok((variant.map_err(|error| error.below(self.key.to_step()))?, self))
-    }
-}
-
-impl<'de, N: Node<'de>> Variant<N> {
-    fn read<T>(self, read: impl FnOnce(TreeDeserializer<N>) -> Result<T>) -> Result<T> {
-        let content = TreeDeserializer { node: self.value, how: self.how };
-        read(content).map_err(|error| error.below(self.key.to_step()))
-    }
-}
-
-impl<'de, N: Node<'de>> de::VariantAccess<'de> for Variant<N> {
-    type Error = Error;
-
-    fn unit_variant(self) -> Result {
-        self.read(<() as de::Deserialize>::deserialize)
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
-        self.read(|content| seed.deserialize(content))
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value> {
-        self.read(|content| content.deserialize_tuple(len, visitor))
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value> {
-        self.read(|content| content.deserialize_struct("", fields, visitor))
-    }
-}
-
-/// A value that serde's model lacks, on its way to a [`Value`]: its notation. It comes as an enum,
-/// because no document does, so that plain data is never taken for it.
-struct Notation(String);
-
-impl<'de> de::EnumAccess<'de> for Notation {
-    type Error = Error;
-    type Variant = Self;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self)> {
-        Ok((seed.deserialize(StrDeserializer::<Error>::new(NOTATION))?, self))
-    }
-}
-
-impl<'de> de::VariantAccess<'de> for Notation {
-    type Error = Error;
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
-        seed.deserialize(self.0.into_deserializer())
-    }
-
-    fn unit_variant(self) -> Result {
-        unreachable!("a value asks for its notation")
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, _visitor: V) -> Result<V::Value> {
-        unreachable!("a value asks for its notation")
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        _fields: &'static [&'static str],
-        _visitor: V,
-    ) -> Result<V::Value> {
-        unreachable!("a value asks for its notation")
-    }
-}
-
 /// Forwards every method to the deserializer that this expression makes.
 macro_rules! by_tree {
     ($this:ident => $tree:expr) => {
-        by_tree!(@ $this $tree,
-            deserialize_any deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32
-            deserialize_i64 deserialize_i128 deserialize_u8 deserialize_u16 deserialize_u32
-            deserialize_u64 deserialize_u128 deserialize_f32 deserialize_f64 deserialize_char
-            deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
-            deserialize_option deserialize_unit deserialize_seq deserialize_map
-            deserialize_identifier deserialize_ignored_any);
-
-        fn deserialize_unit_struct<V: Visitor<'de>>(
-            self,
-            name: &'static str,
-            visitor: V,
-        ) -> Result<V::Value> {
-            let $this = self;
-            $tree.deserialize_unit_struct(name, visitor)
-        }
-        fn deserialize_newtype_struct<V: Visitor<'de>>(
-            self,
-            name: &'static str,
-            visitor: V,
-        ) -> Result<V::Value> {
-            let $this = self;
-            $tree.deserialize_newtype_struct(name, visitor)
-        }
-        fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value> {
-            let $this = self;
-            $tree.deserialize_tuple(len, visitor)
-        }
-        fn deserialize_tuple_struct<V: Visitor<'de>>(
-            self,
-            name: &'static str,
-            len: usize,
-            visitor: V,
-        ) -> Result<V::Value> {
-            let $this = self;
-            $tree.deserialize_tuple_struct(name, len, visitor)
-        }
-        fn deserialize_struct<V: Visitor<'de>>(
-            self,
-            name: &'static str,
-            fields: &'static [&'static str],
-            visitor: V,
-        ) -> Result<V::Value> {
-            let $this = self;
-            $tree.deserialize_struct(name, fields, visitor)
-        }
-        fn deserialize_enum<V: Visitor<'de>>(
-            self,
-            name: &'static str,
-            variants: &'static [&'static str],
-            visitor: V,
-        ) -> Result<V::Value> {
-            let $this = self;
-            $tree.deserialize_enum(name, variants, visitor)
+        by_tree! { @ $this $tree,
+            deserialize_any() deserialize_bool() deserialize_i8() deserialize_i16()
+            deserialize_i32() deserialize_i64() deserialize_i128() deserialize_u8()
+            deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
+            deserialize_f32() deserialize_f64() deserialize_char() deserialize_str()
+            deserialize_string() deserialize_bytes() deserialize_byte_buf() deserialize_option()
+            deserialize_unit() deserialize_seq() deserialize_map() deserialize_identifier()
+            deserialize_ignored_any()
+            deserialize_unit_struct(name: &'static str)
+            deserialize_newtype_struct(name: &'static str)
+            deserialize_tuple(len: usize)
+            deserialize_tuple_struct(name: &'static str, len: usize)
+            deserialize_struct(name: &'static str, fields: &'static [&'static str])
+            deserialize_enum(name: &'static str, variants: &'static [&'static str])
         }
     };
-    (@ $this:ident $tree:expr, $($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+    (@ $this:ident $tree:expr, $($method:ident($($argument:ident: $of:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $($argument: $of,)* visitor: V) -> Result<V::Value> {
             let $this = self;
-            $tree.$method(visitor)
+            $tree.$method($($argument,)* visitor)
         }
     )*};
 }

@@ -1,8 +1,10 @@
 //! The deserializer of a value that was made on the way, and lives no longer than it is read: the
 //! nearest value, say, of one that serde's model lacks.
 
-use ::serde::de::value::{MapDeserializer, SeqDeserializer, StringDeserializer, U32Deserializer};
-use ::serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, Visitor};
+use ::serde::de::value::{
+    MapAccessDeserializer, MapDeserializer, SeqDeserializer, StringDeserializer, U32Deserializer,
+};
+use ::serde::de::{Deserializer, IntoDeserializer, MapAccess, Visitor};
 use ::serde::forward_to_deserialize_any;
 
 use super::de::{How, several_keys};
@@ -19,6 +21,11 @@ pub(super) struct Owned {
 impl Owned {
     fn with(&self, value: Value) -> Owned {
         Owned { value, how: self.how }
+    }
+
+    fn members<'de>(&self, pairs: Vec<(Value, Value)>) -> impl MapAccess<'de, Error = Error> {
+        let pairs = pairs.into_iter();
+        MapDeserializer::new(pairs.map(|(key, value)| (self.with(key), self.with(value))))
     }
 }
 
@@ -60,11 +67,7 @@ impl<'de> Deserializer<'de> for Owned {
                 let values = values.into_iter().map(|value| self.with(value));
                 visitor.visit_seq(SeqDeserializer::new(values))
             }
-            Value::Map(pairs) => {
-                let pairs = pairs.into_iter();
-                let pairs = pairs.map(|(key, value)| (self.with(key), self.with(value)));
-                visitor.visit_map(MapDeserializer::new(pairs))
-            }
+            Value::Map(pairs) => visitor.visit_map(self.members(pairs)),
             Value::Anchor(_, inside) => self.with(*inside).deserialize_any(visitor),
             // Lowered once, nothing of the kind is left; the policy has the last word all the same.
             special => {
@@ -100,10 +103,10 @@ impl<'de> Deserializer<'de> for Owned {
             Value::Int(index) if u32::try_from(index).is_ok() => {
                 visitor.visit_enum(U32Deserializer::new(index as u32))
             }
-            Value::Map(pairs) => match <[_; 1]>::try_from(pairs) {
-                Ok([(key, value)]) => visitor
-                    .visit_enum(OwnedVariant { key: self.with(key), value: self.with(value) }),
-                Err(_) => Err(several_keys()),
+            Value::Map(pairs) => match pairs.len() {
+                // The variant, and what is in it.
+                1 => visitor.visit_enum(MapAccessDeserializer::new(self.members(pairs))),
+                _ => Err(several_keys()),
             },
             value => self.with(value).deserialize_any(visitor),
         }
@@ -116,44 +119,5 @@ impl<'de> Deserializer<'de> for Owned {
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
         unit_struct seq tuple tuple_struct map struct identifier ignored_any
-    }
-}
-
-/// An enum as a map of one member.
-struct OwnedVariant {
-    key: Owned,
-    value: Owned,
-}
-
-impl<'de> de::EnumAccess<'de> for OwnedVariant {
-    type Error = Error;
-    type Variant = Owned;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Owned)> {
-        Ok((seed.deserialize(self.key)?, self.value))
-    }
-}
-
-impl<'de> de::VariantAccess<'de> for Owned {
-    type Error = Error;
-
-    fn unit_variant(self) -> Result {
-        <() as de::Deserialize>::deserialize(self)
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
-        seed.deserialize(self)
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value> {
-        self.deserialize_tuple(len, visitor)
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value> {
-        self.deserialize_struct("", fields, visitor)
     }
 }

@@ -63,6 +63,15 @@ impl<'s, S: Sink + ?Sized> Serializer<'s, S> {
     }
 }
 
+/// Integers that always fit `i64`.
+macro_rules! small {
+    ($($method:ident $integer:ty,)*) => {$(
+        fn $method(self, v: $integer) -> Result {
+            self.sink.i64(v.into())
+        }
+    )*};
+}
+
 impl<'s, S: Sink + ?Sized> ser::Serializer for Serializer<'s, S> {
     type Ok = ();
     type Error = Error;
@@ -77,14 +86,13 @@ impl<'s, S: Sink + ?Sized> ser::Serializer for Serializer<'s, S> {
     fn serialize_bool(self, v: bool) -> Result {
         self.sink.bool(v)
     }
-    fn serialize_i8(self, v: i8) -> Result {
-        self.sink.i64(v.into())
-    }
-    fn serialize_i16(self, v: i16) -> Result {
-        self.sink.i64(v.into())
-    }
-    fn serialize_i32(self, v: i32) -> Result {
-        self.sink.i64(v.into())
+    small! {
+        serialize_i8 i8,
+        serialize_i16 i16,
+        serialize_i32 i32,
+        serialize_u8 u8,
+        serialize_u16 u16,
+        serialize_u32 u32,
     }
     fn serialize_i64(self, v: i64) -> Result {
         self.sink.i64(v)
@@ -95,15 +103,6 @@ impl<'s, S: Sink + ?Sized> ser::Serializer for Serializer<'s, S> {
             (_, Ok(v)) => self.sink.u64(v),
             _ => self.wide(v < 0, v.unsigned_abs()),
         }
-    }
-    fn serialize_u8(self, v: u8) -> Result {
-        self.sink.i64(v.into())
-    }
-    fn serialize_u16(self, v: u16) -> Result {
-        self.sink.i64(v.into())
-    }
-    fn serialize_u32(self, v: u32) -> Result {
-        self.sink.i64(v.into())
     }
     fn serialize_u64(self, v: u64) -> Result {
         match i64::try_from(v) {
