@@ -78,6 +78,17 @@ impl<'a> ShortText<'a> {
         // SAFETY: the length is below 32, and this many bytes were checked to be ASCII.
         unsafe { std::str::from_utf8_unchecked(self.window.get_unchecked(..self.length)) }
     }
+
+    /// Appends the text, by a copy of the whole window.
+    #[inline(always)]
+    pub fn push_to(self, text: &mut String) {
+        // SAFETY: what the window holds after the text is cut off before the string is used again;
+        // a failed allocation changes nothing.
+        let bytes = unsafe { text.as_mut_vec() };
+        let end = bytes.len() + self.length;
+        bytes.extend_from_slice(self.window);
+        bytes.truncate(end);
+    }
 }
 
 impl std::fmt::Debug for ShortText<'_> {

@@ -26,16 +26,14 @@ impl Policy {
         Policy { on_loss: options.on_loss, objects: options.resolved_objects() }
     }
 
-    fn wraps(self) -> bool {
+    /// Whether anything is to be wrapped.
+    pub(super) fn wraps(self) -> bool {
         self.on_loss == OnLoss::Wrap || self.objects == Objects::Wrap
     }
 
     /// Writes the wrapped notation for all that is to be wrapped, and guards what looks like it,
     /// as a conversion does. What is left is for [`lower`](Policy::lower).
-    pub(super) fn wrap(self, tape: Tape) -> Result<Tape> {
-        if !self.wraps() {
-            return Ok(tape);
-        }
+    pub(super) fn wrap(self, tape: &Tape) -> Result<Tape> {
         let mut wrapped = Tape::new();
         tape.drive(&mut Escape::new(Lowered::new(&mut wrapped, self, true)))?;
         Ok(wrapped)

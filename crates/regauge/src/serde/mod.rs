@@ -94,7 +94,7 @@ use crate::policy::documents::{Documents, Duplicates};
 use crate::policy::event::Sink;
 use crate::policy::fidelity::OnLoss;
 use crate::policy::track::Tracker;
-use crate::sinks::memory::{Values, write_events};
+use crate::sinks::memory::{Values, fill_tape, write_events};
 use crate::sinks::tape::Tape;
 use crate::{Error, ErrorKind, Format, Options, Result};
 
@@ -142,7 +142,7 @@ pub fn from_slice<'o, T: DeserializeOwned>(
     bytes: &[u8],
     options: impl Into<Cow<'o, Options>>,
 ) -> Result<T> {
-    Decoded::from_slice(bytes, options)?.get()
+    read_one(Input::Bytes(bytes), &reading(options.into()))
 }
 
 /// As [`from_slice`], of a stream.
@@ -153,7 +153,14 @@ pub fn from_reader<'o, T: DeserializeOwned>(
     read: impl Read + Send,
     options: impl Into<Cow<'o, Options>>,
 ) -> Result<T> {
-    Decoded::open(Input::Once(Box::new(read)), options)?.get()
+    read_one(Input::Once(Box::new(read)), &reading(options.into()))
+}
+
+/// As [`Decoded::open`] and [`Decoded::get`], without a move of what was read.
+fn read_one<T: DeserializeOwned>(input: Input<'_>, options: &Options) -> Result<T> {
+    let mut decoded = Decoded::empty(options);
+    decoded.read(input, options)?;
+    decoded.get()
 }
 
 /// Reads a value.
@@ -292,20 +299,38 @@ impl Decoded {
 
     fn open<'o>(input: Input<'_>, options: impl Into<Cow<'o, Options>>) -> Result<Decoded> {
         let options = reading(options.into());
+        let mut decoded = Decoded::empty(&options);
+        decoded.read(input, &options)?;
+        Ok(decoded)
+    }
+
+    #[inline]
+    fn empty(options: &Options) -> Decoded {
+        let tape = Tape::bounded(&options.limits).without_references();
+        let how = de::How { policy: Policy::of(options), human_readable: options.from.is_text() };
+        Decoded { tape, how, format: options.from }
+    }
+
+    /// Reads the one document of `input`.
+    fn read(&mut self, input: Input<'_>, options: &Options) -> Result {
         let again = match &input {
             Input::Bytes(bytes) => Some(Input::Bytes(bytes)),
             _ => None,
         };
-        let tape =
-            read_document(input, &options).map_err(|error| explain(error, again, &options))?;
-        Decoded::of(tape, &options)
+        read_document(input, options, &mut self.tape)
+            .map_err(|error| explain(error, again, options))?;
+        self.check(options)
     }
 
-    fn of(tape: Tape, options: &Options) -> Result<Decoded> {
-        let policy = Policy::of(options);
-        let how = de::How { policy, human_readable: options.from.is_text() };
-        let tape = checked(tape, options)?;
-        Ok(Decoded { tape: policy.wrap(tape)?, how, format: options.from })
+    /// Refuses or wraps in the document what the options say.
+    fn check(&mut self, options: &Options) -> Result {
+        if options.duplicate_keys != DuplicateKeys::Keep {
+            self.tape = checked(&self.tape, options)?;
+        }
+        if self.how.policy.wraps() {
+            self.tape = self.how.policy.wrap(&self.tape)?;
+        }
+        Ok(())
     }
 
     /// Reads the document as a type.
@@ -330,48 +355,35 @@ fn placed(error: Error) -> Error {
 
 /// The options for reading: what comes is no conversion, and least of all one from a format to
 /// itself, which keeps what only that format has.
-fn reading(options: Cow<'_, Options>) -> Cow<'_, Options> {
-    match options.to {
-        Format::Json => options,
+fn reading(mut options: Cow<'_, Options>) -> Cow<'_, Options> {
+    if options.to != Format::Json {
+        options.to_mut().to = Format::Json;
+    }
+    options
+}
+
+/// The one way in: reads a document, or all of them, through the table of formats.
+fn read_document(input: Input<'_>, options: &Options, tape: &mut Tape) -> Result {
+    if options.documents == Documents::Join {
+        let mut values = Values::open(input, options)?;
+        tape.begin_array(None)?;
+        while values.next_tape(tape)? {}
+        return tape.end_array();
+    }
+    match fill_tape(input, options, tape)? {
+        0 => Err(Error::truncated("found no document").in_format(options.from)),
+        1 => Ok(()),
         _ => {
-            let mut options = options.into_owned();
-            options.to = Format::Json;
-            Cow::Owned(options)
+            let message = "found more than one document, expected one";
+            Err(Error::new(ErrorKind::Data, message)
+                .in_format(options.from)
+                .hint("read them one by one, or joined to an array"))
         }
     }
 }
 
-/// The one way in: reads a document, or all of them, through the table of formats.
-fn read_document(input: Input<'_>, options: &Options) -> Result<Tape> {
-    let mut tape = Tape::bounded(&options.limits).without_references();
-    if let Input::Bytes(bytes) = &input {
-        tape.reserve(bytes.len());
-    }
-    let mut values = Values::open(input, options)?;
-    if options.documents == Documents::Join {
-        tape.begin_array(None)?;
-        while values.next_tape(&mut tape)? {}
-        tape.end_array()?;
-        return Ok(tape);
-    }
-    if !values.next_tape(&mut tape)? {
-        return Err(Error::truncated("found no document").in_format(options.from));
-    }
-    let mut rest = Tape::bounded(&options.limits);
-    if values.next_tape(&mut rest)? {
-        let message = "found more than one document, expected one";
-        return Err(Error::new(ErrorKind::Data, message)
-            .in_format(options.from)
-            .hint("read them one by one, or joined to an array"));
-    }
-    Ok(tape)
-}
-
-/// Refuses keys that occur twice, where they are to be refused.
-fn checked(tape: Tape, options: &Options) -> Result<Tape> {
-    if options.duplicate_keys == DuplicateKeys::Keep {
-        return Ok(tape);
-    }
+/// Refuses keys that occur twice.
+fn checked(tape: &Tape, options: &Options) -> Result<Tape> {
     let mut checked = Tape::new();
     let mut tracker = Tracker::new(Duplicates::new(&mut checked, true));
     match tape.drive(&mut tracker) {
@@ -406,9 +418,7 @@ impl<'a, T: DeserializeOwned> Stream<'a, T> {
     pub fn open<'o>(input: Input<'a>, options: impl Into<Cow<'o, Options>>) -> Result<Self> {
         let options = reading(options.into()).into_owned();
         let values = Some(Values::open(input, &options)?);
-        let tape = Tape::bounded(&options.limits).without_references();
-        let how = de::How { policy: Policy::of(&options), human_readable: options.from.is_text() };
-        let decoded = Decoded { tape, how, format: options.from };
+        let decoded = Decoded::empty(&options);
         Ok(Stream { values, decoded, options, records: 0, document: PhantomData })
     }
 
@@ -424,9 +434,10 @@ impl<'a, T: DeserializeOwned> Stream<'a, T> {
         let document = if plain {
             self.decoded.get()
         } else {
-            let fresh = Tape::bounded(&self.options.limits).without_references();
-            let tape = std::mem::replace(&mut self.decoded.tape, fresh);
-            Decoded::of(tape, &self.options).and_then(|decoded| decoded.get())
+            let document = self.decoded.check(&self.options).and_then(|()| self.decoded.get());
+            // What was checked is another tape, without the limits.
+            self.decoded.tape = Tape::bounded(&self.options.limits).without_references();
+            document
         };
         document.map(Some).map_err(|error| error.in_record(self.records))
     }

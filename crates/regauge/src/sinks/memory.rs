@@ -42,13 +42,53 @@ pub fn read_values(bytes: &[u8], options: &Options) -> Result<Vec<Value>> {
 /// # Errors
 /// Same as [`read_values`].
 pub fn read_tape(bytes: &[u8], options: &Options) -> Result<Option<Tape>> {
-    let mut values = Values::open(Input::Bytes(bytes), options)?;
     let mut tape = Tape::bounded(&options.limits);
-    tape.reserve(bytes.len());
-    if !values.next_tape(&mut tape)? {
-        return Ok(None);
+    Ok((fill_tape(Input::Bytes(bytes), options, &mut tape)? == 1).then_some(tape))
+}
+
+/// Adds the first document to a tape, and returns how many there are: at most 2.
+///
+/// # Errors
+/// Same as [`read_values`].
+pub(crate) fn fill_tape(input: Input<'_>, options: &Options, tape: &mut Tape) -> Result<u32> {
+    if let Input::Bytes(bytes) = &input {
+        tape.reserve(bytes.len());
+        if !options.unwraps() {
+            return options.from.visit(Fill { bytes, options: &options.for_trees(), tape });
+        }
     }
-    Ok(values.next()?.is_none().then_some(tape))
+    let mut values = Values::open(input, options)?;
+    if !values.next_tape(tape)? {
+        return Ok(0);
+    }
+    Ok(1 + u32::from(values.next_tape(&mut Tape::bounded(&options.limits))?))
+}
+
+/// Fills a tape from memory, with the reader on the stack: moving it into a box, as [`Values`] does,
+/// takes a good part of the time for a small document.
+struct Fill<'f> {
+    bytes: &'f [u8],
+    options: &'f Options,
+    tape: &'f mut Tape,
+}
+
+impl Visitor for Fill<'_> {
+    type Output = Result<u32>;
+
+    fn visit<C: Codec>(self) -> Result<u32> {
+        let mut reader = Reader::from_slice(C::parser(self.options), self.bytes);
+        if !next_tape(&mut reader, self.tape)? {
+            return Ok(0);
+        }
+        let mut rest = Tape::bounded(&self.options.limits);
+        Ok(1 + u32::from(next_tape(&mut reader, &mut rest)?))
+    }
+}
+
+/// Not inlined, so that there is one copy of each parser for a tape.
+#[inline(never)]
+fn next_tape<P: Parse>(reader: &mut Reader<'_, P>, tape: &mut Tape) -> Result<bool> {
+    reader.next(tape)
 }
 
 /// Iterates over the documents of a stream.
@@ -145,7 +185,7 @@ impl<P: Parse> Documented for Reader<'_, P> {
     }
 
     fn next_tape(&mut self, tape: &mut Tape) -> Result<bool> {
-        self.next(tape)
+        next_tape(self, tape)
     }
 
     fn offset(&self) -> u64 {

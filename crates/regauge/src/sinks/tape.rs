@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use crate::Result;
 use crate::model::format::Format;
+use crate::model::utf8::ShortText;
 use crate::model::value::Value;
 use crate::policy::event::{BigInt, Ext, Sink, Type, TypeBuf};
 use crate::policy::fidelity::{Fidelity, OnLoss};
@@ -99,6 +100,7 @@ impl Tape {
 
     /// Creates an empty tape, bounded by [`Limits::nodes`]; the size of its text is bounded by its
     /// reader.
+    #[inline]
     pub fn bounded(limits: &Limits) -> Tape {
         Tape {
             nodes: Vec::new(),
@@ -115,6 +117,7 @@ impl Tape {
 
     /// The same without references: a reader gives a value that stands in several places in each
     /// of them, within [`Limits::aliases`], and refuses one that holds itself.
+    #[inline]
     #[must_use]
     pub fn without_references(mut self) -> Tape {
         self.references = false;
@@ -143,9 +146,12 @@ impl Tape {
     pub fn reserve(&mut self, bytes: usize) {
         /// Unused memory costs only address space, up to this size.
         const MOST: usize = 1 << 20;
+        /// A small document may have a node for each byte.
+        const SMALL: usize = 32;
         let bytes = bytes.min(MOST);
-        self.nodes.reserve(bytes / 4);
-        self.text.reserve(bytes);
+        self.nodes.reserve((bytes / 4).max(bytes.min(SMALL)));
+        // A short text is copied with the rest of its window.
+        self.text.reserve(bytes + 32);
     }
 
     /// Returns the number of events.
@@ -234,6 +240,13 @@ impl Tape {
         Some((len, start))
     }
 
+    #[inline]
+    fn push_short(&mut self, v: ShortText<'_>) -> (u32, u64) {
+        let start = self.text.len() as u64;
+        v.push_to(&mut self.text);
+        (v.len() as u32, start)
+    }
+
     fn begin(&mut self, node: Node) -> Result {
         self.value(node)?;
         self.open.push((self.nodes.len() - 1, 0));
@@ -291,6 +304,11 @@ impl Sink for Tape {
             }
         }
     }
+    #[inline]
+    fn short_str(&mut self, v: ShortText<'_>) -> Result {
+        let (len, start) = self.push_short(v);
+        self.value(Node::Text { len, start })
+    }
     fn bytes(&mut self, v: &[u8]) -> Result {
         let index = self.aside(|builder| builder.bytes(v))?;
         self.value(Node::Value(index))
@@ -319,6 +337,11 @@ impl Sink for Tape {
             Some((len, start)) => self.push(Node::Key { len, start }),
             None => self.key_value(&Value::Text(k.to_owned())),
         }
+    }
+    #[inline]
+    fn short_key(&mut self, k: ShortText<'_>) -> Result {
+        let (len, start) = self.push_short(k);
+        self.push(Node::Key { len, start })
     }
     fn key_value(&mut self, k: &Value) -> Result {
         self.values.push(k.clone());
