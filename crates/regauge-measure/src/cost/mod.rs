@@ -15,6 +15,7 @@ mod table;
 mod units;
 
 use crate::contender::Gives;
+use crate::order::family;
 use crate::report::{Assumptions, Compression, Cost, Costs, Crossing, Report, Row, Series};
 use crate::runtime::Runtime;
 use crate::stats::{self, Estimate, Grouped, List};
@@ -98,18 +99,28 @@ pub(crate) struct Way<'r> {
     decompress: List,
 }
 
+/// Adds the format to a library's name, unless that contains it.
+fn with_format(name: &str, format: &str) -> String {
+    let lower = name.to_lowercase();
+    // "fastjson2 (jsonb)" says fastjson2-jsonb, and any JSON library that it is MARC-in-JSON.
+    let told = format.split('-').all(|word| lower.contains(word))
+        || format.contains(&lower)
+        || lower.contains(family(format));
+    match name.strip_suffix(')') {
+        _ if told => name.to_owned(),
+        Some(open) => format!("{open}, {format})"),
+        None => format!("{name} ({format})"),
+    }
+}
+
 impl Way<'_> {
     /// Returns the name for people: the library, its format unless the name contains it, the
     /// compressor.
     pub(crate) fn label(&self) -> String {
-        let (name, format) = (self.row.contender.as_str(), self.row.format.as_str());
-        let lower = name.to_lowercase();
-        // "fastjson2 (jsonb)" says fastjson2-jsonb.
-        let told = format.split('-').all(|word| lower.contains(word)) || format.contains(&lower);
-        let format = if told { String::new() } else { format!(" ({format})") };
+        let library = with_format(&self.row.contender, &self.row.format);
         match self.compression {
-            "none" => format!("{name}{format}"),
-            codec => format!("{name}{format} + {codec}"),
+            "none" => library,
+            codec => format!("{library} + {codec}"),
         }
     }
 

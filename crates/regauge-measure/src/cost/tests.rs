@@ -131,3 +131,18 @@ fn uses_weigh_as_stated() {
     // An hour of a core is worth 2 GB for a month: 1,800 ns for a byte and month.
     assert_eq!(Weights::storage(&assumed).byte_ns, 3_600.0);
 }
+
+#[test]
+fn a_label_says_the_format_once() {
+    for (name, format, label) in [
+        ("oj (Parser)", "marc-json", "oj (Parser, marc-json)"),
+        ("oj", "json", "oj (json)"),
+        ("fastjson2 (json)", "marc-json", "fastjson2 (json)"),
+        ("fastjson2 (jsonb)", "fastjson2-jsonb", "fastjson2 (jsonb)"),
+        ("orjson", "marc-json", "orjson"),
+        ("pickle (protocol 5)", "pickle5", "pickle (protocol 5)"),
+        ("fory", "fory", "fory"),
+    ] {
+        assert_eq!(with_format(name, format), label);
+    }
+}
