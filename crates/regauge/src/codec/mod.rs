@@ -9,6 +9,7 @@ pub mod bson;
 pub mod cbor;
 pub mod contract;
 pub mod detect;
+pub(crate) mod grid;
 pub mod json;
 pub mod marc;
 pub mod marshal;

@@ -33,58 +33,10 @@ pub use writer::Writer;
 use crate::bytes::buffer::Out;
 use crate::codec::contract::Codec;
 use crate::codec::contract::Looks;
-use crate::model::limits::Limits;
-use crate::model::value::Value;
-use crate::policy::event::{Source as _, Writer as _};
-use crate::policy::tree::Builder;
-use crate::{Error, Fidelity, Format, OnLoss, Result, options};
+use crate::{Fidelity, Format, options};
 
 /// Reads BSON.
 pub type Reader<'a> = crate::bytes::reader::Reader<'a, Parser>;
-
-/// Returns the value, a map, as BSON. Values that the format cannot hold follow `policy`.
-///
-/// ```
-/// use regauge::{OnLoss, Value, bson};
-/// let value = Value::Map(vec![(Value::Text("a".into()), Value::Int(1))]);
-/// let bytes = bson::to_vec(&value, OnLoss::Refuse)?;
-/// assert_eq!(bytes, b"\x0C\0\0\0\x10a\0\x01\0\0\0\0");
-/// assert_eq!(bson::from_slice(&bytes)?, value);
-/// # Ok::<(), regauge::Error>(())
-/// ```
-///
-/// # Errors
-/// `Refused` by the policy; `Unrepresentable` for anything but a map, for keys with a zero byte and
-/// for 2³¹ or more bytes.
-pub fn to_vec(value: &Value, policy: OnLoss) -> Result<Vec<u8>> {
-    let mut writer = Writer::in_memory(Options::default(), policy);
-    value.drive(&mut writer)?;
-    writer.end_document()?;
-    Ok(writer.into_vec())
-}
-
-/// Reads the only document in the bytes, within the default limits.
-///
-/// # Errors
-/// `Syntax` and `Truncated` with their offset, also if a second document follows; `Limit`.
-pub fn from_slice(bytes: &[u8]) -> Result<Value> {
-    let limits = Limits::default();
-    let mut builder = Builder::new(&limits);
-    let mut reader = Reader::from_slice(Parser::new(Options::default(), limits), bytes);
-    let located = |error: Error| error.in_format(Format::Bson);
-    if !reader.next(&mut builder)? {
-        return Err(located(Error::truncated("found no bytes, expected a document").at(0)));
-    }
-    let end = reader.offset();
-    if end < bytes.len() as u64 {
-        let left = bytes.len() as u64 - end;
-        let message = format!(
-            "found {left} trailing bytes after the document, expected the end of the input"
-        );
-        return Err(located(Error::syntax(message).at(end)));
-    }
-    Ok(builder.take().expect("a whole document was read"))
-}
 
 /// Returns whether the document at the start of these bytes is complete.
 pub(crate) fn is_whole(head: &[u8]) -> bool {
@@ -110,6 +62,20 @@ pub(crate) fn is_likely(head: &[u8]) -> bool {
     let is_name = memchr::memchr(0, name)
         .is_some_and(|end| !name[..end].iter().any(|byte| byte.is_ascii_control()));
     types::is_type(kind) && is_name && last.is_none_or(|last| *last == 0)
+}
+
+crate::codec::grid::grid! {
+    /// Returns the value, a map, as BSON. Values that the format cannot hold follow `policy`.
+    ///
+    /// ```
+    /// use regauge::{OnLoss, Value, bson};
+    /// let value = Value::Map(vec![(Value::Text("a".into()), Value::Int(1))]);
+    /// let bytes = bson::to_vec(&value, OnLoss::Refuse)?;
+    /// assert_eq!(bytes, b"\x0C\0\0\0\x10a\0\x01\0\0\0\0");
+    /// assert_eq!(bson::from_slice(&bytes)?, value);
+    /// # Ok::<(), regauge::Error>(())
+    /// ```
+    Bson, "document"
 }
 
 /// BSON.

@@ -47,56 +47,36 @@ pub use writer::Writer;
 use crate::bytes::buffer::Out;
 use crate::codec::contract::Codec;
 use crate::codec::contract::Looks;
-use crate::model::limits::Limits;
-use crate::model::value::Value;
-use crate::policy::event::{Source as _, Writer as _};
-use crate::policy::tree::Builder;
-use crate::{Error, Fidelity, Format, OnLoss, Result, options};
+use crate::policy::event::Writer as _;
+use crate::{Fidelity, Format, OnLoss, Result, Value, options};
 
 /// Reads CBOR.
 pub type Reader<'a> = crate::bytes::reader::Reader<'a, Parser>;
 
-/// Returns the value as CBOR, in the shortest encoding. `policy` decides what happens to values
-/// that CBOR cannot hold.
-///
-/// ```
-/// use regauge::{OnLoss, Value, cbor};
-/// let value = Value::Array(vec![Value::Int(1), Value::Text("a".into())]);
-/// let bytes = cbor::to_vec(&value, &cbor::Options::default(), OnLoss::Refuse)?;
-/// assert_eq!(bytes, b"\x82\x01\x61a");
-/// assert_eq!(cbor::from_slice(&bytes)?, value);
-/// # Ok::<(), regauge::Error>(())
-/// ```
+crate::codec::grid::grid! {
+    /// Returns the value as CBOR, in the shortest encoding. `policy` decides what happens to values
+    /// that CBOR cannot hold.
+    ///
+    /// ```
+    /// use regauge::{OnLoss, Value, cbor};
+    /// let value = Value::Array(vec![Value::Int(1), Value::Text("a".into())]);
+    /// let bytes = cbor::to_vec(&value, OnLoss::Refuse)?;
+    /// assert_eq!(bytes, b"\x82\x01\x61a");
+    /// assert_eq!(cbor::from_slice(&bytes)?, value);
+    /// # Ok::<(), regauge::Error>(())
+    /// ```
+    Cbor, "item"
+}
+
+/// Same as [`to_vec`], with options: [`Options::deterministic`] and the like.
 ///
 /// # Errors
-/// `Refused` if the policy refuses a loss.
-pub fn to_vec(value: &Value, options: &Options, policy: OnLoss) -> Result<Vec<u8>> {
+/// Same as [`to_vec`].
+pub fn to_vec_with(value: &Value, options: &Options, policy: OnLoss) -> Result<Vec<u8>> {
     let mut writer = Writer::in_memory(options.clone(), policy);
     value.drive(&mut writer)?;
     writer.end_document()?;
     Ok(writer.into_vec())
-}
-
-/// Returns the one document in the bytes, within the default limits.
-///
-/// # Errors
-/// `Syntax` and `Truncated` with their offset, also if a second document follows; `Limit`.
-pub fn from_slice(bytes: &[u8]) -> Result<Value> {
-    let limits = Limits::default();
-    let mut builder = Builder::new(&limits);
-    let mut reader = Reader::from_slice(Parser::new(Options::default(), limits), bytes);
-    let located = |error: Error| error.in_format(Format::Cbor);
-    if !reader.next(&mut builder)? {
-        return Err(located(Error::truncated("found no bytes, expected an item").at(0)));
-    }
-    let end = reader.offset();
-    if end < bytes.len() as u64 {
-        let left = bytes.len() as u64 - end;
-        let message =
-            format!("found {left} trailing bytes after the item, expected the end of the input");
-        return Err(located(Error::syntax(message).at(end)));
-    }
-    Ok(builder.take().expect("a whole document was read"))
 }
 
 /// CBOR.

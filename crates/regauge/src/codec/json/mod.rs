@@ -24,7 +24,7 @@ mod writer;
 pub use crate::model::number::is_number;
 pub use crate::options::json::{FloatStyle, Framing, ReadOptions, WriteOptions};
 pub use reader::Parser;
-pub use value::to_vec;
+pub use value::{to_vec, to_writer};
 pub use writer::Writer;
 
 use crate::bytes::buffer::Out;
@@ -36,6 +36,8 @@ use crate::policy::fidelity::Fidelity;
 
 /// Bytes to events: a [`Parser`] over a slice or a stream.
 pub type Reader<'a> = crate::bytes::reader::Reader<'a, Parser>;
+
+crate::codec::grid::grid!(@read Json, "value");
 
 /// JSON in one document.
 #[derive(Clone, Copy, Debug)]

@@ -74,6 +74,14 @@ pub fn to_vec(value: &Value, on_loss: OnLoss) -> Result<Vec<u8>> {
     })
 }
 
+/// Writes the value as [`to_vec`] returns it.
+///
+/// # Errors
+/// Same as [`to_vec`], and `Io` from `write`.
+pub fn to_writer(mut write: impl std::io::Write, value: &Value, policy: OnLoss) -> Result {
+    Ok(write.write_all(&to_vec(value, policy)?)?)
+}
+
 fn bytes(on_loss: OnLoss, drive: impl FnOnce(&mut Writer<'_>) -> Result) -> Result<Vec<u8>> {
     let fidelity = Fidelity::new(on_loss, Format::Json);
     let mut writer = Writer::new(Out::in_memory(), WriteOptions::default(), fidelity);

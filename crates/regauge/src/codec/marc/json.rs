@@ -59,6 +59,12 @@ impl crate::policy::event::Writer for Writer<'_> {
     }
 }
 
+crate::codec::grid::grid! {
+    /// Returns the value, which has the shape of MARC-in-JSON, as a line of MARC-in-JSON. What the format cannot hold goes
+    /// by `policy`.
+    MarcJson, "record"
+}
+
 /// MARC-in-JSON.
 #[derive(Clone, Copy, Debug)]
 pub enum MarcJson {}

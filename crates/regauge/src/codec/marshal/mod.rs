@@ -44,6 +44,19 @@ use crate::policy::fidelity::{Fidelity, OnLoss};
 /// Reads Ruby Marshal.
 pub type Reader<'a> = crate::bytes::reader::Reader<'a, Parser>;
 
+crate::codec::grid::grid! {
+    /// Returns the value as Ruby Marshal. What the format cannot hold goes by `policy`.
+    ///
+    /// ```
+    /// use regauge::{OnLoss, Value, marshal};
+    /// let value = Value::from([("a", 1)]);
+    /// let bytes = marshal::to_vec(&value, OnLoss::Refuse)?;
+    /// assert_eq!(marshal::from_slice(&bytes)?, value);
+    /// # Ok::<(), regauge::Error>(())
+    /// ```
+    Marshal, "document"
+}
+
 /// Ruby's Marshal.
 #[derive(Clone, Copy, Debug)]
 pub enum Marshal {}

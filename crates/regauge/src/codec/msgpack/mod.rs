@@ -36,45 +36,11 @@ use crate::bytes::buffer::Out;
 use crate::codec::contract::Codec;
 use crate::codec::contract::Looks;
 use crate::model::limits::Limits;
-use crate::model::value::Value;
-use crate::policy::event::{Sink, Source as _, Writer as _};
-use crate::policy::tree::Builder;
-use crate::{Error, Fidelity, Format, OnLoss, Result, options};
+use crate::policy::event::{Sink, Source as _};
+use crate::{Error, Fidelity, Format, Result, options};
 
 /// Reads MessagePack.
 pub type Reader<'a> = crate::bytes::reader::Reader<'a, Parser>;
-
-/// Returns the value as MessagePack, in the shortest encoding. Values that the format cannot hold
-/// follow `policy`.
-///
-/// ```
-/// use regauge::{OnLoss, Value, msgpack};
-/// let value = Value::Array(vec![Value::Int(1), Value::Text("a".into())]);
-/// let bytes = msgpack::to_vec(&value, OnLoss::Refuse)?;
-/// assert_eq!(bytes, b"\x92\x01\xA1a");
-/// assert_eq!(msgpack::from_slice(&bytes)?, value);
-/// # Ok::<(), regauge::Error>(())
-/// ```
-///
-/// # Errors
-/// `Refused` by the policy, `Unrepresentable` for 2³² or more bytes or entries.
-pub fn to_vec(value: &Value, policy: OnLoss) -> Result<Vec<u8>> {
-    let mut writer = Writer::in_memory(policy);
-    value.drive(&mut writer)?;
-    writer.end_document()?;
-    Ok(writer.into_vec())
-}
-
-/// Reads the only document in the bytes, within the default limits.
-///
-/// # Errors
-/// `Syntax` and `Truncated` with their offset, also if a second document follows; `Limit`.
-pub fn from_slice(bytes: &[u8]) -> Result<Value> {
-    let limits = Limits::default();
-    let mut builder = Builder::new(&limits);
-    one_document(bytes, limits, &mut builder)?;
-    Ok(builder.take().expect("a whole document was read"))
-}
 
 /// Reads one document, which nothing may follow.
 fn one_document<S: Sink>(bytes: &[u8], limits: Limits, sink: &mut S) -> Result {
@@ -99,6 +65,21 @@ fn one_document<S: Sink>(bytes: &[u8], limits: Limits, sink: &mut S) -> Result {
 /// Same as [`from_slice`].
 pub fn check(bytes: &[u8], limits: &Limits) -> Result<()> {
     one_document(bytes, *limits, &mut sinks::Null::new())
+}
+
+crate::codec::grid::grid! {
+    /// Returns the value as MessagePack, in the shortest encoding. Values that the format cannot hold
+    /// follow `policy`.
+    ///
+    /// ```
+    /// use regauge::{OnLoss, Value, msgpack};
+    /// let value = Value::Array(vec![Value::Int(1), Value::Text("a".into())]);
+    /// let bytes = msgpack::to_vec(&value, OnLoss::Refuse)?;
+    /// assert_eq!(bytes, b"\x92\x01\xA1a");
+    /// assert_eq!(msgpack::from_slice(&bytes)?, value);
+    /// # Ok::<(), regauge::Error>(())
+    /// ```
+    Msgpack, "value"
 }
 
 /// MessagePack.

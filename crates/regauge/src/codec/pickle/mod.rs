@@ -174,6 +174,19 @@ impl Parse for Parser {
     }
 }
 
+crate::codec::grid::grid! {
+    /// Returns the value as a pickle. What the format cannot hold goes by `policy`.
+    ///
+    /// ```
+    /// use regauge::{OnLoss, Value, pickle};
+    /// let value = Value::from([("a", 1)]);
+    /// let bytes = pickle::to_vec(&value, OnLoss::Refuse)?;
+    /// assert_eq!(pickle::from_slice(&bytes)?, value);
+    /// # Ok::<(), regauge::Error>(())
+    /// ```
+    Pickle, "document"
+}
+
 /// Python's pickle.
 #[derive(Clone, Copy, Debug)]
 pub enum Pickle {}

@@ -37,10 +37,7 @@ use crate::bytes::buffer::Out;
 use crate::codec::contract::Codec;
 use crate::codec::contract::Looks;
 use crate::model::limits::Limits;
-use crate::model::value::Value;
-use crate::policy::event::{Source as _, Writer as _};
-use crate::policy::tree::Builder;
-use crate::{Error, Fidelity, Format, OnLoss, Result, options};
+use crate::{Fidelity, Format, options};
 
 /// How TOML is read.
 #[derive(Clone, Debug, Default)]
@@ -54,38 +51,20 @@ pub struct Options {
 /// Reads TOML.
 pub type Reader<'a> = crate::bytes::reader::Reader<'a, Parser>;
 
-/// The value, a map, as TOML. What the format cannot hold goes by `policy`.
-///
-/// ```
-/// use regauge::{OnLoss, Value, toml};
-/// let text = |text: &str| Value::Text(text.to_owned());
-/// let server = Value::Map(vec![(text("port"), Value::Int(8080))]);
-/// let value = Value::Map(vec![(text("name"), text("a")), (text("server"), server)]);
-/// let bytes = toml::to_vec(&value, OnLoss::Refuse)?;
-/// assert_eq!(bytes, b"name = \"a\"\n\n[server]\nport = 8080\n");
-/// assert_eq!(toml::from_slice(&bytes)?, value);
-/// # Ok::<(), regauge::Error>(())
-/// ```
-///
-/// # Errors
-/// `Refused` by the policy, also for a value that is no map; `Limit`.
-pub fn to_vec(value: &Value, policy: OnLoss) -> Result<Vec<u8>> {
-    let mut writer = Writer::in_memory(policy);
-    value.drive(&mut writer)?;
-    writer.end_document()?;
-    Ok(writer.into_vec())
-}
-
-/// The document that the bytes hold, within the default limits.
-///
-/// # Errors
-/// `Syntax` and `Truncated` with their offset; `Limit`.
-pub fn from_slice(bytes: &[u8]) -> Result<Value> {
-    let limits = Limits::default();
-    let mut builder = Builder::new(&limits);
-    Reader::from_slice(Parser::new(Options::default(), limits), bytes).next(&mut builder)?;
-    let none = || Error::truncated("found no document").in_format(Format::Toml);
-    builder.take().ok_or_else(none)
+crate::codec::grid::grid! {
+    /// The value, a map, as TOML. What the format cannot hold goes by `policy`.
+    ///
+    /// ```
+    /// use regauge::{OnLoss, Value, toml};
+    /// let text = |text: &str| Value::Text(text.to_owned());
+    /// let server = Value::Map(vec![(text("port"), Value::Int(8080))]);
+    /// let value = Value::Map(vec![(text("name"), text("a")), (text("server"), server)]);
+    /// let bytes = toml::to_vec(&value, OnLoss::Refuse)?;
+    /// assert_eq!(bytes, b"name = \"a\"\n\n[server]\nport = 8080\n");
+    /// assert_eq!(toml::from_slice(&bytes)?, value);
+    /// # Ok::<(), regauge::Error>(())
+    /// ```
+    Toml, "document"
 }
 
 /// TOML 1.1.

@@ -54,6 +54,19 @@ use crate::policy::fidelity::Fidelity;
 /// Bytes to events: a [`Parser`] over a slice or a stream.
 pub type Reader<'a> = crate::bytes::reader::Reader<'a, Parser>;
 
+crate::codec::grid::grid! {
+    /// Returns the value as a document of YAML. What the format cannot hold goes by `policy`.
+    ///
+    /// ```
+    /// use regauge::{OnLoss, Value, yaml};
+    /// let value = Value::from([("a", 1)]);
+    /// let bytes = yaml::to_vec(&value, OnLoss::Refuse)?;
+    /// assert_eq!(yaml::from_slice(&bytes)?, value);
+    /// # Ok::<(), regauge::Error>(())
+    /// ```
+    Yaml, "document"
+}
+
 /// YAML 1.2, or 1.1 if asked.
 #[derive(Clone, Copy, Debug)]
 pub enum Yaml {}

@@ -7,8 +7,14 @@ mod suites;
 use super::*;
 use crate::bytes::buffer::Out;
 use crate::bytes::output::StreamOutput;
+use crate::model::limits::Limits;
+use crate::model::value::Value;
+use crate::policy::event::Source as _;
+use crate::policy::event::Writer as _;
 use crate::policy::event::{Ext, ExtBuf, Sink, Timestamp, TypeBuf};
 use crate::policy::fidelity::Fidelity;
+use crate::policy::tree::Builder;
+use crate::{Error, OnLoss, Result};
 use crate::{ErrorKind, Origin};
 
 fn hex(text: &str) -> Vec<u8> {

@@ -197,7 +197,7 @@ fn random_bytes_never_panic() {
         check_pieces(&bytes, 1 + random.below(5) as usize);
         // Whatever can be read can be written, and then reads the same.
         let Ok(value) = from_slice(&bytes) else { continue };
-        let Ok(written) = to_vec(&value, &Options::default(), OnLoss::Refuse) else { continue };
+        let Ok(written) = to_vec(&value, OnLoss::Refuse) else { continue };
         let again = from_slice(&written).unwrap();
         assert_eq!(format!("{again:?}"), format!("{value:?}"));
         assert_eq!(self::written(&again), written);

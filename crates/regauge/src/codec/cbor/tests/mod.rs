@@ -6,14 +6,18 @@ mod suites;
 mod writing;
 
 use super::*;
+use crate::Error;
+use crate::model::limits::Limits;
+use crate::policy::event::Source as _;
 use crate::policy::event::{BigInt, Ext, ExtBuf, Sink, Timestamp, Type, TypeBuf};
 use crate::policy::fidelity::Fidelity;
+use crate::policy::tree::Builder;
 use crate::{ErrorKind, Origin};
 
 fn written(value: &Value) -> Vec<u8> {
     // As for a source that is CBOR itself.
     let options = Options { keep_tags: true, ..Options::default() };
-    to_vec(value, &options, OnLoss::Refuse).unwrap()
+    to_vec_with(value, &options, OnLoss::Refuse).unwrap()
 }
 
 /// Checks that `bytes` (hexadecimal) is the encoding written for `value`, and reads back as `value`.
@@ -167,7 +171,7 @@ fn strings_and_chunks() {
     let broken = Value::BrokenText(vec![b'a', 0xFF]);
     assert_eq!(from_slice(&hex("6261ff")).unwrap(), broken);
     assert_eq!(from_slice(&hex("7f616161ffff")).unwrap(), broken);
-    let error = to_vec(&broken, &Options::default(), OnLoss::Refuse).unwrap_err();
+    let error = to_vec(&broken, OnLoss::Refuse).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
 }
 
@@ -221,7 +225,7 @@ fn simple_values() {
     check("f8ff", ext(Ext::Simple(255)));
     // These values do not exist: they are other values, or reserved.
     for value in 20..32 {
-        let error = to_vec(&ext(Ext::Simple(value)), &Options::default(), OnLoss::Refuse);
+        let error = to_vec(&ext(Ext::Simple(value)), OnLoss::Refuse);
         assert_eq!(error.unwrap_err().kind(), ErrorKind::Refused, "{value}");
     }
 }

@@ -48,7 +48,7 @@ fn other_numbers_become_ours() {
     ]);
     let bytes = super::written(&value);
     assert_eq!(bytes, hex("84 d81c 80 d81c a0 d81d 01 d81d 00"));
-    let error = super::super::to_vec(&Value::Alias(1), &Default::default(), OnLoss::Refuse);
+    let error = super::super::to_vec(&Value::Alias(1), OnLoss::Refuse);
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Unrepresentable);
 }
 

@@ -41,6 +41,12 @@ use crate::model::format::Format;
 use crate::options;
 use crate::policy::fidelity::Fidelity;
 
+crate::codec::grid::grid! {
+    /// Returns the value, which has the shape of MARC-in-JSON, as a record of ISO 2709. What the format cannot hold goes
+    /// by `policy`.
+    Marc, "record"
+}
+
 /// MARC 21 and UNIMARC in ISO 2709.
 #[derive(Clone, Copy, Debug)]
 pub enum Marc {}

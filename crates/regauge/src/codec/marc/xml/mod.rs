@@ -80,6 +80,12 @@ fn is_forbidden(c: char) -> bool {
     matches!(c, '\0'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
+crate::codec::grid::grid! {
+    /// Returns the value, which has the shape of MARC-in-JSON, as a collection of MARCXML with one record. What the format cannot hold goes
+    /// by `policy`.
+    MarcXml, "record"
+}
+
 /// MARCXML.
 #[derive(Clone, Copy, Debug)]
 pub enum MarcXml {}

@@ -6,8 +6,12 @@ mod writing;
 
 use super::*;
 use crate::ErrorKind;
+use crate::OnLoss;
+use crate::model::value::Value;
+use crate::policy::event::Writer as _;
 use crate::policy::event::{BigInt, Ext, Sink, Timestamp};
 use crate::policy::fidelity::Fidelity;
+use crate::policy::tree::Builder;
 
 /// Checks that `bytes` (hexadecimal) is the encoding that we write for `value`, and that it reads
 /// back.

@@ -5,7 +5,11 @@ mod suites;
 mod writing;
 
 use super::*;
+use crate::model::value::Value;
+use crate::policy::event::Source as _;
 use crate::policy::event::{Ext, ExtBuf, Timestamp};
+use crate::policy::tree::Builder;
+use crate::{Error, OnLoss};
 
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
