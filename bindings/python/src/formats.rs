@@ -36,6 +36,9 @@ macro_rules! formats {
             }
         })*
 
+        // A format without a module here would have none in Python.
+        const _: () = assert!([$(Format::$format),*].len() == Format::ALL.len());
+
         /// Adds the modules.
         pub fn add(parent: &Bound<'_, PyModule>) -> PyResult<()> {
             $({
@@ -245,6 +248,28 @@ are read: 'ascii', 'utf8', 'latin1', 'bytes'."))
 {'a': (1, {2, 3})}
 
 A dataclass, an attrs class and an enum are written as their data."))
+    toml Toml
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None)",
+        loading!("Returns the dict of a TOML document, given as bytes, str or any buffer.
+
+>>> import regauge
+>>> regauge.toml.loads('[server]\\nport = 8080\\nsince = 2026-11-21')
+{'server': {'port': 8080, 'since': datetime.date(2026, 11, 21)}}
+
+A time with an offset is a datetime with it, a local one a datetime without; dates and times are
+date and time. What TOML 1.1 adds to 1.0 is accepted."))
+        ("(value, /, *, limits=None, on_loss='refuse', objects=None, default=None, sort_keys=False, text=False)",
+        dumping!("Returns a dict as TOML, as bytes; with text=True as str.
+
+>>> import regauge
+>>> print(regauge.toml.dumps({'name': 'Ada', 'server': {'port': 8080}}, text=True), end='')
+name = \"Ada\"
+<BLANKLINE>
+[server]
+port = 8080
+
+The values of a table come before the tables in it, unless one of them follows a table: that table
+is then written in braces, so that the order of the keys is kept. None is refused: see on_loss."))
     marc Marc
         ("(data, /, *, limits=None, charset='auto', repair=False, references=False)",
         "Returns the records of MARC 21 (ISO 2709) as a list of dicts, in the shape of MARC-in-JSON.

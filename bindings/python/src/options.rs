@@ -42,6 +42,19 @@ pub enum For {
     Nothing,
 }
 
+/// The keyword arguments that exist only in Python.
+const OWN: [&str; 9] = [
+    "default",
+    "sort_keys",
+    "text",
+    "object_hook",
+    "object_pairs_hook",
+    "ext_hook",
+    "tag_hook",
+    "types",
+    "on_bad",
+];
+
 /// The keyword arguments of a function: those of its options, from the core's table, and those that
 /// exist only in Python.
 #[derive(Clone, Copy, Debug)]
@@ -75,33 +88,26 @@ impl Keywords {
     }
 
     /// Returns what the function takes besides options: hooks, and the like.
-    fn own(self) -> &'static [&'static str] {
-        match (self.purpose, self.format) {
-            (For::Nothing | For::Converting, _) => &[],
-            (For::Storing, _) => &[
-                "default",
-                "sort_keys",
-                "object_hook",
-                "object_pairs_hook",
-                "ext_hook",
-                "tag_hook",
-                "types",
-            ],
-            (For::Dumping, Format::Json | Format::Ndjson | Format::Yaml) => {
-                &["default", "sort_keys", "text"]
+    fn own(self) -> impl Iterator<Item = &'static str> {
+        OWN.iter().copied().filter(move |name| self.takes_own(name))
+    }
+
+    fn takes_own(self, name: &str) -> bool {
+        let (loads, stores) = (self.purpose == For::Loading, self.purpose == For::Storing);
+        let format = self.format;
+        match name {
+            "default" | "sort_keys" => self.purpose == For::Dumping || stores,
+            "text" => self.purpose == For::Dumping && format.is_text() && !format.is_marc(),
+            "object_hook" => loads || stores,
+            "object_pairs_hook" => loads && !format.is_marc() || stores,
+            "ext_hook" => loads && format == Format::Msgpack || stores,
+            "tag_hook" => loads && matches!(format, Format::Cbor | Format::Yaml) || stores,
+            "types" => {
+                use Format::{Marshal, Pickle, Yaml};
+                loads && matches!(format, Marshal | Pickle | Yaml) || stores
             }
-            (For::Dumping, _) => &["default", "sort_keys"],
-            (For::Loading, Format::Json | Format::Bson) => &["object_hook", "object_pairs_hook"],
-            (For::Loading, Format::Ndjson) => &["object_hook", "object_pairs_hook", "on_bad"],
-            (For::Loading, Format::Msgpack) => &["object_hook", "object_pairs_hook", "ext_hook"],
-            (For::Loading, Format::Cbor) => &["object_hook", "object_pairs_hook", "tag_hook"],
-            (For::Loading, Format::Yaml) => {
-                &["object_hook", "object_pairs_hook", "tag_hook", "types"]
-            }
-            (For::Loading, Format::Marshal | Format::Pickle) => {
-                &["object_hook", "object_pairs_hook", "types"]
-            }
-            (For::Loading, _) => &["object_hook", "on_bad"],
+            "on_bad" => loads && Opt::Bad.row().is_for(format),
+            _ => false,
         }
     }
 
@@ -113,12 +119,12 @@ impl Keywords {
 
     fn check(self, name: &str) -> PyResult<()> {
         let is_known = self.purpose == For::Converting
-            || self.own().contains(&name)
+            || self.takes_own(name)
             || self.names().any(|known| known == name);
         if is_known {
             return Ok(());
         }
-        let mut names: Vec<_> = self.own().iter().copied().chain(self.names()).collect();
+        let mut names: Vec<_> = self.own().chain(self.names()).collect();
         names.sort_unstable();
         let taker = if self.purpose == For::Storing { "a store" } else { self.format.title() };
         Err(PyTypeError::new_err(format!(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import datetime as dt
 import decimal
 import enum
+import importlib
 import io
 import json
 import pathlib
@@ -28,10 +30,9 @@ PLAIN = {
     "text": ["", "a", "abc", "é", "ÿ" * 40, "日本語", "😀 mixed é 日", "x" * 1000, "\x00\n\"\\"],
     "nested": {"a": {"b": [[], {}, [{}]]}},
 }
-MODULES = [
-    regauge.json, regauge.msgpack, regauge.bson, regauge.cbor, regauge.yaml, regauge.marshal,
-    regauge.pickle,
-]
+# Those that hold all of it: TOML has no null.
+MODULES = [getattr(regauge, name) for name in regauge.FORMATS
+           if not name.startswith("marc") and name not in ("ndjson", "toml")]
 NAMES = [module.__name__.rpartition(".")[2] for module in MODULES]
 
 
@@ -71,6 +72,68 @@ def test_files_and_streams(module, tmp_path):
         with open(path, "rb") as file:
             assert sum(1 for _ in module.iter_load(file)) == 1000
         assert sum(1 for _ in module.iter_load(path.read_bytes())) == 1000
+
+
+def test_every_format_of_the_core_has_its_module_and_stub():
+    package = pathlib.Path(regauge.__file__).parent
+    for name in regauge.FORMATS:
+        path = {"marcxml": "marc.xml", "marc-json": "marc.json"}.get(name, name)
+        module = importlib.import_module(f"regauge.{path}")
+        assert {"Writer", "dump", "dumps", "iter_load", "load", "loads"} <= set(module.__all__)
+        assert module.loads is getattr(regauge._regauge, name.replace("-", "")).loads
+        if name != "marc":
+            stub = (package / f"{path.replace('.', '/')}.pyi").read_text()
+            assert all(f'"{function}"' in stub for function in module.__all__), name
+
+
+TOML = """\
+title = "TOML"
+big = 9223372036854775807
+ratio = [0.1, -0.0, inf]
+on = true
+
+[when]
+utc = 1979-05-27T07:32:00Z
+offset = 1979-05-27T00:32:00.5-07:00
+local = 1979-05-27T07:32:00
+day = 1979-05-27
+time = 07:32:00.000001
+
+[[fruit]]
+name = "apple"
+
+[[fruit]]
+"two words" = {a.b = [1, [2]]}
+"""
+
+
+def test_toml_is_what_tomllib_reads(corpus, tmp_path):
+    found = regauge.toml.loads(TOML)
+    assert found == regauge.toml.loads(regauge.toml.dumps(found)) == regauge.loads(TOML, "toml")
+    assert found["when"]["offset"].utcoffset() == dt.timedelta(hours=-7)
+    assert found["when"]["time"] == dt.time(7, 32, 0, 1)
+    path = tmp_path / "a.toml"
+    regauge.dump(found, path)
+    assert regauge.load(path) == regauge.toml.load(path) == found
+    assert list(regauge.toml.iter_load(path)) == [found]
+    assert isinstance(regauge.toml.dumps({"a": 1}, text=True), str)
+    with pytest.raises(regauge.EncodeError, match="null"):
+        regauge.toml.dumps({"a": None})
+    with pytest.raises(regauge.EncodeError):
+        regauge.toml.dumps([1])
+    with regauge.toml.Writer(io.BytesIO()) as writer:
+        writer.write({"a": 1})
+        with pytest.raises(regauge.EncodeError, match="second document"):
+            writer.write({"b": 2})
+    tomllib = pytest.importorskip("tomllib")
+    compared = 0
+    for path in sorted((corpus / "toml" / "valid").iterdir()):
+        # What only TOML 1.1 has, and what is too deep for it.
+        with contextlib.suppress(tomllib.TOMLDecodeError, RecursionError):
+            text = path.read_text(encoding="utf-8-sig")
+            assert repr(tomllib.loads(text)) == repr(regauge.toml.loads(text)), path
+            compared += 1
+    assert tomllib.loads(TOML) == found and compared > 10
 
 
 def test_json_is_what_json_reads():

@@ -60,8 +60,9 @@ def follow(call, *arguments, **options):
 SHORT = {
     "json": b"{}", "ndjson": b"{}\n", "yaml": b"a: 1\n", "msgpack": b"\x80", "cbor": b"\xa0",
     "bson": b"\x05\x00\x00\x00\x00", "marshal": b"\x04\x08{\x00", "pickle": b"}.",
-    "marc": b"", "marcxml": b"<collection/>", "marc-json": b"",
+    "marc": b"", "marcxml": b"<collection/>", "marc-json": b"", "toml": b"",
 }
+assert set(SHORT) == set(regauge.FORMATS)
 
 
 def module(name):
@@ -206,7 +207,7 @@ def test_the_hints_of_every_invalid_file(corpus):
     suffixes = {
         "json": "json", "ndjson": "ndjson", "yaml": "yaml", "msgpack": "msgpack", "cbor": "cbor",
         "bson": "bson", "marshal": "marshal", "pickle": "pickle", "mrc": "marc",
-        "marcxml": "marcxml", "xml": "marcxml",
+        "marcxml": "marcxml", "xml": "marcxml", "toml": "toml",
     }
     hints = set()
     for path in sorted(corpus.glob("*/invalid/*")):

@@ -1,5 +1,5 @@
-"""One API over eleven formats: JSON, NDJSON, YAML, MessagePack, BSON, CBOR, Ruby's Marshal, pickle,
-MARC 21, MARCXML and MARC-in-JSON.
+"""One API over twelve formats: JSON, NDJSON, YAML, TOML, MessagePack, BSON, CBOR, Ruby's Marshal,
+pickle, MARC 21, MARCXML and MARC-in-JSON.
 
 Every format is a module with loads, dumps, load, dump, iter_load and Writer:
 
@@ -24,7 +24,7 @@ if _sys.implementation.name != "cpython":
     )
 
 from . import _files, _regauge
-from . import bson, cbor, json, marc, marshal, msgpack, ndjson, pickle, yaml
+from . import bson, cbor, json, marc, marshal, msgpack, ndjson, pickle, toml, yaml
 from ._arrow import to_arrow
 from ._async_store import AsyncBatch, AsyncStore
 from ._errors import DecodeError, EncodeError, Error, LimitError, StoreError
@@ -60,7 +60,7 @@ __all__ = [
     "StoreError", "Symbol", "Timestamp", "Writer", "__version__",
     "bson", "cbor", "convert", "convert_bytes", "detect", "dump", "dumps", "inspect", "iter_load",
     "json", "load", "loads", "marc", "marshal", "msgpack", "ndjson", "open_writer", "pickle",
-    "to_arrow", "yaml",
+    "to_arrow", "toml", "yaml",
 ]
 
 

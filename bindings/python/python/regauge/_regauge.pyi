@@ -22,6 +22,7 @@ cbor: _Format
 yaml: _Format
 marshal: _Format
 pickle: _Format
+toml: _Format
 marc: _Format
 marcxml: _Format
 marcjson: _Format

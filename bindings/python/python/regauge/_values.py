@@ -14,6 +14,7 @@ import enum
 import fractions
 import os
 import pathlib
+import re
 import sys
 import uuid as _uuid
 from typing import Any, NamedTuple
@@ -384,11 +385,11 @@ def construct(constructor: Any, kind: str, value: Any) -> Any:
 # --- Encoding: what an object is, in the vocabulary of the native part.
 
 # Formats that have a type for each of these.
-_HOLD_DATE = {"yaml", "cbor", "pickle"}
-_HOLD_DATETIME = {"yaml", "pickle"}
-_HOLD_OFFSET = {"yaml", "cbor", "pickle", "marshal"}
-_HOLD_TIMESTAMP = {"yaml", "cbor", "pickle", "marshal", "msgpack", "bson"}
-_HOLD_TIME = {"pickle"}
+_HOLD_DATE = {"yaml", "toml", "cbor", "pickle"}
+_HOLD_DATETIME = {"yaml", "toml", "pickle"}
+_HOLD_OFFSET = {"yaml", "toml", "cbor", "pickle", "marshal"}
+_HOLD_TIMESTAMP = {"yaml", "toml", "cbor", "pickle", "marshal", "msgpack", "bson"}
+_HOLD_TIME = {"toml", "pickle"}
 _HOLD_UUID = {"cbor", "pickle", "bson"}
 _HOLD_DECIMAL = {"json", "ndjson", "yaml", "cbor", "pickle", "bson"}
 _HOLD_COMPLEX = {"pickle", "marshal"}
@@ -397,19 +398,25 @@ _SECOND = _datetime.timedelta(seconds=1)
 _MICROSECOND = _datetime.timedelta(microseconds=1)
 
 
+def _moment(value: _datetime.datetime | _datetime.time, format: str) -> str:
+    """Returns the text of a time; TOML's has no zeros at the end of a fraction."""
+    text = value.isoformat()
+    return re.sub(r"(\.\d*[1-9])0+", r"\1", text) if format == "toml" else text
+
+
 def _lower_datetime(value: _datetime.datetime, format: str) -> tuple[Any, ...]:
     offset = value.utcoffset()
     if offset is None:
         if format in _HOLD_DATETIME:
             if format == "pickle" and value.fold:
                 return "typed", "python", "fold", "", value.replace(fold=0)
-            return "datetime", value.isoformat()
+            return "datetime", _moment(value, format)
         if format == "bson":
             value = value.replace(tzinfo=_UTC)
         else:
             return "text", value.isoformat()
     elif offset and format in _HOLD_OFFSET:
-        return "offset_datetime", value.isoformat()
+        return "offset_datetime", _moment(value, format)
     if format in _HOLD_TIMESTAMP:
         seconds, rest = divmod(value - _EPOCH, _SECOND)
         return "timestamp", seconds, rest // _MICROSECOND * 1000
@@ -419,7 +426,7 @@ def _lower_datetime(value: _datetime.datetime, format: str) -> tuple[Any, ...]:
 
 def _lower_time(value: _datetime.time, format: str) -> tuple[Any, ...]:
     kind = "time" if format in _HOLD_TIME and value.tzinfo is None else "text"
-    return kind, value.isoformat()
+    return kind, _moment(value, format)
 
 
 def _lower_timedelta(value: _datetime.timedelta, format: str) -> tuple[Any, ...]:

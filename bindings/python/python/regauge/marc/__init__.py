@@ -13,9 +13,7 @@ regauge.marc.json do the same for the other two serialisations.
 
 from __future__ import annotations
 
-from typing import Any
-
-from .. import _files, _regauge
+from .._format import functions
 from . import json, xml
 from ._exceptions import (
     BadLeaderValue,
@@ -53,28 +51,4 @@ __all__ = [
     "marc8_to_unicode", "xml",
 ]
 
-loads = _regauge.marc.loads
-dumps = _regauge.marc.dumps
-
-
-def load(source: Any, /, **options: Any) -> Any:
-    """Returns the records in a file as a list of dicts; takes the options of loads."""
-    return loads(_files.read(source), **options)
-
-
-def dump(value: Any, target: Any, /, **options: Any) -> None:
-    """Writes records, as dicts, to a file; takes the options of dumps."""
-    _files.write(target, dumps(value, **options))
-
-
-def iter_load(source: Any, /, **options: Any) -> _regauge.Documents:
-    """Yields the records of a file as dicts, one by one.
-
-    bad='skip' skips broken ones, and on_bad(error, data) is called for each.
-    """
-    return _regauge.iter_load("marc", source, options or None)
-
-
-def Writer(target: Any, /, **options: Any) -> _regauge.Writer:  # noqa: N802
-    """Returns a writer of records as dicts: `with Writer(path) as writer: writer.write(record)`."""
-    return _regauge.writer("marc", target, options or None)
+loads, dumps, load, dump, iter_load, Writer = functions("marc")

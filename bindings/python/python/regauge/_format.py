@@ -1,0 +1,54 @@
+"""The functions of every format's module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from . import _files, _regauge
+
+
+class Functions(NamedTuple):
+    """The functions of one format."""
+
+    loads: Callable[..., Any]
+    dumps: Callable[..., Any]
+    load: Callable[..., Any]
+    dump: Callable[..., None]
+    iter_load: Callable[..., _regauge.Documents]
+    Writer: Callable[..., _regauge.Writer]
+
+
+def functions(name: str) -> Functions:
+    """Returns the functions of the format of that name."""
+    native = getattr(_regauge, name.replace("-", ""))
+
+    def load(source: Any, /, **options: Any) -> Any:
+        """Returns the value in a file, given as a path or file object; takes the options of loads."""
+        return native.loads(_files.read(source), **options)
+
+    def dump(value: Any, target: Any, /, **options: Any) -> None:
+        """Writes a value to a file, given as a path or file object; takes the options of dumps."""
+        _files.write(target, native.dumps(value, **options))
+
+    def iter_load(source: Any, /, **options: Any) -> _regauge.Documents:
+        """Yields the documents of a stream one by one, in bounded memory.
+
+        The source is a path, a file object opened in binary mode, or bytes; takes the options of
+        loads. Streams of records also take bad='skip', which skips broken ones, and
+        on_bad(error, data), which is called for each.
+        """
+        return _regauge.iter_load(name, source, options or None)
+
+    def Writer(target: Any, /, **options: Any) -> _regauge.Writer:  # noqa: N802
+        """Returns a writer for a stream: `with Writer(path) as writer: writer.write(value)`.
+
+        The target is a path or a file object opened in binary mode; takes the options of dumps.
+        """
+        return _regauge.writer(name, target, options or None)
+
+    made = Functions(native.loads, native.dumps, load, dump, iter_load, Writer)
+    for function in made[2:]:
+        function.__qualname__ = function.__name__
+        function.__module__ = native.__name__
+    return made
