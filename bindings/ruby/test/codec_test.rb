@@ -13,7 +13,8 @@ class CodecTest < Minitest::Test
     codec = R::FORMATS.fetch(name)
 
     define_method("test_#{name}_gives_back_plain_values") do
-      assert_same_value PLAIN, codec.load(codec.dump(PLAIN))
+      plain = fitting(name, PLAIN)
+      assert_same_value plain, codec.load(codec.dump(plain))
     end
 
     define_method("test_#{name}_reads_from_io_and_writes_to_io") do
@@ -42,11 +43,11 @@ class CodecTest < Minitest::Test
     end
 
     define_method("test_#{name}_refuses_what_is_cut_off_or_goes_on") do
-      bytes = codec.dump({ "a" => ["text", 1.5, { "b" => nil }] })
+      bytes = codec.dump(fitting(name, { "a" => ["text", 1.5, { "b" => nil }] }))
       (0...bytes.bytesize - 1).each do |length|
         begin
           value = codec.load(bytes.byteslice(0, length))
-          assert %i[yaml].include?(name), "#{length} bytes gave #{value.inspect}"
+          assert %i[yaml toml].include?(name), "#{length} bytes gave #{value.inspect}"
         rescue R::DecodeError => error
           assert_includes %i[truncated syntax], error.kind
           assert_operator error.offset, :<=, length
@@ -59,7 +60,7 @@ class CodecTest < Minitest::Test
     end
 
     define_method("test_#{name}_takes_changed_bytes_without_a_crash") do
-      bytes = codec.dump(PLAIN)
+      bytes = codec.dump(fitting(name, PLAIN))
       random = Random.new(7)
       2000.times do
         changed = bytes.dup.force_encoding(Encoding::BINARY)
@@ -76,7 +77,7 @@ class CodecTest < Minitest::Test
       next if name == :marshal
 
       deep = 600.times.inject([]) { |inner, _| [inner] }
-      deep = { "a" => deep } if name == :bson
+      deep = { "a" => deep } if %i[bson toml].include?(name)
       error = assert_raises(R::LimitError) { codec.dump(deep) }
       assert_equal :limit, error.kind
       bytes = codec.dump(deep, limits: { depth: 1000 })
@@ -84,7 +85,7 @@ class CodecTest < Minitest::Test
       assert_equal deep, codec.load(bytes, limits: { depth: 1000 })
       itself = []
       itself << itself
-      assert_raises(R::LimitError) { codec.dump(name == :bson ? { "a" => itself } : itself) }
+      assert_raises(R::LimitError) { codec.dump(%i[bson toml].include?(name) ? { "a" => itself } : itself) }
     end
 
     define_method("test_#{name}_sends_exceptions_of_methods_on") do
@@ -115,11 +116,57 @@ class CodecTest < Minitest::Test
     assert_equal [[1], {}], R::NDJSON.load("[1]\n{}\n")
   end
 
+  def test_every_format_of_the_library_has_its_module_and_types
+    signatures = File.read(File.join(Helper::ROOT, "bindings/ruby/sig/regauge.rbs"))
+    (R::FORMATS.merge(R::MARC_FORMATS)).each do |name, codec|
+      assert_same codec, R.codec(name)
+      assert_same codec, R.codec(codec::FORMAT)
+      assert_includes signatures, "module #{codec.name.split("::").last}\n"
+      assert_match(/type format = .*:#{name}\b/, signatures)
+    end
+    assert_equal({ "a" => 1 }, R.load("a = 1", from: :toml))
+    assert_equal R::Native.option_table.find { |row| row[0] == :from }[1].map { |text| text.delete(":").to_sym }.sort,
+                 (R::FORMATS.keys + R::MARC_FORMATS.keys).sort
+  end
+
+  def test_toml
+    text = <<~TOML
+      title = "TOML"
+      ratio = [0.1, -0.0, inf]
+      [when]
+      utc = 1979-05-27T07:32:00Z
+      offset = 1979-05-27T00:32:00.5-07:00
+      local = 1979-05-27T07:32:00
+      day = 1979-05-27
+      time = 07:32:00
+      [[fruit]]
+      name = "apple"
+    TOML
+    found = R::TOML.load(text)
+    assert_equal({ "name" => "apple" }, found["fruit"][0])
+    assert_equal Time.utc(1979, 5, 27, 7, 32), found["when"]["utc"]
+    assert_equal(-7 * 3600, found["when"]["offset"].utc_offset)
+    assert_equal Date.new(1979, 5, 27), found["when"]["day"]
+    assert_equal R::Special.new(:local_time, "07:32:00"), found["when"]["time"]
+    written = R::TOML.dump(found)
+    assert_equal found, R::TOML.load(written)
+    assert_equal Encoding::UTF_8, written.encoding
+    assert_equal [found], R::TOML.each(StringIO.new(text)).to_a
+    error = assert_raises(R::EncodeError) { R::TOML.dump({ "a" => [nil] }) }
+    assert_equal "$.a[0]", error.path
+    assert_raises(R::EncodeError) { R::TOML.dump([1]) }
+  end
+
   def test_writers_write_documents_one_by_one
     R::FORMATS.each do |name, codec|
       io = StringIO.new("".b)
       writer = codec::Writer.new(io)
-      writer << { "a" => 1 } << { "a" => 2 }
+      writer << { "a" => 1 }
+      if name == :toml
+        assert_raises(R::EncodeError) { writer << { "a" => 2 } }
+        next
+      end
+      writer << { "a" => 2 }
       assert_equal 2, writer.documents
       next if name == :json
 
@@ -279,7 +326,8 @@ class CodecTest < Minitest::Test
       assert_equal expected, R::JSON.load(text), name
       (R::FORMATS.keys - %i[ndjson]).each do |format|
         codec = R::FORMATS[format]
-        assert_equal expected, codec.load(codec.dump(expected)), "#{name} #{format}"
+        fitting = fitting(format, expected)
+        assert_equal fitting, codec.load(codec.dump(fitting)), "#{name} #{format}"
       end
     end
   end

@@ -28,7 +28,8 @@ class CollectorTest < Minitest::Test
   def test_under_stress
     (R::FORMATS.keys - %i[ndjson]).each do |name|
       codec = R::FORMATS[name]
-      value = %i[msgpack bson].include?(name) ? VALUE.merge("a" => VALUE["a"].reject { |v| v == 2**70 }) : VALUE
+      value = %i[msgpack bson toml].include?(name) ? VALUE.merge("a" => VALUE["a"].reject { |v| v == 2**70 }) : VALUE
+      value = fitting(name, value)
       bytes = codec.dump(value)
       found = again = nil
       stressed do

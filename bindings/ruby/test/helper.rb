@@ -35,6 +35,17 @@ module Helper
     "many" => (0..20).to_h { |index| ["key #{index}", index] }
   }.freeze
 
+  # Returns the value without its `nil`s if the format has none.
+  def fitting(name, value)
+    return value unless name == :toml
+
+    case value
+    when Hash then value.compact.transform_values { |inner| fitting(name, inner) }
+    when Array then value.compact.map { |inner| fitting(name, inner) }
+    else value
+    end
+  end
+
   # Whether two values are identical, distinguishing -0.0 and number types.
   def assert_same_value(expected, found)
     assert_equal expected.inspect, found.inspect

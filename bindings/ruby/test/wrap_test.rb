@@ -38,7 +38,8 @@ class WrapTest < Minitest::Test
       assert_equal raw, codec.load(codec.dump(raw, on_loss: :wrap), unwrap: true)
     end
 
-    FORMATS.each do |there|
+    # Documents of BSON are joined into an array, which TOML cannot hold.
+    FORMATS.reject { |there| [name, there].sort == %i[bson toml] }.each do |there|
       define_method("test_#{name}_to_#{there}_and_back") do
         source = codec.dump(ALIKE)
         [[{}, {}], [{ on_loss: :wrap }, { unwrap: true }]].each do |wrap, unwrap|
@@ -55,7 +56,7 @@ class WrapTest < Minitest::Test
   def test_dates_and_decimals_come_back
     value = [Date.new(2026, 11, 21), DateTime.new(2026, 11, 21, 12, 0, 0, "+02:00"), BigDecimal("1.5"), 1.5]
     source = ::Marshal.dump(value)
-    (FORMATS - %i[marshal bson]).each do |there|
+    (FORMATS - %i[marshal bson toml]).each do |there|
       converted = R.convert(source, from: :marshal, to: there, on_loss: :wrap)
       found = ::Marshal.load(R.convert(converted, from: there, to: :marshal, unwrap: true))
       assert_equal value, found, there

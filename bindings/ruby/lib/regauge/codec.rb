@@ -118,6 +118,9 @@ module Regauge
     #
     # @return [self]
     def write(object)
+      if @documents.positive? && self.class.codec::FORMAT == :toml
+        raise EncodeError, "found a second document, but a file of TOML is one"
+      end
       object = [object] if self.class.codec::FORMAT == :ndjson
       @io.write(separated(self.class.codec.dump(object, **@options)))
       @documents += 1

@@ -2,32 +2,27 @@
 
 module Regauge
   # JSON (RFC 8259): strict when reading, exact when writing.
-  module JSON; FORMAT = :json; end
+  module JSON; end
   # One JSON document per line. `load` returns an Array, `dump` takes one.
-  module NDJSON; FORMAT = :ndjson; end
+  module NDJSON; end
   # YAML 1.2, with optional support for YAML 1.1's `yes` and `<<`: see `schema:`.
-  module YAML; FORMAT = :yaml; end
+  module YAML; end
+  # TOML 1.1. A document is a Hash without `nil`.
+  module TOML; end
   # MessagePack.
-  module MessagePack; FORMAT = :msgpack; end
+  module MessagePack; end
   # BSON, MongoDB's document format.
-  module BSON; FORMAT = :bson; end
+  module BSON; end
   # CBOR (RFC 8949).
-  module CBOR; FORMAT = :cbor; end
+  module CBOR; end
   # Python's pickle, read without running it.
-  module Pickle; FORMAT = :pickle; end
+  module Pickle; end
 
-  module Marshal
-    # Returns the format's name.
-    FORMAT = :marshal
-  end
+  # The formats by name, as the library lists them; those of MARC are in {MARC_FORMATS}.
+  FORMATS = Native.formats.to_h { |name, codec| [name, const_get(codec)] }.freeze
 
-  # The formats by name.
-  FORMATS = {
-    json: JSON, ndjson: NDJSON, yaml: YAML, msgpack: MessagePack, bson: BSON, cbor: CBOR,
-    marshal: Marshal, pickle: Pickle
-  }.freeze
-
-  FORMATS.each_value do |codec|
+  FORMATS.each do |name, codec|
+    codec.const_set(:FORMAT, name)
     codec.extend(Codec)
     codec.const_set(:Writer, codec.writer_class)
   end

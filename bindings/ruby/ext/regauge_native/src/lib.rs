@@ -157,6 +157,17 @@ fn module_name(format: Format) -> &'static str {
     }
 }
 
+/// `Native.formats`: the name of each format whose documents are plain objects, with that of its
+/// module, both as symbols.
+fn formats(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let list = ruby::array(&[]);
+    for format in Format::ALL.into_iter().filter(|format| !format.is_marc()) {
+        let pair = [ruby::symbol(format.name()), ruby::symbol(module_name(format))];
+        ruby::array_extend(list, &[ruby::array(&pair)]);
+    }
+    Ok(list)
+}
+
 fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let regauge = ruby::top_module(c"Regauge");
     let native = ruby::module(c"Native", regauge);
@@ -203,6 +214,7 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::define(native, c"convert_file", method!(convert::convert_file));
     ruby::define(native, c"inspect", method!(convert::inspect));
     ruby::define(native, c"detect", method!(convert::detect));
+    ruby::define(native, c"formats", method!(formats));
     ruby::define(native, c"option_table", method!(convert::option_table));
     Ok(NIL)
 }
