@@ -190,6 +190,8 @@ pub use options::{DuplicateKeys, Options};
 pub use policy::event::{Sink, Source, Writer};
 pub use policy::fidelity::{Fidelity, Objects, OnLoss};
 pub use sinks::memory::{read_values, write_values};
+#[doc(inline)]
+pub use sinks::pull;
 
 /// Short paths for the other crates of this workspace and the bindings.
 #[doc(hidden)]

@@ -187,23 +187,38 @@ impl<'a, P: Parse> Reader<'a, P> {
     fn drive<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result<bool> {
         self.start = self.pos;
         loop {
-            let (bytes, last) = match &self.input {
-                Input::Slice(bytes) => (*bytes, true),
-                Input::Stream { buffer, filled, eof, .. } => (&buffer[..*filled], *eof),
-            };
-            match self.parser.parse(bytes, &mut self.pos, last, sink) {
-                Ok(Status::Document) => {
-                    self.records += 1;
-                    return Ok(true);
-                }
-                Ok(Status::End) => return Ok(false),
-                Ok(Status::More) => {
-                    debug_assert!(!last, "{}: asked for more than there is", P::FORMAT);
-                    self.refill()?;
-                }
-                Err(error) => return Err(self.locate(error)),
+            match self.step(sink)? {
+                Status::Document => return Ok(true),
+                Status::End => return Ok(false),
+                Status::More => {}
             }
         }
+    }
+
+    /// Parses to the end of the document or of the window. At the latter it reads the next window, and
+    /// returns [`Status::More`]: the document goes on with the next call.
+    ///
+    /// # Errors
+    /// Those of [`Source::next`].
+    #[inline]
+    pub(crate) fn step<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result<Status> {
+        let (bytes, last) = match &self.input {
+            Input::Slice(bytes) => (*bytes, true),
+            Input::Stream { buffer, filled, eof, .. } => (&buffer[..*filled], *eof),
+        };
+        let status = match self.parser.parse(bytes, &mut self.pos, last, sink) {
+            Ok(status) => status,
+            Err(error) => return Err(self.locate(error)),
+        };
+        match status {
+            Status::Document => self.records += 1,
+            Status::End => {}
+            Status::More => {
+                debug_assert!(!last, "{}: asked for more than there is", P::FORMAT);
+                self.refill()?;
+            }
+        }
+        Ok(status)
     }
 
     /// Adds what the reader knows about the place to the error.

@@ -247,6 +247,11 @@ impl<S: Sink> Duplicates<S> {
         Duplicates { inner, refuse, maps: Vec::new(), sets: Vec::new(), hasher }
     }
 
+    /// Returns the inner sink.
+    pub(crate) fn inner(&mut self) -> &mut S {
+        &mut self.inner
+    }
+
     fn seen(&mut self, key: &[u8], shown: &str) -> Result {
         use std::hash::BuildHasher as _;
         let hash = self.hasher.hash_one(key);

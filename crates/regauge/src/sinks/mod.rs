@@ -2,5 +2,6 @@
 
 pub mod compare;
 pub mod memory;
+pub mod pull;
 pub mod shape;
 pub mod tape;

@@ -90,6 +90,11 @@ impl<S: Sink> Unwrap<S> {
         self
     }
 
+    /// Returns the inner sink.
+    pub(crate) fn inner(&mut self) -> &mut S {
+        &mut self.inner
+    }
+
     /// Handles a scalar.
     fn leaf(&mut self, event: impl FnOnce(&mut dyn Sink) -> Result) -> Result {
         if let Some((builder, _)) = &mut self.capture {
