@@ -9,6 +9,7 @@ mod arrow;
 mod build;
 mod dump;
 mod errors;
+mod events;
 mod formats;
 mod load;
 mod marc;
@@ -71,6 +72,9 @@ fn _regauge(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tools::convert_file, module)?)?;
     module.add_function(wrap_pyfunction!(tools::convert_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(tools::inspect_file, module)?)?;
+    module.add_function(wrap_pyfunction!(events::events, module)?)?;
+    module.add_function(wrap_pyfunction!(events::parse_events, module)?)?;
+    module.add_class::<events::PyEvents>()?;
     module.add_class::<stream::PyDocuments>()?;
     module.add_class::<stream::PyWriter>()?;
     module.add_class::<arrow::PyArrowStream>()?;

@@ -32,6 +32,8 @@ pub struct Given<'py> {
 pub enum For {
     /// `loads`, `load`, `iter_load`.
     Loading,
+    /// `events`, `parse_events`.
+    Events,
     /// `dumps`, `dump`, `Writer`.
     Dumping,
     /// `convert`, `inspect`.
@@ -82,7 +84,9 @@ impl Keywords {
             For::Nothing => false,
             For::Converting => true,
             For::Storing => row.side != Side::Convert && row.formats.is_empty(),
-            For::Loading => matches!(row.side, Side::Read | Side::Both) && row.is_for(self.format),
+            For::Loading | For::Events => {
+                matches!(row.side, Side::Read | Side::Both) && row.is_for(self.format)
+            }
             For::Dumping => matches!(row.side, Side::Write | Side::Both) && row.is_for(self.format),
         }
     }
@@ -95,18 +99,20 @@ impl Keywords {
     fn takes_own(self, name: &str) -> bool {
         let (loads, stores) = (self.purpose == For::Loading, self.purpose == For::Storing);
         let format = self.format;
+        // Events have no maps to hook.
+        let builds = loads || self.purpose == For::Events;
         match name {
             "default" | "sort_keys" => self.purpose == For::Dumping || stores,
             "text" => self.purpose == For::Dumping && format.is_text() && !format.is_marc(),
             "object_hook" => loads || stores,
             "object_pairs_hook" => loads && !format.is_marc() || stores,
-            "ext_hook" => loads && format == Format::Msgpack || stores,
-            "tag_hook" => loads && matches!(format, Format::Cbor | Format::Yaml) || stores,
+            "ext_hook" => builds && format == Format::Msgpack || stores,
+            "tag_hook" => builds && matches!(format, Format::Cbor | Format::Yaml) || stores,
             "types" => {
                 use Format::{Marshal, Pickle, Yaml};
-                loads && matches!(format, Marshal | Pickle | Yaml) || stores
+                builds && matches!(format, Marshal | Pickle | Yaml) || stores
             }
-            "on_bad" => loads && Opt::Bad.row().is_for(format),
+            "on_bad" => builds && Opt::Bad.row().is_for(format),
             _ => false,
         }
     }

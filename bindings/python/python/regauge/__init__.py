@@ -28,7 +28,8 @@ from . import bson, cbor, json, marc, marshal, msgpack, ndjson, pickle, toml, ya
 from ._arrow import to_arrow
 from ._async_store import AsyncBatch, AsyncStore
 from ._errors import DecodeError, EncodeError, Error, LimitError, StoreError
-from ._regauge import FORMATS, Documents, Writer, __version__, detect
+from ._events import Event
+from ._regauge import FORMATS, Documents, Events, Writer, __version__, detect
 from ._series import Series
 from ._store import Batch, Store
 from ._values import (
@@ -56,10 +57,10 @@ __all__ = [
     "FORMATS", "MAX_KEY", "MIN_KEY", "UNDEFINED",
     "AsyncBatch", "AsyncStore", "Batch", "Binary", "BrokenText", "BsonTimestamp", "Code",
     "DbPointer", "Decimal128", "DecodeError", "Documents", "Duration", "EncodeError", "Error",
-    "ExtType", "LimitError", "Moment", "Object", "ObjectId", "Regex", "Series", "Simple", "Store",
+    "Event", "Events", "ExtType", "LimitError", "Moment", "Object", "ObjectId", "Regex", "Series", "Simple", "Store",
     "StoreError", "Symbol", "Timestamp", "Writer", "__version__",
-    "bson", "cbor", "convert", "convert_bytes", "detect", "dump", "dumps", "inspect", "iter_load",
-    "json", "load", "loads", "marc", "marshal", "msgpack", "ndjson", "open_writer", "pickle",
+    "bson", "cbor", "convert", "convert_bytes", "detect", "dump", "dumps", "events", "inspect", "iter_load",
+    "json", "load", "loads", "marc", "marshal", "msgpack", "ndjson", "open_writer", "parse_events", "pickle",
     "to_arrow", "toml", "yaml",
 ]
 
@@ -97,6 +98,11 @@ def _of(source: Any, format: str | None, reads: bool) -> str:
         found = _regauge.detect_path(path) if reads else _regauge.format_of_name(_os.path.basename(path))
         if found is not None:
             return found
+    elif reads and not hasattr(source, "read"):
+        found = detect(source)
+        if found is not None:
+            return found
+        raise ValueError(f"found no format in the first bytes; pass one of {', '.join(FORMATS)}")
     raise ValueError(f"found no format in the file's name; pass one of {', '.join(FORMATS)}")
 
 
@@ -116,6 +122,51 @@ def dump(value: Any, target: Any, /, format: str | None = None, **options: Any) 
 def iter_load(source: Any, /, format: str | None = None, **options: Any) -> Documents:
     """Yields the documents of a file one by one, in bounded memory."""
     return _regauge.iter_load(_of(source, format, reads=True), source, options or None)
+
+
+def events(source: Any, /, format: str | None = None, **options: Any) -> Events:
+    """Yields the events of a stream one by one, in bounded memory; no dict or list is built.
+
+    >>> import regauge
+    >>> for kind, value in regauge.events(b'{"a": [1, null]}'):
+    ...     print(kind, value)
+    begin_document None
+    begin_map None
+    key a
+    begin_array None
+    value 1
+    value None
+    end_array None
+    end_map None
+    end_document None
+
+    The source is a path, a file object opened in binary mode (then pass a format), or bytes. Takes
+    the options of loads, except object_hook and object_pairs_hook. Keys and values are those that
+    loads returns; a value of a type that Python or the format names (a tuple of a pickle, a tag) is
+    one event. A key that occurs twice in one map is there twice, unless duplicate_keys='refuse'.
+    The iterator's skip() passes over the value of the latest key, or the rest of what has begun.
+    """
+    return _regauge.events(_of(source, format, reads=True), source, options or None)
+
+
+def parse_events(
+    source: Any, handler: object, /, format: str | None = None, **options: Any
+) -> None:
+    """Calls the methods of a handler with the events of a stream, in bounded memory.
+
+    The methods are named after the kinds of events: begin_document, end_document, begin_map, end_map,
+    begin_array, end_array without an argument, key and value with one. Those that the handler lacks
+    are left out, and no object is made for them. What a method raises ends the parsing.
+
+    >>> import regauge
+    >>> class Keys(list):
+    ...     key = list.append
+    >>> keys = Keys()
+    >>> regauge.parse_events(b'{"a": {"b": 1}, "c": []}', keys)
+    >>> keys
+    ['a', 'b', 'c']
+    """
+    _regauge.parse_events(_of(source, format, reads=True), source, handler, options or None)
 
 
 def open_writer(target: Any, /, format: str | None = None, **options: Any) -> Writer:

@@ -17,6 +17,8 @@ class Functions(NamedTuple):
     dump: Callable[..., None]
     iter_load: Callable[..., _regauge.Documents]
     Writer: Callable[..., _regauge.Writer]
+    events: Callable[..., _regauge.Events]
+    parse_events: Callable[..., None]
 
 
 def functions(name: str) -> Functions:
@@ -47,7 +49,21 @@ def functions(name: str) -> Functions:
         """
         return _regauge.writer(name, target, options or None)
 
-    made = Functions(native.loads, native.dumps, load, dump, iter_load, Writer)
+    def events(source: Any, /, **options: Any) -> _regauge.Events:
+        """Yields the events of a stream one by one, in bounded memory: see regauge.events.
+
+        The source is a path, a file object opened in binary mode, or bytes; takes the options of
+        loads, except object_hook and object_pairs_hook.
+        """
+        return _regauge.events(name, source, options or None)
+
+    def parse_events(source: Any, handler: Any, /, **options: Any) -> None:
+        """Calls the methods of a handler with the events of a stream: see regauge.parse_events."""
+        _regauge.parse_events(name, source, handler, options or None)
+
+    made = Functions(
+        native.loads, native.dumps, load, dump, iter_load, Writer, events, parse_events
+    )
     for function in made[2:]:
         function.__qualname__ = function.__name__
         function.__module__ = native.__name__

@@ -8,12 +8,17 @@ from typing import Any, Literal, TypedDict, Union
 from ._types import Limits, OnBad, OnLoss, PairsHook, Types
 
 
-class Loading(TypedDict, total=False):
-    """Options for loading any format."""
+class Reading(TypedDict, total=False):
+    """Options for reading any format."""
 
     limits: Union[Limits, None]
     unwrap: bool
     duplicate_keys: Union[Literal["last", "refuse"], None]
+
+
+class Loading(Reading, total=False):
+    """Options for loading any format."""
+
     object_hook: Union[Callable[[dict[Any, Any]], Any], None]
 
 
@@ -40,13 +45,17 @@ class BadRecords(TypedDict, total=False):
     on_bad: Union[OnBad, None]
 
 
-class JsonLoading(PairsLoading, total=False):
-    """JSON."""
+class JsonEvents(Reading, total=False):
+    """JSON, read as events."""
 
     numbers: Union[Literal["double", "exact"], None]
     comments: bool
     trailing_commas: bool
     non_finite: bool
+
+
+class JsonLoading(JsonEvents, PairsLoading, total=False):
+    """JSON."""
 
 
 class NdjsonDumping(Dumping, total=False):
@@ -62,17 +71,25 @@ class JsonDumping(NdjsonDumping, total=False):
     indent: Union[int, None]
 
 
+class NdjsonEvents(JsonEvents, BadRecords, total=False):
+    """NDJSON, read as events."""
+
+
 class NdjsonLoading(JsonLoading, BadRecords, total=False):
     """NDJSON."""
 
 
-class YamlLoading(PairsLoading, total=False):
-    """YAML."""
+class YamlEvents(Reading, total=False):
+    """YAML, read as events."""
 
     numbers: Union[Literal["double", "exact"], None]
     tag_hook: Union[Callable[[str, Any], Any], None]
     schema: Union[Literal["core", "json", "failsafe", "1.1"], None]
     types: Union[Types, None]
+
+
+class YamlLoading(YamlEvents, PairsLoading, total=False):
+    """YAML."""
 
 
 class YamlDumping(Dumping, total=False):
@@ -83,10 +100,14 @@ class YamlDumping(Dumping, total=False):
     document_start: bool
 
 
-class MsgpackLoading(PairsLoading, total=False):
-    """MessagePack."""
+class MsgpackEvents(Reading, total=False):
+    """MessagePack, read as events."""
 
     ext_hook: Union[Callable[[int, bytes], Any], None]
+
+
+class MsgpackLoading(MsgpackEvents, PairsLoading, total=False):
+    """MessagePack."""
 
 
 class BsonDumping(Dumping, total=False):
@@ -95,10 +116,14 @@ class BsonDumping(Dumping, total=False):
     document_bytes: Union[int, None]
 
 
-class CborLoading(PairsLoading, total=False):
-    """CBOR."""
+class CborEvents(Reading, total=False):
+    """CBOR, read as events."""
 
     tag_hook: Union[Callable[[int, Any], Any], None]
+
+
+class CborLoading(CborEvents, PairsLoading, total=False):
+    """CBOR."""
 
 
 class CborDumping(Dumping, total=False):
@@ -108,25 +133,37 @@ class CborDumping(Dumping, total=False):
     indefinite: bool
 
 
-class MarshalLoading(PairsLoading, total=False):
-    """Ruby's Marshal."""
+class MarshalEvents(Reading, total=False):
+    """Ruby's Marshal, read as events."""
 
     types: Union[Types, None]
     binary: Union[Literal["bytes", "text"], None]
     exact: bool
 
 
-class PickleLoading(PairsLoading, total=False):
-    """Pickle."""
+class MarshalLoading(MarshalEvents, PairsLoading, total=False):
+    """Ruby's Marshal."""
+
+
+class PickleEvents(Reading, total=False):
+    """Pickle, read as events."""
 
     types: Union[Types, None]
     strings: Union[Literal["ascii", "utf8", "latin1", "bytes"], None]
+
+
+class PickleLoading(PickleEvents, PairsLoading, total=False):
+    """Pickle."""
 
 
 class PickleDumping(Dumping, total=False):
     """Pickle."""
 
     protocol: Union[int, None]
+
+
+class RecordEvents(Reading, BadRecords, total=False):
+    """MARCXML and MARC-in-JSON, read as events."""
 
 
 class RecordLoading(Loading, BadRecords, total=False):

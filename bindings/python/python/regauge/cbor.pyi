@@ -2,12 +2,12 @@ from typing import Any
 
 from typing_extensions import Unpack
 
-from ._options import CborDumping, CborLoading
-from ._regauge import Documents
+from ._options import CborDumping, CborEvents, CborLoading
+from ._regauge import Documents, Events
 from ._regauge import Writer as _Writer
 from ._types import Data, Source, Target
 
-__all__ = ["Writer", "dump", "dumps", "iter_load", "load", "loads"]
+__all__ = ["Writer", "dump", "dumps", "events", "iter_load", "load", "loads", "parse_events"]
 
 def loads(data: Data, /, **options: Unpack[CborLoading]) -> Any: ...
 def dumps(value: Any, /, **options: Unpack[CborDumping]) -> bytes: ...
@@ -15,3 +15,7 @@ def dump(value: Any, target: Target, /, **options: Unpack[CborDumping]) -> None:
 def Writer(target: Target, /, **options: Unpack[CborDumping]) -> _Writer: ...
 def load(source: Source, /, **options: Unpack[CborLoading]) -> Any: ...
 def iter_load(source: Source | Data, /, **options: Unpack[CborLoading]) -> Documents: ...
+def events(source: Source | Data, /, **options: Unpack[CborEvents]) -> Events: ...
+def parse_events(
+    source: Source | Data, handler: object, /, **options: Unpack[CborEvents]
+) -> None: ...

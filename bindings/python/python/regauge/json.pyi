@@ -2,12 +2,12 @@ from typing import Any, Literal, overload
 
 from typing_extensions import Unpack
 
-from ._options import JsonDumping, JsonLoading
-from ._regauge import Documents
+from ._options import JsonDumping, JsonEvents, JsonLoading
+from ._regauge import Documents, Events
 from ._regauge import Writer as _Writer
 from ._types import Data, Source, Target
 
-__all__ = ["Writer", "dump", "dumps", "iter_load", "load", "loads"]
+__all__ = ["Writer", "dump", "dumps", "events", "iter_load", "load", "loads", "parse_events"]
 
 def loads(data: Data, /, **options: Unpack[JsonLoading]) -> Any: ...
 @overload
@@ -18,3 +18,7 @@ def dump(value: Any, target: Target, /, **options: Unpack[JsonDumping]) -> None:
 def Writer(target: Target, /, **options: Unpack[JsonDumping]) -> _Writer: ...
 def load(source: Source, /, **options: Unpack[JsonLoading]) -> Any: ...
 def iter_load(source: Source | Data, /, **options: Unpack[JsonLoading]) -> Documents: ...
+def events(source: Source | Data, /, **options: Unpack[JsonEvents]) -> Events: ...
+def parse_events(
+    source: Source | Data, handler: object, /, **options: Unpack[JsonEvents]
+) -> None: ...

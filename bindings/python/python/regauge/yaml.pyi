@@ -2,12 +2,12 @@ from typing import Any, Literal, overload
 
 from typing_extensions import Unpack
 
-from ._options import YamlDumping, YamlLoading
-from ._regauge import Documents
+from ._options import YamlDumping, YamlEvents, YamlLoading
+from ._regauge import Documents, Events
 from ._regauge import Writer as _Writer
 from ._types import Data, Source, Target
 
-__all__ = ["Writer", "dump", "dumps", "iter_load", "load", "loads"]
+__all__ = ["Writer", "dump", "dumps", "events", "iter_load", "load", "loads", "parse_events"]
 
 def loads(data: Data, /, **options: Unpack[YamlLoading]) -> Any: ...
 @overload
@@ -18,3 +18,7 @@ def dump(value: Any, target: Target, /, **options: Unpack[YamlDumping]) -> None:
 def Writer(target: Target, /, **options: Unpack[YamlDumping]) -> _Writer: ...
 def load(source: Source, /, **options: Unpack[YamlLoading]) -> Any: ...
 def iter_load(source: Source | Data, /, **options: Unpack[YamlLoading]) -> Documents: ...
+def events(source: Source | Data, /, **options: Unpack[YamlEvents]) -> Events: ...
+def parse_events(
+    source: Source | Data, handler: object, /, **options: Unpack[YamlEvents]
+) -> None: ...

@@ -106,6 +106,12 @@ impl<'py> Builder<'py> {
         self.take().unwrap_or_else(|| number::none(self.py))
     }
 
+    /// Returns the value that was built last, outside of any container, or `None` if there is none.
+    #[inline]
+    pub fn pop_or_none(&mut self) -> Object<'py> {
+        self.stack.pop().unwrap_or_else(|| number::none(self.py))
+    }
+
     /// Returns the thread's token.
     pub fn py(&self) -> Python<'py> {
         self.py

@@ -47,8 +47,8 @@ __all__ = [
     "MissingLinkedFields", "NoActiveFile", "NoFieldsFound", "RawField", "Reader", "Record",
     "RecordDirectoryInvalid", "RecordLeaderInvalid", "RecordLengthInvalid", "RecordWriter",
     "Subfield", "TextWriter", "TruncatedRecord", "WriteNeedsRecord", "Writer", "XMLReader",
-    "XMLWriter", "dump", "dumps", "iter_load", "json", "load", "loads", "map_records",
-    "marc8_to_unicode", "xml",
+    "XMLWriter", "dump", "dumps", "events", "iter_load", "json", "load", "loads", "map_records",
+    "marc8_to_unicode", "parse_events", "xml",
 ]
 
-loads, dumps, load, dump, iter_load, Writer = functions("marc")
+loads, dumps, load, dump, iter_load, Writer, events, parse_events = functions("marc")

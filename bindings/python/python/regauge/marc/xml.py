@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .._format import functions
 
-__all__ = ["Writer", "dump", "dumps", "iter_load", "load", "loads"]
+__all__ = ["Writer", "dump", "dumps", "events", "iter_load", "load", "loads", "parse_events"]
 
-loads, dumps, load, dump, iter_load, Writer = functions("marcxml")
+loads, dumps, load, dump, iter_load, Writer, events, parse_events = functions("marcxml")
