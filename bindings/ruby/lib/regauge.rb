@@ -32,6 +32,7 @@ else
   require "regauge/native"
   require "regauge/codec"
   require "regauge/formats"
+  require "regauge/events"
   require "regauge/marc"
   require "regauge/store"
 end

@@ -35,6 +35,21 @@ module Regauge
       self
     end
 
+    # Yields the events of a stream one by one: see {Regauge.events}.
+    #
+    # @yieldparam event [Array(Symbol, Object)]
+    # @return [Events, nil] nil with a block
+    def events(source, path: false, **options, &block)
+      Regauge.events(source, from: self::FORMAT, path: path, **options, &block)
+    end
+
+    # Calls the methods of a handler with the events of a stream: see {Regauge.parse_events}.
+    #
+    # @return [nil]
+    def parse_events(source, handler, path: false, **options)
+      Regauge.parse_events(source, handler, from: self::FORMAT, path: path, **options)
+    end
+
     # Yields the documents of a file one by one.
     #
     # @param path [String]

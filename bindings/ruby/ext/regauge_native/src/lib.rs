@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`ruby`], [`data`], [`scratch`] | Ruby's C API, objects that wrap Rust values, values that the
 //! collector has to see: the only modules with `unsafe` |
-//! | [`build`], [`load`], [`stream`] | events to objects |
+//! | [`build`], [`load`], [`stream`], [`events`] | events to objects |
 //! | [`walk`], [`dump`] | objects to events |
 //! | [`store`] | objects in a database |
 //! | [`convert`] | bytes to bytes, without the GVL |
@@ -19,6 +19,7 @@ mod convert;
 mod data;
 mod dump;
 mod errors;
+mod events;
 mod load;
 mod marc;
 mod marc_dump;
@@ -173,6 +174,8 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let native = ruby::module(c"Native", regauge);
     let stream = ruby::class(c"Stream", native);
     ruby::no_allocator(stream);
+    let event_stream = ruby::class(c"EventStream", native);
+    ruby::no_allocator(event_stream);
     let records = ruby::class(c"RecordStream", native);
     ruby::no_allocator(records);
     ruby::no_allocator(ruby::class(c"RecordSource", native));
@@ -199,6 +202,10 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::define(native, c"stream", method!(stream::open));
     ruby::define_method(stream, c"advance", method!(stream::advance));
     ruby::define_method(stream, c"close", method!(stream::close));
+    ruby::define(native, c"events", method!(events::open));
+    ruby::define_method(event_stream, c"advance", method!(events::advance));
+    ruby::define_method(event_stream, c"skip", method!(events::skip));
+    ruby::define_method(event_stream, c"close", method!(events::close));
     ruby::define(native, c"records", method!(marc::open));
     ruby::define_method(records, c"advance", method!(marc::advance));
     ruby::define_method(records, c"close", method!(marc::close));

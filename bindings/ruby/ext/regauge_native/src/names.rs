@@ -56,6 +56,7 @@ names! {
     ruby_marshal: c"Marshal",
     bad_record: c"Regauge::BadRecord",
     stream_class: c"Regauge::Native::Stream",
+    event_stream: c"Regauge::Native::EventStream",
     ;
     id_ext: c"ext",
     id_typed: c"typed",
