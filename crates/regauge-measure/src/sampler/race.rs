@@ -13,6 +13,8 @@ use crate::stats::{self, Estimate, Grouped, List};
 
 /// A contender slower than the best by more than this factor drops out.
 const BEHIND: f64 = 2.0;
+/// The same for the first of a group, whose ratios to the best are shown first.
+const BEHIND_IN_FRONT: f64 = 5.0;
 /// The same for one that still compiles: it may gain more than the best by it.
 const BEHIND_COLD: f64 = 4.0;
 /// A contender whose passes in its check take longer than this, and than those of the best of its group by
@@ -139,7 +141,11 @@ impl Race<'_> {
         let mut on = Vec::new();
         for (rank, one) in standings.iter().enumerate() {
             let runner = &mut self.runners[one.place];
-            let limit = if runner.decode.is_cold() { BEHIND_COLD } else { BEHIND };
+            let limit = match runner.decode.is_cold() {
+                _ if rank < FRONT => BEHIND_IN_FRONT,
+                true => BEHIND_COLD,
+                false => BEHIND,
+            };
             if rank > 0 && one.ratio.low > limit {
                 runner.dropped = Some(one.ratio.low);
                 runner.subject = None;

@@ -286,12 +286,12 @@ fn those_that_cannot_win_drop_out_after_one_lap() {
     let fakes = [
         steady(|lap, _| MS + lap * MS / 100),
         steady(|lap, _| MS + (lap + 1) % 3 * MS / 50),
-        steady(|_, _| 3 * MS),
+        steady(|_, _| 6 * MS),
         steady(|_, _| 800 * MS),
     ];
     let (runners, _, world) = race_of(&fakes, 60, |_| ());
     assert_eq!(world.laps[2..], [1, 0], "the check of the last says enough");
-    assert!(runners[2].dropped.is_some_and(|least| least > 2.0 && least < 3.0));
+    assert!(runners[2].dropped.is_some_and(|least| least > 5.0 && least < 6.0));
     assert!(runners[3].dropped.is_some_and(|least| least > 300.0));
     assert_eq!(runners[3].decode.taken.len(), 1, "that of its check");
     for runner in &runners[..2] {
