@@ -307,7 +307,7 @@ def bson_tables(regauge, folder, rounds):
     size = path.stat().st_size
     ours = [regauge, "convert", "-q", "-f", "--jobs", "1", str(path), "-", "--to", "ndjson"]
     if bsondump := peer("bsondump"):
-        rows = [(OURS, [*ours, "--extended-json", "canonical"], str(folder / "out.canonical")),
+        rows = [(OURS, [*ours, "--json-extended", "canonical"], str(folder / "out.canonical")),
                 ("bsondump", [bsondump, "--quiet", str(path)], str(folder / "bsondump.canonical"))]
         same_lines(rows)
         table("BSON to canonical Extended JSON", size, rows, rounds)

@@ -43,7 +43,8 @@ CODECS = [
 # Ruby's own Marshal writes a link if the same string recurs, and a frozen literal or a key is the
 # same string: different bytes for the same value. Python's pickle also has its memo.
 OWN_BYTES = {"marshal", "pickle"}
-FORMATS = [None, "json", "yaml", "msgpack", "bson", "cbor", "marshal", "pickle", "marc", "marcxml", "marc-json"]
+FORMATS = [None, "json", "yaml", "msgpack", "bson", "cbor", "marshal", "pickle", "marc", "marcxml", "marc-json",
+           "toml"]
 COMPRESSIONS = ["none", "zstd", "lz4", "gzip"]
 
 RUBY = """

@@ -31,10 +31,11 @@ const KEPT_BYTES: usize = 4 << 20;
 pub fn dumps<'py>(
     format: Format,
     object: &Bound<'py, PyAny>,
+    is_generic: bool,
     arguments: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
-    let given = Given::parse(format, format, For::Dumping, arguments)?;
+    let given = Given::parse(format, format, For::Dumping, is_generic, arguments)?;
     written(object, &given, |bytes| match given.text {
         true => PyString::new(py, &String::from_utf8_lossy(bytes)).into_any(),
         false => PyBytes::new(py, bytes).into_any(),

@@ -21,7 +21,13 @@ pub enum Way {
 /// Returns the text of an error, with a hint for a function with these keyword arguments.
 pub fn text(error: &Error, keywords: Keywords) -> String {
     let takes = |opt| keywords.takes(opt);
-    error.display(&Surface { language: Language::Python, takes: &takes }).to_string()
+    error
+        .display(&Surface {
+            language: Language::Python,
+            is_generic: keywords.is_generic(),
+            takes: &takes,
+        })
+        .to_string()
 }
 
 /// Returns the exception for an error of a function with these keyword arguments: `DecodeError`,
@@ -39,7 +45,11 @@ pub fn exception(py: Python<'_>, error: &Error, way: Way, keywords: Keywords) ->
     };
     let text = text(error, keywords);
     let takes = |opt| keywords.takes(opt);
-    let hint = error.hint_for(&Surface { language: Language::Python, takes: &takes });
+    let hint = error.hint_for(&Surface {
+        language: Language::Python,
+        is_generic: keywords.is_generic(),
+        takes: &takes,
+    });
     let make = || -> PyResult<PyErr> {
         let made = python::errors(py)?.getattr(name)?.call1((text,))?;
         made.setattr("kind", error.kind().name())?;
@@ -97,7 +107,7 @@ pub fn stored_text(error: &regauge_store::Error) -> String {
 }
 
 fn stored_keywords(error: &Error) -> Keywords {
-    Keywords::new(For::Storing, error.format().unwrap_or(Format::Json))
+    Keywords::new(For::Storing, error.format().unwrap_or(Format::Json), false)
 }
 
 /// Prefixes one of our exceptions with the key of its document.

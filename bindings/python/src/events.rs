@@ -122,6 +122,7 @@ struct Stream {
     options: Options,
     hooks: [Option<Py<PyAny>>; 3],
     on_bad: Option<Py<PyAny>>,
+    keywords: Keywords,
     unique: bool,
     again: Again,
     /// Whether reading runs no Python code.
@@ -134,11 +135,12 @@ impl Stream {
         format: &str,
         source: &Bound<'_, PyAny>,
         arguments: Option<&Bound<'_, PyDict>>,
+        generic: bool,
     ) -> PyResult<Stream> {
         let format = stream::format(format)?;
-        let given = Given::parse(format, format, For::Events, arguments)?;
+        let given = Given::parse(format, format, For::Events, generic, arguments)?;
         let unique = given.unique();
-        let Given { options, hooks, on_bad, .. } = given;
+        let Given { options, hooks, on_bad, keywords, .. } = given;
         let (read, again): (Box<dyn Read + Send>, _) = match From::new(source)? {
             From::Path(path) => (Box::new(File::open(&path)?), Again::Path(path)),
             From::Bytes(bytes) => {
@@ -153,6 +155,7 @@ impl Stream {
             options,
             hooks,
             on_bad: on_bad.map(Bound::unbind),
+            keywords,
             unique,
             is_ours: !matches!(again, Again::No),
             again,
@@ -203,8 +206,7 @@ impl Stream {
                 Err(bad) => {
                     self.bad_records += 1;
                     if let Some(on_bad) = &self.on_bad {
-                        let keywords = Keywords::new(For::Events, self.options.from);
-                        let told = errors::exception(py, &bad.error, Way::Decode, keywords);
+                        let told = errors::exception(py, &bad.error, Way::Decode, self.keywords);
                         on_bad.call1(py, (told.into_value(py), PyBytes::new(py, &bad.bytes)))?;
                     }
                     return Ok(true);
@@ -228,7 +230,7 @@ impl Stream {
             }
             Again::No => error,
         };
-        errors::exception(py, &error, Way::Decode, Keywords::new(For::Events, self.options.from))
+        errors::exception(py, &error, Way::Decode, self.keywords)
     }
 }
 
@@ -330,14 +332,15 @@ pub struct PyEvents {
 
 /// Implements `events` of every format.
 #[pyfunction]
-#[pyo3(signature = (format, source, arguments = None))]
+#[pyo3(signature = (format, source, arguments = None, generic = false))]
 pub fn events(
     format: &str,
     source: &Bound<'_, PyAny>,
     arguments: Option<&Bound<'_, PyDict>>,
+    generic: bool,
 ) -> PyResult<PyEvents> {
     let ready = Ready {
-        stream: Stream::open(format, source, arguments)?,
+        stream: Stream::open(format, source, arguments, generic)?,
         events: VecDeque::new(),
         raised: None,
         is_over: false,
@@ -353,12 +356,13 @@ pub fn events(
 
 /// Implements `parse_events` of every format.
 #[pyfunction]
-#[pyo3(signature = (format, source, handler, arguments = None))]
+#[pyo3(signature = (format, source, handler, arguments = None, generic = false))]
 pub fn parse_events(
     format: &str,
     source: &Bound<'_, PyAny>,
     handler: &Bound<'_, PyAny>,
     arguments: Option<&Bound<'_, PyDict>>,
+    generic: bool,
 ) -> PyResult<()> {
     let py = source.py();
     let mut methods = Vec::with_capacity(KINDS.len());
@@ -372,7 +376,7 @@ pub fn parse_events(
             KINDS.join(", ")
         )));
     }
-    let mut stream = Stream::open(format, source, arguments)?;
+    let mut stream = Stream::open(format, source, arguments, generic)?;
     let mut builder = stream.builder(py);
     let mut call = |kind: Kind, value: Option<Bound<'_, PyAny>>| -> PyResult<()> {
         if let Some(method) = &methods[kind] {

@@ -22,7 +22,7 @@ macro_rules! formats {
                 data: &Bound<'py, PyAny>,
                 options: Option<&Bound<'py, PyDict>>,
             ) -> PyResult<Bound<'py, PyAny>> {
-                load::loads(Format::$format, data, options)
+                load::loads(Format::$format, data, false, options)
             }
 
             #[doc = $dumps_doc]
@@ -32,7 +32,7 @@ macro_rules! formats {
                 value: &Bound<'py, PyAny>,
                 options: Option<&Bound<'py, PyDict>>,
             ) -> PyResult<Bound<'py, PyAny>> {
-                dump::dumps(Format::$format, value, options)
+                dump::dumps(Format::$format, value, false, options)
             }
         })*
 
@@ -95,7 +95,7 @@ Raises EncodeError, with .kind and .path, and LimitError."
 
 formats! {
     json Json
-        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', comments=False, trailing_commas=False, non_finite=False)",
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', comments=False, trailing_commas=False, allow_nan=False)",
         loading!("Returns the value of a JSON document, given as bytes, str or any buffer.
 
 >>> import regauge
@@ -103,7 +103,7 @@ formats! {
 {'a': [1, 2.5, None]}
 
 Integers are exact at any size. A number with a fraction or an exponent is a float; with
-numbers='exact' a decimal.Decimal with its digits. comments, trailing_commas and non_finite
+numbers='exact' a decimal.Decimal with its digits. comments, trailing_commas and allow_nan
 accept what RFC 8259 forbids."))
         ("(value, /, *, limits=None, on_loss='refuse', objects=None, default=None, sort_keys=False, indent=None, ascii=False, float_style='shortest', text=False)",
         dumping!("Returns the value as compact JSON, as bytes; with text=True as str.
@@ -115,7 +115,7 @@ b'{\"a\":[1,2.5,null],\"on\":\"2026-11-21\"}'
 JSON cannot represent NaN, infinities, bytes and keys that are not text: see on_loss. indent is
 a number of spaces, ascii escapes non-ASCII characters."))
     ndjson Ndjson
-        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', comments=False, trailing_commas=False, non_finite=False)",
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, numbers='double', comments=False, trailing_commas=False, allow_nan=False)",
         loading!("Returns the documents of NDJSON, one per line, as a list.
 
 >>> import regauge

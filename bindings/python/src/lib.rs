@@ -34,7 +34,7 @@ fn loads_as<'py>(
     data: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    load::loads(stream::format(format)?, data, options)
+    load::loads(stream::format(format)?, data, true, options)
 }
 
 /// Encodes a value in a format of this name.
@@ -45,7 +45,7 @@ fn dumps_as<'py>(
     value: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    dump::dumps(stream::format(format)?, value, options)
+    dump::dumps(stream::format(format)?, value, true, options)
 }
 
 /// Returns the format that a file's name implies, or `None`.
@@ -68,6 +68,7 @@ fn _regauge(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stream::writer, module)?)?;
     module.add_function(wrap_pyfunction!(tools::detect, module)?)?;
     module.add_function(wrap_pyfunction!(tools::option_table, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::keywords, module)?)?;
     module.add_function(wrap_pyfunction!(tools::detect_path, module)?)?;
     module.add_function(wrap_pyfunction!(tools::convert_file, module)?)?;
     module.add_function(wrap_pyfunction!(tools::convert_bytes, module)?)?;

@@ -28,11 +28,12 @@ const PAUSE_BYTES: usize = 256;
 pub fn loads<'py>(
     format: Format,
     data: &Bound<'py, PyAny>,
+    is_generic: bool,
     arguments: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
     let input = Input::new(data)?;
-    let given = Given::parse(format, format, For::Loading, arguments)?;
+    let given = Given::parse(format, format, For::Loading, is_generic, arguments)?;
     loads_with(py, input.as_slice(), given)
 }
 

@@ -8,6 +8,7 @@ use regauge::options::{self, Language, OPTIONS, Opt, Row, Setting, Side, Takes};
 use regauge::{Format, OnLoss, Options};
 
 use crate::build::Hooks;
+use crate::python;
 
 /// The caller's options.
 pub struct Given<'py> {
@@ -63,15 +64,23 @@ const OWN: [&str; 9] = [
 pub struct Keywords {
     purpose: For,
     format: Format,
+    /// Whether the format is an argument of the function: then options have the format in their names.
+    is_generic: bool,
 }
 
 impl Keywords {
     /// For a function that takes none.
-    pub const NONE: Keywords = Keywords { purpose: For::Nothing, format: Format::Json };
+    pub const NONE: Keywords =
+        Keywords { purpose: For::Nothing, format: Format::Json, is_generic: true };
 
-    /// For a function of this format.
-    pub fn new(purpose: For, format: Format) -> Keywords {
-        Keywords { purpose, format }
+    /// For a function of this format, in its module or of all formats.
+    pub fn new(purpose: For, format: Format, is_generic: bool) -> Keywords {
+        Keywords { purpose, format, is_generic }
+    }
+
+    /// Returns whether the function is one of all formats.
+    pub fn is_generic(self) -> bool {
+        self.is_generic
     }
 
     /// Returns whether the function takes an option.
@@ -117,27 +126,33 @@ impl Keywords {
         }
     }
 
-    /// Returns the names of the options.
-    fn names(self) -> impl Iterator<Item = &'static str> {
-        let rows = OPTIONS.iter().filter(move |row| self.takes_row(row));
-        rows.filter_map(|row| row.name(Language::Python))
+    /// Returns the names of all keyword arguments, in order.
+    pub fn names(self) -> Vec<&'static str> {
+        let rows = OPTIONS.iter().filter(|row| self.takes_row(row));
+        let options = rows.filter_map(|row| row.spelled(Language::Python, self.is_generic));
+        let mut names: Vec<_> = self.own().chain(options).collect();
+        names.sort_unstable();
+        names
     }
 
-    fn check(self, name: &str) -> PyResult<()> {
-        let is_known = self.purpose == For::Converting
-            || self.takes_own(name)
-            || self.names().any(|known| known == name);
-        if is_known {
-            return Ok(());
-        }
-        let mut names: Vec<_> = self.own().chain(self.names()).collect();
-        names.sort_unstable();
-        let taker = if self.purpose == For::Storing { "a store" } else { self.format.title() };
-        Err(PyTypeError::new_err(format!(
+    #[cold]
+    fn unknown(self, name: &str) -> PyErr {
+        let taker = match self.purpose {
+            For::Storing => "a store",
+            For::Converting => "a conversion",
+            _ => self.format.title(),
+        };
+        PyTypeError::new_err(format!(
             "found the keyword argument {name}, which {taker} does not take here; it takes {}",
-            names.join(", "),
-        )))
+            self.names().join(", "),
+        ))
     }
+}
+
+/// Warns of an old name of an option.
+#[cold]
+fn deprecated(py: Python<'_>, name: &str, instead: &str) -> PyResult<()> {
+    python::errors(py)?.getattr("deprecated")?.call1((name, instead)).map(|_| ())
 }
 
 impl<'py> Given<'py> {
@@ -156,7 +171,7 @@ impl<'py> Given<'py> {
             sort_keys: false,
             text: false,
             on_bad: None,
-            keywords: Keywords::new(For::Storing, from),
+            keywords: Keywords::new(For::Storing, from, false),
         }
     }
 
@@ -168,22 +183,20 @@ impl<'py> Given<'py> {
         from: Format,
         to: Format,
         purpose: For,
+        is_generic: bool,
         arguments: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Given<'py>> {
         let mut given = Given::new(from, to);
         let format = if purpose == For::Dumping { to } else { from };
-        let keywords = Keywords::new(purpose, format);
+        let keywords = Keywords::new(purpose, format, is_generic);
         given.keywords = keywords;
         let Some(arguments) = arguments else { return Ok(given) };
         let mut unwrap = None;
         for (name, value) in arguments {
             let name: String = name.extract()?;
-            keywords.check(&name)?;
-            if !value.is_none() {
-                given.set(&name, &value)?;
-                if name == "unwrap" {
-                    unwrap = Some(given.options.unwrap);
-                }
+            given.set(&name, &value)?;
+            if name == "unwrap" && !value.is_none() {
+                unwrap = Some(given.options.unwrap);
             }
         }
         given.settle_decimals();
@@ -202,7 +215,14 @@ impl<'py> Given<'py> {
         self.options.yaml_write.exact_numbers = as_numbers;
     }
 
+    /// Sets a keyword argument; None is the same as leaving it out.
     fn set(&mut self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        if !self.keywords.takes_own(name) {
+            return self.set_option(name, value);
+        }
+        if value.is_none() {
+            return Ok(());
+        }
         let hook = || -> PyResult<Option<Bound<'py, PyAny>>> {
             if value.is_callable() {
                 return Ok(Some(value.clone()));
@@ -211,7 +231,6 @@ impl<'py> Given<'py> {
             Err(PyTypeError::new_err(format!("found {found} as {name}, expected a function")))
         };
         match name {
-            "limits" => self.set_limits(value)?,
             "text" => self.text = value.is_truthy()?,
             "sort_keys" => self.sort_keys = value.is_truthy()?,
             "default" => self.default = hook()?,
@@ -220,45 +239,53 @@ impl<'py> Given<'py> {
             "object_pairs_hook" => self.hooks.pairs = hook()?,
             "ext_hook" => self.hooks.ext = hook()?,
             "tag_hook" => self.hooks.tag = hook()?,
-            "types" => {
+            _ => {
                 value.cast::<pyo3::types::PyMapping>()?;
                 self.hooks.types = Some(value.clone());
             }
-            _ => self.set_option(name, value)?,
         }
         Ok(())
     }
 
-    /// Sets the options of the table that have this name: in a conversion `indent` is JSON's and YAML's.
+    /// Sets the options of the table that have this name. An option of another format has no effect in
+    /// a function of all formats.
     fn set_option(&mut self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let formats = [self.options.from, self.options.to];
-        let mut is_known = false;
-        for row in options::named(Language::Python, name, formats) {
-            if !self.keywords.takes_row(row) {
-                continue;
-            }
-            is_known = true;
-            let word: String;
-            let to = match row.takes {
-                Takes::Switch | Takes::File => Setting::Switch(value.is_truthy()?),
-                Takes::Number(..) => Setting::Number(value.extract()?),
-                Takes::Words(_) | Takes::Format | Takes::Limit => {
-                    word = value.extract()?;
-                    Setting::Word(row.core_word(Language::Python, &word))
-                }
-            };
-            if !self.options.set(row.opt, to) {
-                let (found, expected) = (value.repr()?, row.expected(Language::Python));
-                let message = format!("found {found} as {name}, expected {expected}");
-                return Err(PyValueError::new_err(message));
-            }
+        let keywords = self.keywords;
+        let is_generic = keywords.is_generic;
+        let found = options::named(Language::Python, name, formats, is_generic);
+        let takes = |row: &Row| is_generic || keywords.takes_row(row);
+        let Some(first) = found.iter().find(|named| takes(named.row)) else {
+            return Err(keywords.unknown(name));
+        };
+        if let Some(instead) = first.instead {
+            deprecated(value.py(), name, instead)?;
         }
-        if is_known {
+        for named in found.iter().filter(|named| keywords.takes_row(named.row)) {
+            self.set_row(named.row, name, value)?;
+        }
+        Ok(())
+    }
+
+    fn set_row(&mut self, row: &Row, name: &str, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        if value.is_none() {
             return Ok(());
         }
-        Err(PyTypeError::new_err(format!(
-            "found the keyword argument {name}, which this function does not take"
-        )))
+        let word: String;
+        let to = match row.takes {
+            Takes::Limit => return self.set_limits(value),
+            Takes::Switch | Takes::File => Setting::Switch(value.is_truthy()?),
+            Takes::Number(..) => Setting::Number(value.extract()?),
+            Takes::Words(_) | Takes::Format => {
+                word = value.extract()?;
+                Setting::Word(row.core_word(Language::Python, &word))
+            }
+        };
+        if self.options.set(row.opt, to) {
+            return Ok(());
+        }
+        let (found, expected) = (value.repr()?, row.expected(Language::Python));
+        Err(PyValueError::new_err(format!("found {found} as {name}, expected {expected}")))
     }
 
     fn set_limits(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {

@@ -170,6 +170,7 @@ struct Stream {
     options: Options,
     hooks: [Option<Py<PyAny>>; 5],
     on_bad: Option<Py<PyAny>>,
+    keywords: Keywords,
     unique: bool,
     /// The file, to read it again for the path of an error.
     path: Option<PathBuf>,
@@ -188,16 +189,17 @@ pub struct PyDocuments {
 
 /// Implements `iter_load` of every format.
 #[pyfunction]
-#[pyo3(signature = (format, source, arguments = None))]
+#[pyo3(signature = (format, source, arguments = None, generic = false))]
 pub fn iter_load<'py>(
     format: &str,
     source: &Bound<'py, PyAny>,
     arguments: Option<&Bound<'py, PyDict>>,
+    generic: bool,
 ) -> PyResult<PyDocuments> {
     let format = self::format(format)?;
-    let given = Given::parse(format, format, For::Loading, arguments)?;
+    let given = Given::parse(format, format, For::Loading, generic, arguments)?;
     let unique = given.unique();
-    let Given { options, hooks, on_bad, .. } = given;
+    let Given { options, hooks, on_bad, keywords, .. } = given;
     let from = From::new(source)?;
     let path = match &from {
         From::Path(path) => Some(path.clone()),
@@ -209,7 +211,7 @@ pub fn iter_load<'py>(
     let hooks = hooks.map(|hook| hook.map(Bound::unbind));
     let on_bad = on_bad.map(Bound::unbind);
     let offset = AtomicU64::new(documents.offset());
-    let stream = Stream { documents, options, hooks, on_bad, unique, path };
+    let stream = Stream { documents, options, hooks, on_bad, keywords, unique, path };
     let stream = Turn::new(stream, "a stream");
     Ok(PyDocuments { stream, bad: AtomicU64::new(0), offset, ended: AtomicBool::new(false) })
 }
@@ -250,7 +252,7 @@ impl Stream {
                         bad_records.fetch_add(1, Ordering::Relaxed);
                         if let Some(on_bad) = &self.on_bad {
                             let told =
-                                errors::exception(py, &bad.error, Way::Decode, self.keywords());
+                                errors::exception(py, &bad.error, Way::Decode, self.keywords);
                             on_bad
                                 .call1(py, (told.into_value(py), PyBytes::new(py, &bad.bytes)))?;
                         }
@@ -265,10 +267,6 @@ impl Stream {
         }
     }
 
-    fn keywords(&self) -> Keywords {
-        Keywords::new(For::Loading, self.options.from)
-    }
-
     #[cold]
     fn explained(&self, py: Python<'_>, error: Error) -> PyErr {
         let error = match &self.path {
@@ -279,7 +277,7 @@ impl Stream {
             }
             None => error,
         };
-        errors::exception(py, &error, Way::Decode, self.keywords())
+        errors::exception(py, &error, Way::Decode, self.keywords)
     }
 }
 
@@ -399,6 +397,7 @@ struct Sending {
     options: Options,
     default: Option<Py<PyAny>>,
     sort_keys: bool,
+    keywords: Keywords,
 }
 
 /// Writes documents to a file, one by one. Threads may share one: documents are never interleaved.
@@ -411,15 +410,16 @@ pub struct PyWriter {
 
 /// Implements `Writer` of every format.
 #[pyfunction]
-#[pyo3(signature = (format, target, arguments = None))]
+#[pyo3(signature = (format, target, arguments = None, generic = false))]
 pub fn writer<'py>(
     format: &str,
     target: &Bound<'py, PyAny>,
     arguments: Option<&Bound<'py, PyDict>>,
+    generic: bool,
 ) -> PyResult<PyWriter> {
     let py = target.py();
     let format = self::format(format)?;
-    let given = Given::parse(format, format, For::Dumping, arguments)?;
+    let given = Given::parse(format, format, For::Dumping, generic, arguments)?;
     let (output, file): (Box<dyn Output + Send>, _) = match path(target)? {
         Some(path) => (Box::new(FileOutput::new(File::create(path)?)?), None),
         None if target.hasattr("write")? => {
@@ -433,10 +433,11 @@ pub fn writer<'py>(
             )));
         }
     };
-    let Given { options, default, sort_keys, .. } = given;
+    let Given { options, default, sort_keys, keywords, .. } = given;
     let out = Out::to_output(Boxed(output), options.limits.record_bytes);
     let target = options.visit_sized(Create { out, options: &options });
-    let sending = Sending { target, options, default: default.map(Bound::unbind), sort_keys };
+    let default = default.map(Bound::unbind);
+    let sending = Sending { target, options, default, sort_keys, keywords };
     Ok(PyWriter { sending: Turn::new(sending, "a writer"), file })
 }
 
@@ -472,7 +473,7 @@ impl PyWriter {
         given.default = sending.default.as_ref().map(|default| default.bind(py).clone());
         let mut walker = dump::walker(py, &given);
         walker.sink_runs_python = self.file.is_some();
-        let keywords = Keywords::new(For::Dumping, sending.options.to);
+        let keywords = sending.keywords;
         let Sending { target, options, .. } = &mut *sending;
         let done = target.write(object, options, &mut walker);
         done.map_err(|error| match walker.raised() {
@@ -485,7 +486,7 @@ impl PyWriter {
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let Some(mut sending) = self.sending.end(py)? else { return Ok(()) };
         let done = sending.target.finish();
-        let keywords = Keywords::new(For::Dumping, sending.options.to);
+        let keywords = sending.keywords;
         done.map_err(|error| errors::exception(py, &error, Way::Encode, keywords))?;
         drop(sending);
         if let Some(file) = &self.file

@@ -21,19 +21,37 @@ use crate::options::{For, Given, Keywords};
 use crate::raw::bytes::Input;
 use crate::stream;
 
-/// Returns the core's table of options for the tests: for each keyword argument the values it takes
-/// in Python notation, the side ("Read", "Write", "Both", "Convert"), and the formats (none means
-/// all).
+/// A row of the core's table, for the tests: the keyword in a format's module and in functions of all
+/// formats, the old names in both, the values in Python notation, the side ("Read", "Write", "Both",
+/// "Convert"), and the formats (none means all).
+type TableRow =
+    (&'static str, &'static str, [Vec<&'static str>; 2], Vec<String>, String, Vec<&'static str>);
+
+/// Returns the core's table of options for the tests.
 #[pyfunction]
-#[allow(clippy::type_complexity)]
-pub fn option_table() -> Vec<(&'static str, Vec<String>, String, Vec<&'static str>)> {
-    let rows = OPTIONS.iter().filter_map(|row| Some((row.name(Language::Python)?, row)));
+pub fn option_table() -> Vec<TableRow> {
+    let rows = OPTIONS.iter().filter_map(|row| {
+        let name = row.spelled(Language::Python, false)?;
+        Some((name, row.spelled(Language::Python, true)?, row))
+    });
     let formats = |row: &Row| row.formats.iter().map(|of| of.name()).collect();
-    rows.map(|(name, row)| {
+    rows.map(|(name, full, row)| {
+        let old = [false, true].map(|of| row.old_names(Language::Python, of).collect());
         let values = literals(row.opt, Language::Python);
-        (name, values, format!("{:?}", row.side), formats(row))
+        (name, full, old, values, format!("{:?}", row.side), formats(row))
     })
     .collect()
+}
+
+/// Returns the keyword arguments of `loads`, `dumps` or `events` of a format, for the tests.
+#[pyfunction]
+pub fn keywords(function: &str, format: &str) -> PyResult<Vec<&'static str>> {
+    let purpose = match function {
+        "loads" => For::Loading,
+        "dumps" => For::Dumping,
+        _ => For::Events,
+    };
+    Ok(Keywords::new(purpose, stream::format(format)?, false).names())
 }
 
 /// Detects the format of these bytes: its name, or `None`.
@@ -97,10 +115,10 @@ pub fn convert_file<'py>(
     to: Option<&str>,
     arguments: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let keywords = Keywords::new(For::Converting, Format::Json);
+    let keywords = Keywords::new(For::Converting, Format::Json, true);
     let from = chosen(py, from_, &source, true, keywords)?;
     let to = chosen(py, to, &target, false, keywords)?;
-    let given = Given::parse(from, to, For::Converting, arguments)?;
+    let given = Given::parse(from, to, For::Converting, true, arguments)?;
     let options = as_converted(given.options);
     if source.canonicalize().ok() == target.canonicalize().ok() && target.exists() {
         return Err(PyValueError::new_err("found the same file as source and target"));
@@ -117,7 +135,12 @@ pub fn convert_file<'py>(
         Err(error) => {
             // A partial file is of no use to anybody.
             let _ = std::fs::remove_file(&target);
-            Err(errors::exception(py, &error, way(&error), Keywords::new(For::Converting, from)))
+            Err(errors::exception(
+                py,
+                &error,
+                way(&error),
+                Keywords::new(For::Converting, from, true),
+            ))
         }
     }
 }
@@ -148,15 +171,18 @@ pub fn convert_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = data.py();
     let (from, to) = (stream::format(from_)?, stream::format(to)?);
-    let options = as_converted(Given::parse(from, to, For::Converting, arguments)?.options);
+    let options = as_converted(Given::parse(from, to, For::Converting, true, arguments)?.options);
     // A copy, because Python's memory must not be referenced while other threads run.
     let bytes = Input::new(data)?.as_slice().to_vec();
     let done = py.detach(|| convert::convert_bytes(&bytes, &options));
     match done {
         Ok(bytes) => Ok(PyBytes::new(py, &bytes)),
-        Err(error) => {
-            Err(errors::exception(py, &error, way(&error), Keywords::new(For::Converting, from)))
-        }
+        Err(error) => Err(errors::exception(
+            py,
+            &error,
+            way(&error),
+            Keywords::new(For::Converting, from, true),
+        )),
     }
 }
 
@@ -183,7 +209,7 @@ pub fn inspect_file<'py>(
     arguments: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let format = chosen(py, format, &path, true, Keywords::NONE)?;
-    let given = Given::parse(format, format, For::Loading, arguments)?;
+    let given = Given::parse(format, format, For::Loading, true, arguments)?;
     let keywords = given.keywords;
     let mut options = as_converted(given.options);
     // Continue if possible: a broken record is exactly what the user wants to see.

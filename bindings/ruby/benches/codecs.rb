@@ -204,7 +204,7 @@ if wanted["marc"] && ENV["RUBY_MARC_LIB"]
   puts "ruby-marc #{MARC::VERSION}#{", nokogiri #{Nokogiri::VERSION}" if nokogiri}"
   source = Dir[File.join(Bench::DATA, "marc/binary/evergreen*/**/*.mrc")].max_by { |path| File.size(path) } ||
            Dir[File.join(Bench::DATA, "marc/binary/**/*.mrc")].max_by { |path| File.size(path) }
-  records = R::MARC::Reader.new(source, as: MARC::Record, skip_bad: true).first(1000)
+  records = R::MARC::Reader.new(source, as: MARC::Record, bad: :skip).first(1000)
   bytes = records.map { |record| MARC::Writer.encode(record) }.join.b
   visit = lambda do |record|
     count = 0

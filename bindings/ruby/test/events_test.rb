@@ -144,7 +144,7 @@ class EventsTest < Minitest::Test
   end
 
   def test_broken_records
-    events = R::NDJSON.events("1\n[2,x]\n3\n", skip_bad: true).to_a
+    events = R::NDJSON.events("1\n[2,x]\n3\n", bad: :skip).to_a
     assert_equal %i[begin_document value end_document bad_record begin_document value end_document], events.map(&:first)
     assert_equal "[2,x]\n", events[3].last.bytes
   end

@@ -50,34 +50,6 @@ class HintsTest < Minitest::Test
     error.hint
   end
 
-  def take
-    yield
-  rescue Regauge::Error
-    # A document may be refused, but a keyword or its value may not.
-  end
-
-  def test_the_table_of_options_is_what_methods_take
-    Regauge::Native.option_table.each do |name, values, side, formats|
-      next if %i[from to].include?(name)
-
-      values.each do |text|
-        value = eval(text)
-        formats = SHORT.keys if formats.empty?
-        formats.each do |format|
-          codec = Regauge.codec(format)
-          if side != :write && side != :convert
-            take { codec.load(SHORT.fetch(format), **{ name => value }) }
-            take { codec.each(SHORT.fetch(format), **{ name => value }).to_a }
-          end
-          if side != :read && side != :convert
-            take { codec.dump(format.to_s.start_with?("marc") ? [] : {}, **{ name => value }) }
-          end
-          take { Regauge.convert(SHORT.fetch(format), from: format, to: format, **{ name => value }) }
-        end
-      end
-    end
-  end
-
   DEEP = "#{"[" * 600}#{"]" * 600}"
 
   LOADS = [
@@ -113,11 +85,11 @@ class HintsTest < Minitest::Test
   end
 
   CONVERSIONS = [
-    ["[NaN]", :json, :yaml, {}, "pass allow_nan: true"],
+    ["[NaN]", :json, :yaml, {}, "pass json_allow_nan: true"],
     ["\xC4\x01a".b, :msgpack, :json, {}, "pass on_loss: :wrap"],
     ["\x01\x02", :msgpack, :json, { documents: :keep }, "pass to: :ndjson, or documents: :join"],
     ["[{}]", :json, :bson, { documents: :keep }, "pass documents: :split"],
-    ['{"a":{"$oid":1}}', :json, :json, { extended_json: :relaxed }, "read without extended_json:"],
+    ['{"a":{"$oid":1}}', :json, :json, { json_extended: :relaxed }, "read without json_extended:"],
     ["\x04\x08o:\x08Foo\x06:\x07@ai\x06".b, :marshal, :json, {}, "pass objects: :data"]
   ].freeze
 
@@ -151,6 +123,6 @@ class HintsTest < Minitest::Test
       end
     end
     assert_operator hints.uniq.size, :>, 20
-    assert(hints.any? { |hint| hint.include?("repair: true") })
+    assert(hints.any? { |hint| hint.include?("marc_repair: true") })
   end
 end

@@ -134,7 +134,7 @@ class MARCTest < Minitest::Test
       file.binmode
       file.write(bytes)
       file.close
-      reader = MARC::Reader.new(file.path, skip_bad: true)
+      reader = MARC::Reader.new(file.path, bad: :skip)
       assert_equal 2, reader.to_a.length
       assert_equal [2], reader.bad_records.map { |bad| bad.error.record }
       assert_equal broken, reader.bad_records[0].bytes
@@ -165,7 +165,7 @@ class MARCTest < Minitest::Test
     end
     broken = bytes.dup
     broken.setbyte(bytes.byteslice(0, 5).to_i + 12, "x".ord)
-    assert_equal 1999, MARC.each(broken, threads: 3, skip_bad: true).count
+    assert_equal 1999, MARC.each(broken, threads: 3, bad: :skip).count
     assert_raises(Regauge::DecodeError) { MARC.each(broken, threads: 3).count }
   end
 
@@ -174,7 +174,7 @@ class MARCTest < Minitest::Test
     refute_empty files
     same = records = 0
     files.first(60).each do |path|
-      MARC.each(path, path: true, skip_bad: true) do |found|
+      MARC.each(path, path: true, bad: :skip) do |found|
         untouched = MARC.dump(found)
         found.fields
         assert_equal untouched, MARC.dump(found), path
@@ -201,7 +201,7 @@ class MARCTest < Minitest::Test
         rescue StandardError
           next
         end
-        ours = Regauge::MARC::Reader.new(path, as: ::MARC::Record, skip_bad: true).to_a
+        ours = Regauge::MARC::Reader.new(path, as: ::MARC::Record, bad: :skip).to_a
         next unless ours.length == theirs.length
         theirs.zip(ours) do |their, our|
           raise path unless our.instance_of?(::MARC::Record) && our.fields.instance_of?(::MARC::FieldMap)

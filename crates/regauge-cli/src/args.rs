@@ -1,9 +1,11 @@
-//! The command line: every option and its help text.
+//! The command line: every option and its help text. The options of a conversion have theirs from the
+//! library's table: see [`command`].
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use regauge::Format;
+use regauge::options::{Language, OPTIONS};
 use regauge_measure::setup::Wanted;
 
 use crate::flags::FormatFlags;
@@ -25,6 +27,39 @@ because the output format cannot hold it.";
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Returns the command line, with the help and the old names of the options in the library's table.
+pub fn command() -> clap::Command {
+    let from_table = |arg: clap::Arg| {
+        let row = arg
+            .get_long()
+            .and_then(|long| OPTIONS.iter().find(|row| row.name(Language::Command) == Some(long)));
+        match row {
+            Some(row) => arg.help(row.help).aliases(row.old_names(Language::Command, false)),
+            None => arg,
+        }
+    };
+    let mut command = Cli::command();
+    for name in ["convert", "inspect"] {
+        command = command.mut_subcommand(name, |one| one.mut_args(from_table));
+    }
+    command
+}
+
+/// Returns the old names of options among the arguments, each with the name to use.
+pub fn old_names(
+    arguments: impl Iterator<Item = String>,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let flags = arguments.take_while(|one| one != "--").filter_map(|one| {
+        one.strip_prefix("--").map(|flag| flag.split('=').next().unwrap_or_default().to_owned())
+    });
+    flags.filter_map(|flag| {
+        OPTIONS.iter().find_map(|row| {
+            let old = row.old_names(Language::Command, false).find(|old| *old == flag)?;
+            Some((old, row.name(Language::Command)?))
+        })
+    })
 }
 
 #[derive(Debug, Subcommand)]
@@ -74,7 +109,6 @@ pub struct Convert {
     #[command(flatten)]
     pub reading: Reading,
 
-    /// Output format [default: from the file name]
     #[arg(help_heading = "Output", long, value_name = "FORMAT", value_parser = format)]
     pub to: Option<Format>,
     /// Compress the output [default: from the file name]
@@ -88,43 +122,31 @@ pub struct Convert {
     #[arg(help_heading = "Output", long, short)]
     pub force: bool,
 
-    /// What to do with a value that the output format cannot hold exactly
     #[arg(help_heading = "Fidelity", long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
     pub on_loss: Loss,
-    /// Read the notation that --on-loss wrap writes, and restore the original values
     #[arg(help_heading = "Fidelity", long)]
     pub unwrap: bool,
-    /// What to do with classes, tags and symbols that the output format lacks [default: the
-    /// --on-loss policy, or data with --on-loss approximate]
     #[arg(help_heading = "Fidelity", long, value_enum, value_name = "POLICY")]
     pub objects: Option<ObjectsArg>,
-    /// How to keep a number with a fraction or an exponent: as the nearest double, or as its digits
     #[arg(help_heading = "Fidelity", long, value_enum, default_value_t = Numbers::Double, value_name = "HOW")]
     pub numbers: Numbers,
-    /// What to do with a key that occurs twice in one map
     #[arg(help_heading = "Fidelity", long, value_enum, default_value_t = DuplicateKeys::Keep, value_name = "HOW")]
     pub duplicate_keys: DuplicateKeys,
-    /// How documents map to documents: an array is split into its elements if the output is a
-    /// stream of records; a stream is joined into one array if the output holds a single document
     #[arg(help_heading = "Fidelity", long, value_enum, default_value_t = DocumentsArg::Auto, value_name = "HOW")]
     pub documents: DocumentsArg,
-    /// What to do with a broken record: stop, skip it, or keep its bytes in a FILE and skip it
     #[arg(help_heading = "Fidelity", long, value_name = "stop|skip|FILE", default_value = "stop", value_parser = bad)]
     pub bad: Bad,
 
-    /// Write JSON over several lines, indented by N spaces per level
     #[arg(help_heading = "JSON", long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=16))]
-    pub indent: Option<u8>,
-    /// Same as --indent 2
-    #[arg(help_heading = "JSON", long, conflicts_with = "indent")]
+    pub json_indent: Option<u8>,
+    /// Same as --json-indent 2
+    #[arg(help_heading = "JSON", long, conflicts_with = "json_indent")]
     pub pretty: bool,
-    /// Write JSON in ASCII only, other characters as \uXXXX
     #[arg(help_heading = "JSON", long)]
-    pub escape_non_ascii: bool,
+    pub json_ascii: bool,
     #[command(flatten)]
     pub yaml_write: crate::flags::yaml_write::YamlWriteFlags,
 
-    /// Write ISO 2709 in this charset [default: the record's own]
     #[arg(
         help_heading = "MARC",
         long,
@@ -133,15 +155,11 @@ pub struct Convert {
         hide_default_value = true
     )]
     pub marc_write_charset: regauge::marc::CharsetChoice,
-    /// Write MARC fields over 9,999 bytes and records over 99,999 bytes to ISO 2709 anyway
     #[arg(help_heading = "MARC", long)]
     pub marc_oversize: bool,
-    /// Write MARCXML without line breaks and indentation
     #[arg(help_heading = "MARC", long)]
     pub marc_compact: bool,
 
-    /// Write a JSON report of what was read, written, skipped, lost and approximated (- is standard
-    /// output)
     #[arg(help_heading = "Reporting", long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Print nothing on standard error except why the command failed
@@ -155,30 +173,21 @@ pub struct Convert {
 /// How the input is read; shared by `convert` and `inspect`.
 #[derive(Debug, Args)]
 pub struct Reading {
-    /// Input format [default: from the file name or the first bytes]
     #[arg(help_heading = "Input", long, value_name = "FORMAT", value_parser = format)]
     pub from: Option<Format>,
     /// Input compression [default: from the file name or the first bytes]
     #[arg(help_heading = "Input", long, value_name = "none|gzip|zstd|lz4|xz|bzip2", value_parser = compression)]
     pub decompress: Option<Packing>,
-    /// Maximum number of threads [default: one per core]
     #[arg(help_heading = "Input", long, short, value_name = "N", value_parser = jobs)]
     pub jobs: Option<usize>,
-    /// Set a limit, remove it with NAME=none, or remove all with none: depth, token_bytes,
-    /// record_bytes, integer_digits, nodes, expansion, aliases, window_bytes. Byte limits accept
-    /// KiB, MiB and GiB
     #[arg(help_heading = "Input", long, value_name = "NAME=VALUE", value_parser = limit)]
     pub limit: Vec<Limit>,
-    /// Accept comments in JSON, // and /* */
     #[arg(help_heading = "JSON", long)]
     pub json_comments: bool,
-    /// Accept commas before ] and } in JSON
     #[arg(help_heading = "JSON", long)]
     pub json_trailing_commas: bool,
-    /// Accept NaN, Infinity and -Infinity in JSON
     #[arg(help_heading = "JSON", long)]
-    pub json_nan: bool,
-    /// Read ISO 2709 in this charset, whatever the records say
+    pub json_allow_nan: bool,
     #[arg(
         help_heading = "MARC",
         long,
@@ -186,11 +195,9 @@ pub struct Reading {
         default_value = "auto",
         hide_default_value = true
     )]
-    pub charset: regauge::marc::CharsetChoice,
-    /// Read MARC records with a wrong directory by their field terminators
+    pub marc_charset: regauge::marc::CharsetChoice,
     #[arg(help_heading = "MARC", long)]
     pub marc_repair: bool,
-    /// Decode references such as &#x4E2D; in MARC-8
     #[arg(help_heading = "MARC", long)]
     pub marc_references: bool,
     #[command(flatten)]

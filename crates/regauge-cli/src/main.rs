@@ -21,13 +21,27 @@ mod words;
 use std::process::ExitCode;
 
 use args::{Cli, Command};
-use clap::{CommandFactory as _, FromArgMatches as _};
+use clap::FromArgMatches as _;
+
+/// Says which options have another name now.
+fn warn_of_old_names(command: &Command) {
+    let is_quiet = match command {
+        Command::Convert(arguments) => arguments.quiet,
+        Command::Inspect(_) => false,
+        _ => return,
+    };
+    let arguments = std::env::args_os().skip(1).map(|one| one.to_string_lossy().into_owned());
+    for (old, now) in args::old_names(arguments).filter(|_| !is_quiet) {
+        eprintln!("warning: --{old} is now --{now}; the old name will go away");
+    }
+}
 
 fn main() -> ExitCode {
     // Wrong arguments exit here, with status 2.
-    let matches = Cli::command().get_matches();
+    let matches = args::command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     words::runs(&matches);
+    warn_of_old_names(&cli.command);
     let done = match &cli.command {
         Command::Convert(arguments) => commands::convert::run(arguments),
         Command::Inspect(arguments) => commands::inspect::run(arguments),

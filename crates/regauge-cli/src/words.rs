@@ -43,7 +43,8 @@ fn takes(opt: Opt) -> bool {
     opt.name(Language::Command).is_some_and(|name| FLAGS.iter().any(|flag| flag == name))
 }
 
-const HERE: Surface<'static> = Surface { language: Language::Command, takes: &takes };
+const HERE: Surface<'static> =
+    Surface { language: Language::Command, is_generic: false, takes: &takes };
 
 /// Returns the text of an error.
 pub fn text(error: &Error) -> String {

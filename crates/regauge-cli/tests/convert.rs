@@ -261,11 +261,14 @@ fn options_reach_the_codecs() {
             .silent()
             .text()
     };
-    assert_eq!(run("--to json --indent 4", "[1]"), "[\n    1\n]\n");
-    assert_eq!(run("--to json --escape-non-ascii", "\"é\""), "\"\\u00e9\"\n");
+    assert_eq!(run("--to json --json-indent 4", "[1]"), "[\n    1\n]\n");
+    assert_eq!(run("--to json --json-ascii", "\"é\""), "\"\\u00e9\"\n");
     assert_eq!(run("--to json --json-comments", "[1] // one"), "[1]\n");
     assert_eq!(run("--to json --json-trailing-commas", "[1,]"), "[1]\n");
-    assert_eq!(run("--to json --json-nan --on-loss approximate --quiet", "[Infinity]"), "[null]\n");
+    assert_eq!(
+        run("--to json --json-allow-nan --on-loss approximate --quiet", "[Infinity]"),
+        "[null]\n"
+    );
     assert_eq!(run("--to json --numbers exact --on-loss wrap", "1.10"), "1.10\n");
     assert_eq!(run("--to ndjson --documents keep", "[1,2]"), "[1,2]\n");
     assert_eq!(run("--to json --limit depth=3", "[[[1]]]"), "[[[1]]]\n");
@@ -275,6 +278,24 @@ fn options_reach_the_codecs() {
     let ran = folder
         .feed("convert - - --from json --to json --duplicate-keys refuse", br#"{"a":1,"a":2}"#);
     assert!(ran.status(3).stderr.contains("\"a\" a second time"));
+}
+
+/// A name that an option had before works, with a warning, and the help does not show it.
+#[test]
+fn old_names_of_options_are_answered_with_a_warning() {
+    let folder = Folder::new();
+    let ran = folder.feed("convert - - --from json --to json --indent 4", b"[1]").status(0);
+    assert_eq!(ran.text(), "[\n    1\n]\n");
+    assert_eq!(ran.stderr, "warning: --indent is now --json-indent; the old name will go away\n");
+    let ran = folder.feed("inspect - --from json --json-nan", b"[NaN]").status(0);
+    assert_eq!(
+        ran.stderr,
+        "warning: --json-nan is now --json-allow-nan; the old name will go away\n"
+    );
+    folder.feed("convert - - --from json --to json --indent=4 --quiet", b"[1]").silent();
+    let help = folder.run("convert --help").silent().text();
+    assert!(help.contains("--json-indent <N>") && !help.contains("--indent "));
+    assert!(help.contains("Accept NaN, Infinity and -Infinity in JSON"));
 }
 
 #[test]

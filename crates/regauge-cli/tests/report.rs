@@ -77,7 +77,7 @@ fn a_report_does_not_say_exact_of_what_has_changed() {
     folder.write("decimal.marshal", b"\x04\x08[\x06u:\x0FBigDecimal\x0E18:0.15e1");
     told("convert decimal.marshal /dev/null --to msgpack --report -", "decimal", "1.5");
     folder.write("nan.msgpack", b"\x91\xCB\x7F\xF8\0\0\0\0\0\x01");
-    for to in ["yaml", "marshal", "json --extended-json canonical"] {
+    for to in ["yaml", "marshal", "json --json-extended canonical"] {
         let command = format!("convert nan.msgpack /dev/null --to {to}");
         let ran = folder.run(&command).status(3);
         assert!(ran.stderr.contains("NaN with the"), "{to}: {}", ran.stderr);

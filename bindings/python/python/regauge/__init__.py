@@ -7,6 +7,9 @@ Every format is a module with loads, dumps, load, dump, iter_load and Writer:
 >>> regauge.msgpack.dumps(regauge.json.loads('{"a": [1, 2.5]}'))
 b'\\x81\\xa1a\\x92\\x01\\xcb@\\x04\\x00\\x00\\x00\\x00\\x00\\x00'
 
+An option of a format, such as YAML's schema, is schema= in the format's module, and yaml_schema= in
+the functions of this module.
+
 What a format cannot hold is refused, never silently lost (unless on_loss= says otherwise); nothing
 that the data names is imported, constructed or called; every reader has limits.
 """
@@ -68,6 +71,9 @@ __all__ = [
 def loads(data: Any, /, format: str | None = None, **options: Any) -> Any:
     """Returns the value in `data`; without a format, detects it from the first bytes.
 
+    Takes the options of every format's loads, with the format's name in front (yaml_schema='1.1');
+    those of other formats have no effect.
+
     >>> import regauge
     >>> regauge.loads(b'\\x81\\xa1a\\x01')
     {'a': 1}
@@ -80,7 +86,7 @@ def loads(data: Any, /, format: str | None = None, **options: Any) -> Any:
 
 
 def dumps(value: Any, /, format: str, **options: Any) -> Any:
-    """Encodes a value in a format.
+    """Encodes a value in a format. Takes the options of its dumps, with its name in front.
 
     >>> import regauge
     >>> regauge.dumps([1, 2], 'yaml')
@@ -121,7 +127,7 @@ def dump(value: Any, target: Any, /, format: str | None = None, **options: Any) 
 
 def iter_load(source: Any, /, format: str | None = None, **options: Any) -> Documents:
     """Yields the documents of a file one by one, in bounded memory."""
-    return _regauge.iter_load(_of(source, format, reads=True), source, options or None)
+    return _regauge.iter_load(_of(source, format, reads=True), source, options or None, True)
 
 
 def events(source: Any, /, format: str | None = None, **options: Any) -> Events:
@@ -146,7 +152,7 @@ def events(source: Any, /, format: str | None = None, **options: Any) -> Events:
     one event. A key that occurs twice in one map is there twice, unless duplicate_keys='refuse'.
     The iterator's skip() passes over the value of the latest key, or the rest of what has begun.
     """
-    return _regauge.events(_of(source, format, reads=True), source, options or None)
+    return _regauge.events(_of(source, format, reads=True), source, options or None, True)
 
 
 def parse_events(
@@ -166,12 +172,12 @@ def parse_events(
     >>> keys
     ['a', 'b', 'c']
     """
-    _regauge.parse_events(_of(source, format, reads=True), source, handler, options or None)
+    _regauge.parse_events(_of(source, format, reads=True), source, handler, options or None, True)
 
 
 def open_writer(target: Any, /, format: str | None = None, **options: Any) -> Writer:
     """Returns a writer that writes documents to a file."""
-    return _regauge.writer(_of(target, format, reads=False), target, options or None)
+    return _regauge.writer(_of(target, format, reads=False), target, options or None, True)
 
 
 def convert(
@@ -187,7 +193,7 @@ def convert(
 
     Other threads run meanwhile. Returns a summary: documents, bad_records, exact, losses. Takes the
     options of loads and dumps, and documents= ('keep', 'split', 'join'), bad= ('stop', 'skip'),
-    extended_json= ('canonical', 'relaxed'), jobs= (threads), report=.
+    json_extended= ('canonical', 'relaxed'), jobs= (threads), report=.
     """
     return _regauge.convert_file(source, target, from_, to, options or None)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class Error(Exception):
     """The base class of regauge's exceptions.
@@ -54,6 +57,15 @@ class StoreError(Error):
     """
 
     passing: bool = False
+
+
+def deprecated(name: str, instead: str) -> None:
+    """Warns the caller of regauge that it uses an old name of an option."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "regauge":
+        level, frame = level + 1, frame.f_back
+    message = f"{name} is now {instead}; the old name will go away"
+    warnings.warn(message, DeprecationWarning, stacklevel=level)
 
 
 for _one in (Error, DecodeError, EncodeError, LimitError, StoreError):

@@ -51,7 +51,7 @@ class JsonEvents(Reading, total=False):
     numbers: Union[Literal["double", "exact"], None]
     comments: bool
     trailing_commas: bool
-    non_finite: bool
+    allow_nan: bool
 
 
 class JsonLoading(JsonEvents, PairsLoading, total=False):

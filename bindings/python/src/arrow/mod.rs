@@ -80,7 +80,7 @@ pub fn to_arrow(
 ) -> PyResult<PyArrowStream> {
     let py = source.py();
     let format = stream::format(format)?;
-    let given = Given::parse(format, format, For::Loading, arguments)?;
+    let given = Given::parse(format, format, For::Loading, true, arguments)?;
     let on_loss = match on_loss {
         "refuse" => OnLoss::Refuse,
         "wrap" => OnLoss::Wrap,
@@ -124,7 +124,7 @@ pub fn to_arrow(
         None if shape == Shape::Marc => Ok((rows::marc_schema(), shape)),
         None => job.infer(sample),
     });
-    let keywords = Keywords::new(For::Loading, format);
+    let keywords = Keywords::new(For::Loading, format, true);
     let told = |error, way| errors::exception(py, &error, way, keywords);
     let (schema, shape) = found.map_err(|error| told(error, Way::Decode))?;
     (job.schema, job.shape) = (Arc::new(schema), shape);

@@ -101,7 +101,7 @@ pub fn stop() -> Error {
 /// Formats an error for the consumer of the batches.
 pub fn arrow(error: Error) -> ArrowError {
     let format = error.format().unwrap_or(Format::Json);
-    let text = errors::text(&error, Keywords::new(For::Loading, format));
+    let text = errors::text(&error, Keywords::new(For::Loading, format, true));
     match error.kind() {
         ErrorKind::Io => ArrowError::IoError(text, std::io::Error::other("regauge")),
         _ => ArrowError::InvalidArgumentError(text),

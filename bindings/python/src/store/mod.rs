@@ -97,7 +97,7 @@ impl PyStore {
                 )));
             }
         };
-        let given = Given::parse(Format::Json, Format::Json, For::Storing, options)?;
+        let given = Given::parse(Format::Json, Format::Json, For::Storing, false, options)?;
         let opened = py.detach(|| {
             let codec = codec.map(str::parse).transpose()?;
             open(url, collection, codec, sync)

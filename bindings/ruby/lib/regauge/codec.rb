@@ -40,14 +40,14 @@ module Regauge
     # @yieldparam event [Array(Symbol, Object)]
     # @return [Events, nil] nil with a block
     def events(source, path: false, **options, &block)
-      Regauge.events(source, from: self::FORMAT, path: path, **options, &block)
+      Events.of(self::FORMAT, source, options, path: path, &block)
     end
 
     # Calls the methods of a handler with the events of a stream: see {Regauge.parse_events}.
     #
     # @return [nil]
     def parse_events(source, handler, path: false, **options)
-      Regauge.parse_events(source, handler, from: self::FORMAT, path: path, **options)
+      Events.handle(handler) { |takes| Events.of(self::FORMAT, source, options, path: path, &takes) }
     end
 
     # Yields the documents of a file one by one.

@@ -71,7 +71,7 @@ module Regauge
   # Raised if another writer has changed the value meanwhile.
   class ConflictError < StoreError; end
 
-  # A broken record that was skipped with `skip_bad: true`.
+  # A broken record that was skipped with `bad: :skip`.
   class BadRecord
     # @return [DecodeError] what is wrong, and where
     attr_reader :error

@@ -17,6 +17,46 @@ module Regauge
     KINDS = %i[begin_document end_document begin_map end_map begin_array end_array key value bad_record].freeze
 
     # @api private
+    def self.path_of(source, path)
+      return source.to_path if source.respond_to?(:to_path) && !source.respond_to?(:read)
+
+      source.to_s if path
+    end
+
+    # @api private
+    def self.of(format, source, options, path: false, &block)
+      name = path_of(source, path)
+      file = source = File.open(name, "rb") if name
+      events = new(format, source, options, file)
+      return events unless block
+
+      events.each(&block)
+      nil
+    rescue StandardError
+      file&.close
+      raise
+    end
+
+    # Yields a block that passes events to the methods of a handler.
+    #
+    # @api private
+    def self.handle(handler)
+      takes = KINDS.to_h { |kind| [kind, handler.respond_to?(kind)] }
+      raise ArgumentError, "found a handler with none of the methods #{KINDS.join(", ")}" if takes.values.none?
+
+      yield(lambda do |(kind, value)|
+        next unless takes[kind]
+
+        case kind
+        when :key then handler.key(value)
+        when :value then handler.value(value)
+        when :bad_record then handler.bad_record(value)
+        else handler.public_send(kind)
+        end
+      end)
+    end
+
+    # @api private
     def initialize(format, source, options, file = nil)
       @file = file
       @stream = Native.events(format, source, options)
@@ -34,13 +74,10 @@ module Regauge
       return enum_for(:each) unless block_given?
 
       begin
-        loop do
-          while (event = @batch[@index])
-            @index += 1
-            @latest = event
-            yield event
-          end
-          break unless fill
+        while @index < @batch.length || fill
+          @latest = @batch[@index]
+          @index += 1
+          yield @latest
         end
       ensure
         close
@@ -125,24 +162,12 @@ module Regauge
     # @yieldparam event [Array(Symbol, Object)]
     # @return [Events, nil] nil with a block
     def events(source, from: nil, path: false, **options, &block)
-      file = nil
-      if path || source.respond_to?(:to_path) && !source.respond_to?(:read)
-        name = source.respond_to?(:to_path) ? source.to_path : source
-        from ||= detect(File.binread(name, 4096) || "", name: name.to_s)
-        file = source = File.open(name, "rb")
-      elsif source.is_a?(String)
-        from ||= detect(source)
+      unless from
+        name = Events.path_of(source, path)
+        from = name ? detect(File.binread(name, 4096) || "", name: name) : source.is_a?(String) && detect(source)
+        raise ArgumentError, "cannot detect the format: pass from:" unless from
       end
-      raise ArgumentError, "cannot detect the format: pass from:" unless from
-
-      events = Events.new(from, source, options, file)
-      return events unless block
-
-      events.each(&block)
-      nil
-    rescue StandardError
-      file&.close
-      raise
+      Events.of(from, source, own_options(from, options), path: path, &block)
     end
 
     # Calls the methods of a handler with the events of a stream, in bounded memory. They are named
@@ -153,19 +178,7 @@ module Regauge
     # @param handler [#key, #value, #begin_map, …]
     # @return [nil]
     def parse_events(source, handler, **options)
-      takes = Events::KINDS.to_h { |kind| [kind, handler.respond_to?(kind)] }
-      raise ArgumentError, "found a handler with none of the methods #{Events::KINDS.join(", ")}" if takes.values.none?
-
-      events(source, **options) do |kind, value|
-        next unless takes[kind]
-
-        case kind
-        when :key then handler.key(value)
-        when :value then handler.value(value)
-        when :bad_record then handler.bad_record(value)
-        else handler.public_send(kind)
-        end
-      end
+      Events.handle(handler) { |takes| events(source, **options, &takes) }
     end
   end
 end

@@ -32,11 +32,13 @@ module Regauge
     #
     # @param source [String, #read]
     # @param from [Symbol, nil] the format; detected from the first bytes by default
+    # @param options [Hash] those of the format's `load`, with the format's name in front
+    #   (`yaml_schema: "1.1"`); those of other formats have no effect
     # @return [Object]
     def load(source, from: nil, **options)
       source = source.read if source.respond_to?(:read)
-      codec(from || detect(source) || raise(ArgumentError, "cannot detect the format from the bytes: pass from:"))
-        .load(source, **options)
+      from ||= detect(source) || raise(ArgumentError, "cannot detect the format from the bytes: pass from:")
+      codec(from).load(source, **own_options(from, options))
     end
 
     # Loads the object in a file; its name or its first bytes determine the format.
@@ -54,7 +56,7 @@ module Regauge
     # @param to [Symbol]
     # @return [String]
     def dump(object, to:, **options)
-      codec(to).dump(object, **options)
+      codec(to).dump(object, **own_options(to, options))
     end
 
     # Converts bytes from one format to another, without building objects and without the GVL.
@@ -108,6 +110,20 @@ module Regauge
     # @return [Symbol, nil]
     def detect(bytes, name: nil)
       Native.detect(bytes, name)
+    end
+
+    # Warns of an old name of an option.
+    #
+    # @api private
+    def deprecated(name, instead)
+      lib = __dir__
+      inside = caller_locations.index { |location| !location.path.to_s.start_with?(lib) } || 0
+      warn "#{name}: is now #{instead}:; the old name will go away", uplevel: inside + 1, category: :deprecated
+    end
+
+    # @api private
+    def own_options(format, options)
+      options.empty? ? options : Native.own_options(format, options)
     end
 
     # @api private

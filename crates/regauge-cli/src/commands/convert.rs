@@ -163,8 +163,8 @@ pub fn read_options(options: &mut Options, reading: &Reading) {
     options.limits = Limit::apply(&reading.limit);
     options.json_read.comments = reading.json_comments;
     options.json_read.trailing_commas = reading.json_trailing_commas;
-    options.json_read.non_finite = reading.json_nan;
-    options.marc.charset = reading.charset;
+    options.json_read.non_finite = reading.json_allow_nan;
+    options.marc.charset = reading.marc_charset;
     options.marc.repair = reading.marc_repair;
     options.marc.references = reading.marc_references;
     reading.formats.apply(options);
@@ -182,8 +182,8 @@ fn options(arguments: &Convert, source: &Source, to: Format) -> Options {
     options.report = arguments.report.is_some();
     options.json_read.exact_numbers = arguments.numbers == Numbers::Exact;
     options.yaml.exact_numbers = options.json_read.exact_numbers;
-    options.json_write.indent = if arguments.pretty { Some(2) } else { arguments.indent };
-    options.json_write.escape_non_ascii = arguments.escape_non_ascii;
+    options.json_write.indent = if arguments.pretty { Some(2) } else { arguments.json_indent };
+    options.json_write.escape_non_ascii = arguments.json_ascii;
     arguments.yaml_write.apply(&mut options);
     options.marc.write_charset = arguments.marc_write_charset;
     options.marc.oversize = arguments.marc_oversize;

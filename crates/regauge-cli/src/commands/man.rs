@@ -2,16 +2,14 @@
 
 use std::io;
 
-use clap::CommandFactory as _;
-
-use crate::args::{Cli, Man};
+use crate::args::Man;
 use crate::failure::{Failure, Result};
 use crate::output::Destination;
 use crate::report::print;
 
 /// Writes one page to standard output, or all pages to a folder.
 pub fn run(arguments: &Man) -> Result {
-    let mut root = Cli::command();
+    let mut root = crate::args::command();
     root.build();
     let commands: Vec<clap::Command> =
         root.get_subcommands().filter(|one| is_for_people(one)).cloned().collect();

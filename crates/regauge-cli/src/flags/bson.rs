@@ -8,11 +8,9 @@ use regauge::bson::ExtendedJson;
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Flags {
-    /// Read and write JSON as MongoDB's Extended JSON v2, in this form
     #[arg(long, value_name = "FORM", help_heading = "BSON")]
-    extended_json: Option<Form>,
+    json_extended: Option<Form>,
 
-    /// Refuse to write a document larger than N bytes; MongoDB accepts 16777216
     #[arg(long, value_name = "BYTES", help_heading = "BSON")]
     bson_document_bytes: Option<u64>,
 }
@@ -30,7 +28,7 @@ impl Flags {
     /// Applies the flags.
     pub fn apply(&self, options: &mut Options) {
         options.bson.document_bytes = self.bson_document_bytes;
-        options.bson.extended_json = self.extended_json.map(|form| match form {
+        options.bson.extended_json = self.json_extended.map(|form| match form {
             Form::Canonical => ExtendedJson::Canonical,
             Form::Relaxed => ExtendedJson::Relaxed,
         });

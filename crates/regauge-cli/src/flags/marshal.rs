@@ -7,10 +7,8 @@ use regauge::{Options, marshal};
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Flags {
-    /// How to read a string without an encoding: as bytes, as Ruby does, or as text if it is valid
-    /// UTF-8 (for files of Ruby 1.8)
     #[arg(long, value_name = "AS", value_enum, default_value_t, help_heading = "Ruby Marshal")]
-    ruby_binary: Binary,
+    marshal_binary: Binary,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -23,7 +21,7 @@ enum Binary {
 impl Flags {
     /// Applies the flags.
     pub fn apply(&self, options: &mut Options) {
-        options.marshal.binary = match self.ruby_binary {
+        options.marshal.binary = match self.marshal_binary {
             Binary::Bytes => marshal::Binary::Bytes,
             Binary::Text => marshal::Binary::Text,
         };

@@ -8,12 +8,10 @@ use regauge::pickle::Strings;
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Flags {
-    /// Write pickles of this protocol [default: 4, for Python 3.4 and later]
     #[arg(long, value_name = "0..5", help_heading = "Pickle",
           value_parser = clap::value_parser!(u8).range(0..=5))]
     pickle_protocol: Option<u8>,
 
-    /// How to read the 8-bit strings of Python 2
     #[arg(
         long,
         value_name = "CODING",

@@ -8,8 +8,6 @@ use regauge::yaml::Schema;
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Flags {
-    /// How to read unquoted words and numbers in YAML: `1.1` reads `yes`, `0777` and dates as
-    /// PyYAML does
     #[arg(help_heading = "YAML", long, value_name = "SCHEMA", default_value = "core")]
     yaml_schema: YamlSchema,
 }

@@ -7,13 +7,10 @@ use regauge::Options;
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct YamlWriteFlags {
-    /// Indent YAML maps by N spaces per level
     #[arg(help_heading = "YAML", long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
     yaml_indent: u8,
-    /// Also indent YAML sequences below their keys
     #[arg(help_heading = "YAML", long)]
     yaml_indent_sequences: bool,
-    /// Also write `---` before the first YAML document
     #[arg(help_heading = "YAML", long)]
     yaml_document_start: bool,
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use clap::Parser as _;
+use clap::{FromArgMatches as _, Parser as _};
 use regauge::hint::literals;
 use regauge::options::{OPTIONS, Takes};
 
@@ -33,6 +33,42 @@ fn the_table_of_options_is_what_convert_takes() {
     for flag in flags(convert).filter(|flag| !["help", "version"].contains(&flag.as_str())) {
         let known = OPTIONS.iter().any(|row| row.name(Language::Command) == Some(&flag));
         assert!(known != own.contains(&flag.as_str()), "--{flag}");
+    }
+}
+
+/// Every option has the table's help, and its old names do the same.
+#[test]
+fn the_table_of_options_has_the_help_and_the_old_names() {
+    let command = crate::args::command();
+    for name in ["convert", "inspect"] {
+        let convert = command.find_subcommand(name).unwrap();
+        let mut seen = 0;
+        for arg in convert.get_arguments() {
+            let Some(long) = arg.get_long() else { continue };
+            let row = OPTIONS.iter().find(|row| row.name(Language::Command) == Some(long));
+            let Some(row) = row else { continue };
+            assert_eq!(arg.get_help().unwrap().to_string(), row.help, "--{long}");
+            let old: Vec<_> = row.old_names(Language::Command, false).collect();
+            assert_eq!(arg.get_all_aliases().unwrap_or_default(), old, "--{long}");
+            assert!(arg.get_visible_aliases().unwrap_or_default().is_empty());
+            seen += 1;
+        }
+        assert!(seen >= 15, "{name}: {seen}");
+    }
+    for row in &OPTIONS {
+        for old in row.old_names(Language::Command, false) {
+            let value = literals(row.opt, Language::Command).swap_remove(0);
+            let run = |flag: &str| {
+                let mut words = vec!["regauge", "convert", "a.json", "b.json", flag];
+                words.extend((!value.is_empty()).then_some(value.as_str()));
+                let matches = crate::args::command().try_get_matches_from(words).unwrap();
+                format!("{:?}", Cli::from_arg_matches(&matches).unwrap())
+            };
+            let now = row.name(Language::Command).unwrap();
+            assert_eq!(run(&format!("--{old}")), run(&format!("--{now}")));
+            let found = crate::args::old_names([format!("--{old}={value}")].into_iter());
+            assert_eq!(found.collect::<Vec<_>>(), [(old, now)]);
+        }
     }
 }
 

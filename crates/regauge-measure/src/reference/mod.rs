@@ -280,7 +280,9 @@ enum Tried {
 /// suggest.
 pub(crate) fn told(error: &regauge::Error) -> String {
     let language = regauge::options::Language::Command;
-    error.display(&regauge::hint::Surface { language, takes: &|_| false }).to_string()
+    error
+        .display(&regauge::hint::Surface { language, is_generic: false, takes: &|_| false })
+        .to_string()
 }
 
 /// Returns how MARC is written for a measurement: in UTF-8, so that all formats hold the same

@@ -16,12 +16,12 @@
 //! );
 //! let all = |_| true;
 //! assert_eq!(
-//!     hint.render(&Surface { language: Language::Python, takes: &all }).unwrap(),
+//!     hint.render(&Surface { language: Language::Python, is_generic: false, takes: &all }).unwrap(),
 //!     "pass on_loss=\"wrap\" to keep them as references, or limits={\"aliases\": …} to raise it"
 //! );
 //! let limits_only = |opt| opt == Opt::Limits;
 //! assert_eq!(
-//!     hint.render(&Surface { language: Language::Ruby, takes: &limits_only }).unwrap(),
+//!     hint.render(&Surface { language: Language::Ruby, is_generic: false, takes: &limits_only }).unwrap(),
 //!     "pass limits: { aliases: … } to raise it"
 //! );
 //! ```
@@ -83,13 +83,22 @@ enum Why {
 pub struct Surface<'a> {
     /// Determines the names and the syntax of options.
     pub language: Language,
+    /// Whether the failed function is one whose format is an argument, where an option of a format has
+    /// the format's name in front.
+    pub is_generic: bool,
     /// Whether the failed function takes an option.
     pub takes: &'a dyn Fn(Opt) -> bool,
 }
 
 impl Surface<'_> {
     /// The command, with the options of all subcommands.
-    pub const COMMAND: Surface<'static> = Surface { language: Language::Command, takes: &|_| true };
+    pub const COMMAND: Surface<'static> =
+        Surface { language: Language::Command, is_generic: false, takes: &|_| true };
+
+    /// Returns the name of an option that the failed function takes.
+    fn name(&self, opt: Opt) -> Option<&'static str> {
+        opt.row().spelled(self.language, self.is_generic).filter(|_| (self.takes)(opt))
+    }
 }
 
 impl Hint {
@@ -266,7 +275,7 @@ impl Does {
 
 /// Returns the name of an option.
 fn bare(opt: Opt, surface: &Surface<'_>) -> Option<String> {
-    let name = opt.name(surface.language).filter(|_| (surface.takes)(opt))?;
+    let name = surface.name(opt)?;
     Some(match surface.language {
         Language::Command => format!("--{name}"),
         Language::Python => name.to_owned(),
@@ -278,7 +287,7 @@ fn bare(opt: Opt, surface: &Surface<'_>) -> Option<String> {
 /// `on_loss: :wrap`.
 fn spelled(opt: Opt, value: &Value, surface: &Surface<'_>) -> Option<String> {
     let language = surface.language;
-    let name = opt.name(language).filter(|_| (surface.takes)(opt))?;
+    let name = surface.name(opt)?;
     let value = match value {
         Value::On if language == Language::Command => return Some(format!("--{name}")),
         Value::On => truth(language, true).to_owned(),
@@ -328,8 +337,6 @@ fn literal(opt: Opt, word: &'static str, language: Language) -> String {
     let is_symbol = word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
     match language {
         Language::Command => word.to_owned(),
-        // Ruby's option is whether to skip; there is no other choice.
-        Language::Ruby if opt == Opt::Bad => truth(language, word == "skip").to_owned(),
         _ if matches!(row.takes, Takes::Number(..)) => word.to_owned(),
         Language::Ruby if is_symbol && !word.as_bytes()[0].is_ascii_digit() => format!(":{word}"),
         _ => format!("{word:?}"),
@@ -403,7 +410,8 @@ mod tests {
 
     fn rendered(hint: &Hint) -> [String; 3] {
         [Language::Command, Language::Python, Language::Ruby].map(|language| {
-            hint.render(&Surface { language, takes: &|_| true }).unwrap_or_default()
+            hint.render(&Surface { language, is_generic: false, takes: &|_| true })
+                .unwrap_or_default()
         })
     }
 
@@ -413,7 +421,7 @@ mod tests {
         let check = |hint: Hint, expected: [&str; 3]| assert_eq!(rendered(&hint), expected);
         check(
             Hint::on(Opt::JsonNan),
-            ["pass --json-nan", "pass non_finite=True", "pass allow_nan: true"],
+            ["pass --json-allow-nan", "pass allow_nan=True", "pass allow_nan: true"],
         );
         check(
             Hint::set(Opt::YamlSchema, "1.1"),
@@ -441,7 +449,7 @@ mod tests {
         );
         check(
             Hint::set(Opt::Bad, "stop"),
-            ["pass --bad stop", "pass bad=\"stop\"", "pass skip_bad: false"],
+            ["pass --bad stop", "pass bad=\"stop\"", "pass bad: :stop"],
         );
         check(
             Hint::unlimited(Limit::Expansion).when("you trust the file"),
@@ -474,6 +482,23 @@ mod tests {
         );
     }
 
+    /// In functions of all formats, the format is part of a name.
+    #[test]
+    fn generic_names() {
+        let hint = Hint::on(Opt::JsonNan).or(Hint::set(Opt::OnLoss, "wrap"));
+        let rendered = [Language::Command, Language::Python, Language::Ruby].map(|language| {
+            hint.render(&Surface { language, is_generic: true, takes: &|_| true }).unwrap()
+        });
+        assert_eq!(
+            rendered,
+            [
+                "pass --json-allow-nan, or --on-loss wrap",
+                "pass json_allow_nan=True, or on_loss=\"wrap\"",
+                "pass json_allow_nan: true, or on_loss: :wrap",
+            ]
+        );
+    }
+
     /// Options that a function does not take are not suggested; plain text is always kept.
     #[test]
     fn what_is_not_taken_is_left_out() {
@@ -482,7 +507,8 @@ mod tests {
             .or(Hint::set(Opt::Documents, "split"))
             .then(Hint::command("`regauge inspect` lists them"));
         let some = |opt| opt == Opt::Documents;
-        let python = |takes| hint.render(&Surface { language: Language::Python, takes });
+        let python =
+            |takes| hint.render(&Surface { language: Language::Python, is_generic: false, takes });
         assert_eq!(
             hint.to_string(),
             "a pickle is read as a whole; pass --limit record_bytes=… to raise it, or --documents \
@@ -490,7 +516,7 @@ mod tests {
         );
         assert_eq!(python(&some).unwrap(), "a pickle is read as a whole; pass documents=\"split\"");
         assert_eq!(python(&|_| false).unwrap(), "a pickle is read as a whole");
-        let ruby = Surface { language: Language::Ruby, takes: &|_| false };
+        let ruby = Surface { language: Language::Ruby, is_generic: false, takes: &|_| false };
         assert_eq!(Hint::on(Opt::CborIndefinite).render(&ruby), None);
         assert_eq!(Hint::from(Format::Ndjson).render(&ruby).unwrap(), "use Regauge::NDJSON");
     }

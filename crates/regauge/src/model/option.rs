@@ -1,9 +1,15 @@
-//! The table of options: the name of each in the command, in Python and in Ruby, the values it
-//! takes, and where it applies.
+//! The table of options: the name of each, the values it takes, where it applies, and what its help
+//! says.
 //!
-//! Hints are rendered from it, and the Python package reads from it which keyword arguments a
-//! function takes. Each option is a row here; its effect is documented at the field of
-//! [`crate::Options`] that the row names.
+//! An option has one name. A general option has it everywhere: `--on-loss`, `on_loss`. An option of a
+//! format is `schema` in the module of the format, and has the format in front elsewhere: `yaml_schema`
+//! in functions of any format, `--yaml-schema` in the command. Where a language or a habit asks for
+//! another spelling, [`spelled`](Row::spelled) and the table's comments say so. Names that an option had
+//! before keep working, with a warning.
+//!
+//! Hints are rendered from the table, the command takes help texts and old names from it, and the
+//! bindings read from it which keyword arguments a function takes. Each option is a row here; its effect
+//! is documented at the field of [`crate::Options`] that the row names.
 
 use crate::model::format::Format;
 use Format::{Bson, Cbor, Json, Marc, MarcJson, MarcXml, Marshal, Msgpack, Ndjson, Pickle, Yaml};
@@ -136,19 +142,57 @@ pub struct Row {
     pub opt: Opt,
     /// The field of [`crate::Options`].
     pub field: &'static str,
+    /// Its name in a format's module, in all functions, and in the command.
     names: [&'static str; 3],
+    /// Where it exists.
+    surfaces: &'static [Language],
+    /// Names that it had before.
+    old: &'static [(Language, &'static str)],
     /// Its value.
     pub takes: Takes,
     /// Where it applies.
     pub side: Side,
     /// The formats that it applies to; empty means all.
     pub formats: &'static [Format],
+    /// What it does, in a line.
+    pub help: &'static str,
 }
 
 impl Row {
-    /// Returns the option's name, without dashes; `None` if it does not exist there.
+    /// Returns the option's name, without dashes: in a binding that of a function of one format; `None`
+    /// if it does not exist there.
     pub fn name(&self, language: Language) -> Option<&'static str> {
-        Some(self.names[language as usize]).filter(|name| !name.is_empty())
+        self.spelled(language, false)
+    }
+
+    /// Returns the option's name, without dashes: in a binding that of a function of one format, or of a
+    /// generic function, whose format is an argument. `None` if it does not exist there.
+    pub fn spelled(&self, language: Language, is_generic: bool) -> Option<&'static str> {
+        if !self.surfaces.contains(&language) {
+            return None;
+        }
+        Some(match (language, self.opt, is_generic) {
+            // A word of the language.
+            (Language::Python, Opt::From, _) => "from_",
+            // The flag gives one limit, and can be repeated.
+            (Language::Command, Opt::Limits, _) => "limit",
+            (Language::Command, ..) => self.names[2],
+            (_, _, false) => self.names[0],
+            (_, _, true) => self.names[1],
+        })
+    }
+
+    /// Returns the names that the option had before, which are understood and answered with a warning.
+    /// In a generic function of a binding, the name in the format's module is one.
+    pub fn old_names(
+        &self,
+        language: Language,
+        is_generic: bool,
+    ) -> impl Iterator<Item = &'static str> {
+        let [own, full, _] = self.names;
+        let own = is_generic && language != Language::Command && own != full;
+        let old = self.old.iter().filter(move |(of, _)| *of == language).map(|(_, name)| *name);
+        old.chain(own.then_some(self.names[0])).filter(move |_| self.surfaces.contains(&language))
     }
 
     /// Returns whether the option applies to this format.
@@ -179,15 +223,52 @@ impl Opt {
     }
 }
 
-const fn row(
-    opt: Opt,
-    field: &'static str,
-    names: [&'static str; 3],
-    takes: Takes,
-    side: Side,
-    formats: &'static [Format],
-) -> Row {
-    Row { opt, field, names, takes, side, formats }
+/// Returns the bytes of a name with dashes for underscores.
+const fn dashed<const N: usize>(name: &str) -> [u8; N] {
+    let mut dashed = [0; N];
+    let mut at = 0;
+    while at < N {
+        let byte = name.as_bytes()[at];
+        dashed[at] = if byte == b'_' { b'-' } else { byte };
+        at += 1;
+    }
+    dashed
+}
+
+/// The flag that has this name.
+macro_rules! flag {
+    ($name:expr) => {{
+        const FLAG: [u8; $name.len()] = dashed($name);
+        match std::str::from_utf8(&FLAG) {
+            Ok(flag) => flag,
+            Err(_) => panic!("a name in ASCII"),
+        }
+    }};
+}
+
+/// A row: the option and its field, the format and the name or only the name, where it exists, what it
+/// takes and where it applies, the help, and old names.
+macro_rules! row {
+    ($opt:ident $field:literal, $format:literal $name:literal, $($rest:tt)*) => {
+        row!(@ $opt $field, [$name, concat!($format, "_", $name), flag!(concat!($format, "_", $name))], $($rest)*)
+    };
+    ($opt:ident $field:literal, $name:literal, $($rest:tt)*) => {
+        row!(@ $opt $field, [$name, $name, flag!($name)], $($rest)*)
+    };
+    (@ $opt:ident $field:literal, $names:expr, $on:ident, $takes:expr, $side:ident $formats:expr, $help:literal
+        $(, $($language:ident $old:literal)+)?) => {
+        Row {
+            opt: Opt::$opt,
+            field: $field,
+            names: $names,
+            surfaces: $on,
+            old: &[$($((Language::$language, $old)),+)?],
+            takes: $takes,
+            side: $side,
+            formats: $formats,
+            help: $help,
+        }
+    };
 }
 
 use Side::{Both, Convert, Read, Write};
@@ -198,59 +279,83 @@ const NUMBERS: &[Format] = &[Json, Ndjson, Yaml];
 const STREAMS: &[Format] = &[Ndjson, Marc, MarcXml, MarcJson];
 const CHARSETS: Takes = Words(&["auto", "utf8", "marc8"]);
 
-/// Every option, in the order of [`Opt`]: its field, its names in the command, in Python and in
-/// Ruby (empty if it does not exist there), its values, and where it applies.
+/// Every interface.
+const ALL: &[Language] = &[Language::Command, Language::Python, Language::Ruby];
+/// Ruby has no reports by path: `convert` yields them.
+const NOT_RUBY: &[Language] = &[Language::Command, Language::Python];
+/// What objects of the language are made of, or written like.
+const PYTHON: &[Language] = &[Language::Python];
+const RUBY: &[Language] = &[Language::Ruby];
+
+/// Every option, in the order of [`Opt`].
+///
+/// `allow_nan` is what the standard libraries of Python and Ruby call it. In `regauge.compat` and
+/// `regauge/marc/compat`, which stand in for other libraries, keywords are those of these libraries.
 #[rustfmt::skip]
 pub const OPTIONS: [Row; 37] = [
-    row(Opt::From, "from", ["from", "from_", "from"], Takes::Format, Convert, &[]),
-    row(Opt::To, "to", ["to", "to", "to"], Takes::Format, Convert, &[]),
-    row(Opt::OnLoss, "on_loss", ["on-loss", "on_loss", "on_loss"], Words(&["refuse", "wrap", "approximate"]), Write, &[]),
-    row(Opt::Unwrap, "unwrap", ["unwrap", "unwrap", "unwrap"], Switch, Read, &[]),
-    row(Opt::Objects, "objects", ["objects", "objects", "objects"], Words(&["refuse", "data", "wrap"]), Write, &[]),
-    row(Opt::Limits, "limits", ["limit", "limits", "limits"], Limit, Both, &[]),
-    row(Opt::Documents, "documents", ["documents", "documents", "documents"], Words(&["auto", "keep", "split", "join"]), Convert, &[]),
-    row(Opt::Bad, "skip_bad", ["bad", "bad", "skip_bad"], Words(&["stop", "skip"]), Read, STREAMS),
-    row(Opt::DuplicateKeys, "duplicate_keys", ["duplicate-keys", "duplicate_keys", "duplicate_keys"], Words(&["keep", "refuse"]), Read, &[]),
-    row(Opt::Report, "report", ["report", "report", ""], File, Convert, &[]),
-    row(Opt::Jobs, "jobs", ["jobs", "jobs", "jobs"], Number(1, 256), Convert, &[]),
-    row(Opt::JsonComments, "json_read.comments", ["json-comments", "comments", "comments"], Switch, Read, JSON),
-    row(Opt::JsonTrailingCommas, "json_read.trailing_commas", ["json-trailing-commas", "trailing_commas", "trailing_commas"], Switch, Read, JSON),
-    row(Opt::JsonNan, "json_read.non_finite", ["json-nan", "non_finite", "allow_nan"], Switch, Read, JSON),
-    row(Opt::Numbers, "json_read.exact_numbers, yaml.exact_numbers", ["numbers", "numbers", "numbers"], Words(&["double", "exact"]), Read, NUMBERS),
-    row(Opt::JsonIndent, "json_write.indent", ["indent", "indent", "indent"], Number(0, 16), Write, &[Json]),
-    row(Opt::EscapeNonAscii, "json_write.escape_non_ascii", ["escape-non-ascii", "ascii", "ascii_only"], Switch, Write, JSON),
-    row(Opt::FloatStyle, "json_write.float_style", ["", "float_style", ""], Words(&["shortest", "python", "ruby"]), Write, JSON),
-    row(Opt::YamlSchema, "yaml.schema", ["yaml-schema", "schema", "schema"], Words(&["core", "json", "failsafe", "1.1"]), Read, &[Yaml]),
-    row(Opt::YamlIndent, "yaml_write.indent", ["yaml-indent", "indent", "indent"], Number(1, 16), Write, &[Yaml]),
-    row(Opt::YamlIndentSequences, "yaml_write.indent_sequences", ["yaml-indent-sequences", "indent_sequences", "indent_sequences"], Switch, Write, &[Yaml]),
-    row(Opt::YamlDocumentStart, "yaml_write.document_start", ["yaml-document-start", "document_start", "document_start"], Switch, Write, &[Yaml]),
-    row(Opt::Charset, "marc.charset", ["charset", "charset", "charset"], CHARSETS, Read, &[Marc]),
-    row(Opt::MarcWriteCharset, "marc.write_charset", ["marc-write-charset", "write_charset", "write_charset"], CHARSETS, Write, &[Marc]),
-    row(Opt::MarcRepair, "marc.repair", ["marc-repair", "repair", "repair"], Switch, Read, &[Marc]),
-    row(Opt::MarcOversize, "marc.oversize", ["marc-oversize", "oversize", "oversize"], Switch, Write, &[Marc]),
-    row(Opt::MarcReferences, "marc.references", ["marc-references", "references", "references"], Switch, Read, &[Marc]),
-    row(Opt::MarcCompact, "marc.compact", ["marc-compact", "compact", "compact"], Switch, Write, &[MarcXml]),
-    row(Opt::ExtendedJson, "bson.extended_json", ["extended-json", "extended_json", "extended_json"], Words(&["canonical", "relaxed"]), Convert, JSON),
-    row(Opt::BsonDocumentBytes, "bson.document_bytes", ["bson-document-bytes", "document_bytes", "document_bytes"], Number(0, u64::MAX), Write, &[Bson]),
-    row(Opt::CborDeterministic, "cbor.deterministic", ["cbor-deterministic", "deterministic", "deterministic"], Switch, Write, &[Cbor]),
-    row(Opt::CborIndefinite, "cbor.indefinite", ["cbor-indefinite", "indefinite", "indefinite"], Switch, Write, &[Cbor]),
-    row(Opt::CborKeepTags, "cbor.keep_tags", ["", "", "keep_tags"], Switch, Read, &[Cbor]),
-    row(Opt::RubyBinary, "marshal.binary", ["ruby-binary", "binary", "binary"], Words(&["bytes", "text"]), Read, &[Marshal]),
-    row(Opt::MarshalExact, "marshal.exact", ["", "exact", ""], Switch, Read, &[Marshal]),
-    row(Opt::PickleProtocol, "pickle.protocol", ["pickle-protocol", "protocol", "protocol"], Number(0, 5), Write, &[Pickle]),
-    row(Opt::PickleStrings, "pickle.strings", ["pickle-strings", "strings", "strings"], Words(&["ascii", "utf8", "latin1", "bytes"]), Read, &[Pickle]),
+    row!(From "from", "from", ALL, Takes::Format, Convert &[], "Input format [default: from the file name or the first bytes]"),
+    row!(To "to", "to", ALL, Takes::Format, Convert &[], "Output format [default: from the file name]"),
+    row!(OnLoss "on_loss", "on_loss", ALL, Words(&["refuse", "wrap", "approximate"]), Write &[], "What to do with a value that the output format cannot hold exactly"),
+    row!(Unwrap "unwrap", "unwrap", ALL, Switch, Read &[], "Read the notation that --on-loss wrap writes, and restore the original values"),
+    row!(Objects "objects", "objects", ALL, Words(&["refuse", "data", "wrap"]), Write &[], "What to do with classes, tags and symbols that the output format lacks [default: the --on-loss policy, or data with --on-loss approximate]"),
+    row!(Limits "limits", "limits", ALL, Limit, Both &[], "Set a limit, remove it with NAME=none, or remove all with none: depth, token_bytes, record_bytes, integer_digits, nodes, expansion, aliases, window_bytes. Byte limits accept KiB, MiB and GiB"),
+    row!(Documents "documents", "documents", ALL, Words(&["auto", "keep", "split", "join"]), Convert &[], "How documents map to documents: an array is split into its elements if the output is a stream of records; a stream is joined into one array if the output holds a single document"),
+    row!(Bad "skip_bad", "bad", ALL, Words(&["stop", "skip"]), Read STREAMS, "What to do with a broken record: stop, skip it, or keep its bytes in a FILE and skip it"),
+    row!(DuplicateKeys "duplicate_keys", "duplicate_keys", ALL, Words(&["keep", "refuse"]), Read &[], "What to do with a key that occurs twice in one map"),
+    row!(Report "report", "report", NOT_RUBY, File, Convert &[], "Write a JSON report of what was read, written, skipped, lost and approximated (- is standard output)"),
+    row!(Jobs "jobs", "jobs", ALL, Number(1, 256), Convert &[], "Maximum number of threads [default: one per core]"),
+    row!(JsonComments "json_read.comments", "json" "comments", ALL, Switch, Read JSON, "Accept comments in JSON, // and /* */"),
+    row!(JsonTrailingCommas "json_read.trailing_commas", "json" "trailing_commas", ALL, Switch, Read JSON, "Accept commas before ] and } in JSON"),
+    row!(JsonNan "json_read.non_finite", "json" "allow_nan", ALL, Switch, Read JSON, "Accept NaN, Infinity and -Infinity in JSON", Command "json-nan" Python "non_finite"),
+    row!(Numbers "json_read.exact_numbers, yaml.exact_numbers", "numbers", ALL, Words(&["double", "exact"]), Read NUMBERS, "How to keep a number with a fraction or an exponent: as the nearest double, or as its digits"),
+    row!(JsonIndent "json_write.indent", "json" "indent", ALL, Number(0, 16), Write &[Json], "Write JSON over several lines, indented by N spaces per level", Command "indent"),
+    row!(EscapeNonAscii "json_write.escape_non_ascii", "json" "ascii", ALL, Switch, Write JSON, "Write JSON in ASCII only, other characters as \\uXXXX", Command "escape-non-ascii" Ruby "ascii_only"),
+    row!(FloatStyle "json_write.float_style", "json" "float_style", PYTHON, Words(&["shortest", "python", "ruby"]), Write JSON, "Write doubles in JSON as this language does"),
+    row!(YamlSchema "yaml.schema", "yaml" "schema", ALL, Words(&["core", "json", "failsafe", "1.1"]), Read &[Yaml], "How to read unquoted words and numbers in YAML: `1.1` reads `yes`, `0777` and dates as PyYAML does"),
+    row!(YamlIndent "yaml_write.indent", "yaml" "indent", ALL, Number(1, 16), Write &[Yaml], "Indent YAML maps by N spaces per level"),
+    row!(YamlIndentSequences "yaml_write.indent_sequences", "yaml" "indent_sequences", ALL, Switch, Write &[Yaml], "Also indent YAML sequences below their keys"),
+    row!(YamlDocumentStart "yaml_write.document_start", "yaml" "document_start", ALL, Switch, Write &[Yaml], "Also write `---` before the first YAML document"),
+    row!(Charset "marc.charset", "marc" "charset", ALL, CHARSETS, Read &[Marc], "Read ISO 2709 in this charset, whatever the records say", Command "charset"),
+    row!(MarcWriteCharset "marc.write_charset", "marc" "write_charset", ALL, CHARSETS, Write &[Marc], "Write ISO 2709 in this charset [default: the record's own]"),
+    row!(MarcRepair "marc.repair", "marc" "repair", ALL, Switch, Read &[Marc], "Read MARC records with a wrong directory by their field terminators"),
+    row!(MarcOversize "marc.oversize", "marc" "oversize", ALL, Switch, Write &[Marc], "Write MARC fields over 9,999 bytes and records over 99,999 bytes to ISO 2709 anyway"),
+    row!(MarcReferences "marc.references", "marc" "references", ALL, Switch, Read &[Marc], "Decode references such as &#x4E2D; in MARC-8"),
+    row!(MarcCompact "marc.compact", "marc" "compact", ALL, Switch, Write &[MarcXml], "Write MARCXML without line breaks and indentation"),
+    row!(ExtendedJson "bson.extended_json", "json" "extended", ALL, Words(&["canonical", "relaxed"]), Convert JSON, "Read and write JSON as MongoDB's Extended JSON v2, in this form", Command "extended-json" Python "extended_json" Ruby "extended_json"),
+    row!(BsonDocumentBytes "bson.document_bytes", "bson" "document_bytes", ALL, Number(0, u64::MAX), Write &[Bson], "Refuse to write a document larger than N bytes; MongoDB accepts 16777216"),
+    row!(CborDeterministic "cbor.deterministic", "cbor" "deterministic", ALL, Switch, Write &[Cbor], "Write the deterministic encoding of RFC 8949: sorted keys, shortest numbers"),
+    row!(CborIndefinite "cbor.indefinite", "cbor" "indefinite", ALL, Switch, Write &[Cbor], "Write arrays and maps with a closing break if their length is not known up front"),
+    row!(CborKeepTags "cbor.keep_tags", "cbor" "keep_tags", RUBY, Switch, Read &[Cbor], "Keep CBOR tags as data"),
+    row!(RubyBinary "marshal.binary", "marshal" "binary", ALL, Words(&["bytes", "text"]), Read &[Marshal], "How to read a string without an encoding: as bytes, as Ruby does, or as text if it is valid UTF-8 (for files of Ruby 1.8)", Command "ruby-binary"),
+    row!(MarshalExact "marshal.exact", "marshal" "exact", PYTHON, Switch, Read &[Marshal], "Read Marshal objects with everything that they carry"),
+    row!(PickleProtocol "pickle.protocol", "pickle" "protocol", ALL, Number(0, 5), Write &[Pickle], "Write pickles of this protocol [default: 4, for Python 3.4 and later]"),
+    row!(PickleStrings "pickle.strings", "pickle" "strings", ALL, Words(&["ascii", "utf8", "latin1", "bytes"]), Read &[Pickle], "How to read the 8-bit strings of Python 2"),
 ];
 
-/// Returns the options that a name stands for in a language: those of the formats at hand, or all of
-/// that name if it is none of theirs. In a conversion from JSON to YAML, `indent` is two options.
-pub fn named(language: Language, name: &str, formats: [Format; 2]) -> Vec<&'static Row> {
-    let is_here = |row: &&Row| formats.iter().any(|format| row.is_for(*format));
-    let mut rows: Vec<&Row> =
-        OPTIONS.iter().filter(|row| row.name(language) == Some(name)).collect();
-    if rows.iter().any(is_here) {
-        rows.retain(is_here);
+/// An option that a caller named.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    /// The option.
+    pub row: &'static Row,
+    /// The name to use instead, if the caller's is an old one.
+    pub instead: Option<&'static str>,
+}
+
+/// Returns the options that a name stands for in a binding: those of the formats at hand, or all of
+/// that name if it is none of theirs. Only old names stand for several: in a conversion from JSON to
+/// YAML, `indent` was two options.
+pub fn named(language: Language, name: &str, formats: [Format; 2], is_generic: bool) -> Vec<Named> {
+    let is_here = |named: &Named| formats.iter().any(|format| named.row.is_for(*format));
+    let find = |row: &'static Row| {
+        let now = row.spelled(language, is_generic)?;
+        let is_old = row.old_names(language, is_generic).any(|old| old == name);
+        (now == name || is_old).then_some(Named { row, instead: (now != name).then_some(now) })
+    };
+    let mut found: Vec<Named> = OPTIONS.iter().filter_map(find).collect();
+    if found.iter().any(is_here) {
+        found.retain(is_here);
     }
-    rows
+    found
 }
 
 /// Returns the module of a format in a binding, `regauge.json` or `Regauge::JSON`; `None` if no
@@ -278,25 +383,64 @@ mod tests {
         }
     }
 
-    /// In the command, a name refers to one option. In a binding it may refer to one option per
-    /// format.
+    /// In functions of all formats, and in the command, a name refers to one option, old names
+    /// included; in the module of a format too.
     #[test]
     fn names_are_clear() {
         for (index, row) in OPTIONS.iter().enumerate() {
             for other in &OPTIONS[index + 1..] {
                 for language in [Language::Command, Language::Python, Language::Ruby] {
-                    if row.name(language).is_none() || row.name(language) != other.name(language) {
-                        continue;
+                    for is_generic in [true, false] {
+                        let apart =
+                            Format::ALL.iter().all(|of| !row.is_for(*of) || !other.is_for(*of));
+                        let names = |row: &Row| {
+                            let old = row.old.iter().filter(|(of, _)| *of == language);
+                            let old = old.map(|(_, name)| *name);
+                            row.spelled(language, is_generic)
+                                .into_iter()
+                                .chain(old)
+                                .collect::<Vec<_>>()
+                        };
+                        let (mine, others) = (names(row), names(other));
+                        let shared = mine.iter().any(|name| others.contains(name));
+                        assert!(
+                            !shared || !is_generic && language != Language::Command && apart,
+                            "{:?} and {:?} share a name in {language:?}: {mine:?}",
+                            row.opt,
+                            other.opt
+                        );
                     }
-                    let apart = Format::ALL.iter().all(|of| !row.is_for(*of) || !other.is_for(*of));
-                    assert!(
-                        language != Language::Command && apart,
-                        "{:?} and {:?} share a name in {language:?}",
-                        row.opt,
-                        other.opt
-                    );
                 }
             }
         }
+    }
+
+    #[test]
+    fn one_option_has_one_name() {
+        for row in &OPTIONS {
+            let [own, full, flag] = row.names;
+            assert_eq!(flag, full.replace('_', "-"));
+            let format = full.strip_suffix(own).unwrap().trim_end_matches('_');
+            let family = row.formats.first().map(|of| of.name().trim_end_matches("xml"));
+            assert!(format.is_empty() || Some(format) == family, "{full} is for {family:?}");
+            assert!(!row.help.is_empty() && !row.help.contains('\n'));
+            assert!(row.help.starts_with(char::is_uppercase) && !row.help.ends_with('.'));
+            for (language, old) in row.old {
+                assert!(row.surfaces.contains(language), "{old}");
+                let found = named(*language, old, [Format::Json; 2], true);
+                assert!(found.iter().any(|found| found.instead.is_some()), "{old}");
+            }
+        }
+        let generic = |name| named(Language::Python, name, [Format::Json, Format::Yaml], true);
+        let found = generic("indent");
+        assert_eq!(
+            found.iter().map(|it| it.instead).collect::<Vec<_>>(),
+            [Some("json_indent"), Some("yaml_indent")]
+        );
+        assert_eq!(generic("yaml_indent")[0].row.opt, Opt::YamlIndent);
+        assert!(generic("yaml_indent")[0].instead.is_none());
+        let own = named(Language::Ruby, "ascii_only", [Format::Json; 2], false);
+        assert_eq!((own[0].row.opt, own[0].instead), (Opt::EscapeNonAscii, Some("ascii")));
+        assert!(named(Language::Ruby, "json_ascii", [Format::Json; 2], false).is_empty());
     }
 }

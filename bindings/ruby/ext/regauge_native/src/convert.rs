@@ -27,8 +27,7 @@ pub fn format_of(value: VALUE) -> Result<Format, Raise> {
 
 fn settings(from: VALUE, to: VALUE, keywords: VALUE) -> Result<Settings, Raise> {
     let (from, to) = (format_of(from)?, format_of(to)?);
-    let mut settings = Settings::parse(from, keywords)?;
-    settings.core.to = to;
+    let mut settings = Settings::converting(from, to).with(keywords)?;
     // Between formats, objects are converted as far as possible.
     settings.core.marshal.inert = false;
     Ok(settings)
@@ -158,7 +157,7 @@ pub fn inspect(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         Ok::<_, Error>(shape)
     })?;
     ruby::keep(string);
-    let shape = result.map_err(|error| exception(&error, Phase::Decode))?;
+    let shape = result.map_err(|error| exception(&error, Phase::Convert))?;
     let paths = ruby::array(&[]);
     for path in shape.paths() {
         let kinds = ruby::hash();
@@ -192,12 +191,19 @@ pub fn inspect(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ])
 }
 
-/// `Native.option_table`: the core's table of options for the tests; for each keyword its name, its
-/// values in Ruby notation, the side, and the formats (none means all).
+/// `Native.option_table`: the core's table of options for the tests; for each its keyword in a format's
+/// module and in methods of all formats, the old names in both, its values in Ruby notation, the side,
+/// and the formats (none means all).
 pub fn option_table(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let table = ruby::array(&[]);
     for row in &OPTIONS {
-        let Some(name) = row.name(Language::Ruby) else { continue };
+        let Some(name) = row.spelled(Language::Ruby, false) else { continue };
+        let Some(full) = row.spelled(Language::Ruby, true) else { continue };
+        let old = [false, true].map(|is_generic| {
+            let names: Vec<_> =
+                row.old_names(Language::Ruby, is_generic).map(ruby::symbol).collect();
+            ruby::array(&names)
+        });
         let values = ruby::array(&[]);
         for value in literals(row.opt, Language::Ruby) {
             ruby::array_extend(values, &[ruby::text(&value)]);
@@ -207,7 +213,9 @@ pub fn option_table(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
             ruby::array_extend(formats, &[ruby::symbol(&format.name().replace('-', "_"))]);
         }
         let side = ruby::symbol(&format!("{:?}", row.side).to_lowercase());
-        ruby::array_extend(table, &[ruby::array(&[ruby::symbol(name), values, side, formats])]);
+        let names = [ruby::symbol(name), ruby::symbol(full), old[0], old[1]];
+        let row = ruby::array(&[names[0], names[1], names[2], names[3], values, side, formats]);
+        ruby::array_extend(table, &[row]);
     }
     Ok(table)
 }

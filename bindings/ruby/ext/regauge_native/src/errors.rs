@@ -42,7 +42,8 @@ pub fn exception(error: &Error, phase: Phase) -> Raise {
     set(names.id_line, number(error.line_column().map(|(line, _)| line)));
     set(names.id_column, number(error.line_column().map(|(_, column)| column)));
     let takes = |opt| takes(opt, phase, error.format());
-    let surface = Surface { language: Language::Ruby, takes: &takes };
+    let is_generic = phase == Phase::Convert;
+    let surface = Surface { language: Language::Ruby, is_generic, takes: &takes };
     set(names.id_hint, optional(error.hint_for(&surface).as_deref()));
     set(names.id_excerpt, optional(error.excerpt()));
     Raise::Exception(exception)
@@ -51,7 +52,8 @@ pub fn exception(error: &Error, phase: Phase) -> Raise {
 /// Returns the text of an error, with a hint for the keyword arguments of the method that failed.
 pub fn text(error: &Error, phase: Phase) -> String {
     let takes = |opt| takes(opt, phase, error.format());
-    error.display(&Surface { language: Language::Ruby, takes: &takes }).to_string()
+    let is_generic = phase == Phase::Convert;
+    error.display(&Surface { language: Language::Ruby, is_generic, takes: &takes }).to_string()
 }
 
 /// Returns whether the method that failed takes an option. Every method accepts every keyword;

@@ -223,6 +223,7 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::define(native, c"detect", method!(convert::detect));
     ruby::define(native, c"formats", method!(formats));
     ruby::define(native, c"option_table", method!(convert::option_table));
+    ruby::define(native, c"own_options", method!(options::own_options));
     Ok(NIL)
 }
 

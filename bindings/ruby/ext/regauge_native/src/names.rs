@@ -106,6 +106,7 @@ names! {
     id_tags: c"@tags",
     id_clean: c"@clean",
     id_dump_hashes: c"dump_hashes",
+    id_deprecated: c"deprecated",
 }
 
 static NAMES: OnceLock<Names> = OnceLock::new();

@@ -3,6 +3,7 @@
 use regauge::options::{self, Language, Opt, Setting, Takes};
 use regauge::{Format, Limits, OnLoss, Options, yaml};
 
+use crate::names::names;
 use crate::ruby::{self, Raise, VALUE};
 
 /// The keyword arguments of one call.
@@ -25,6 +26,8 @@ pub struct Settings {
     pub usual: bool,
     /// Whether the keywords ask for reading the wrapped notation.
     pub unwrap: Option<bool>,
+    /// Whether the method is one of all formats: then options have the format in their names.
+    is_generic: bool,
 }
 
 impl Settings {
@@ -44,7 +47,16 @@ impl Settings {
             symbols: false,
             usual: true,
             unwrap: None,
+            is_generic: false,
         }
+    }
+
+    /// The same for a conversion, whose keywords have the format in their names.
+    pub fn converting(from: Format, to: Format) -> Settings {
+        let mut settings = Settings::new(from);
+        settings.core.to = to;
+        settings.is_generic = true;
+        settings
     }
 
     /// Parses keyword arguments: a hash, or `nil`.
@@ -52,16 +64,22 @@ impl Settings {
     /// # Errors
     /// An `ArgumentError` for an unknown name or value.
     pub fn parse(format: Format, keywords: VALUE) -> Result<Settings, Raise> {
-        let mut settings = Settings::new(format);
-        if keywords == ruby::NIL {
-            return Ok(settings);
-        }
+        Settings::new(format).with(keywords)
+    }
+
+    /// Sets the keyword arguments: a hash, or `nil`.
+    ///
+    /// # Errors
+    /// Those of `parse`.
+    pub fn with(mut self, keywords: VALUE) -> Result<Settings, Raise> {
         let mut result = Ok(());
-        ruby::each_pair(keywords, |key, value| {
-            result = settings.set(key, value);
-            result.is_ok()
-        });
-        result.map(|()| settings)
+        if keywords != ruby::NIL {
+            ruby::each_pair(keywords, |key, value| {
+                result = self.set(key, value);
+                result.is_ok()
+            });
+        }
+        result.map(|()| self)
     }
 
     /// Parses the keyword arguments for loading. `on_loss: :wrap` used to undo the notation: a
@@ -115,7 +133,10 @@ impl Settings {
             }
             "symbols" => self.symbols = choice(name, value, &[("text", false), ("keep", true)])?,
             "pretty" => self.core.json_write.indent = truth.then_some(2),
-            "skip_bad" => self.core.skip_bad = truth,
+            "skip_bad" => {
+                deprecated(name, "bad")?;
+                self.core.skip_bad = truth;
+            }
             "threads" => self.set_option("jobs", value, truth)?,
             _ => self.set_option(name, value, truth)?,
         }
@@ -124,11 +145,15 @@ impl Settings {
 
     /// Sets the options of the table that have this name, those of the formats at hand first.
     fn set_option(&mut self, name: &str, value: VALUE, truth: bool) -> Result<(), Raise> {
-        let rows = options::named(Language::Ruby, name, [self.core.from, self.core.to]);
-        if rows.is_empty() {
+        let formats = [self.core.from, self.core.to];
+        let found = options::named(Language::Ruby, name, formats, self.is_generic);
+        let Some(first) = found.first() else {
             return Err(ruby::argument_error(&format!("unknown keyword: :{name}")));
+        };
+        if let Some(instead) = first.instead {
+            deprecated(name, instead)?;
         }
-        for row in rows {
+        for row in found.iter().map(|named| named.row) {
             let given = word(value).unwrap_or_default();
             let to = match row.takes {
                 Takes::Switch | Takes::File => Some(Setting::Switch(truth)),
@@ -145,6 +170,49 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// Warns of an old name of an option.
+#[cold]
+fn deprecated(name: &str, instead: &str) -> Result<(), Raise> {
+    let names = names();
+    ruby::call(names.regauge, names.id_deprecated, &[ruby::text(name), ruby::text(instead)])?;
+    Ok(())
+}
+
+/// `Native.own_options(format, keywords)`: the keywords of a method of all formats under the names that
+/// they have in the format's module; without those of other formats, which have no effect.
+pub fn own_options(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let &[format, keywords] = arguments else {
+        return Err(ruby::argument_error("own_options takes a format and keywords"));
+    };
+    let format = crate::convert::format_of(format)?;
+    let own = ruby::hash();
+    let mut result = Ok(());
+    ruby::each_pair(keywords, |key, value| {
+        result = own_option(format, own, key, value);
+        result.is_ok()
+    });
+    result.map(|()| own)
+}
+
+fn own_option(format: Format, own: VALUE, key: VALUE, value: VALUE) -> Result<(), Raise> {
+    let name = word(key).unwrap_or_default();
+    let found = options::named(Language::Ruby, &name, [format; 2], true);
+    let mut key = key;
+    if let Some(first) = found.first() {
+        if let Some(instead) = first.instead {
+            deprecated(&name, instead)?;
+        }
+        let Some(here) = found.iter().find(|named| named.row.is_for(format)) else {
+            return Ok(());
+        };
+        if let Some(short) = here.row.spelled(Language::Ruby, false) {
+            key = ruby::symbol(short);
+        }
+    }
+    ruby::hash_insert(own, &[key, value], true)?;
+    Ok(())
 }
 
 fn limits(value: VALUE) -> Result<Limits, Raise> {

@@ -9,11 +9,15 @@ module Regauge
       # @param source [String, Pathname, #read] a path, or anything with a method `read`
       # @param as [Class, nil] `::MARC::Record` for ruby-marc's own records
       # @param threads [Integer] how many threads may parse; the order is kept
-      # @param skip_bad [Boolean] whether broken records are skipped, and kept in {#bad_records}
+      # @param bad [:stop, :skip] whether a broken record is an error, or is skipped and kept in {#bad_records}
       # @param options [Hash] `charset:` (`:auto`, `:utf8`, `:marc8`), `repair:`, `limits:`
-      def initialize(source, as: nil, threads: 1, skip_bad: false, **options)
+      def initialize(source, as: nil, threads: 1, bad: :stop, skip_bad: nil, **options)
         @source = source
-        @options = { as: as, threads: threads, skip_bad: skip_bad, **options }
+        unless skip_bad.nil?
+          Regauge.deprecated("skip_bad", "bad")
+          bad = :skip if skip_bad
+        end
+        @options = { as: as, threads: threads, bad: bad, **options }
         @bad_records = []
       end
 
@@ -26,7 +30,7 @@ module Regauge
         return enum_for(:each, threads: threads) unless block
 
         options = threads ? @options.merge(threads: threads) : @options
-        options = options.merge(on_bad: ->(bad) { @bad_records << bad }) if options[:skip_bad]
+        options = options.merge(on_bad: ->(bad) { @bad_records << bad }) if options[:bad].to_s == "skip"
         path = @source.is_a?(String) || !@source.respond_to?(:read)
         codec.each(path ? @source.to_s : @source, path: path, **options, &block)
         self

@@ -215,7 +215,7 @@ module MARC
     def each(&block)
       return enum_for(:each) unless block
 
-      stream = Regauge::Native.records(:marcxml, @handle, { skip_bad: !@error_handler.nil? }, KIT)
+      stream = Regauge::Native.records(:marcxml, @handle, { bad: @error_handler.nil? ? :stop : :skip }, KIT)
       begin
         until (record = stream.advance).equal?(stream)
           if record.is_a?(Regauge::BadRecord)

@@ -552,12 +552,12 @@ fn refusals() {
     refuse(
         "[NaN]",
         1,
-        "found `NaN`, expected a value or `]`; pass --json-nan to accept NaN, Infinity and -Infinity",
+        "found `NaN`, expected a value or `]`; pass --json-allow-nan to accept NaN, Infinity and -Infinity",
     );
     refuse(
         "[-Infinity]",
         2,
-        "found `Infinity`, expected a digit; pass --json-nan to accept NaN, Infinity and -Infinity",
+        "found `Infinity`, expected a digit; pass --json-allow-nan to accept NaN, Infinity and -Infinity",
     );
     refuse("[None]", 1, "found `None`, expected a value or `]`; JSON writes `null`");
     refuse("[True]", 1, "found `True`, expected a value or `]`; JSON writes `true`");

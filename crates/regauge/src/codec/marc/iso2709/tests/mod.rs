@@ -282,7 +282,7 @@ fn a_forced_charset_is_carried() {
     assert_eq!(
         read_with(&right, &utf8).lines,
         ["bad (45 bytes) marc: record 1, byte 41: found byte 0xE2 in 245 $a, expected UTF-8 \
-          (as requested); pass --charset auto to use leader/09"]
+          (as requested); pass --marc-charset auto to use leader/09"]
     );
     // And it round-trips to the same bytes.
     let mut carried = Record::new();
@@ -333,7 +333,7 @@ fn a_field_does_not_begin_inside_of_a_character() {
         read(&bytes),
         [
             "bad (57 bytes) marc: record 1 (001 id), byte 50: found byte 0xA9 in 500, expected UTF-8 \
-          (leader/09 is \"a\"); pass --charset marc8 if the leader is wrong and the record is in \
+          (leader/09 is \"a\"); pass --marc-charset marc8 if the leader is wrong and the record is in \
           MARC-8"
         ]
     );
@@ -415,7 +415,7 @@ fn broken_records_are_named_and_passed_over() {
         &broken(&|bytes| bytes[59] = 0xFF),
         &format!(
             " (001 bad 1), byte {}: found byte 0xFF in 245 $a, expected UTF-8 (leader/09 is \"a\"); \
-             pass --charset marc8 if the leader is wrong and the record is in MARC-8",
+             pass --marc-charset marc8 if the leader is wrong and the record is in MARC-8",
             place + 59
         ),
     );
