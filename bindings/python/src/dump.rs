@@ -8,8 +8,8 @@ use regauge::codec::{Codec, Visitor};
 use regauge::convert::Options;
 use regauge::event::{Sink, Writer};
 use regauge::fidelity::Fidelity;
-use regauge::out::Out;
 use regauge::notation::Escape;
+use regauge::out::Out;
 use regauge::{BigInt, Ext, Format, Result, Type, Value};
 
 use crate::errors::{self, Way};

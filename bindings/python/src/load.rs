@@ -8,8 +8,8 @@ use pyo3::types::{PyDict, PyList};
 use regauge::codec::{Codec, Framing, Visitor};
 use regauge::convert::{self, Input as CoreInput};
 use regauge::event::{Sink, Source as _};
-use regauge::reader::{Parse, Reader};
 use regauge::notation::Unwrap;
+use regauge::reader::{Parse, Reader};
 use regauge::{Error, Format, Limits, Options, marshal, pickle};
 
 use crate::build::Builder;

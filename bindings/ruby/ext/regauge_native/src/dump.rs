@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use regauge::bson::extended::ToExtended;
 use regauge::codec::{Codec, Visitor};
-use regauge::out::Out;
 use regauge::notation::Escape;
+use regauge::out::Out;
 use regauge::{Format, Writer};
 
 use crate::errors::{Phase, exception};

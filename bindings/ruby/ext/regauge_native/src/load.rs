@@ -2,9 +2,9 @@
 
 use regauge::codec::{Codec, Visitor};
 use regauge::marshal::Marshal;
-use regauge::track::Tracker;
-use regauge::reader::{Parse, Reader};
 use regauge::notation::Unwrap;
+use regauge::reader::{Parse, Reader};
+use regauge::track::Tracker;
 use regauge::{Error, Format, Sink, Source as _, excerpt};
 
 use crate::build::Build;

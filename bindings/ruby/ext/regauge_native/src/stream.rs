@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use regauge::Error;
 use regauge::codec::{Codec, Visitor};
-use regauge::reader::{BadRecord, Parse, Reader};
 use regauge::notation::Unwrap;
+use regauge::reader::{BadRecord, Parse, Reader};
 
 use crate::build::Build;
 use crate::data::{DataType, Held};
