@@ -40,11 +40,10 @@ pub fn command() -> clap::Command {
             None => arg,
         }
     };
-    let mut command = Cli::command();
-    for name in ["convert", "inspect"] {
-        command = command.mut_subcommand(name, |one| one.mut_args(from_table));
-    }
-    command
+    Cli::command().mut_subcommands(|one| match one.get_name() {
+        "convert" | "inspect" => one.mut_args(from_table),
+        _ => one,
+    })
 }
 
 /// Returns the old names of options among the arguments, each with the name to use.
