@@ -325,9 +325,9 @@ impl<'g> Group<'g> {
         format!("{}: {}.", self.name(), parts.join("; "))
     }
 
-    /// What the user has now: the input's own format, uncompressed, with the library that comes
-    /// with the runtime; else the one that is named like the format; else a usual one whose name
-    /// holds the format's (serde_json); else the cheapest.
+    /// What the user has now: the input's own format, uncompressed, with the usual library that
+    /// comes with the runtime; else the one that is named like the format; else a usual one whose
+    /// name holds the format's (serde_json); else the cheapest.
     fn now(&self, bundled: &dyn Fn(&Row) -> bool) -> Option<&'g Way<'g>> {
         let format = order::family(&self.report.input.format);
         let same = || {
@@ -337,7 +337,8 @@ impl<'g> Group<'g> {
                 .filter(|way| way.compression == "none" && order::family(&way.row.format) == format)
         };
         same()
-            .find(|way| bundled(way.row))
+            .find(|way| bundled(way.row) && way.row.usual)
+            .or_else(|| same().find(|way| bundled(way.row)))
             .or_else(|| same().find(|way| way.row.library == format))
             .or_else(|| {
                 let named = |way: &&Way| way.row.library.to_lowercase().contains(format);

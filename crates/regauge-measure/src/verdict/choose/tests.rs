@@ -296,3 +296,14 @@ fn compression_takes_part_but_not_in_the_cache() {
     assert_eq!(choice(&verdict, "cache").winners, ["quick (msgpack)"]);
     assert!(!verdict.summary.iter().any(|one| one.contains("Compression was not measured")));
 }
+
+#[test]
+fn what_the_user_has_now_is_the_usual_way_to_call_a_library() {
+    let mut report = report();
+    // The unsafe loader of the same library is a little faster.
+    report.rows.insert(2, row("json (unsafe)", "json", 1_000_000, 9.0));
+    report.rows.iter_mut().for_each(|row| row.usual = row.contender == "json");
+    let bundled = |row: &Row| row.contender.starts_with("json");
+    let verdict = decide(&report, &Assumptions::default(), Allow::default(), &bundled, &[]);
+    assert_eq!(verdict.fields[0].now.as_deref(), Some("json"));
+}
