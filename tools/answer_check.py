@@ -15,8 +15,8 @@ each runtime: half the width of the interval of their ratio to the best.
     --large           also a JSON array of 40 MB
     --only KIND       legislators, types, yaml, marc, msgpack or large; repeatable
 
-The exit status is 0 if everything meets its target: 60 s, 15 s, every runtime decided, the first three
-within 5% (10% while a core is busy).
+The exit status is 0 if everything meets its target: 60 s (90 with JRuby), 15 s, every runtime decided, the
+first three within 5% (10% while a core is busy).
 """
 
 import argparse
@@ -46,7 +46,6 @@ def arguments():
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--budgets", default="")
     parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("--runtimes", default="native,python,ruby,node,java")
     parser.add_argument("--keep", help="a folder to keep documents and reports in")
     return parser.parse_args()
 
@@ -206,13 +205,16 @@ def main():
         f"{'first three':>12} {'at median':>9} {'quiet':>6}"
     )
     for kind, file in files.items():
-        for name, words, target, is_busy in kinds_of_run:
+        for name, words, most, is_busy in kinds_of_run:
             reports = []
             for number in range(options.repeat):
                 report = keep / f"{kind}-{name.replace(' ', '-')}-{number}.json"
                 with busy_core(is_busy):
                     told, took = measure(options, file, report, "--seed", str(number), *words)
                 reports.append(told)
+                # JRuby takes seconds to start.
+                slow = any(one["runtime"] == "jruby" for one in told["verdict"]["fields"])
+                target = most + 30 * (slow and name in ("default", "busy core"))
                 line = answer(told, took, target)
                 quiet = "" if line["quiet"] is None else f"{100 * line['quiet']:.0f}%"
                 limit = 0.10 if is_busy else 0.05

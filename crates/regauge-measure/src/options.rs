@@ -60,6 +60,8 @@ pub struct Options {
     pub rounds: Option<u64>,
     /// The time that the whole run may take: it ends soon after.
     pub budget: Duration,
+    /// What is added to it if a runtime that takes seconds to start takes part (JRuby).
+    pub slow_start: Duration,
     /// The shortest time of a sample.
     pub sample_min: Duration,
     /// The longest warm-up of decoding or encoding, in one process.
@@ -130,6 +132,7 @@ impl Options {
             common: false,
             rounds: None,
             budget: Duration::from_secs(57),
+            slow_start: Duration::from_secs(30),
             sample_min: Duration::from_millis(5),
             warm: Duration::from_millis(40),
             warm_compiler: Duration::from_millis(700),
@@ -163,6 +166,7 @@ impl Options {
     pub fn make_quick(&mut self) {
         self.budget = Duration::from_millis(14_800);
         self.usual_first = true;
+        self.slow_start = Duration::ZERO;
         self.sample_at_once = true;
         self.part_size = PartSize::QUICK;
         self.check_share = 0.8;

@@ -50,22 +50,33 @@ pub(crate) fn chosen(
     }
     leave_out_called(&mut list, references)?;
     let own: Vec<&str> = files.list.iter().map(|file| file.format.name()).collect();
-    Ok(by_turns(list, &own, &options.published, options.usual_first))
+    let slow: Vec<Runtime> =
+        runners.iter().filter(|one| one.starts_slowly).map(|one| one.runtime).collect();
+    Ok(by_turns(list, &own, &options.published, &slow, options.usual_first))
 }
 
 /// Puts contenders in order: the published rows of a task; the usual libraries of the data's own
 /// format, and its other ones; the usual ones of the other formats; the rest. In each of these the
 /// runtimes take turns, so that what is not reached is not the whole of a runtime. A slow library
-/// comes after the others of its kind, and never after another kind. With `usual_first`, for a quick
+/// comes after the others of its kind, and never after another kind. Those of a runtime that takes seconds
+/// to start come after the usual ones of all others. With `usual_first`, for a quick
 /// look, the usual ones of other formats come before the other ones of the data's own.
 fn by_turns(
     mut list: Vec<Contender>,
     own: &[&str],
     published: &[String],
+    slow: &[Runtime],
     usual_first: bool,
 ) -> Vec<Contender> {
     let kind = |one: &Contender| match (is_published(one, published), is_own(one, own)) {
         (true, _) => 0,
+        _ if slow.contains(&one.runtime) => {
+            if one.is_usual {
+                4
+            } else {
+                6
+            }
+        }
         (_, true) if one.is_usual => 1,
         (_, true) => {
             if usual_first {
@@ -81,7 +92,7 @@ fn by_turns(
                 3
             }
         }
-        _ => 4,
+        _ => 5,
     };
     list.sort_by_key(|one| (kind(one), one.pace.is_some()));
     let mut turns: HashMap<(u8, Runtime), usize> = HashMap::new();
@@ -113,6 +124,17 @@ pub(crate) fn family(format: &str) -> &str {
         format if format.starts_with("pickle") => "pickle",
         format => format,
     }
+}
+
+/// Returns whether a runtime that takes seconds to start is there and takes part.
+pub(crate) fn any_starts_slowly(options: &Options, runners: &[RunnerFile]) -> bool {
+    let places = Places { data: setup::folder_of(options), ..Places::default() };
+    runners.iter().filter(|one| one.starts_slowly).any(|one| {
+        let is_wanted = options.only.is_empty()
+            || options.only.iter().any(|part| part.eq_ignore_ascii_case(one.runtime.id()));
+        let given = launch::given(options, one.runtime);
+        is_wanted && one.command(given.as_deref(), &places).is_ok()
+    })
 }
 
 /// Leaves out the runtimes that take seconds to start, and notes those that are installed.
@@ -200,7 +222,7 @@ mod tests {
                 .contains(&one.name.as_str());
         }
         let published: Vec<String> = published.iter().map(|one| (*one).to_owned()).collect();
-        by_turns(list, own, &published, false)
+        by_turns(list, own, &published, &[], false)
             .into_iter()
             .filter(|one| one.runtime.id() == "python")
             .map(|one| (one.name.clone(), one.is_usual, is_own(&one, own)))
@@ -243,9 +265,19 @@ mod tests {
         list.retain(|one| one.wire == contender::Wire::Json);
         list.iter_mut().for_each(|one| one.is_usual = false);
         let runtimes: Vec<Runtime> =
-            by_turns(list, &["yaml"], &[], false).iter().map(|one| one.runtime).collect();
+            by_turns(list, &["yaml"], &[], &[], false).iter().map(|one| one.runtime).collect();
         let count = runtimes.iter().collect::<std::collections::HashSet<_>>().len();
         let first: std::collections::HashSet<_> = runtimes[..count].iter().collect();
         assert_eq!(first.len(), count, "{runtimes:?}");
+    }
+
+    #[test]
+    fn runtimes_that_start_slowly_come_after_the_usual_libraries_of_the_others() {
+        let slow = Runtime::of("jruby");
+        let list = by_turns(contender::all(), &["json"], &[], &[slow], false);
+        let first = list.iter().position(|one| one.runtime == slow).unwrap();
+        let others = |one: &&Contender| one.runtime != slow;
+        assert!(list[first..].iter().filter(others).all(|one| !one.is_usual));
+        assert!(list[first].is_usual);
     }
 }

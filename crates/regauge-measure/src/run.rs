@@ -72,13 +72,18 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     let work = work_dir(options)?;
     assets::unpack(work.path()).map_err(Error::io("write", work.path()))?;
 
+    let runners = runtime::with(&options.runners)?;
+    let mut options = options.clone();
+    if order::any_starts_slowly(&options, &runners) {
+        options.budget += options.slow_start;
+    }
+    let options = &options;
     if options.rounds.is_none() {
         progress.left(options.budget);
     }
     progress.begin(Stage::References, 1);
     let whole_folder = subfolder(work.path(), "whole")?;
     let mut whole = References::write(&files, &whole_folder)?;
-    let runners = runtime::with(&options.runners)?;
     let mut contenders = order::chosen(options, &runners, &files, &mut whole)?;
     let whole_gzip = gzip_all(&whole)?;
     // Everybody is checked and timed on a part of large data, and the winners on the whole.

@@ -73,6 +73,7 @@ pub fn run(arguments: &Measure) -> Result {
     }
     if let Some(budget) = arguments.budget {
         options.budget = Duration::from_secs(budget);
+        options.slow_start = Duration::ZERO;
     }
     options.pin = !arguments.no_pin;
     options.seed = arguments.seed;

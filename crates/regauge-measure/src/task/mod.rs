@@ -110,6 +110,8 @@ pub fn run(
     }
     options.take_part.clone_from(&plan.take_part);
     options.published = plan.published();
+    // A task has a time of its own.
+    options.slow_start = Duration::ZERO;
     // A few records, or a file, need no larger budget than any other measurement.
     let whole = !request.file && request.records.is_none();
     if let Some(seconds) = plan.budget.filter(|_| whole && !request.budget) {
