@@ -42,8 +42,8 @@ pub struct Options {
     pub published: Vec<String>,
     /// Whether usual libraries of other formats come before the other ones of the data's own.
     pub usual_first: bool,
-    /// Take a first lap of samples beside the checks, on all cores: rough ones, which show who is far
-    /// behind.
+    /// Take a first lap of samples beside the checks, on all cores: rough, but enough to see
+    /// what is much slower than the best.
     pub sample_at_once: bool,
     /// Which data is timed on a part.
     pub part_size: PartSize,

@@ -17,11 +17,11 @@ const BEHIND: f64 = 2.0;
 const BEHIND_IN_FRONT: f64 = 5.0;
 /// The same for one that still compiles: it may gain more than the best by it.
 const BEHIND_COLD: f64 = 4.0;
-/// A contender whose passes in its check take longer than this, and than those of the best of its group by
-/// this factor, has no lap: a slow library would take the time of ten others to say so more exactly.
+/// A contender has no lap if its passes in the check took longer than this, and longer than those of the
+/// best of its group by this factor: to time it exactly would take the time of ten others.
 const SLOW_CHECK_NS: f64 = 20e6;
 const BEHIND_IN_CHECK: f64 = 10.0;
-/// What is claimed of it: a pass next to other checks may take twice as long as one alone.
+/// Its reported factor is divided by this: a pass beside other checks may take twice as long as one alone.
 const CHECK_SLOWS: f64 = 2.0;
 /// Rounds of the first lap, and of the later ones.
 const FIRST: u64 = 3;
@@ -99,8 +99,8 @@ impl Race<'_> {
         self.ran
     }
 
-    /// Drops those that their checks have shown to be far behind the best of their group. A runtime that
-    /// compiles shows nothing in a first pass.
+    /// Drops the contenders whose checks took many times as long as the best of their group. In a
+    /// runtime that compiles, a first pass says nothing.
     fn drop_slow(&mut self, group: &[usize]) {
         let totals = group.iter().map(|place| self.runners[*place].guess.total());
         let best = totals.fold(f64::INFINITY, f64::min);

@@ -403,7 +403,7 @@ fn rounds_are_shared_by_processes_that_differ() {
 }
 
 #[test]
-fn a_check_that_shows_one_far_behind_spares_it_the_race() {
+fn a_slow_check_spares_a_contender_the_race() {
     // Two groups by turns: 0, 2 and 4 are compared with each other.
     let mut fakes = vec![steady(|_, _| MS / 10); 5];
     fakes[2] = steady(|_, _| 200 * MS);
@@ -436,7 +436,7 @@ fn samples_of_a_check_are_a_first_lap() {
     let first = FirstLap { decode: series(), encode: series(), took: Duration::from_millis(9) };
     runners[0].has_begun(&first);
     run(&mut runners, &mut world, &plan(None, 10), &mut Quiet);
-    // It is far behind the other one of its group at once.
+    // It is much slower than the other one of its group, and drops out at once.
     assert_eq!(runners[0].decode.per_pass, [40e6; 3]);
     assert!(runners[0].dropped.is_some_and(|factor| factor > 3.0), "{:?}", runners[0].dropped);
     assert_eq!(runners[0].processes, 0);

@@ -115,7 +115,7 @@ impl<P: Parse> Windows for Reader<'_, P> {
         Reader::skip_bad(self, error)
     }
     fn offset(&self) -> u64 {
-        crate::event::Source::offset(self)
+        crate::policy::event::Source::offset(self)
     }
 }
 
@@ -340,4 +340,4 @@ impl<'a> Pull<'a> {
 }
 
 /// The most nodes that a window of a stream can become, one for each byte, are some megabytes.
-const _: () = assert!(size_of::<Node>() * crate::reader::WINDOW_BYTES <= 4 << 20);
+const _: () = assert!(size_of::<Node>() * crate::bytes::reader::WINDOW_BYTES <= 4 << 20);
