@@ -75,6 +75,21 @@ class HintsTest < Minitest::Test
     end
   end
 
+  # `Regauge.load` has its keywords under other names, and its hints too.
+  def test_hints_of_load_in_any_format
+    LOADS.each do |format, data, options, expected|
+      next unless options.empty?
+
+      generic = expected.sub(/(?<=pass )(trailing_commas|comments|allow_nan|strings)(?=:)/, "#{format}_\\1")
+      [->(**given) { Regauge.load(data, from: format, **given) },
+       ->(**given) { Regauge.load(data, from: format, symbolize_names: true, **given) }].each do |call|
+        assert_equal generic, follow(&call), data[0, 20].inspect
+      end
+    end
+    hint = follow { |**given| Regauge.events("[1,]", from: :json, **given).to_a }
+    assert_equal "pass json_trailing_commas: true to accept it", hint
+  end
+
   def test_hints_of_dump
     bytes = "\xE9".b
     hint = follow { |**given| Regauge::JSON.dump([bytes], **given) }

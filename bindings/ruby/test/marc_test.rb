@@ -159,14 +159,14 @@ class MARCTest < Minitest::Test
 
   def test_parallel_reading_keeps_the_order
     bytes = (1..2000).map { |number| record.tap { |r| r["001"].value = number.to_s }.to_marc }.join
-    [1, 2, 4].each do |threads|
-      assert_equal (1..2000).map(&:to_s), MARC.each(StringIO.new(bytes), threads: threads).map { |r| r["001"].value }
-      assert_equal (1..2000).map(&:to_s), MARC.each(bytes, threads: threads).map { |r| r["001"].value }
+    [1, 2, 4].each do |jobs|
+      assert_equal (1..2000).map(&:to_s), MARC.each(StringIO.new(bytes), jobs: jobs).map { |r| r["001"].value }
+      assert_equal (1..2000).map(&:to_s), MARC.each(bytes, jobs: jobs).map { |r| r["001"].value }
     end
     broken = bytes.dup
     broken.setbyte(bytes.byteslice(0, 5).to_i + 12, "x".ord)
-    assert_equal 1999, MARC.each(broken, threads: 3, bad: :skip).count
-    assert_raises(Regauge::DecodeError) { MARC.each(broken, threads: 3).count }
+    assert_equal 1999, MARC.each(broken, jobs: 3, bad: :skip).count
+    assert_raises(Regauge::DecodeError) { MARC.each(broken, jobs: 3).count }
   end
 
   def test_real_files_come_back_with_the_same_bytes

@@ -102,6 +102,16 @@ class OptionsTest < Minitest::Test
     assert(told.all? { |line| line.include?("options_test.rb:") && line.include?("skip_bad: is now bad:") }, told.join)
   end
 
+  def test_the_old_name_of_jobs_in_marc
+    told = warnings do
+      assert_empty R::MARC::Reader.new(StringIO.new(""), threads: 2).to_a
+      assert_empty R::MARC::Reader.new(StringIO.new("")).each(threads: 2).to_a
+      assert_empty R::MARC.each("", threads: 2).to_a
+    end
+    assert_equal 3, told.length
+    assert(told.all? { |line| line.include?("options_test.rb:") && line.include?("threads: is now jobs:") }, told.join)
+  end
+
   def test_options_of_other_formats
     assert_equal [1], R.load("[1]", yaml_schema: "core", json_comments: true)
     assert_raises(ArgumentError) { R.load("[1]", yaml_colour: 1) }

@@ -27,6 +27,10 @@ module Regauge
     codec.const_set(:Writer, codec.writer_class)
   end
 
+  # Marks a call from a method of all formats: its hints name keywords with the format in front.
+  GENERIC = { generic: true }.freeze
+  private_constant :GENERIC
+
   class << self
     # Loads a document in any format.
     #
@@ -123,7 +127,7 @@ module Regauge
 
     # @api private
     def own_options(format, options)
-      options.empty? ? options : Native.own_options(format, options)
+      options.empty? ? GENERIC : Native.own_options(format, options)
     end
 
     # @api private

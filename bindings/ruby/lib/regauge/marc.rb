@@ -53,22 +53,22 @@ module Regauge
       #
       # @param source [String, #read] bytes, or with `path: true` a path
       # @param as [Class, nil] `::MARC::Record` for ruby-marc's own records, if ruby-marc is loaded
-      # @param threads [Integer] how many threads may parse; the order is kept
+      # @param jobs [Integer] how many threads may parse; the order is kept
       # @param bad [:stop, :skip] whether a broken record is an error, or is skipped
       # @param on_bad [#call, nil] called with each of them, as a {BadRecord}
       # @yieldparam record [Record]
       # @return [Enumerator] without a block
-      def each(source, path: false, as: nil, threads: 1, bad: :stop, on_bad: nil, **options, &block)
+      def each(source, path: false, as: nil, jobs: 1, bad: :stop, on_bad: nil, **options, &block)
         unless block
-          return enum_for(:each, source, path: path, as: as, threads: threads, bad: bad, on_bad: on_bad, **options)
+          return enum_for(:each, source, path: path, as: as, jobs: jobs, bad: bad, on_bad: on_bad, **options)
         end
         if path
           return File.open(source, "rb") do |file|
-            each(file, as: as, threads: threads, bad: bad, on_bad: on_bad, **options, &block)
+            each(file, as: as, jobs: jobs, bad: bad, on_bad: on_bad, **options, &block)
           end
         end
         bad = :skip if on_bad
-        stream = Native.records(self::FORMAT, source, { bad: bad, threads: threads }.merge(options),
+        stream = Native.records(self::FORMAT, source, { bad: bad, jobs: jobs }.merge(options),
                                 MARC.kit(as))
         begin
           until (record = stream.advance).equal?(stream)

@@ -51,7 +51,9 @@ pub fn document_bytes(
             Ok(bytes)
         }
         Err(_) if jump.is_some() => Err(jump.map_or(Raise::Exception(ruby::NIL), Into::into)),
-        Err(error) => Err(exception(&error.in_format(settings.core.to), Phase::Encode)),
+        Err(error) => {
+            Err(exception(&error.in_format(settings.core.to), settings.call(Phase::Encode)))
+        }
     }
 }
 

@@ -18,11 +18,27 @@ pub enum Phase {
     Convert,
 }
 
+/// What is known of the method that failed.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    pub phase: Phase,
+    /// Whether its keywords have the format in their names.
+    pub is_generic: bool,
+}
+
+impl From<Phase> for Call {
+    fn from(phase: Phase) -> Call {
+        Call { phase, is_generic: phase == Phase::Convert }
+    }
+}
+
 /// Returns the exception for an error: `LimitError`, or `DecodeError` or `EncodeError`, with its
 /// known position.
 #[cold]
-pub fn exception(error: &Error, phase: Phase) -> Raise {
+pub fn exception(error: &Error, call: impl Into<Call>) -> Raise {
     let names = names();
+    let call = call.into();
+    let phase = call.phase;
     let class = match (error.kind(), phase) {
         (ErrorKind::Limit, _) => names.limit_error,
         (_, Phase::Decode | Phase::Convert) => names.decode_error,
@@ -32,7 +48,7 @@ pub fn exception(error: &Error, phase: Phase) -> Raise {
     let set = |name, value: VALUE| ruby::set_variable(exception, name, value);
     let number = |v: Option<u64>| v.map_or(ruby::NIL, |v| ruby::integer(v as i64));
     let optional = |v: Option<&str>| v.map_or(ruby::NIL, ruby::text);
-    set(names.id_value, ruby::text(&text(error, phase)));
+    set(names.id_value, ruby::text(&text(error, call)));
     set(names.id_error_kind, ruby::symbol(error.kind().name()));
     set(names.id_offset, number(error.offset()));
     set(names.id_record, number(error.record()));
@@ -42,17 +58,16 @@ pub fn exception(error: &Error, phase: Phase) -> Raise {
     set(names.id_line, number(error.line_column().map(|(line, _)| line)));
     set(names.id_column, number(error.line_column().map(|(_, column)| column)));
     let takes = |opt| takes(opt, phase, error.format());
-    let is_generic = phase == Phase::Convert;
-    let surface = Surface { language: Language::Ruby, is_generic, takes: &takes };
+    let surface = Surface { language: Language::Ruby, is_generic: call.is_generic, takes: &takes };
     set(names.id_hint, optional(error.hint_for(&surface).as_deref()));
     set(names.id_excerpt, optional(error.excerpt()));
     Raise::Exception(exception)
 }
 
 /// Returns the text of an error, with a hint for the keyword arguments of the method that failed.
-pub fn text(error: &Error, phase: Phase) -> String {
+pub fn text(error: &Error, call: impl Into<Call>) -> String {
+    let Call { phase, is_generic } = call.into();
     let takes = |opt| takes(opt, phase, error.format());
-    let is_generic = phase == Phase::Convert;
     error.display(&Surface { language: Language::Ruby, is_generic, takes: &takes }).to_string()
 }
 

@@ -102,7 +102,7 @@ impl Inner {
             NIL => error,
             string => located(error, ruby::bytes_of(string), self.settings.core.from),
         };
-        exception(&error, Phase::Decode)
+        exception(&error, self.settings.call(Phase::Decode))
     }
 
     /// Adds events to the list, up to a number of them, and only what is in memory after the first.

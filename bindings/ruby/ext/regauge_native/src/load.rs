@@ -40,7 +40,9 @@ pub fn load_bytes(bytes: &[u8], settings: &Settings) -> Result<VALUE, Raise> {
     }
     match result {
         Ok(()) => Ok(build.take()),
-        Err(error) => Err(exception(&explain(error, bytes, settings, build), Phase::Decode)),
+        Err(error) => {
+            Err(exception(&explain(error, bytes, settings, build), settings.call(Phase::Decode)))
+        }
     }
 }
 

@@ -188,7 +188,9 @@ pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
             Next::Record(record) => Some(new_record(*record, kit)?),
             Next::End => Some(receiver),
             Next::Jumped(jump) => return Err(jump.into()),
-            Next::Failed(error) => return Err(exception(&error.into(), Phase::Decode)),
+            Next::Failed(error) => {
+                return Err(exception(&error.into(), inner.settings.call(Phase::Decode)));
+            }
             Next::GoOnSlice(bytes) => {
                 inner.go_on(Reader::from_slice(inner.parser(), bytes), &ahead);
                 None
@@ -222,14 +224,14 @@ pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
         Ok(false) => receiver,
         Err(error) if skip => match inner.reader.skip(error) {
             Ok(bad) => bad_record(&bad)?,
-            Err(error) => return Err(exception(&error, Phase::Decode)),
+            Err(error) => return Err(exception(&error, inner.settings.call(Phase::Decode))),
         },
         Err(error) => {
             let error = match inner.string {
                 NIL => error,
                 string => located(error, ruby::bytes_of(string), inner.settings.core.from),
             };
-            return Err(exception(&error, Phase::Decode));
+            return Err(exception(&error, inner.settings.call(Phase::Decode)));
         }
     };
     STREAM.get(receiver)?.inner = Some(inner);

@@ -145,7 +145,7 @@ fn bytes(
             scratch.out.set(bytes);
             Ok(string)
         }
-        Err(error) => Err(exception(&error.in_format(format), Phase::Encode)),
+        Err(error) => Err(exception(&error.in_format(format), settings.call(Phase::Encode))),
     }
 }
 

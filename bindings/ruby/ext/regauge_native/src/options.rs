@@ -3,8 +3,12 @@
 use regauge::options::{self, Language, Opt, Setting, Takes};
 use regauge::{Format, Limits, OnLoss, Options, yaml};
 
+use crate::errors::{Call, Phase};
 use crate::names::names;
 use crate::ruby::{self, Raise, VALUE};
+
+/// The keyword by which a method of all formats says that it is one.
+const GENERIC: &str = "generic";
 
 /// The keyword arguments of one call.
 pub struct Settings {
@@ -26,8 +30,10 @@ pub struct Settings {
     pub usual: bool,
     /// Whether the keywords ask for reading the wrapped notation.
     pub unwrap: Option<bool>,
-    /// Whether the method is one of all formats: then options have the format in their names.
+    /// Whether keywords have the format in their names: those of a conversion.
     is_generic: bool,
+    /// Whether the caller's keywords have: `Regauge.load` passes them on under their short names.
+    is_called_generic: bool,
 }
 
 impl Settings {
@@ -48,6 +54,7 @@ impl Settings {
             usual: true,
             unwrap: None,
             is_generic: false,
+            is_called_generic: false,
         }
     }
 
@@ -56,6 +63,7 @@ impl Settings {
         let mut settings = Settings::new(from);
         settings.core.to = to;
         settings.is_generic = true;
+        settings.is_called_generic = true;
         settings
     }
 
@@ -65,6 +73,11 @@ impl Settings {
     /// An `ArgumentError` for an unknown name or value.
     pub fn parse(format: Format, keywords: VALUE) -> Result<Settings, Raise> {
         Settings::new(format).with(keywords)
+    }
+
+    /// Returns what an error has to know of the method that failed.
+    pub fn call(&self, phase: Phase) -> Call {
+        Call { phase, is_generic: self.is_called_generic }
     }
 
     /// Sets the keyword arguments: a hash, or `nil`.
@@ -116,6 +129,7 @@ impl Settings {
             "permit" => self.permit = array_or_nil(value, "permit")?,
             "default" => self.default = value,
             "to_h" => self.to_h = truth,
+            GENERIC => self.is_called_generic = truth,
             _ => {
                 self.usual = false;
                 return self.set_core(&name, value, truth);
@@ -137,7 +151,10 @@ impl Settings {
                 deprecated(name, "bad")?;
                 self.core.skip_bad = truth;
             }
-            "threads" => self.set_option("jobs", value, truth)?,
+            "threads" => {
+                deprecated(name, "jobs")?;
+                self.set_option("jobs", value, truth)?;
+            }
             _ => self.set_option(name, value, truth)?,
         }
         Ok(())
@@ -181,7 +198,8 @@ fn deprecated(name: &str, instead: &str) -> Result<(), Raise> {
 }
 
 /// `Native.own_options(format, keywords)`: the keywords of a method of all formats under the names that
-/// they have in the format's module; without those of other formats, which have no effect.
+/// they have in the format's module, and a mark for hints; without those of other formats, which have
+/// no effect.
 pub fn own_options(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[format, keywords] = arguments else {
         return Err(ruby::argument_error("own_options takes a format and keywords"));
@@ -193,7 +211,9 @@ pub fn own_options(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         result = own_option(format, own, key, value);
         result.is_ok()
     });
-    result.map(|()| own)
+    result?;
+    ruby::hash_insert(own, &[ruby::symbol(GENERIC), ruby::TRUE], true)?;
+    Ok(own)
 }
 
 fn own_option(format: Format, own: VALUE, key: VALUE, value: VALUE) -> Result<(), Raise> {

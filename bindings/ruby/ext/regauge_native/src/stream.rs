@@ -174,7 +174,7 @@ pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
         Ok(false) => receiver,
         Err(error) if inner.settings.core.skip_bad => match inner.reader.skip(error) {
             Ok(bad) => bad_record(&bad)?,
-            Err(error) => return Err(exception(&error, Phase::Decode)),
+            Err(error) => return Err(exception(&error, inner.settings.call(Phase::Decode))),
         },
         Err(error) => {
             let bytes = match inner.string {
@@ -185,7 +185,7 @@ pub fn advance(_: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
                 [] => error,
                 bytes => located(error, bytes, inner.settings.core.from),
             };
-            return Err(exception(&error, Phase::Decode));
+            return Err(exception(&error, inner.settings.call(Phase::Decode)));
         }
     };
     STREAM.get(receiver)?.inner = Some(inner);

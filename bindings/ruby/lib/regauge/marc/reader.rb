@@ -8,16 +8,16 @@ module Regauge
 
       # @param source [String, Pathname, #read] a path, or anything with a method `read`
       # @param as [Class, nil] `::MARC::Record` for ruby-marc's own records
-      # @param threads [Integer] how many threads may parse; the order is kept
+      # @param jobs [Integer] how many threads may parse; the order is kept
       # @param bad [:stop, :skip] whether a broken record is an error, or is skipped and kept in {#bad_records}
       # @param options [Hash] `charset:` (`:auto`, `:utf8`, `:marc8`), `repair:`, `limits:`
-      def initialize(source, as: nil, threads: 1, bad: :stop, skip_bad: nil, **options)
+      def initialize(source, as: nil, jobs: 1, bad: :stop, skip_bad: nil, **options)
         @source = source
         unless skip_bad.nil?
           Regauge.deprecated("skip_bad", "bad")
           bad = :skip if skip_bad
         end
-        @options = { as: as, threads: threads, bad: bad, **options }
+        @options = { as: as, jobs: jobs, bad: bad, **options }
         @bad_records = []
       end
 
@@ -26,10 +26,12 @@ module Regauge
 
       # @yieldparam record [Record]
       # @return [Enumerator] without a block
-      def each(threads: nil, &block)
-        return enum_for(:each, threads: threads) unless block
+      def each(jobs: nil, threads: nil, &block)
+        return enum_for(:each, jobs: jobs, threads: threads) unless block
 
-        options = threads ? @options.merge(threads: threads) : @options
+        options = @options
+        options = options.merge(jobs: jobs) if jobs
+        options = options.merge(threads: threads) if threads
         options = options.merge(on_bad: ->(bad) { @bad_records << bad }) if options[:bad].to_s == "skip"
         path = @source.is_a?(String) || !@source.respond_to?(:read)
         codec.each(path ? @source.to_s : @source, path: path, **options, &block)
