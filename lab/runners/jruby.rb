@@ -3,8 +3,8 @@
 # name: JRuby
 # compiles: yes
 # starts: slowly
-# command: jruby {runner} {adapter}
-# command: java -jar {data}/jruby/jruby-complete.jar {runner} {adapter}
+# command: jruby -J-Xms128m {runner} {adapter}
+# command: java -Xms128m -jar {data}/jruby/jruby-complete.jar {runner} {adapter}
 # environment: GEM_PATH={data}/jruby/gems:{GEM_PATH}
 # environment: REGAUGE_JARS={data}/jruby
 # have: java -version

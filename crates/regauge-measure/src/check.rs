@@ -65,6 +65,8 @@ pub(crate) struct Compared {
     pub load: Load,
     /// The first decoding of its process.
     pub first_decode_ns: f64,
+    /// The fastest pass of decoding and encoding while its runtime compiled; infinite if it did not.
+    pub fastest_ns: [f64; 2],
     pub memory: Option<Memory>,
     /// Samples that it gave beside other checks, if it was to.
     pub first: Option<FirstLap>,
@@ -254,9 +256,11 @@ fn try_check(
     if contender.writes_yaml_11 && !same && wrong.is_empty() {
         losses.extend(read_otherwise(original, &readable, marc));
     }
-    let (mut first, mut live) = (None, None);
+    let (mut first, mut live, mut fastest_ns) = (None, None, [f64::INFINITY; 2]);
     if wrong.is_empty() && (terms.goes_on || terms.sample_min.is_some()) {
-        let mut is_alive = compile(&mut process, terms.compile, patience()).is_ok();
+        let compiled = compile(&mut process, terms.compile, patience());
+        let mut is_alive = compiled.is_ok();
+        fastest_ns = compiled.unwrap_or(fastest_ns);
         if let Some(sample_min) = terms.sample_min.filter(|_| is_alive) {
             first = first_lap(&mut process, &load, sample_min, &probe, patience()).ok();
             is_alive = first.is_some();
@@ -278,6 +282,7 @@ fn try_check(
         own_reference,
         load,
         first_decode_ns: first_decode.ns as f64,
+        fastest_ns,
         memory,
         first,
         live,
@@ -289,10 +294,15 @@ const LEAST: Duration = Duration::from_millis(100);
 /// Samples while a compiler works are about this long.
 const COMPILED_IN: Duration = Duration::from_millis(20);
 
-/// Lets a process decode and encode for a while, so that its runtime compiles the code. This takes
-/// no time from the race: it is done here, on all cores.
-fn compile(process: &mut Process, each: Duration, patience: Duration) -> Result<(), Trouble> {
-    for op in [Op::Decode, Op::Encode].into_iter().filter(|_| each > Duration::ZERO) {
+/// Lets a process decode and encode for a while, so that its runtime compiles the code, and returns
+/// the fastest pass of each, in nanoseconds. This takes no time from the race: it is done here, on
+/// all cores.
+fn compile(process: &mut Process, each: Duration, patience: Duration) -> Result<[f64; 2], Trouble> {
+    let mut fastest = [f64::INFINITY; 2];
+    if each == Duration::ZERO {
+        return Ok(fastest);
+    }
+    for (op, fastest) in [Op::Decode, Op::Encode].into_iter().zip(&mut fastest) {
         if op == Op::Encode {
             process.ask::<Counted>(&Command::Hold, patience)?;
         }
@@ -301,12 +311,13 @@ fn compile(process: &mut Process, each: Duration, patience: Duration) -> Result<
         while began.elapsed() < each {
             let command = Command::Sample { op, iterations, gc: false };
             let sampled: Sampled = process.ask(&command, patience)?;
+            *fastest = fastest.min(sampled.ns as f64 / iterations as f64);
             let wanted =
                 COMPILED_IN.as_nanos() as f64 * iterations as f64 / sampled.ns.max(1) as f64;
             iterations = (wanted as u64).clamp(1, iterations.saturating_mul(10));
         }
     }
-    Ok(())
+    Ok(fastest)
 }
 
 /// Samples of a first lap, and of one whose passes are longer than a sample by far.

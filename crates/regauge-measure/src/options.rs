@@ -135,7 +135,7 @@ impl Options {
             slow_start: Duration::from_secs(30),
             sample_min: Duration::from_millis(5),
             warm: Duration::from_millis(40),
-            warm_compiler: Duration::from_millis(700),
+            warm_compiler: Duration::from_millis(400),
             compile: Duration::from_millis(300),
             pin: true,
             probe: noise::work,

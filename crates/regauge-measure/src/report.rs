@@ -764,12 +764,6 @@ impl Series {
         // Earlier versions gave no numbers, and each sitting was a process.
         if processes == [0] { self.sittings.len() } else { processes.len().max(1) }
     }
-
-    /// Returns whether it was warm when its samples were taken, in every process that can tell.
-    #[must_use]
-    pub fn is_settled(&self) -> bool {
-        self.sittings.iter().all(|sitting| sitting.settled != Some(false))
-    }
 }
 
 impl Report {

@@ -103,9 +103,12 @@ fn runner(
     let mut runner = Runner::new(index, contender.name.clone(), group, guess);
     runner.is_usual = contender.is_usual;
     runner.is_published = order::is_published(contender, &options.published);
-    runner.compiles = check.compiles(contender);
+    runner.set_compiles(check.compiles(contender));
     runner.cold_start_ns.push(compared.start.as_nanos() as f64);
     runner.cold_decode_ns.push(compared.first_decode_ns * part);
+    let [decode_ns, encode_ns] = compared.fastest_ns;
+    runner.decode.fastest = decode_ns * part;
+    runner.encode.fastest = encode_ns * part;
     if let Some(first) = &compared.first {
         runner.has_begun(first);
     }

@@ -41,6 +41,7 @@ impl Lap<'_> {
                 progress.name(&runner.name);
                 let began = world.now();
                 runner.wake(world, self.plan);
+                runner.warm_through(world, self.plan);
                 runner.lap_time = world.now() - began;
             }
         }
@@ -79,7 +80,7 @@ impl Lap<'_> {
                 runner.hold(world, self.plan);
             }
             let limit = if runner.compiles { self.plan.warm_compiler } else { self.plan.warm };
-            runner.warm_up(op, limit, &*world, self.plan);
+            runner.warm_up(op, Duration::ZERO, limit, &*world, self.plan);
             runner.lap_time += world.now() - began;
         }
     }

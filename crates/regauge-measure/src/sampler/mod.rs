@@ -209,6 +209,13 @@ impl Runner {
         }
     }
 
+    /// Says whether its runtime compiles while it runs.
+    pub(crate) fn set_compiles(&mut self, compiles: bool) {
+        self.compiles = compiles;
+        self.decode.compiles = compiles;
+        self.encode.compiles = compiles;
+    }
+
     /// Continues with the process of its check.
     pub(crate) fn goes_on(&mut self, subject: Box<dyn Subject>, memory: Option<Memory>) {
         self.subject = Some(subject);
@@ -239,6 +246,7 @@ impl Runner {
 
     /// Counts samples that it gave in its check.
     pub(crate) fn has_begun(&mut self, first: &FirstLap) {
+        self.processes = 1;
         self.lap_time = first.took;
         for (op, samples) in [(Op::Decode, &first.decode), (Op::Encode, &first.encode)] {
             let (count, ns) = (samples.warm_up_samples, samples.warm_up_ns);
@@ -308,6 +316,22 @@ impl Runner {
         self.lap_time + if starts { start } else { Duration::ZERO }
     }
 
+    /// Warms up a fresh process of a runtime that compiles, without samples: decoding, then
+    /// encoding, so that decoding is compiled to the last stage while encoding warms up.
+    fn warm_through(&mut self, world: &mut dyn World, plan: &Plan) {
+        let is_from_check = self.processes == 1 && self.is_checked;
+        if !self.compiles || self.laps > 0 || is_from_check {
+            return;
+        }
+        self.warm_up(Op::Decode, plan.warm_compiler, plan.warm_compiler, world, plan);
+        self.hold(world, plan);
+        self.warm_up(Op::Encode, plan.warm_compiler, plan.warm_compiler, world, plan);
+        let patience = plan.patience(world.now(), Duration::ZERO);
+        if let Some(Err(trouble)) = self.subject.as_mut().map(|subject| subject.reload(patience)) {
+            self.drop_out::<()>(trouble, plan);
+        }
+    }
+
     /// Ends the process after a lap, unless its runtime compiles and the process is young.
     fn rest(&mut self) {
         self.laps += 1;
@@ -349,13 +373,18 @@ impl Runner {
         }
     }
 
-    /// Warms up by the rule of `warm`, and finds how many passes make a sample long enough.
-    fn warm_up(&mut self, op: Op, limit: Duration, world: &dyn World, plan: &Plan) {
+    /// Warms up by the rule of `warm`, for at least and about at most so long, and finds how many
+    /// passes make a sample long enough.
+    fn warm_up(
+        &mut self,
+        op: Op,
+        least: Duration,
+        limit: Duration,
+        world: &dyn World,
+        plan: &Plan,
+    ) {
         let began = world.now();
         let goal = plan.sample_min.as_nanos() as f64;
-        // A fresh process rests for a while before its compiler gets to the last stage.
-        let is_fresh = self.laps == 0 && !(self.processes == 1 && self.is_checked);
-        let least = if self.compiles && is_fresh { limit } else { Duration::ZERO };
         let mut iterations = self.series(op).iterations.max(1);
         let mut per_pass = Vec::new();
         let mut taken = 0;
@@ -368,7 +397,10 @@ impl Runner {
             if sampled.ns as f64 >= 0.8 * goal {
                 per_pass.push(pass_ns);
             }
-            let settled = warm::is_settled(&per_pass);
+            let series = self.series(op);
+            series.fastest = series.fastest.min(pass_ns);
+            let is_at_pace = series.is_at_pace(&per_pass);
+            let settled = warm::is_settled(&per_pass).map(|settled| settled && is_at_pace);
             let over = world.now() - began > limit && !per_pass.is_empty();
             let spent = world.now() - began;
             if (settled == Some(true) && spent >= least) || over || plan.is_over(world) {

@@ -46,6 +46,14 @@ struct Standing {
     ratio: Estimate,
 }
 
+/// Those of a group that need more samples, the best first.
+#[derive(Default)]
+struct Next {
+    /// Those among the first of the group.
+    front: Vec<usize>,
+    all: Vec<usize>,
+}
+
 /// A race in progress.
 pub(super) struct Race<'r> {
     pub runners: &'r mut [Runner],
@@ -77,18 +85,18 @@ impl Race<'_> {
             }
         }
         for wave in 2.. {
-            let left: Vec<Vec<usize>> =
-                groups.iter().map(|group| self.who_goes_on(group)).collect();
-            let laps = left.iter().filter(|group| !group.is_empty()).count() as u64;
-            self.progress.begin(Stage::Lap(wave), 2 * ROUNDS * laps);
-            let mut any = false;
-            for group in left {
-                let time = self.plan.until.saturating_sub(self.world.now());
-                let fits = those_that_fit(self.runners, group, time);
-                any |= !fits.is_empty() && self.lap(fits, ROUNDS, wave == 2);
-            }
-            if !any {
-                break;
+            let next: Vec<Next> = groups.iter().map(|group| self.who_goes_on(group)).collect();
+            // What is read first is decided first; where a lap costs little, the second is everybody's.
+            let first = next.iter().zip(&groups).map(|(next, group)| {
+                let is_cheap = wave == 2 && !self.runners[group[0]].compiles;
+                if is_cheap { next.all.clone() } else { next.front.clone() }
+            });
+            let first = first.collect();
+            if !self.laps(wave, first) {
+                let all = next.into_iter().map(|next| next.all).collect();
+                if !self.laps(wave, all) {
+                    break;
+                }
             }
             self.random.shuffle(&mut groups);
         }
@@ -97,6 +105,22 @@ impl Race<'_> {
             self.who_goes_on(group);
         }
         self.ran
+    }
+
+    /// Runs a lap for each group with as many as fit into the remaining time; returns whether there
+    /// was one.
+    fn laps(&mut self, wave: u64, groups: Vec<Vec<usize>>) -> bool {
+        let laps = groups.iter().filter(|group| !group.is_empty()).count() as u64;
+        if laps > 0 {
+            self.progress.begin(Stage::Lap(wave), 2 * ROUNDS * laps);
+        }
+        let mut any = false;
+        for group in groups {
+            let time = self.plan.until.saturating_sub(self.world.now());
+            let fits = those_that_fit(self.runners, group, time);
+            any |= !fits.is_empty() && self.lap(fits, ROUNDS, wave == 2);
+        }
+        any
     }
 
     /// Drops the contenders whose checks took many times as long as the best of their group. In a
@@ -132,13 +156,13 @@ impl Race<'_> {
         true
     }
 
-    /// Drops those that are behind, and returns the others that need more samples, the best first.
-    fn who_goes_on(&mut self, group: &[usize]) -> Vec<usize> {
+    /// Drops those that are behind, and returns the others that need more samples.
+    fn who_goes_on(&mut self, group: &[usize]) -> Next {
+        let mut next = Next::default();
         let standings = standings(self.runners, group, &self.ran);
-        let Some(best) = standings.first() else { return Vec::new() };
+        let Some(best) = standings.first() else { return next };
         let leader = &self.runners[best.place];
         self.progress.leader(leader.group.0, leader.group.1, &leader.name, best.total);
-        let mut on = Vec::new();
         for (rank, one) in standings.iter().enumerate() {
             let runner = &mut self.runners[one.place];
             let limit = match runner.decode.is_cold() {
@@ -152,21 +176,26 @@ impl Race<'_> {
                 continue;
             }
             let (least, laps) = match runner.compiles {
-                true => (PROCESSES_COMPILED, runner.decode.sittings.len()),
+                true => (PROCESSES_COMPILED, runner.decode.laps()),
                 false => (PROCESSES, runner.decode.processes()),
             };
             let goal = if rank < FRONT { CLOSE } else { NEAR };
             let is_known = runner.decode.processes() >= least
                 && one.ratio.spread().is_some_and(|spread| spread <= goal);
             if !is_known && laps < LAPS_MAX {
-                on.push(one.place);
+                next.all.push(one.place);
+                if rank < FRONT {
+                    next.front.push(one.place);
+                }
             }
         }
         // The one that the others are compared with has to run beside them.
-        if !on.is_empty() && !on.contains(&best.place) {
-            on.insert(0, best.place);
+        for list in [&mut next.front, &mut next.all] {
+            if !list.is_empty() && !list.contains(&best.place) {
+                list.insert(0, best.place);
+            }
         }
-        on
+        next
     }
 }
 

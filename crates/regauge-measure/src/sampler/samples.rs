@@ -3,14 +3,22 @@
 use crate::noise;
 use crate::protocol::Sampled;
 use crate::report::Sitting;
-use crate::stats::List;
+use crate::stats::{self, List};
+
+use super::warm;
 
 /// Fewer quiet samples than this, and all count: too few would be chance.
 const QUIET_MIN: usize = 2;
+/// So many times the fastest pass is still the same pace.
+const OFF_PACE: f64 = 1.25;
 
 /// Samples of decoding or of encoding, in the order they were taken.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Samples {
+    /// Whether their runtime compiles while it runs.
+    pub compiles: bool,
+    /// The fastest pass so far, also while warming up, in nanoseconds; infinite without one.
+    pub fastest: f64,
     pub iterations: u64,
     pub taken: Vec<Sampled>,
     /// Nanoseconds of one pass, sample by sample.
@@ -23,9 +31,34 @@ pub(crate) struct Samples {
     pub(super) watched_gc_share: Option<f64>,
 }
 
+impl Default for Samples {
+    fn default() -> Samples {
+        Samples {
+            compiles: false,
+            fastest: f64::INFINITY,
+            iterations: 0,
+            taken: Vec::new(),
+            per_pass: Vec::new(),
+            around: Vec::new(),
+            passes: Vec::new(),
+            sittings: Vec::new(),
+            watched_gc_share: None,
+        }
+    }
+}
+
 impl Samples {
+    /// Returns whether it works as fast as it did before: after something new, such as documents of
+    /// another shape, compiled code may be thrown away, and it stays slow for a while.
+    pub(super) fn is_at_pace(&self, per_pass: &[f64]) -> bool {
+        let last = &per_pass[per_pass.len().saturating_sub(warm::WINDOW)..];
+        !self.compiles || last.is_empty() || stats::median(last) <= self.fastest * OFF_PACE
+    }
+
     pub(super) fn push(&mut self, sampled: Sampled, around: [f64; 2]) {
-        self.per_pass.push(sampled.ns as f64 / self.iterations as f64);
+        let pass_ns = sampled.ns as f64 / self.iterations as f64;
+        self.fastest = self.fastest.min(pass_ns);
+        self.per_pass.push(pass_ns);
         self.around.push(around);
         self.taken.push(sampled);
         self.passes.push(self.iterations);
@@ -34,28 +67,38 @@ impl Samples {
         }
     }
 
-    /// Returns how many processes gave samples.
+    /// Returns how many processes gave samples that count.
     pub(crate) fn processes(&self) -> usize {
-        let mut processes: Vec<u64> = self
-            .sittings
-            .iter()
-            .filter(|sitting| sitting.samples > 0)
-            .map(|sitting| sitting.process)
-            .collect();
+        let mut processes: Vec<u64> =
+            self.seated().filter(|(_, counts)| *counts).map(|(seat, _)| seat.process).collect();
         processes.dedup();
         processes.len()
     }
 
-    /// Returns which samples count for nothing, from 0: those after which their process compiled
-    /// on, and, where enough were quiet, those that were not.
+    /// Returns how many laps gave samples.
+    pub(crate) fn laps(&self) -> usize {
+        self.seated().count()
+    }
+
+    /// Returns the sittings with samples, and whether these count: not if their process compiled on
+    /// afterwards, nor if it was cold and another was warm.
+    fn seated(&self) -> impl Iterator<Item = (&Sitting, bool)> {
+        let with_samples = || self.sittings.iter().filter(|sitting| sitting.samples > 0);
+        let is_any_warm = self.compiles && with_samples().any(|one| one.settled != Some(false));
+        with_samples().enumerate().map(move |(place, sitting)| {
+            let later = with_samples().skip(place + 1).any(|one| one.process == sitting.process);
+            let is_stale = later && sitting.settled != Some(true);
+            let is_cold = is_any_warm && sitting.settled == Some(false);
+            (sitting, !is_stale && !is_cold)
+        })
+    }
+
+    /// Returns which samples count for nothing, from 0: those of processes that were not warm, and,
+    /// where enough were quiet, those that were not.
     pub(crate) fn left_out(&self, best_probe: f64) -> Vec<u64> {
         let mut counts: Vec<bool> = Vec::with_capacity(self.per_pass.len());
-        for (place, sitting) in self.sittings.iter().enumerate() {
-            let later = self.sittings[place + 1..]
-                .iter()
-                .any(|one| one.process == sitting.process && one.samples > 0);
-            let is_stale = later && sitting.settled != Some(true);
-            counts.extend((0..sitting.samples).map(|_| !is_stale));
+        for (sitting, counted) in self.seated() {
+            counts.extend((0..sitting.samples).map(|_| counted));
         }
         let is_quiet = |place: usize| noise::is_quiet(self.around[place], best_probe);
         let quiet = (0..counts.len()).filter(|place| counts[*place] && is_quiet(*place)).count();
@@ -199,6 +242,31 @@ mod tests {
     fn where_hardly_any_is_quiet_all_count() {
         let samples = samples(&[(1, None, &[(10, 150.0), (19, 150.0), (11, 101.0)])]);
         assert!(samples.left_out(100.0).is_empty());
+    }
+
+    #[test]
+    fn a_process_that_stayed_cold_does_not_count_beside_a_warm_one() {
+        let seats: [Seat<'_>; 2] =
+            [(1, Some(false), &[(50, 100.0), (40, 100.0)]), (2, Some(true), &[(10, 100.0)])];
+        let mut of_a_compiler = samples(&seats);
+        of_a_compiler.compiles = true;
+        assert_eq!((of_a_compiler.left_out(100.0), of_a_compiler.processes()), (vec![0, 1], 1));
+        assert_eq!(of_a_compiler.laps(), 2);
+        let alone = Samples { compiles: true, ..samples(&seats[..1]) };
+        assert!(alone.left_out(100.0).is_empty());
+        // An interpreter that did not settle was disturbed.
+        assert!(samples(&seats).left_out(100.0).is_empty());
+    }
+
+    #[test]
+    fn compiled_code_that_was_faster_before_is_off_its_pace() {
+        let mut samples = Samples { compiles: true, ..Samples::default() };
+        assert!(samples.is_at_pace(&[]) && samples.is_at_pace(&[700.0; 6]));
+        samples.fastest = 100.0;
+        assert!(samples.is_at_pace(&[700.0, 700.0, 700.0, 120.0, 700.0, 120.0]));
+        assert!(!samples.is_at_pace(&[120.0, 120.0, 120.0, 130.0, 130.0, 130.0]));
+        samples.compiles = false;
+        assert!(samples.is_at_pace(&[700.0; 6]));
     }
 
     #[test]
