@@ -83,13 +83,19 @@ impl Samples {
     /// Returns the sittings with samples, and whether these count: not if their process compiled on
     /// afterwards, nor if it was cold and another was warm.
     fn seated(&self) -> impl Iterator<Item = (&Sitting, bool)> {
-        let with_samples = || self.sittings.iter().filter(|sitting| sitting.samples > 0);
-        let is_any_warm = self.compiles && with_samples().any(|one| one.settled != Some(false));
-        with_samples().enumerate().map(move |(place, sitting)| {
-            let later = with_samples().skip(place + 1).any(|one| one.process == sitting.process);
-            let is_stale = later && sitting.settled != Some(true);
-            let is_cold = is_any_warm && sitting.settled == Some(false);
-            (sitting, !is_stale && !is_cold)
+        let seats: Vec<&Sitting> =
+            self.sittings.iter().filter(|sitting| sitting.samples > 0).collect();
+        let is_stale = |place: usize| {
+            let mut later = seats[place + 1..].iter();
+            let (process, settled) = (seats[place].process, seats[place].settled);
+            settled != Some(true) && later.any(|one| one.process == process)
+        };
+        let fresh: Vec<bool> = (0..seats.len()).map(|place| !is_stale(place)).collect();
+        let is_warm =
+            |(sitting, fresh): (&&Sitting, &bool)| *fresh && sitting.settled != Some(false);
+        let is_any_warm = self.compiles && seats.iter().zip(&fresh).any(is_warm);
+        seats.into_iter().zip(fresh).map(move |(sitting, fresh)| {
+            (sitting, fresh && !(is_any_warm && sitting.settled == Some(false)))
         })
     }
 
@@ -254,6 +260,10 @@ mod tests {
         assert_eq!(of_a_compiler.laps(), 2);
         let alone = Samples { compiles: true, ..samples(&seats[..1]) };
         assert!(alone.left_out(100.0).is_empty());
+        // What is left out as an earlier lap of its process does not make another one cold.
+        let twice = [(1, None, &[(50, 100.0)][..]), (1, Some(false), &[(40, 100.0)])];
+        let twice = Samples { compiles: true, ..samples(&twice) };
+        assert_eq!((twice.left_out(100.0), twice.processes()), (vec![0], 1));
         // An interpreter that did not settle was disturbed.
         assert!(samples(&seats).left_out(100.0).is_empty());
     }
