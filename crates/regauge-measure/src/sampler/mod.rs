@@ -209,7 +209,7 @@ impl Runner {
         }
     }
 
-    /// Says whether its runtime compiles while it runs.
+    /// Sets whether its runtime compiles while it runs.
     pub(crate) fn set_compiles(&mut self, compiles: bool) {
         self.compiles = compiles;
         self.decode.compiles = compiles;
@@ -316,8 +316,8 @@ impl Runner {
         self.lap_time + if starts { start } else { Duration::ZERO }
     }
 
-    /// Warms up a fresh process of a runtime that compiles, without samples: decoding, then
-    /// encoding, so that decoding is compiled to the last stage while encoding warms up.
+    /// Warms up a fresh process of a runtime that compiles, without taking samples. The compiler
+    /// can finish decoding while encoding warms up.
     fn warm_through(&mut self, world: &mut dyn World, plan: &Plan) {
         let is_from_check = self.processes == 1 && self.is_checked;
         if !self.compiles || self.laps > 0 || is_from_check {
@@ -373,8 +373,8 @@ impl Runner {
         }
     }
 
-    /// Warms up by the rule of `warm`, for at least and about at most so long, and finds how many
-    /// passes make a sample long enough.
+    /// Warms up by the rule of `warm`, for at least `least` and little more than `limit`, and finds
+    /// how many passes make a sample long enough.
     fn warm_up(
         &mut self,
         op: Op,

@@ -46,10 +46,10 @@ struct Standing {
     ratio: Estimate,
 }
 
-/// Those of a group that need more samples, the best first.
+/// The contenders of a group that need more samples, the best first.
 #[derive(Default)]
 struct Next {
-    /// Those among the first of the group.
+    /// Only the first three of the group.
     front: Vec<usize>,
     all: Vec<usize>,
 }
@@ -86,7 +86,8 @@ impl Race<'_> {
         }
         for wave in 2.. {
             let next: Vec<Next> = groups.iter().map(|group| self.who_goes_on(group)).collect();
-            // What is read first is decided first; where a lap costs little, the second is everybody's.
+            // The first three are read first, so they are decided first. Without a compiler a lap is
+            // cheap, and all get a second one.
             let first = next.iter().zip(&groups).map(|(next, group)| {
                 let is_cheap = wave == 2 && !self.runners[group[0]].compiles;
                 if is_cheap { next.all.clone() } else { next.front.clone() }
@@ -156,7 +157,7 @@ impl Race<'_> {
         true
     }
 
-    /// Drops those that are behind, and returns the others that need more samples.
+    /// Drops the contenders that cannot win any more, and returns the others that need more samples.
     fn who_goes_on(&mut self, group: &[usize]) -> Next {
         let mut next = Next::default();
         let standings = standings(self.runners, group, &self.ran);

@@ -9,7 +9,7 @@ use super::warm;
 
 /// Fewer quiet samples than this, and all count: too few would be chance.
 const QUIET_MIN: usize = 2;
-/// So many times the fastest pass is still the same pace.
+/// A pass that takes at most this many times as long as the fastest keeps the pace.
 const OFF_PACE: f64 = 1.25;
 
 /// Samples of decoding or of encoding, in the order they were taken.
@@ -48,8 +48,8 @@ impl Default for Samples {
 }
 
 impl Samples {
-    /// Returns whether it works as fast as it did before: after something new, such as documents of
-    /// another shape, compiled code may be thrown away, and it stays slow for a while.
+    /// Returns whether the last passes are about as fast as the fastest. A runtime may discard
+    /// compiled code when it meets something new, and then stays slow for a while.
     pub(super) fn is_at_pace(&self, per_pass: &[f64]) -> bool {
         let last = &per_pass[per_pass.len().saturating_sub(warm::WINDOW)..];
         !self.compiles || last.is_empty() || stats::median(last) <= self.fastest * OFF_PACE
@@ -80,8 +80,8 @@ impl Samples {
         self.seated().count()
     }
 
-    /// Returns the sittings with samples, and whether these count: not if their process compiled on
-    /// afterwards, nor if it was cold and another was warm.
+    /// Returns the sittings with samples, and whether these count. They do not if their process went
+    /// on compiling and gave later samples, or if it was cold and another process was warm.
     fn seated(&self) -> impl Iterator<Item = (&Sitting, bool)> {
         let seats: Vec<&Sitting> =
             self.sittings.iter().filter(|sitting| sitting.samples > 0).collect();

@@ -32,7 +32,7 @@ pub struct Settings {
     pub unwrap: Option<bool>,
     /// Whether keywords have the format in their names: those of a conversion.
     is_generic: bool,
-    /// Whether the caller's keywords have: `Regauge.load` passes them on under their short names.
+    /// The same for the caller's keywords: `Regauge.load` passes them on under their short names.
     is_called_generic: bool,
 }
 
@@ -75,7 +75,7 @@ impl Settings {
         Settings::new(format).with(keywords)
     }
 
-    /// Returns what an error has to know of the method that failed.
+    /// Describes the method that was called, for the hint of an error.
     pub fn call(&self, phase: Phase) -> Call {
         Call { phase, is_generic: self.is_called_generic }
     }
