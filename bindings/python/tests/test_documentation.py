@@ -91,6 +91,11 @@ def test_mypy_and_pyright(tmp_path):
         "for one in regauge.msgpack.iter_load('path'):\n    print(one)\n"
         "with regauge.cbor.Writer('path', deterministic=True) as writer:\n    writer.write(1)\n"
         "regauge.json.loads(b'1', colour=1)  # type: ignore[call-arg]\n"
+        "records: bytes = regauge.marc.dumps([], write_charset='marc8')\n"
+        "regauge.marc.loads(b'', charset='latin1')  # type: ignore[arg-type]\n"
+        "for record in regauge.marc.MARCReader(b''):\n    print(record.title)\n"
+        "field = regauge.marc.Field('245', ['0', '0'], [regauge.marc.Subfield('a', 'A title')])\n"
+        "wrong: int = field.value()  # type: ignore[assignment]\n"
     )
     done = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(use)],
                           capture_output=True, text=True, cwd=tmp_path)

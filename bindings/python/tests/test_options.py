@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import importlib
 import inspect
 import io
 import pathlib
@@ -130,13 +132,29 @@ def test_help_names_every_option(name, function):
 @pytest.mark.parametrize("name", regauge.FORMATS)
 def test_stubs_have_every_option(name):
     package = pathlib.Path(regauge.__file__).parent
-    path = {"marcxml": "marc/xml", "marc-json": "marc/json"}.get(name, name)
-    stub = package / f"{path}.pyi"
-    if name == "marc":
-        pytest.skip("regauge.marc has no stub of its own: its records are classes")
-    text = stub.read_text()
+    path = {"marc": "marc/__init__", "marcxml": "marc/xml", "marc-json": "marc/json"}.get(name, name)
+    text = (package / f"{path}.pyi").read_text()
     for function in ("loads", "dumps", "events"):
         found = re.search(rf"def {function}\((?:.|\n)*?Unpack\[(\w+)\]", text)
         hints = set(typing.get_type_hints(getattr(_options, found[1])))
         taken = set(_regauge.keywords(function, name)) - {"text"}
         assert hints == taken, function
+
+
+def test_stubs_export_what_their_modules_do():
+    package = pathlib.Path(regauge.__file__).parent
+    stubs = [path for path in package.rglob("*.pyi") if not path.name.startswith("_regauge")]
+    assert len(stubs) == len(regauge.FORMATS)
+    for stub in stubs:
+        parts = stub.relative_to(package.parent).with_suffix("").parts
+        one = importlib.import_module(".".join(part for part in parts if part != "__init__"))
+        tree = ast.parse(stub.read_text())
+        [named] = [
+            node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        ]
+        assert ast.literal_eval(named) == one.__all__, stub
+        bound = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom):
+                bound |= {name.asname or name.name for name in node.names}
+        assert set(one.__all__) <= bound, stub

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TypedDict, Union
 
-from ._types import Limits, OnBad, OnLoss, PairsHook, Types
+from ._types import Charset, Limits, OnBad, OnLoss, PairsHook, Types
 
 
 class Reading(TypedDict, total=False):
@@ -168,6 +168,25 @@ class RecordEvents(Reading, BadRecords, total=False):
 
 class RecordLoading(Loading, BadRecords, total=False):
     """MARCXML and MARC-in-JSON."""
+
+
+class MarcEvents(RecordEvents, total=False):
+    """MARC 21 in ISO 2709, read as events."""
+
+    charset: Union[Charset, None]
+    repair: bool
+    references: bool
+
+
+class MarcLoading(MarcEvents, RecordLoading, total=False):
+    """MARC 21 in ISO 2709."""
+
+
+class MarcDumping(Dumping, total=False):
+    """MARC 21 in ISO 2709."""
+
+    write_charset: Union[Charset, None]
+    oversize: bool
 
 
 class MarcXmlDumping(Dumping, total=False):
