@@ -57,6 +57,20 @@ class OptionsTest < Minitest::Test
     end
   end
 
+  # How `Regauge.load` marks its calls is not a keyword.
+  def test_the_mark_of_generic_methods_is_no_keyword
+    R::FORMATS.each_key do |format|
+      [-> { R.codec(format).load(SHORT.fetch(format), generic: true) },
+       -> { R.codec(format).each(SHORT.fetch(format), generic: true).to_a },
+       -> { R.codec(format).dump({}, generic: true) },
+       -> { R.load(SHORT.fetch(format), from: format, generic: true) },
+       -> { R.dump({}, to: format, generic: true) }].each do |call|
+        error = assert_raises(ArgumentError, &call)
+        assert_equal "unknown keyword: :generic", error.message, format
+      end
+    end
+  end
+
   ROWS.each do |name, full, old, old_generic, values, side, formats|
     formats = SHORT.keys if formats.empty?
 

@@ -28,7 +28,7 @@ module Regauge
   end
 
   # Marks a call from a method of all formats: its hints name keywords with the format in front.
-  GENERIC = { generic: true }.freeze
+  GENERIC = { Native::Generic => true }.freeze
   private_constant :GENERIC
 
   class << self

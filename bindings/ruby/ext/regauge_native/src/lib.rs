@@ -183,6 +183,7 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::no_allocator(store);
     let cursor = ruby::class(c"Cursor", native);
     ruby::no_allocator(cursor);
+    ruby::module(c"Generic", native);
     ruby::find_hash_default()?;
     if ruby::is_tried() {
         ruby::learn_pairs();

@@ -57,6 +57,7 @@ names! {
     bad_record: c"Regauge::BadRecord",
     stream_class: c"Regauge::Native::Stream",
     event_stream: c"Regauge::Native::EventStream",
+    generic: c"Regauge::Native::Generic",
     ;
     id_ext: c"ext",
     id_typed: c"typed",

@@ -7,9 +7,6 @@ use crate::errors::{Call, Phase};
 use crate::names::names;
 use crate::ruby::{self, Raise, VALUE};
 
-/// The keyword by which a method of all formats says that it is one.
-const GENERIC: &str = "generic";
-
 /// The keyword arguments of one call.
 pub struct Settings {
     /// The library's options.
@@ -121,15 +118,20 @@ impl Settings {
     }
 
     fn set(&mut self, key: VALUE, value: VALUE) -> Result<(), Raise> {
-        let name = word(key).ok_or_else(|| ruby::argument_error("a keyword is not a symbol"))?;
         let truth = value != ruby::NIL && value != ruby::FALSE;
+        // A method of all formats says by this key that it is one. It is a module rather than a
+        // symbol, so that no keyword of a user can be mistaken for it.
+        if key == names().generic {
+            self.is_called_generic = truth;
+            return Ok(());
+        }
+        let name = word(key).ok_or_else(|| ruby::argument_error("a keyword is not a symbol"))?;
         match name.as_str() {
             "symbolize_names" => self.symbolize = truth,
             "freeze" => self.freeze = truth,
             "permit" => self.permit = array_or_nil(value, "permit")?,
             "default" => self.default = value,
             "to_h" => self.to_h = truth,
-            GENERIC => self.is_called_generic = truth,
             _ => {
                 self.usual = false;
                 return self.set_core(&name, value, truth);
@@ -212,7 +214,7 @@ pub fn own_options(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         result.is_ok()
     });
     result?;
-    ruby::hash_insert(own, &[ruby::symbol(GENERIC), ruby::TRUE], true)?;
+    ruby::hash_insert(own, &[names().generic, ruby::TRUE], false)?;
     Ok(own)
 }
 
