@@ -156,6 +156,8 @@ python-test:                    ## Build the Python package in place and run its
 	cd bindings/python && $(CARGO) build --profile fast
 	cp bindings/python/target/fast/lib_regauge.so bindings/python/python/regauge/_regauge.so
 	cd bindings/python && PYTHONPATH=python $(PYTHON) -m pytest -q tests
+	cd bindings/python && PYTHONPATH=python REGAUGE_PUBLIC_API=1 $(PYTHON) -m pytest -q \
+	  $(addprefix tests/test_,changed_while_written.py formats.py keys.py marc.py shapes.py)
 
 clean:                          ## Remove what was built
 	$(CARGO) clean

@@ -26,6 +26,8 @@ BUILD = ROOT / "build" / "python"
 TOOLS = ["pytest", "hypothesis"]
 PEERS = ["attrs", "cbor2", "diskcache", "duckdb", "msgpack", "mypy", "numpy", "orjson", "polars", "pyarrow",
          "pydantic", "pymongo", "pyright", "PyYAML", "rubymarshal"]
+# Test files that read or build Python objects: they run with and without `REGAUGE_PUBLIC_API`.
+VALUES = ["changed_while_written", "events", "formats", "keys", "marc", "properties", "public_api", "shapes", "wrap"]
 ABOUT = """
 import json, platform, sys, sysconfig
 print(json.dumps({"implementation": platform.python_implementation(), "version": sys.version_info[:3],
@@ -136,6 +138,10 @@ def check(wheel, interpreter, label, arguments):
     # From another folder, so that the installed package is tested.
     run(python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider",
         PACKAGE / "tests", cwd=BUILD)
+    # The tests of values again as in a CPython whose memory is not known.
+    run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+        *(PACKAGE / "tests" / f"test_{name}.py" for name in VALUES), cwd=BUILD,
+        env={**os.environ, "REGAUGE_PUBLIC_API": "1"})
     run(python.parent / "regauge", "--version")
     run(python, "-m", "regauge", "--version", cwd=BUILD)
 

@@ -57,6 +57,7 @@ fn format_of_name(name: &str) -> Option<&'static str> {
 /// The native part of the package `regauge`.
 #[pymodule(gil_used = false)]
 fn _regauge(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    raw::switch::set(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("FORMATS", regauge::Format::ALL.map(regauge::Format::name).to_vec())?;
     formats::add(module)?;

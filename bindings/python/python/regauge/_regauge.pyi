@@ -8,6 +8,7 @@ from ._types import Data, Limits, OnLoss, PairsHook, Types
 
 __version__: str
 FORMATS: list[str]
+READS_MEMORY: bool
 
 class _Format:
     @staticmethod

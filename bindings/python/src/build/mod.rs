@@ -339,9 +339,8 @@ impl<'py> Sink for Builder<'py> {
     }
     #[inline(always)]
     fn short_str(&mut self, v: ShortText<'_>) -> Result {
-        #[cfg(not(Py_LIMITED_API))]
         if v.len() > 1 {
-            let v = text::ascii(self.py, v.as_str().as_bytes());
+            let v = text::ascii(self.py, v.as_str());
             return self.push(v);
         }
         self.str(v.as_str())

@@ -20,17 +20,19 @@ pub fn list<'py>(
             return None;
         }
         let from = stack.as_ptr().add(start).cast::<*mut ffi::PyObject>();
+        stack.set_len(start);
         #[cfg(not(Py_LIMITED_API))]
-        if count > 0 {
-            let to = (*object.cast::<ffi::PyListObject>()).ob_item;
-            to.copy_from_nonoverlapping(from, count);
+        if super::switch::reads_memory() {
+            if count > 0 {
+                let to = (*object.cast::<ffi::PyListObject>()).ob_item;
+                to.copy_from_nonoverlapping(from, count);
+            }
+            return Some(Bound::from_owned_ptr(py, object));
         }
-        #[cfg(Py_LIMITED_API)]
         for index in 0..count {
             // Takes over the reference, and cannot fail for an existing index.
             ffi::PyList_SetItem(object, index as isize, *from.add(index));
         }
-        stack.set_len(start);
         Some(Bound::from_owned_ptr(py, object))
     }
 }
@@ -72,14 +74,12 @@ pub fn fill<'py>(
 /// Returns the number of pairs in a dict.
 #[inline(always)]
 pub fn dict_len(dict: &Bound<'_, PyAny>) -> usize {
-    // SAFETY: a live dict, as the caller knows; its length has the same offset in every version.
     #[cfg(all(not(Py_LIMITED_API), not(Py_GIL_DISABLED)))]
-    unsafe {
-        (*dict.as_ptr().cast::<ffi::PyDictObject>()).ma_used as usize
+    if super::switch::reads_memory() {
+        // SAFETY: a live dict, as the caller knows; its length has the same offset in every
+        // version.
+        return unsafe { (*dict.as_ptr().cast::<ffi::PyDictObject>()).ma_used as usize };
     }
     // SAFETY: a live object; anything but a dict returns -1.
-    #[cfg(any(Py_LIMITED_API, Py_GIL_DISABLED))]
-    unsafe {
-        ffi::PyDict_Size(dict.as_ptr()) as usize
-    }
+    unsafe { ffi::PyDict_Size(dict.as_ptr()) as usize }
 }

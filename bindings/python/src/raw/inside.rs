@@ -54,6 +54,7 @@ impl<'py> HeldPairs<'py> {
     target_pointer_width = "64"
 ))]
 mod quick {
+    use super::super::switch::reads_memory;
     use super::super::view::{self, Kind};
     use super::*;
 
@@ -97,9 +98,12 @@ mod quick {
 
     impl<'a, 'py> Pairs<'a, 'py> {
         /// Returns the pairs of `dict`, which the caller knows to be one; `None` if it has another
-        /// layout.
+        /// layout, or the public API is to be used.
         #[inline(always)]
         pub fn new(dict: &'a Bound<'py, PyAny>) -> Option<Pairs<'a, 'py>> {
+            if !reads_memory() {
+                return None;
+            }
             let nowhere = std::ptr::null();
             let mut pairs = Pairs { dict, first: nowhere, next: nowhere, end: nowhere };
             pairs.renew().then_some(pairs)
@@ -183,9 +187,12 @@ mod quick {
 
     impl<'a, 'py> Items<'a, 'py> {
         /// Returns the values of `list`, which the caller knows to be of this kind, and how many
-        /// there are.
+        /// there are; `None` if the public API is to be used.
         #[inline(always)]
         pub fn new(list: &'a Bound<'py, PyAny>, kind: Kind) -> Option<(Items<'a, 'py>, usize)> {
+            if !reads_memory() {
+                return None;
+            }
             let count = view::count(list, kind);
             let nowhere = std::ptr::null();
             let mut items = Items { list, kind, next: nowhere, end: nowhere, count };

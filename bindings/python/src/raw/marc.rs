@@ -48,10 +48,12 @@ struct Member {
     member: *const ffi::PyMemberDef,
 }
 
-/// A slot of a class: the offset of its value in an instance.
+/// A slot of a class: the offset of its value in an instance, and its descriptor.
 pub struct Slot {
     #[cfg(not(Py_LIMITED_API))]
     offset: isize,
+    #[cfg(not(Py_LIMITED_API))]
+    descriptor: Py<PyAny>,
     #[cfg(any(Py_GIL_DISABLED, Py_LIMITED_API))]
     name: Py<pyo3::types::PyString>,
 }
@@ -72,9 +74,14 @@ impl Slot {
                     "found no slot {name} in {class}"
                 )));
             }
-            let offset = (*(*member.as_ptr().cast::<Member>()).member).offset;
+            // The public way asks the descriptor.
+            let offset = match super::switch::reads_memory() {
+                true => (*(*member.as_ptr().cast::<Member>()).member).offset,
+                false => 0,
+            };
             Ok(Slot {
                 offset,
+                descriptor: member.unbind(),
                 #[cfg(Py_GIL_DISABLED)]
                 name: pyo3::types::PyString::intern(class.py(), name).unbind(),
             })
@@ -91,10 +98,35 @@ impl Slot {
     #[cfg(not(any(Py_LIMITED_API, Py_GIL_DISABLED)))]
     #[inline(always)]
     pub fn read<'a, 'py>(&self, object: &'a Bound<'py, PyAny>) -> Option<Borrowed<'a, 'py, PyAny>> {
+        if !super::switch::reads_memory() {
+            return self.ask(object);
+        }
         // SAFETY: the offset was read from the class of the instance; an empty slot is null.
         unsafe {
             let at = object.as_ptr().cast::<u8>().offset(self.offset);
             Borrowed::from_ptr_or_opt(object.py(), at.cast::<*mut ffi::PyObject>().read())
+        }
+    }
+
+    /// The same through the slot's descriptor.
+    #[cfg(not(any(Py_LIMITED_API, Py_GIL_DISABLED)))]
+    #[inline(never)]
+    fn ask<'a, 'py>(&self, object: &'a Bound<'py, PyAny>) -> Option<Borrowed<'a, 'py, PyAny>> {
+        // SAFETY: a descriptor of this exact type has such a function, which returns a reference to
+        // the content of the slot without running Python code, or null with an error. After ours is
+        // dropped, the slot still has its own.
+        unsafe {
+            let descriptor = self.descriptor.as_ptr();
+            let class = ffi::Py_TYPE(object.as_ptr());
+            let get = ffi::PyType_GetSlot(ffi::Py_TYPE(descriptor), ffi::Py_tp_descr_get);
+            let get = std::mem::transmute::<*mut std::ffi::c_void, Option<ffi::descrgetfunc>>(get);
+            let content = get?(descriptor, object.as_ptr(), class.cast());
+            if content.is_null() {
+                ffi::PyErr_Clear();
+                return None;
+            }
+            ffi::Py_DECREF(content);
+            Some(Borrowed::from_ptr(object.py(), content))
         }
     }
 
@@ -109,11 +141,16 @@ impl Slot {
     #[inline(always)]
     pub fn fill<'py>(&self, object: &Bound<'py, PyAny>, v: Bound<'py, PyAny>) {
         #[cfg(not(Py_LIMITED_API))]
-        // SAFETY: the instance is one of the class that the offset was read from, as the caller
-        // guarantees; the slot is empty, and takes over the reference.
-        unsafe {
-            let at = object.as_ptr().cast::<u8>().offset(self.offset);
-            at.cast::<*mut ffi::PyObject>().write(v.into_ptr());
+        if super::switch::reads_memory() {
+            // SAFETY: the instance is one of the class that the offset was read from, as the caller
+            // guarantees; the slot is empty, and takes over the reference.
+            unsafe {
+                let at = object.as_ptr().cast::<u8>().offset(self.offset);
+                at.cast::<*mut ffi::PyObject>().write(v.into_ptr());
+            }
+        } else {
+            let descriptor = self.descriptor.bind(object.py());
+            let _ = descriptor.call_method1("__set__", (object, v));
         }
         #[cfg(Py_LIMITED_API)]
         {

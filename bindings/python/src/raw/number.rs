@@ -59,31 +59,33 @@ struct Head {
 }
 
 /// Returns the value of an `int` of at most two digits: below 2^60 in magnitude. `None` for a
-/// larger one.
+/// larger one, and for any if the public API is to be used.
 #[inline(always)]
 pub fn small(object: &Bound<'_, PyAny>) -> Option<i64> {
-    // SAFETY: the caller knows the object to be an int, which begins like this in every version
-    // that this is built for: up to 3.11 the tag is the digit count with the number's sign, and
-    // from 3.12 on the count is above three bits, of which the lowest two are the sign (0 is plus,
-    // 1 zero, 2 minus). Zero has room for a digit too, but it need not be set. The second digit
-    // exists only if the count says so.
     #[cfg(all(not(Py_LIMITED_API), target_pointer_width = "64"))]
-    unsafe {
-        let head = object.as_ptr().cast::<Head>();
-        let tag = (*head).tag;
-        let first = (&raw const (*head).digits).cast::<u32>();
-        let (most_one, two, sign) = match cfg!(Py_3_12) {
-            true => (tag < 2 << 3, tag >> 3 == 2, 1 - (tag & 3)),
-            // With one digit or none, the tag is the sign.
-            false => ((-1..=1).contains(&tag), tag == 2 || tag == -2, tag >> 1),
-        };
-        if most_one {
-            // Zero times whatever is stored there.
-            let sign = if cfg!(Py_3_12) { sign } else { tag };
-            return Some(sign as i64 * i64::from(*first));
-        }
-        if two {
-            return Some(sign as i64 * (i64::from(*first) | i64::from(*first.add(1)) << 30));
+    if super::switch::reads_memory() {
+        // SAFETY: the caller knows the object to be an int, which begins like this in every version
+        // that the switch is on for: up to 3.11 the tag is the digit count with the number's sign,
+        // and from 3.12 on the count is above three bits, of which the lowest two are the sign (0
+        // is plus, 1 zero, 2 minus). Zero has room for a digit too, but it need not be set. The
+        // second digit exists only if the count says so.
+        unsafe {
+            let head = object.as_ptr().cast::<Head>();
+            let tag = (*head).tag;
+            let first = (&raw const (*head).digits).cast::<u32>();
+            let (most_one, two, sign) = match cfg!(Py_3_12) {
+                true => (tag < 2 << 3, tag >> 3 == 2, 1 - (tag & 3)),
+                // With one digit or none, the tag is the sign.
+                false => ((-1..=1).contains(&tag), tag == 2 || tag == -2, tag >> 1),
+            };
+            if most_one {
+                // Zero times whatever is stored there.
+                let sign = if cfg!(Py_3_12) { sign } else { tag };
+                return Some(sign as i64 * i64::from(*first));
+            }
+            if two {
+                return Some(sign as i64 * (i64::from(*first) | i64::from(*first.add(1)) << 30));
+            }
         }
     }
     #[cfg(any(Py_LIMITED_API, not(target_pointer_width = "64")))]

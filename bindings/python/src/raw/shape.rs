@@ -9,8 +9,8 @@
 //! The location of a dict's values is not part of the C API. So nothing is taken for granted: for
 //! each shape, the keys and values of the kept dict are located in its table, and in that of a
 //! copy, and unless each pair is where the first two predict, the shape is built pair by pair
-//! forever. The same applies to keys that are not `str`, to the stable ABI, and to builds without
-//! the GIL.
+//! forever. The same applies to keys that are not `str`, to the stable ABI, to builds without the
+//! GIL, and if the public API is to be used ([`switch`](super::switch)).
 
 use pyo3::prelude::*;
 
@@ -46,6 +46,7 @@ mod quick {
     use pyo3::ffi;
     use pyo3::types::{PyDict, PyString};
 
+    use super::super::switch::reads_memory;
     use super::*;
 
     type Raw = *mut ffi::PyObject;
@@ -109,7 +110,7 @@ mod quick {
             start: usize,
         ) -> Option<Bound<'py, PyAny>> {
             let pairs = stack.get(start..)?;
-            if !PAIRS.contains(&(pairs.len() / 2)) {
+            if !PAIRS.contains(&(pairs.len() / 2)) || !reads_memory() {
                 return container::dict(py, stack, start);
             }
             let mark = mark(pairs);
