@@ -169,6 +169,13 @@ fn formats(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     Ok(list)
 }
 
+/// `Native.untried?`: whether this is a Ruby whose memory layout the extension was not tested with,
+/// unless the public API was asked for.
+fn untried(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
+    let untried = !ruby::wants_public_api() && !ruby::is_tried();
+    Ok(if untried { ruby::TRUE } else { ruby::FALSE })
+}
+
 fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let regauge = ruby::top_module(c"Regauge");
     let native = ruby::module(c"Native", regauge);
@@ -185,7 +192,7 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::no_allocator(cursor);
     ruby::module(c"Generic", native);
     ruby::find_hash_default()?;
-    if ruby::is_tried() {
+    if !ruby::wants_public_api() && ruby::is_tried() {
         ruby::learn_pairs();
         ruby::learn_small_arrays();
         ruby::learn_walks()?;
@@ -223,6 +230,7 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::define(native, c"inspect", method!(convert::inspect));
     ruby::define(native, c"detect", method!(convert::detect));
     ruby::define(native, c"formats", method!(formats));
+    ruby::define(native, c"untried?", method!(untried));
     ruby::define(native, c"option_table", method!(convert::option_table));
     ruby::define(native, c"own_options", method!(options::own_options));
     Ok(NIL)

@@ -27,15 +27,20 @@ const WITHIN: usize = 2;
 static SMALL_PLACE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 static LARGE_PLACE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 
-/// Returns whether the layout known here and in [`super::variables`] may be used: in the Rubies it
-/// was tested with, if the collector is running, and unless `REGAUGE_PUBLIC_API` is set.
+/// Returns whether `REGAUGE_PUBLIC_API` is set: then the layout known here and in
+/// [`super::variables`] is not used.
+pub fn wants_public_api() -> bool {
+    std::env::var_os("REGAUGE_PUBLIC_API").is_some()
+}
+
+/// Returns whether this is one of the Rubies that the layout was tested with, if the collector is
+/// running.
 pub fn is_tried() -> bool {
     // SAFETY: the lock; every Ruby has both constants.
     let text = |name| bytes_of(unsafe { rb_sys::rb_const_get(rb_sys::rb_cObject, id(name)) });
     let version = text(c"RUBY_VERSION");
     text(c"RUBY_ENGINE") == b"ruby"
         && [&b"3.1."[..], b"3.3."].iter().any(|tried| version.starts_with(tried))
-        && std::env::var_os("REGAUGE_PUBLIC_API").is_none()
 }
 
 /// Learns the layout of pairs.
