@@ -13,6 +13,8 @@ use rusqlite::Connection;
 use super::wal_index::{Moment, WalIndex};
 use crate::engine::Layout;
 
+/// The environment variable that turns off all code that reads other programs' memory.
+const PUBLIC_API: &str = "REGAUGE_PUBLIC_API";
 /// Maximum size of the cache in bytes, including keys.
 const BYTES: u64 = 8 << 20;
 /// A larger value is not cached: the locks cost little in comparison.
@@ -122,11 +124,15 @@ impl Recent {
         (self.index, self.looked) = (None, true);
     }
 
-    /// Looks for the index, once, after the connection has read something.
+    /// Looks for the index, once, after the connection has read something. If `REGAUGE_PUBLIC_API`
+    /// is set, as for the bindings, none is looked for, and nothing is cached.
     #[allow(unsafe_code, reason = "the index goes with the connection")]
     pub(super) fn look(&mut self, connection: &Connection) {
         if !self.looked {
             self.looked = true;
+            if std::env::var_os(PUBLIC_API).is_some() {
+                return;
+            }
             // SAFETY: `Sqlite` owns both, drops this before the connection, and never changes the
             // mode of a file once it is open.
             self.index = unsafe { WalIndex::of(connection) };
@@ -157,7 +163,8 @@ mod tests {
         let mut sqlite = Sqlite::open(path.to_str().unwrap()).unwrap();
         sqlite.create(&layout).unwrap();
         sqlite.put(&layout, b"k", b"v").unwrap();
-        for (kept, again) in [(true, true), (false, false)] {
+        let kept = std::env::var_os(PUBLIC_API).is_none();
+        for (kept, again) in [(kept, kept), (false, false)] {
             for _ in 0..2 * CALM {
                 assert_eq!(sqlite.get(&layout, b"k").unwrap().unwrap(), b"v");
             }
@@ -166,6 +173,19 @@ mod tests {
             drop(recent);
             sqlite = sqlite.without_memory();
         }
+    }
+
+    /// The same test in a process of its own, because the environment is all threads'.
+    #[test]
+    fn nothing_is_kept_by_the_public_api() {
+        let name = module_path!().split_once("::").unwrap().1;
+        let done = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", &format!("{name}::nothing_is_kept_without_memory")])
+            .env(PUBLIC_API, "1")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&done.stdout);
+        assert!(done.status.success() && said.contains("1 passed"), "{said}");
     }
 
     #[test]
