@@ -1,4 +1,4 @@
-//! The command line: every option and its help text. The options of a conversion have theirs from the
+//! The command line: every option and its help text. Options without one here have theirs from the
 //! library's table: see [`command`].
 
 use std::path::PathBuf;
@@ -31,19 +31,23 @@ pub struct Cli {
 
 /// Returns the command line, with the help and the old names of the options in the library's table.
 pub fn command() -> clap::Command {
+    with_table(Cli::command())
+}
+
+/// Completes the options of a command and of its subcommands that have a row in the table. One with
+/// a help text of its own means something else there, or more.
+fn with_table(command: clap::Command) -> clap::Command {
     let from_table = |arg: clap::Arg| {
         let row = arg
             .get_long()
+            .filter(|_| arg.get_help().is_none())
             .and_then(|long| OPTIONS.iter().find(|row| row.name(Language::Command) == Some(long)));
         match row {
             Some(row) => arg.help(row.help).aliases(row.old_names(Language::Command, false)),
             None => arg,
         }
     };
-    Cli::command().mut_subcommands(|one| match one.get_name() {
-        "convert" | "inspect" => one.mut_args(from_table),
-        _ => one,
-    })
+    command.mut_args(from_table).mut_subcommands(with_table)
 }
 
 /// Returns the old names of options among the arguments, each with the name to use.
@@ -286,7 +290,6 @@ pub struct Measure {
         hide_env_values = true
     )]
     pub db: Vec<String>,
-    /// Input format [default: from the file name or the first bytes]
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub from: Option<Format>,
     /// Measure only contenders whose name, library, format or runtime contains TEXT; repeatable

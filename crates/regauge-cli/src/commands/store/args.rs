@@ -1,4 +1,4 @@
-//! The arguments of `regauge store`.
+//! The arguments of `regauge store`. Options without a help text have that of the library's table.
 
 use std::path::PathBuf;
 
@@ -98,7 +98,6 @@ pub enum StoreCommand {
         key: String,
         /// File that holds the document; - is standard input
         file: PathBuf,
-        /// Input format [default: from the file name or the first bytes]
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         from: Option<Format>,
         /// Codec of a new collection's values [default: msgpack]
@@ -107,7 +106,6 @@ pub enum StoreCommand {
         /// What to do with a value that the codec cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
-        /// Read the notation that --on-loss wrap writes, and restore the original values
         #[arg(long)]
         unwrap: bool,
         /// Keep an existing document instead of replacing it
@@ -133,11 +131,8 @@ pub enum StoreCommand {
         /// Output format [default: from the file name, else JSON]
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         to: Option<Format>,
-        /// What to do with a value that the format cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
-        /// Read stored documents in the notation that --on-loss wrap writes, and restore the
-        /// original values
         #[arg(long)]
         unwrap: bool,
         /// Replace the file if it exists
@@ -172,11 +167,8 @@ pub enum StoreCommand {
         /// Write only the documents
         #[arg(long)]
         values: bool,
-        /// What to do with a value that the format cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
-        /// Read stored documents in the notation that --on-loss wrap writes, and restore the
-        /// original values
         #[arg(long)]
         unwrap: bool,
         /// Replace the file if it exists
@@ -202,7 +194,6 @@ pub enum StoreCommand {
         place: Place,
         /// File to read; - is standard input
         file: PathBuf,
-        /// Input format [default: from the file name or the first bytes]
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         from: Option<Format>,
         /// Member that holds the key, which is taken as text; `id.bioguide` is the member bioguide
@@ -216,7 +207,6 @@ pub enum StoreCommand {
         /// What to do with a value that the codec cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
-        /// Read the notation that --on-loss wrap writes, and restore the original values
         #[arg(long)]
         unwrap: bool,
         /// Show a progress bar
@@ -246,11 +236,8 @@ pub enum StoreCommand {
         /// Write only the documents
         #[arg(long)]
         values: bool,
-        /// What to do with a value that the format cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
-        /// Read stored documents in the notation that --on-loss wrap writes, and restore the
-        /// original values
         #[arg(long)]
         unwrap: bool,
         /// Replace the file if it exists
@@ -285,8 +272,6 @@ pub enum StoreCommand {
         /// What to do with a value that the codec cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
         on_loss: Loss,
-        /// Read stored documents in the notation that --on-loss wrap writes, and restore the
-        /// original values
         #[arg(long)]
         unwrap: bool,
     },

@@ -107,7 +107,6 @@ pub enum TenantsCommand {
         /// Output format: ndjson, msgpack or cbor [default: from the file name, else NDJSON]
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         to: Option<Format>,
-        /// What to do with a value that the format cannot hold exactly
         #[arg(long, value_enum, default_value_t = Loss::Wrap, value_name = "POLICY")]
         on_loss: Loss,
         /// Replace the file if it exists
