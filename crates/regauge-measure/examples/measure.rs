@@ -5,7 +5,8 @@
 //! cargo run -p regauge-measure --example measure -- --setup FOLDER
 //! ```
 
-use regauge_measure::{Layout, Options, Progress, Stage, render, run, setup};
+use regauge_measure::{Options, Progress, Stage, run, setup};
+use regauge_report::{Layout, render};
 
 struct Told;
 

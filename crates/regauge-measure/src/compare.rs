@@ -5,13 +5,11 @@
 //! not between two days on the same machine. For those, the fixed piece of work that both runs timed is
 //! compared, too.
 
-use std::fmt::Write as _;
-
 use crate::report::{Report, Row, SCHEMA, Series};
 use crate::runtime::Runtime;
 use crate::stats::{self, Estimate};
 use crate::summary;
-use crate::table::{self, Layout};
+use crate::text::{bytes, thousands};
 
 /// A difference in the fixed work that gets a warning.
 const PACE_DIFFERS: f64 = 0.05;
@@ -118,7 +116,7 @@ fn compared(old: &Row, row: &Row, seed: u64) -> Compared {
     if let (Some(old), Some(now)) = (old.output_bytes, row.output_bytes)
         && old != now
     {
-        remarks.push(format!("size {}, was {}", table::bytes(now), table::bytes(old)));
+        remarks.push(format!("size {}, was {}", bytes(now), bytes(old)));
     }
     match (old.timing.is_some(), row.timing.is_some()) {
         (true, false) => remarks.push("no longer timed".to_owned()),
@@ -154,11 +152,11 @@ fn warnings(before: &Report, now: &Report) -> Vec<String> {
             "The data differ: {} ({}, {} timed) before, {} ({}, {} timed) now. Times for \
              different data cannot be compared.",
             before.input.name,
-            table::bytes(before.input.bytes),
-            table::thousands(before.method.timed_documents),
+            bytes(before.input.bytes),
+            thousands(before.method.timed_documents),
             now.input.name,
-            table::bytes(now.input.bytes),
-            table::thousands(now.method.timed_documents)
+            bytes(now.input.bytes),
+            thousands(now.method.timed_documents)
         ));
     }
     let (old, new) = (&before.machine, &now.machine);
@@ -190,60 +188,22 @@ fn warnings(before: &Report, now: &Report) -> Vec<String> {
     list
 }
 
-/// Renders the comparison as text.
-#[must_use]
-pub fn render(comparison: &Comparison, layout: Layout) -> String {
-    let mut text = String::from("Compared with the earlier run\n\n");
-    for warning in &comparison.warnings {
-        let _ = writeln!(text, "Note: {warning}");
-    }
-    if !comparison.warnings.is_empty() {
-        text.push('\n');
-    }
-    let header =
-        ["library", "runtime", "decode", "vs before", "", "encode", "vs before", "", "remarks"];
-    let mut table = table::table(layout, &header);
-    let (mut changed, mut all) = (0, 0);
-    for row in &comparison.rows {
-        let mut cells = vec![row.name.clone(), row.runtime.name().to_owned()];
-        for change in [&row.decode, &row.encode] {
-            let Some(change) = change else {
-                cells.extend(["–", "–", "–"].map(str::to_owned));
-                continue;
-            };
-            let Estimate { median, low, high, .. } = change.ratio;
-            all += 1;
-            changed += usize::from(change.word() != "same");
-            cells.push(table::time(change.now_ns));
-            cells.push(format!("{median:.2} ({low:.2}–{high:.2})"));
-            cells.push(change.word().to_owned());
-        }
-        cells.push(row.remarks.join("; "));
-        table.add_row(cells);
-    }
-    table::align(&mut table, 2..4);
-    table::align(&mut table, 5..7);
-    let _ = writeln!(text, "{table}\n");
-    let _ = writeln!(
-        text,
-        "{changed} of {all} times changed by more than noise: the 95% interval of the ratio \
-         excludes 1.\nIf nothing had changed, about {} of {all} would still seem to, by chance.",
-        (all as f64 * 0.05).ceil()
-    );
-    for (names, what) in
-        [(&comparison.gone, "Only in the earlier run"), (&comparison.new, "Only in this run")]
-    {
-        if !names.is_empty() {
-            let _ = writeln!(text, "{what}: {}", names.join(", "));
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::tests::report;
+    use crate::report::small;
+
+    /// Returns a fixed report with three libraries.
+    fn report() -> Report {
+        let quick = [1.00e6, 1.01e6, 1.02e6, 1.03e6, 1.04e6, 1.05e6, 1.06e6];
+        let close = [1.02e6, 1.00e6, 1.07e6, 1.03e6, 1.05e6, 1.04e6, 1.08e6];
+        let slow = [3.00e6, 3.03e6, 3.06e6, 3.09e6, 3.12e6, 3.15e6, 3.18e6];
+        let mut report = small::empty();
+        report.rows = [("quick", quick), ("close", close), ("slow", slow)]
+            .map(|(name, times)| small::row(name, "json", 31_000_000, &times, &times))
+            .into();
+        report
+    }
 
     /// Returns the fixed report, with the times of one row changed by a factor.
     fn with(factor: f64, name: &str) -> Report {
@@ -272,8 +232,6 @@ mod tests {
                 assert_eq!((change.word(), change.ratio.median), ("same", 1.0));
             }
         }
-        let text = render(&comparison, Layout::default());
-        assert!(text.contains("0 of 6 times changed"), "{text}");
     }
 
     #[test]
@@ -283,9 +241,6 @@ mod tests {
         assert_eq!(word(&compare(&report(), &with(0.8, "quick")), "quick"), "faster");
         // The samples spread by 3%, so half a percent is noise.
         assert_eq!(word(&compare(&report(), &with(1.005, "quick")), "quick"), "same");
-        let text = render(&slower, Layout::default());
-        assert!(text.contains("| 1.30 (1.26–1.34) | slower |"), "{text}");
-        assert!(text.contains("1 of 6 times changed by more than noise"), "{text}");
     }
 
     #[test]
@@ -301,9 +256,9 @@ mod tests {
         before.noise = noise(1e6);
         let warnings = compare(&before, &other).warnings;
         let starts = [
-            "The data differ: catalog.mrc (31.0 MB, 6,294 timed) before",
-            "The machine differs: Example 9000, 2 cores",
-            "regauge 0.1.0 before, 0.2.0 now",
+            "The data differ: a.json (4,000 B, 1 timed) before",
+            "The machine differs: a processor, 2 cores",
+            "regauge 0.0.0 before, 0.2.0 now",
             "The machine now takes 1.50x as long",
             "The later run was interrupted",
         ];
@@ -325,7 +280,7 @@ mod tests {
         assert_eq!(comparison.gone, ["close (Python)"]);
         assert!(comparison.new.is_empty());
         let quick = comparison.rows.iter().find(|row| row.name.starts_with("quick")).unwrap();
-        assert_eq!(quick.name, "quick 1.3, was 1.2");
+        assert_eq!(quick.name, "quick 1.3, was 1");
         assert_eq!(quick.remarks, ["size 30.0 MB, was 31.0 MB", "no longer timed"]);
         assert_eq!(quick.decode, None);
         assert_eq!(compare(&later, &report()).new, ["close (Python)"]);

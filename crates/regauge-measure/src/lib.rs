@@ -2,14 +2,13 @@
 //!
 //! [`run`] writes the user's file once in every format as reference bytes, has every contender
 //! decode them and encode what it got, compares that with the original, and only then times those
-//! that gave the right data. The [`Report`] renders as text ([`render`]) and as JSON. The engine
-//! prints nothing; it tells a [`Progress`]. `docs/measure.md` has the method and its reasons.
+//! that gave the right data. The [`Report`] is plain data; `regauge-report` shows it. The engine prints
+//! nothing; it tells a [`Progress`]. `docs/measure.md` has the method and its reasons.
 
 #![forbid(unsafe_code)]
 
 mod assets;
 mod check;
-mod columns;
 pub mod compare;
 mod compression;
 mod contender;
@@ -40,9 +39,8 @@ pub mod setup;
 mod sift;
 pub mod stats;
 mod summary;
-mod table;
-mod table_task;
 pub mod task;
+mod text;
 mod timed;
 mod verdict;
 
@@ -56,6 +54,6 @@ pub use reference::{InputFile, PartSize, files_in, name_in, note_of_unknown};
 pub use report::Report;
 pub use run::run;
 pub use runtime::Runtime;
-pub use summary::{groups, is_in};
-pub use table::{Layout, busy, bytes, render, render_safety, thousands, time};
-pub use verdict::{Allow, sentences};
+pub use summary::{groups, is_in, rank, ratio};
+pub use text::{bytes, plain, thousands, three_digits, time};
+pub use verdict::Allow;

@@ -1,4 +1,4 @@
-//! The results of a measurement: plain data, for JSON and for the tables of `crate::table`.
+//! The results of a measurement: plain data, for JSON and for the tables of `regauge-report`.
 
 #[cfg(test)]
 pub(crate) mod small;

@@ -136,7 +136,7 @@ pub(crate) fn cold(runner: &Runner, seed: u64) -> Option<Cold> {
 
 /// Orders the rows by runtime, kind and total time, and gives each its ratios to the best of its
 /// group. Rows without times come last in their group, in order of name.
-pub(crate) fn rank(report: &mut Report, seed: u64) {
+pub fn rank(report: &mut Report, seed: u64) {
     let total = |row: &Row| row.timing.as_ref().map_or(f64::INFINITY, |one| one.total_ns.median);
     report.rows.sort_by(|one, other| {
         (one.runtime, one.gives)
@@ -193,7 +193,8 @@ pub fn is_in(row: &Row, runtime: Runtime, gives: Gives) -> bool {
 }
 
 /// Returns the ratio of the total time of `these` to that of `those`.
-pub(crate) fn ratio(these: &[&Series], those: &[&Series], seed: u64) -> Estimate {
+#[must_use]
+pub fn ratio(these: &[&Series], those: &[&Series], seed: u64) -> Estimate {
     let lists: Vec<List> = these.iter().chain(those).map(|series| list(series)).collect();
     let grouped: Vec<Grouped> = lists.iter().map(Grouped::from).collect();
     let split = these.len();

@@ -7,7 +7,8 @@ use std::time::Duration;
 use regauge::values::write_values;
 use regauge::{Ext, Format, OnLoss, Origin, TypeBuf, Value};
 use regauge_measure::report::{Loss, Reference, Report, Row};
-use regauge_measure::{Layout, Options, Quiet, contenders, render, run};
+use regauge_measure::{Options, Quiet, contenders, run};
+use regauge_report::{Layout, render};
 
 /// Quick options for this input.
 fn options(folder: &Path, input: PathBuf) -> Options {

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use regauge_measure::report::{Report, Row};
-use regauge_measure::{Layout, Options, Progress, Quiet, Runtime, Stage, render, run};
+use regauge_measure::{Options, Progress, Quiet, Runtime, Stage, run};
+use regauge_report::{Layout, render};
 use regauge_testdata::has;
 
 const DOCUMENT: &str =

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use regauge_measure::report::{Report, Row};
-use regauge_measure::{Layout, Options, Quiet, Runtime, render, run};
+use regauge_measure::{Options, Quiet, Runtime, run};
+use regauge_report::{Layout, render};
 use regauge_testdata::has;
 
 fn tests(name: &str) -> PathBuf {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use regauge_measure::report::{BombOutcome, Reach, Report, Row};
-use regauge_measure::{Layout, Options, Quiet, render, render_safety, run, safety};
+use regauge_measure::{Options, Quiet, run, safety};
+use regauge_report::{Layout, render, render_safety};
 use regauge_testdata::has;
 
 const DOCUMENT: &str = r#"{"name": "first", "zero": -0.0, "list": [1, 2.5, null, "é"]}"#;

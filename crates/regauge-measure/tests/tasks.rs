@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use regauge_measure::report::{Report, Task, TaskRow, TaskTable};
-use regauge_measure::{Layout, Options, Quiet, render, task};
+use regauge_measure::{Options, Quiet, task};
+use regauge_report::{Layout, render};
 use regauge_testdata::has;
 
 fn measured(name: &str, records: u64, folder: &Path) -> Report {

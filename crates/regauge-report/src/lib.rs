@@ -1,6 +1,7 @@
-//! Shows a measurement: a page, tables for a spreadsheet, charts.
+//! Shows a measurement: in a terminal, as a page, as tables for a spreadsheet, as charts.
 //!
-//! [`files`] makes everything in memory, [`Destination`] puts it into a folder. The page is one
+//! [`screen`] writes the short answer as text, [`render`] all tables. [`files`] makes the page and what
+//! belongs to it in memory, [`Destination`] puts them into a folder. The page is one
 //! self-contained file that contacts no server: style, script and charts are in it. All foreign
 //! text (names of files and contenders, values of documents) goes through `text::visible` and
 //! through the escaping of maud or plotters. As a second line of defence, a content security policy
@@ -11,7 +12,9 @@
 mod answer;
 mod canvas;
 mod charts;
+mod fastest;
 mod folder;
+mod full;
 mod names;
 mod page;
 mod png;
@@ -25,6 +28,7 @@ mod words;
 use regauge_measure::Report;
 
 pub use folder::{Destination, Error};
+pub use full::{Layout, render, render_comparison, render_safety};
 pub use screen::{View, screen};
 
 /// The name of the page in the folder.

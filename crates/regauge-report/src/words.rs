@@ -35,6 +35,15 @@ const TAKEN: [(&str, &str); 23] = [
     ("read otherwise by YAML 1.2", "YAML 1.2"),
 ];
 
+/// Says what a busy machine means for the reader.
+pub fn busy(share: f64) -> String {
+    format!(
+        "The machine was busy: contenders had the processor for only {:.0}% of their time. Trust \
+         ratios, not times.",
+        share * 100.0
+    )
+}
+
 /// Returns a format as prose writes it: "JSON", "MARC 21". A folder may contain several.
 pub fn format(names: &str) -> String {
     let title = |name: &str| {

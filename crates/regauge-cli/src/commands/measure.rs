@@ -10,9 +10,10 @@ use std::time::Duration;
 use comfy_table::{Table, presets};
 use regauge::{Format, Limits};
 use regauge_measure::{
-    Error, InputFile, Options, Report, compare, files_in, name_in, note_of_unknown, render_safety,
-    run as measure, safety, setup,
+    Error, InputFile, Options, Report, compare, files_in, name_in, note_of_unknown, run as measure,
+    safety, setup,
 };
+use regauge_report::{render_comparison, render_safety};
 
 use crate::args::{Contender, Measure, When};
 use crate::commands::inspect::trimmed;
@@ -104,7 +105,7 @@ pub fn run(arguments: &Measure) -> Result {
     let page = out.map(|out| report::put(&out, &report)).transpose()?;
     let layout = report::layout();
     let compared =
-        before.map(|before| compare::render(&compare::compare(&before, &report), layout));
+        before.map(|before| render_comparison(&compare::compare(&before, &report), layout));
     if arguments.json.as_deref() == Some(Path::new("-")) {
         // Standard output carries the report; anything else goes to standard error.
         compared.iter().for_each(|text| complain(text.trim_end()));

@@ -5,8 +5,7 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use regauge_measure::report::SCHEMA;
-use regauge_measure::{Layout, render};
-use regauge_report::{Destination, Error, PAGE, View, screen};
+use regauge_report::{Destination, Error, Layout, PAGE, View, render, screen};
 use serde_json::Value;
 
 use crate::args::Report;

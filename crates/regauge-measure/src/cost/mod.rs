@@ -11,7 +11,6 @@
 //! bootstrap returns exactly these ends.
 
 mod envelope;
-mod table;
 mod units;
 
 use crate::contender::Gives;
@@ -21,7 +20,6 @@ use crate::runtime::Runtime;
 use crate::stats::{self, Estimate, Grouped, List};
 use crate::summary;
 
-pub(crate) use table::{plain, section};
 pub use units::{bandwidth_text, parse_bandwidth};
 
 /// Hours of a core in nanoseconds.

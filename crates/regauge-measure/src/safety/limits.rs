@@ -6,7 +6,7 @@ use super::bombs::{self, BombDocument, Scale};
 use super::probe::{Prober, Tried};
 use crate::process::Trouble;
 use crate::report::BombOutcome;
-use crate::table::thousands;
+use crate::text::thousands;
 
 /// A limit, as closely as it was searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]

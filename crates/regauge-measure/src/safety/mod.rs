@@ -11,7 +11,6 @@ mod known;
 mod limits;
 mod payloads;
 mod probe;
-mod table;
 
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -25,12 +24,10 @@ use crate::contender::{Contender, Source};
 use crate::process::{Launch, Trouble};
 use crate::protocol::Hello;
 use crate::report::{Bomb, BombOutcome, Reach, Safety};
-use crate::table::bytes;
+use crate::text::bytes;
 use bounds::Bounds;
 use payloads::Payload;
 use probe::{Prober, Tried};
-
-pub(crate) use table::section;
 
 /// Goes up when a payload, a bomb or a bound changes: what was found before counts no more.
 const TRIALS: u32 = 2;

@@ -5,7 +5,7 @@
 //! 1 is a tie. Two alternatives cross where the ratio is clear on both sides and passes 1 between them.
 
 use crate::stats::Estimate;
-use crate::table::thousands;
+use crate::text::thousands;
 
 use super::changed::phrase;
 use super::fill::Filled;

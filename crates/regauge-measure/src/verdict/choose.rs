@@ -14,7 +14,7 @@ use crate::report::{Assumptions, BombOutcome, Choice, Gain, Report, Row, Verdict
 use crate::runtime::Runtime;
 use crate::stats::Estimate;
 use crate::summary;
-use crate::table;
+use crate::text::{bytes, plain};
 
 /// What may win although it is refused by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,7 +45,7 @@ struct Use {
 }
 
 fn uses(assumed: &Assumptions) -> [Use; 3] {
-    let reads = cost::plain(assumed.reads_per_write);
+    let reads = plain(assumed.reads_per_write);
     [
         Use {
             purpose: "storage",
@@ -56,8 +56,8 @@ fn uses(assumed: &Assumptions) -> [Use; 3] {
             because: format!(
                 "Cost model: one write and {reads} reads on one core, plus storage for {} months; \
                  a core-hour costs as much as {} GB for a month.",
-                cost::plain(assumed.store_months),
-                cost::plain(assumed.gigabyte_months_per_core_hour)
+                plain(assumed.store_months),
+                plain(assumed.gigabyte_months_per_core_hour)
             ),
         },
         Use {
@@ -102,11 +102,7 @@ pub(crate) fn refusal(report: &Report, row: &Row, allow: Allow) -> Option<String
                 BombOutcome::OutOfTime => "hangs it",
                 BombOutcome::Refused | BombOutcome::Decoded => return None,
             };
-            Some(format!(
-                "a hostile document of {} ({}) {does}",
-                table::bytes(bomb.bytes),
-                bomb.kind
-            ))
+            Some(format!("a hostile document of {} ({}) {does}", bytes(bomb.bytes), bomb.kind))
         });
         if stopped.is_some() {
             return stopped;

@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 use regauge_measure::report::{Dropped, Loss, Report, Row, Timing};
-use regauge_measure::{Gives, Runtime, groups, is_in, sentences, thousands};
+use regauge_measure::{Gives, Runtime, groups, is_in, thousands};
 
 use super::{Section, charts, summary};
 use crate::charts::{Figure, Part};
+use crate::fastest::sentences;
 use crate::names;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::Unit;

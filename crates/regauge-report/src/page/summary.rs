@@ -9,7 +9,7 @@ use crate::answer::{self, Line, Pick, USES};
 use crate::charts::{Figure, Part};
 use crate::table::{Tone, is_long, tag};
 use crate::text::visible;
-use crate::words::without_times;
+use crate::words::{busy, without_times};
 
 /// Returns the section: what to use in each runtime for each purpose, and size against time.
 pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
@@ -111,7 +111,7 @@ fn warnings(report: &Report) -> Markup {
             report.method.beyond_the_part()
         ));
     }
-    warnings.extend(report.busy_share().map(regauge_measure::busy));
+    warnings.extend(report.busy_share().map(busy));
     html! {
         @for warning in warnings {
             p.warning { strong { "Note: " } (warning) }

@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
-use crate::report::{Cell, Column, Task, TaskRow, TaskTable};
-use crate::stats::Estimate;
-use crate::table::{self, Layout};
+use regauge_measure::report::{Cell, Column, Task, TaskRow, TaskTable};
+use regauge_measure::stats::Estimate;
+use regauge_measure::{bytes, three_digits, time};
+
+use super::{Layout, grid};
 
 /// Writes the question, the tables and what has changed.
-pub(crate) fn render(text: &mut String, task: &Task, layout: Layout) {
+pub(super) fn render(text: &mut String, task: &Task, layout: Layout) {
     let _ = writeln!(text, "Task {}: {}", task.name, task.question);
     if !task.source.is_empty() {
         let _ = writeln!(text, "Published: {}", task.source);
@@ -60,7 +62,7 @@ fn write_table(text: &mut String, task: &TaskTable, layout: Layout) {
         }
     }
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut table = table::table(layout, &header);
+    let mut table = grid::table(layout, &header);
     for row in &task.rows {
         let mut cells = vec![row.name.clone()];
         for (at, column) in task.columns.iter().enumerate() {
@@ -72,7 +74,7 @@ fn write_table(text: &mut String, task: &TaskTable, layout: Layout) {
         }
         table.add_row(cells);
     }
-    table::align(&mut table, 1..header.len());
+    grid::align(&mut table, 1..header.len());
     let against = match (&task.baseline, task.columns.iter().all(|one| one.less_is_better)) {
         (None, _) => String::new(),
         (Some(baseline), true) => format!(" (after the dot: ratio to {})", label(baseline)),
@@ -142,9 +144,9 @@ fn with_interval(one: Estimate) -> String {
 
 fn number(value: f64, unit: &str) -> String {
     match unit {
-        "ns" => table::time(value),
-        "bytes" => table::bytes(value.round() as u64),
-        "per second" => format!("{}/s", table::three_digits(value)),
+        "ns" => time(value),
+        "bytes" => bytes(value.round() as u64),
+        "per second" => format!("{}/s", three_digits(value)),
         _ => format!("{value:.2}"),
     }
 }

@@ -2,16 +2,19 @@
 
 use std::fmt::Write as _;
 
-use super::{MILLION, bandwidth_text};
-use crate::report::{Cost, Costs, Report};
-use crate::summary;
-use crate::table::{self, Layout};
+use regauge_measure::cost::bandwidth_text;
+use regauge_measure::report::{Cost, Costs, Report};
+use regauge_measure::{bytes, groups, plain, time};
+
+use super::{Layout, grid};
 
 /// Ways shown of each runtime: the rest are in the JSON.
 const SHOWN: usize = 6;
+/// The number of documents that storage is given for.
+const MILLION: f64 = 1e6;
 
 /// Writes the cheapest ways of each runtime under the assumptions, and where the cheapest changes.
-pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
+pub(super) fn section(text: &mut String, report: &Report, layout: Layout) {
     let Some(costs) = report.costs.as_ref().filter(|costs| !costs.rows.is_empty()) else { return };
     let assumed = &costs.assumed;
     let _ = writeln!(
@@ -34,8 +37,8 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
         "core hours per 10^6",
         "storage per 10^6",
     ];
-    let mut table = table::table(layout, &header);
-    for (runtime, gives) in summary::groups(report) {
+    let mut table = grid::table(layout, &header);
+    for (runtime, gives) in groups(report) {
         let mut rows: Vec<&Cost> =
             costs.rows.iter().filter(|one| one.runtime == runtime && one.gives == gives).collect();
         rows.sort_by(|one, other| one.total_ns.median.total_cmp(&other.total_ns.median));
@@ -44,12 +47,12 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
                 runtime.name().to_owned(),
                 named(one),
                 one.compression.clone(),
-                table::time(one.write_ns),
-                table::time(one.move_ns),
-                table::time(one.read_ns),
-                table::time_with_margin(one.total_ns),
+                time(one.write_ns),
+                time(one.move_ns),
+                time(one.read_ns),
+                grid::time_with_margin(one.total_ns),
                 three(one.core_hours_per_million),
-                table::bytes((one.bytes * MILLION) as u64),
+                bytes((one.bytes * MILLION) as u64),
             ]);
         }
         if rows.len() > SHOWN {
@@ -57,7 +60,7 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
             table.add_row([runtime.name().to_owned(), more]);
         }
     }
-    table::align(&mut table, 3..9);
+    grid::align(&mut table, 3..9);
     let _ = writeln!(text, "{table}\n");
     crossings(text, costs);
 }
@@ -83,11 +86,6 @@ fn crossings(text: &mut String, costs: &Costs) {
     if !costs.crossings.is_empty() {
         text.push('\n');
     }
-}
-
-/// Formats a number without insignificant zeros.
-pub(crate) fn plain(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value}") }
 }
 
 fn three(value: f64) -> String {

@@ -1,17 +1,24 @@
-//! Renders the report for people: tables like those of the posts that started it (size, gzipped,
-//! decode, encode, total, relative to the best), what was lost, and a verdict in words.
+//! The whole report as text: tables like those of the posts that started it (size, gzipped, decode,
+//! encode, total, relative to the best), what was lost, and a verdict in words.
+
+mod columns;
+mod comparison;
+mod costs;
+mod grid;
+mod safety;
+mod task;
 
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use regauge_measure::report::{Loss, Report, Row};
+use regauge_measure::{bytes, groups, is_in, thousands};
 
-use crate::columns::group;
-use crate::cost;
-use crate::report::{Loss, Report, Row};
-use crate::safety;
-use crate::summary;
-use crate::table_task;
-use crate::verdict;
+use crate::fastest;
+use crate::words::busy;
+use columns::group;
+use grid::{align, dash, kinds, table, time_with_margin};
+
+pub use comparison::render as render_comparison;
 
 /// How the text is laid out.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,7 +45,7 @@ pub fn render(report: &Report, layout: Layout) -> String {
     let mut text = String::new();
     head(&mut text, report);
     if let Some(task) = &report.task {
-        table_task::render(&mut text, task, layout);
+        task::render(&mut text, task, layout);
     }
     // A task with its own programs has no contenders to list.
     if report.rows.is_empty() && report.references.is_empty() && report.task.is_some() {
@@ -46,22 +53,21 @@ pub fn render(report: &Report, layout: Layout) -> String {
         return text;
     }
     sizes(&mut text, report, layout);
-    for (runtime, gives) in summary::groups(report) {
-        let rows: Vec<&Row> =
-            report.rows.iter().filter(|row| summary::is_in(row, runtime, gives)).collect();
+    for (runtime, gives) in groups(report) {
+        let rows: Vec<&Row> = report.rows.iter().filter(|row| is_in(row, runtime, gives)).collect();
         group(&mut text, (runtime, gives), &rows, layout);
-        for sentence in verdict::sentences(&rows, report.method.seed) {
+        for sentence in fastest::sentences(&rows, report.method.seed) {
             let _ = writeln!(text, "{sentence}");
         }
         text.push('\n');
     }
     text.push_str(LEGEND);
     format_losses(&mut text, report);
-    cost::section(&mut text, report, layout);
+    costs::section(&mut text, report, layout);
     safety::section(&mut text, report, layout);
     differences(&mut text, report);
     missing(&mut text, report);
-    verdict::section(&mut text, report);
+    advice(&mut text, report);
     notes(&mut text, report);
     match layout.width {
         Some(width) => wrapped(&text, width.into()),
@@ -160,30 +166,6 @@ fn head(text: &mut String, report: &Report) {
     text.push_str("\n\n");
 }
 
-pub(crate) fn table(layout: Layout, header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_preset(if layout.lines {
-            presets::UTF8_FULL_CONDENSED
-        } else {
-            presets::ASCII_MARKDOWN
-        })
-        .set_header(header.iter().copied());
-    if let Some(width) = layout.width.filter(|_| layout.lines) {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-    }
-    table
-}
-
-/// Right-aligns the numeric columns, starting at `first`.
-pub(crate) fn align(table: &mut Table, columns: std::ops::Range<usize>) {
-    for index in columns {
-        if let Some(column) = table.column_mut(index) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-}
-
 fn sizes(text: &mut String, report: &Report, layout: Layout) {
     let Some(base) = report
         .references
@@ -241,16 +223,6 @@ fn compressions(text: &mut String, report: &Report, layout: Layout) {
     if table.row_count() > 0 {
         let _ = writeln!(text, "Compressed, on one thread\n\n{table}\n");
     }
-}
-
-pub(crate) fn dash() -> String {
-    "–".to_owned()
-}
-
-pub(crate) fn kinds(losses: &[Loss]) -> String {
-    let list: Vec<String> =
-        losses.iter().map(|loss| format!("{} ×{}", loss.kind, thousands(loss.count))).collect();
-    list.join(", ")
 }
 
 /// Writes what the formats themselves lose, with the first cases.
@@ -344,6 +316,19 @@ fn missing(text: &mut String, report: &Report) {
     text.push('\n');
 }
 
+/// Writes the section "What to use" of the text.
+fn advice(text: &mut String, report: &Report) {
+    let Some(verdict) = &report.verdict else { return };
+    if verdict.summary.is_empty() {
+        return;
+    }
+    text.push_str("What to use\n\n");
+    for sentence in &verdict.summary {
+        let _ = writeln!(text, "- {sentence}");
+    }
+    text.push('\n');
+}
+
 fn notes(text: &mut String, report: &Report) {
     let mut list = report.notes.clone();
     if report.interrupted {
@@ -353,79 +338,6 @@ fn notes(text: &mut String, report: &Report) {
     for note in list {
         let _ = writeln!(text, "Note: {note}");
     }
-}
-
-/// What a busy machine means for the reader.
-#[must_use]
-pub fn busy(share: f64) -> String {
-    format!(
-        "The machine was busy: contenders had the processor for only {:.0}% of their time. Trust \
-         ratios, not times.",
-        share * 100.0
-    )
-}
-
-/// Three digits and a unit: `1.23 ms`.
-#[must_use]
-pub fn time(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ns if ns >= 1e9 => (ns / 1e9, "s"),
-        ns if ns >= 1e6 => (ns / 1e6, "ms"),
-        ns if ns >= 1e3 => (ns / 1e3, "µs"),
-        ns => (ns, "ns"),
-    };
-    format!("{} {unit}", three_digits(value))
-}
-
-pub(crate) fn time_with_margin(estimate: crate::stats::Estimate) -> String {
-    if estimate.too_few {
-        return format!("{}, too few", time(estimate.median));
-    }
-    let margin = (estimate.high - estimate.median).max(estimate.median - estimate.low);
-    if estimate.too_few {
-        return format!("{} (too few)", time(estimate.median));
-    }
-    if margin == 0.0 {
-        // One sample has no interval.
-        return time(estimate.median);
-    }
-    let percent = 100.0 * margin / estimate.median.max(1.0);
-    let percent = if percent < 1.0 { format!("{percent:.1}") } else { format!("{percent:.0}") };
-    format!("{} ±{percent}%", time(estimate.median))
-}
-
-pub(crate) fn three_digits(value: f64) -> String {
-    match value {
-        value if value >= 99.95 => format!("{value:.0}"),
-        value if value >= 9.995 => format!("{value:.1}"),
-        value => format!("{value:.2}"),
-    }
-}
-
-/// Formats bytes in decimal units, as the posts do: 1 MB is 10^6 bytes.
-#[must_use]
-pub fn bytes(count: u64) -> String {
-    let value = count as f64;
-    match count {
-        1_000_000_000.. => format!("{} GB", three_digits(value / 1e9)),
-        1_000_000.. => format!("{} MB", three_digits(value / 1e6)),
-        10_000.. => format!("{} kB", three_digits(value / 1e3)),
-        _ => format!("{} B", thousands(count)),
-    }
-}
-
-/// Digits in groups of three: `1,234`.
-#[must_use]
-pub fn thousands(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn ordinal(count: u64) -> String {
@@ -440,4 +352,4 @@ fn ordinal(count: u64) -> String {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

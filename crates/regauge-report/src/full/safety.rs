@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
-use crate::report::{Bomb, BombOutcome, Reach, Report, Row, Safety};
-use crate::table::{self, Layout, bytes};
+use regauge_measure::bytes;
+use regauge_measure::report::{Bomb, BombOutcome, Reach, Report, Row, Safety};
+
+use super::{Layout, grid};
 
 /// Writes what decoding hostile documents did, contender by contender.
-pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
+pub(super) fn section(text: &mut String, report: &Report, layout: Layout) {
     let rows: Vec<(&Row, &Safety)> =
         report.rows.iter().filter_map(|row| Some((row, row.safety.as_ref()?))).collect();
     if rows.is_empty() {
@@ -14,7 +16,7 @@ pub(crate) fn section(text: &mut String, report: &Report, layout: Layout) {
     }
     text.push_str("Safety: effects of hostile documents, each limited to 512 MB and 5 s\n\n");
     let header = ["library", "runtime", "format", "a document can", "bombs", "limits found"];
-    let mut table = table::table(layout, &header);
+    let mut table = grid::table(layout, &header);
     for (row, safety) in &rows {
         table.add_row([
             format!("{} {}", row.contender, row.version).trim_end().to_owned(),

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use comfy_table::{ColumnConstraint, Table};
+use regauge_measure::report::{Memory, Row, Timing};
+use regauge_measure::{Gives, Runtime, bytes, time};
 
-use crate::contender::Gives;
-use crate::report::{Memory, Row, Timing};
-use crate::runtime::Runtime;
-use crate::table::{Layout, align, bytes, dash, kinds, table, time, time_with_margin};
+use super::Layout;
+use super::grid::{align, dash, kinds, table, time_with_margin};
 
 /// One column of the tables of contenders.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl Column {
     }
 }
 
-pub(crate) fn group(
+pub(super) fn group(
     text: &mut String,
     (runtime, gives): (Runtime, Gives),
     rows: &[&Row],
